@@ -1,0 +1,73 @@
+"""Decoupling of global features: exact verdicts, closed-form normalizers, accurate numbers.
+
+A *feature* is a real function of a sample vector, declared symbolically for every number of samples at
+once, such as ``Mean(x**2) - Mean(x)**2``. Two features are *decoupled* where their gradients are orthogonal.
+
+>>> import symdecouple as sd
+>>> from symdecouple import Mean, x
+>>> verdict = sd.check_frobenius(sd.FeatureSet([Mean(x), Mean(x**2), Mean(x**3)]))
+>>> verdict.status is sd.Status.PROVED
+True
+
+Names load on first use (PEP 562): importing the package loads neither NumPy nor SymPy. Type checkers read
+the stub beside this file; a test keeps the two alike.
+"""
+
+from importlib import import_module
+
+_MODULE_OF = {
+    "BudgetExceeded": "errors",
+    "InvalidInput": "errors",
+    "NoClosedForm": "errors",
+    "Outcome": "errors",
+    "RefusalWarning": "errors",
+    "Refused": "errors",
+    "SymdecoupleError": "errors",
+    "UnsupportedExpression": "errors",
+    "Status": "verdict",
+    "Verdict": "verdict",
+    "Sample": "language.sample",
+    "coordinates": "language.sample",
+    "sample": "language.sample",
+    "x": "language.sample",
+    "Mean": "language.mean",
+    "Filter": "language.filters",
+    "Filtered": "language.filters",
+    "shift": "language.filters",
+    "Feature": "language.feature",
+    "FeatureSet": "language.feature",
+    "Group": "language.feature",
+    "parse": "language.text",
+    "to_text": "language.text",
+    "VectorField": "calculus.field",
+    "gradient": "calculus.gradient",
+    "derivative_along": "calculus.bracket",
+    "inner_product": "calculus.bracket",
+    "lie_bracket": "calculus.bracket",
+    "check_independence": "calculus.independence",
+    "check_frobenius": "calculus.frobenius",
+    "verdict_from_json": "calculus.certificates",
+}
+
+# Attributes too, but not of a star import: `verdict` and `stats` are what a user calls a variable.
+_SUBMODULES = frozenset({"calculus", "cli", "errors", "language", "stats", "verdict"})
+
+__all__ = ["__version__", *sorted(_MODULE_OF)]  # noqa: PLE0604, PLE0605 - built from the table
+
+
+def __getattr__(name: str) -> object:
+    value: object
+    if name in _MODULE_OF:
+        value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    elif name in _SUBMODULES:
+        value = import_module(f"{__name__}.{name}")
+    elif name == "__version__":
+        value = import_module("importlib.metadata").version(__name__)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_SUBMODULES})

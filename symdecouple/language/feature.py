@@ -1,0 +1,337 @@
+"""Features and ordered feature sets, declared symbolically.
+
+A feature is a smooth expression of averages, ``Mean(x**2) - Mean(x)**2``, for every sample size at once, or an
+expression of explicit coordinates, for one sample size. The two kinds do not mix in one set; ``at(n_samples=N)``
+turns the first into the second. Declarations are checked here, once: what passes is smooth (or named as not),
+depends on the sample, and is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from sympy import (
+    Abs, Basic, DiracDelta, Expr, Heaviside, Max, Min, Mod, Piecewise, ceiling, floor, frac, sign,
+)
+from sympy.core.function import AppliedUndef
+
+from symdecouple.errors import InvalidInput, UnsupportedExpression
+from symdecouple.language.binding import bind, parameters_of, spread
+from symdecouple.language.mean import Mean, exact, free_sample
+from symdecouple.language.sample import Coordinate, Sample, coordinates, x
+
+if TYPE_CHECKING:
+    from symdecouple.calculus.field import VectorField
+
+__all__ = ["Feature", "FeatureSet", "Group", "check_smooth"]
+
+_NONSMOOTH = {cls.__name__: cls for cls in
+              (Abs, sign, Max, Min, Piecewise, floor, ceiling, frac, Mod, Heaviside, DiracDelta)}
+
+
+class Feature:
+    """One real function of a sample vector.
+
+    Parameters
+    ----------
+    expr : Expr
+        A smooth expression of `Mean` atoms, or of `coordinates`.
+    allow_nonsmooth : iterable of str
+        Names of non-smooth functions that are accepted ("Abs", "sign", "Max", "Piecewise", ...): everything that
+        is derived then holds away from their kinks.
+
+    Raises
+    ------
+    InvalidInput
+        If the expression does not depend on the sample, or mixes averages and coordinates.
+    UnsupportedExpression
+        If it is not smooth and that was not allowed by name.
+
+    Examples
+    --------
+    >>> Feature(Mean(x**2) - Mean(x)**2).kind
+    'mean'
+    """
+
+    __slots__ = ("allow_nonsmooth", "expr")
+    expr: Expr
+    allow_nonsmooth: frozenset[str]
+
+    def __init__(self, expr: Any, *, allow_nonsmooth: Iterable[str] = ()) -> None:
+        if isinstance(expr, Feature):
+            expr, allow_nonsmooth = expr.expr, {*expr.allow_nonsmooth, *allow_nonsmooth}
+        expr = exact(expr, "Feature")
+        allowed = frozenset([allow_nonsmooth] if isinstance(allow_nonsmooth, str) else allow_nonsmooth)
+        _check_declared(expr)
+        check_smooth(expr, allowed)
+        object.__setattr__(self, "expr", expr)
+        object.__setattr__(self, "allow_nonsmooth", allowed)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a Feature is immutable; build a new one instead of setting {name}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.expr, tuple(sorted(self.allow_nonsmooth)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Feature) and self.expr == other.expr
+
+    def __hash__(self) -> int:
+        return hash(self.expr)
+
+    def __repr__(self) -> str:
+        return f"Feature({self.expr})"
+
+    def __str__(self) -> str:
+        return str(self.expr)
+
+    def _repr_latex_(self) -> str:
+        return str(self.expr._repr_latex_())
+
+    @property
+    def kind(self) -> str:
+        """"mean" (averages, any sample size) or "coordinates" (one sample size)."""
+        return "coordinates" if self.coordinates else "mean"
+
+    @property
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """The coordinates (x1, ..., xn) of a feature of the second kind; empty otherwise."""
+        found = self.expr.atoms(Coordinate)
+        return coordinates(next(iter(found)).size) if found else ()
+
+    @property
+    def sample(self) -> Sample:
+        """The generic sample, with its domain."""
+        means = self.expr.atoms(Mean)
+        return next(iter(means)).sample if means else x
+
+    @property
+    def parameters(self) -> frozenset[Basic]:
+        """Everything that must be bound before numbers: parameters, symbolic filters, undefined functions."""
+        return parameters_of(self.expr)
+
+    @property
+    def gradient(self) -> VectorField:
+        """The gradient as a `VectorField`: v = N grad f for averages, grad f for coordinates."""
+        from symdecouple.calculus.gradient import gradient
+
+        return gradient(self)
+
+    def bind(self, values: Mapping[Any, Any]) -> Feature:
+        """Return the feature with parameters, filters and undefined functions replaced; see `FeatureSet.bind`."""
+        return Feature(bind(self.expr, values), allow_nonsmooth=self.allow_nonsmooth)
+
+    def at(self, *, n_samples: int) -> Feature:
+        """Return the feature in explicit coordinates, for one sample size.
+
+        Examples
+        --------
+        >>> Feature(Mean(x**2)).at(n_samples=2)
+        Feature(x1**2/2 + x2**2/2)
+        """
+        if self.kind == "coordinates":
+            if n_samples != len(self.coordinates):
+                raise InvalidInput(f"{self} is a function of {len(self.coordinates)} coordinates, not {n_samples}")
+            return self
+        return Feature(spread(self.expr, coordinates(n_samples)), allow_nonsmooth=self.allow_nonsmooth)
+
+
+class Group:
+    """Features that are normalized together: one level of a plan, not decoupled from each other."""
+
+    __slots__ = ("features",)
+
+    def __init__(self, *features: Any) -> None:
+        if not features:
+            raise InvalidInput("a Group needs at least one feature; for instance Group(Mean(x), Mean(x**2))")
+        self.features = tuple(f if isinstance(f, Feature) else Feature(f) for f in features)
+
+    def __repr__(self) -> str:
+        return f"Group({', '.join(map(str, self.features))})"
+
+
+class FeatureSet:
+    """An ordered set of features of one kind.
+
+    Parameters
+    ----------
+    features : iterable of Feature, Expr or Group
+        In the order in which they are to be decoupled: each from all before it.
+    allow_nonsmooth : iterable of str
+        As in `Feature`, for all of them.
+
+    Raises
+    ------
+    InvalidInput
+        For an empty set, duplicates, features of both kinds, of different sample domains or sizes.
+
+    Examples
+    --------
+    >>> features = FeatureSet([Mean(x), Mean(x**2)])
+    >>> len(features), features[1]
+    (2, Feature(Mean(x**2)))
+    """
+
+    __slots__ = ("features", "groups")
+    features: tuple[Feature, ...]
+    groups: tuple[tuple[int, ...], ...]
+
+    def __init__(self, features: Iterable[Any], *, allow_nonsmooth: Iterable[str] = ()) -> None:
+        if isinstance(features, (str, bytes, Expr, Feature)) or not isinstance(features, Iterable):
+            raise InvalidInput(f"FeatureSet takes a list of features, got {features!r}; write FeatureSet([...])"
+                               " or FeatureSet.parse('mean(x)', 'mean(x^2)')")
+        flat: list[Feature] = []
+        groups: list[tuple[int, ...]] = []
+        for item in features:
+            members = item.features if isinstance(item, Group) else (item,)
+            groups.append(tuple(range(len(flat), len(flat) + len(members))))
+            flat += [Feature(member, allow_nonsmooth=allow_nonsmooth) for member in members]
+        _check_set(flat)
+        object.__setattr__(self, "features", tuple(flat))
+        object.__setattr__(self, "groups", tuple(groups))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a FeatureSet is immutable; build a new one instead of setting {name}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FeatureSet, (self._regrouped(self.features),)
+
+    @classmethod
+    def parse(cls, *texts: str, **options: Any) -> FeatureSet:
+        """Read the features from text, one argument each; options as in `symdecouple.parse`."""
+        from symdecouple.language.text import parse
+
+        return cls([parse(text, **options) for text in texts])
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def __iter__(self) -> Iterator[Feature]:
+        return iter(self.features)
+
+    def __getitem__(self, index: int) -> Feature:
+        return self.features[index]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FeatureSet) and (self.features, self.groups) == (other.features, other.groups)
+
+    def __hash__(self) -> int:
+        return hash((self.features, self.groups))
+
+    def __repr__(self) -> str:
+        return f"FeatureSet([{', '.join(map(str, self._regrouped(self.features)))}])"
+
+    def _repr_latex_(self) -> str:
+        body = r",\ ".join(f._repr_latex_().strip("$").removeprefix(r"\displaystyle ") for f in self.features)
+        return rf"$\displaystyle \left({body}\right)$"
+
+    @property
+    def kind(self) -> str:
+        """"mean" or "coordinates", common to all features."""
+        return self.features[0].kind
+
+    @property
+    def sample(self) -> Sample:
+        """The generic sample, with its domain."""
+        return self.features[0].sample
+
+    @property
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """The explicit coordinates; empty for averages."""
+        return self.features[0].coordinates
+
+    @property
+    def parameters(self) -> frozenset[Basic]:
+        """Everything that must be bound before numbers."""
+        return frozenset().union(*(f.parameters for f in self.features))
+
+    def bind(self, values: Mapping[Any, Any]) -> FeatureSet:
+        """Return the set with parameters, filters and undefined functions replaced.
+
+        Parameters
+        ----------
+        values : mapping
+            Parameter (symbol or its name) to number or expression; filter to filter or taps; undefined function
+            ``m`` or ``m(x)`` to an expression in the sample.
+
+        Raises
+        ------
+        InvalidInput
+            If a key does not occur, or the features coincide or lose the sample once bound.
+
+        Examples
+        --------
+        >>> from sympy import Symbol
+        >>> FeatureSet([Mean(x), Mean(x**2 + Symbol("a")*x**3)]).bind({"a": 0})
+        FeatureSet([Mean(x), Mean(x**2)])
+        """
+        _check_occurs(self.parameters, values)
+        bound = [Feature(bind(f.expr, values), allow_nonsmooth=f.allow_nonsmooth) for f in self.features]
+        return FeatureSet(self._regrouped(bound))
+
+    def at(self, *, n_samples: int) -> FeatureSet:
+        """Return the set in explicit coordinates, for one sample size."""
+        return FeatureSet(self._regrouped([f.at(n_samples=n_samples) for f in self.features]))
+
+    def _regrouped(self, features: Iterable[Feature]) -> list[Any]:
+        flat = list(features)
+        return [flat[g[0]] if len(g) == 1 else Group(*(flat[k] for k in g)) for g in self.groups]
+
+
+def check_smooth(expr: Expr, allowed: Iterable[str] = ()) -> None:
+    """Refuse functions that have kinks, unless named as allowed."""
+    allowed = frozenset(allowed)
+    if unknown := allowed - set(_NONSMOOTH):
+        raise InvalidInput(f"allow_nonsmooth names {sorted(unknown)}, known are {sorted(_NONSMOOTH)}")
+    found = {name for name, cls in _NONSMOOTH.items() if expr.has(cls)} - allowed
+    if found:
+        raise UnsupportedExpression(f"{expr} contains {', '.join(sorted(found))}, which is not smooth; if the samples "
+                                    f"stay away from the kinks, say allow_nonsmooth={sorted(found)}")
+
+
+def _check_occurs(parameters: frozenset[Basic], values: Mapping[Any, Any]) -> None:
+    names = {str(p) for p in parameters}
+    unknown = [str(key.func if isinstance(key, AppliedUndef) else key) for key in values]
+    unknown = [key for key in unknown if key not in names]
+    if unknown:
+        raise InvalidInput(f"nothing named {', '.join(unknown)} occurs in the features; their parameters are "
+                           f"{', '.join(sorted(names)) or 'none'}")
+
+
+def _check_declared(expr: Expr) -> None:
+    if (symbol := free_sample(expr)) is not None:
+        raise InvalidInput(f"{expr} depends on the single sample {symbol}: average it, Mean({expr})")
+    sizes = {c.size for c in expr.atoms(Coordinate)}
+    if len(sizes) > 1:
+        raise InvalidInput(f"{expr} mixes coordinates of samples of sizes {sorted(sizes)}")
+    if sizes and expr.atoms(Mean):
+        raise InvalidInput(f"{expr} mixes averages and explicit coordinates; use one kind, see Feature.at(n_samples=)")
+    if not sizes and not expr.atoms(Mean):
+        raise InvalidInput(f"{expr} does not depend on the sample: a feature is an expression of Mean(...) of "
+                           "symdecouple.x, or of coordinates(n)")
+    if len({mean.sample.interval for mean in expr.atoms(Mean)}) > 1:
+        raise InvalidInput(f"{expr} averages over samples of different domains")
+
+
+def _check_set(features: list[Feature]) -> None:
+    if not features:
+        raise InvalidInput("a FeatureSet needs at least one feature; for instance FeatureSet([Mean(x), Mean(x**2)])")
+    seen: dict[Feature, int] = {}
+    for k, feature in enumerate(features, 1):
+        if feature in seen:
+            raise InvalidInput(f"features {seen[feature]} and {k} are the same: {feature}")
+        seen[feature] = k
+    if len({f.kind for f in features}) > 1:
+        raise InvalidInput("averages and functions of coordinates do not mix in one set; "
+                           "turn the averages into coordinates with .at(n_samples=N)")
+    if len({f.coordinates for f in features}) > 1:
+        raise InvalidInput(f"the features have different numbers of coordinates: "
+                           f"{sorted({len(f.coordinates) for f in features})}")
+    domains = {f.sample.interval for f in features}
+    if len(domains) > 1:
+        raise InvalidInput(f"the features average over samples of different domains: {sorted(map(str, domains))}")
+
+
+def _restore(expr: Expr, allowed: tuple[str, ...]) -> Feature:
+    return Feature(expr, allow_nonsmooth=allowed)
