@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sympy import Basic, Expr, S
+from sympy import Add, Basic, Expr, Symbol
 from sympy.core.function import AppliedUndef, Derivative, Subs, UndefinedFunction
 
 from symdecouple.errors import InvalidInput
@@ -79,25 +79,18 @@ def parameters_of(expr: Expr) -> frozenset[Basic]:
     return frozenset(symbols | filters | functions)
 
 
-def spread(expr: Expr, points: tuple[Coordinate, ...]) -> Expr:
-    """Write the averages out over explicit coordinates."""
+def spread(expr: Expr, points: tuple[Coordinate, ...], symbol: Symbol | None = None, index: int = 0) -> Expr:
+    """Write averages out over explicit coordinates; the free symbol stands for the coordinate of this index."""
+    n = len(points)
+    if expr == symbol:
+        return points[index]
     if isinstance(expr, Mean):
-        n = len(points)
-        return sum((_at_index(expr.body, expr.bound, points, k) for k in range(n)), S.Zero) / n
-    if not expr.args or not expr.atoms(Mean):
+        return Add(*(spread(expr.body, points, expr.bound, k) for k in range(n))) / n
+    if isinstance(expr, Filtered):
+        return Add(*(tap * spread(expr.argument, points, symbol, (index - lag) % n)
+                     for lag, tap in expr.filter.lags.items()))
+    if isinstance(expr, (Derivative, Subs)):
+        return expr.xreplace({symbol: points[index]})
+    if not expr.args:
         return expr
-    return expr.func(*(spread(arg, points) for arg in expr.args))
-
-
-def _at_index(body: Expr, bound: BoundSample, points: tuple[Coordinate, ...], k: int) -> Expr:
-    if body == bound:
-        return points[k]
-    if isinstance(body, Mean):
-        return spread(body, points)
-    if isinstance(body, Filtered):
-        n = len(points)
-        return sum((tap * _at_index(body.argument, bound, points, (k - lag) % n)
-                    for lag, tap in body.filter.lags.items()), S.Zero)
-    if not body.args:
-        return body
-    return body.func(*(_at_index(arg, bound, points, k) for arg in body.args))
+    return expr.func(*(spread(arg, points, symbol, index) for arg in expr.args))

@@ -1,0 +1,1 @@
+"""What follows from a declaration: gradients, brackets, exact verdicts and their certificates."""

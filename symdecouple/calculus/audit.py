@@ -1,0 +1,209 @@
+r"""The checks that certificates are made of, by routes that do not trust the decision procedure.
+
+* A minor is evaluated anew by jets.
+* An identity B = sum_k c_k v_k (B a bracket, or zero) is checked twice: in mean form, on public expressions, and in N
+  explicit coordinates by exact jets at random rational samples for several N, one of them at least N0. If it failed, its
+  numerator would be a nonzero polynomial of some degree d in the coordinates, and each sample drawn from a set of T
+  values would expose it except with probability d/T (Schwartz, Zippel).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from sympy import Add, Dummy, Expr, S, fraction, together
+
+from symdecouple.calculus.bracket import as_field, raw_bracket
+from symdecouple.calculus.coefficients import CoefficientField
+from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
+from symdecouple.calculus.jets import Point, bracket_at, field_at
+from symdecouple.calculus.span import independent_rows
+from symdecouple.calculus.subject import Subject
+from symdecouple.calculus.witness import Witness, draws
+from symdecouple.errors import SymdecoupleError
+from symdecouple.language.canonical import Statistic, close, decompose, open_statistics
+from symdecouple.language.mean import Mean
+from symdecouple.verdict import Check
+
+__all__ = ["basis_check", "identity_checks", "minor_check"]
+
+SPREAD = 10**6
+DIGITS = 60
+
+
+def minor_check(subject: Subject, witness: Witness, columns: Sequence[int], pair: tuple[int, int] | None,
+                size: int | None) -> Check:
+    """Check that the witness is about these columns and this size, and that its minor is what it says, not zero."""
+    name = f"minor at the witness, {witness.sample and len(witness.sample)} samples"
+    shape = (tuple(witness.columns) == tuple(columns) and witness.pair == pair and len(set(witness.sample)) > 1
+             and len(witness.rows) == len(columns) + (pair is not None) and len(set(witness.rows)) == len(witness.rows)
+             and (size is None or len(witness.sample) == size))
+    if not shape:
+        return Check(name, False, "columns, pair, rows or size are not those of the claim")
+    try:
+        found = witness.recomputed(subject)
+    except (SymdecoupleError, Irrational, OutsideDomain, ArithmeticError, LookupError, ValueError) as error:
+        return Check(name, False, f"cannot be evaluated: {type(error).__name__} {error}")
+    claimed = witness.minor
+    if witness.digits is None:
+        same = found == claimed
+    else:
+        width = (found.high - found.low) + (claimed.high - claimed.low)
+        same = found.low <= claimed.high and claimed.low <= found.high and width * 10**6 <= abs(found.low)
+    return Check(name, same and found.excludes_zero() and claimed.excludes_zero(), f"recomputed {found}")
+
+
+def identity_checks(subject: Subject, pair: tuple[int, int] | None, weights: Sequence[Expr], n_samples: int | None,
+                    rng: random.Random) -> list[Check]:
+    """Check [v_i, v_j] = sum_k weights[k] v_k (or 0 = ..., without a pair) in mean form and by jets."""
+    label = f"[v{pair[0]}, v{pair[1]}]" if pair else "0"
+    checks = []
+    if not (subject.kind == "mean" and subject.is_filtered):
+        checks.append(_symbolic_check(subject, pair, weights, f"{label} = sum c_k v_k, symbolically"))
+    sizes = [n_samples] if n_samples is not None else _sizes(subject, weights)
+    checks += [_jet_check(subject, pair, weights, n, rng, f"{label} = sum c_k v_k by jets, N = {n}") for n in sizes]
+    return checks
+
+
+def basis_check(subject: Subject, frame: Any, forms: Sequence[Any], sample: Sequence[Fraction]) -> Check:
+    """Check that basis functions, and the statistics' gradients, are independent at the points of a sample."""
+    basis = [open_statistics(psi) for psi in frame.basis(forms)]
+    moving = [statistic.psi for statistic in sorted(frame.statistics(forms), key=str)]
+    gradients = [open_statistics(psi.diff(frame.sample)) for psi in moving]
+    name = "basis functions and statistics are independent at the witness"
+    symbols = {s: Fraction(3 + 2 * k) for k, s in enumerate(subject.symbols)}
+    for group in (basis, gradients):
+        for digits in (None, DIGITS):
+            world = World(digits)
+            point = Point(sample, symbols, world)
+            try:
+                columns = [[point.jet(e, frame.sample, k).value for k in range(len(sample))] for e in group]
+            except Irrational:
+                continue
+            except (SymdecoupleError, OutsideDomain) as error:
+                return Check(name, False, str(error))
+            if any(value is None for column in columns for value in column):
+                continue
+            if group and independent_rows(columns, world) is None:
+                return Check(name, False, f"{len(group)} functions on {len(sample)} points")
+            break
+    return Check(name, True, f"{len(basis)} basis functions, {len(moving)} statistics, N0 = {len(sample)}")
+
+
+def _symbolic_check(subject: Subject, pair: tuple[int, int] | None, weights: Sequence[Expr], name: str) -> Check:
+    fields = [as_field(item) for item in subject.items]
+    left = raw_bracket(fields[pair[0] - 1], fields[pair[1] - 1]) if pair else tuple(S.Zero for _ in fields[0].components)
+    for k, component in enumerate(left):
+        terms = Add(*(c * field.components[k] for c, field in zip(weights, fields, strict=True)))
+        if not _vanishes(component - terms, None if subject.coordinates else subject.sample):
+            return Check(name, False, "the difference does not vanish identically")
+    return Check(name, True, "identically zero")
+
+
+def _vanishes(expr: Expr, sample: Any) -> bool:
+    if sample is None:
+        coefficients = CoefficientField([expr])
+        return bool(coefficients.encode(expr) == 0)
+    parts = decompose(close(expr, sample), sample)
+    coefficients = CoefficientField(parts.values())
+    return all(coefficients.encode(c) == 0 for c in parts.values())
+
+
+def _jet_check(subject: Subject, pair: tuple[int, int] | None, weights: Sequence[Expr], n: int, rng: random.Random,
+               name: str) -> Check:
+    subject, weights = _concrete(subject, weights, rng)
+    done, exact = 0, True
+    for sample, parameters in draws(subject, n, rng, 6, SPREAD):
+        for digits in (None, DIGITS):
+            world = World(digits)
+            try:
+                residuals, weighed = _residuals(subject, pair, weights, Point(sample, parameters, world,
+                                                                              subject.coordinates))
+            except Irrational:
+                exact = False
+                continue
+            except (OutsideDomain, ZeroDivisionError):
+                break
+            if not all(_negligible(r, world) for r in residuals) or not weighed:
+                return Check(name, False, f"fails at x = ({', '.join(map(str, sample[:4]))}, ...)")
+            done += 1
+            break
+        if done == 2:
+            break
+    if not done:
+        return Check(name, False, "no sample inside the domain was found")
+    return Check(name, True, _bound(subject, pair, weights, done, n) if exact else f"{DIGITS}-digit enclosures of zero")
+
+
+def _residuals(subject: Subject, pair: tuple[int, int] | None, weights: Sequence[Expr],
+               point: Point) -> tuple[list[Any], bool]:
+    """Return bracket - sum c_k v_k, and (for a relation) whether some weight is not zero."""
+    fields = [field_at(item, point) for item in subject.items]
+    values = [point.jet(c).value for c in weights]
+    if any(value is None for value in values):
+        raise Irrational
+    total = (bracket_at(fields[pair[0] - 1], fields[pair[1] - 1], point) if pair
+             else [point.world.number(Fraction(0))] * point.size)
+    for value, (vector, _) in zip(values, fields, strict=True):
+        total = [a - value * b for a, b in zip(total, vector, strict=True)]
+    return total, pair is not None or any(not point.world.is_zero(value) for value in values)
+
+
+def _negligible(value: Any, world: World) -> bool:
+    if world.iv is None:
+        return bool(value == 0)
+    return bool(world.is_zero(value) and value.delta.b < world.iv.mpf(10) ** (-DIGITS // 2))
+
+
+def _concrete(subject: Subject, weights: Sequence[Expr], rng: random.Random) -> tuple[Subject, Sequence[Expr]]:
+    """Put random polynomials in the place of undefined functions."""
+    if not subject.functions:
+        return subject, weights
+    from symdecouple.language.binding import bind
+
+    symbol = subject.sample
+    values = {f: Add(*(rng.randint(1, 9) * symbol**k for k in range(1, 6))) for f in subject.functions}
+    return subject.bind(values), [bind(c, values) for c in weights]
+
+
+def _sizes(subject: Subject, weights: Sequence[Expr]) -> list[int]:
+    """Three sizes, the largest with at least as many coordinates as statistics occur, within reason."""
+    statistics = {s for c in weights for s in close(c, subject.sample).atoms(Statistic)}
+    largest = max(len(subject) + 3, min(len(statistics), 12), 5)
+    return [max(largest - 2, 2), largest - 1, largest]
+
+
+def _bound(subject: Subject, pair: tuple[int, int] | None, weights: Sequence[Expr], done: int, n: int) -> str:
+    degrees = [_degree(as_field(item).components[0], n) for item in subject.items]
+    degree = sum(degrees) + sum(_degree(c, n) for c in weights)
+    if pair:
+        degree += 2 * (degrees[pair[0] - 1] + degrees[pair[1] - 1])
+    chance = min(degree / (2 * SPREAD), 1.0) ** done
+    return f"exactly zero at {done} random samples; a false identity would pass with probability < {chance:.1g}"
+
+
+def _degree(expr: Expr, n: int) -> int:
+    """Bound the degree of numerator and denominator together, as rational functions of N coordinates."""
+    rule: dict[Expr, Expr] = {}
+    weight: dict[Expr, int] = {}
+    for mean in expr.atoms(Mean):
+        dummy = Dummy()
+        rule[mean] = dummy
+        top, bottom = fraction(together(mean.body))
+        weight[dummy] = _polynomial_degree(top) + n * _polynomial_degree(bottom)
+    top, bottom = fraction(together(expr.xreplace(rule)))
+    return sum(_polynomial_degree(part, weight) for part in (top, bottom))
+
+
+def _polynomial_degree(expr: Expr, weight: dict[Expr, int] | None = None) -> int:
+    if not expr.args:
+        return (weight or {}).get(expr, int(expr.is_Symbol))
+    parts = [_polynomial_degree(arg, weight) for arg in expr.args]
+    if expr.is_Add:
+        return max(parts)
+    if expr.is_Pow and expr.exp.is_Integer:
+        return abs(int(expr.exp)) * parts[0]
+    return sum(parts)

@@ -1,0 +1,149 @@
+r"""Derivatives along a field, Lie brackets and inner products.
+
+.. math::
+
+    D_u\,\mathrm{Mean}(\varphi) = \mathrm{Mean}(D_u \varphi), \qquad D_u\,h(e) = h(D_u e), \qquad
+    D_u v = v_x\, u + \sum_a \frac{\partial v}{\partial s_a} D_u s_a, \qquad [u, v] = D_u v - D_v u
+
+D_u of a gradient field v_f is N times the product of the Hessian of f with u.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import add
+from typing import Any
+
+from sympy import Add, Expr, S, factor
+
+from symdecouple.calculus.field import VectorField
+from symdecouple.calculus.gradient import gradient, leaves
+from symdecouple.errors import InvalidInput
+from symdecouple.language.canonical import close, decompose, open_statistics
+from symdecouple.language.feature import Feature
+from symdecouple.language.filters import Filtered
+from symdecouple.language.mean import Mean
+from symdecouple.language.sample import Sample
+
+__all__ = ["as_field", "derivative_along", "inner_product", "lie_bracket", "raw_bracket", "tidy"]
+
+
+def as_field(value: Any) -> VectorField:
+    """Return a field as it is, and the gradient field of a feature."""
+    return value if isinstance(value, VectorField) else gradient(value)
+
+
+def derivative_along(field: Any, target: Any) -> Any:
+    """Return the derivative of a feature, an expression or a field along a field.
+
+    Parameters
+    ----------
+    field : VectorField or Feature
+        A feature stands for its gradient field.
+    target : Feature, Expr or VectorField
+
+    Returns
+    -------
+    Expr or VectorField
+        D_u f is an expression of averages (or coordinates); D_u v is a field.
+
+    Examples
+    --------
+    >>> from symdecouple.language.sample import x
+    >>> derivative_along(VectorField(x**2), Feature(Mean(x**3)))
+    3*Mean(x**4)
+    """
+    u = as_field(field)
+    if isinstance(target, VectorField):
+        _check_same_space(u, target)
+        components = [_along(u, c, target.sample if u.kind == "mean" else None) for c in target.components]
+        return VectorField(components if u.coordinates else components[0], u.coordinates or None,
+                           allow_nonsmooth=u.allow_nonsmooth | target.allow_nonsmooth)
+    expr = target.expr if isinstance(target, Feature) else Feature(target).expr
+    return tidy(_along(u, expr, u.sample if u.kind == "mean" else None), None)
+
+
+def lie_bracket(u: Any, v: Any) -> VectorField:
+    """Return the Lie bracket [u, v] = D_u v - D_v u, in canonical form.
+
+    Parameters
+    ----------
+    u, v : VectorField or Feature
+        In the same space; features stand for their gradient fields.
+
+    Returns
+    -------
+    VectorField
+
+    Raises
+    ------
+    InvalidInput
+        If one is in the sample and the other in coordinates, or the coordinates differ.
+
+    Examples
+    --------
+    >>> from symdecouple.language.sample import x
+    >>> lie_bracket(Mean(x**3), Mean(x**4))
+    VectorField(12*x**4)
+    """
+    u, v = as_field(u), as_field(v)
+    _check_same_space(u, v)
+    allowed = u.allow_nonsmooth | v.allow_nonsmooth
+    components = [tidy(c, None if u.coordinates else v.sample) for c in raw_bracket(u, v)]
+    return VectorField(components if u.coordinates else components[0], u.coordinates or None, allow_nonsmooth=allowed)
+
+
+def raw_bracket(u: VectorField, v: VectorField) -> tuple[Expr, ...]:
+    """Return the components of D_u v - D_v u as they come, without canonical form."""
+    sample = None if u.coordinates else v.sample
+    return tuple(_along(u, b, sample) - _along(v, a, sample) for a, b in zip(u.components, v.components, strict=True))
+
+
+def inner_product(u: Any, v: Any) -> Expr:
+    """Return <u, v>: Mean(u v) for fields in the sample, the sum of products for coordinates.
+
+    Gradients are orthogonal iff it vanishes: grad f . grad g = <v_f, v_g>/N.
+
+    Examples
+    --------
+    >>> from symdecouple.language.sample import x
+    >>> inner_product(Mean(x), Mean((x - Mean(x))**2))
+    0
+    """
+    u, v = as_field(u), as_field(v)
+    _check_same_space(u, v)
+    if u.coordinates:
+        return tidy(reduce(add, (a * b for a, b in zip(u.components, v.components, strict=True)), S.Zero), None)
+    return tidy(Mean(u.expr * v.expr.xreplace({v.sample: u.sample})), None)
+
+
+def tidy(expr: Expr, sample: Sample | None) -> Expr:
+    """Return the expression in the canonical basis of the sample, with factored coefficients."""
+    if sample is None:
+        sample = next((mean.sample for mean in expr.atoms(Mean)), None)
+        if sample is None:
+            return factor(expr) if expr.count_ops() < 300 else expr
+    parts = decompose(close(expr, sample), sample)
+    return Add(*(open_statistics(factor(c) if c.count_ops() < 300 else c) * open_statistics(psi)
+                 for psi, c in parts.items()))
+
+
+def _along(u: VectorField, expr: Expr, sample: Sample | None) -> Expr:
+    """Return the derivative of an expression along u: the chain rule over coordinates, averages and filters."""
+    if sample is None:
+        return Add(*(expr.diff(s) * c for s, c in zip(u.coordinates, u.components, strict=True)))
+    opened, nodes = leaves(expr)
+    total = opened.diff(sample) * u.expr.xreplace({u.sample: sample})
+    for dummy, node in nodes.items():
+        if isinstance(node, Filtered):
+            inner = node.filter(_along(u, node.argument, sample))
+        else:
+            inner = Mean(_along(u, node.opened(sample), sample))
+        total += opened.diff(dummy) * inner
+    return total.xreplace(nodes)
+
+
+def _check_same_space(u: VectorField, v: VectorField) -> None:
+    if u.kind != v.kind or u.coordinates != v.coordinates:
+        raise InvalidInput(f"the fields live in different spaces: {u.coordinates or 'the sample'} and "
+                           f"{v.coordinates or 'the sample'}; use .at(n_samples=N) on the one in the sample")

@@ -1,0 +1,316 @@
+r"""Certificates: what a proof or a refutation consists of, and how each claim in it is recomputed.
+
+===================  ==========================================================================================
+`Independence`       a sample and an M-minor of the gradients that is not zero (C1)
+`Dependence`         functions r_k with sum_k r_k v_k = 0, not all zero (C1 violated)
+`Involution`         structure functions, [v_i, v_j] = sum_k c_ij^k v_k for every pair (C2)
+`FullSpan`           N independent gradients in N coordinates: C2 holds vacuously
+`NonInvolution`      a sample and an (M+1)-minor of the gradients and one bracket that is not zero (C2 violated)
+===================  ==========================================================================================
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, ClassVar
+
+from sympy import Expr, factor_list, fraction, latex, together
+
+from symdecouple.calculus.audit import basis_check, identity_checks, minor_check
+from symdecouple.calculus.budget import Budget
+from symdecouple.calculus.frame import Frame
+from symdecouple.calculus.subject import Subject
+from symdecouple.calculus.witness import Witness
+from symdecouple.errors import InvalidInput, SymdecoupleError
+from symdecouple.language.text import parse_expression, to_text
+from symdecouple.verdict import FORMAT, VERSION, Check, Status, Verdict
+
+__all__ = ["Dependence", "FullSpan", "Independence", "Involution", "NonInvolution", "certificate_from_dict",
+           "denominators", "verdict_from_json"]
+
+Structure = Mapping[tuple[int, int], tuple[Expr, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Base:
+    subject: Subject
+
+    kind: ClassVar[str] = ""
+
+    def audit(self) -> tuple[Check, ...]:
+        """Recompute every claim of the certificate, each by a route of its own, and report on each."""
+        rng = random.Random()
+        try:
+            return tuple(self._checks(rng))
+        except (SymdecoupleError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
+            return (Check("well-formed", False, f"{type(error).__name__}: {error}"),)
+
+    def verify(self) -> bool:
+        """Return True iff every claim was recomputed and holds; a few hundredths of a second to a few seconds."""
+        checks = self.audit()
+        return bool(checks) and all(check.passed for check in checks)
+
+    def _checks(self, rng: random.Random) -> Iterable[Check]:
+        raise NotImplementedError
+
+    def _head(self) -> dict[str, Any]:
+        return {"certificate": self.kind, "subject": self.subject.to_dict()}
+
+
+@dataclass(frozen=True, slots=True)
+class Independence(_Base):
+    """A sample at which an M-minor of the gradients does not vanish.
+
+    With `n0` the claim is for generic samples of every size from n0 on; with `n_samples`, for this size.
+    """
+
+    witness: Witness
+    n0: int | None
+    n_samples: int | None
+    kind: ClassVar[str] = "independence"
+
+    def _checks(self, rng: random.Random) -> Iterable[Check]:
+        size = self.n0 if self.n_samples is None else self.n_samples
+        yield minor_check(self.subject, self.witness, range(1, len(self.subject) + 1), None, size)
+        if self.n_samples is None:
+            frame = Frame(self.subject.items, Budget())
+            n0 = max(len(frame.basis(frame.forms)), len(frame.statistics(frame.forms)), 2)
+            yield Check("N0", self.n0 == n0, f"recomputed {n0}")
+            yield basis_check(self.subject, frame, frame.forms, self.witness.sample)
+
+    def summary(self) -> tuple[str, ...]:
+        return (f"witness: {self.witness}",)
+
+    def latex(self) -> str:
+        return rf"\det \approx {_figure(self.witness)} \neq 0"
+
+    def to_dict(self) -> dict[str, Any]:
+        return self._head() | {"witness": self.witness.to_dict(), "n0": self.n0, "n_samples": self.n_samples}
+
+
+@dataclass(frozen=True, slots=True)
+class Dependence(_Base):
+    """A relation sum_k r_k v_k = 0; without one, the trivial relation of more gradients than coordinates."""
+
+    relation: tuple[Expr, ...] | None
+    n_samples: int | None
+    kind: ClassVar[str] = "dependence"
+
+    def _checks(self, rng: random.Random) -> Iterable[Check]:
+        if self.relation is None:
+            yield Check("more gradients than coordinates", self.n_samples is not None
+                        and len(self.subject) > self.n_samples, f"{len(self.subject)} > {self.n_samples}")
+            return
+        subject = self.subject
+        explicit = any(c.has(*e.coordinates) for c in self.relation for e in [subject.at(self.n_samples).items[0]]) if (
+            self.n_samples is not None and not subject.coordinates) else False
+        if explicit and self.n_samples is not None:
+            subject = subject.at(self.n_samples)
+        yield Check("one weight is 1", any(c == 1 for c in self.relation) and len(self.relation) == len(subject))
+        yield from identity_checks(subject, None, self.relation, self.n_samples, rng)
+
+    def summary(self) -> tuple[str, ...]:
+        if self.relation is None:
+            return ()
+        terms = [f"({c}) v{k}" for k, c in enumerate(self.relation, 1) if c != 0]
+        return (f"relation: {' + '.join(terms)} = 0",)
+
+    def latex(self) -> str:
+        if self.relation is None:
+            return rf"M = {len(self.subject)} > N = {self.n_samples}"
+        return " + ".join(rf"\left({latex(c)}\right) v_{{{k}}}" for k, c in enumerate(self.relation, 1) if c != 0) + "=0"
+
+    def to_dict(self) -> dict[str, Any]:
+        relation = None if self.relation is None else [to_text(c) for c in self.relation]
+        return self._head() | {"relation": relation, "n_samples": self.n_samples}
+
+
+@dataclass(frozen=True, slots=True)
+class Involution(_Base):
+    """Structure functions for every pair: the span is involutive wherever `nonvanishing` do not vanish."""
+
+    structure: Structure
+    nonvanishing: tuple[Expr, ...]
+    n_samples: int | None
+    kind: ClassVar[str] = "involution"
+
+    def _checks(self, rng: random.Random) -> Iterable[Check]:
+        size = len(self.subject)
+        pairs = set(combinations(range(1, size + 1), 2))
+        yield Check("every pair has its structure functions", set(self.structure) == pairs
+                    and all(len(c) == size for c in self.structure.values()), f"{len(pairs)} pairs")
+        found = denominators(c for row in self.structure.values() for c in row)
+        yield Check("denominators", found == self.nonvanishing, f"recomputed {', '.join(map(str, found)) or 'none'}")
+        for pair, weights in self.structure.items():
+            yield from identity_checks(self.subject, pair, weights, self.n_samples, rng)
+
+    def summary(self) -> tuple[str, ...]:
+        lines = []
+        for (i, j), row in self.structure.items():
+            terms = [f"({c}) v{k}" if c.is_Add else f"{c} v{k}" for k, c in enumerate(row, 1) if c != 0]
+            lines.append(f"[v{i}, v{j}] = {' + '.join(terms) or '0'}")
+        if len(lines) > 12:
+            lines = [*lines[:12], f"... {len(self.structure) - 12} more pairs"]
+        return (*lines, *(f"valid where {d} != 0" for d in self.nonvanishing))
+
+    def latex(self) -> str:
+        rows = []
+        for (i, j), row in self.structure.items():
+            terms = [rf"\left({latex(c)}\right) v_{{{k}}}" for k, c in enumerate(row, 1) if c != 0]
+            rows.append(rf"[v_{{{i}}}, v_{{{j}}}] = {' + '.join(terms) or '0'}")
+        return r",\quad ".join(rows) or r"\text{one field}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return self._head() | {
+            "structure": {f"{i},{j}": [to_text(c) for c in row] for (i, j), row in self.structure.items()},
+            "nonvanishing": [to_text(c) for c in self.nonvanishing], "n_samples": self.n_samples}
+
+
+@dataclass(frozen=True, slots=True)
+class FullSpan(_Base):
+    """As many independent gradients as coordinates: they span everything, brackets included."""
+
+    witness: Witness
+    n_samples: int
+    kind: ClassVar[str] = "full span"
+
+    def _checks(self, rng: random.Random) -> Iterable[Check]:
+        yield Check("as many columns as samples", len(self.witness.columns) == self.n_samples
+                    and set(self.witness.columns) <= set(range(1, len(self.subject) + 1)))
+        yield minor_check(self.subject, self.witness, self.witness.columns, None, self.n_samples)
+
+    def summary(self) -> tuple[str, ...]:
+        return (f"{self.n_samples} independent gradients in {self.n_samples} coordinates span everything",
+                f"witness: {self.witness}")
+
+    def latex(self) -> str:
+        return rf"\operatorname{{rank}} = N = {self.n_samples}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return self._head() | {"witness": self.witness.to_dict(), "n_samples": self.n_samples}
+
+
+@dataclass(frozen=True, slots=True)
+class NonInvolution(_Base):
+    """A sample at which the bracket of `pair` leaves the span: an (M+1)-minor that does not vanish.
+
+    `relations` express the gradients that are no columns of the minor through the others (empty when C1 holds).
+    """
+
+    pair: tuple[int, int]
+    witness: Witness
+    n0: int | None
+    n_samples: int | None
+    relations: Mapping[int, tuple[Expr, ...]] = field(default_factory=dict)
+    kind: ClassVar[str] = "non-involution"
+
+    def _checks(self, rng: random.Random) -> Iterable[Check]:
+        columns = tuple(k for k in range(1, len(self.subject) + 1) if k not in self.relations)
+        yield Check("the pair", self.pair[0] < self.pair[1] and set(self.pair) <= set(columns))
+        size = self.n0 if self.n_samples is None else self.n_samples
+        yield minor_check(self.subject, self.witness, columns, self.pair, size)
+        for relation in self.relations.values():
+            yield from identity_checks(self.subject, None, relation, self.n_samples, rng)
+        if self.n_samples is None:
+            frame = Frame(self.subject.items, Budget())
+            forms = [*frame.forms, frame.bracket(self.pair[0] - 1, self.pair[1] - 1)]
+            n0 = max(len(frame.basis(forms)), len(frame.statistics(forms)), len(columns) + 1)
+            yield Check("N0", self.n0 == n0, f"recomputed {n0}")
+            yield basis_check(self.subject, frame, forms, self.witness.sample)
+
+    def summary(self) -> tuple[str, ...]:
+        i, j = self.pair
+        return (f"[v{i}, v{j}] leaves the span", f"witness: {self.witness}")
+
+    def latex(self) -> str:
+        i, j = self.pair
+        return rf"[v_{{{i}}}, v_{{{j}}}] \notin \operatorname{{span}},\ \det \approx {_figure(self.witness)} \neq 0"
+
+    def to_dict(self) -> dict[str, Any]:
+        return self._head() | {"pair": list(self.pair), "witness": self.witness.to_dict(), "n0": self.n0,
+                               "n_samples": self.n_samples,
+                               "relations": {str(k): [to_text(c) for c in row] for k, row in self.relations.items()}}
+
+
+def denominators(exprs: Iterable[Expr]) -> tuple[Expr, ...]:
+    """Return the distinct factors that the denominators of some expressions contain, numbers left out."""
+    found: list[Expr] = []
+    for expr in exprs:
+        for base, _ in factor_list(fraction(together(expr))[1])[1]:
+            if not base.is_number and base not in found and -base not in found:
+                found.append(base)
+    return tuple(sorted(found, key=str))
+
+
+def certificate_from_dict(data: Mapping[str, Any]) -> Any:
+    """Read a certificate from the data that its `to_dict` wrote."""
+    subject = Subject.from_dict(data["subject"])
+    names = data["subject"].get("coordinates")
+    size = len(names) if names else data.get("n_samples")
+
+    def read(text: str) -> Expr:
+        if names:
+            return parse_expression(text, n_samples=len(names))
+        return parse_expression(text, sample=subject.sample, n_samples=size)
+
+    readers: dict[str, Callable[[], Any]] = {
+        "independence": lambda: Independence(subject, Witness.from_dict(data["witness"]), data["n0"], data["n_samples"]),
+        "dependence": lambda: Dependence(subject, None if data["relation"] is None else tuple(
+            map(read, data["relation"])), data["n_samples"]),
+        "involution": lambda: Involution(subject, {
+            (int(key.split(",")[0]), int(key.split(",")[1])): tuple(map(read, row))
+            for key, row in data["structure"].items()}, tuple(map(read, data["nonvanishing"])), data["n_samples"]),
+        "full span": lambda: FullSpan(subject, Witness.from_dict(data["witness"]), data["n_samples"]),
+        "non-involution": lambda: NonInvolution(subject, (int(data["pair"][0]), int(data["pair"][1])), Witness.from_dict(
+            data["witness"]), data["n0"], data["n_samples"], {
+            int(k): tuple(map(read, row)) for k, row in data["relations"].items()}),
+    }
+    if data["certificate"] not in readers:
+        raise InvalidInput(f"unknown certificate {data['certificate']!r}; known are {sorted(readers)}")
+    return readers[data["certificate"]]()
+
+
+def verdict_from_json(text: str) -> Verdict:
+    """Read a verdict from the JSON text that `Verdict.to_json` wrote.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    Verdict
+        Its certificate verifies on its own; nothing in the text is trusted before that.
+
+    Raises
+    ------
+    InvalidInput
+        If the text is no verdict of a known version, or an expression in it is outside the grammar.
+    """
+    try:
+        data = json.loads(text)
+        if not isinstance(data, dict) or data.get("format") != FORMAT or data.get("version") != VERSION:
+            raise InvalidInput(f"not a {FORMAT} of version {VERSION}: {str(text)[:60]!r}")
+        return _verdict_from_dict(data)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, ZeroDivisionError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput(f"not a {FORMAT}: {type(error).__name__} {error}") from error
+
+
+def _verdict_from_dict(data: Mapping[str, Any]) -> Verdict:
+    certificate = certificate_from_dict(data["certificate"]) if data["certificate"] else None
+    inner = _verdict_from_dict(data["independence"]) if data["independence"] else None
+    exceptions = tuple({parse_expression(k): parse_expression(v) for k, v in values.items()}
+                       for values in data["exceptions"])
+    return Verdict(data["question"], Status[data["status"]], tuple(data["subject"]), data["n_samples"], certificate,
+                   data["reason"], tuple(data["evidence"]), inner, data["vacuous"], exceptions, data["holds"],
+                   data["residual"], data["tolerance"], data["seconds"])
+
+
+def _figure(witness: Witness) -> str:
+    return latex(float(witness.minor.low)) if abs(witness.minor.low) < 10**300 else r"\text{huge}"

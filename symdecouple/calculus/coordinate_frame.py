@@ -1,0 +1,70 @@
+r"""Fields in explicit coordinates, in the same exact form as a `Frame`: basis functions are the coordinate directions.
+
+.. math:: v_i = p_i w_i, \qquad w_i = \sum_n W_{ni}(x)\, \partial/\partial x_n, \qquad D_u w = \sum_n (D_u W_n)\,
+    \partial/\partial x_n
+
+The coefficients are rational functions of the coordinates and of whatever roots and functions of them occur.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sympy import Expr, Symbol
+from sympy.polys.fields import FracElement
+
+from symdecouple.calculus.bracket import as_field
+from symdecouple.calculus.budget import Budget
+from symdecouple.calculus.coefficients import CoefficientField
+from symdecouple.calculus.frame import Form, difference
+from symdecouple.calculus.subject import Subject
+
+__all__ = ["CoordinateFrame"]
+
+
+class CoordinateFrame:
+    """The fields of a subject in explicit coordinates; the interface is that of `Frame`."""
+
+    def __init__(self, subject: Subject, budget: Budget) -> None:
+        fields = [as_field(item) for item in subject.items]
+        self.budget = budget
+        self.coordinates: tuple[Symbol, ...] = fields[0].coordinates
+        self.coefficients = CoefficientField([*(c for f in fields for c in f.components), *self.coordinates])
+        self.forms: list[Form] = []
+        self.factors: list[FracElement] = []
+        for field in fields:
+            encoded = {s: self.coefficients.encode(c) for s, c in zip(self.coordinates, field.components, strict=True)}
+            encoded = {s: c for s, c in encoded.items() if c != 0}
+            factor, numerators = self.coefficients.common(list(encoded.values())) if encoded else (
+                self.coefficients.field.one, [])
+            self.factors.append(factor)
+            self.forms.append({s: self.coefficients.field(n) for s, n in zip(encoded, numerators, strict=True)})
+
+    @property
+    def size(self) -> int:
+        """Number of fields."""
+        return len(self.forms)
+
+    def bracket(self, i: int, j: int) -> Form:
+        """Return [w_i, w_j]."""
+        return difference(self._derivative(i, self.forms[j]), self._derivative(j, self.forms[i]))
+
+    def derivative(self, i: int, element: FracElement) -> FracElement:
+        """Return the derivative of a coefficient along w_i."""
+        return self.coefficients.differential(element, {**self._zeros(), **self.forms[i]})
+
+    def basis(self, forms: Iterable[Form]) -> list[Expr]:
+        """Return the coordinate directions, in order."""
+        return list(self.coordinates)
+
+    def _derivative(self, i: int, form: Form) -> Form:
+        out: Form = {}
+        for s, c in form.items():
+            self.budget.check("a Lie bracket in coordinates")
+            value = self.derivative(i, c)
+            if value != 0:
+                out[s] = value
+        return out
+
+    def _zeros(self) -> dict[Symbol, FracElement]:
+        return dict.fromkeys(self.coordinates, self.coefficients.field.zero)

@@ -1,0 +1,159 @@
+"""Elementary functions and their first two derivatives, over the rationals and over intervals.
+
+Over the rationals a function returns a rational, None (the value is irrational, though derivatives may be rational), or
+raises `Irrational`. Over intervals it returns an enclosure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from mpmath.ctx_iv import MPIntervalContext
+from sympy import integer_nthroot
+
+from symdecouple.errors import UnsupportedExpression
+
+__all__ = ["RULES", "Irrational", "OutsideDomain", "World", "exact_root", "positive"]
+
+
+class Irrational(Exception):
+    """A value is not rational: repeat the computation with intervals."""
+
+
+class OutsideDomain(Exception):
+    """The sample is outside the domain of the expression: choose another sample."""
+
+
+class World:
+    """The numbers that jets are made of: rationals (digits=None), or intervals with so many digits."""
+
+    def __init__(self, digits: int | None = None) -> None:
+        self.digits = digits
+        self.iv: Any = None
+        if digits is not None:
+            self.iv = MPIntervalContext()
+            self.iv.dps = digits
+
+    def number(self, value: Fraction) -> Any:
+        """Return a rational as a number of this world."""
+        return value if self.iv is None else self.iv.mpf(value.numerator) / value.denominator
+
+    def is_zero(self, value: Any) -> bool:
+        """True iff the number is certainly zero (rationals) or may be (intervals)."""
+        return bool(value == 0) if self.iv is None else bool(value.a <= 0 <= value.b)
+
+    def function(self, name: str) -> Callable[[Any], Any]:
+        """Return an elementary function on this world's numbers."""
+        return _RATIONAL.get(name, _irrational) if self.iv is None else lambda v: _interval(self.iv, name, v)
+
+
+def _irrational(value: Any) -> Any:
+    raise Irrational
+
+
+def positive(value: Any) -> Any:
+    if isinstance(value, Fraction):
+        if value <= 0:
+            raise OutsideDomain
+    elif value.b <= 0:
+        raise OutsideDomain
+    elif value.a <= 0:
+        raise Irrational
+    return value
+
+
+def exact_root(value: Fraction, q: int) -> Fraction:
+    if value <= 0:
+        raise OutsideDomain
+    parts = []
+    for part in (value.numerator, value.denominator):
+        root, perfect = integer_nthroot(part, q)
+        if not perfect:
+            raise Irrational
+        parts.append(int(root))
+    return Fraction(*parts)
+
+
+def _at_zero(result: int) -> Callable[[Any], Fraction]:
+    def evaluate(value: Any) -> Fraction:
+        if value == 0:
+            return Fraction(result)
+        raise Irrational
+
+    return evaluate
+
+
+def _log_rational(value: Fraction) -> Fraction | None:
+    positive(value)
+    return Fraction(0) if value == 1 else None
+
+
+_RATIONAL: dict[str, Callable[[Any], Any]] = {
+    "sqrt": lambda v: exact_root(v, 2), "exp": _at_zero(1), "sin": _at_zero(0), "cos": _at_zero(1),
+    "tan": _at_zero(0), "sinh": _at_zero(0), "cosh": _at_zero(1), "tanh": _at_zero(0), "log": _log_rational,
+    "atan": lambda v: Fraction(0) if v == 0 else None, "Abs": abs, "sign": lambda v: Fraction((v > 0) - (v < 0)),
+}
+
+
+def _interval(iv: Any, name: str, v: Any) -> Any:
+    if name == "log":
+        return iv.log(positive(v))
+    if name == "sqrt":
+        return iv.sqrt(positive(v))
+    if name in ("sinh", "cosh", "tanh"):
+        up, down = iv.exp(v), iv.exp(-v)
+        return {"sinh": (up - down) / 2, "cosh": (up + down) / 2, "tanh": (up - down) / (up + down)}[name]
+    if name == "tan":
+        return iv.sin(v) / iv.cos(v)
+    if name == "atan":
+        return None
+    if name in ("pi", "E"):
+        return +iv.pi if name == "pi" else iv.exp(1)
+    if name in ("exp", "sin", "cos"):
+        return getattr(iv, name)(v)
+    if name == "Abs":
+        return abs(v)
+    raise UnsupportedExpression(f"{name} has no interval evaluation here")
+
+
+def _rule_log(v: Any, f: Any, one: Any) -> tuple[Any, Any, Any]:
+    return f("log")(v), one / v, -one / v**2
+
+
+def _rule_atan(v: Any, f: Any, one: Any) -> tuple[Any, Any, Any]:
+    return f("atan")(v), one / (1 + v**2), -2 * v / (1 + v**2) ** 2
+
+
+def _rule_sqrt(v: Any, f: Any, one: Any) -> tuple[Any, Any, Any]:
+    root = f("sqrt")(v)
+    return root, one / (2 * root), -one / (4 * root * v)
+
+
+def _rule_tan(v: Any, f: Any, one: Any) -> tuple[Any, Any, Any]:
+    t = f("tan")(v)
+    return t, one + t**2, 2 * t * (one + t**2)
+
+
+def _rule_tanh(v: Any, f: Any, one: Any) -> tuple[Any, Any, Any]:
+    t = f("tanh")(v)
+    return t, one - t**2, -2 * t * (one - t**2)
+
+
+def _rule_abs(v: Any, f: Any, one: Any) -> tuple[Any, Any, Any]:
+    low, high = (v, v) if isinstance(v, Fraction) else (v.a, v.b)
+    if low <= 0 <= high:
+        raise OutsideDomain
+    return abs(v), one if low > 0 else -one, 0 * one
+
+
+RULES: dict[str, Callable[[Any, Any, Any], tuple[Any, Any, Any]]] = {
+    "exp": lambda v, f, one: (f("exp")(v),) * 3,
+    "log": _rule_log, "atan": _rule_atan, "sqrt": _rule_sqrt, "tan": _rule_tan, "tanh": _rule_tanh, "Abs": _rule_abs,
+    "sign": lambda v, f, one: (f("sign")(v), 0 * one, 0 * one),
+    "sin": lambda v, f, one: (f("sin")(v), f("cos")(v), -f("sin")(v)),
+    "cos": lambda v, f, one: (f("cos")(v), -f("sin")(v), -f("cos")(v)),
+    "sinh": lambda v, f, one: (f("sinh")(v), f("cosh")(v), f("sinh")(v)),
+    "cosh": lambda v, f, one: (f("cosh")(v), f("sinh")(v), f("cosh")(v)),
+}

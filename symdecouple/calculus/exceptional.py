@@ -1,0 +1,116 @@
+"""Parameter values at which a generic answer may fail.
+
+A set with parameters is decided for generic values. Three things can change the answer at special ones: what keeps a
+bracket out of the span vanishes; a denominator or a pivot vanishes; two basis functions coincide (exp(a x) and exp(b x)
+at a = b). Each gives polynomial conditions on the parameters; their solutions are candidates, which the caller decides
+again one by one. Candidates are looked for among these, not proved to be all.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping
+from functools import reduce
+from itertools import combinations
+from typing import Any
+
+from sympy import Expr, Poly, Symbol, exp, gcd, roots, solve
+from sympy.polys.polyerrors import PolynomialError
+
+from symdecouple.calculus.budget import Budget
+from symdecouple.calculus.frame import Frame, combination, difference
+from symdecouple.calculus.membership import Membership
+from symdecouple.calculus.subject import Subject
+from symdecouple.errors import UnsupportedExpression
+
+__all__ = ["candidates"]
+
+LIMIT = 12
+
+
+def candidates(subject: Subject, certificate: Any, budget: Budget) -> tuple[Mapping[Symbol, Expr], ...]:
+    """Return parameter values to decide again, at most a dozen."""
+    if subject.kind != "mean" or subject.is_filtered:
+        return ()
+    try:
+        frame = Frame(subject.items, budget)
+    except UnsupportedExpression:
+        return ()
+    conditions: list[Expr] = list(_pivot_conditions(frame, subject.symbols))
+    conditions += _coincidences(frame, subject.symbols)
+    found = [values for c in conditions for values in _solutions([c], subject.symbols)]
+    if (pair := getattr(certificate, "pair", None)) is not None:
+        found = [*_solutions(_residual(frame, pair, subject.symbols), subject.symbols), *found]
+    distinct: list[Mapping[Symbol, Expr]] = []
+    for values in found:
+        if values and values not in distinct and all(v.is_real is not False for v in values.values()):
+            distinct.append(values)
+    return tuple(distinct[:LIMIT])
+
+
+def _residual(frame: Frame, pair: tuple[int, int], symbols: tuple[Symbol, ...]) -> list[Expr]:
+    """Return conditions on the parameters under which the bracket falls into the span: all of them together."""
+    member = Membership(frame, frame.budget, random.Random(1))
+    target = member.bracket(pair[0] - 1, pair[1] - 1)
+    forms = [frame.forms[k] for k in member.pivots]
+    basis = frame.basis([*forms, target])
+    weights = member.partial_weights(target)
+    if weights is None:
+        return []
+    rest = difference(target, combination(forms, weights))
+    return [e for psi in basis if psi in rest
+            for e in _in_parameters(frame.coefficients.decode(rest[psi]).as_numer_denom()[0], symbols)]
+
+
+def _pivot_conditions(frame: Frame, symbols: tuple[Symbol, ...]) -> Iterable[Expr]:
+    """Return, for each field, the content in the parameters that makes a coefficient vanish or blow up."""
+    for form, factor in zip(frame.forms, frame.factors, strict=True):
+        for element in [*form.values(), factor]:
+            for part in frame.coefficients.decode(element).as_numer_denom():
+                common = reduce(gcd, _in_parameters(part, symbols), 0)
+                if common != 0 and common.has(*symbols):
+                    yield common
+
+
+def _coincidences(frame: Frame, symbols: tuple[Symbol, ...]) -> list[Expr]:
+    """Return the differences of exponents of basis functions that parameters could make equal."""
+    exponents: set[Expr] = {frame.sample * 0}
+    brackets = [frame.bracket(i, j) for i, j in combinations(range(min(frame.size, 6)), 2)]
+    for psi in frame.basis([*frame.forms, *brackets]):
+        for factor in psi.as_ordered_factors():
+            base, power = factor.as_base_exp()
+            if isinstance(factor, exp):
+                exponents.add(factor.args[0] / frame.sample)
+            elif base == frame.sample:
+                exponents.add(power)
+    return [d for a, b in combinations(sorted(exponents, key=str), 2)
+            if (d := a - b).has(*symbols) and not d.has(frame.sample)]
+
+
+def _in_parameters(expr: Expr, symbols: tuple[Symbol, ...]) -> list[Expr]:
+    """Return the coefficients, polynomials in the parameters, of an expression in everything else."""
+    others = sorted(expr.free_symbols - set(symbols), key=str)
+    if not others:
+        return [expr]
+    try:
+        return list(Poly(expr, *others).coeffs())
+    except PolynomialError:
+        return []
+
+
+def _solutions(conditions: list[Expr], symbols: tuple[Symbol, ...]) -> list[Mapping[Symbol, Expr]]:
+    if not conditions:
+        return []
+    if len(symbols) == 1:
+        common = reduce(gcd, conditions, 0)
+        if not common.has(symbols[0]):
+            return []
+        try:
+            return [{symbols[0]: root} for root in sorted(roots(common, symbols[0]), key=str)]
+        except PolynomialError:
+            return []
+    try:
+        found = solve(conditions, symbols, dict=True)
+    except (NotImplementedError, PolynomialError):
+        return []
+    return [dict(solution) for solution in found]

@@ -1,0 +1,163 @@
+r"""Vector fields on the space of sample vectors.
+
+A field in the sample, v(x), moves each sample by the same rule: its n-th component is v(x_n), with coefficients that
+may be averages. A field in coordinates lists its components. Gradients of averages are stored as v = N grad f, so that
+they do not depend on N; the inner product is <u, v> = Mean(u v) and grad f . grad g = <v_f, v_g>/N.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sympy import Expr, Symbol
+
+from symdecouple.errors import InvalidInput
+from symdecouple.language.binding import bind, parameters_of, spread
+from symdecouple.language.feature import check_smooth
+from symdecouple.language.mean import Mean, exact
+from symdecouple.language.sample import Coordinate, Sample, coordinates as explicit, x
+
+__all__ = ["VectorField"]
+
+
+class VectorField:
+    """A vector field, in the sample or in explicit coordinates.
+
+    Parameters
+    ----------
+    field : Expr, or sequence of Expr
+        One expression in the sample; or, with `coordinates`, one component per coordinate.
+    coordinates : sequence of Symbol, optional
+        The coordinates of a field given by components.
+    allow_nonsmooth : iterable of str
+        As in `Feature`.
+    gradient_of : Any
+        The feature it is the gradient field of, shown when it prints.
+
+    Raises
+    ------
+    InvalidInput
+        If components and coordinates do not match in number, or a coordinate occurs twice.
+
+    Examples
+    --------
+    >>> from symdecouple.language.sample import x, coordinates
+    >>> VectorField(x**2)
+    VectorField(x**2)
+    >>> x1, x2 = coordinates(2)
+    >>> VectorField([x1, -x2], [x1, x2])
+    VectorField((x1, -x2), (x1, x2))
+    """
+
+    __slots__ = ("allow_nonsmooth", "components", "coordinates", "gradient_of")
+    components: tuple[Expr, ...]
+    coordinates: tuple[Symbol, ...]
+
+    def __init__(self, field: Any, coordinates: Iterable[Symbol] | None = None, *,
+                 allow_nonsmooth: Iterable[str] = (), gradient_of: Any = None) -> None:
+        if coordinates is None and isinstance(field, (list, tuple)):
+            raise InvalidInput(f"{len(field)} components need their coordinates: VectorField(components, coordinates)")
+        components = tuple(exact(c, "VectorField") for c in ([field] if coordinates is None else field))
+        symbols = () if coordinates is None else tuple(coordinates)
+        _check(components, symbols)
+        for component in components:
+            check_smooth(component, allow_nonsmooth)
+        for name, value in (("components", components), ("coordinates", symbols), ("gradient_of", gradient_of),
+                            ("allow_nonsmooth", frozenset(allow_nonsmooth))):
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a VectorField is immutable; build a new one instead of setting {name}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.components, self.coordinates, self.allow_nonsmooth, self.gradient_of)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, VectorField) and (self.components, self.coordinates) == (
+            other.components, other.coordinates)
+
+    def __hash__(self) -> int:
+        return hash((self.components, self.coordinates))
+
+    @property
+    def kind(self) -> str:
+        """"mean" (a field in the sample, any sample size) or "coordinates"."""
+        return "coordinates" if self.coordinates else "mean"
+
+    @property
+    def expr(self) -> Expr:
+        """The field as one expression in the sample."""
+        if self.coordinates:
+            raise InvalidInput(f"{self} has {len(self.components)} components, not one expression in the sample")
+        return self.components[0]
+
+    @property
+    def sample(self) -> Sample:
+        """The generic sample, with its domain."""
+        found = [*self.expr.atoms(Sample), *(mean.sample for mean in self.expr.atoms(Mean))]
+        return found[0] if found else x
+
+    @property
+    def parameters(self) -> frozenset[Any]:
+        """Everything that must be bound before numbers."""
+        return frozenset().union(*(parameters_of(c) for c in self.components)) - set(self.coordinates)
+
+    def bind(self, values: Any) -> VectorField:
+        """Return the field with parameters, filters and undefined functions replaced."""
+        return VectorField([bind(c, values) for c in self.components] if self.coordinates else bind(self.expr, values),
+                           self.coordinates or None, allow_nonsmooth=self.allow_nonsmooth)
+
+    def at(self, *, n_samples: int) -> VectorField:
+        """Return the field in explicit coordinates, component v(x_n) for each n.
+
+        Examples
+        --------
+        >>> from symdecouple.language.sample import x
+        >>> VectorField(x - Mean(x)).at(n_samples=2)
+        VectorField((x1/2 - x2/2, -x1/2 + x2/2), (x1, x2))
+        """
+        points = explicit(n_samples)
+        if self.coordinates:
+            if len(self.coordinates) != n_samples:
+                raise InvalidInput(f"{self} has {len(self.coordinates)} coordinates, not {n_samples}")
+            return self
+        symbol = self.sample
+        return VectorField([spread(self.expr, points, symbol, k) for k in range(n_samples)], points,
+                           allow_nonsmooth=self.allow_nonsmooth)
+
+    def __repr__(self) -> str:
+        if self.coordinates:
+            return f"VectorField({self.components}, {self.coordinates})"
+        return f"VectorField({self.expr})"
+
+    def __str__(self) -> str:
+        body = str(self.components) if self.coordinates else str(self.expr)
+        if self.gradient_of is None:
+            return body
+        return f"grad f = {body}" if self.coordinates else f"N grad f = {body}"
+
+    def _repr_latex_(self) -> str:
+        parts = [c._repr_latex_().strip("$").removeprefix(r"\displaystyle ") for c in self.components]
+        head = "" if self.gradient_of is None else (r"\nabla f = " if self.coordinates else r"N\,\nabla f = ")
+        return rf"$\displaystyle {head}{parts[0] if not self.coordinates else '(' + ', '.join(parts) + ')'}$"
+
+
+def _check(components: tuple[Expr, ...], symbols: tuple[Symbol, ...]) -> None:
+    if symbols:
+        if len(components) != len(symbols) or len(set(symbols)) != len(symbols):
+            raise InvalidInput(f"field has {len(components)} components, coordinates are {symbols}; "
+                               "give one component for each of distinct coordinates")
+        if any(c.atoms(Sample) or c.atoms(Mean) for c in components):
+            raise InvalidInput("a field in coordinates has no averages and no generic sample; use .at(n_samples=N)")
+        return
+    if components[0].atoms(Coordinate):
+        raise InvalidInput(f"{components[0]} contains coordinates: give all components, "
+                           "VectorField(components, coordinates)")
+    if len(components[0].atoms(Sample)) > 1:
+        raise InvalidInput(f"a field is a function of one sample, got {components[0]}")
+
+
+def _restore(components: Any, coordinates: Any, allowed: Any, gradient_of: Any) -> VectorField:
+    return VectorField(components if coordinates else components[0], coordinates or None, allow_nonsmooth=allowed,
+                       gradient_of=gradient_of)

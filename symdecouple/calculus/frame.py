@@ -1,0 +1,221 @@
+r"""Fields over the field of the statistics: the exact form in which brackets are computed and spans decided.
+
+.. math::
+
+    v_i = p_i\, w_i, \qquad w_i = \sum_b W_{bi}(s)\, \psi_b(x), \qquad
+    D_u s_a = \mathrm{Mean}(\psi_a' u), \qquad D_u w = \sum_b (D_u W_b)\, \psi_b + W_b\, \psi_b' u
+
+The coefficients W are polynomials in the generators of a `CoefficientField` (fractions where roots or functions of
+statistics remain), the factors p_i take up common denominators and roots: brackets of the w_i are then cheap, and the
+structure functions of the v_i follow from those of the w_i by the product rule
+
+.. math:: [p u, q v] = p q\,[u, v] + p\,(D_u q)\, v - q\,(D_v p)\, u.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sympy import Expr, S
+from sympy.polys.fields import FracElement
+
+from symdecouple.calculus.budget import Budget
+from symdecouple.calculus.coefficients import CoefficientField
+from symdecouple.calculus.field import VectorField
+from symdecouple.errors import UnsupportedExpression
+from symdecouple.language.canonical import Statistic, average, close, decompose, statistics_of
+from symdecouple.language.feature import Feature
+from symdecouple.language.filters import Filtered
+from symdecouple.language.sample import Sample
+
+__all__ = ["Form", "Frame", "combination", "difference"]
+
+Raw = dict[Expr, Expr]
+Form = dict[Expr, FracElement]
+
+
+class Frame:
+    """Gradient fields (of features) or fields, as combinations of basis functions with exact coefficients.
+
+    Attributes
+    ----------
+    forms : list of dict
+        w_i: basis function to coefficient.
+    factors : list
+        p_i, elements of the coefficient field.
+    """
+
+    def __init__(self, items: Sequence[Any], budget: Budget) -> None:
+        if any(_expression(item).has(Filtered) for item in items):
+            raise UnsupportedExpression("filtered features couple neighbouring samples: they are decided for one "
+                                        "sample size, n_samples=N with numeric taps, not for every N at once")
+        self.sample: Sample = items[0].sample
+        self.budget = budget
+        self._raw_of: dict[Statistic, Raw] = {}
+        raws = [self._raw(item) for item in items]
+        self._moves: dict[tuple[Statistic, Expr], Raw] = {}
+        self._products: dict[tuple[Expr, Expr], Raw] = {}
+        self.coefficients = CoefficientField(self._everything(raws))
+        self.forms: list[Form] = []
+        self.factors: list[FracElement] = []
+        for raw in raws:
+            factor, form = self._split(raw)
+            self.factors.append(factor)
+            self.forms.append(form)
+        self._along: list[dict[Statistic, FracElement]] = [self._motion(form) for form in self.forms]
+
+    @property
+    def size(self) -> int:
+        """Number of fields."""
+        return len(self.forms)
+
+    def bracket(self, i: int, j: int) -> Form:
+        """Return [w_i, w_j] in the basis."""
+        return difference(self._derivative(i, self.forms[j]), self._derivative(j, self.forms[i]))
+
+    def derivative(self, i: int, element: FracElement) -> FracElement:
+        """Return the derivative of a coefficient along w_i."""
+        return self.coefficients.differential(element, self._along[i])
+
+    def basis(self, forms: Iterable[Form]) -> list[Expr]:
+        """Return the basis functions of some forms, in a fixed order."""
+        return sorted(set().union(*forms), key=lambda psi: (psi.count_ops(), str(psi)))
+
+    def statistics(self, forms: Iterable[Form]) -> set[Statistic]:
+        """Return the statistics that the coefficients and basis functions of some forms depend on."""
+        found: set[Statistic] = set()
+        for form in forms:
+            for psi, c in form.items():
+                found |= statistics_of(psi) | statistics_of(self.coefficients.decode(c))
+        return found
+
+    def _raw(self, item: Any) -> Raw:
+        if isinstance(item, VectorField):
+            return decompose(close(item.expr, self.sample), self.sample)
+        closed = close(item.expr, self.sample)
+        raw: Raw = {}
+        for s in sorted(closed.atoms(Statistic), key=str):
+            _add(raw, self._statistic_field(s), closed.diff(s))
+        return raw
+
+    def _statistic_field(self, statistic: Statistic) -> Raw:
+        """Return v_s = psi'(x) + sum_b Mean(d psi/d s_b) v_(s_b)."""
+        if statistic not in self._raw_of:
+            psi = statistic.psi
+            raw = dict(decompose(psi.diff(self.sample), self.sample))
+            for inner in sorted(psi.atoms(Statistic), key=str):
+                _add(raw, self._statistic_field(inner), average(psi.diff(inner), self.sample))
+            self._raw_of[statistic] = raw
+        return self._raw_of[statistic]
+
+    def _everything(self, raws: list[Raw]) -> list[Expr]:
+        """Return all coefficient expressions that brackets of these fields can lead to."""
+        supports = sorted(set().union(*raws), key=str)
+        found: set[Statistic] = set()
+        for raw in raws:
+            for psi, c in raw.items():
+                found |= statistics_of(psi) | statistics_of(c)
+        out = [c for raw in raws for c in raw.values()]
+        for s in found:
+            for psi in supports:
+                self.budget.check("collecting the statistics of the brackets")
+                out += self._move(s, psi).values()
+        for psi in supports:
+            for other in supports:
+                out += self._product(psi.diff(self.sample), other).values()
+            for inner in psi.atoms(Statistic):
+                out += decompose(psi.diff(inner), self.sample).values()
+        return out
+
+    def _move(self, statistic: Statistic, psi: Expr) -> Raw:
+        """Return Mean(psi_s' psi) of the moving statistic, and Mean(d psi_s/d s_b) for its inner statistics."""
+        key = (statistic, psi)
+        if key not in self._moves:
+            own = statistic.psi
+            entry: Raw = {S.One: average(own.diff(self.sample) * psi, self.sample)}
+            for inner in own.atoms(Statistic):
+                entry[inner] = average(own.diff(inner), self.sample)
+            self._moves[key] = entry
+        return self._moves[key]
+
+    def _product(self, left: Expr, right: Expr) -> Raw:
+        if (left, right) not in self._products:
+            self._products[left, right] = decompose(left * right, self.sample)
+        return self._products[left, right]
+
+    def _split(self, raw: Raw) -> tuple[FracElement, Form]:
+        """Return (p, w) with the field equal to p w and w free of common denominators."""
+        encoded = {psi: self.coefficients.encode(c) for psi, c in raw.items()}
+        encoded = {psi: c for psi, c in encoded.items() if c != 0}
+        if not encoded:
+            return self.coefficients.field.one, {}
+        factor, numerators = self.coefficients.common(list(encoded.values()))
+        return factor, {psi: self.coefficients.field(n) for psi, n in zip(encoded, numerators, strict=True)}
+
+    def _motion(self, form: Form) -> dict[Statistic, FracElement]:
+        """Return D_w s for every statistic s that the fields depend on."""
+        motion: dict[Statistic, FracElement] = {}
+
+        def move(statistic: Statistic) -> FracElement:
+            if statistic not in motion:
+                total = self.coefficients.field.zero
+                for psi, c in form.items():
+                    total += c * self.coefficients.encode(self._move(statistic, psi)[S.One])
+                for inner in statistic.psi.atoms(Statistic):
+                    slope = self.coefficients.encode(average(statistic.psi.diff(inner), self.sample))
+                    total += slope * move(inner)
+                motion[statistic] = total
+            return motion[statistic]
+
+        for statistic in {s for s, _ in self._moves}:
+            move(statistic)
+        return motion
+
+    def _derivative(self, i: int, form: Form) -> Form:
+        """Return D_u of a form along u = w_i."""
+        out: Form = {}
+        coefficients, along = self.coefficients, self._along[i]
+        for psi, c in form.items():
+            self.budget.check("a Lie bracket")
+            _accumulate(out, psi, coefficients.differential(c, along))
+            for other, a in self.forms[i].items():
+                for new, k in self._product(psi.diff(self.sample), other).items():
+                    _accumulate(out, new, c * a * coefficients.encode(k))
+            for inner in psi.atoms(Statistic):
+                for new, k in decompose(psi.diff(inner), self.sample).items():
+                    _accumulate(out, new, c * coefficients.encode(k) * along[inner])
+        return self._cleaned(out)
+
+    def _cleaned(self, form: Form) -> Form:
+        reduced = {psi: self.coefficients.reduced(c) for psi, c in form.items()}
+        return {psi: c for psi, c in reduced.items() if c != 0}
+
+
+def _expression(item: Any) -> Expr:
+    return item.expr if isinstance(item, (Feature, VectorField)) else item
+
+
+def _add(raw: Raw, other: Raw, factor: Expr) -> None:
+    for psi, c in other.items():
+        raw[psi] = raw.get(psi, S.Zero) + factor * c
+
+
+def _accumulate(form: Form, psi: Expr, value: FracElement) -> None:
+    form[psi] = form[psi] + value if psi in form else value
+
+
+def difference(left: Form, right: Form) -> Form:
+    out = dict(left)
+    for psi, c in right.items():
+        _accumulate(out, psi, -c)
+    return {psi: c for psi, c in out.items() if c != 0}
+
+
+def combination(forms: Sequence[Form], weights: Sequence[FracElement]) -> Form:
+    """Return sum_k weights[k] * forms[k]."""
+    out: Form = {}
+    for form, weight in zip(forms, weights, strict=True):
+        for psi, c in form.items():
+            _accumulate(out, psi, weight * c)
+    return {psi: c for psi, c in out.items() if c != 0}

@@ -1,0 +1,244 @@
+r"""Condition C2: is the span of the gradients involutive (Frobenius)?
+
+For every N at once: each bracket [v_i, v_j] is in the span over the field of the statistics, or it is not. In the span:
+PROVED for every N, with structure functions c_ij^k, wherever the gradients are independent and no denominator vanishes.
+Not in the span: REFUTED at generic samples of every N >= N0, with a rational sample of size N0 as witness. For one N the
+same, and where there are N independent gradients C2 holds vacuously.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Mapping
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+from symdecouple.calculus.budget import Budget
+from symdecouple.calculus.certificates import FullSpan, Involution, NonInvolution, denominators
+from symdecouple.calculus.coordinate_frame import CoordinateFrame
+from symdecouple.calculus.exceptional import candidates
+from symdecouple.calculus.frame import Frame
+from symdecouple.calculus.independence import SEED, check_independence, check_size
+from symdecouple.calculus.membership import Membership
+from symdecouple.calculus.subject import Subject
+from symdecouple.calculus.witness import Witness, find_witness
+from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
+from symdecouple.verdict import Status, Verdict
+
+__all__ = ["check_frobenius"]
+
+
+def check_frobenius(features: Any, *, n_samples: int | None = None, budget: float = 30.0) -> Verdict:
+    """Decide exactly whether the gradients span an involutive distribution (condition C2).
+
+    Parameters
+    ----------
+    features : FeatureSet, or list of VectorField
+    n_samples : int, optional
+        Decide for this sample size; default: for every size at once.
+    budget : float
+        Seconds; past them the verdict is UNDECIDED with the evidence so far.
+
+    Returns
+    -------
+    Verdict
+        PROVED with `structure`, REFUTED with `failing_pair`, `n0` and `witness`, or UNDECIDED with `reason`. The C1
+        verdict is in `independence`; where the gradients are dependent, C2 is decided for their span.
+
+    Raises
+    ------
+    InvalidInput
+        For a sample size below 2 or one that contradicts the coordinates.
+
+    Notes
+    -----
+    Milliseconds to a second for moments, exponential and trigonometric averages (see the benchmarks).
+
+    Examples
+    --------
+    >>> from symdecouple.language.sample import x
+    >>> from symdecouple.language.mean import Mean
+    >>> verdict = check_frobenius([Mean(x), Mean(x**2), Mean(x**3), Mean(x**4)])
+    >>> verdict.status.name, verdict.failing_pair, verdict.n0
+    ('REFUTED', (3, 4), 5)
+    >>> check_frobenius([Mean(x), Mean(x**2), Mean(x**3)]).structure[2, 3]
+    (0, 0, 2)
+    """
+    subject = Subject.of(features)
+    start = time.perf_counter()
+    n_samples = check_size(subject, n_samples)
+    clock, rng = Budget(budget), random.Random(SEED)
+    independence = check_independence(subject, n_samples=n_samples, budget=budget)
+    try:
+        with clock.watch("deciding involutivity"):
+            answer = (_decide_generic(subject, clock, rng) if n_samples is None
+                      else _decide_one_size(subject, n_samples, independence, clock, rng))
+    except (BudgetExceeded, UnsupportedExpression) as error:
+        answer = {"status": Status.UNDECIDED, "reason": str(error)}
+    again = partial(_again, subject, n_samples, budget)
+    verdict = partial(Verdict, "C2", subject=subject.texts(), n_samples=n_samples, independence=independence,
+                      redecide=again)
+    if subject.symbols and answer["status"] is not Status.UNDECIDED:
+        answer["exceptions"] = _exceptions(subject, n_samples, answer, clock)
+    return verdict(seconds=time.perf_counter() - start, **answer)
+
+
+def _decide_generic(subject: Subject, clock: Budget, rng: random.Random) -> dict[str, Any]:
+    frame = Frame(subject.items, clock)
+    member = Membership(frame, clock, rng)
+    for i, j in combinations(member.pivots, 2):
+        if member.excludes(member.bracket(i, j)):
+            return _refute_generic(subject, frame, member, (i, j), clock, rng)
+    structure = _structure(member)
+    if isinstance(structure, tuple):
+        return _unsolved(structure)
+    return _proved(subject, structure, None)
+
+
+def _refute_generic(subject: Subject, frame: Frame, member: Membership, pair: tuple[int, int], clock: Budget,
+                    rng: random.Random) -> dict[str, Any]:
+    i, j = pair[0] + 1, pair[1] + 1
+    forms = [*frame.forms, member.bracket(*pair)]
+    if subject.functions:
+        names = ", ".join(map(str, subject.functions))
+        return {"status": Status.UNDECIDED, "reason": f"[v{i}, v{j}] leaves the span as a formal expression, but {names} "
+                "is undefined: bind it, features.bind({...}), to decide"}
+    relations = _relations(member, frame.size)
+    if relations is None:
+        return {"status": Status.UNDECIDED, "reason": "the gradients are dependent, but the relation was not proved"}
+    columns = [k + 1 for k in member.pivots]
+    n0 = max(len(frame.basis(forms)), len(frame.statistics(forms)), len(columns) + 1)
+    witness = find_witness(subject, columns, (i, j), n0, rng, clock)
+    if witness is None:
+        return {"status": Status.UNDECIDED, "reason": f"[v{i}, v{j}] leaves the span as a formal expression, but every "
+                f"minor vanished or stayed too small at the samples of size {n0} that were tried: a hidden relation "
+                "between the functions is likely" + ("" if subject.is_smooth else " (they are not analytic)")}
+    claimed = n0 if subject.is_smooth else None
+    return {"status": Status.REFUTED, "reason": f"[v{i}, v{j}] is not in the span of the gradients"
+            + ("" if claimed else "; claimed for this N only, the functions not being analytic"),
+            "certificate": NonInvolution(subject, (i, j), witness, claimed, None if claimed else n0, relations)}
+
+
+def _decide_one_size(subject: Subject, n_samples: int, independence: Verdict, clock: Budget,
+                     rng: random.Random) -> dict[str, Any]:
+    if (witness := _full_span(subject, n_samples, independence, clock, rng)) is not None:
+        return {"status": Status.PROVED, "vacuous": True, "certificate": FullSpan(subject, witness, n_samples),
+                "reason": f"the gradients span all {n_samples} dimensions"}
+    columns = _independent_columns(subject, independence)
+    if columns is None:
+        return {"status": Status.UNDECIDED, "reason": f"which gradients are independent at N = {n_samples} is not known: "
+                + independence.reason}
+    relations = {} if len(columns) == len(subject) else _proved_relations(independence, subject, columns)
+    for i, j in combinations(columns, 2):
+        if relations is None:
+            break
+        found = find_witness(subject, columns, (i, j), n_samples, rng, clock)
+        if found is not None:
+            return {"status": Status.REFUTED, "reason": f"[v{i}, v{j}] is not in the span of the gradients",
+                    "certificate": NonInvolution(subject, (i, j), found, None, n_samples, relations)}
+    return _prove_one_size(subject, n_samples, clock, rng)
+
+
+def _prove_one_size(subject: Subject, n_samples: int, clock: Budget, rng: random.Random) -> dict[str, Any]:
+    """Every minor vanished at the samples tried: prove the brackets in the span, for every N or for this one."""
+    if subject.kind == "mean" and not subject.is_filtered:
+        structure = _structure(Membership(Frame(subject.items, clock), clock, rng))
+        if isinstance(structure, dict):
+            return _proved(subject, structure, n_samples)
+    explicit = subject if subject.coordinates else subject.at(n_samples)
+    structure = _structure(Membership(CoordinateFrame(explicit, clock), clock, rng))
+    if isinstance(structure, tuple):
+        return _unsolved(structure)
+    return _proved(explicit, structure, n_samples)
+
+
+def _full_span(subject: Subject, n_samples: int, independence: Verdict, clock: Budget,
+               rng: random.Random) -> Witness | None:
+    if independence.status is Status.PROVED and len(subject) == n_samples:
+        found: Witness = independence.witness
+        return found
+    if len(subject) <= n_samples:
+        return None
+    for columns in combinations(range(1, len(subject) + 1), n_samples):
+        if (witness := find_witness(subject, columns, None, n_samples, rng, clock)) is not None:
+            return witness
+    return None
+
+
+def _independent_columns(subject: Subject, independence: Verdict) -> list[int] | None:
+    everything = list(range(1, len(subject) + 1))
+    if independence.status is Status.PROVED:
+        return everything
+    relation = getattr(independence.certificate, "relation", None)
+    if relation is None:
+        return None
+    dropped = max(k for k, c in enumerate(relation, 1) if c == 1)
+    return [k for k in everything if k != dropped]
+
+
+def _proved_relations(independence: Verdict, subject: Subject, columns: list[int]) -> dict[int, Any] | None:
+    certificate: Any = independence.certificate
+    (dropped,) = set(range(1, len(subject) + 1)) - set(columns)
+    return {dropped: certificate.relation}
+
+
+def _relations(member: Membership, size: int) -> dict[int, Any] | None:
+    out = {}
+    for k in range(size):
+        if k not in member.pivots:
+            relation = member.relation(k)
+            if relation is None:
+                return None
+            out[k + 1] = relation
+    return out
+
+
+def _structure(member: Membership) -> dict[tuple[int, int], Any] | tuple[int, int]:
+    """Return the structure functions of all pairs, or the first pair (from 1) that could not be solved for."""
+    out = {}
+    for i, j in combinations(range(member.frame.size), 2):
+        functions = member.structure(i, j)
+        if functions is None:
+            return i + 1, j + 1
+        out[i + 1, j + 1] = functions
+    return out
+
+
+def _proved(subject: Subject, structure: dict[tuple[int, int], Any], n_samples: int | None) -> dict[str, Any]:
+    vanishing = denominators(c for row in structure.values() for c in row)
+    constant = all(c.is_number for row in structure.values() for c in row)
+    reason = "a single field is always involutive" if not structure else (
+        f"every bracket is a combination of the gradients, with {'constant ' if constant else ''}structure functions")
+    return {"status": Status.PROVED, "reason": reason,
+            "certificate": Involution(subject, structure, vanishing, n_samples)}
+
+
+def _unsolved(pair: tuple[int, int]) -> dict[str, Any]:
+    return {"status": Status.UNDECIDED, "reason": f"[v{pair[0]}, v{pair[1]}] looks like a combination of the gradients, "
+            "but the identity could not be proved"}
+
+
+def _exceptions(subject: Subject, n_samples: int | None, answer: Mapping[str, Any],
+                clock: Budget) -> tuple[Mapping[Any, Any], ...]:
+    """Decide again at each candidate value of the parameters and keep those where the answer differs."""
+    found = []
+    try:
+        with clock.watch("looking for exceptional parameters"):
+            for values in candidates(subject, answer["certificate"], clock):
+                try:
+                    special = _again(subject, n_samples, clock.seconds, values)
+                except InvalidInput:
+                    found.append(values)
+                    continue
+                c1 = special.independence.status if special.independence is not None else None
+                if special.status not in (answer["status"], Status.UNDECIDED) or c1 is Status.REFUTED:
+                    found.append(values)
+    except BudgetExceeded:
+        pass
+    return tuple(found)
+
+
+def _again(subject: Subject, n_samples: int | None, budget: float, values: Mapping[Any, Any]) -> Verdict:
+    return check_frobenius(subject.bind(values), n_samples=n_samples, budget=budget)

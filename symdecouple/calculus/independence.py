@@ -1,0 +1,139 @@
+r"""Condition C1: are the gradients of a feature set linearly independent?
+
+For every N at once: independent over the field of the statistics means independent at generic samples of every size
+N >= N0, N0 the larger of the number of basis functions and the number of statistics that occur. Dependent means a
+relation sum_k r_k v_k = 0 with coefficients r_k that are functions of the averages: the features are then functions of
+each other wherever the coefficients make sense. For one N: a nonzero M-minor at a rational sample, or a relation in
+coordinates.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from symdecouple.calculus.budget import Budget
+from symdecouple.calculus.certificates import Dependence, Independence
+from symdecouple.calculus.coordinate_frame import CoordinateFrame
+from symdecouple.calculus.frame import Frame
+from symdecouple.calculus.membership import Membership
+from symdecouple.calculus.subject import Subject
+from symdecouple.calculus.witness import find_witness
+from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
+from symdecouple.verdict import Status, Verdict
+
+__all__ = ["check_independence", "check_size"]
+
+SEED = 20260
+
+
+def check_independence(features: Any, *, n_samples: int | None = None, budget: float = 30.0) -> Verdict:
+    """Decide exactly whether the gradients are linearly independent at generic samples (condition C1).
+
+    Parameters
+    ----------
+    features : FeatureSet, or list of VectorField
+    n_samples : int, optional
+        Decide for this sample size; default: for every size from some N0 on.
+    budget : float
+        Seconds; past them the verdict is UNDECIDED.
+
+    Returns
+    -------
+    Verdict
+        PROVED with a witness (a sample and a nonzero minor), REFUTED with an exact relation, or UNDECIDED.
+
+    Raises
+    ------
+    InvalidInput
+        For a sample size below 2 or one that contradicts the coordinates.
+
+    Examples
+    --------
+    >>> from symdecouple.language.sample import x
+    >>> from symdecouple.language.mean import Mean
+    >>> check_independence([Mean(x), Mean(x**2), Mean(x)**2 + Mean(x**2)]).status.name
+    'REFUTED'
+    """
+    subject = Subject.of(features)
+    start = time.perf_counter()
+    n_samples = check_size(subject, n_samples)
+    clock = Budget(budget)
+    rng = random.Random(SEED)
+    again = partial(_again, subject, n_samples, budget)
+    try:
+        with clock.watch("deciding independence"):
+            fields = (_decide_one_size(subject, n_samples, clock, rng) if n_samples is not None
+                      else _decide_generic(subject, clock, rng))
+    except (BudgetExceeded, UnsupportedExpression) as error:
+        fields = {"status": Status.UNDECIDED, "reason": str(error)}
+    return Verdict("C1", subject=subject.texts(), n_samples=n_samples, seconds=time.perf_counter() - start,
+                   redecide=again, **fields)
+
+
+def check_size(subject: Subject, n_samples: int | None) -> int | None:
+    """Return the sample size that is decided for; coordinates fix it."""
+    if n_samples is not None and (isinstance(n_samples, bool) or not hasattr(n_samples, "__index__") or n_samples < 2):
+        raise InvalidInput(f"n_samples is an integer of at least 2, or None for every N; got {n_samples!r}")
+    if subject.coordinates:
+        size = len(subject.coordinates)
+        if n_samples not in (None, size):
+            raise InvalidInput(f"the features are functions of {size} coordinates, n_samples={n_samples} contradicts it")
+        return size
+    return None if n_samples is None else int(n_samples)
+
+
+def _decide_generic(subject: Subject, clock: Budget, rng: random.Random) -> dict[str, Any]:
+    frame = Frame(subject.items, clock)
+    member = Membership(frame, clock, rng)
+    if len(member.pivots) < len(subject):
+        return _dependent(subject, member, None)
+    n0 = max(len(frame.basis(frame.forms)), len(frame.statistics(frame.forms)), 2)
+    columns = range(1, len(subject) + 1)
+    if subject.functions:
+        return {"status": Status.UNDECIDED, "reason": f"{', '.join(map(str, subject.functions))} undefined: independent "
+                "as far as the declaration tells; bind them to decide"}
+    witness = find_witness(subject, columns, None, n0, rng, clock)
+    if witness is None:
+        return {"status": Status.UNDECIDED, "reason": "independent as formal expressions, but every minor vanished "
+                f"or stayed too small at the samples of size {n0} that were tried: a hidden relation is likely"}
+    claimed = n0 if subject.is_smooth else None
+    return {"status": Status.PROVED, "certificate": Independence(subject, witness, claimed, None if claimed else n0),
+            "reason": f"a {len(subject)}-minor of the gradients is not zero"}
+
+
+def _decide_one_size(subject: Subject, n_samples: int, clock: Budget, rng: random.Random) -> dict[str, Any]:
+    columns = range(1, len(subject) + 1)
+    if len(subject) > n_samples:
+        return _more_than_coordinates(subject, n_samples)
+    witness = find_witness(subject, columns, None, n_samples, rng, clock)
+    if witness is not None:
+        return {"status": Status.PROVED, "certificate": Independence(subject, witness, None, n_samples),
+                "reason": f"a {len(subject)}-minor of the gradients is not zero"}
+    if subject.kind == "mean" and not subject.is_filtered:
+        generic = Membership(Frame(subject.items, clock), clock, rng)
+        if len(generic.pivots) < len(subject):
+            return _dependent(subject, generic, n_samples)
+    explicit = subject if subject.coordinates else subject.at(n_samples)
+    return _dependent(subject, Membership(CoordinateFrame(explicit, clock), clock, rng), n_samples)
+
+
+def _dependent(subject: Subject, member: Membership, n_samples: int | None) -> dict[str, Any]:
+    for k in range(len(subject)):
+        if k not in member.pivots and (relation := member.relation(k)) is not None:
+            return {"status": Status.REFUTED, "certificate": Dependence(subject, relation, n_samples),
+                    "reason": f"gradient {k + 1} is a combination of the others, exactly"}
+    return {"status": Status.UNDECIDED, "reason": "every minor vanished at the samples that were tried, "
+            "but no relation was proved", "evidence": (f"rank {len(member.pivots)} of {len(subject)}",)}
+
+
+def _more_than_coordinates(subject: Subject, n_samples: int) -> dict[str, Any]:
+    return {"status": Status.REFUTED, "certificate": Dependence(subject, None, n_samples),
+            "reason": f"{len(subject)} gradients in {n_samples} coordinates are dependent"}
+
+
+def _again(subject: Subject, n_samples: int | None, budget: float, values: Mapping[Any, Any]) -> Verdict:
+    return check_independence(subject.bind(values), n_samples=n_samples, budget=budget)

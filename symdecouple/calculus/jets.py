@@ -1,0 +1,217 @@
+r"""Exact second-order jets: features and fields in N explicit coordinates, at rational samples.
+
+A jet carries a value, a gradient and a Hessian (in N coordinates, sparse) through the sum, product and chain rules.
+Over the rationals it is exact; where a value is irrational, interval arithmetic takes over and encloses it. This is the
+second route by which certificates are checked: it knows nothing of statistics, basis functions or canonical forms.
+
+A function whose value is irrational but whose derivatives are rational (a logarithm, an arctangent) keeps an unknown
+value; only if something multiplies it is the interval route needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from sympy import Expr, Symbol
+from sympy.core.function import AppliedUndef
+
+from symdecouple.calculus.elementary import RULES, Irrational, OutsideDomain, World, exact_root, positive
+from symdecouple.calculus.field import VectorField
+from symdecouple.errors import UnsupportedExpression
+from symdecouple.language.feature import Feature
+from symdecouple.language.filters import Filtered
+from symdecouple.language.mean import Mean
+
+__all__ = ["Jet", "Point", "bracket_at", "field_at"]
+
+
+class Jet:
+    """Value, gradient and Hessian (upper triangle) of a function of N coordinates; a value of None is not known."""
+
+    __slots__ = ("grad", "hess", "value")
+
+    def __init__(self, value: Any, grad: dict[int, Any] | None = None,
+                 hess: dict[tuple[int, int], Any] | None = None) -> None:
+        self.value = value
+        self.grad = grad or {}
+        self.hess = hess or {}
+
+    def __add__(self, other: Jet) -> Jet:
+        value = None if self.value is None or other.value is None else self.value + other.value
+        return Jet(value, _plus(self.grad, other.grad), _plus(self.hess, other.hess))
+
+    def scaled(self, factor: Any) -> Jet:
+        return Jet(None if self.value is None else self.value * factor,
+                   {k: v * factor for k, v in self.grad.items()}, {k: v * factor for k, v in self.hess.items()})
+
+    def __mul__(self, other: Jet) -> Jet:
+        for constant, jet in ((self, other), (other, self)):
+            if not constant.grad and not constant.hess and constant.value is not None:
+                return jet.scaled(constant.value)
+        if self.value is None or other.value is None:
+            raise Irrational
+        hess = _plus({k: v * other.value for k, v in self.hess.items()},
+                     {k: v * self.value for k, v in other.hess.items()})
+        for i, a in self.grad.items():
+            for j, b in other.grad.items():
+                key = (i, j) if i <= j else (j, i)
+                term = a * b if i != j else 2 * a * b
+                hess[key] = hess[key] + term if key in hess else term
+        grad = _plus({k: v * other.value for k, v in self.grad.items()},
+                     {k: v * self.value for k, v in other.grad.items()})
+        return Jet(self.value * other.value, grad, hess)
+
+    def composed(self, value: Any, first: Any, second: Any) -> Jet:
+        """Chain rule: this jet through a function with these derivatives at its value."""
+        hess = {k: v * first for k, v in self.hess.items()}
+        items = list(self.grad.items())
+        for n, (i, a) in enumerate(items):
+            for j, b in items[n:]:
+                key = (i, j) if i <= j else (j, i)
+                hess[key] = hess[key] + second * a * b if key in hess else second * a * b
+        return Jet(value, {k: v * first for k, v in self.grad.items()}, hess)
+
+
+class Point:
+    """A sample vector and parameter values, at which expressions are evaluated as jets.
+
+    Parameters
+    ----------
+    sample : sequence of Fraction, (N,)
+    parameters : mapping
+        Symbol to Fraction.
+    world : World
+    """
+
+    def __init__(self, sample: Sequence[Fraction], parameters: Mapping[Symbol, Fraction], world: World,
+                 coordinates: Sequence[Symbol] = ()) -> None:
+        self.world = world
+        self.size = len(sample)
+        self._one = world.number(Fraction(1))
+        self._jets = [Jet(world.number(v), {n: self._one}) for n, v in enumerate(sample)]
+        self._constants = {s: Jet(world.number(v)) for s, v in parameters.items()}
+        self._constants |= dict(zip(coordinates, self._jets, strict=False))
+        self._means: dict[Expr, Jet] = {}
+
+    def jet(self, expr: Expr, symbol: Symbol | None = None, index: int = 0) -> Jet:
+        """Return the jet of an expression; the free sample, if any, is the coordinate of this index."""
+        if expr == symbol:
+            return self._jets[index]
+        if expr.is_Rational:
+            return Jet(self.world.number(Fraction(int(expr.p), int(expr.q))))
+        if expr in self._constants:
+            return self._constants[expr]
+        if isinstance(expr, Mean):
+            return self._mean(expr)
+        if isinstance(expr, Filtered):
+            parts = (self.jet(expr.argument, symbol, (index - lag) % self.size) * self.jet(tap)
+                     for lag, tap in expr.filter.lags.items())
+            return sum(parts, Jet(self.world.number(Fraction(0))))
+        if expr.is_Add:
+            return sum((self.jet(arg, symbol, index) for arg in expr.args), Jet(self.world.number(Fraction(0))))
+        if expr.is_Mul:
+            out = Jet(self._one)
+            for arg in expr.args:
+                out = out * self.jet(arg, symbol, index)
+            return out
+        if expr.is_Pow:
+            return self._power(self.jet(expr.base, symbol, index), expr.exp, symbol, index)
+        if expr.is_number and not expr.args:
+            return Jet(self.world.function(str(expr))(None))
+        if len(expr.args) == 1 and not isinstance(expr, (AppliedUndef, Symbol)):
+            return self._apply(expr.func.__name__, self.jet(expr.args[0], symbol, index))
+        raise UnsupportedExpression(f"{expr} cannot be evaluated at a sample; bind it first, features.bind({{...}})")
+
+    def _mean(self, mean: Mean) -> Jet:
+        if mean not in self._means:
+            total = Jet(self.world.number(Fraction(0)))
+            for n in range(self.size):
+                total = total + self.jet(mean.body, mean.bound, n)
+            self._means[mean] = total.scaled(self.world.number(Fraction(1, self.size)))
+        return self._means[mean]
+
+    def _power(self, base: Jet, exponent: Expr, symbol: Symbol | None, index: int) -> Jet:
+        if exponent.is_Integer:
+            return self._integer_power(base, int(exponent))
+        if exponent.is_Rational:
+            root = self._apply("sqrt", base) if exponent.q == 2 else self._root(base, int(exponent.q))
+            return self._integer_power(root, int(exponent.p))
+        return self._apply("exp", self._apply("log", base) * self.jet(exponent, symbol, index))
+
+    def _integer_power(self, base: Jet, n: int) -> Jet:
+        if base.value is None:
+            raise Irrational
+        if n < 0 and self.world.is_zero(base.value):
+            raise OutsideDomain
+        v, one = base.value, self._one
+        first = n * v ** (n - 1) if n != 0 and not (n == 1) else one * n
+        second = n * (n - 1) * v ** (n - 2) if n not in (0, 1, 2) else one * (n * (n - 1))
+        return base.composed(v**n if n else one, first, second)
+
+    def _root(self, base: Jet, q: int) -> Jet:
+        if base.value is None:
+            raise Irrational
+        if self.world.iv is None:
+            value = exact_root(base.value, q)
+        else:
+            value = self.world.iv.exp(self.world.iv.log(positive(base.value)) / q)
+        first = value / (q * base.value)
+        return base.composed(value, first, first * (1 - q) / (q * base.value))
+
+    def _apply(self, name: str, jet: Jet) -> Jet:
+        if jet.value is None:
+            raise Irrational
+        if not jet.grad and not jet.hess:
+            return Jet(self.world.function(name)(jet.value))
+        rule = RULES.get(name)
+        if rule is None:
+            raise UnsupportedExpression(f"{name} has no exact or interval evaluation here")
+        try:
+            value, first, second = rule(jet.value, self.world.function, self._one)
+        except ZeroDivisionError as error:
+            raise OutsideDomain from error
+        return jet.composed(value, first, second)
+
+
+def field_at(item: Any, point: Point) -> tuple[list[Any], list[dict[int, Any]]]:
+    """Return the components of a field (N grad f of a feature) and its Jacobian, row by row, at a point."""
+    n, zero = point.size, point.world.number(Fraction(0))
+    if isinstance(item, Feature):
+        jet = point.jet(item.expr)
+        factor = 1 if item.coordinates else n
+        rows: list[dict[int, Any]] = [{} for _ in range(n)]
+        for (i, j), v in jet.hess.items():
+            rows[i][j] = rows[j][i] = v * factor
+        return [jet.grad.get(k, zero) * factor for k in range(n)], rows
+    field: VectorField = item
+    if field.coordinates:
+        jets = [point.jet(c) for c in field.components]
+    else:
+        jets = [point.jet(field.expr, field.sample, k) for k in range(n)]
+    if any(jet.value is None for jet in jets):
+        raise Irrational
+    return [jet.value for jet in jets], [jet.grad for jet in jets]
+
+
+def bracket_at(u: tuple[list[Any], list[dict[int, Any]]], v: tuple[list[Any], list[dict[int, Any]]],
+               point: Point) -> list[Any]:
+    """Return [u, v] = (Dv) u - (Du) v from components and Jacobians at a point."""
+    zero = point.world.number(Fraction(0))
+    out = []
+    for row_u, row_v in zip(u[1], v[1], strict=True):
+        total = zero
+        for k, slope in row_v.items():
+            total = total + slope * u[0][k]
+        for k, slope in row_u.items():
+            total = total - slope * v[0][k]
+        out.append(total)
+    return out
+
+
+def _plus(left: dict[Any, Any], right: dict[Any, Any]) -> dict[Any, Any]:
+    out = dict(left)
+    for key, value in right.items():
+        out[key] = out[key] + value if key in out else value
+    return out

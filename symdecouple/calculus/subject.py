@@ -1,0 +1,147 @@
+"""What a verdict is about: features or fields of one kind, in order, with their text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import Expr, Symbol
+from sympy.core.function import UndefinedFunction
+
+from symdecouple.calculus.field import VectorField
+from symdecouple.errors import InvalidInput
+from symdecouple.language.feature import Feature, FeatureSet
+from symdecouple.language.filters import Filter, Filtered
+from symdecouple.language.sample import Sample
+from symdecouple.language.text import domain_to_text, parse_domain, parse_expression, to_text
+
+__all__ = ["Subject"]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """An ordered set of features or of vector fields."""
+
+    items: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, value: Any) -> Subject:
+        """Accept a FeatureSet, a list of features and expressions, or a list of vector fields."""
+        if isinstance(value, Subject):
+            return value
+        if isinstance(value, FeatureSet):
+            return cls(value.features)
+        if isinstance(value, (VectorField, Feature, Expr, str)) or not isinstance(value, Iterable):
+            raise InvalidInput(f"give a FeatureSet or a list of vector fields, got {type(value).__name__} {value!r}")
+        items = list(value)
+        if not any(isinstance(item, VectorField) for item in items):
+            return cls(FeatureSet(items).features)
+        fields = tuple(item if isinstance(item, VectorField) else Feature(item).gradient for item in items)
+        _check_fields(fields)
+        return cls(fields)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @property
+    def kind(self) -> str:
+        """"mean" or "coordinates"."""
+        return str(self.items[0].kind)
+
+    @property
+    def coordinates(self) -> tuple[Symbol, ...]:
+        """The explicit coordinates; empty for the mean kind."""
+        return tuple(self.items[0].coordinates)
+
+    @property
+    def sample(self) -> Sample:
+        """The generic sample with its domain (mean kind)."""
+        symbol: Sample = self.items[0].sample
+        return symbol
+
+    @property
+    def parameters(self) -> frozenset[Any]:
+        """Parameters, symbolic filters and undefined functions of all items."""
+        return frozenset().union(*(item.parameters for item in self.items))
+
+    @property
+    def symbols(self) -> tuple[Symbol, ...]:
+        """The parameters that are plain symbols, in a fixed order."""
+        return tuple(sorted((p for p in self.parameters if isinstance(p, Symbol)), key=str))
+
+    @property
+    def functions(self) -> tuple[UndefinedFunction, ...]:
+        """The undefined functions."""
+        return tuple(sorted((p for p in self.parameters if isinstance(p, UndefinedFunction)), key=str))
+
+    @property
+    def filters(self) -> tuple[Filter, ...]:
+        """The symbolic filters."""
+        return tuple(sorted((p for p in self.parameters if isinstance(p, Filter)), key=str))
+
+    @property
+    def is_filtered(self) -> bool:
+        """True iff a filter occurs."""
+        return any(e.has(Filtered) for item in self.items for e in _expressions(item))
+
+    @property
+    def is_smooth(self) -> bool:
+        """True iff no non-smooth function was let in by name."""
+        return not any(item.allow_nonsmooth for item in self.items)
+
+    def bind(self, values: Mapping[Any, Any]) -> Subject:
+        """Return the subject with parameters replaced; see `FeatureSet.bind`."""
+        if all(isinstance(item, Feature) for item in self.items):
+            return Subject(FeatureSet(self.items).bind(values).features)
+        return Subject(tuple(item.bind(values) for item in self.items))
+
+    def at(self, n_samples: int) -> Subject:
+        """Return the subject in explicit coordinates."""
+        return Subject(tuple(item.at(n_samples=n_samples) for item in self.items))
+
+    def texts(self) -> tuple[str, ...]:
+        """Return one line of text per item, in the package's grammar where it has one."""
+        return tuple(str(item) for item in self.items)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the subject as JSON-ready data."""
+        features = isinstance(self.items[0], Feature)
+        out: dict[str, Any] = {"kind": "features" if features else "fields",
+                               "items": [[to_text(e) for e in _expressions(item)] for item in self.items],
+                               "allow_nonsmooth": [sorted(item.allow_nonsmooth) for item in self.items]}
+        if self.kind == "mean":
+            return out | {"domain": domain_to_text(self.sample)}
+        return out | {"coordinates": [str(c) for c in self.coordinates]}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Subject:
+        """Read what `to_dict` wrote."""
+        names = data.get("coordinates")
+        options: dict[str, Any] = {"n_samples": len(names)} if names else {"sample": parse_domain(data["domain"])}
+        items: list[Any] = []
+        for texts, allowed in zip(data["items"], data["allow_nonsmooth"], strict=True):
+            exprs = [parse_expression(text, **options) for text in texts]
+            if data["kind"] == "features":
+                items.append(Feature(exprs[0], allow_nonsmooth=allowed))
+            elif names:
+                symbols = [parse_expression(name, **options) for name in names]
+                items.append(VectorField(exprs, symbols, allow_nonsmooth=allowed))
+            else:
+                items.append(VectorField(exprs[0], allow_nonsmooth=allowed))
+        return cls(tuple(items))
+
+
+def _expressions(item: Any) -> tuple[Expr, ...]:
+    return item.components if isinstance(item, VectorField) else (item.expr,)
+
+
+def _check_fields(fields: tuple[VectorField, ...]) -> None:
+    if len({field.coordinates for field in fields}) > 1:
+        raise InvalidInput("the fields live in different spaces: "
+                           + ", ".join(sorted({str(f.coordinates or "the sample") for f in fields})))
+    seen: dict[VectorField, int] = {}
+    for k, field in enumerate(fields, 1):
+        if field in seen:
+            raise InvalidInput(f"fields {seen[field]} and {k} are the same: {field}")
+        seen[field] = k

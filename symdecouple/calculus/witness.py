@@ -1,0 +1,168 @@
+"""Witnesses: a rational sample and a minor that is certainly not zero there.
+
+The columns of the minor are N grad f (or the fields) and, for a failing pair, their Lie bracket, in explicit
+coordinates. Over the rationals the minor is exact; where exponentials, roots or sines occur it is enclosed by an
+interval that excludes zero.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from sympy import Symbol, oo
+
+from symdecouple.calculus.budget import Budget
+from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
+from symdecouple.calculus.jets import Point, bracket_at, field_at
+from symdecouple.calculus.span import determinant, independent_rows
+from symdecouple.calculus.subject import Subject
+from symdecouple.language.sample import Sample, rational_points
+
+__all__ = ["Minor", "Witness", "columns_at", "draws", "find_witness"]
+
+DIGITS = (None, 30, 90)
+TRIES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Minor:
+    """An exact value (low == high), or an interval."""
+
+    low: Fraction
+    high: Fraction
+
+    def excludes_zero(self) -> bool:
+        return self.low > 0 or self.high < 0
+
+    def __str__(self) -> str:
+        if self.low == self.high:
+            return str(self.low) if len(str(self.low)) < 40 else f"{float(self.low):.6g} (exact, a rational)"
+        return f"in [{float(self.low):.9g}, {float(self.high):.9g}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A sample, the values of the parameters, and a nonzero minor of columns there.
+
+    Attributes
+    ----------
+    sample : tuple of Fraction, (N,)
+    parameters : tuple of (name, Fraction)
+    columns : tuple of int
+        The items whose fields are columns, counted from 1.
+    pair : (int, int) or None
+        The pair whose bracket is the last column.
+    rows : tuple of int
+        The coordinates of the minor, counted from 1.
+    minor : Minor
+    digits : int or None
+        None for exact rational arithmetic, else the digits of the intervals.
+    """
+
+    sample: tuple[Fraction, ...]
+    parameters: tuple[tuple[str, Fraction], ...]
+    columns: tuple[int, ...]
+    pair: tuple[int, int] | None
+    rows: tuple[int, ...]
+    minor: Minor
+    digits: int | None = None
+
+    def recomputed(self, subject: Subject) -> Minor:
+        """Evaluate the minor anew, by jets."""
+        names = {s.name: s for s in subject.symbols}
+        world = World(self.digits)
+        values = {names[name]: value for name, value in self.parameters}
+        columns = columns_at(subject, self.columns, self.pair, self.sample, values, world)
+        return _minor(columns, [r - 1 for r in self.rows], world)
+
+    def __str__(self) -> str:
+        sample = "(" + ", ".join(map(str, self.sample)) + ")"
+        given = "".join(f", {name} = {value}" for name, value in self.parameters)
+        return f"x = {sample}{given}: minor of rows {self.rows} is {self.minor}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"sample": list(map(str, self.sample)), "parameters": {k: str(v) for k, v in self.parameters},
+                "columns": list(self.columns), "pair": list(self.pair) if self.pair else None,
+                "rows": list(self.rows), "minor": [str(self.minor.low), str(self.minor.high)], "digits": self.digits}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Witness:
+        pair = data["pair"]
+        return cls(tuple(map(Fraction, data["sample"])),
+                   tuple((str(k), Fraction(v)) for k, v in data["parameters"].items()),
+                   tuple(map(int, data["columns"])), (int(pair[0]), int(pair[1])) if pair else None,
+                   tuple(map(int, data["rows"])), Minor(*map(Fraction, data["minor"])), data["digits"])
+
+
+def find_witness(subject: Subject, columns: Sequence[int], pair: tuple[int, int] | None, n_samples: int,
+                 rng: random.Random, budget: Budget) -> Witness | None:
+    """Return a witness of this sample size, None if none of a few random samples is one."""
+    for sample, parameters in draws(subject, n_samples, rng, TRIES):
+        for digits in DIGITS:
+            budget.check("looking for a witness")
+            world = World(digits)
+            try:
+                found = columns_at(subject, columns, pair, sample, parameters, world)
+            except Irrational:
+                continue
+            except OutsideDomain:
+                break
+            rows = independent_rows(found, world)
+            if rows is not None and (minor := _minor(found, rows, world)).excludes_zero():
+                return Witness(tuple(sample), tuple((s.name, v) for s, v in parameters.items()), tuple(columns), pair,
+                               tuple(r + 1 for r in rows), minor, digits)
+            if digits is None:
+                break
+    return None
+
+
+def columns_at(subject: Subject, columns: Sequence[int], pair: tuple[int, int] | None, sample: Sequence[Fraction],
+               parameters: Mapping[Symbol, Fraction], world: World) -> list[list[Any]]:
+    """Return the fields of some items, and the bracket of a pair, at a sample."""
+    point = Point(sample, parameters, world, subject.coordinates)
+    fields = {k: field_at(subject.items[k - 1], point) for k in {*columns, *(pair or ())}}
+    out = [fields[k][0] for k in columns]
+    return [*out, bracket_at(fields[pair[0]], fields[pair[1]], point)] if pair else out
+
+
+def draws(subject: Subject, n_samples: int, rng: random.Random, count: int,
+          spread: int | None = None) -> Iterator[tuple[list[Fraction], dict[Symbol, Fraction]]]:
+    """Yield random rational samples in the domain, then in narrower ones, where logarithms and roots may be real.
+
+    Numerators go up to `spread`; by default they are small, which keeps exact minors short.
+    """
+    symbols: list[Symbol] = [Symbol("c", real=True)] if subject.coordinates else [subject.sample]
+    symbols += [Sample("u", (0, oo)), Sample("u", (0, 1)), Sample("u", (1, oo)), Sample("u", (-1, 1))]
+    own = symbols[0]
+    for k in range(count):
+        symbol = own if k < max(count // 2, 2) else symbols[k % len(symbols)]
+        if not _inside(symbol, own):
+            symbol = own
+        parameters = {s: rational_points(s, 1, rng, size=7)[0] for s in subject.symbols}
+        yield rational_points(symbol, n_samples, rng, spread or max(9, 2 * n_samples)), parameters
+
+
+def _inside(inner: Any, outer: Any) -> bool:
+    if inner is outer or not isinstance(outer, Sample):
+        return True
+    return bool(inner.interval[0] >= outer.interval[0] and inner.interval[1] <= outer.interval[1])
+
+
+def _minor(columns: Sequence[Sequence[Any]], rows: Sequence[int], world: World) -> Minor:
+    value = determinant([[column[r] for column in columns] for r in rows], world)
+    if world.iv is None:
+        return Minor(Fraction(value), Fraction(value))
+    ends = value._mpi_
+    if any(mantissa == 0 and exponent != 0 for _, mantissa, exponent, _ in ends):
+        return Minor(Fraction(-1), Fraction(1))
+    return Minor(*map(_fraction, ends))
+
+
+def _fraction(raw: tuple[int, Any, int, int]) -> Fraction:
+    sign, mantissa, exponent, _ = raw
+    value = Fraction(int(mantissa)) * Fraction(2) ** exponent
+    return -value if sign else value

@@ -1,0 +1,361 @@
+r"""The canonical form: functions of the sample in one basis, averages as linear forms in basis averages.
+
+Every function of the sample is written as
+
+.. math:: \varphi(x) = \sum_b c_b\, \psi_b(x)
+
+with constants c_b (numbers, parameters, statistics) and basis functions that are products of powers of x, exponentials,
+logarithms, one sine or cosine, partial fractions, and whatever else occurs. An average is then a linear form in the
+averages of basis functions, each of which is one symbol, a `Statistic`. Hidden relations are removed on the way:
+hyperbolic functions become exponentials, products of trigonometric functions become sums (sin^2 + cos^2 = 1), rational
+functions are split into partial fractions, filters with taps into shifts, and averages are taken up to a common shift.
+
+Two functions that get the same form are equal. The converse holds for polynomials, exponentials, sines and cosines
+of linear phases, powers, logarithms and rational functions of x or of one exponential; elsewhere distinct forms may
+still be equal, and whoever concludes from "distinct" must show independence by an evaluation minor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from math import comb
+from typing import Any
+
+from sympy import (
+    Add, Dummy, E, Expr, Integer, Mul, Pow, Rational, S, Symbol, apart, cos, exp, expand, floor, sin, together,
+)
+from sympy.functions.elementary.hyperbolic import HyperbolicFunction
+from sympy.functions.elementary.trigonometric import TrigonometricFunction
+from sympy.polys.polyerrors import PolynomialError
+
+from symdecouple.errors import BudgetExceeded
+from symdecouple.language.filters import Filtered, shift
+from symdecouple.language.mean import Mean
+from symdecouple.language.sample import Sample, x as generic
+
+__all__ = ["Statistic", "average", "canonical", "close", "decompose", "open_statistics", "statistics_of"]
+
+TERM_LIMIT = 20_000
+
+
+class Statistic(Symbol):
+    """The average of one basis function, as a symbol: the coordinates in which features are functions."""
+
+    __slots__ = ("psi",)
+    psi: Expr
+
+    def __new__(cls, psi: Expr) -> Statistic:
+        obj = Symbol.__xnew__(cls, f"Mean({psi})", real=True, **({"positive": True} if psi.is_positive else {}))
+        obj.psi = psi
+        return obj
+
+    def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return (self.psi,), {}
+
+    def _hashable_content(self) -> tuple[Any, ...]:
+        return (*super()._hashable_content(), self.psi)
+
+    @property
+    def mean(self) -> Expr:
+        """The statistic as a `Mean`."""
+        return Mean(open_statistics(self.psi))
+
+
+def statistics_of(expr: Expr) -> set[Statistic]:
+    """Return the statistics that occur in a closed expression, those inside basis functions included."""
+    found = expr.atoms(Statistic)
+    for statistic in tuple(found):
+        found |= statistics_of(statistic.psi)
+    return found
+
+
+def close(expr: Expr, sample: Sample = generic) -> Expr:
+    """Write every average as a linear form in statistics.
+
+    Examples
+    --------
+    >>> from symdecouple.language.sample import x
+    >>> close(Mean((x - Mean(x))**2))
+    -Mean(x)**2 + Mean(x**2)
+    """
+    if isinstance(expr, Mean):
+        return average(close(expr.opened(sample), sample), sample)
+    if not expr.args or not expr.atoms(Mean):
+        return expr
+    return expr.func(*(close(arg, sample) for arg in expr.args))
+
+
+def open_statistics(expr: Expr) -> Expr:
+    """Write every statistic as the `Mean` it stands for: the inverse of `close`."""
+    return expr.xreplace({s: s.mean for s in expr.atoms(Statistic)})
+
+
+def canonical(expr: Expr, sample: Sample = generic) -> Expr:
+    """Return the expression with every average in canonical form.
+
+    Examples
+    --------
+    >>> from symdecouple.language.sample import x
+    >>> from symdecouple.language.filters import shift
+    >>> canonical(Mean(x*shift(-1)(x))) == canonical(Mean(x*shift(1)(x)))
+    True
+    """
+    closed = close(expr, sample)
+    return open_statistics(expand(closed) if closed.is_polynomial(*closed.atoms(Statistic)) else closed)
+
+
+def average(expr: Expr, sample: Sample = generic) -> Expr:
+    """Return the average of a closed function of the sample, as a linear form in statistics."""
+    return Add(*(c * _statistic(psi, sample) for psi, c in decompose(expr, sample).items()))
+
+
+def decompose(expr: Expr, sample: Sample = generic) -> dict[Expr, Expr]:
+    """Return the coefficients of a closed function of the sample in the basis functions.
+
+    Raises
+    ------
+    BudgetExceeded
+        If the expansion would have more than `TERM_LIMIT` terms.
+
+    Examples
+    --------
+    >>> from symdecouple.language.sample import x
+    >>> decompose((x + 1)**2), decompose(sin(x)**2)
+    ({x**2: 1, x: 2, 1: 1}, {1: 1/2, cos(2*x): -1/2})
+    """
+    if not expr.has(sample):
+        return {S.One: expr} if expr != 0 else {}
+    expr, frozen = _frozen(_one_basis(_lagged(expr, sample), sample), sample)
+    if (size := _expanded_size(expr)) > TERM_LIMIT:
+        raise BudgetExceeded(f"expanding {str(expr)[:80]} takes about {size} terms, the limit is {TERM_LIMIT}; "
+                             "lower the powers or declare the expression through fewer terms")
+    out: dict[Expr, Expr] = {}
+    expr = expand(expr)
+    for term in Add.make_args(expr) if expr != 0 else ():
+        constant, function = term.as_independent(sample, as_Add=False)
+        for psi, c in _basis_form(function.xreplace(frozen), sample):
+            out[psi] = out.get(psi, S.Zero) + constant.xreplace(frozen) * c
+    return {psi: c for psi, c in out.items() if c != 0}
+
+
+def _frozen(expr: Expr, sample: Sample) -> tuple[Expr, dict[Dummy, Expr]]:
+    """Replace constant quotients and roots by symbols, which expansion would otherwise multiply out."""
+    found: dict[Expr, Dummy] = {}
+
+    def freeze(node: Expr) -> Expr:
+        if not node.args or isinstance(node, Filtered):
+            return node
+        if node.has(sample):
+            return node.func(*(freeze(arg) for arg in node.args))
+        if node.is_Pow and not node.is_number and not (node.exp.is_Integer and node.exp > 0):
+            return found.setdefault(node, Dummy(real=node.is_real, positive=node.is_positive))
+        return node.func(*(freeze(arg) for arg in node.args)) if isinstance(node, (Add, Mul, Pow)) else node
+
+    opened = freeze(expr)
+    return opened, {dummy: node for node, dummy in found.items()}
+
+
+def _statistic(psi: Expr, sample: Sample) -> Expr:
+    if psi == 1:
+        return S.One
+    if isinstance(psi, Filtered) and psi.filter.is_symbolic:
+        return psi.filter.dc * average(psi.argument, sample)
+    if psi.has(Filtered):
+        psi = _leading_shift(psi, sample)
+    return Statistic(psi)
+
+
+@lru_cache(maxsize=4096)
+def _basis_form(function: Expr, sample: Sample) -> tuple[tuple[Expr, Expr], ...]:
+    """Split one product of sample functions over basis functions."""
+    rational, waves, others = [], [], []
+    for factor in Mul.make_args(function):
+        base, exponent = factor.as_base_exp()
+        if isinstance(base, (sin, cos)) and exponent.is_Integer and exponent > 0:
+            waves += [base] * int(exponent)
+        elif base.is_polynomial(sample) and exponent.is_Rational and not base.has(Filtered):
+            rational.append(Pow(base, floor(exponent)))
+            others.append(Pow(base, exponent - floor(exponent)))
+        else:
+            others.append(factor)
+    total = {S.One: S.One}
+    for pieces in (_fractions(Mul(*rational), sample), _exponential_form(Mul(*others), sample), _wave_form(waves)):
+        step: dict[Expr, Expr] = {}
+        for psi, c in total.items():
+            for piece, a in pieces.items():
+                step[psi * piece] = step.get(psi * piece, S.Zero) + c * a
+        total = step
+    return tuple((psi, c) for psi, c in total.items() if c != 0)
+
+
+def _exponential_form(kernel: Expr, sample: Sample) -> dict[Expr, Expr]:
+    """Split a rational function of one exponential into powers and partial fractions of it."""
+    rate = None if isinstance(kernel, exp) else _common_rate(kernel, sample)
+    if rate is None:
+        return {kernel: S.One}
+    y = Dummy("y", positive=True)
+    in_y = kernel.replace(lambda e: isinstance(e, exp) and e.has(sample), lambda e: y ** (e.args[0] / (rate * sample)))
+    if in_y.has(sample):
+        return {kernel: S.One}
+    return {psi.xreplace({y: exp(rate * sample)}): c for psi, c in _fractions(together(in_y), y).items()}
+
+
+def _fractions(rational: Expr, symbol: Symbol) -> dict[Expr, Expr]:
+    if any(e.is_negative and b.is_Add for b, e in (f.as_base_exp() for f in Mul.make_args(rational))):
+        try:
+            rational = apart(rational, symbol)
+        except (PolynomialError, NotImplementedError):
+            return {rational: S.One}
+    out: dict[Expr, Expr] = {}
+    for term in _monic_denominators(_numerators_expanded(rational, symbol), symbol):
+        constant, psi = term.as_independent(symbol, as_Add=False)
+        out[psi] = out.get(psi, S.Zero) + constant
+    return out
+
+
+def _numerators_expanded(rational: Expr, symbol: Symbol) -> list[Expr]:
+    """Expand numerators only: denominators stay factored, as partial fractions have them."""
+    terms = []
+    for term in Add.make_args(rational):
+        numerator = Mul(*(f for f in Mul.make_args(term) if not f.as_base_exp()[1].is_negative or f.is_Symbol))
+        denominator = term / numerator
+        terms += [t * denominator for t in Add.make_args(expand(numerator))]
+    return terms
+
+
+def _monic_denominators(terms: list[Expr], symbol: Symbol) -> Iterator[Expr]:
+    """Make denominators monic in the symbol, so that equal poles give equal basis functions."""
+    for term in terms:
+        out = S.One
+        for factor in Mul.make_args(term):
+            base, exponent = factor.as_base_exp()
+            if base.is_Add and exponent.is_negative and base.is_polynomial(symbol):
+                lead = base.as_poly(symbol).LC()
+                out *= expand(base / lead) ** exponent * lead**exponent
+            else:
+                out *= factor
+        yield out
+
+
+def _common_rate(kernel: Expr, sample: Sample) -> Expr | None:
+    """Return r such that all exponentials in the kernel are powers of exp(r x); None where there is none."""
+    found = [e.args[0] / sample for e in kernel.atoms(exp) if e.has(sample)]
+    if not found or any(r.has(sample) for r in found):
+        return None
+    ratios = [r / found[0] for r in found]
+    if not all(q.is_Rational for q in ratios):
+        return None
+    denominator = Integer(1)
+    for q in ratios:
+        denominator = denominator * q.q // Integer(denominator).gcd(Integer(q.q))
+    rate = found[0] / denominator
+    return -rate if rate.could_extract_minus_sign() else rate
+
+
+def _wave_form(waves: list[Expr]) -> dict[Expr, Expr]:
+    """Write a product of sines and cosines as a sum of single ones (product to sum)."""
+    total: dict[Expr, Expr] = {S.One: S.One}
+    for factor in waves:
+        theta, step = factor.args[0], {}
+        for wave, c in total.items():
+            for new, a in _wave_product(wave, factor, theta):
+                step[new] = step.get(new, S.Zero) + c * a
+        total = {wave: c for wave, c in step.items() if c != 0}
+    return total
+
+
+def _wave_product(wave: Expr, factor: Expr, theta: Expr) -> list[tuple[Expr, Expr]]:
+    half = Rational(1, 2)
+    if wave == 1:
+        return [(factor, S.One)]
+    phi = wave.args[0]
+    low, high = expand(phi - theta), expand(phi + theta)
+    if isinstance(wave, cos) == isinstance(factor, cos):
+        sign = 1 if isinstance(wave, cos) else -1
+        terms = [half * cos(low), sign * half * cos(high)]
+    elif isinstance(wave, sin):
+        terms = [half * sin(low), half * sin(high)]
+    else:
+        terms = [-half * sin(low), half * sin(high)]
+    return [(t.as_coeff_Mul()[1], t.as_coeff_Mul()[0]) for t in terms if t != 0]
+
+
+def _one_basis(expr: Expr, sample: Sample) -> Expr:
+    """Hyperbolic functions to exponentials, tangents to sine over cosine, phases split off.
+
+    Only what enters algebraically is rewritten: log(cosh(x)) stays one function.
+    """
+    if isinstance(expr, (Add, Mul, Pow)) and expr.has(sample):
+        return expr.func(*(_one_basis(arg, sample) for arg in expr.args))
+    if not expr.has(sample):
+        return expr
+    if isinstance(expr, HyperbolicFunction):
+        return expr.rewrite(exp)
+    if isinstance(expr, (sin, cos)):
+        return _split_phase(expr, sample)
+    if isinstance(expr, TrigonometricFunction):
+        return _one_basis(_over_cosine(expr), sample)
+    return expr
+
+
+def _over_cosine(e: Expr) -> Expr:
+    s, c = sin(e.args[0]), cos(e.args[0])
+    return {"tan": s / c, "cot": c / s, "sec": 1 / c, "csc": 1 / s}.get(e.func.__name__, e)
+
+
+def _split_phase(wave: Expr, sample: Sample) -> Expr:
+    phase, moving = expand(wave.args[0]).as_independent(sample, as_Add=True)
+    if phase == 0:
+        return wave.func(moving)
+    if isinstance(wave, sin):
+        return sin(phase) * cos(moving) + cos(phase) * sin(moving)
+    return cos(phase) * cos(moving) - sin(phase) * sin(moving)
+
+
+def _lagged(expr: Expr, sample: Sample) -> Expr:
+    """Write filters with taps as sums of shifts of the sample itself; pull sums and constants out of named ones."""
+    if not expr.has(Filtered):
+        return expr
+    if isinstance(expr, Filtered):
+        inner = _lagged(expr.argument, sample)
+        if expr.filter.is_symbolic:
+            terms = (t.as_independent(sample, as_Add=False) for t in Add.make_args(expand(inner)))
+            return Add(*(c * Filtered(expr.filter, u) for c, u in terms))
+        return Add(*(tap * _shifted(inner, lag, sample) for lag, tap in expr.filter.lags.items()))
+    return expr.func(*(_lagged(arg, sample) for arg in expr.args)) if expr.args else expr
+
+
+def _shifted(expr: Expr, lag: int, sample: Sample) -> Expr:
+    if lag == 0 or not expr.has(sample):
+        return expr
+    if isinstance(expr, Filtered) and not expr.filter.is_symbolic:
+        return _shifted(expr.argument, lag + next(iter(expr.filter.lags)), sample)
+    if expr == sample or isinstance(expr, Filtered):
+        return Filtered(shift(lag), expr)
+    return expr.func(*(_shifted(arg, lag, sample) for arg in expr.args))
+
+
+def _leading_shift(psi: Expr, sample: Sample) -> Expr:
+    """Choose among the common shifts of a product the one whose smallest lag is 0."""
+    lags = [next(iter(f.filter.lags)) for f in psi.atoms(Filtered) if not f.filter.is_symbolic]
+    bare = psi.xreplace({f: Dummy() for f in psi.atoms(Filtered) if not f.filter.is_symbolic}).has(sample)
+    lowest = min([*lags, 0] if bare else lags, default=0)
+    return _lagged(_shifted(psi, -lowest, sample), sample) if lowest else psi
+
+
+def _expanded_size(expr: Expr) -> int:
+    """Estimate the number of terms after expansion, without expanding."""
+    if expr.is_Add:
+        return sum(map(_expanded_size, expr.args))
+    if expr.is_Mul:
+        size = 1
+        for arg in expr.args:
+            size *= _expanded_size(arg)
+            if size > TERM_LIMIT:
+                break
+        return size
+    if expr.is_Pow and expr.exp.is_Integer and expr.exp > 0 and expr.base != E:
+        inner = _expanded_size(expr.base)
+        return comb(inner + int(expr.exp) - 1, int(expr.exp)) if inner > 1 else 1
+    return 1
