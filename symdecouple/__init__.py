@@ -52,7 +52,7 @@ _MODULE_OF = {
 # Attributes too, but not of a star import: `verdict` and `stats` are what a user calls a variable.
 _SUBMODULES = frozenset({"calculus", "cli", "errors", "language", "stats", "verdict"})
 
-__all__ = ["__version__", *sorted(_MODULE_OF)]  # noqa: PLE0604, PLE0605 - built from the table
+__all__ = ["__version__", *sorted(_MODULE_OF)]  # noqa: PLE0604 - built from the table
 
 
 def __getattr__(name: str) -> object:

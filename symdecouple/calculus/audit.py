@@ -115,27 +115,27 @@ def _vanishes(expr: Expr, sample: Any) -> bool:
 def _jet_check(subject: Subject, pair: tuple[int, int] | None, weights: Sequence[Expr], n: int, rng: random.Random,
                name: str) -> Check:
     subject, weights = _concrete(subject, weights, rng)
-    done, exact = 0, True
-    for sample, parameters in draws(subject, n, rng, 6, SPREAD):
-        for digits in (None, DIGITS):
-            world = World(digits)
-            try:
-                residuals, weighed = _residuals(subject, pair, weights, Point(sample, parameters, world,
-                                                                              subject.coordinates))
-            except Irrational:
-                exact = False
-                continue
-            except (OutsideDomain, ZeroDivisionError):
-                break
-            if not all(_negligible(r, world) for r in residuals) or not weighed:
-                return Check(name, False, f"fails at x = ({', '.join(map(str, sample[:4]))}, ...)")
-            done += 1
-            break
-        if done == 2:
-            break
-    if not done:
-        return Check(name, False, "no sample inside the domain was found")
-    return Check(name, True, _bound(subject, pair, weights, done, n) if exact else f"{DIGITS}-digit enclosures of zero")
+    for world, spread in ((World(None), SPREAD), (World(DIGITS), None)):
+        done = 0
+        try:
+            for sample, parameters in draws(subject, n, rng, 6, spread):
+                point = Point(sample, parameters, world, subject.coordinates)
+                try:
+                    residuals, weighed = _residuals(subject, pair, weights, point)
+                except (OutsideDomain, ZeroDivisionError):
+                    continue
+                if not all(_negligible(r, world) for r in residuals) or not weighed:
+                    return Check(name, False, f"fails at x = ({', '.join(map(str, sample[:4]))}, ...)")
+                done += 1
+                if done == 2:
+                    break
+        except Irrational:
+            continue
+        if not done:
+            return Check(name, False, "no sample inside the domain was found")
+        return Check(name, True, f"{DIGITS}-digit enclosures of zero" if world.iv is not None
+                     else _bound(subject, pair, weights, done, n))
+    return Check(name, False, "the values are neither rational nor enclosed")
 
 
 def _residuals(subject: Subject, pair: tuple[int, int] | None, weights: Sequence[Expr],

@@ -33,6 +33,11 @@ class Budget:
         self.seconds = float(seconds)
         self._end = time.monotonic() + seconds if seconds < math.inf else math.inf
 
+    @property
+    def remaining(self) -> float:
+        """Seconds left, at least a millisecond."""
+        return max(self._end - time.monotonic(), 1e-3)
+
     def check(self, what: str) -> None:
         """Raise BudgetExceeded, naming the step, if the time is over."""
         if time.monotonic() > self._end:
@@ -62,7 +67,7 @@ class Budget:
                 if not done.is_set():
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(BudgetExceeded))
 
-        timer = threading.Timer(max(self._end - time.monotonic(), 0.0), interrupt)
+        timer = threading.Timer(self.remaining, interrupt)
         timer.daemon = True
         timer.start()
         try:

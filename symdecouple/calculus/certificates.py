@@ -105,24 +105,18 @@ class Dependence(_Base):
             yield Check("more gradients than coordinates", self.n_samples is not None
                         and len(self.subject) > self.n_samples, f"{len(self.subject)} > {self.n_samples}")
             return
-        subject = self.subject
-        explicit = any(c.has(*e.coordinates) for c in self.relation for e in [subject.at(self.n_samples).items[0]]) if (
-            self.n_samples is not None and not subject.coordinates) else False
-        if explicit and self.n_samples is not None:
-            subject = subject.at(self.n_samples)
-        yield Check("one weight is 1", any(c == 1 for c in self.relation) and len(self.relation) == len(subject))
-        yield from identity_checks(subject, None, self.relation, self.n_samples, rng)
+        yield Check("one weight is 1", any(c == 1 for c in self.relation) and len(self.relation) == len(self.subject))
+        yield from identity_checks(self.subject, None, self.relation, self.n_samples, rng)
 
     def summary(self) -> tuple[str, ...]:
         if self.relation is None:
             return ()
-        terms = [f"({c}) v{k}" for k, c in enumerate(self.relation, 1) if c != 0]
-        return (f"relation: {' + '.join(terms)} = 0",)
+        return (f"relation: {_combination(self.relation)} = 0",)
 
     def latex(self) -> str:
         if self.relation is None:
             return rf"M = {len(self.subject)} > N = {self.n_samples}"
-        return " + ".join(rf"\left({latex(c)}\right) v_{{{k}}}" for k, c in enumerate(self.relation, 1) if c != 0) + "=0"
+        return _combination_latex(self.relation) + " = 0"
 
     def to_dict(self) -> dict[str, Any]:
         relation = None if self.relation is None else [to_text(c) for c in self.relation]
@@ -151,8 +145,7 @@ class Involution(_Base):
     def summary(self) -> tuple[str, ...]:
         lines = []
         for (i, j), row in self.structure.items():
-            terms = [f"({c}) v{k}" if c.is_Add else f"{c} v{k}" for k, c in enumerate(row, 1) if c != 0]
-            lines.append(f"[v{i}, v{j}] = {' + '.join(terms) or '0'}")
+            lines.append(f"[v{i}, v{j}] = {_combination(row)}")
         if len(lines) > 12:
             lines = [*lines[:12], f"... {len(self.structure) - 12} more pairs"]
         return (*lines, *(f"valid where {d} != 0" for d in self.nonvanishing))
@@ -160,8 +153,7 @@ class Involution(_Base):
     def latex(self) -> str:
         rows = []
         for (i, j), row in self.structure.items():
-            terms = [rf"\left({latex(c)}\right) v_{{{k}}}" for k, c in enumerate(row, 1) if c != 0]
-            rows.append(rf"[v_{{{i}}}, v_{{{j}}}] = {' + '.join(terms) or '0'}")
+            rows.append(rf"[v_{{{i}}}, v_{{{j}}}] = {_combination_latex(row)}")
         return r",\quad ".join(rows) or r"\text{one field}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -310,6 +302,27 @@ def _verdict_from_dict(data: Mapping[str, Any]) -> Verdict:
     return Verdict(data["question"], Status[data["status"]], tuple(data["subject"]), data["n_samples"], certificate,
                    data["reason"], tuple(data["evidence"]), inner, data["vacuous"], exceptions, data["holds"],
                    data["residual"], data["tolerance"], data["seconds"])
+
+
+def _combination(weights: Iterable[Expr]) -> str:
+    """Return the sum of weights[k] v_k as text, read off an expression in symbols v1, v2, ..."""
+    terms = [f"{_sign(c, k)}{_factor(str(abs(c) if c.is_number else c), c)}v{k + 1}" for k, c in enumerate(weights)
+             if c != 0]
+    return " ".join(terms).removeprefix("+ ") or "0"
+
+
+def _sign(c: Expr, k: int) -> str:
+    return "- " if c.is_number and c.is_negative else "+ "
+
+
+def _factor(text: str, c: Expr) -> str:
+    return "" if text == "1" else f"({text}) " if c.is_Add else f"{text} "
+
+
+def _combination_latex(weights: Iterable[Expr]) -> str:
+    parts = [(rf"\left({latex(c)}\right)" if c.is_Add or c.could_extract_minus_sign() else
+              "" if c == 1 else latex(c)) + f" v_{{{k}}}" for k, c in enumerate(weights, 1) if c != 0]
+    return " + ".join(parts) or "0"
 
 
 def _figure(witness: Witness) -> str:

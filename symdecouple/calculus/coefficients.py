@@ -91,10 +91,10 @@ class CoefficientField:
         ring = self.field.ring
         denominator = reduce(lambda a, b: a.lcm(b), (e.denom for e in elements), ring.one)
         numerators = [self.reduced(self.field(e.numer * denominator.exquo(e.denom))) for e in elements]
-        if any(n.denom != 1 for n in numerators):
+        if not all(n.denom.is_ground for n in numerators):
             rest, numerators = self.common(numerators)
             return rest / denominator, numerators
-        polynomials = [n.numer for n in numerators]
+        polynomials = [n.numer.quo_ground(n.denom.LC) for n in numerators]
         content = reduce(lambda a, b: a.gcd(b), polynomials, ring.zero)
         return self.field(content) / self.field(denominator), [n.exquo(content) for n in polynomials]
 

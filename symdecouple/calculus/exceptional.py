@@ -14,7 +14,7 @@ from functools import reduce
 from itertools import combinations
 from typing import Any
 
-from sympy import Expr, Poly, Symbol, exp, gcd, roots, solve
+from sympy import Expr, Poly, Symbol, exp, expand, gcd, roots, solve
 from sympy.polys.polyerrors import PolynomialError
 
 from symdecouple.calculus.budget import Budget
@@ -80,7 +80,7 @@ def _coincidences(frame: Frame, symbols: tuple[Symbol, ...]) -> list[Expr]:
         for factor in psi.as_ordered_factors():
             base, power = factor.as_base_exp()
             if isinstance(factor, exp):
-                exponents.add(factor.args[0] / frame.sample)
+                exponents.add(expand(factor.args[0] / frame.sample))
             elif base == frame.sample:
                 exponents.add(power)
     return [d for a, b in combinations(sorted(exponents, key=str), 2)

@@ -118,14 +118,16 @@ def _decide_one_size(subject: Subject, n_samples: int, clock: Budget, rng: rando
         if len(generic.pivots) < len(subject):
             return _dependent(subject, generic, n_samples)
     explicit = subject if subject.coordinates else subject.at(n_samples)
-    return _dependent(subject, Membership(CoordinateFrame(explicit, clock), clock, rng), n_samples)
+    return _dependent(explicit, Membership(CoordinateFrame(explicit, clock), clock, rng), n_samples)
 
 
 def _dependent(subject: Subject, member: Membership, n_samples: int | None) -> dict[str, Any]:
     for k in range(len(subject)):
         if k not in member.pivots and (relation := member.relation(k)) is not None:
+            alone = all(c == 0 for n, c in enumerate(relation) if n != k)
             return {"status": Status.REFUTED, "certificate": Dependence(subject, relation, n_samples),
-                    "reason": f"gradient {k + 1} is a combination of the others, exactly"}
+                    "reason": f"gradient {k + 1} " + ("vanishes identically" if alone
+                                                      else "is a combination of the others, exactly")}
     return {"status": Status.UNDECIDED, "reason": "every minor vanished at the samples that were tried, "
             "but no relation was proved", "evidence": (f"rank {len(member.pivots)} of {len(subject)}",)}
 

@@ -14,7 +14,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from sympy import Expr, Symbol
+from sympy import Expr, Max, Min, Piecewise, Rational, Symbol
+from sympy.core.relational import Relational
 from sympy.core.function import AppliedUndef
 
 from symdecouple.calculus.elementary import RULES, Irrational, OutsideDomain, World, exact_root, positive
@@ -90,6 +91,7 @@ class Point:
         self.world = world
         self.size = len(sample)
         self._one = world.number(Fraction(1))
+        self._sample = [Rational(v.numerator, v.denominator) for v in sample]
         self._jets = [Jet(world.number(v), {n: self._one}) for n, v in enumerate(sample)]
         self._constants = {s: Jet(world.number(v)) for s, v in parameters.items()}
         self._constants |= dict(zip(coordinates, self._jets, strict=False))
@@ -118,6 +120,10 @@ class Point:
             return out
         if expr.is_Pow:
             return self._power(self.jet(expr.base, symbol, index), expr.exp, symbol, index)
+        if isinstance(expr, (Max, Min)):
+            expr = expr.rewrite(Piecewise)
+        if isinstance(expr, Piecewise):
+            return self._piecewise(expr, symbol, index)
         if expr.is_number and not expr.args:
             return Jet(self.world.function(str(expr))(None))
         if len(expr.args) == 1 and not isinstance(expr, (AppliedUndef, Symbol)):
@@ -131,6 +137,20 @@ class Point:
                 total = total + self.jet(mean.body, mean.bound, n)
             self._means[mean] = total.scaled(self.world.number(Fraction(1, self.size)))
         return self._means[mean]
+
+    def _piecewise(self, expr: Expr, symbol: Symbol | None, index: int) -> Jet:
+        """Choose the piece at the sample itself, whose coordinates are rational; at a kink there is none."""
+        value = self._sample[index]
+        for piece, condition in expr.args:
+            if any(edge.lhs.xreplace({symbol: value}) == edge.rhs.xreplace({symbol: value})
+                   for edge in condition.atoms(Relational)):
+                raise OutsideDomain
+            holds = condition.xreplace({symbol: value})
+            if holds == True:  # noqa: E712 (a SymPy Boolean)
+                return self.jet(piece, symbol, index)
+            if holds != False:  # noqa: E712
+                raise UnsupportedExpression(f"the condition {condition} is not about the sample alone")
+        raise OutsideDomain
 
     def _power(self, base: Jet, exponent: Expr, symbol: Symbol | None, index: int) -> Jet:
         if exponent.is_Integer:

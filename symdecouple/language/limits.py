@@ -17,7 +17,8 @@ from sympy.core.function import AppliedUndef
 
 __all__ = [
     "MAX_DEPTH", "MAX_DIGITS", "MAX_EXPONENT", "MAX_LENGTH", "MAX_SIZE", "argument_complaint", "combination_complaint",
-    "finished_complaint", "is_undefined", "number_complaint", "power_complaint", "size_complaint",
+    "finished_complaint", "is_undefined", "node_complaint",
+    "number_complaint", "power_complaint", "size_complaint",
 ]
 
 MAX_LENGTH = 10_000
@@ -50,7 +51,7 @@ def number_complaint(number: Rational) -> str:
 
 def power_complaint(base: Expr, exponent: Expr) -> str:
     """Complain about a power that is undefined, or too large to compute or to work with."""
-    if base.is_zero and exponent.is_negative:
+    if base == 0 and isinstance(exponent, Rational) and exponent < 0:
         return "division by zero"
     largest, root = _coefficients(exponent)
     if isinstance(base, Rational) and abs(base) != 1:
@@ -92,10 +93,11 @@ def size_complaint(expr: Expr, times: int = 1) -> str:
 
 def finished_complaint(expr: Expr) -> str:
     """Complain about anything that merging left behind: large exponents or numbers, infinities, complex numbers."""
-    return size_complaint(expr) or next(filter(None, map(_node_complaint, _nodes(expr))), "")
+    return size_complaint(expr) or next(filter(None, map(node_complaint, _nodes(expr))), "")
 
 
-def _node_complaint(node: Basic) -> str:
+def node_complaint(node: Basic) -> str:
+    """Complain about one finished node, its parts left aside."""
     if is_undefined(node):
         return f"a part has no finite value ({node})"
     if node is I or (isinstance(node, (Pow, Function)) and node.is_number and node.is_extended_real is False):

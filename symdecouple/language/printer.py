@@ -29,7 +29,8 @@ from symdecouple.language.mean import Mean, exact
 from symdecouple.language.sample import BoundSample, Coordinate, Sample
 
 __all__ = [
-    "ALIASES", "CLASSES", "COORDINATE", "FORMS", "domain_to_text", "function_problem", "name_problem", "to_text",
+    "ALIASES", "CLASSES", "COORDINATE", "FORMS", "domain_to_text", "function_problem", "name_problem",
+    "parameter_problem", "to_text",
 ]
 
 CLASSES: dict[str, Any] = {name: getattr(sympy, name) for name in (
@@ -260,7 +261,8 @@ class _Printer:
             return f"{'adjoint' if mirrored else 'filter'}({self._filter_name(h)})"
         if kernel == (1,):
             return f"shift({-origin})"
-        return f"taps(({', '.join(map(self.text, kernel))},), {origin})"
+        taps = ", ".join(map(self.text, kernel)) + "," * (len(kernel) == 1)
+        return f"taps(({taps}), {origin})"
 
     def _filter_name(self, h: Filter) -> str:
         symbol = h.args[0]

@@ -1,0 +1,81 @@
+# Every target works on a machine that has only make and Python >= 3.11 with venv: it makes what it needs.
+#   make demo   see it work          make test   run the tests and doctests
+#   make lint types docs             make slow bench floors
+#   PYTHON=python3.12 make test      uses another Python
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+FLOORS := .venv-floors
+PIP     = $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: demo test slow lint types docs floors bench check clean
+
+demo: $(VENV)/.runtime
+	$(BIN)/symdecouple demo
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest
+
+slow: $(VENV)/.test
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+docs: $(VENV)/.docs
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+bench: $(VENV)/.bench
+	@test -d benchmarks || { echo "there are no benchmarks yet"; exit 1; }
+	$(BIN)/python -m benchmarks
+
+check: lint types test docs
+
+# The stamps: each is renewed when pyproject.toml changes, and needs the one before it.
+
+$(VENV)/.made:
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) was not found: install Python 3.11 or newer, or say PYTHON=/path/to/python"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is $$($(PYTHON) -V 2>&1): Python 3.11 or newer is needed; say PYTHON=python3.11, for example"; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "$(PYTHON) has no venv: install it (Debian and Ubuntu: apt install python3-venv)"; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	$(PIP) install --upgrade "pip>=25.1"
+	@touch $@
+
+# numba is an extra that nothing depends on: where it has no wheel, go on without.
+$(VENV)/.runtime: pyproject.toml $(VENV)/.made
+	$(PIP) install --only-binary numba,llvmlite --editable ".[fast]" || $(PIP) install --editable .
+	@touch $@
+
+$(VENV)/.test: pyproject.toml $(VENV)/.runtime
+	$(PIP) install --group test
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml $(VENV)/.runtime
+	$(PIP) install --group dev
+	@touch $@
+
+$(VENV)/.docs: pyproject.toml $(VENV)/.runtime
+	$(PIP) install --group docs
+	@touch $@
+
+$(VENV)/.bench: pyproject.toml $(VENV)/.runtime
+	$(PIP) install --group bench
+	@touch $@
+
+# The oldest versions we promise, in an environment of their own, without any extra.
+floors: $(FLOORS)/.test
+	$(FLOORS)/bin/python -m pytest -p no:cacheprovider
+
+$(FLOORS)/.test: pyproject.toml .ci/floors.txt
+	$(MAKE) VENV=$(FLOORS) $(FLOORS)/.made
+	$(FLOORS)/bin/python -m pip --disable-pip-version-check --quiet install --constraint .ci/floors.txt --only-binary numpy,scipy --editable . --group test
+	@touch $@
+
+clean:
+	rm -rf $(VENV) $(FLOORS) build dist docs/_build docs/notebooks docs/api/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find symdecouple tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,51 @@
+"""Sphinx configuration. Builds without a network: mathematics from local files, no links to other projects' docs."""
+
+import shutil
+from importlib import metadata
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+# The notebooks live beside docs/, where a reader looks for them; Sphinx reads only what lies below its source.
+# They are text, so a copy is cheap; unchanged ones keep their time stamp and are not run again.
+NOTEBOOKS = HERE.parent / "notebooks"
+COPIES = HERE / "notebooks"
+COPIES.mkdir(exist_ok=True)
+for stale in {path.name for path in COPIES.iterdir()} - {path.name for path in NOTEBOOKS.glob("*.md")}:
+    (COPIES / stale).unlink()
+for original in NOTEBOOKS.glob("*.md"):
+    copy = COPIES / original.name
+    if not copy.exists() or copy.read_bytes() != original.read_bytes():
+        shutil.copyfile(original, copy)
+
+project = "symdecouple"
+author = "symdecouple developers"
+copyright = f"2026, {author}"
+release = version = metadata.version("symdecouple")
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",
+    "numpydoc",
+    "myst_nb",
+]
+exclude_patterns = ["_build", "**.ipynb_checkpoints"]
+
+myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+nb_execution_mode = "cache"
+nb_execution_cache_path = str(HERE / "_build" / "notebook-cache")
+nb_execution_raise_on_error = True
+nb_execution_timeout = 240
+nb_merge_streams = True
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # the docstrings name types and shapes
+numpydoc_show_class_members = False  # autodoc lists them already
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"symdecouple {release}"
+html_theme_options = {"navigation_with_keys": False, "show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
+html_copy_source = False

@@ -1,0 +1,290 @@
+"""Many samples at once: axes, missing values, and what is said about samples that have no answer.
+
+A kernel is a function of a `Panel`, a matrix with one sample a row, and returns `RowValues`. Everything around it is
+done here, once: which axes form a sample, which entries count, which rows cannot be asked at all (NaN, infinite, fewer
+than two values), and how refusals are reported. Rows never meet: a row gives the same bits alone, in a batch of any
+size, and beside any neighbour.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.errors import InvalidInput, Outcome, RefusalWarning, Refused
+from symdecouple.numeric.intake import Numbers, centre_exactly, exact, is_exact_in_float64, take_numbers
+
+__all__ = ["Axis", "FloatArray", "IntArray", "Kernel", "NanPolicy", "OnRefusal", "Panel", "RowValues", "reduce_rows"]
+
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.intp]
+Axis: TypeAlias = int | tuple[int, ...] | None
+NanPolicy = Literal["propagate", "omit", "raise"]
+OnRefusal = Literal["warn", "raise", "return"]
+
+COMPUTED = Outcome(ok=True)
+NAN_INPUT = Outcome(False, "nan in the input", "nan_policy='propagate' hands it on; nan_policy='omit' drops it")
+INFINITE = Outcome(False, "infinite value", "moments of infinite values do not exist; mask them or replace by nan")
+EMPTY = Outcome(False, "no samples", "0 values left, at least 2 distinct ones are needed; check axis and masks")
+SINGLE = Outcome(False, "one sample", "1 value left, at least 2 distinct ones are needed; check axis and masks")
+
+_PANEL = 2**18  # elements handed to a kernel at once: 2 MiB, so that no temporary grows with the batch
+_STRIDED_ROWS = 8  # rows copied together where samples lie across memory: one cache line holds eight float64
+_NAMED = 5  # indices spelt out in a message
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Finite samples, one a row, at least two values each; `ties` holds counts made before rounding, if any."""
+
+    values: NDArray[np.floating[Any]]
+    low: FloatArray
+    high: FloatArray
+    ties: tuple[IntArray, IntArray] | None = None
+
+    @classmethod
+    def of(cls, values: NDArray[np.floating[Any]], ties: tuple[IntArray, IntArray] | None = None) -> Panel:
+        low, high = values.min(axis=1), values.max(axis=1)
+        return cls(values, low.astype(np.float64), high.astype(np.float64), ties)
+
+
+@dataclass(frozen=True, slots=True)
+class RowValues:
+    """The answer of a kernel: one value a row, and an outcome for each refused row (its value is NaN)."""
+
+    values: FloatArray
+    refusals: dict[int, Outcome] = field(default_factory=dict)
+
+
+Kernel: TypeAlias = Callable[[Panel], RowValues]
+
+
+def reduce_rows(
+    name: str,
+    a: Any,
+    kernel: Kernel,
+    *,
+    axis: Axis = 0,
+    nan_policy: NanPolicy = "propagate",
+    keepdims: bool = False,
+    on_refusal: OnRefusal = "warn",
+) -> Any:
+    """Apply `kernel` to every sample of `a`; the contract of all row-wise functions of the package.
+
+    Parameters
+    ----------
+    name : str
+        What the caller calls it; used in messages.
+    a : array_like
+        Real numbers of any kind (floats, integers, masked arrays, Fraction, Decimal, mpmath or SymPy numbers).
+    kernel : callable
+        Takes a `Panel`, returns `RowValues`. It must not let rows influence each other.
+    axis : int, tuple of int or None
+        The axes that form a sample; None takes all of them.
+    nan_policy : {"propagate", "omit", "raise"}
+        NaN in the *input*: hand on as NaN, without a warning; leave out; or raise `InvalidInput`.
+    keepdims : bool
+        Keep reduced axes with length one.
+    on_refusal : {"warn", "raise", "return"}
+        Samples without an answer: NaN and one `RefusalWarning`; `Refused` after all rows; or ``(values, outcomes)``.
+    """
+    _check_choice("nan_policy", nan_policy, get_args(NanPolicy))
+    _check_choice("on_refusal", on_refusal, get_args(OnRefusal))
+    given = take_numbers(a)
+    if given.array.ndim == 0:
+        given = Numbers(given.array.reshape(1), None if given.masked is None else given.masked.reshape(1))
+    axes = _normalized_axes(axis, given.array.shape)
+    answer = _Answer(name, tuple(n for i, n in enumerate(given.array.shape) if i not in axes))
+    with np.errstate(all="ignore"):  # min and max of rows with NaN; a caller's seterr(all="raise") is not ours to meet
+        _fill(answer, _as_rows(given.array, axes), given.masked, axes, kernel, nan_policy)
+    shape = tuple(1 if i in axes else n for i, n in enumerate(given.array.shape)) if keepdims else answer.shape
+    return answer.deliver(answer.values.astype(given.result_type).reshape(shape)[()], on_refusal)
+
+
+def _fill(
+    answer: _Answer,
+    rows: NDArray[Any],
+    masked: NDArray[np.bool_] | None,
+    axes: tuple[int, ...],
+    kernel: Kernel,
+    nan_policy: NanPolicy,
+) -> None:
+    """Rows that need no thought go to the kernel in panels; the others are prepared one by one."""
+    hidden = None if masked is None else _as_rows(masked, axes)
+    plain = _plain_rows(rows, hidden)
+    odd = [(int(i), _prepare(rows[i], None if hidden is None else hidden[i])) for i in np.flatnonzero(~plain)]
+    if nan_policy == "raise":
+        _raise_on_nan(answer, [i for i, sample in odd if sample.has_nan])
+    for which in _panels(np.flatnonzero(plain), rows):
+        is_run = which[-1] - which[0] + 1 == len(which)  # then a view will do
+        chosen = rows[which[0] : which[-1] + 1] if is_run else rows[which]
+        values = np.ascontiguousarray(chosen, dtype=None if rows.dtype == np.float32 else np.float64)
+        answer.put(which, kernel(Panel.of(values)))
+    for which, panel in _odd_panels(answer, odd, nan_policy):
+        answer.put(which, kernel(panel))
+
+
+def _plain_rows(rows: NDArray[Any], hidden: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    """Which rows are finite, unmasked, exact in float64 and hold at least two values."""
+    n_rows, n_samples = rows.shape
+    if rows.dtype.kind == "O" or n_samples < 2:
+        return np.zeros(n_rows, dtype=np.bool_)
+    low, high = rows.min(axis=1), rows.max(axis=1)
+    plain: NDArray[np.bool_] = np.isfinite(low) & np.isfinite(high)
+    if rows.dtype.kind in "iu" and rows.dtype.itemsize > 4:
+        plain &= np.fromiter(map(is_exact_in_float64, low.tolist(), high.tolist()), dtype=np.bool_, count=n_rows)
+    return plain if hidden is None else plain & ~hidden.any(axis=1)
+
+
+def _panels(which: IntArray, rows: NDArray[Any]) -> Iterator[IntArray]:
+    """Row indices in portions of about 2**18 elements."""
+    n_samples = max(1, rows.shape[1])
+    at_least = 1 if rows.flags.c_contiguous else _STRIDED_ROWS
+    step = max(at_least, _PANEL // n_samples)
+    return (which[i : i + step] for i in range(0, len(which), step))
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """One row taken apart: the finite values that count, their exact ties, and what else was in it."""
+
+    values: FloatArray
+    ties: tuple[int, int]
+    has_nan: bool
+    has_infinite: bool
+
+    def refusal(self, nan_policy: NanPolicy) -> Outcome | None:
+        if self.has_nan and nan_policy == "propagate":
+            return NAN_INPUT
+        if self.has_infinite:
+            return INFINITE
+        return {0: EMPTY, 1: SINGLE}.get(len(self.values))
+
+
+def _prepare(row: NDArray[Any], hidden: NDArray[np.bool_] | None) -> _Sample:
+    kept = row if hidden is None else row[~hidden]
+    if kept.dtype.kind in "iu" and (not len(kept) or is_exact_in_float64(kept.min(), kept.max())):
+        kept = kept.astype(np.float64)
+    if kept.dtype.kind == "f":
+        finite = kept[np.isfinite(kept)].astype(np.float64)
+        return _Sample(finite, _ties(finite), bool(np.isnan(kept).any()), bool(np.isinf(kept).any()))
+    numbers = kept.tolist() if kept.dtype.kind in "iu" else [exact(value) for value in kept.tolist()]
+    special = [value for value in numbers if isinstance(value, float)]
+    finite_numbers: list[int | Fraction] = [value for value in numbers if not isinstance(value, float)]
+    values, ties = centre_exactly(finite_numbers)
+    return _Sample(values, ties, any(map(math.isnan, special)), any(map(math.isinf, special)))
+
+
+def _ties(values: FloatArray) -> tuple[int, int]:
+    if not len(values):
+        return 0, 0
+    return int(np.count_nonzero(values == values.min())), int(np.count_nonzero(values == values.max()))
+
+
+def _odd_panels(
+    answer: _Answer, odd: list[tuple[int, _Sample]], nan_policy: NanPolicy
+) -> Iterator[tuple[IntArray, Panel]]:
+    """Group prepared rows by the number of values left; refuse those that cannot be asked."""
+    groups: dict[int, list[tuple[int, _Sample]]] = {}
+    for i, sample in odd:
+        refusal = sample.refusal(nan_policy)
+        if refusal is None:
+            groups.setdefault(len(sample.values), []).append((i, sample))
+        else:
+            answer.refusals[i] = refusal
+    for group in groups.values():
+        ties = np.array([sample.ties for _, sample in group], dtype=np.intp)
+        values = np.stack([sample.values for _, sample in group])
+        yield np.array([i for i, _ in group], dtype=np.intp), Panel.of(values, (ties[:, 0], ties[:, 1]))
+
+
+@dataclass(slots=True)
+class _Answer:
+    """The result in the making: values of the flattened batch and the refused rows."""
+
+    name: str
+    shape: tuple[int, ...]
+    values: FloatArray = field(init=False)
+    refusals: dict[int, Outcome] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.values = np.full(math.prod(self.shape), np.nan)
+
+    def put(self, which: IntArray, rows: RowValues) -> None:
+        self.values[which] = rows.values
+        self.refusals.update((int(which[i]), outcome) for i, outcome in rows.refusals.items())
+
+    def outcomes(self) -> tuple[Outcome, ...]:
+        return tuple(self.refusals.get(i, COMPUTED) for i in range(len(self.values)))
+
+    def deliver(self, result: Any, on_refusal: OnRefusal) -> Any:
+        """NaN handed on because the caller chose so is in the outcomes, but is nothing to warn of."""
+        if on_refusal == "return":
+            return result, self.outcomes()
+        refused = sorted(i for i, outcome in self.refusals.items() if outcome is not NAN_INPUT)
+        if refused and on_refusal == "raise":
+            raise Refused(self.message(refused), result, self.outcomes())
+        if refused:
+            warnings.warn(RefusalWarning(self.message(refused)), stacklevel=4)
+        return result
+
+    def message(self, refused: list[int]) -> str:
+        first = self.refusals[refused[0]]
+        why = f"{first.reason} ({first.detail})" if first.detail else first.reason
+        if not self.shape:
+            return f"{self.name}: the sample is refused: {why}"
+        return f"{self.name}: {len(refused)} of {len(self.values)} samples refused, {self.where(refused)}: {why}"
+
+    def where(self, rows: Sequence[int]) -> str:
+        """'at 3, 7' or 'at (0, 1), (2, 0), ...': the first indices in the shape of the batch."""
+        places = [tuple(map(int, np.unravel_index(i, self.shape))) for i in rows[:_NAMED]]
+        named = ", ".join(str(place[0]) if len(place) == 1 else str(place) for place in places)
+        return f"at {named}" + (", ..." if len(rows) > _NAMED else "") + (", the first" if len(rows) > 1 else "")
+
+
+def _raise_on_nan(answer: _Answer, rows: list[int]) -> None:
+    if rows:
+        place = answer.where(rows) if answer.shape else "in the only one"
+        raise InvalidInput(
+            f"{answer.name}: {len(rows)} of {len(answer.values)} samples hold NaN ({place}) and nan_policy='raise'; "
+            "clean the input, or choose nan_policy='omit' or 'propagate'"
+        )
+
+
+def _check_choice(argument: str, given: object, expected: tuple[str, ...]) -> None:
+    if given not in expected:
+        raise InvalidInput(f"{argument}={given!r} was given, one of {', '.join(map(repr, expected))} is expected")
+
+
+def _normalized_axes(axis: Axis, shape: tuple[int, ...]) -> tuple[int, ...]:
+    n_axes = len(shape)
+    if axis is None:
+        return tuple(range(n_axes))
+    given = axis if isinstance(axis, tuple) else (axis,)
+    if not given or any(isinstance(one, bool | np.bool_) for one in given):
+        raise InvalidInput(f"axis={axis!r} was given, an integer, a tuple of integers or None is expected")
+    try:
+        axes = [operator.index(one) for one in given]
+    except TypeError:
+        raise InvalidInput(f"axis={axis!r} was given, an integer, a tuple of integers or None is expected") from None
+    if any(not -n_axes <= one < n_axes for one in axes):
+        raise InvalidInput(f"axis={axis!r} was given for an array of shape {shape}; use {-n_axes} to {n_axes - 1}")
+    if len({one % n_axes for one in axes}) < len(axes):
+        raise InvalidInput(f"axis={axis!r} names an axis twice; name each axis of the sample once")
+    return tuple(one % n_axes for one in axes)
+
+
+def _as_rows(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+    """The sample axes moved last and flattened: one sample a row, one row a sample."""
+    kept = [i for i in range(array.ndim) if i not in axes]
+    n_rows = math.prod(array.shape[i] for i in kept)
+    n_samples = math.prod(array.shape[i] for i in axes)
+    return array.transpose([*kept, *sorted(axes)]).reshape(n_rows, n_samples)

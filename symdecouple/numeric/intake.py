@@ -1,0 +1,202 @@
+"""Numbers of any kind become rows of floats, and nothing else does.
+
+NumPy converts too willingly: booleans and text parse as numbers, masks vanish in `asarray`, integers of 10**200
+round to ties. Here an input is either numbers, converted without wrapping, or an `InvalidInput` that says what it is.
+
+Where rounding to float64 would lose the answer (integers past 2**53, Fraction, Decimal, mpmath and SymPy numbers) a
+row is centred exactly at its upper median and scaled by a power of two *before* it is rounded. The functions of a row
+that are taken here do not feel a shift or a unit; the majority, which decides whether and where the skewness
+vanishes, holds the median and is therefore resolved to the last bit. Ties at both ends are counted before rounding.
+
+Not covered: complex samples, dates, ragged lists.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.errors import InvalidInput
+
+__all__ = ["Numbers", "centre_exactly", "exact", "is_exact_in_float64", "take_numbers"]
+
+_REMEDY = {
+    "b": ("booleans", "say that 0 and 1 are meant with .astype(int)"),
+    "c": ("complex numbers", "take .real, .imag or abs() first"),
+    "S": ("bytes", "decode and convert with float() first"),
+    "U": ("text", "convert with .astype(float) first"),
+    "T": ("text", "convert with .astype(float) first"),
+    "M": ("dates", "take differences and divide by a unit first"),
+    "m": ("time spans", "divide by a unit first, e.g. a / np.timedelta64(1, 's')"),
+    "V": ("records", "select one numeric field first"),
+}
+_EXACT_INTEGER = 2**53  # every integer up to here is a float64
+_DIGITS = 60  # decimal digits taken of an irrational number (sqrt(2), pi): more than three times float64
+_EXPONENT_CAP = 100_000  # as a ratio of integers, 1e1000000000 would fill the memory
+_LIFT = 900  # centred rows get a range near 2**900: differences down to 2**-1974 of the range stay visible
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """An array of real numbers (dtype float, integer, or object holding exact numbers) and what is masked in it."""
+
+    array: NDArray[Any]
+    masked: NDArray[np.bool_] | None
+
+    @property
+    def result_type(self) -> type[np.floating[Any]]:
+        """Half and single precision answer in single precision, everything else in double."""
+        return np.float32 if self.array.dtype in (np.float16, np.float32) else np.float64
+
+
+def take_numbers(a: Any) -> Numbers:
+    """Convert array-like `a` to `Numbers`; raise `InvalidInput` if it holds anything but real numbers."""
+    if isinstance(a, np.ma.MaskedArray):
+        mask = np.ma.getmaskarray(a)
+        return Numbers(_checked(a.data), mask if mask.any() else None)
+    if isinstance(a, list | tuple):
+        return Numbers(_checked(_from_sequence(a)), None)
+    return Numbers(_checked(np.asarray(a)), None)
+
+
+def _from_sequence(a: Sequence[Any]) -> NDArray[Any]:
+    """A nested list as an array, looked at before NumPy unifies its types: [True, 1.5] would come out as numbers."""
+    types = _leaf_types(a)
+    if any(issubclass(t, np.ma.MaskedArray) for t in types):
+        raise InvalidInput("a list holding masked arrays was given, NumPy would drop the masks; stack with np.ma.stack")
+    if any(issubclass(t, bool | np.bool_) for t in types):
+        _refuse_kind("b")
+    try:
+        array = np.asarray(a)
+        if array.dtype.kind == "f" and any(issubclass(t, int) for t in types):
+            objects = np.asarray(a, dtype=object)
+            big = any(isinstance(v, int) and abs(v) > _EXACT_INTEGER for v in objects.flat)
+            return objects if big else array
+    except (ValueError, OverflowError) as error:
+        raise InvalidInput(f"a nested list without a rectangular shape was given ({error}); pad it with nan") from None
+    return array
+
+
+def _leaf_types(a: Any) -> set[type]:
+    """The types of the entries of a nested list, array scalars counted by the type of their array."""
+    if isinstance(a, np.ma.MaskedArray):
+        return {np.ma.MaskedArray}
+    if isinstance(a, np.ndarray):
+        return {a.dtype.type}
+    types = set(map(type, a))
+    if not any(issubclass(t, list | tuple | np.ndarray) for t in types):
+        return types
+    return set[type]().union(*(_leaf_types(e) if isinstance(e, list | tuple | np.ndarray) else {type(e)} for e in a))
+
+
+def _checked(array: NDArray[Any]) -> NDArray[Any]:
+    if array.dtype.kind in _REMEDY:
+        _refuse_kind(array.dtype.kind)
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+        return array.astype(object)
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def _refuse_kind(kind: str) -> NoReturn:
+    what, remedy = _REMEDY[kind]
+    raise InvalidInput(f"the sample holds {what}, real numbers are expected; {remedy}")
+
+
+def is_exact_in_float64(low: Any, high: Any) -> bool:
+    """True iff every integer of [low, high] is a float64."""
+    return bool(low >= -_EXACT_INTEGER and high <= _EXACT_INTEGER)
+
+
+def exact(value: Any) -> Fraction | float:
+    """The exact value of a number of any library as a Fraction; NaN and the infinities stay floats.
+
+    >>> from decimal import Decimal
+    >>> exact(Decimal("0.1")), exact(0.5)
+    (Fraction(1, 10), Fraction(1, 2))
+    """
+    if isinstance(value, bool | np.bool_ | str | bytes | np.ma.MaskedArray):
+        _refuse_value(value)
+    if isinstance(value, numbers.Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    if hasattr(value, "as_integer_ratio"):
+        return _from_ratio(value)
+    if hasattr(value, "_mpf_"):
+        return _from_binary(value)
+    if hasattr(value, "evalf"):
+        return _from_symbolic(value)
+    _refuse_value(value)
+
+
+def _from_ratio(value: Any) -> Fraction | float:
+    """float, NumPy floats of any width, Decimal."""
+    if hasattr(value, "adjusted") and value.is_finite():
+        _check_exponent(value.adjusted(), value)
+    try:
+        numerator, denominator = value.as_integer_ratio()
+    except OverflowError:
+        return math.inf
+    except ValueError:
+        return math.nan
+    return Fraction(int(numerator), int(denominator))
+
+
+def _from_binary(value: Any) -> Fraction | float:
+    """mpmath reals and SymPy floats: (sign, mantissa, exponent, bits); mantissa 0 with an exponent is special."""
+    sign, mantissa, exponent, bits = value._mpf_
+    if not mantissa and exponent:
+        return float(value)
+    _check_exponent(int(exponent) + int(bits), value)
+    magnitude = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    return -magnitude if sign else magnitude
+
+
+def _from_symbolic(value: Any) -> Fraction | float:
+    """SymPy numbers that are not rational, to 60 digits."""
+    try:
+        special = float(value)
+    except (TypeError, ValueError):
+        _refuse_value(value)
+    except OverflowError:
+        special = 0.0
+    if not math.isfinite(special):
+        return special
+    number = value.evalf(_DIGITS)
+    return _from_binary(number) if hasattr(number, "_mpf_") else special
+
+
+def _check_exponent(exponent: int, value: Any) -> None:
+    if abs(exponent) > _EXPONENT_CAP:
+        raise InvalidInput(f"a number with exponent {exponent} was given, at most {_EXPONENT_CAP} is taken; rescale it")
+
+
+def _refuse_value(value: Any) -> NoReturn:
+    text = repr(value)
+    shown = text if len(text) <= 40 else text[:37] + "..."
+    raise InvalidInput(
+        f"the sample holds {shown} of type {type(value).__name__}, real numbers are expected; "
+        "convert it, or put nan for a missing value and choose nan_policy"
+    )
+
+
+def centre_exactly(values: Sequence[Any]) -> tuple[NDArray[np.float64], tuple[int, int]]:
+    """Shift integers or Fractions by their upper median and scale by a power of two, exactly; round once.
+
+    Returns the floats and how many values are tied at the minimum and at the maximum.
+    """
+    if len(values) < 2:
+        return np.zeros(len(values)), (len(values), len(values))
+    ordered = sorted(values)
+    low, middle, high = ordered[0], ordered[len(ordered) // 2], ordered[-1]
+    span = Fraction(high - low)
+    exponent = _LIFT - span.numerator.bit_length() + span.denominator.bit_length()
+    up, down = 2 ** max(exponent, 0), 2 ** max(-exponent, 0)
+    shifted = (value - middle for value in values)
+    floats = np.array([(v.numerator * up) / (v.denominator * down) for v in shifted])  # int / int is rounded once
+    return floats, (ordered.count(low), ordered.count(high))

@@ -1,0 +1,269 @@
+"""The skew flow z = x/(1 - t x), the t at which the skewness vanishes, and the orthokurtosis: the kurtosis there.
+
+The gradient of the third moment is x**2: its flow dz/dt = z**2 is a Riccati equation, Moebius in every entry.
+
+*Existence* (Theorem C; at least three distinct values). While t runs over (1/min x, 1/max x), x centred, the skewness
+increases strictly from -(1-2q)/sqrt(q(1-q)) to (1-2p)/sqrt(p(1-p)), q and p the shares tied at the minimum and at the
+maximum. So it vanishes somewhere iff both ties are below N/2: decided by counting, before any iteration. The skewness
+of two values depends on their shares only: it vanishes everywhere or nowhere.
+
+*Search.* The series of the flow (`skew_series`) settles a sample whose skewness is small. Otherwise turn the sample so
+that its skewness is positive. The pole then lies left of the minimum, say by w, and u = g/(g + w), g = x - min x, is in
+[0, 1): nothing cancels, at any offset, for any w. The first guess w = median(g) puts half of the sample on either side
+of u = 1/2. After each pass the series is tried again, and log w is bracketed: Newton steps inside the bracket, and
+now and then a stride or a bisection, so that the search ends for every sample.
+
+Symbols: `pole` is w, in units that bring the range of the row near 2**900 (`_LIFT`).
+
+Not covered: rows whose range exceeds 2**1900 times the gaps that matter; they are refused, not guessed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.errors import Outcome
+from symdecouple.numeric.batch import FloatArray, IntArray, Panel, RowValues
+from symdecouple.numeric.power_sums import (
+    ZERO_VARIANCE,
+    Moments,
+    blocks,
+    range_exponent,
+    standardized_moments,
+    to_unit_range,
+)
+from symdecouple.numeric.skew_series import ORDER, SeriesStep, saturated_step, series_step
+
+__all__ = ["count_ties", "orthokurtosis_rows", "zero_skewness_rows"]
+
+_LIFT = 900  # both g and w keep all their digits down to 2**-1900 of the range
+_FARTHEST = 2.0**11  # in ranges: a pole farther away is reached by the series of the sample itself, to 1e-15
+_NEAREST = float(np.finfo(np.float64).tiny)
+_PATIENCE = 8  # every eighth pass takes no proposal but a stride
+_MOST_STEPS = 800  # 75 strides exhaust the widest bracket
+_COLLAPSED = 1 + 2.0**-51  # upper/lower of a bracket without a float between its ends
+_STRIDED = 31  # entries whose median stands for the median of the row
+
+UNRESOLVED = Outcome(
+    False,
+    "beyond float64",
+    "zero skewness is attainable, but the values span more binary orders than float64 resolves; "
+    "remove the outliers or pass exact numbers (int, Fraction)",
+)
+
+
+def orthokurtosis_rows(panel: Panel) -> RowValues:
+    """The kurtosis at zero skewness of each row; exactly 1 for two values in equal numbers."""
+    return _at_zero_skewness(panel, "kurtosis", two_valued=1.0)
+
+
+def zero_skewness_rows(panel: Panel) -> RowValues:
+    """The t at which x/(1 - t x), x centred, is not skewed; 0 for two values in equal numbers."""
+    return _at_zero_skewness(panel, "time", two_valued=0.0)
+
+
+def _at_zero_skewness(panel: Panel, wanted: str, two_valued: float) -> RowValues:
+    at_low, at_high = count_ties(panel)
+    n_samples = panel.values.shape[1]
+    two = at_low + at_high == n_samples
+    solvable = ~two & (2 * np.maximum(at_low, at_high) < n_samples)
+    values = np.where(two & (at_low == at_high), two_valued, np.nan)
+    which = np.flatnonzero(solvable)
+    if len(which):
+        values[which] = getattr(_solve(panel, which), wanted)[which]
+    refused = np.flatnonzero(np.isnan(values))
+    return RowValues(values, {int(i): _why(int(at_low[i]), int(at_high[i]), n_samples) for i in refused})
+
+
+# --- existence: Theorem C ---
+
+
+def count_ties(panel: Panel) -> tuple[IntArray, IntArray]:
+    """How many entries of each row equal its minimum and its maximum, by exact comparison of the input."""
+    if panel.ties is not None:
+        return panel.ties
+    n_rows, n_samples = panel.values.shape
+    at_low, at_high = np.empty(n_rows, dtype=np.intp), np.empty(n_rows, dtype=np.intp)
+    for part in blocks(n_rows, n_samples):
+        at_low[part] = np.count_nonzero(panel.values[part] == panel.low[part, None], axis=1)
+        at_high[part] = np.count_nonzero(panel.values[part] == panel.high[part, None], axis=1)
+    return at_low, at_high
+
+
+@cache
+def _why(at_low: int, at_high: int, n_samples: int) -> Outcome:
+    """Why a row with these ties has no zero skewness."""
+    if at_low == n_samples:
+        return ZERO_VARIANCE
+    lowest, highest = 0.0 - _saturated(at_low, n_samples), _saturated(at_high, n_samples)
+    if at_low + at_high == n_samples:
+        return Outcome(
+            False,
+            "two-valued",
+            f"critical point of the skewness: two values, {at_low} and {at_high} times, have skewness {highest:.6g} "
+            "wherever they are; a third value is needed",
+        )
+    if 2 * max(at_low, at_high) < n_samples:
+        return UNRESOLVED
+    end, ties = ("minimum", at_low) if at_low > at_high else ("maximum", at_high)
+    interval = f"skewness stays in ({lowest:.6g}, {highest:.6g})"
+    remedy = "fewer than half of the values may be tied at an end; break the ties if noise is acceptable"
+    if 2 * ties == n_samples:
+        return Outcome(False, "limit only", f"limit only: {end} tied N/2 times, {interval}; {remedy}")
+    return Outcome(False, "no zero-skew point", f"{interval}, {end} tied {ties} of {n_samples} times; {remedy}")
+
+
+def _saturated(ties: int, n_samples: int) -> float:
+    """Skewness (1-2p)/sqrt(p(1-p)) of two values, the upper one with the share p = ties/N."""
+    return float((n_samples - 2 * ties) / (ties * (n_samples - ties)) ** 0.5)
+
+
+# --- the root ---
+
+
+@dataclass(frozen=True, slots=True)
+class _Roots:
+    """One entry a row of the panel, NaN where nothing was found: kurtosis at the root, and the root t."""
+
+    kurtosis: FloatArray
+    time: FloatArray
+
+
+def _solve(panel: Panel, which: IntArray) -> _Roots:
+    """The series of the samples themselves, and the search where that does not reach."""
+    exponent = range_exponent(panel)
+    unit = np.minimum(-exponent, 1023)
+    lift = np.minimum(_LIFT - exponent, 1023)
+    roots = _Roots(np.full(len(unit), np.nan), np.full(len(unit), np.nan))
+    moments = standardized_moments(panel.values, which, ORDER, to_unit_range(panel))
+    top = np.ldexp(panel.high, unit) - np.ldexp(panel.low, unit)
+    step = series_step(moments.standardized, _furthest(moments, top[which]))
+    roots.kurtosis[which] = np.where(step.accepted, step.kurtosis, np.nan)
+    roots.time[which] = np.ldexp(step.time / moments.deviation, unit[which])
+    left = np.flatnonzero(~step.accepted)
+    if len(left):
+        active = which[left]
+        turned = moments.standardized[3, left] < 0
+        mean = np.where(turned, top[active] - moments.mean[left], moments.mean[left])
+        near = step.is_near[left]
+        guess = np.full(len(left), np.nan)
+        guess[near] = moments.deviation[left][near] / np.abs(step.time[left][near]) - mean[near]
+        search = _Search.of(panel, lift, active[turned])
+        search.pole[active] = np.ldexp(guess, (lift - unit)[active])
+        roots.kurtosis[active] = search.run(active)[active]
+        gap = search.pole[active] + np.ldexp(mean, (lift - unit)[active])
+        roots.time[active] = -search.scale[active] / gap
+    return roots
+
+
+def _furthest(moments: Moments, top: FloatArray) -> FloatArray:
+    """max|x| in standard deviations of a block whose values reach from 0 to `top`."""
+    furthest: FloatArray = np.maximum(moments.mean, top - moments.mean) / moments.deviation
+    return furthest
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """Poles and their brackets, one a row of the panel, all strictly positive."""
+
+    values: NDArray[np.floating[Any]]
+    scale: FloatArray  # power of two, negative where the sample is turned
+    offset: FloatArray  # the end from which g is measured, scaled
+    top: FloatArray  # the largest g
+    pole: FloatArray  # w
+    lower: FloatArray
+    upper: FloatArray
+    first: FloatArray  # where the search began
+    median_due: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, panel: Panel, lift: NDArray[np.intp], turned: IntArray) -> _Search:
+        scale = np.ldexp(1.0, lift)
+        offset, high = panel.low * scale, panel.high * scale
+        top = high - offset
+        scale[turned], offset[turned] = -scale[turned], -high[turned]
+        nothing = np.full_like(top, np.nan)
+        due = np.ones(len(top), dtype=np.bool_)
+        nearest, farthest = np.full_like(top, _NEAREST), _FARTHEST * top
+        return cls(panel.values, scale, offset, top, nothing, nearest, farthest, nothing.copy(), due)
+
+    def to_distance(self, block: FloatArray, which: IntArray) -> None:
+        """x -> g."""
+        block *= self.scale[which, None]
+        block -= self.offset[which, None]
+
+    def to_flowed(self, block: FloatArray, which: IntArray) -> None:
+        """x -> u = g/(g + w)."""
+        self.to_distance(block, which)
+        block /= block + self.pole[which, None]
+
+    def run(self, which: IntArray) -> FloatArray:
+        """Move the poles of these rows to their roots; returns the kurtosis there, NaN where none was reached."""
+        kurtosis = np.full(len(self.pole), np.nan)
+        unknown = which[~self.is_inside(self.pole[which], which)]
+        self.pole[unknown] = self.median(unknown, _STRIDED)
+        wrong = unknown[~self.is_inside(self.pole[unknown], unknown)]
+        self.pole[wrong] = self.median(wrong, self.values.shape[1])
+        self.first[which] = self.pole[which]
+        for count in range(_MOST_STEPS):
+            step, proposed, is_good = self.advance(which)
+            kurtosis[which[step.accepted]] = step.kurtosis[step.accepted]
+            is_good &= self.is_inside(proposed, which) & (count % _PATIENCE < _PATIENCE - 1)
+            self.pole[which] = np.where(is_good | step.accepted, proposed, self.pole[which])
+            self.stride(which[~(is_good | step.accepted)])
+            which = which[~step.accepted & (self.lower[which] * _COLLAPSED < self.upper[which])]
+            if not len(which):
+                break
+        return kurtosis
+
+    def advance(self, which: IntArray) -> tuple[SeriesStep, FloatArray, NDArray[np.bool_]]:
+        """One pass: tighten the brackets by the sign of the skewness and propose the next poles."""
+        pole = self.pole[which]
+        moments = standardized_moments(self.values, which, ORDER, self.to_flowed)
+        a, top = moments.standardized, self.top[which] / (self.top[which] + pole)
+        step = series_step(a, _furthest(moments, top))
+        skewed = a[3] > 0
+        self.upper[which] = np.where(skewed, pole, self.upper[which])
+        self.lower[which] = np.where(skewed, self.lower[which], pole)
+        lowest, highest = -moments.mean / moments.deviation, (top - moments.mean) / moments.deviation
+        saturated, is_short = saturated_step(a, lowest, highest)
+        time = np.where(step.is_near | step.accepted, step.time, saturated)
+        left = moments.deviation + time * moments.mean  # the pole of u is at mean + deviation/time; back to g
+        return step, pole * (left / (left - time)), step.is_near | is_short
+
+    def is_inside(self, proposed: FloatArray, which: IntArray) -> NDArray[np.bool_]:
+        inside: NDArray[np.bool_] = (self.lower[which] < proposed) & (proposed < self.upper[which])
+        return inside
+
+    def stride(self, which: IntArray) -> None:
+        """Without a good step: the median of the row once, then ever farther until a bracket closes, then halve it."""
+        due = which[self.median_due[which]]
+        self.median_due[due] = False
+        median = self.median(due, self.values.shape[1])
+        helped = self.is_inside(median, due)
+        self.pole[due[helped]] = median[helped]
+        rest = which[~self.is_inside(self.pole[which], which)]
+        position = np.log2(self.pole[rest])
+        length = 4 + np.abs(position - np.log2(self.first[rest]))
+        beyond = np.exp2(position + np.where(self.upper[rest] == self.pole[rest], -length, length))
+        lower, upper = self.lower[rest], self.upper[rest]
+        is_open = (lower == _NEAREST) | (upper == _FARTHEST * self.top[rest])
+        fits = is_open & (lower < beyond) & (beyond < upper)
+        self.pole[rest] = np.where(fits, beyond, np.sqrt(lower) * np.sqrt(upper))
+
+    def median(self, which: IntArray, count: int) -> FloatArray:
+        """Upper median of g over `count` entries spread over the row."""
+        n_samples = self.values.shape[1]
+        count = min(count, n_samples)
+        places = np.arange(count) * n_samples // count
+        medians = np.empty(len(which))
+        for part in blocks(len(which), count):
+            distances = self.values[np.ix_(which[part], places)].astype(np.float64)
+            self.to_distance(distances, which[part])
+            medians[part] = np.partition(distances, count // 2, axis=1)[:, count // 2]
+        return medians

@@ -1,0 +1,213 @@
+"""Standardized central moments a_k = m_k / m_2^(k/2) of many samples.
+
+m_k = Mean((x - m)^k) is taken as power sums of v = x - c for a pivot c near the mean m, then shifted by the exact
+binomial identity. Three rules keep the digits:
+
+* subtract a sample value before anything else (x - min x is rounded relative to itself, so an offset costs nothing);
+* scale by a power of two, which rounds nothing, so that units of 1e-150 and 1e150 give the same bits;
+* sum at most 8192 products at a time: short sums round less, and the temporaries stay in the cache.
+
+No sum runs across two rows, so neighbours and batch size cannot show in the last bit.
+
+Symbols: `standardized[k]` is a_k, `deviation` is sqrt(m_2), `mean` is m in the units of the mapped block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.errors import Outcome
+from symdecouple.numeric.batch import FloatArray, IntArray, Panel, RowValues
+
+__all__ = [
+    "ZERO_VARIANCE",
+    "BlockMap",
+    "Moments",
+    "blocks",
+    "kurtosis_rows",
+    "range_exponent",
+    "skewness_rows",
+    "standardized_moments",
+    "to_unit_range",
+]
+
+BLOCK = 8192  # elements summed at a time; also below the size where BLAS splits a dot product over threads
+_PIVOT_SAMPLES = 32  # their mean stands for the mean of a long row, whose first pass then is its only one
+_NEAR = 0.5  # a pivot within half a standard deviation costs the binomial shift less than one digit
+_HUGE = 2.0**1000  # beyond, low and high are brought down before they are subtracted
+
+ZERO_VARIANCE = Outcome(False, "zero variance", "all values are equal; shape needs at least two distinct values")
+
+# Takes a block (rows, samples) in place to the values whose moments are wanted; the indices name its rows.
+BlockMap: TypeAlias = Callable[[FloatArray, IntArray], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Mean, standard deviation and a_0..a_order, one column a row of the panel."""
+
+    mean: FloatArray
+    deviation: FloatArray
+    standardized: FloatArray
+
+
+def skewness_rows(panel: Panel) -> RowValues:
+    """a_3 of each row."""
+    return _standardized_rows(panel, 3)
+
+
+def kurtosis_rows(panel: Panel) -> RowValues:
+    """a_4 of each row, not in excess."""
+    return _standardized_rows(panel, 4)
+
+
+def _standardized_rows(panel: Panel, order: int) -> RowValues:
+    varying = panel.low < panel.high
+    values = np.full(len(varying), np.nan)
+    which = np.flatnonzero(varying)
+    values[which] = standardized_moments(panel.values, which, order, to_unit_range(panel)).standardized[order]
+    return RowValues(values, {int(i): ZERO_VARIANCE for i in np.flatnonzero(~varying)})
+
+
+def range_exponent(panel: Panel) -> NDArray[np.intc]:
+    """e with 2^(e-1) <= max - min < 2^e, also where max - min itself overflows."""
+    huge = np.maximum(np.abs(panel.low), np.abs(panel.high)) >= _HUGE
+    down = np.where(huge, 2.0**-4, 1.0)
+    exponent: NDArray[np.intc] = np.frexp(panel.high * down - panel.low * down)[1] + np.where(huge, 4, 0)
+    return exponent.astype(np.intc)
+
+
+def to_unit_range(panel: Panel) -> BlockMap:
+    """x -> (x - min)/2^e, in [0, 1); the scale goes first, or x - min could overflow."""
+    scale = np.ldexp(1.0, np.minimum(-range_exponent(panel), 1023))
+    low = panel.low * scale
+
+    def apply(block: FloatArray, which: IntArray) -> None:
+        block *= scale[which, None]
+        block -= low[which, None]
+
+    return apply
+
+
+def blocks(n_rows: int, n_samples: int) -> Iterator[slice]:
+    """Row slices of at most `BLOCK` elements, at least one row each."""
+    step = max(1, BLOCK // n_samples)
+    return (slice(i, min(i + step, n_rows)) for i in range(0, n_rows, step))
+
+
+def standardized_moments(
+    rows: NDArray[np.floating[Any]], which: IntArray, order: int, to_values: BlockMap
+) -> Moments:
+    """Moments up to `order` (3 to 8) of the mapped values of the rows named in `which`.
+
+    Every mapped row must vary. Cost: one pass, seldom two, of about ten floating-point operations an element.
+    """
+    n_samples = rows.shape[1]
+    pivot = np.empty(len(which))
+    sums = np.empty((order + 1, len(which)))
+    scratch = _Scratch.of(min(BLOCK, max(n_samples, 1) * max(1, BLOCK // max(n_samples, 1))))
+    if n_samples <= BLOCK:
+        for part in blocks(len(which), n_samples):
+            pivot[part] = _short_rows(rows, which[part], to_values, scratch, sums[:, part])
+    else:
+        for i in range(len(which)):
+            pivot[i] = _long_row(rows, which[i : i + 1], to_values, scratch, sums[:, i : i + 1])
+    return _standardize(pivot, sums / n_samples)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scratch:
+    """Four working vectors that stay in the cache, and ones to sum against."""
+
+    vectors: FloatArray
+    ones: FloatArray
+
+    @classmethod
+    def of(cls, size: int) -> _Scratch:
+        return cls(np.empty((4, size)), np.ones(size))
+
+    def matrices(self, shape: tuple[int, int]) -> FloatArray:
+        return self.vectors[:, : shape[0] * shape[1]].reshape(4, *shape)
+
+
+def _short_rows(
+    rows: NDArray[np.floating[Any]], which: IntArray, to_values: BlockMap, scratch: _Scratch, sums: FloatArray
+) -> FloatArray:
+    """Rows that fit a block together: the pivot is their mean."""
+    work = scratch.matrices((len(which), rows.shape[1]))
+    work[0] = rows[which]
+    to_values(work[0], which)
+    pivot: FloatArray = np.vecdot(work[0], scratch.ones[: rows.shape[1]]) / rows.shape[1]
+    work[0] -= pivot[:, None]
+    _power_sums(work, scratch.ones, sums)
+    return pivot
+
+
+def _long_row(
+    rows: NDArray[np.floating[Any]], which: IntArray, to_values: BlockMap, scratch: _Scratch, sums: FloatArray
+) -> float:
+    """A row of several blocks about a guessed pivot; once more about its mean where the guess was poor."""
+    row = rows[which[0]]
+    strided = row[:: len(row) // _PIVOT_SAMPLES].astype(np.float64)[None]
+    to_values(strided, which)
+    pivot = float(strided.mean())
+    for _ in range(2):
+        _sum_over_blocks(row, which, pivot, to_values, scratch, sums)
+        shift, spread = sums[1, 0] / len(row), sums[2, 0] / len(row)
+        if shift**2 <= _NEAR**2 * (spread - shift**2):
+            break
+        pivot += float(shift)
+    return pivot
+
+
+def _sum_over_blocks(
+    row: NDArray[np.floating[Any]], which: IntArray, pivot: float, to_values: BlockMap, scratch: _Scratch,
+    sums: FloatArray,
+) -> None:
+    parts = np.empty((len(sums), -(-len(row) // BLOCK)))
+    for j in range(parts.shape[1]):
+        part = row[j * BLOCK : (j + 1) * BLOCK]
+        work = scratch.matrices((1, len(part)))
+        work[0] = part
+        to_values(work[0], which)
+        work[0] -= pivot
+        _power_sums(work, scratch.ones, parts[:, j : j + 1])
+    sums[:, 0] = parts.sum(axis=1)
+
+
+def _power_sums(work: FloatArray, ones: FloatArray, sums: FloatArray) -> None:
+    """Sums of v^0..v^order along the rows of v = work[0]; the other three matrices of `work` are overwritten."""
+    v, v2, v3, v4 = work
+    order, n_samples = len(sums) - 1, v.shape[1]
+    np.multiply(v, v, out=v2)
+    sums[0] = n_samples
+    sums[1] = np.vecdot(v, ones[:n_samples])
+    sums[2] = np.vecdot(v, v)
+    sums[3] = np.vecdot(v2, v)
+    if order >= 4:
+        sums[4] = np.vecdot(v2, v2)
+    if order <= 4:
+        return
+    np.multiply(v2, v, out=v3)
+    np.multiply(v2, v2, out=v4)
+    for k, (one, other) in enumerate([(v4, v), (v4, v2), (v4, v3), (v4, v4)][: order - 4], start=5):
+        sums[k] = np.vecdot(one, other)
+
+
+def _standardize(pivot: FloatArray, means: FloatArray) -> Moments:
+    """Means of v^k about the pivot become a_k: E[v^(k-i) (v-d)^i], i = 0..k, is the binomial shift by d = E[v]."""
+    shift = means[1].copy()
+    for i in range(len(means) - 1):
+        means[i + 1 :] -= shift * means[i:-1]
+    deviation = np.sqrt(means[2])
+    power = means[2].copy()  # m_2^(k/2), from k = 2
+    means[2] = 1.0
+    for k in range(3, len(means)):
+        power *= deviation
+        means[k] /= power
+    return Moments(pivot + shift, deviation, means)

@@ -1,0 +1,170 @@
+"""Skewness, kurtosis and orthokurtosis of samples: the shape that is left when place and size are taken out.
+
+Moments are those of the population (1/N), the kurtosis is not in excess. All three do not feel a shift or a positive
+factor; the orthokurtosis does not feel the skewness either: its gradient is orthogonal to those of mean, variance and
+skewness at every sample where it exists.
+
+Samples without an answer are never NaN in silence: see `on_refusal`. NaN in the input is another matter and follows
+`nan_policy`, as in SciPy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symdecouple.numeric.batch import Axis, NanPolicy, OnRefusal, reduce_rows
+from symdecouple.numeric.moebius import orthokurtosis_rows
+from symdecouple.numeric.power_sums import kurtosis_rows, skewness_rows
+
+__all__ = ["kurtosis", "orthokurtosis", "skewness"]
+
+
+def skewness(
+    a: Any,
+    axis: Axis = 0,
+    nan_policy: NanPolicy = "propagate",
+    keepdims: bool = False,
+    *,
+    on_refusal: OnRefusal = "warn",
+) -> Any:
+    """The third standardized moment of each sample.
+
+    .. math:: m_3 / m_2^{3/2}, \\qquad m_k = \\frac1N \\sum_n (x_n - \\bar x)^k
+
+    Parameters
+    ----------
+    a : array_like
+        Real numbers: floats, integers, masked arrays (masked entries are left out), or objects that are numbers
+        (int of any size, Fraction, Decimal, mpmath and SymPy numbers). Booleans, text and complex numbers are refused.
+    axis : int, tuple of int or None
+        The axes that form one sample of N values; None takes the whole array.
+    nan_policy : {"propagate", "omit", "raise"}
+        For NaN in the input: NaN in the result; leave out; or `InvalidInput`.
+    keepdims : bool
+        Keep the reduced axes with length one.
+    on_refusal : {"warn", "raise", "return"}
+        For samples without an answer: NaN and one `RefusalWarning`; `Refused` once all are done (with ``.partial`` and
+        ``.outcomes``); or no signal, and the result is ``(values, outcomes)``.
+
+    Returns
+    -------
+    float or ndarray
+        The shape of `a` without `axis`. float32 for half and single precision input, computed in float64; else float64.
+
+    Raises
+    ------
+    InvalidInput
+        `a` does not hold real numbers, `axis` does not exist, or a policy is unknown.
+    Refused
+        With ``on_refusal="raise"``: a sample is constant, infinite, or has fewer than two values.
+
+    Notes
+    -----
+    Error below 1e-14 relative to Mean|x - m|^3/m_2^(3/2); one pass. A sample's result is the same to the last bit in
+    any batch, and under a change of unit by a power of two.
+
+    Source: paper, sec. Marginal Moments, eq:skew.
+
+    Examples
+    --------
+    A single value apart from N - 1 others has the skewness (N - 2)/sqrt(N - 1):
+
+    >>> from symdecouple.stats import skewness
+    >>> round(float(skewness([0, 0, 0, 0, 1])), 12)
+    1.5
+
+    Constant samples have none:
+
+    >>> values, outcomes = skewness([[1, 2, 3], [7, 7, 7]], axis=1, on_refusal="return")
+    >>> print(outcomes[1].reason)
+    zero variance
+    """
+    return reduce_rows(
+        "skewness", a, skewness_rows, axis=axis, nan_policy=nan_policy, keepdims=keepdims, on_refusal=on_refusal
+    )
+
+
+def kurtosis(
+    a: Any,
+    axis: Axis = 0,
+    nan_policy: NanPolicy = "propagate",
+    keepdims: bool = False,
+    *,
+    on_refusal: OnRefusal = "warn",
+) -> Any:
+    """The fourth standardized moment of each sample, not in excess: 3 for a normal distribution.
+
+    .. math:: m_4 / m_2^2, \\qquad m_k = \\frac1N \\sum_n (x_n - \\bar x)^k
+
+    Arguments, returns and errors are those of `skewness`. The values lie in [1 + skewness**2, N]: at least 1, and 1
+    only for two values in equal numbers.
+
+    Notes
+    -----
+    Relative error below 1e-14; one pass. Source: paper, sec. Marginal Moments; the classical definition.
+
+    Examples
+    --------
+    The exact value is 17/10:
+
+    >>> from symdecouple.stats import kurtosis
+    >>> round(float(kurtosis([-2, -1, 0, 1, 2])), 12)
+    1.7
+    """
+    return reduce_rows(
+        "kurtosis", a, kurtosis_rows, axis=axis, nan_policy=nan_policy, keepdims=keepdims, on_refusal=on_refusal
+    )
+
+
+def orthokurtosis(
+    a: Any,
+    axis: Axis = 0,
+    nan_policy: NanPolicy = "propagate",
+    keepdims: bool = False,
+    *,
+    on_refusal: OnRefusal = "warn",
+) -> Any:
+    """The kurtosis that is left once the skewness is brought to zero along its own flow.
+
+    .. math:: K\\!\\left(\\frac{x}{1 - t_0 x}\\right), \\qquad t_0:\\; G\\!\\left(\\frac{x}{1 - t_0 x}\\right) = 0
+
+    with x centred, G the skewness and K the kurtosis. It is decoupled from mean, variance and skewness: a function of
+    the sample's orbit under x -> (a x + b)/(c x + d), ad - bc > 0 and no pole among the samples, and even (x -> -x).
+
+    Arguments and returns are those of `skewness`; the values lie in [1, N/2].
+
+    Raises
+    ------
+    InvalidInput
+        As for `skewness`.
+    Refused
+        With ``on_refusal="raise"``, as for `skewness`, and where no t_0 exists (decided by counting): half of the
+        values or more are tied at the minimum or at the maximum, or there are two different values only. Two values in
+        equal numbers are not skewed to begin with: the orthokurtosis is 1.
+
+    Notes
+    -----
+    Relative error below 1e-13 on every sample tried, heavy tails, offsets and clusters included, typically 1e-15. One
+    pass where the skewness is small, two near a normal distribution, up to about five otherwise.
+
+    Source: paper, sec. Marginal Moments, eq:skew_adjustment and eq:zero_skew; existence by Theorem C and
+    invariance by Theorem B of the documentation.
+
+    Examples
+    --------
+    Every sample of three different values has the orthokurtosis 3/2:
+
+    >>> from symdecouple.stats import orthokurtosis
+    >>> round(float(orthokurtosis([1, 2, 40])), 12)
+    1.5
+
+    Where there is none, the reason is told:
+
+    >>> value, outcomes = orthokurtosis([0, 0, 0, 1, 2], on_refusal="return")
+    >>> print(outcomes[0].reason)
+    no zero-skew point
+    """
+    return reduce_rows(
+        "orthokurtosis", a, orthokurtosis_rows, axis=axis, nan_policy=nan_policy, keepdims=keepdims,
+        on_refusal=on_refusal,
+    )

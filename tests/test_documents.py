@@ -1,0 +1,46 @@
+"""Every ``>>>`` example of the Markdown documents prints what it says; one namespace a document."""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+FENCE = re.compile(r"^(`{3,}|~{3,})[^\n`]*\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)
+BUILT = {"_build", "notebooks"}
+
+
+def documents() -> list[str]:
+    pages = [page.relative_to(ROOT) for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]]
+    written = [page for page in pages if not BUILT & set(page.parts)]
+    return sorted(str(page) for page in written if ">>> " in (ROOT / page).read_text("utf-8"))
+
+
+def examples(text: str) -> str:
+    """The fenced blocks that hold a session, each at its line, and nothing else."""
+    kept = [""] * (text.count("\n") + 2)
+    for block in FENCE.finditer(text):
+        if ">>> " in block[2]:
+            first = text.count("\n", 0, block.start(2))
+            for offset, line in enumerate(block[2].splitlines()):
+                kept[first + offset] = line
+    return "\n".join(kept)
+
+
+@pytest.mark.parametrize("document", documents())
+def test_examples_print_what_they_say(document: str) -> None:
+    session = examples((ROOT / document).read_text("utf-8"))
+    test = doctest.DocTestParser().get_doctest(session, {}, document, document, 0)
+    report: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS, verbose=False)
+    runner.run(test, out=report.append)
+    assert test.examples, f"{document} has a >>> outside of a fenced block"
+    assert not report, "".join(report)
+
+
+def test_a_wrong_example_is_found() -> None:
+    session = examples("```pycon\n>>> 1 + 1\n3\n```\n")
+    runner = doctest.DocTestRunner(verbose=False)
+    runner.run(doctest.DocTestParser().get_doctest(session, {}, "wrong", None, 0), out=lambda text: None)
+    assert runner.summarize(verbose=False).failed == 1

@@ -1,0 +1,241 @@
+"""The house's order: a module imports only from what is listed above it.
+
+`ROOMS` and `ORDER` below are that order, written once. To add a module, put its name where it belongs: after
+everything it imports, before everything that imports it. Every import counts, those inside functions and
+under ``TYPE_CHECKING`` too. Where a room is a package, its ``__init__`` is the room's face: it may import the
+whole room, other rooms may import from it, the room's own modules may not.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = "symdecouple"
+ROOT = Path(__file__).resolve().parent.parent
+MAX_LINES = 400
+NAMES_OF_NOTHING = {"utils", "util", "helpers", "common", "tools", "misc"}
+
+ROOMS = (
+    "errors verdict language calculus flows numeric families decoupling analysis "
+    "stats sklearn lazy plotting cli reproduction"
+).split()
+
+ORDER = {
+    "language": "sample limits mean filters statistics binding feature canonical printer syntax reader text",
+    "calculus": (
+        "budget coefficients elementary field gradient bracket subject frame span membership jets witness "
+        "coordinate_frame exceptional audit certificates independence frobenius closure"
+    ),
+    "flows": "separable spectral normalizer",
+    "numeric": (
+        "intake batch power_sums skew_series moebius runge_kutta moment_path energies ranges perturbation compiled "
+        "narrow_path adjoint precision"
+    ),
+    "families": "moments bank tils filter_moments exact",
+    "decoupling": "plan levels scenario transfer storage",
+    "analysis": "orthogonality critical_points planner populations discriminability enclosures",
+    "stats": "shape",
+    "sklearn": "",
+    "lazy": "",
+    "plotting": "",
+    "cli": "",
+    "reproduction": "",
+}
+
+# Methods of the contract that hand on to a later module (module, target): why. Inside a function or under
+# TYPE_CHECKING only, so that nothing is loaded in a circle; a door that nobody uses any more is an error.
+DOORS = {
+    ("language.feature", "calculus.field"): "the type of Feature.gradient",
+    ("language.feature", "calculus.gradient"): "Feature.gradient is the vector field",
+    ("language.feature", "language.text"): "FeatureSet.parse reads text",
+}
+
+# These load neither SymPy nor anything of ours that does; `errors` stands on the standard library alone.
+SYMPY_FREE = {
+    "errors",
+    "verdict",
+    "numeric",  # the face of the room: importing numeric.batch runs it
+    "numeric.intake",
+    "numeric.batch",
+    "numeric.power_sums",
+    "numeric.skew_series",
+    "numeric.moebius",
+    "numeric.moment_path",
+    "stats",
+}
+
+
+def name_of(path: Path, package_root: Path) -> str:
+    """The module's name below the package: ``language/mean.py`` is ``language.mean``, a face is its room."""
+    parts = path.relative_to(package_root).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def sources() -> dict[str, str]:
+    root = ROOT / PACKAGE
+    return {name_of(path, root): path.read_text(encoding="utf-8") for path in sorted(root.rglob("*.py"))}
+
+
+def at_import_time(tree: ast.Module) -> set[ast.AST]:
+    """The statements that run when the module is imported: those of no function and not under TYPE_CHECKING."""
+    reached: set[ast.AST] = set()
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        reached.add(node)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            waiting.extend(node.orelse)
+            continue
+        waiting.extend(ast.iter_child_nodes(node))
+    return reached
+
+
+def imports(name: str, source: str, modules: set[str]) -> Iterator[tuple[str, bool]]:
+    """What the module imports, by absolute name, and whether already when it is imported itself.
+
+    ``from package import module`` counts as that module.
+    """
+    is_face = any(other.startswith(f"{name}.") for other in modules) or name == ""
+    here = [PACKAGE, *filter(None, name.split("."))]
+    package = here if is_face else here[:-1]
+    tree = ast.parse(source)
+    eager = at_import_time(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node in eager) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            origin = ".".join([*base, *filter(None, [node.module])])
+            for alias in node.names:
+                if (origin, alias.name) == (PACKAGE, "__version__"):
+                    continue  # read from the metadata: loads no room
+                full = f"{origin}.{alias.name}"
+                yield full if full.removeprefix(f"{PACKAGE}.") in modules else origin, node in eager
+
+
+def position(name: str) -> tuple[int, int]:
+    """Where the module stands: its room, then its place inside; a room's face stands below its modules."""
+    room, *rest = name.split(".")
+    if room not in ROOMS:
+        raise LookupError(f"{PACKAGE}.{name}: no such room; add it to the order in tests/test_layering.py")
+    order = ORDER.get(room, "").split()
+    if not rest:
+        return ROOMS.index(room), len(order)
+    if rest[0] not in order:
+        raise LookupError(f"{PACKAGE}.{name}: add it to the order in tests/test_layering.py")
+    return ROOMS.index(room), order.index(rest[0])
+
+
+def is_sympy_free(name: str) -> bool:
+    return name in SYMPY_FREE or name.partition(".")[0] in SYMPY_FREE - {"numeric"}
+
+
+def violations(modules: dict[str, str]) -> list[str]:
+    """One sentence for each import, name or length that breaks the order."""
+    found = []
+    for name, source in modules.items():
+        if name in ("", "__main__"):  # the public table, checked in test_public_names, and the command line's door
+            continue
+        try:
+            place = position(name)
+        except LookupError as unknown:
+            found.append(str(unknown))
+            continue
+        for target, eager in sorted(set(imports(name, source, set(modules)))):
+            top, *rest = target.split(".")
+            if top == "sympy" and is_sympy_free(name):
+                found.append(f"{PACKAGE}.{name} imports {target}, and must load without SymPy")
+            if top != PACKAGE:
+                continue
+            inner = ".".join(rest)
+            if (name, inner) in DOORS and not eager:
+                continue
+            if not inner:
+                found.append(f"{PACKAGE}.{name} imports from {PACKAGE} itself: name the module instead")
+                continue
+            try:
+                is_above = position(inner) < place
+            except LookupError:
+                found.append(f"{PACKAGE}.{name} imports {target}, which is nowhere in the order")
+                continue
+            if not is_above:
+                found.append(f"{PACKAGE}.{name} imports {target}, which is not listed above it")
+            elif is_sympy_free(name) and not is_sympy_free(inner):
+                found.append(f"{PACKAGE}.{name} imports {target}, which may load SymPy")
+    return found
+
+
+def test_every_module_imports_only_from_above() -> None:
+    found = violations(sources())
+    assert not found, "\n".join(["", *found])
+
+
+def test_every_door_is_used() -> None:
+    modules = sources()
+    used = {
+        (name, target.removeprefix(f"{PACKAGE}."))
+        for name in {name for name, _ in DOORS}
+        for target, _ in imports(name, modules[name], set(modules) | {target for _, target in DOORS})
+    }
+    assert used >= set(DOORS), "close the door: remove it from DOORS"
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "said"),
+    [
+        ("errors", "from symdecouple.verdict import Status", "not listed above"),
+        ("language.sample", "from .mean import Mean", "not listed above"),
+        ("language.sample", "def f():\n    from symdecouple.language import mean", "not listed above"),
+        ("language.mean", "from symdecouple.language import x", "not listed above"),
+        ("language.mean", "if TYPE_CHECKING:\n    import symdecouple.calculus.field", "not listed above"),
+        ("language.mean", "from ..calculus.field import VectorField", "not listed above"),
+        ("language.mean", "from symdecouple import x", "name the module"),
+        ("language.feature", "from symdecouple.calculus.gradient import gradient", "not listed above"),
+        ("language.helpful", "", "add it to the order in tests/test_layering.py"),
+        ("kitchen.sink", "", "add it to the order in tests/test_layering.py"),
+        ("stats", "import sympy as sp", "without SymPy"),
+        ("numeric.batch", "def f():\n    from sympy.core import Expr", "without SymPy"),
+        ("numeric.moebius", "from symdecouple.language.mean import Mean", "may load SymPy"),
+    ],
+)
+def test_a_violation_is_found(name: str, source: str, said: str) -> None:
+    known = {"errors": "", "language": "", "language.mean": "", "calculus.field": "", "verdict": ""}
+    (sentence,) = violations(known | {name: source})
+    assert said in sentence
+
+
+def test_what_is_allowed_is_not_a_violation() -> None:
+    allowed = {
+        "errors": "from dataclasses import dataclass",
+        "language.sample": "import sympy\nfrom symdecouple.errors import InvalidInput",
+        "language.mean": "from .sample import Sample\nfrom ..errors import InvalidInput",
+        "language": "from .mean import Mean",
+        "calculus.field": "from symdecouple.language import Mean, mean",
+        "numeric": "",
+        "numeric.batch": "import numpy as np\nfrom symdecouple.errors import Outcome",
+        "language.feature": "def gradient(self):\n    from symdecouple.calculus.gradient import gradient",
+        "stats": "from symdecouple.numeric import batch",
+    }
+    assert violations(allowed) == []
+
+
+def python_files() -> list[Path]:
+    return [path for folder in (PACKAGE, "tests", "benchmarks") for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def test_every_file_is_named_for_its_concept() -> None:
+    nameless = [str(path.relative_to(ROOT)) for path in python_files() if path.stem in NAMES_OF_NOTHING]
+    assert not nameless, f"{nameless}: name the file for its concept; without a better name it has no place yet"
+
+
+def test_no_file_is_longer_than_a_concept() -> None:
+    long = {
+        str(path.relative_to(ROOT)): count
+        for path in python_files()
+        if (count := len(path.read_text(encoding="utf-8").splitlines())) > MAX_LINES
+    }
+    assert not long, f"more than {MAX_LINES} lines, split by concept: {long}"
