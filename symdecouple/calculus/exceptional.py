@@ -14,7 +14,7 @@ from functools import reduce
 from itertools import combinations
 from typing import Any
 
-from sympy import Expr, Poly, Symbol, exp, expand, gcd, roots, solve
+from sympy import Add, E, Expr, Mul, Poly, S, Symbol, expand, gcd, roots, solve
 from sympy.polys.polyerrors import PolynomialError
 
 from symdecouple.calculus.budget import Budget
@@ -74,15 +74,12 @@ def _pivot_conditions(frame: Frame, symbols: tuple[Symbol, ...]) -> Iterable[Exp
 
 def _coincidences(frame: Frame, symbols: tuple[Symbol, ...]) -> list[Expr]:
     """Return the differences of exponents of basis functions that parameters could make equal."""
-    exponents: set[Expr] = {frame.sample * 0}
+    exponents: set[Expr] = {S.Zero}
     brackets = [frame.bracket(i, j) for i, j in combinations(range(min(frame.size, 6)), 2)]
     for psi in frame.basis([*frame.forms, *brackets]):
-        for factor in psi.as_ordered_factors():
-            base, power = factor.as_base_exp()
-            if isinstance(factor, exp):
-                exponents.add(expand(factor.args[0] / frame.sample))
-            elif base == frame.sample:
-                exponents.add(power)
+        factors = [factor.as_base_exp() for factor in Mul.make_args(psi)]
+        exponents.add(expand(Add(*(power for base, power in factors if base == E)) / frame.sample))
+        exponents.add(Add(*(power for base, power in factors if base == frame.sample)))
     return [d for a, b in combinations(sorted(exponents, key=str), 2)
             if (d := a - b).has(*symbols) and not d.has(frame.sample)]
 

@@ -214,10 +214,12 @@ class Reader:
         return int(number)
 
     def _sqrt(self, node: ast.Call) -> Expr:
-        return self._power(*self._arguments(node, 1, 1), S.Half, node)
+        (base,) = self._arguments(node, 1, 1)
+        return self._power(base, S.Half, node)
 
     def _mean(self, node: ast.Call) -> Expr:
-        return self._calling(node, Mean, self._generic(*self._arguments(node, 1, 1), node))
+        (body,) = self._arguments(node, 1, 1)
+        return self._calling(node, Mean, self._generic(body, node))
 
     def _central(self, node: ast.Call) -> Expr:
         order, *rest = self._parts(node, 1, 2)
@@ -270,7 +272,8 @@ class Reader:
 
     def _filter(self, node: ast.Call, name: str) -> Filter:
         if name == "shift":
-            return shift(self._integer(*self._parts(node, 1, 1), -_MAX_LAG, _MAX_LAG))
+            (lag,) = self._parts(node, 1, 1)
+            return shift(self._integer(lag, -_MAX_LAG, _MAX_LAG))
         if name == "taps":
             return self._taps(node)
         h = self._named_filter(node)
@@ -279,8 +282,8 @@ class Reader:
     def _taps(self, node: ast.Call) -> Filter:
         kernel, *origin = self._parts(node, 1, 2)
         taps = [self._expression(tap) for tap in (kernel.elts if isinstance(kernel, ast.Tuple) else [kernel])]
-        lag = self._integer(origin[0], -_MAX_LAG, _MAX_LAG) if origin else None
-        return self._calling(node, Filter, taps, lag)
+        place = self._integer(origin[0], -_MAX_LAG, _MAX_LAG) if origin else None
+        return self._calling(node, Filter, taps, place)
 
     def _named_filter(self, node: ast.Call) -> Filter:
         (name,) = self._parts(node, 1, 1)

@@ -69,6 +69,7 @@ def parse(text: str, *, sample: Sample = x, n_samples: int | None = None,
 
     Examples
     --------
+    >>> from symdecouple.language.mean import Mean
     >>> parse("mean(x^2) - mean(x)^2") == Feature(Mean(x**2) - Mean(x)**2)
     True
     >>> parse("variance()*0.1")
