@@ -106,7 +106,7 @@ class Verdict:
     evidence: tuple[str, ...] = ()
     independence: Verdict | None = None
     vacuous: bool = False
-    exceptions: tuple[Mapping[Any, Any], ...] = ()
+    exceptions: tuple[Mapping[Any, Any], ...] = field(default=(), hash=False)
     holds: bool | None = None
     residual: float | None = None
     tolerance: float | None = None

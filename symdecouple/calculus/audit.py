@@ -2,8 +2,8 @@ r"""The checks that certificates are made of, by routes that do not trust the de
 
 * A minor is evaluated anew by jets.
 * An identity B = sum_k c_k v_k (B a bracket, or zero) is checked twice: in mean form, on public expressions, and in N
-  explicit coordinates by exact jets at random rational samples for several N, one of them at least N0. If it failed, its
-  numerator would be a nonzero polynomial of some degree d in the coordinates, and each sample drawn from a set of T
+  explicit coordinates by exact jets at random rational samples for several N, one of them at least N0. If it failed,
+  its numerator would be a nonzero polynomial of some degree d in the coordinates, and each sample drawn from a set of T
   values would expose it except with probability d/T (Schwartz, Zippel).
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from sympy import Add, Dummy, Expr, S, fraction, together
+from sympy import Add, Dummy, Expr, Rational, S, fraction, oo, together
 
 from symdecouple.calculus.bracket import as_field, raw_bracket
 from symdecouple.calculus.coefficients import CoefficientField
@@ -28,10 +28,21 @@ from symdecouple.language.canonical import Statistic, close, decompose, open_sta
 from symdecouple.language.mean import Mean
 from symdecouple.verdict import Check
 
-__all__ = ["basis_check", "identity_checks", "minor_check"]
+__all__ = ["basis_check", "identity_checks", "minor_check", "size_check"]
 
 SPREAD = 10**6
 DIGITS = 60
+MAX_DIGITS = 1000
+
+
+def size_check(subject: Subject, n_samples: int | None) -> Check:
+    """Check that the claim is about sizes that the subject has: coordinates fix it, filters need one."""
+    size = len(subject.coordinates)
+    if n_samples is None:
+        fits = not size and not subject.is_filtered
+    else:
+        fits = type(n_samples) is int and n_samples >= 2 and n_samples == (size or n_samples)
+    return Check("sample size", fits, "every N" if n_samples is None else f"N = {n_samples}")
 
 
 def minor_check(subject: Subject, witness: Witness, columns: Sequence[int], pair: tuple[int, int] | None,
@@ -40,9 +51,13 @@ def minor_check(subject: Subject, witness: Witness, columns: Sequence[int], pair
     name = f"minor at the witness, {witness.sample and len(witness.sample)} samples"
     shape = (tuple(witness.columns) == tuple(columns) and witness.pair == pair and len(set(witness.sample)) > 1
              and len(witness.rows) == len(columns) + (pair is not None) and len(set(witness.rows)) == len(witness.rows)
-             and (size is None or len(witness.sample) == size))
+             and set(witness.rows) <= set(range(1, len(witness.sample) + 1))
+             and (size is None or len(witness.sample) == size) and (witness.digits or 0) <= MAX_DIGITS)
     if not shape:
         return Check(name, False, "columns, pair, rows or size are not those of the claim")
+    low, high = (-oo, oo) if subject.coordinates else subject.sample.interval
+    if not all(low < Rational(v.numerator, v.denominator) < high for v in witness.sample):
+        return Check(name, False, f"the sample is not in the domain ({low}, {high})")
     try:
         found = witness.recomputed(subject)
     except (SymdecoupleError, Irrational, OutsideDomain, ArithmeticError, LookupError, ValueError) as error:
@@ -95,7 +110,8 @@ def basis_check(subject: Subject, frame: Any, forms: Sequence[Any], sample: Sequ
 
 def _symbolic_check(subject: Subject, pair: tuple[int, int] | None, weights: Sequence[Expr], name: str) -> Check:
     fields = [as_field(item) for item in subject.items]
-    left = raw_bracket(fields[pair[0] - 1], fields[pair[1] - 1]) if pair else tuple(S.Zero for _ in fields[0].components)
+    zero = tuple(S.Zero for _ in fields[0].components)
+    left = raw_bracket(fields[pair[0] - 1], fields[pair[1] - 1]) if pair else zero
     for k, component in enumerate(left):
         terms = Add(*(c * field.components[k] for c, field in zip(weights, fields, strict=True)))
         if not _vanishes(component - terms, None if subject.coordinates else subject.sample):

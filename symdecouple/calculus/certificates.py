@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 from sympy import Expr, factor_list, fraction, latex, together
 
-from symdecouple.calculus.audit import basis_check, identity_checks, minor_check
+from symdecouple.calculus.audit import basis_check, identity_checks, minor_check, size_check
 from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.frame import Frame
 from symdecouple.calculus.subject import Subject
@@ -74,6 +74,7 @@ class Independence(_Base):
     kind: ClassVar[str] = "independence"
 
     def _checks(self, rng: random.Random) -> Iterable[Check]:
+        yield size_check(self.subject, self.n_samples)
         size = self.n0 if self.n_samples is None else self.n_samples
         yield minor_check(self.subject, self.witness, range(1, len(self.subject) + 1), None, size)
         if self.n_samples is None:
@@ -101,6 +102,7 @@ class Dependence(_Base):
     kind: ClassVar[str] = "dependence"
 
     def _checks(self, rng: random.Random) -> Iterable[Check]:
+        yield size_check(self.subject, self.n_samples)
         if self.relation is None:
             yield Check("more gradients than coordinates", self.n_samples is not None
                         and len(self.subject) > self.n_samples, f"{len(self.subject)} > {self.n_samples}")
@@ -127,12 +129,13 @@ class Dependence(_Base):
 class Involution(_Base):
     """Structure functions for every pair: the span is involutive wherever `nonvanishing` do not vanish."""
 
-    structure: Structure
+    structure: Structure = field(hash=False)
     nonvanishing: tuple[Expr, ...]
     n_samples: int | None
     kind: ClassVar[str] = "involution"
 
     def _checks(self, rng: random.Random) -> Iterable[Check]:
+        yield size_check(self.subject, self.n_samples)
         size = len(self.subject)
         pairs = set(combinations(range(1, size + 1), 2))
         yield Check("every pair has its structure functions", set(self.structure) == pairs
@@ -171,6 +174,7 @@ class FullSpan(_Base):
     kind: ClassVar[str] = "full span"
 
     def _checks(self, rng: random.Random) -> Iterable[Check]:
+        yield size_check(self.subject, self.n_samples)
         yield Check("as many columns as samples", len(self.witness.columns) == self.n_samples
                     and set(self.witness.columns) <= set(range(1, len(self.subject) + 1)))
         yield minor_check(self.subject, self.witness, self.witness.columns, None, self.n_samples)
@@ -197,15 +201,18 @@ class NonInvolution(_Base):
     witness: Witness
     n0: int | None
     n_samples: int | None
-    relations: Mapping[int, tuple[Expr, ...]] = field(default_factory=dict)
+    relations: Mapping[int, tuple[Expr, ...]] = field(default_factory=dict, hash=False)
     kind: ClassVar[str] = "non-involution"
 
     def _checks(self, rng: random.Random) -> Iterable[Check]:
+        yield size_check(self.subject, self.n_samples)
         columns = tuple(k for k in range(1, len(self.subject) + 1) if k not in self.relations)
         yield Check("the pair", self.pair[0] < self.pair[1] and set(self.pair) <= set(columns))
         size = self.n0 if self.n_samples is None else self.n_samples
         yield minor_check(self.subject, self.witness, columns, self.pair, size)
-        for relation in self.relations.values():
+        for k, relation in self.relations.items():
+            yield Check(f"gradient {k} through the columns", len(relation) == len(self.subject) and all(
+                c == (1 if n == k else 0) for n, c in enumerate(relation, 1) if n not in columns))
             yield from identity_checks(self.subject, None, relation, self.n_samples, rng)
         if self.n_samples is None:
             frame = Frame(self.subject.items, Budget())
@@ -242,24 +249,31 @@ def certificate_from_dict(data: Mapping[str, Any]) -> Any:
     """Read a certificate from the data that its `to_dict` wrote."""
     subject = Subject.from_dict(data["subject"])
     names = data["subject"].get("coordinates")
-    size = len(names) if names else data.get("n_samples")
+    n = data["n_samples"]
+
+    def witness() -> Witness:
+        return Witness.from_dict(data["witness"])
 
     def read(text: str) -> Expr:
         if names:
             return parse_expression(text, n_samples=len(names))
-        return parse_expression(text, sample=subject.sample, n_samples=size)
+        return parse_expression(text, sample=subject.sample)
+
+    def row(texts: Iterable[str]) -> tuple[Expr, ...]:
+        return tuple(map(read, texts))
+
+    def pair(numbers: Iterable[Any]) -> tuple[int, int]:
+        i, j = numbers
+        return int(i), int(j)
 
     readers: dict[str, Callable[[], Any]] = {
-        "independence": lambda: Independence(subject, Witness.from_dict(data["witness"]), data["n0"], data["n_samples"]),
-        "dependence": lambda: Dependence(subject, None if data["relation"] is None else tuple(
-            map(read, data["relation"])), data["n_samples"]),
-        "involution": lambda: Involution(subject, {
-            (int(key.split(",")[0]), int(key.split(",")[1])): tuple(map(read, row))
-            for key, row in data["structure"].items()}, tuple(map(read, data["nonvanishing"])), data["n_samples"]),
-        "full span": lambda: FullSpan(subject, Witness.from_dict(data["witness"]), data["n_samples"]),
-        "non-involution": lambda: NonInvolution(subject, (int(data["pair"][0]), int(data["pair"][1])), Witness.from_dict(
-            data["witness"]), data["n0"], data["n_samples"], {
-            int(k): tuple(map(read, row)) for k, row in data["relations"].items()}),
+        "independence": lambda: Independence(subject, witness(), data["n0"], n),
+        "dependence": lambda: Dependence(subject, None if data["relation"] is None else row(data["relation"]), n),
+        "involution": lambda: Involution(subject, {pair(key.split(",")): row(texts) for key, texts
+                                                   in data["structure"].items()}, row(data["nonvanishing"]), n),
+        "full span": lambda: FullSpan(subject, witness(), n),
+        "non-involution": lambda: NonInvolution(subject, pair(data["pair"]), witness(), data["n0"], n, {
+            int(k): row(texts) for k, texts in data["relations"].items()}),
     }
     if data["certificate"] not in readers:
         raise InvalidInput(f"unknown certificate {data['certificate']!r}; known are {sorted(readers)}")

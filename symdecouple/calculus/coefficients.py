@@ -13,7 +13,7 @@ from functools import reduce
 from math import lcm
 from typing import Any
 
-from sympy import Add, Dummy, Expr, Mul, Pow, QQ, Rational, Symbol, cos, exp, expand, sin
+from sympy import QQ, Add, Dummy, Expr, Mul, Pow, Rational, Symbol, cos, exp, expand, sin
 from sympy.polys.fields import FracElement, FracField
 
 from symdecouple.errors import UnsupportedExpression
@@ -175,7 +175,7 @@ class CoefficientField:
         total = self.field.zero
         parts: dict[int, Any] = {}
         for monomial, c in polynomial.iterterms():
-            rest = monomial[:index] + (monomial[index] % q,) + monomial[index + 1 :]
+            rest = (*monomial[:index], monomial[index] % q, *monomial[index + 1 :])
             part = parts.setdefault(monomial[index] // q, self.field.ring.zero)
             parts[monomial[index] // q] = part + self.field.ring.term_new(rest, c)
         for power, part in parts.items():

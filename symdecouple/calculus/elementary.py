@@ -148,10 +148,16 @@ def _rule_abs(v: Any, f: Any, one: Any) -> tuple[Any, Any, Any]:
     return abs(v), one if low > 0 else -one, 0 * one
 
 
+def _rule_sign(v: Any, f: Any, one: Any) -> tuple[Any, Any, Any]:
+    if v == 0:
+        raise OutsideDomain
+    return f("sign")(v), 0 * one, 0 * one
+
+
 RULES: dict[str, Callable[[Any, Any, Any], tuple[Any, Any, Any]]] = {
     "exp": lambda v, f, one: (f("exp")(v),) * 3,
     "log": _rule_log, "atan": _rule_atan, "sqrt": _rule_sqrt, "tan": _rule_tan, "tanh": _rule_tanh, "Abs": _rule_abs,
-    "sign": lambda v, f, one: (f("sign")(v), 0 * one, 0 * one),
+    "sign": _rule_sign,
     "sin": lambda v, f, one: (f("sin")(v), f("cos")(v), -f("sin")(v)),
     "cos": lambda v, f, one: (f("cos")(v), -f("sin")(v), -f("cos")(v)),
     "sinh": lambda v, f, one: (f("sinh")(v), f("cosh")(v), f("sinh")(v)),

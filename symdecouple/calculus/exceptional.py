@@ -67,7 +67,7 @@ def _pivot_conditions(frame: Frame, symbols: tuple[Symbol, ...]) -> Iterable[Exp
     for form, factor in zip(frame.forms, frame.factors, strict=True):
         for element in [*form.values(), factor]:
             for part in frame.coefficients.decode(element).as_numer_denom():
-                common = reduce(gcd, _in_parameters(part, symbols), 0)
+                common = reduce(gcd, _in_parameters(part, symbols), S.Zero)
                 if common != 0 and common.has(*symbols):
                     yield common
 
@@ -99,7 +99,7 @@ def _solutions(conditions: list[Expr], symbols: tuple[Symbol, ...]) -> list[Mapp
     if not conditions:
         return []
     if len(symbols) == 1:
-        common = reduce(gcd, conditions, 0)
+        common = reduce(gcd, conditions, S.Zero)
         if not common.has(symbols[0]):
             return []
         try:

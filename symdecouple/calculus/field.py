@@ -53,6 +53,8 @@ class VectorField:
     __slots__ = ("allow_nonsmooth", "components", "coordinates", "gradient_of")
     components: tuple[Expr, ...]
     coordinates: tuple[Symbol, ...]
+    allow_nonsmooth: frozenset[str]
+    gradient_of: Any
 
     def __init__(self, field: Any, coordinates: Iterable[Symbol] | None = None, *,
                  allow_nonsmooth: Iterable[str] = (), gradient_of: Any = None) -> None:

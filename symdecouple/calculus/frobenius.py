@@ -1,9 +1,9 @@
 r"""Condition C2: is the span of the gradients involutive (Frobenius)?
 
-For every N at once: each bracket [v_i, v_j] is in the span over the field of the statistics, or it is not. In the span:
-PROVED for every N, with structure functions c_ij^k, wherever the gradients are independent and no denominator vanishes.
-Not in the span: REFUTED at generic samples of every N >= N0, with a rational sample of size N0 as witness. For one N the
-same, and where there are N independent gradients C2 holds vacuously.
+For every N at once: each bracket [v_i, v_j] is in the span over the field of the statistics, or it is not. If it is,
+C2 is PROVED for every N, with structure functions c_ij^k, wherever the gradients are independent and no denominator
+vanishes. If not, it is REFUTED at generic samples of every N >= N0, with a rational sample of size N0 as witness. For
+one N the same, and where there are N independent gradients C2 holds vacuously.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ def _refute_generic(subject: Subject, frame: Frame, member: Membership, pair: tu
     forms = [*frame.forms, member.bracket(*pair)]
     if subject.functions:
         names = ", ".join(map(str, subject.functions))
-        return {"status": Status.UNDECIDED, "reason": f"[v{i}, v{j}] leaves the span as a formal expression, but {names} "
-                "is undefined: bind it, features.bind({...}), to decide"}
+        return {"status": Status.UNDECIDED, "reason": f"[v{i}, v{j}] leaves the span as a formal expression, but "
+                f"{names} is undefined: bind it, features.bind({{...}}), to decide"}
     relations = _relations(member, frame.size)
     if relations is None:
         return {"status": Status.UNDECIDED, "reason": "the gradients are dependent, but the relation was not proved"}
@@ -128,10 +128,12 @@ def _decide_one_size(subject: Subject, n_samples: int, independence: Verdict, cl
                 "reason": f"the gradients span all {n_samples} dimensions"}
     columns = _independent_columns(subject, independence)
     if columns is None:
-        return {"status": Status.UNDECIDED, "reason": f"which gradients are independent at N = {n_samples} is not known: "
-                + independence.reason}
+        return {"status": Status.UNDECIDED,
+                "reason": f"which gradients are independent at N = {n_samples} is not known: {independence.reason}"}
     relations = {} if len(columns) == len(subject) else _proved_relations(independence, subject, columns)
-    for i, j in _suspects(subject, columns, clock, rng) if relations is not None else ():
+    if relations is None:
+        return _prove_one_size(subject, n_samples, clock, rng)
+    for i, j in _suspects(subject, columns, clock, rng):
         found = find_witness(subject, columns, (i, j), n_samples, rng, clock)
         if found is not None:
             return {"status": Status.REFUTED, "reason": f"[v{i}, v{j}] is not in the span of the gradients",
@@ -223,8 +225,8 @@ def _proved(subject: Subject, structure: dict[tuple[int, int], Any], n_samples: 
 
 
 def _unsolved(pair: tuple[int, int]) -> dict[str, Any]:
-    return {"status": Status.UNDECIDED, "reason": f"[v{pair[0]}, v{pair[1]}] looks like a combination of the gradients, "
-            "but the identity could not be proved"}
+    return {"status": Status.UNDECIDED, "reason": f"[v{pair[0]}, v{pair[1]}] looks like a combination of the "
+            "gradients, but the identity could not be proved"}
 
 
 def _exceptions(subject: Subject, n_samples: int | None, answer: Mapping[str, Any],

@@ -16,6 +16,7 @@ from typing import Any
 from sympy import Add, Dummy, Expr, S
 
 from symdecouple.calculus.field import VectorField
+from symdecouple.language.canonical import canonical
 from symdecouple.language.feature import Feature
 from symdecouple.language.filters import Filtered
 from symdecouple.language.mean import Mean
@@ -70,8 +71,14 @@ def _pullback(body: Expr, weight: Expr, sample: Sample) -> Expr:
         if isinstance(node, Filtered):
             field += _pullback(node.argument, node.filter.adjoint(inner), sample)
         else:
-            field += Mean(inner) * _pullback(node.opened(sample), S.One, sample)
+            field += _shorter(Mean(inner)) * _pullback(node.opened(sample), S.One, sample)
     return field.xreplace(nodes)
+
+
+def _shorter(mean: Expr) -> Expr:
+    """Return an average in canonical form where that is shorter: Mean(x - Mean(x)) is 0."""
+    other = canonical(mean)
+    return other if other.count_ops() < mean.count_ops() else mean
 
 
 def leaves(expr: Expr) -> tuple[Expr, dict[Dummy, Expr]]:

@@ -81,7 +81,7 @@ def check_size(subject: Subject, n_samples: int | None) -> int | None:
     if subject.coordinates:
         size = len(subject.coordinates)
         if n_samples not in (None, size):
-            raise InvalidInput(f"the features are functions of {size} coordinates, n_samples={n_samples} contradicts it")
+            raise InvalidInput(f"the features are functions of {size} coordinates, and n_samples={n_samples} is not")
         return size
     return None if n_samples is None else int(n_samples)
 
@@ -94,8 +94,9 @@ def _decide_generic(subject: Subject, clock: Budget, rng: random.Random) -> dict
     n0 = max(len(frame.basis(frame.forms)), len(frame.statistics(frame.forms)), 2)
     columns = range(1, len(subject) + 1)
     if subject.functions:
-        return {"status": Status.UNDECIDED, "reason": f"{', '.join(map(str, subject.functions))} undefined: independent "
-                "as far as the declaration tells; bind them to decide"}
+        names = ", ".join(map(str, subject.functions))
+        return {"status": Status.UNDECIDED, "reason": f"{names} undefined: independent as far as the declaration "
+                "tells; bind, features.bind({...}), to decide"}
     witness = find_witness(subject, columns, None, n0, rng, clock)
     if witness is None:
         return {"status": Status.UNDECIDED, "reason": "independent as formal expressions, but every minor vanished "

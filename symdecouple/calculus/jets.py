@@ -15,8 +15,8 @@ from fractions import Fraction
 from typing import Any
 
 from sympy import Expr, Max, Min, Piecewise, Rational, Symbol
-from sympy.core.relational import Relational
 from sympy.core.function import AppliedUndef
+from sympy.core.relational import Relational
 
 from symdecouple.calculus.elementary import RULES, Irrational, OutsideDomain, World, exact_root, positive
 from symdecouple.calculus.field import VectorField
@@ -166,7 +166,7 @@ class Point:
         if n < 0 and self.world.is_zero(base.value):
             raise OutsideDomain
         v, one = base.value, self._one
-        first = n * v ** (n - 1) if n != 0 and not (n == 1) else one * n
+        first = n * v ** (n - 1) if n not in (0, 1) else one * n
         second = n * (n - 1) * v ** (n - 2) if n not in (0, 1, 2) else one * (n * (n - 1))
         return base.composed(v**n if n else one, first, second)
 

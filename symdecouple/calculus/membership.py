@@ -4,7 +4,8 @@ The gradients v_i = p_i w_i and a bracket [w_i, w_j] = sum_k e^k w_k give the st
 
 .. math::
 
-    c_{ij}^k = \frac{p_i p_j}{p_k} e^k + \delta_{jk} \frac{p_i D_{w_i} p_j}{p_j} - \delta_{ik} \frac{p_j D_{w_j} p_i}{p_i}
+    c_{ij}^k = \frac{p_i p_j}{p_k} e^k + \delta_{jk} \frac{p_i D_{w_i} p_j}{p_j}
+               - \delta_{ik} \frac{p_j D_{w_j} p_i}{p_i}
 
 What is returned has been verified: the identity holds for every basis function, as an identity of rational functions.
 """

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 from sympy import Expr
@@ -62,11 +63,12 @@ class Snapshot:
                 value = self.at(radicand)
             except ValueError:
                 return False
-            while q % 2 == 0:
+            odd = q
+            while odd % 2 == 0:
                 if pow(value, (PRIME - 1) // 2, PRIME) != 1:
                     return False
-                value, q = pow(value, (PRIME + 1) // 4, PRIME), q // 2
-            self.values[index] = pow(value, pow(q, -1, PRIME - 1), PRIME) if q > 1 else value
+                value, odd = pow(value, (PRIME + 1) // 4, PRIME), odd // 2
+            self.values[index] = pow(value, pow(odd, -1, PRIME - 1), PRIME) if odd > 1 else value
         return True
 
 
@@ -75,13 +77,12 @@ def modular_pivots(columns: Sequence[Sequence[int]]) -> tuple[list[int], list[in
     work = [list(column) for column in columns]
     chosen: list[int] = []
     rows: list[int] = []
-    for k, column in enumerate(work):
+    for k in range(len(work)):
         for done, row in zip(chosen, rows, strict=True):
-            factor = column[row] * pow(work[done][row], -1, PRIME) % PRIME
+            factor = work[k][row] * pow(work[done][row], -1, PRIME) % PRIME
             if factor:
-                column = [(a - factor * b) % PRIME for a, b in zip(column, work[done], strict=True)]
-        work[k] = column
-        row_found = next((r for r, value in enumerate(column) if value), None)
+                work[k] = [(a - factor * b) % PRIME for a, b in zip(work[k], work[done], strict=True)]
+        row_found = next((r for r, value in enumerate(work[k]) if value), None)
         if row_found is not None:
             chosen.append(k)
             rows.append(row_found)
@@ -105,7 +106,7 @@ def solve(columns: Sequence[dict[Expr, FracElement]], target: dict[Expr, FracEle
                 factor = matrix[r][k] / matrix[k][k]
                 for c in range(k, size + 1):
                     if matrix[k][c] != 0:
-                        budget.check_product(len(factor.numer), len(matrix[k][c].numer), "solving for structure functions")
+                        budget.check_product(len(factor.numer), len(matrix[k][c].numer), "solving a linear system")
                         matrix[r][c] = coefficients.reduced(matrix[r][c] - factor * matrix[k][c])
     return [coefficients.reduced(matrix[k][size] / matrix[k][k]) for k in range(size)]
 
@@ -128,19 +129,19 @@ def independent_rows(columns: Sequence[Sequence[Any]], world: World) -> list[int
 def determinant(matrix: Sequence[Sequence[Any]], world: World) -> Any:
     """Return the determinant by elimination: exact for rationals, an enclosure for intervals."""
     work = [list(row) for row in matrix]
-    size, total = len(work), None
-    sign = 1
+    size = len(work)
+    total = world.number(Fraction(1))
     for k in range(size):
         pivot = max(range(k, size), key=lambda r: _size(work[r][k]))
         if world.is_zero(work[pivot][k]):
             return work[pivot][k] * 0 if world.iv is None else world.iv.mpf([-world.iv.inf, world.iv.inf])
         if pivot != k:
-            work[k], work[pivot], sign = work[pivot], work[k], -sign
-        total = work[k][k] if total is None else total * work[k][k]
+            work[k], work[pivot], total = work[pivot], work[k], -total
+        total = total * work[k][k]
         for r in range(k + 1, size):
             factor = work[r][k] / work[k][k]
             work[r] = [a - factor * b for a, b in zip(work[r], work[k], strict=True)]
-    return total * sign
+    return total
 
 
 def _size(value: Any) -> Any:

@@ -23,7 +23,23 @@ from math import comb
 from typing import Any
 
 from sympy import (
-    Add, Dummy, E, Expr, Integer, Mul, Pow, Rational, S, Symbol, apart, cos, exp, expand, floor, sin, together,
+    Add,
+    Dummy,
+    E,
+    Expr,
+    Integer,
+    Mul,
+    Pow,
+    Rational,
+    S,
+    Symbol,
+    apart,
+    cos,
+    exp,
+    expand,
+    floor,
+    sin,
+    together,
 )
 from sympy.functions.elementary.hyperbolic import HyperbolicFunction
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
@@ -257,7 +273,8 @@ def _wave_form(waves: list[Expr]) -> dict[Expr, Expr]:
     """Write a product of sines and cosines as a sum of single ones (product to sum)."""
     total: dict[Expr, Expr] = {S.One: S.One}
     for factor in waves:
-        theta, step = factor.args[0], {}
+        theta = factor.args[0]
+        step: dict[Expr, Expr] = {}
         for wave, c in total.items():
             for new, a in _wave_product(wave, factor, theta):
                 step[new] = step.get(new, S.Zero) + c * a

@@ -12,7 +12,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sympy import (
-    Abs, Basic, DiracDelta, Expr, Heaviside, Max, Min, Mod, Piecewise, ceiling, floor, frac, sign,
+    Abs,
+    Basic,
+    DiracDelta,
+    Expr,
+    Heaviside,
+    Max,
+    Min,
+    Mod,
+    Piecewise,
+    ceiling,
+    floor,
+    frac,
+    sign,
 )
 from sympy.core.function import AppliedUndef
 

@@ -9,7 +9,8 @@ where it was found.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from math import ceil
+from functools import lru_cache
+from math import ceil, log2
 
 from sympy import Add, Expr, Float, Function, I, Pow, Rational, Subs, log, nan, oo, zoo
 from sympy.core import Basic
@@ -37,11 +38,12 @@ _MAX_COMBINED_BITS = 40_000  # of all numbers that one sum or product may merge;
 _MAX_ROOT = 1_000_000
 _LARGEST_ARGUMENT = {"exp": 1_000, "sinh": 1_000, "cosh": 1_000, "gamma": 100, "loggamma": 100, "polygamma": 0}
 _LARGEST_OTHER = 1_000_000
+_ANY_SIZE = {"log", "Abs", "sign", "Max", "Min"}  # evaluated by size alone, whatever it is
 
 
 def is_undefined(expr: Basic) -> bool:
     """True for the infinities and nan, the values of 1/0, log(0) and 0/0."""
-    return expr in (nan, zoo, oo, -oo)
+    return any(expr is value for value in (nan, zoo, oo, -oo))  # each of them is one object
 
 
 def number_complaint(number: Rational) -> str:
@@ -55,7 +57,7 @@ def power_complaint(base: Expr, exponent: Expr) -> str:
         return "division by zero"
     largest, root = _coefficients(exponent)
     if isinstance(base, Rational) and abs(base) != 1:
-        if _bits(base) * ceil(largest) > _MAX_BITS:
+        if log2(max(abs(base.p), base.q)) * ceil(largest) > _MAX_BITS:
             return f"the power of a number has more than {MAX_DIGITS} digits"
     elif largest > MAX_EXPONENT:
         return f"an exponent is larger than {MAX_EXPONENT}"
@@ -72,7 +74,7 @@ def argument_complaint(name: str, argument: Expr) -> str:
         return "polygamma takes a function of the sample, not a number"
     if name == "exp" and any(_coefficients(t)[0] > MAX_EXPONENT for t in Add.make_args(argument) if t.has(log)):
         return f"exp of a logarithm times more than {MAX_EXPONENT}, which is a power with that exponent"
-    if not argument.is_number:
+    if not argument.is_number or name in _ANY_SIZE:
         return ""
     return _magnitude_complaint(f"{name} of a number", argument, _LARGEST_ARGUMENT.get(name, _LARGEST_OTHER))
 
@@ -105,7 +107,7 @@ def node_complaint(node: Basic) -> str:
     if isinstance(node, Rational):
         return number_complaint(node)
     if isinstance(node, Pow):
-        return power_complaint(*node.args)
+        return power_complaint(node.base, node.exp)
     if isinstance(node, Function) and not isinstance(node, AppliedUndef):
         return next(filter(None, (argument_complaint(node.func.__name__, arg) for arg in node.args[-1:])), "")
     return ""
@@ -130,7 +132,12 @@ def _coefficients(expr: Expr) -> tuple[Rational, int]:
 
 
 def _magnitude_complaint(what: str, number: Expr, limit: int) -> str:
-    value = number if isinstance(number, Rational) else number.evalf(15)
+    value = number if isinstance(number, Rational) else _value(number)
     if not isinstance(value, (Rational, Float)):
         return f"{what} that is not real or has no value"
     return "" if abs(value) <= limit else f"{what} above {limit} in absolute value"
+
+
+@lru_cache(maxsize=1024)
+def _value(number: Expr) -> Expr:
+    return number.evalf(15)

@@ -48,9 +48,11 @@ ALIASES = {"ln": "log", "abs": "Abs", "max": "Max", "min": "Min", "Mean": "mean"
            "central_moment": "central"}
 
 COORDINATE = re.compile(r"x[0-9]+")
+_FILTERS = {"shift", "taps", "filter", "adjoint"}
 _NAME_OF = {cls: name for name, cls in CLASSES.items()}
 _CALLED = {*CLASSES, *FORMS, *ALIASES}
-_RESERVED = {"pi", "E", "I", "oo", "zoo", "nan", "inf"}
+_RESERVED = {"pi": "the constant", "E": "the constant exp(1)", "I": "the imaginary unit, and features are real",
+             **dict.fromkeys(("oo", "zoo", "nan", "inf"), "no finite number; infinite ends stand only in domains")}
 _GREEK_TOO = {"gamma"}
 _LOOKALIKES = frozenset("асԁеһіјорԛѕԝхуАВЕКМНОРСТХІЈЅοΑΒΕΖΗΙΚΜΝΟΡΤΥΧ")  # Cyrillic and Greek twins of Latin letters
 _SUM, _PRODUCT, _POWER, _ATOM = range(4)
@@ -105,7 +107,7 @@ def domain_to_text(sample: Sample) -> str:
 def name_problem(name: str) -> str:
     """Say why this cannot be the name of a parameter, filter or function; empty where it can."""
     if not name.isidentifier() or len(name) > 32:
-        return "a name is an identifier of at most 32 characters"
+        return f"a name has letters, digits and underscores, at most 32, not {name[:40]!r}; powers are written x^2"
     if keyword.iskeyword(name):
         return f"{name} is a word of the Python language; choose another name"
     if name.startswith("_") or "__" in name:
@@ -117,8 +119,12 @@ def name_problem(name: str) -> str:
     return ""
 
 
-def function_problem(name: str) -> str:
+def function_problem(name: str, sample_name: str = "x") -> str:
     """Say why this cannot be the name of an undefined function; empty where it can."""
+    if name in _FILTERS:
+        return f"{name}(...) is a filter: apply it, {name}(...)({sample_name})"
+    if name in (sample_name, "x"):
+        return f"{name} is the sample, not a function; products are written with *"
     if name in _CALLED or name in _RESERVED or COORDINATE.fullmatch(name):
         return f"{name} has a meaning of its own"
     near = {known.lower(): known for known in sorted(_CALLED)}
@@ -134,7 +140,7 @@ def parameter_problem(name: str, sample_name: str) -> str:
     if name in _CALLED - _GREEK_TOO:
         return f"{name} is a function: write {name}(...)"
     if name in _RESERVED:
-        return f"{name} is no parameter; choose another name"
+        return f"{name} is {_RESERVED[name]}"
     if name in (sample_name, "x") or COORDINATE.fullmatch(name):
         return f"{name} is reserved for the sample and its coordinates; the sample is called {sample_name}"
     return name_problem(name)
@@ -230,7 +236,7 @@ class _Printer:
         if isinstance(expr, DcGain):
             return f"dc({self._filter_name(expr.args[0])})"
         if isinstance(expr, AppliedUndef):
-            return f"{_undefined(expr)}({self.text(expr.args[0])})"
+            return f"{self._undefined(expr)}({self.text(expr.args[0])})"
         if isinstance(expr, (Derivative, Subs)):
             return self._derivative(expr)
         return self._function(expr)
@@ -253,7 +259,18 @@ class _Printer:
         point = expr.point[0] if isinstance(expr, Subs) else function.args[0]
         if isinstance(expr, Derivative) and point.is_Symbol:
             return f"diff({self.text(function)}, {self.text(point)}{order})"
-        return f"diff({_undefined(function)}{order})({self.text(point)})"
+        return f"diff({self._undefined(function)}{order})({self.text(point)})"
+
+    def _undefined(self, expr: AppliedUndef) -> str:
+        function: UndefinedFunction = expr.func
+        problem = function_problem(function.__name__, self.name)
+        if len(expr.args) != 1:
+            problem = "undefined functions take one argument"
+        if function != sympy.Function(function.__name__):
+            problem = "it has assumptions, which text does not carry"
+        if problem:
+            raise UnsupportedExpression(f"{expr} cannot be written as text: {problem}")
+        return str(function.__name__)
 
     def _filter(self, h: Filter) -> str:
         kernel, origin, mirrored = h.args
@@ -274,15 +291,3 @@ class _Printer:
 
 def _is_inverse(factor: Expr) -> bool:
     return isinstance(factor, Pow) and isinstance(factor.exp, Rational) and bool(factor.exp < 0)
-
-
-def _undefined(expr: AppliedUndef) -> str:
-    function: UndefinedFunction = expr.func
-    problem = function_problem(function.__name__)
-    if len(expr.args) != 1:
-        problem = "undefined functions take one argument"
-    if function != sympy.Function(function.__name__):
-        problem = "it has assumptions, which text does not carry"
-    if problem:
-        raise UnsupportedExpression(f"{expr} cannot be written as text: {problem}")
-    return str(function.__name__)

@@ -196,7 +196,8 @@ class Reader:
             self.source.refuse("arguments are given plainly, without stars", node)
         if not least <= len(node.args) <= most:
             wanted = str(least) if least == most else f"{least} to {most}"
-            self.source.refuse(f"{wanted} argument{'s' * (wanted != '1')} needed here, got {len(node.args)}", node)
+            name = node.func.id if isinstance(node.func, ast.Name) else "this"
+            self.source.refuse(f"{name} takes {wanted} argument{'s' * (wanted != '1')}, got {len(node.args)}", node)
         return node.args
 
     def _arguments(self, node: ast.Call, least: int, most: int) -> list[Expr]:
@@ -228,7 +229,7 @@ class Reader:
 
     def _statistic(self, node: ast.Call, function: Callable[..., Expr], *argument: Expr) -> Expr:
         expr = self._generic(argument[0] if argument else self.sample, node)
-        if complaint := size_complaint(expr, times=12):
+        if complaint := size_complaint(expr, times=24):
             self.source.refuse(complaint, node)
         return self._calling(node, function, expr)
 
@@ -247,7 +248,7 @@ class Reader:
     def _undefined(self, node: ast.expr) -> Any:
         if not isinstance(node, ast.Name):
             self.source.refuse("the name of an undefined function is needed here", node)
-        if problem := function_problem(node.id):
+        if problem := function_problem(node.id, self.sample.name):
             self.source.refuse(problem, node)
         return Function(node.id)
 

@@ -169,7 +169,7 @@ def _bounds(interval: tuple[Any, Any] | None, assumptions: dict[str, Any]) -> tu
     except (TypeError, ValueError, AttributeError) as error:
         raise InvalidInput(f"an interval is a pair (low, high) of numbers, got {interval!r}") from error
     if not all(end.is_Rational or end in (oo, -oo) for end in (low, high)) or not low < high:
-        raise InvalidInput(f"an interval is (low, high) with rational or infinite ends and low < high, got {interval!r}")
+        raise InvalidInput(f"an interval is (low, high), rational or infinite, with low < high; got {interval!r}")
     return low, high
 
 

@@ -3,7 +3,7 @@ r"""The one grammar of all text and JSON: a safe parser; `symdecouple.language.p
 Text is read with Python's own syntax (``ast.parse``, nothing is ever executed) through an allow-list, and SymPy
 objects are built directly. Precedence and associativity are Python's; ``^`` is another way to write ``**``.
 
-.. code-block:: ebnf
+.. code-block:: text
 
     sum      = product {("+" | "-") product} ;
     product  = sign {("*" | "/") sign} ;

@@ -40,7 +40,7 @@ _REMEDY = {
 _EXACT_INTEGER = 2**53  # every integer up to here is a float64
 _DIGITS = 60  # decimal digits taken of an irrational number (sqrt(2), pi): more than three times float64
 _EXPONENT_CAP = 100_000  # as a ratio of integers, 1e1000000000 would fill the memory
-_LIFT = 900  # centred rows get a range near 2**900: differences down to 2**-1974 of the range stay visible
+_LIFT = 1000  # centred rows get a range near 2**1000: differences down to 2**-2074 of the range stay visible
 
 
 @dataclass(frozen=True, slots=True)

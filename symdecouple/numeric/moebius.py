@@ -13,9 +13,9 @@ that its skewness is positive. The pole then lies left of the minimum, say by w,
 of u = 1/2. After each pass the series is tried again, and log w is bracketed: Newton steps inside the bracket, and
 now and then a stride or a bisection, so that the search ends for every sample.
 
-Symbols: `pole` is w, in units that bring the range of the row near 2**900 (`_LIFT`).
+Symbols: `pole` is w, in units that bring the range of the row near 2**1010 (`_LIFT`).
 
-Not covered: rows whose range exceeds 2**1900 times the gaps that matter; they are refused, not guessed.
+Not covered: rows whose range exceeds 2**2030 times the gaps that matter; they are refused, not guessed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from symdecouple.numeric.skew_series import ORDER, SeriesStep, saturated_step, s
 
 __all__ = ["count_ties", "orthokurtosis_rows", "zero_skewness_rows"]
 
-_LIFT = 900  # both g and w keep all their digits down to 2**-1900 of the range
+_LIFT = 1010  # both g and w keep all their digits down to 2**-2030 of the range
 _FARTHEST = 2.0**11  # in ranges: a pole farther away is reached by the series of the sample itself, to 1e-15
 _NEAREST = float(np.finfo(np.float64).tiny)
 _PATIENCE = 8  # every eighth pass takes no proposal but a stride
@@ -52,8 +52,8 @@ _STRIDED = 31  # entries whose median stands for the median of the row
 UNRESOLVED = Outcome(
     False,
     "beyond float64",
-    "zero skewness is attainable, but the values span more binary orders than float64 resolves; "
-    "remove the outliers or pass exact numbers (int, Fraction)",
+    "zero skewness is attainable, but the range exceeds the gaps that matter by more than 2**2030; "
+    "drop the outliers, or tie the values that are meant to be equal",
 )
 
 
@@ -138,13 +138,15 @@ def _solve(panel: Panel, which: IntArray) -> _Roots:
     """The series of the samples themselves, and the search where that does not reach."""
     exponent = range_exponent(panel)
     unit = np.minimum(-exponent, 1023)
-    lift = np.minimum(_LIFT - exponent, 1023)
+    magnitude = np.frexp(np.maximum(np.abs(panel.low), np.abs(panel.high)))[1]  # offsets must not overflow either
+    lift = np.minimum(np.minimum(_LIFT - exponent, 1022 - magnitude), 1023)
     roots = _Roots(np.full(len(unit), np.nan), np.full(len(unit), np.nan))
     moments = standardized_moments(panel.values, which, ORDER, to_unit_range(panel))
     top = np.ldexp(panel.high, unit) - np.ldexp(panel.low, unit)
     step = series_step(moments.standardized, _furthest(moments, top[which]))
     roots.kurtosis[which] = np.where(step.accepted, step.kurtosis, np.nan)
-    roots.time[which] = np.ldexp(step.time / moments.deviation, unit[which])
+    with np.errstate(over="ignore"):  # t has the unit 1/x: that of subnormal samples is beyond float64
+        roots.time[which] = np.ldexp(step.time / moments.deviation, unit[which])
     left = np.flatnonzero(~step.accepted)
     if len(left):
         active = which[left]
@@ -157,7 +159,8 @@ def _solve(panel: Panel, which: IntArray) -> _Roots:
         search.pole[active] = np.ldexp(guess, (lift - unit)[active])
         roots.kurtosis[active] = search.run(active)[active]
         gap = search.pole[active] + np.ldexp(mean, (lift - unit)[active])
-        roots.time[active] = -search.scale[active] / gap
+        with np.errstate(over="ignore"):
+            roots.time[active] = -search.scale[active] / gap
     return roots
 
 
@@ -208,7 +211,7 @@ class _Search:
         unknown = which[~self.is_inside(self.pole[which], which)]
         self.pole[unknown] = self.median(unknown, _STRIDED)
         wrong = unknown[~self.is_inside(self.pole[unknown], unknown)]
-        self.pole[wrong] = self.median(wrong, self.values.shape[1])
+        self.pole[wrong] = np.maximum(self.median(wrong, self.values.shape[1]), _NEAREST)
         self.first[which] = self.pole[which]
         for count in range(_MOST_STEPS):
             step, proposed, is_good = self.advance(which)

@@ -1,0 +1,284 @@
+"""skewness, kurtosis and orthokurtosis: reference values, laws, odd input, refusals, neighbours."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import warnings
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pytest
+import scipy.stats
+import sympy
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from symdecouple.errors import InvalidInput, RefusalWarning, Refused
+from symdecouple.stats import kurtosis, orthokurtosis, skewness
+from tests.stats import oracle
+
+TABLE = json.loads((Path(__file__).parents[1] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
+STATISTICS = [skewness, kurtosis, orthokurtosis]
+
+integers = st.lists(st.integers(-1000, 1000), min_size=3, max_size=20)
+floats = st.lists(st.floats(-1e6, 1e6).map(lambda v: round(v, 3)), min_size=3, max_size=20)
+
+
+def is_solvable(sample: list[int] | list[float]) -> bool:
+    """Theorem C, told again: three values, and fewer than half of them tied at either end."""
+    return len(set(sample)) > 2 and 2 * max(sample.count(min(sample)), sample.count(max(sample))) < len(sample)
+
+
+# --- values -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", TABLE["orthokurtosis"], ids=lambda case: str(case["sample"]))
+def test_the_reference_table(case: dict[str, str]) -> None:
+    assert orthokurtosis(case["sample"]) == pytest.approx(float(case["orthokurtosis"]), rel=1e-13)
+    assert kurtosis(case["sample"]) == pytest.approx(float(case["kurtosis"]), rel=1e-13)
+    assert skewness(case["sample"]) == pytest.approx(float(case["skewness"]), rel=1e-13, abs=1e-15)
+
+
+@pytest.mark.parametrize("case", TABLE["undefined"], ids=lambda case: str(case["sample"]))
+def test_the_undefined_samples_of_the_table(case: dict[str, str]) -> None:
+    value, (outcome,) = orthokurtosis(case["sample"], on_refusal="return")
+    assert np.isnan(value) and not outcome.ok
+    for part in case["why"].replace("...", "").split(": "):
+        assert part.replace("no zero-skew point", "zero-skew") in str(outcome)
+
+
+def hard_set() -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(12)
+    n = 60
+    return {
+        "lognormal of sigma 5": np.exp(5 * rng.normal(size=n)),
+        "Cauchy cubed": rng.standard_cauchy(n) ** 3,
+        "offset 1e8": 1e8 + rng.exponential(size=n),
+        "offset 1e12": 1e12 + rng.exponential(size=n),
+        "near two-valued, unequal": (rng.random(n) < 0.3) + 1e-12 * rng.random(n),
+        "near two-valued, balanced": np.arange(n) % 2 + 1e-12 * rng.random(n),
+        "bytes": np.arange(256.0),
+        "gamma .125": rng.gamma(0.125, size=n),
+        "outlier": np.append(rng.normal(size=n), 1e10),
+        "negative outlier": np.append(rng.normal(size=n), -1e10),
+        "normal": rng.normal(size=n),
+        **{f"Cauchy, N = {k}": rng.standard_cauchy(k) for k in range(3, 9)},
+    }
+
+
+@pytest.mark.parametrize("name", hard_set())
+def test_hard_samples_agree_with_fifty_digits(name: str) -> None:
+    sample = hard_set()[name]
+    expected = oracle.orthokurtosis(sample.tolist(), 50)
+    assert abs(float(orthokurtosis(sample) / expected - 1)) < 1e-14
+    assert abs(float(orthokurtosis(-sample) / expected - 1)) < 1e-14
+
+
+@pytest.mark.parametrize("shape", [(5, 7), (40, 3, 2), (1000, 2), (9000, 2)])
+def test_skewness_and_kurtosis_are_those_of_scipy(shape: tuple[int, ...]) -> None:
+    a = np.random.default_rng(3).gamma(2.0, size=shape)
+    for axis in (0, -1, None):
+        if axis is None or shape[axis] > 2:
+            assert skewness(a, axis=axis) == pytest.approx(scipy.stats.skew(a, axis=axis), rel=1e-11)
+            assert kurtosis(a, axis=axis) == pytest.approx(scipy.stats.kurtosis(a, axis=axis, fisher=False), rel=1e-11)
+
+
+def test_the_orthokurtosis_of_a_symmetric_sample_is_its_kurtosis() -> None:
+    half = np.random.default_rng(4).normal(size=50)
+    sample = np.concatenate([half, -half])
+    assert orthokurtosis(sample) == pytest.approx(kurtosis(sample), rel=1e-14)
+
+
+@given(floats)
+def test_the_orthokurtosis_stays_in_its_range(sample: list[float]) -> None:
+    assume(is_solvable(sample))
+    n = len(sample)
+    lowest = 1 if n % 2 == 0 else n / (n - 1)
+    assert lowest * (1 - 1e-14) <= orthokurtosis(sample) <= n / 2 * (1 + 1e-14)
+
+
+# --- laws -------------------------------------------------------------------------------------------------------
+
+
+@given(integers, st.integers(-50, 50), st.integers(1, 50), st.integers(-50, 50), st.sampled_from([-1, 1]))
+def test_moebius_invariance(sample: list[int], a: int, c: int, beyond: int, sign: int) -> None:
+    """Theorem B: x -> (a x + b)/(c x + d) of positive determinant, its pole outside [min, max], taken exactly."""
+    assume(is_solvable(sample))
+    pole = (min(sample) if beyond <= 0 else max(sample)) + beyond - (beyond <= 0)
+    d = -c * pole
+    b = Fraction(a * d - 1, c)  # determinant a d - b c = 1
+    image = [Fraction(a * x + b) / (c * x + d) for x in sample]
+    assert orthokurtosis([sign * v for v in image]) == pytest.approx(orthokurtosis(sample), rel=1e-13)
+
+
+@given(floats)
+def test_evenness(sample: list[float]) -> None:
+    assume(is_solvable(sample))
+    assert orthokurtosis([-v for v in sample]) == pytest.approx(orthokurtosis(sample), rel=1e-13)
+    assert skewness([-v for v in sample]) == pytest.approx(-skewness(sample), rel=1e-13, abs=1e-14)
+
+
+@given(floats, st.randoms(use_true_random=False))
+def test_the_order_of_the_entries_does_not_matter(sample: list[float], random: object) -> None:
+    assume(is_solvable(sample))
+    shuffled = list(sample)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    for statistic in STATISTICS:
+        assert statistic(shuffled) == pytest.approx(statistic(sample), rel=1e-13, abs=1e-14)
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_units(statistic: object) -> None:
+    rows = np.random.default_rng(6).exponential(size=(20, 30))
+    values = statistic(rows, axis=1)  # type: ignore[operator]
+    for power in (-1000, -501, -1, 1, 499, 1000):
+        assert np.array_equal(statistic(np.ldexp(rows, power), axis=1), values)  # type: ignore[operator]
+    for unit in (1e-150, 1e150, -1e-150):
+        moved = statistic(rows * unit, axis=1)  # type: ignore[operator]
+        assert np.abs(moved) == pytest.approx(np.abs(values), rel=1e-13)
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=12))
+def test_any_finite_sample_has_a_value_or_a_reason(sample: list[float]) -> None:
+    """And counting ties in the input decides which, gaps beyond the reach of float64 apart."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        value, (outcome,) = orthokurtosis(sample, on_refusal="return")
+    assert outcome.ok == bool(np.isfinite(value))
+    if outcome.reason != "beyond float64":
+        low, high = sample.count(min(sample)), sample.count(max(sample))
+        balanced = len(set(sample)) == 2 and low == high
+        assert outcome.ok == (balanced or is_solvable(sample))
+        assert not balanced or value == 1
+
+
+# --- rows never meet --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+@pytest.mark.parametrize("n_samples", [3, 17, 64, 1000, 8193])
+@pytest.mark.parametrize("kind", ["f8", "f4", "i4"])
+def test_one_bad_row_never_spoils_the_batch(statistic: object, n_samples: int, kind: str) -> None:
+    rng = np.random.default_rng(n_samples)
+    rows = (1000 * np.exp(rng.normal(size=(12, n_samples)))).astype(kind)
+    rows[3] = 7
+    rows[8, :-1] = 0
+    if kind != "i4":
+        rows[5, 0], rows[6, 1] = np.inf, np.nan
+    values, outcomes = statistic(rows, axis=1, on_refusal="return")  # type: ignore[operator]
+    across, _ = statistic(rows.T, on_refusal="return")  # type: ignore[operator]
+    for i, row in enumerate(rows):
+        alone, (outcome,) = statistic(row.copy(), on_refusal="return")  # type: ignore[operator]
+        assert np.array_equal(alone, values[i], equal_nan=True) and outcome == outcomes[i]
+    assert np.array_equal(values, across, equal_nan=True)
+
+
+def test_the_size_of_the_batch_changes_no_bit() -> None:
+    rows = np.random.default_rng(7).lognormal(1, 2, size=(5000, 65))
+    values = orthokurtosis(rows, axis=1)
+    assert np.array_equal(values[::7], orthokurtosis(rows[::7], axis=1))
+    assert np.array_equal(values[:3], orthokurtosis(rows[:3], axis=1))
+
+
+# --- odd input --------------------------------------------------------------------------------------------------
+
+SAMPLE = [1, 2, 3, 5, 8, 13]
+EXPECTED = 1.71862957167935719965
+
+
+@pytest.mark.parametrize("kind", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8", ">f8", ">i4", "g"])
+def test_numbers_of_any_type(kind: str) -> None:
+    assert orthokurtosis(np.array(SAMPLE, dtype=kind)) == pytest.approx(EXPECTED, rel=1e-13 if kind != "f4" else 1e-7)
+
+
+@pytest.mark.parametrize("kind", ["u1", "i2"])
+def test_small_integers_are_converted_not_wrapped(kind: str) -> None:
+    image = np.random.default_rng(8).integers(0, 255, size=(64, 64)).astype(kind)
+    for statistic in STATISTICS:
+        assert statistic(image, axis=None) == statistic(image.astype(float), axis=None)
+
+
+def test_integers_past_the_reach_of_float64() -> None:
+    for offset in (2**53, 2**60, 2**62):
+        assert orthokurtosis(np.array(SAMPLE, dtype=np.int64) + offset) == pytest.approx(EXPECTED, rel=1e-13)
+    assert orthokurtosis(np.array(SAMPLE, dtype=np.uint64) + np.uint64(2**64 - 20)) == pytest.approx(EXPECTED, rel=1e-13)
+    assert orthokurtosis([10**200 + v for v in SAMPLE]) == pytest.approx(EXPECTED, rel=1e-13)
+    assert orthokurtosis([10**200 * v for v in SAMPLE]) == pytest.approx(EXPECTED, rel=1e-13)
+    extremes = np.array([-(2**63), 2**63 - 1, 5], dtype=np.int64)
+    assert orthokurtosis(extremes) == pytest.approx(1.5, rel=1e-13)
+
+
+@pytest.mark.parametrize("number", [Fraction, Decimal, mpmath.mpf, sympy.Integer, sympy.Float], ids=repr)
+def test_exact_numbers_of_other_libraries(number: type) -> None:
+    batch = np.array([[number(v) for v in SAMPLE], [number(2 * v) for v in SAMPLE]], dtype=object)
+    assert orthokurtosis(batch, axis=1) == pytest.approx([EXPECTED, EXPECTED], rel=1e-13)
+
+
+def test_exact_numbers_are_centred_before_they_are_rounded() -> None:
+    with mpmath.workdps(60):
+        sample = [mpmath.mpf(10) ** 40 + v for v in SAMPLE]
+    assert orthokurtosis(sample) == pytest.approx(EXPECTED, rel=1e-13)
+    assert orthokurtosis([sympy.sqrt(2) * v + sympy.Integer(10) ** 30 for v in SAMPLE]) == pytest.approx(EXPECTED, 1e-13)
+
+
+@pytest.mark.parametrize("a", [[True, False, True], ["1", "2", "3"], [1j, 2, 3], [None, 1, 2], [sympy.Symbol("a"), 1]])
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_what_is_no_sample_is_refused_as_input(a: list[object], statistic: object) -> None:
+    with pytest.raises(InvalidInput, match="real numbers are expected"):
+        statistic(a)  # type: ignore[operator]
+
+
+def test_masked_samples_are_the_samples_without_the_masked_entries() -> None:
+    a = np.ma.masked_array([[1.0, 2, 3, 5, 8, 13, 1e9], [0, 1, 4, 9, 16, 25, 36]], mask=np.eye(2, 7, 6).astype(bool))
+    values = orthokurtosis(a, axis=1)
+    assert values[0] == orthokurtosis(SAMPLE) and values[1] == orthokurtosis([0, 1, 4, 9, 16, 25, 36])
+
+
+def test_single_precision() -> None:
+    rows = np.random.default_rng(9).exponential(size=(4, 5000)).astype(np.float32) + np.float32(1000)
+    for statistic in STATISTICS:
+        values = statistic(rows, axis=1)
+        assert values.dtype == np.float32
+        assert np.array_equal(values, statistic(rows.astype(np.float64), axis=1).astype(np.float32))
+
+
+def test_nan_policies() -> None:
+    a = np.array([*SAMPLE, np.nan])
+    assert np.isnan(orthokurtosis(a))
+    assert orthokurtosis(a, nan_policy="omit") == orthokurtosis(SAMPLE)
+    assert orthokurtosis([*map(Fraction, SAMPLE), float("nan")], nan_policy="omit") == pytest.approx(EXPECTED, rel=1e-13)
+    with pytest.raises(InvalidInput, match="hold NaN"):
+        orthokurtosis(a, nan_policy="raise")
+
+
+# --- refusals ---------------------------------------------------------------------------------------------------
+
+
+def test_the_warning_is_single_and_points_at_the_caller() -> None:
+    rows = [SAMPLE, [0] * 6, [0, 0, 0, 0, 1, 2], [0, 0, 1, 1, 1, 1], [0, 1, np.inf, 2, 3, 4]]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        orthokurtosis(rows, axis=1)
+    (warning,) = caught
+    assert warning.category is RefusalWarning and warning.filename == __file__
+    assert str(warning.message).startswith("orthokurtosis: 4 of 5 samples refused, at 1, 2, 3, 4, the first: zero var")
+    _, outcomes = orthokurtosis(rows, axis=1, on_refusal="return")
+    assert [o.reason for o in outcomes] == ["", "zero variance", "no zero-skew point", "two-valued", "infinite value"]
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_raising_hands_over_what_was_computed(statistic: object) -> None:
+    with pytest.raises(Refused, match="zero variance") as caught:
+        statistic([[7] * 6, SAMPLE], axis=1, on_refusal="raise")  # type: ignore[operator]
+    assert caught.value.partial[1] == statistic(SAMPLE)  # type: ignore[operator]
+
+
+def test_no_heavy_import() -> None:
+    code = "import sys, symdecouple.stats; print([m for m in ('sympy', 'scipy', 'numba', 'mpmath') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
