@@ -169,13 +169,18 @@ class Verdict:
                                "decide the bound features: check_frobenius(features.bind(values))")
         return self.redecide(values)
 
+    @property
+    def scope(self) -> str:
+        """The sample sizes the answer is for, in words."""
+        size = self.n_samples if self.n_samples is not None else getattr(self.certificate, "n_samples", None)
+        if size is not None:
+            return f"for N = {size}"
+        return "for every N" if self.n0 is None else f"for every N >= {self.n0}"
+
     def __str__(self) -> str:
-        scope = "for every N" if self.n_samples is None else f"for N = {self.n_samples}"
-        if self.status is Status.REFUTED and self.n_samples is None and self.n0 is not None:
-            scope = f"for every N >= {self.n0}"
         title = {"C1": "independent gradients (C1)", "C2": "involutive span (C2, Frobenius)"}.get(
             self.question, self.question)
-        lines = [f"{title}: {self.status.name} {scope}" + (" (vacuous)" if self.vacuous else "")]
+        lines = [f"{title}: {self.status.name} {self.scope}" + (" (vacuous)" if self.vacuous else "")]
         lines += [f"  {k}  {_clip(text)}" for k, text in enumerate(self.subject, 1)]
         if self.reason:
             lines.append(f"  why: {self.reason}")
@@ -194,8 +199,7 @@ class Verdict:
 
     def _repr_latex_(self) -> str:
         body = self.certificate.latex() if self.certificate is not None else r"\text{" + self.reason + "}"
-        scope = r"\text{every }N" if self.n_samples is None else f"N={self.n_samples}"
-        return rf"$\displaystyle \text{{{self.question} {self.status.name}}},\ {scope}:\quad {body}$"
+        return rf"$\displaystyle \text{{{self.question} {self.status.name} {self.scope}}}:\quad {body}$"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as JSON-ready data (expressions as text in the package's grammar)."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from sympy import Add, Expr, S, factor
 
-from symdecouple.calculus.field import VectorField
+from symdecouple.calculus.field import VectorField, one_sample
 from symdecouple.calculus.gradient import gradient, leaves
 from symdecouple.errors import InvalidInput
 from symdecouple.language.canonical import close, decompose, open_statistics
@@ -55,8 +55,8 @@ def derivative_along(field: Any, target: Any) -> Any:
     """
     u = as_field(field)
     if isinstance(target, VectorField):
-        _check_same_space(u, target)
-        components = [_along(u, c, target.sample if u.kind == "mean" else None) for c in target.components]
+        u, target, sample = _in_one_space(u, target)
+        components = [_along(u, c, sample) for c in target.components]
         return VectorField(components if u.coordinates else components[0], u.coordinates or None,
                            allow_nonsmooth=u.allow_nonsmooth | target.allow_nonsmooth)
     expr = target.expr if isinstance(target, Feature) else Feature(target).expr
@@ -87,15 +87,15 @@ def lie_bracket(u: Any, v: Any) -> VectorField:
     VectorField(12*x**4)
     """
     u, v = as_field(u), as_field(v)
-    _check_same_space(u, v)
+    u, v, sample = _in_one_space(u, v)
     allowed = u.allow_nonsmooth | v.allow_nonsmooth
-    components = [tidy(c, None if u.coordinates else v.sample) for c in raw_bracket(u, v)]
+    components = [tidy(c, sample) for c in raw_bracket(u, v)]
     return VectorField(components if u.coordinates else components[0], u.coordinates or None, allow_nonsmooth=allowed)
 
 
 def raw_bracket(u: VectorField, v: VectorField) -> tuple[Expr, ...]:
     """Return the components of D_u v - D_v u as they come, without canonical form."""
-    sample = None if u.coordinates else v.sample
+    u, v, sample = _in_one_space(u, v)
     return tuple(_along(u, b, sample) - _along(v, a, sample) for a, b in zip(u.components, v.components, strict=True))
 
 
@@ -111,10 +111,10 @@ def inner_product(u: Any, v: Any) -> Expr:
     0
     """
     u, v = as_field(u), as_field(v)
-    _check_same_space(u, v)
+    u, v, _ = _in_one_space(u, v)
     if u.coordinates:
         return tidy(reduce(add, (a * b for a, b in zip(u.components, v.components, strict=True)), S.Zero), None)
-    return tidy(Mean(u.expr * v.expr.xreplace({v.sample: u.sample})), None)
+    return tidy(Mean(u.expr * v.expr), None)
 
 
 def tidy(expr: Expr, sample: Sample | None) -> Expr:
@@ -143,7 +143,12 @@ def _along(u: VectorField, expr: Expr, sample: Sample | None) -> Expr:
     return total.xreplace(nodes)
 
 
-def _check_same_space(u: VectorField, v: VectorField) -> None:
+def _in_one_space(u: VectorField, v: VectorField) -> tuple[VectorField, VectorField, Sample | None]:
+    """Return two fields of one space, written in one and the same sample, and that sample."""
     if u.kind != v.kind or u.coordinates != v.coordinates:
         raise InvalidInput(f"the fields live in different spaces: {u.coordinates or 'the sample'} and "
                            f"{v.coordinates or 'the sample'}; use .at(n_samples=N) on the one in the sample")
+    if u.coordinates:
+        return u, v, None
+    sample = one_sample((u, v))
+    return u.in_sample(sample), v.in_sample(sample), sample

@@ -320,12 +320,13 @@ def _verdict_from_dict(data: Mapping[str, Any]) -> Verdict:
 
 def _combination(weights: Iterable[Expr]) -> str:
     """Return the sum of weights[k] v_k as text, read off an expression in symbols v1, v2, ..."""
-    terms = [f"{_sign(c, k)}{_factor(str(abs(c) if c.is_number else c), c)}v{k + 1}" for k, c in enumerate(weights)
+    terms = [f"{_sign(c)}{_factor(str(abs(c) if c.is_number else c), c)}v{k + 1}" for k, c in enumerate(weights)
              if c != 0]
-    return " ".join(terms).removeprefix("+ ") or "0"
+    text = " ".join(terms).removeprefix("+ ")
+    return ("-" + text[2:] if text.startswith("- ") else text) or "0"
 
 
-def _sign(c: Expr, k: int) -> str:
+def _sign(c: Expr) -> str:
     return "- " if c.is_number and c.is_negative else "+ "
 
 

@@ -70,8 +70,11 @@ class CoefficientField:
         """Reduce powers of roots, in numerator and denominator, by t^q = R."""
         for index, q, radicand in self.relations:
             if element.numer.degree(index) >= q or element.denom.degree(index) >= q:
-                element = self._folded(element.numer, index, q, radicand) / self._folded(
-                    element.denom, index, q, radicand)
+                denominator = self._folded(element.denom, index, q, radicand)
+                if denominator == 0:
+                    raise UnsupportedExpression(f"{self.uncoded(element.denom.as_expr())} vanishes identically, and "
+                                                "something is divided by it")
+                element = self._folded(element.numer, index, q, radicand) / denominator
         return element
 
     def differential(self, element: FracElement, along: Mapping[Symbol, FracElement]) -> FracElement:

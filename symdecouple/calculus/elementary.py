@@ -93,7 +93,7 @@ def _log_rational(value: Fraction) -> Fraction | None:
 _RATIONAL: dict[str, Callable[[Any], Any]] = {
     "sqrt": lambda v: exact_root(v, 2), "exp": _at_zero(1), "sin": _at_zero(0), "cos": _at_zero(1),
     "tan": _at_zero(0), "sinh": _at_zero(0), "cosh": _at_zero(1), "tanh": _at_zero(0), "log": _log_rational,
-    "atan": lambda v: Fraction(0) if v == 0 else None, "Abs": abs, "sign": lambda v: Fraction((v > 0) - (v < 0)),
+    "Abs": abs, "sign": lambda v: Fraction((v > 0) - (v < 0)),
 }
 
 
@@ -107,8 +107,6 @@ def _interval(iv: Any, name: str, v: Any) -> Any:
         return {"sinh": (up - down) / 2, "cosh": (up + down) / 2, "tanh": (up - down) / (up + down)}[name]
     if name == "tan":
         return iv.sin(v) / iv.cos(v)
-    if name == "atan":
-        return None
     if name in ("pi", "E"):
         return +iv.pi if name == "pi" else iv.exp(1)
     if name in ("exp", "sin", "cos"):
@@ -123,7 +121,22 @@ def _rule_log(v: Any, f: Any, one: Any) -> tuple[Any, Any, Any]:
 
 
 def _rule_atan(v: Any, f: Any, one: Any) -> tuple[Any, Any, Any]:
-    return f("atan")(v), one / (1 + v**2), -2 * v / (1 + v**2) ** 2
+    return None, one / (1 + v**2), -2 * v / (1 + v**2) ** 2
+
+
+def _rule_erf(v: Any, f: Any, one: Any) -> tuple[Any, Any, Any]:
+    first = 2 * f("exp")(-v * v) / f("sqrt")(f("pi")(None))
+    return None, first, -2 * v * first
+
+
+def _by_root(radicand: Callable[[Any], Any], sign: int, bend: int) -> Callable[[Any, Any, Any], tuple[Any, Any, Any]]:
+    """Return the rule of a function with derivative sign/sqrt(R(v)) and second derivative bend v/sqrt(R(v))^3."""
+
+    def rule(v: Any, f: Any, one: Any) -> tuple[Any, Any, Any]:
+        root = f("sqrt")(radicand(v))
+        return None, sign * one / root, bend * v / root**3
+
+    return rule
 
 
 def _rule_sqrt(v: Any, f: Any, one: Any) -> tuple[Any, Any, Any]:
@@ -156,7 +169,10 @@ def _rule_sign(v: Any, f: Any, one: Any) -> tuple[Any, Any, Any]:
 
 RULES: dict[str, Callable[[Any, Any, Any], tuple[Any, Any, Any]]] = {
     "exp": lambda v, f, one: (f("exp")(v),) * 3,
-    "log": _rule_log, "atan": _rule_atan, "sqrt": _rule_sqrt, "tan": _rule_tan, "tanh": _rule_tanh, "Abs": _rule_abs,
+    "asin": _by_root(lambda v: 1 - v * v, 1, 1), "acos": _by_root(lambda v: 1 - v * v, -1, -1),
+    "asinh": _by_root(lambda v: 1 + v * v, 1, -1), "acosh": _by_root(lambda v: v * v - 1, 1, -1),
+    "atanh": lambda v, f, one: (None, one / (1 - v * v), 2 * v / (1 - v * v) ** 2),
+    "erf": _rule_erf, "log": _rule_log, "atan": _rule_atan, "sqrt": _rule_sqrt, "tan": _rule_tan, "tanh": _rule_tanh, "Abs": _rule_abs,
     "sign": _rule_sign,
     "sin": lambda v, f, one: (f("sin")(v), f("cos")(v), -f("sin")(v)),
     "cos": lambda v, f, one: (f("cos")(v), -f("sin")(v), -f("cos")(v)),

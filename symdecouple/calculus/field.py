@@ -18,7 +18,7 @@ from symdecouple.language.feature import check_smooth
 from symdecouple.language.mean import Mean, exact
 from symdecouple.language.sample import Coordinate, Sample, coordinates as explicit, x
 
-__all__ = ["VectorField"]
+__all__ = ["VectorField", "one_sample"]
 
 
 class VectorField:
@@ -105,6 +105,13 @@ class VectorField:
         """Everything that must be bound before numbers."""
         return frozenset().union(*(parameters_of(c) for c in self.components)) - set(self.coordinates)
 
+    def in_sample(self, sample: Sample) -> VectorField:
+        """Return the same field written in another sample of the same domain."""
+        if self.coordinates or not self.expr.atoms(Sample) - {sample}:
+            return self
+        return VectorField(self.expr.xreplace({self.sample: sample}), allow_nonsmooth=self.allow_nonsmooth,
+                           gradient_of=self.gradient_of)
+
     def bind(self, values: Any) -> VectorField:
         """Return the field with parameters, filters and undefined functions replaced."""
         return VectorField([bind(c, values) for c in self.components] if self.coordinates else bind(self.expr, values),
@@ -143,6 +150,15 @@ class VectorField:
         parts = [c._repr_latex_().strip("$").removeprefix(r"\displaystyle ") for c in self.components]
         head = "" if self.gradient_of is None else (r"\nabla f = " if self.coordinates else r"N\,\nabla f = ")
         return rf"$\displaystyle {head}{parts[0] if not self.coordinates else '(' + ', '.join(parts) + ')'}$"
+
+
+def one_sample(items: Iterable[Any]) -> Sample:
+    """Return the sample that features and fields of the mean kind are functions of; refuse different domains."""
+    found = {s for item in items for s in (*item.expr.atoms(Sample), *(m.sample for m in item.expr.atoms(Mean)))}
+    if len({s.interval for s in found}) > 1:
+        raise InvalidInput("the fields are over samples of different domains: "
+                           + ", ".join(sorted(f"{s.name} in {s.interval}" for s in found)))
+    return min(found, key=str) if found else x
 
 
 def _check(components: tuple[Expr, ...], symbols: tuple[Symbol, ...]) -> None:

@@ -22,7 +22,7 @@ from sympy.polys.fields import FracElement
 
 from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.coefficients import CoefficientField
-from symdecouple.calculus.field import VectorField
+from symdecouple.calculus.field import VectorField, one_sample
 from symdecouple.errors import UnsupportedExpression
 from symdecouple.language.canonical import Statistic, average, close, decompose, statistics_of
 from symdecouple.language.feature import Feature
@@ -50,7 +50,7 @@ class Frame:
         if any(_expression(item).has(Filtered) for item in items):
             raise UnsupportedExpression("filtered features couple neighbouring samples: they are decided for one "
                                         "sample size, n_samples=N with numeric taps, not for every N at once")
-        self.sample: Sample = items[0].sample
+        self.sample: Sample = one_sample(items)
         self.budget = budget
         self._raw_of: dict[Statistic, Raw] = {}
         raws = [self._raw(item) for item in items]

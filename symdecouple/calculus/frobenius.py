@@ -15,6 +15,7 @@ from functools import partial
 from itertools import combinations
 from typing import Any
 
+from symdecouple.calculus.audit import basis_check
 from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.certificates import FullSpan, Involution, NonInvolution, denominators
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
@@ -115,9 +116,10 @@ def _refute_generic(subject: Subject, frame: Frame, member: Membership, pair: tu
         return {"status": Status.UNDECIDED, "reason": f"[v{i}, v{j}] leaves the span as a formal expression, but every "
                 f"minor vanished or stayed too small at the samples of size {n0} that were tried: a hidden relation "
                 "between the functions is likely" + ("" if subject.is_smooth else " (they are not analytic)")}
-    claimed = n0 if subject.is_smooth else None
+    claimed = n0 if subject.is_smooth and basis_check(subject, frame, forms, witness.sample).passed else None
     return {"status": Status.REFUTED, "reason": f"[v{i}, v{j}] is not in the span of the gradients"
-            + ("" if claimed else "; claimed for this N only, the functions not being analytic"),
+            + ("" if claimed else f"; claimed for N = {n0} only, the functions not being known as analytic and free of "
+               "hidden relations"),
             "certificate": NonInvolution(subject, (i, j), witness, claimed, None if claimed else n0, relations)}
 
 

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from symdecouple.calculus.audit import basis_check
 from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.certificates import Dependence, Independence
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
@@ -101,7 +102,7 @@ def _decide_generic(subject: Subject, clock: Budget, rng: random.Random) -> dict
     if witness is None:
         return {"status": Status.UNDECIDED, "reason": "independent as formal expressions, but every minor vanished "
                 f"or stayed too small at the samples of size {n0} that were tried: a hidden relation is likely"}
-    claimed = n0 if subject.is_smooth else None
+    claimed = n0 if subject.is_smooth and basis_check(subject, frame, frame.forms, witness.sample).passed else None
     return {"status": Status.PROVED, "certificate": Independence(subject, witness, claimed, None if claimed else n0),
             "reason": f"a {len(subject)}-minor of the gradients is not zero"}
 

@@ -9,7 +9,7 @@ from typing import Any
 from sympy import Expr, Symbol
 from sympy.core.function import UndefinedFunction
 
-from symdecouple.calculus.field import VectorField
+from symdecouple.calculus.field import VectorField, one_sample
 from symdecouple.errors import InvalidInput
 from symdecouple.language.feature import Feature, FeatureSet
 from symdecouple.language.filters import Filter, Filtered
@@ -38,6 +38,9 @@ class Subject:
         if not any(isinstance(item, VectorField) for item in items):
             return cls(FeatureSet(items).features)
         fields = tuple(item if isinstance(item, VectorField) else Feature(item).gradient for item in items)
+        if not any(field.coordinates for field in fields):
+            sample = one_sample(fields)
+            fields = tuple(field.in_sample(sample) for field in fields)
         _check_fields(fields)
         return cls(fields)
 
@@ -57,8 +60,7 @@ class Subject:
     @property
     def sample(self) -> Sample:
         """The generic sample with its domain (mean kind)."""
-        symbol: Sample = self.items[0].sample
-        return symbol
+        return one_sample(self.items)
 
     @property
     def parameters(self) -> frozenset[Any]:

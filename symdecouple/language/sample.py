@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from sympy import Expr, Integer, Rational, Symbol, oo, sympify
+from sympy import Expr, Integer, Rational, Subs, Symbol, oo, sympify
 
 from symdecouple.errors import InvalidInput
 
@@ -42,6 +42,12 @@ class _Generic(Symbol):
 
     def _hashable_content(self) -> tuple[Any, ...]:
         return (*super()._hashable_content(), self.interval)
+
+    def _sympystr(self, printer: Any) -> str:
+        # SymPy compares Subs by the text of their points: m'(2*x), x free, would equal m'(2*x), x bound by a Mean.
+        if type(printer).__module__ == Subs.__module__:
+            return f"{type(self).__name__}({self.name}, {self.interval})"
+        return str(self.name)
 
 
 class Sample(_Generic):

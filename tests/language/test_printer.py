@@ -4,15 +4,14 @@ from typing import Any
 
 import pytest
 import sympy
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, reject, settings, strategies as st
 from sympy import Derivative, Expr, Float, Function, Piecewise, Rational, Symbol, exp, log, pi, sqrt
 
 from symdecouple.errors import InvalidInput, SymdecoupleError, UnsupportedExpression
 from symdecouple.language import statistics
 from symdecouple.language.feature import Feature
 from symdecouple.language.filters import Filter, shift
-from symdecouple.language.mean import Mean
+from symdecouple.language.mean import Mean, exact
 from symdecouple.language.sample import Sample, coordinates, sample, x
 from symdecouple.language.text import domain_to_text, parse, parse_expression, to_text
 
@@ -35,7 +34,7 @@ WRITTEN = {
     "exp(-x/2)": exp(-x / 2),
     "exp(1)*pi": sympy.E * pi,
     "2*(x + 1)*exp(x)": 2 * ((x + 1) * exp(x)),
-    "a*x/(3*(x + 1))": a * x / (3 * (x + 1)),
+    "x*a/(3*(x + 1))": a * x / 3 / (x + 1),
     "x/10": Float("0.1") * x,
     "mean((x - mean(x))**2)": Mean((x - Mean(x)) ** 2),
     "mean(x*mean(x*mean(x)))": Mean(x * Mean(x * Mean(x))),
@@ -55,21 +54,23 @@ WRITTEN = {
     "Heaviside(x)": sympy.Max(x, 0).diff(x),
     "gamma*gamma(x)*polygamma(0, x)": Symbol("gamma") * sympy.gamma(x).diff(x),
     "α": Symbol("α"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("text", WRITTEN)
 def test_what_is_written_reads_back(text: str) -> None:
     assert to_text(WRITTEN[text]) == text
-    assert parse_expression(text) == (x / 10 if text == "x/10" else WRITTEN[text])
+    assert parse_expression(text) == exact(WRITTEN[text], "the test")
 
 
 @pytest.mark.parametrize("expr", [
-    statistics.skewness(), statistics.kurtosis(log(x)), Mean(log(sympy.cosh((x - Mean(x)) / s))), Mean(m((x - Mean(x)) / s)),
-    Mean(m((x - Mean(x)) / s).diff(x)), sympy.diff(x**a * exp(b * x) / (1 + x**2), x), sympy.tan(x).diff(x, 3),
-    sympy.loggamma(x).diff(x, 2), sympy.asin(x).diff(x, 2), Mean(x**3) / Mean(x**2) ** Rational(3, 2), Mean(h(x) ** 3 * x),
+    statistics.skewness(), statistics.kurtosis(log(x)), Mean(log(sympy.cosh((x - Mean(x)) / s))),
+    Mean(m((x - Mean(x)) / s)), Mean(m((x - Mean(x)) / s).diff(x)),
+    sympy.diff(x**a * exp(b * x) / (1 + x**2), x), sympy.tan(x).diff(x, 3),
+    sympy.loggamma(x).diff(x, 2), sympy.asin(x).diff(x, 2),
+    Mean(x**3) / Mean(x**2) ** Rational(3, 2), Mean(h(x) ** 3 * x),
     sympy.cancel((x**3 - a) / (x - b)), sympy.apart(1 / (x**2 - 1), x), sympy.together(1 / x + a / (x - 1)),
-], ids=str)  # fmt: skip
+], ids=str)
 def test_what_the_package_builds_reads_back(expr: Expr) -> None:
     assert parse_expression(to_text(expr)) == expr
 
@@ -81,12 +82,12 @@ def _power(base: Expr, exponent: Expr) -> Expr:
 _leaves = st.one_of(
     st.sampled_from([x, x, a, b, pi, sympy.E, Symbol("α_1"), h.dc]),
     st.fractions(-9, 9, max_denominator=7).map(lambda q: Rational(q.numerator, q.denominator)),
-)  # fmt: skip
+)
 _functions = st.sampled_from([
     exp, log, sqrt, sympy.sin, sympy.tan, sympy.cosh, sympy.tanh, sympy.atan, sympy.asinh, sympy.erf, sympy.gamma, m, g,
     Mean, Mean, statistics.variance, h, h.adjoint, shift(2), Filter([1, a, Rational(-1, 2)]), sympy.sign, sympy.Abs,
     lambda e: sympy.Max(e, x), lambda e: m(e).diff(x), lambda e: 1 / e,
-])  # fmt: skip
+])
 
 
 def _grown(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
@@ -114,28 +115,27 @@ def _safe(function: Any, *args: Expr) -> Expr:
 expressions = st.recursive(_leaves, _grown, max_leaves=8)
 
 
-def _written(expr: Expr) -> str | None:
-    """The text, None where the expression has no value or is outside the grammar (complex, no longer bounded)."""
-    try:
-        text = to_text(expr)
-        parse_expression(text)
-    except SymdecoupleError:
-        return None
-    return text
-
-
 def _rebuilt(node: Any) -> Any:
     """The expression as SymPy evaluates it; a few of its operations return products that are not."""
     return node.func(*map(_rebuilt, node.args)) if node.args and not isinstance(node, sympy.Subs) else node
 
 
+REFUSED = ("not real", "no finite value", "larger than", "above", "digits", "cannot be written",
+           "no function of the grammar")
+
+
 @settings(max_examples=300, deadline=None)
 @given(expressions)
 def test_parsing_inverts_printing(expr: Expr) -> None:
-    text = _written(expr)
-    if text is not None:
-        assert parse_expression(text) == (expr if _rebuilt(expr) == expr else parse_expression(text))
-        assert to_text(parse_expression(text)) == text or _rebuilt(expr) != expr
+    assume(_rebuilt(expr) == expr)
+    try:
+        text = to_text(expr)
+        read = parse_expression(text)
+    except SymdecoupleError as refused:
+        assert any(reason in str(refused) for reason in REFUSED)
+        reject()
+    assert read == expr
+    assert to_text(read) == text
 
 
 @settings(max_examples=200, deadline=None)
@@ -206,6 +206,15 @@ def test_only_expressions_and_samples_are_written() -> None:
         to_text("mean(x)")
     with pytest.raises(UnsupportedExpression, match="interval"):
         domain_to_text(Sample("k", integer=True))
+
+
+def test_derivatives_at_a_free_and_an_averaged_sample_differ() -> None:
+    """SymPy's Subs compares the text of its points only, and its cache then mixes the two up."""
+    free = m(2 * x).diff(x, 2)
+    assert isinstance(Mean(free), Mean)
+    assert Mean(free).opened() == free
+    assert Mean(free).body != free
+    assert free != m(2 * sample("x", positive=True)).diff(sample("x", positive=True), 2)
 
 
 def test_unevaluated_products_read_back_evaluated() -> None:

@@ -1,0 +1,9 @@
+"""The command line: ``symdecouple check``, ``symdecouple decouple`` and ``symdecouple demo``.
+
+``main(argv)`` returns the exit code (`symdecouple.cli.exit_codes`) and never raises. Only ``check`` and ``demo`` load
+SymPy; ``decouple`` loads NumPy; ``--help`` neither.
+"""
+
+from symdecouple.cli.command import main
+
+__all__ = ["main"]

@@ -1,0 +1,177 @@
+"""``symdecouple check``: formulas to a verdict on C1 and C2, its certificate verified before it is believed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from symdecouple.calculus.budget import Budget
+from symdecouple.calculus.frobenius import check_frobenius
+from symdecouple.cli.exit_codes import ExitCode
+from symdecouple.errors import BudgetExceeded, InvalidInput, SymdecoupleError
+from symdecouple.language.feature import Feature, FeatureSet
+from symdecouple.language.filters import Filtered
+from symdecouple.language.printer import ALIASES
+from symdecouple.language.sample import Sample
+from symdecouple.language.text import parse, parse_domain, parse_expression
+from symdecouple.verdict import Check, Status, Verdict
+
+__all__ = ["Verification", "exit_code", "run", "verify"]
+
+MAX_STDIN = 1_000_000
+_PATIENCE = 1.0  # seconds before a terminal is told why nothing happens
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Every check that was made of the certificates of C2 and C1, and how long they took."""
+
+    checks: tuple[Check, ...]
+    seconds: float
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        return tuple(check for check in self.checks if not check.passed)
+
+    @property
+    def ran_out(self) -> bool:
+        """True where a check was not finished in time, and none came out wrong."""
+        return bool(self.failed) and all(BudgetExceeded.__name__ in check.detail for check in self.failed)
+
+    def __str__(self) -> str:
+        count = f"{len(self.checks)} check{'s' * (len(self.checks) != 1)} in {self.seconds:.2f} s"
+        if not self.failed:
+            return f"verified, {count}"
+        return f"not verified in time, {count}" if self.ran_out else f"NOT VERIFIED, {len(self.failed)} of {count} failed"
+
+    def to_dict(self) -> dict[str, Any]:
+        checks = [{"name": check.name, "passed": check.passed, "detail": check.detail} for check in self.checks]
+        return {"passed": not self.failed, "seconds": self.seconds, "checks": checks}
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Decide, verify and print; the exit code is the answer."""
+    features = declared(arguments)
+    with _told_to_wait(f"deciding; gives up after {arguments.budget:g} s"):
+        verdict = check_frobenius(features, n_samples=arguments.n_samples, budget=arguments.budget)
+    verification = None
+    if arguments.verify != "skip":
+        with _told_to_wait("verifying the certificate; --no-verify leaves that out"):
+            verification = verify(verdict, arguments.budget)
+    print(_written(features, verdict, verification, arguments))
+    return _code(verdict, verification)
+
+
+def exit_code(verdict: Verdict) -> ExitCode:
+    """The answer to "C1 and C2?": refuted by either, proved by both."""
+    answers = [verdict.status] + ([verdict.independence.status] if verdict.independence is not None else [])
+    if Status.REFUTED in answers:
+        return ExitCode.REFUTED
+    return ExitCode.PROVED if set(answers) == {Status.PROVED} else ExitCode.UNDECIDED
+
+
+def verify(verdict: Verdict, budget: float = 30.0) -> Verification | None:
+    """Verify the certificates of a C2 verdict and of the C1 verdict in it; None where there is no certificate."""
+    start = time.perf_counter()
+    checks: list[Check] = []
+    try:
+        with Budget(budget).watch("verifying the certificate"):
+            for question in (verdict, verdict.independence):
+                if question is not None and question.certificate is not None:
+                    checks += question.certificate.audit()
+    except BudgetExceeded as error:
+        checks.append(Check("time", False, f"{BudgetExceeded.__name__}: {error}"))
+    return Verification(tuple(checks), time.perf_counter() - start) if checks else None
+
+
+def declared(arguments: argparse.Namespace) -> FeatureSet:
+    """The features that the arguments declare, parameters bound."""
+    sample = parse_domain(arguments.domain)
+    allowed = [ALIASES.get(name.strip(), name.strip()) for name in arguments.allow_nonsmooth.split(",") if name.strip()]
+    features: list[Feature] = []
+    for number, formula in enumerate(_formulas(arguments.formulas), 1):
+        try:
+            features.append(parse(formula, sample=sample, n_samples=arguments.n_samples, allow_nonsmooth=allowed))
+        except SymdecoupleError as error:
+            raise type(error)(f"formula {number}: {error}") from error
+    declared_set = FeatureSet(features)
+    values = _values(arguments.at, sample, arguments.n_samples)
+    return declared_set.bind(values) if values else declared_set
+
+
+def _formulas(given: Sequence[str]) -> Iterator[str]:
+    for formula in given:
+        if formula.strip() != "-":
+            yield formula
+            continue
+        text = sys.stdin.read(MAX_STDIN + 1)
+        if len(text) > MAX_STDIN:
+            raise InvalidInput(f"standard input holds more than {MAX_STDIN} characters; formulas are one a line")
+        lines = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+        if not lines:
+            raise InvalidInput("standard input holds no formula; write one a line, for instance mean(x^2)")
+        yield from lines
+
+
+def _values(settings: Sequence[str], sample: Sample, n_samples: int | None) -> dict[str, Any]:
+    """``a=1/2`` as {"a": 1/2}; ``h=taps((1, -1))(x)`` is the filter."""
+    values: dict[str, Any] = {}
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        if not equals or not name.strip():
+            raise InvalidInput(f"--at takes a parameter and its value, such as a=0 or a=1/2, got {setting[:40]!r}")
+        try:
+            value = parse_expression(text, sample=sample, n_samples=n_samples)
+        except SymdecoupleError as error:
+            raise type(error)(f"--at {name.strip()[:40]}: {error}") from error
+        values[name.strip()] = value.filter if isinstance(value, Filtered) and value.argument == sample else value
+    return values
+
+
+def _written(features: FeatureSet, verdict: Verdict, verification: Verification | None,
+             arguments: argparse.Namespace) -> str:
+    if arguments.json:
+        extra = {"verification": None if verification is None else verification.to_dict()}
+        return json.dumps(verdict.to_dict() | extra, indent=2)
+    if arguments.latex:
+        return f"{features._repr_latex_()}\n{verdict._repr_latex_()}"
+    lines = [str(verdict)]
+    if verification is not None:
+        lines.append(f"  certificate: {verification}")
+    if verification is not None and arguments.verify == "show":
+        lines += [f"    {check}" for check in verification.checks]
+    return "\n".join(lines)
+
+
+def _code(verdict: Verdict, verification: Verification | None) -> ExitCode:
+    if verification is None or not verification.failed:
+        return exit_code(verdict)
+    if verification.ran_out:
+        print("symdecouple: the certificate was not verified in time; --budget gives it more", file=sys.stderr)
+        return ExitCode.UNDECIDED
+    failed = "\n".join(f"  {check}" for check in verification.failed)
+    print(f"symdecouple: internal error: the verdict above is not to be trusted, its certificate failed:\n{failed}\n"
+          "Please report it, with the command", file=sys.stderr)
+    return ExitCode.INTERNAL
+
+
+@contextmanager
+def _told_to_wait(doing: str) -> Iterator[None]:
+    """On a terminal, say what takes so long."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    timer = threading.Timer(_PATIENCE, print, (f"symdecouple: {doing}, Ctrl-C stops",), {"file": sys.stderr})
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

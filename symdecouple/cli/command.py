@@ -1,0 +1,128 @@
+"""The way in and the way out: arguments to a command, errors to messages and exit codes. Never a traceback."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Sequence
+
+from symdecouple.cli.arguments import read_arguments
+from symdecouple.cli.exit_codes import ExitCode
+from symdecouple.errors import BudgetExceeded, SymdecoupleError
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command ``symdecouple`` and return its exit code.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments after the program's name; default those of the process.
+
+    Returns
+    -------
+    int
+        One of `ExitCode`. Results go to standard output, messages to standard error; with ``--json`` errors are JSON
+        on standard output too. Nothing is raised, except with ``python -X dev``, which lets unforeseen errors through.
+
+    Examples
+    --------
+    >>> main(["check", "mean(x)", "variance()"])
+    involutive span (C2, Frobenius): PROVED for every N
+      1  Mean(x)
+      2  -Mean(x)**2 + Mean(x**2)
+      why: every bracket is a combination of the gradients, with constant structure functions
+      [v1, v2] = 0
+      C1: PROVED, a 2-minor of the gradients is not zero
+      certificate: verified, 9 checks in ... s
+    0
+    """
+    given = list(sys.argv[1:] if argv is None else argv)
+    try:
+        _print_anything()
+        code = _answered(given)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _abandon_output()
+        return ExitCode.BROKEN_PIPE
+    except KeyboardInterrupt:
+        print("symdecouple: interrupted", file=sys.stderr)
+        return ExitCode.INTERRUPTED
+    return int(code)
+
+
+def _answered(argv: list[str]) -> int:
+    """Run the command; turn what it raises into a message and a code."""
+    as_json = "--json" in argv or "--format=json" in argv or ("--format", "json") in zip(argv, argv[1:], strict=False)
+    try:
+        return _run(read_arguments(argv))
+    except SystemExit as done:  # --help
+        return int(done.code or 0)
+    except BudgetExceeded as error:
+        return _failed(error, ExitCode.UNDECIDED, as_json)
+    except SymdecoupleError as error:
+        return _failed(error, ExitCode.BAD_INPUT, as_json)
+    except BrokenPipeError:
+        raise
+    except Exception as error:  # the last door: whatever it is, the shell gets a code and the user a sentence
+        if sys.flags.dev_mode:
+            raise
+        return _failed(error, ExitCode.INTERNAL, as_json)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    if arguments.version:
+        return _version()
+    if arguments.command == "check":
+        from symdecouple.cli import check
+
+        return check.run(arguments)
+    if arguments.command == "decouple":
+        from symdecouple.cli import decouple
+
+        return decouple.run(arguments)
+    from symdecouple.cli import demo
+
+    return demo.run()
+
+
+def _version() -> int:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        print(f"symdecouple {version('symdecouple')}")
+    except PackageNotFoundError:
+        print("symdecouple (not installed: used from its source)")
+    return ExitCode.OK
+
+
+def _failed(error: Exception, code: ExitCode, as_json: bool) -> int:
+    message = str(error)
+    if code is ExitCode.INTERNAL:
+        message = (f"internal error, {type(error).__name__}: {message or 'no message'}\n"
+                   "Please report it, with the command and what `python -X dev -m symdecouple ...` shows")
+    if as_json:
+        print(json.dumps({"error": message, "kind": type(error).__name__, "exit_code": int(code)}, indent=2))
+    else:
+        print(f"symdecouple: {message}", file=sys.stderr)
+    return code
+
+
+def _print_anything() -> None:
+    """A character that the terminal cannot show must not stop the output."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, ValueError, OSError):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+
+
+def _abandon_output() -> None:
+    """Whoever read the output is gone; what is still buffered must not fail again when Python ends."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

@@ -1,0 +1,25 @@
+"""What the shell is told: the exit codes of all commands, once."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+__all__ = ["ExitCode"]
+
+
+class ExitCode(IntEnum):
+    """The exit code of a command; the values are a contract with scripts.
+
+    ``check``: PROVED where C1 and C2 both are, REFUTED where at least one is, UNDECIDED otherwise. ``decouple``: OK
+    (which is PROVED's number) where every value was computed, PARTIAL where some were refused.
+    """
+
+    PROVED = 0
+    OK = 0
+    REFUTED = 1
+    UNDECIDED = 2
+    BAD_INPUT = 3
+    PARTIAL = 4
+    INTERNAL = 70
+    INTERRUPTED = 130
+    BROKEN_PIPE = 141
