@@ -31,7 +31,8 @@ from symdecouple.verdict import Check
 __all__ = ["basis_check", "identity_checks", "minor_check", "size_check"]
 
 SPREAD = 10**6
-DIGITS = 60
+DIGITS = (60, 180, 540)
+NARROW = 30
 MAX_DIGITS = 1000
 
 
@@ -91,7 +92,7 @@ def basis_check(subject: Subject, frame: Any, forms: Sequence[Any], sample: Sequ
     name = "basis functions and statistics are independent at the witness"
     symbols = {s: Fraction(3 + 2 * k) for k, s in enumerate(subject.symbols)}
     for group in (basis, gradients):
-        for digits in (None, DIGITS):
+        for digits in (None, DIGITS[0]):
             world = World(digits)
             point = Point(sample, symbols, world)
             try:
@@ -131,7 +132,7 @@ def _vanishes(expr: Expr, sample: Any) -> bool:
 def _jet_check(subject: Subject, pair: tuple[int, int] | None, weights: Sequence[Expr], n: int, rng: random.Random,
                name: str) -> Check:
     subject, weights = _concrete(subject, weights, rng)
-    for world, spread in ((World(None), SPREAD), (World(DIGITS), None)):
+    for world, spread in ((World(None), SPREAD), *((World(digits), None) for digits in DIGITS)):
         done = 0
         try:
             for sample, parameters in draws(subject, n, rng, 6, spread):
@@ -140,8 +141,10 @@ def _jet_check(subject: Subject, pair: tuple[int, int] | None, weights: Sequence
                     residuals, weighed = _residuals(subject, pair, weights, point)
                 except (OutsideDomain, ZeroDivisionError):
                     continue
-                if not all(_negligible(r, world) for r in residuals) or not weighed:
+                if not all(world.is_zero(r) for r in residuals) or not weighed:
                     return Check(name, False, f"fails at x = ({', '.join(map(str, sample[:4]))}, ...)")
+                if not all(_narrow(r, world) for r in residuals):
+                    raise Irrational
                 done += 1
                 if done == 2:
                     break
@@ -149,7 +152,7 @@ def _jet_check(subject: Subject, pair: tuple[int, int] | None, weights: Sequence
             continue
         if not done:
             return Check(name, False, "no sample inside the domain was found")
-        return Check(name, True, f"{DIGITS}-digit enclosures of zero" if world.iv is not None
+        return Check(name, True, f"{world.digits}-digit enclosures of zero" if world.iv is not None
                      else _bound(subject, pair, weights, done, n))
     return Check(name, False, "the values are neither rational nor enclosed")
 
@@ -168,10 +171,8 @@ def _residuals(subject: Subject, pair: tuple[int, int] | None, weights: Sequence
     return total, pair is not None or any(not point.world.is_zero(value) for value in values)
 
 
-def _negligible(value: Any, world: World) -> bool:
-    if world.iv is None:
-        return bool(value == 0)
-    return bool(world.is_zero(value) and value.delta.b < world.iv.mpf(10) ** (-DIGITS // 2))
+def _narrow(value: Any, world: World) -> bool:
+    return world.iv is None or bool(value.delta.b < world.iv.mpf(10) ** (-NARROW))
 
 
 def _concrete(subject: Subject, weights: Sequence[Expr], rng: random.Random) -> tuple[Subject, Sequence[Expr]]:

@@ -19,6 +19,7 @@ from itertools import combinations
 from typing import Any, ClassVar
 
 from sympy import Expr, factor_list, fraction, latex, together
+from sympy.polys.polyerrors import PolificationFailed
 
 from symdecouple.calculus.audit import basis_check, identity_checks, minor_check, size_check
 from symdecouple.calculus.budget import Budget
@@ -239,7 +240,11 @@ def denominators(exprs: Iterable[Expr]) -> tuple[Expr, ...]:
     """Return the distinct factors that the denominators of some expressions contain, numbers left out."""
     found: list[Expr] = []
     for expr in exprs:
-        for base, _ in factor_list(fraction(together(expr))[1])[1]:
+        try:
+            factors = factor_list(fraction(together(expr))[1])[1]
+        except PolificationFailed:  # a number, once expanded
+            continue
+        for base, _ in factors:
             if not base.is_number and base not in found and -base not in found:
                 found.append(base)
     return tuple(sorted(found, key=str))

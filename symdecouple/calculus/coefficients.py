@@ -67,14 +67,15 @@ class CoefficientField:
         return expr
 
     def reduced(self, element: FracElement) -> FracElement:
-        """Reduce powers of roots, in numerator and denominator, by t^q = R."""
-        for index, q, radicand in self.relations:
-            if element.numer.degree(index) >= q or element.denom.degree(index) >= q:
-                denominator = self._folded(element.denom, index, q, radicand)
-                if denominator == 0:
-                    raise UnsupportedExpression(f"{self.uncoded(element.denom.as_expr())} vanishes identically, and "
-                                                "something is divided by it")
-                element = self._folded(element.numer, index, q, radicand) / denominator
+        """Reduce powers of roots, in numerator and denominator, by t^q = R; R may bring in powers of roots inside."""
+        while high := [r for r in self.relations if element.numer.degree(r[0]) >= r[1]
+                       or element.denom.degree(r[0]) >= r[1]]:
+            index, q, radicand = high[0]
+            denominator = self._folded(element.denom, index, q, radicand)
+            if denominator == 0:
+                raise UnsupportedExpression(f"{self.uncoded(element.denom.as_expr())} vanishes identically, and "
+                                            "something is divided by it")
+            element = self._folded(element.numer, index, q, radicand) / denominator
         return element
 
     def differential(self, element: FracElement, along: Mapping[Symbol, FracElement]) -> FracElement:

@@ -128,18 +128,15 @@ def _decide_one_size(subject: Subject, n_samples: int, independence: Verdict, cl
     if (witness := _full_span(subject, n_samples, independence, clock, rng)) is not None:
         return {"status": Status.PROVED, "vacuous": True, "certificate": FullSpan(subject, witness, n_samples),
                 "reason": f"the gradients span all {n_samples} dimensions"}
-    columns = _independent_columns(subject, independence)
-    if columns is None:
+    if independence.status is Status.UNDECIDED:
         return {"status": Status.UNDECIDED,
                 "reason": f"which gradients are independent at N = {n_samples} is not known: {independence.reason}"}
-    relations = {} if len(columns) == len(subject) else _proved_relations(independence, subject, columns)
-    if relations is None:
-        return _prove_one_size(subject, n_samples, clock, rng)
+    about, columns, relations = _independent_part(subject, independence, clock, rng)
     for i, j in _suspects(subject, columns, clock, rng):
-        found = find_witness(subject, columns, (i, j), n_samples, rng, clock)
+        found = find_witness(about, columns, (i, j), n_samples, rng, clock)
         if found is not None:
             return {"status": Status.REFUTED, "reason": f"[v{i}, v{j}] is not in the span of the gradients",
-                    "certificate": NonInvolution(subject, (i, j), found, None, n_samples, relations)}
+                    "certificate": NonInvolution(about, (i, j), found, None, n_samples, relations)}
     return _prove_one_size(subject, n_samples, clock, rng)
 
 
@@ -178,21 +175,22 @@ def _full_span(subject: Subject, n_samples: int, independence: Verdict, clock: B
     return None
 
 
-def _independent_columns(subject: Subject, independence: Verdict) -> list[int] | None:
-    everything = list(range(1, len(subject) + 1))
+def _independent_part(subject: Subject, independence: Verdict, clock: Budget,
+                      rng: random.Random) -> tuple[Subject, list[int], dict[int, Any]]:
+    """Return the columns of independent gradients, the relations that give the others, and what these are about.
+
+    A relation that holds at this N only is one in coordinates, and then so is all that rests on it.
+    """
     if independence.status is Status.PROVED:
-        return everything
-    relation = getattr(independence.certificate, "relation", None)
-    if relation is None:
-        return None
-    dropped = max(k for k, c in enumerate(relation, 1) if c == 1)
-    return [k for k in everything if k != dropped]
-
-
-def _proved_relations(independence: Verdict, subject: Subject, columns: list[int]) -> dict[int, Any] | None:
+        return subject, list(range(1, len(subject) + 1)), {}
     certificate: Any = independence.certificate
-    (dropped,) = set(range(1, len(subject) + 1)) - set(columns)
-    return {dropped: certificate.relation}
+    if certificate.relation is None:
+        return subject, [], {}
+    about: Subject = certificate.subject
+    frame = CoordinateFrame(about, clock) if about.coordinates else Frame(about.items, clock)
+    member = Membership(frame, clock, rng)
+    relations = _relations(member, len(subject))
+    return (subject, [], {}) if relations is None else (about, [k + 1 for k in member.pivots], relations)
 
 
 def _relations(member: Membership, size: int) -> dict[int, Any] | None:

@@ -21,11 +21,13 @@ from sympy.polys.fields import FracElement
 from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.coefficients import CoefficientField
 from symdecouple.calculus.elementary import World
+from symdecouple.errors import UnsupportedExpression
 
-__all__ = ["Snapshot", "determinant", "independent_rows", "solve"]
+__all__ = ["Snapshot", "determinant", "independent_rows", "solve", "upper_bound"]
 
-PRIME = 2305843009213691579
-"""A safe prime, 3 mod 4: odd roots are unique, and square roots of squares can be chosen to be squares again."""
+PRIME = 2305843009213057079
+"""A safe prime, 3 mod 4: odd roots are unique, and square roots of squares can be chosen to be squares again. All
+numbers up to 46 are squares modulo it, so that their roots, sqrt(2) in exp(sqrt(2)*x), are there too."""
 
 
 class Snapshot:
@@ -37,7 +39,8 @@ class Snapshot:
             self.values = [rng.randrange(1, PRIME) for _ in coefficients.generators]
             if self._choose_roots():
                 return
-        raise ArithmeticError("no consistent point modulo the prime was found for the roots")
+        roots = ", ".join(f"({radicand})**(1/{q})" for radicand, q in coefficients.roots.values())
+        raise UnsupportedExpression(f"no point was found at which these roots can be chosen consistently: {roots}")
 
     def at(self, element: FracElement) -> int:
         """Return the value of an element; ZeroDivisionError where its denominator vanishes."""
@@ -122,7 +125,7 @@ def independent_rows(columns: Sequence[Sequence[Any]], world: World) -> list[int
         free = [r for r in range(len(work[k])) if r not in rows and not world.is_zero(work[k][r])]
         if not free:
             return None
-        rows.append(max(free, key=lambda r: _size(work[k][r])))
+        rows.append(max(free, key=lambda r: upper_bound(work[k][r])))
     return sorted(rows)
 
 
@@ -132,7 +135,7 @@ def determinant(matrix: Sequence[Sequence[Any]], world: World) -> Any:
     size = len(work)
     total = world.number(Fraction(1))
     for k in range(size):
-        pivot = max(range(k, size), key=lambda r: _size(work[r][k]))
+        pivot = max(range(k, size), key=lambda r: upper_bound(work[r][k]))
         if world.is_zero(work[pivot][k]):
             return work[pivot][k] * 0 if world.iv is None else world.iv.mpf([-world.iv.inf, world.iv.inf])
         if pivot != k:
@@ -144,5 +147,6 @@ def determinant(matrix: Sequence[Sequence[Any]], world: World) -> Any:
     return total
 
 
-def _size(value: Any) -> Any:
-    return abs(value) if not hasattr(value, "mid") else abs(value.mid).b
+def upper_bound(value: Any) -> Any:
+    """Return the absolute value of a number, the largest one of an interval."""
+    return abs(value) if not hasattr(value, "mid") else abs(value).b

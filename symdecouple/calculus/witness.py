@@ -8,6 +8,7 @@ interval that excludes zero.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,6 +21,7 @@ from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.jets import Point, bracket_at, field_at
 from symdecouple.calculus.span import determinant, independent_rows
 from symdecouple.calculus.subject import Subject
+from symdecouple.errors import InvalidInput
 from symdecouple.language.sample import Sample, rational_points
 
 __all__ = ["Minor", "Witness", "columns_at", "draws", "find_witness"]
@@ -92,10 +94,10 @@ class Witness:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Witness:
         pair = data["pair"]
-        return cls(tuple(map(Fraction, data["sample"])),
-                   tuple((str(k), Fraction(v)) for k, v in data["parameters"].items()),
+        return cls(tuple(map(_read, data["sample"])),
+                   tuple((str(k), _read(v)) for k, v in data["parameters"].items()),
                    tuple(map(int, data["columns"])), (int(pair[0]), int(pair[1])) if pair else None,
-                   tuple(map(int, data["rows"])), Minor(*map(Fraction, data["minor"])), data["digits"])
+                   tuple(map(int, data["rows"])), Minor(*map(_read, data["minor"])), data["digits"])
 
 
 def find_witness(subject: Subject, columns: Sequence[int], pair: tuple[int, int] | None, n_samples: int,
@@ -166,3 +168,10 @@ def _fraction(raw: tuple[int, Any, int, int]) -> Fraction:
     sign, mantissa, exponent, _ = raw
     value = Fraction(int(mantissa)) * Fraction(2) ** exponent
     return -value if sign else value
+
+
+def _read(text: Any) -> Fraction:
+    """Read "-3/4"; a decimal exponent, which could ask for a billion digits, is no part of the format."""
+    if not isinstance(text, str) or not re.fullmatch(r"-?\d+(/\d+)?", text, re.ASCII):
+        raise InvalidInput(f"a rational number is written like -3/4, got {str(text)[:40]!r}")
+    return Fraction(text)

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from symdecouple.calculus.budget import Budget
@@ -85,7 +85,8 @@ def verify(verdict: Verdict, budget: float = 30.0) -> Verification | None:
         with Budget(budget).watch("verifying the certificate"):
             for question in (verdict, verdict.independence):
                 if question is not None and question.certificate is not None:
-                    checks += question.certificate.audit()
+                    checks += [replace(check, name=f"{question.question}, {check.name}")
+                               for check in question.certificate.audit()]
     except BudgetExceeded as error:
         checks.append(Check("time", False, f"{BudgetExceeded.__name__}: {error}"))
     return Verification(tuple(checks), time.perf_counter() - start) if checks else None
@@ -144,7 +145,7 @@ def _written(features: FeatureSet, verdict: Verdict, verification: Verification 
         return f"{features._repr_latex_()}\n{verdict._repr_latex_()}"
     lines = [str(verdict)]
     if verification is not None:
-        lines.append(f"  certificate: {verification}")
+        lines.append(f"  certificates: {verification}")
     if verification is not None and arguments.verify == "show":
         lines += [f"    {check}" for check in verification.checks]
     return "\n".join(lines)

@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
       why: every bracket is a combination of the gradients, with constant structure functions
       [v1, v2] = 0
       C1: PROVED, a 2-minor of the gradients is not zero
-      certificate: verified, 9 checks in ... s
+      certificates: verified, ... checks in ... s
     0
     """
     given = list(sys.argv[1:] if argv is None else argv)

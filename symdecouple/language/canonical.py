@@ -142,34 +142,45 @@ def decompose(expr: Expr, sample: Sample = generic) -> dict[Expr, Expr]:
     """
     if not expr.has(sample):
         return {S.One: expr} if expr != 0 else {}
-    expr, frozen = _frozen(_one_basis(_lagged(expr, sample), sample), sample)
+    expr, frozen, moving = _frozen(_one_basis(_lagged(expr, sample), sample), sample)
     if (size := _expanded_size(expr)) > TERM_LIMIT:
         raise BudgetExceeded(f"expanding {str(expr)[:80]} takes about {size} terms, the limit is {TERM_LIMIT}; "
                              "lower the powers or declare the expression through fewer terms")
     out: dict[Expr, Expr] = {}
     expr = expand(expr)
     for term in Add.make_args(expr) if expr != 0 else ():
-        constant, function = term.as_independent(sample, as_Add=False)
+        constant, function = term.as_independent(sample, *moving, as_Add=False)
         for psi, c in _basis_form(function.xreplace(frozen), sample):
             out[psi] = out.get(psi, S.Zero) + constant.xreplace(frozen) * c
     return {psi: c for psi, c in out.items() if c != 0}
 
 
-def _frozen(expr: Expr, sample: Sample) -> tuple[Expr, dict[Dummy, Expr]]:
-    """Replace constant quotients and roots by symbols, which expansion would otherwise multiply out."""
+def _frozen(expr: Expr, sample: Sample) -> tuple[Expr, dict[Dummy, Expr], list[Dummy]]:
+    """Replace quotients and roots of sums by symbols: expansion would multiply denominators out.
+
+    Returns the expression, what each symbol stands for, and the symbols that stand for functions of the sample.
+    """
     found: dict[Expr, Dummy] = {}
 
     def freeze(node: Expr) -> Expr:
         if not node.args or isinstance(node, Filtered):
             return node
-        if node.has(sample):
-            return node.func(*(freeze(arg) for arg in node.args))
-        if node.is_Pow and not node.is_number and not (node.exp.is_Integer and node.exp > 0):
+        if _is_quotient(node, sample):
+            node = Pow(expand(node.base), node.exp) if node.has(sample) else node
             return found.setdefault(node, Dummy(real=node.is_real, positive=node.is_positive))
-        return node.func(*(freeze(arg) for arg in node.args)) if isinstance(node, (Add, Mul, Pow)) else node
+        if node.has(sample) or isinstance(node, (Add, Mul, Pow)):
+            return node.func(*(freeze(arg) for arg in node.args))
+        return node
 
     opened = freeze(expr)
-    return opened, {dummy: node for node, dummy in found.items()}
+    frozen = {dummy: node for node, dummy in found.items()}
+    return opened, frozen, [dummy for dummy, node in frozen.items() if node.has(sample)]
+
+
+def _is_quotient(node: Expr, sample: Sample) -> bool:
+    if not node.is_Pow or node.exp.has(sample) or node.is_number or (node.exp.is_Integer and node.exp > 0):
+        return False
+    return bool(node.base.is_Add or not node.has(sample))
 
 
 def _statistic(psi: Expr, sample: Sample) -> Expr:
@@ -179,6 +190,12 @@ def _statistic(psi: Expr, sample: Sample) -> Expr:
         return psi.filter.dc * average(psi.argument, sample)
     if psi.has(Filtered):
         psi = _leading_shift(psi, sample)
+    return _shared_statistic(psi)
+
+
+@lru_cache(maxsize=4096)
+def _shared_statistic(psi: Expr) -> Statistic:
+    """Build each statistic once: its name is the text of its function, which takes a while to print."""
     return Statistic(psi)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sympy import Basic, Expr, Float, MatrixBase, Rational, S, Symbol
+from sympy import Basic, Expr, Float, I, MatrixBase, Rational, S, Symbol, nan, oo, zoo
 from sympy.core.sympify import SympifyError, _sympify
 
 from symdecouple.errors import InvalidInput, UnsupportedExpression
@@ -152,8 +152,8 @@ def exact(value: Any, where: str) -> Expr:
 def rationalized(expr: Expr) -> Expr:
     """Return the expression with every float replaced by the decimal number it prints as."""
     floats = expr.atoms(Float)
-    if any(not f.is_finite for f in floats):
-        raise InvalidInput(f"{expr} contains an infinite or undefined number")
+    if any(not f.is_finite for f in floats) or expr.has(I, nan, oo, -oo, zoo):
+        raise InvalidInput(f"{expr} contains an infinite, undefined or imaginary number; features are real functions")
     return expr.xreplace({f: Rational(repr(float(f)) if f._prec == 53 else str(f)) for f in floats}) if floats else expr
 
 

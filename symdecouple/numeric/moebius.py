@@ -261,12 +261,15 @@ class _Search:
 
     def median(self, which: IntArray, count: int) -> FloatArray:
         """Upper median of g over `count` entries spread over the row."""
+        medians = np.empty(len(which))
         n_samples = self.values.shape[1]
         count = min(count, n_samples)
-        places = np.arange(count) * n_samples // count
-        medians = np.empty(len(which))
+        places = np.arange(count) * n_samples // count if count < n_samples else None
         for part in blocks(len(which), count):
-            distances = self.values[np.ix_(which[part], places)].astype(np.float64)
-            self.to_distance(distances, which[part])
-            medians[part] = np.partition(distances, count // 2, axis=1)[:, count // 2]
+            rows = which[part]
+            taken = self.values[rows] if places is None else self.values[np.ix_(rows, places)]
+            distances = taken.astype(np.float64, copy=False)  # a copy already: it was picked by index
+            self.to_distance(distances, rows)
+            distances.partition(count // 2, axis=1)
+            medians[part] = distances[:, count // 2]
         return medians

@@ -100,9 +100,7 @@ def blocks(n_rows: int, n_samples: int) -> Iterator[slice]:
     return (slice(i, min(i + step, n_rows)) for i in range(0, n_rows, step))
 
 
-def standardized_moments(
-    rows: NDArray[np.floating[Any]], which: IntArray, order: int, to_values: BlockMap
-) -> Moments:
+def standardized_moments(rows: NDArray[np.floating[Any]], which: IntArray, order: int, to_values: BlockMap) -> Moments:
     """Moments up to `order` (3 to 8) of the mapped values of the rows named in `which`.
 
     Every mapped row must vary. Cost: one pass, seldom two, of about ten floating-point operations an element.
@@ -166,7 +164,11 @@ def _long_row(
 
 
 def _sum_over_blocks(
-    row: NDArray[np.floating[Any]], which: IntArray, pivot: float, to_values: BlockMap, scratch: _Scratch,
+    row: NDArray[np.floating[Any]],
+    which: IntArray,
+    pivot: float,
+    to_values: BlockMap,
+    scratch: _Scratch,
     sums: FloatArray,
 ) -> None:
     parts = np.empty((len(sums), -(-len(row) // BLOCK)))

@@ -73,9 +73,7 @@ def series_step(a: FloatArray, furthest: FloatArray) -> SeriesStep:
     )
 
 
-def saturated_step(
-    a: FloatArray, lowest: FloatArray, highest: FloatArray
-) -> tuple[FloatArray, NDArray[np.bool_]]:
+def saturated_step(a: FloatArray, lowest: FloatArray, highest: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Time of a Newton step on asinh(G/2), and whether it was short enough to be taken in full.
 
     It never passes a pole; `lowest` < 0 < `highest` are the ends of x.

@@ -165,6 +165,11 @@ def orthokurtosis(
     no zero-skew point
     """
     return reduce_rows(
-        "orthokurtosis", a, orthokurtosis_rows, axis=axis, nan_policy=nan_policy, keepdims=keepdims,
+        "orthokurtosis",
+        a,
+        orthokurtosis_rows,
+        axis=axis,
+        nan_policy=nan_policy,
+        keepdims=keepdims,
         on_refusal=on_refusal,
     )

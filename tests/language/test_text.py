@@ -114,7 +114,8 @@ def test_domains_are_read_and_written(text: str, name: str, interval: tuple[Any,
 
 
 @pytest.mark.parametrize("text", [
-    "", "x=", "x=[0,1]", "x=(1,0)", "x=(0,0)", "x=(0,x)", "x=(0,1,2)", "x=(0,pi)", "x=(nan,1)", "x y=real", "__x__=real",
+    "", "x=", "x=[0,1]", "x=(1,0)", "x=(0,0)", "x=(0,x)", "x=(0,1,2)", "x=(0,pi)", "x=(nan,1)", "x y=real",
+    "__x__=real",
     "lambda=real", "x=(9**9**9**9,oo)", "x=whole", "x" * 10**6,
 ])
 def test_domains_that_are_none_are_refused(text: str) -> None:

@@ -6,8 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from symdecouple.errors import InvalidInput, Outcome, RefusalWarning, Refused
 from symdecouple.numeric.batch import Panel, RowValues, reduce_rows

@@ -1,5 +1,6 @@
 """The orthokurtosis from its definition, by bisection with mpmath: shares nothing with the package."""
 
+import itertools
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
@@ -22,7 +23,7 @@ def standardized_moment(values: list[Any], order: int) -> Any:
 def _digits_needed(values: list[Fraction], dps: int) -> int:
     """dps and as many more as separate the range from the smallest gap: the root lies that close to a pole."""
     ordered = sorted(set(values))
-    ratio = (ordered[-1] - ordered[0]) / min(b - a for a, b in zip(ordered, ordered[1:], strict=False))
+    ratio = (ordered[-1] - ordered[0]) / min(b - a for a, b in itertools.pairwise(ordered))
     return 2 * dps + 2 * len(str(int(ratio)))
 
 

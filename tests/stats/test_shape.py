@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 import scipy.stats
 import sympy
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from symdecouple.errors import InvalidInput, RefusalWarning, Refused
 from symdecouple.stats import kurtosis, orthokurtosis, skewness
@@ -206,7 +205,9 @@ def test_small_integers_are_converted_not_wrapped(kind: str) -> None:
 def test_integers_past_the_reach_of_float64() -> None:
     for offset in (2**53, 2**60, 2**62):
         assert orthokurtosis(np.array(SAMPLE, dtype=np.int64) + offset) == pytest.approx(EXPECTED, rel=1e-13)
-    assert orthokurtosis(np.array(SAMPLE, dtype=np.uint64) + np.uint64(2**64 - 20)) == pytest.approx(EXPECTED, rel=1e-13)
+    assert orthokurtosis(np.array(SAMPLE, dtype=np.uint64) + np.uint64(2**64 - 20)) == pytest.approx(
+        EXPECTED, rel=1e-13
+    )
     assert orthokurtosis([10**200 + v for v in SAMPLE]) == pytest.approx(EXPECTED, rel=1e-13)
     assert orthokurtosis([10**200 * v for v in SAMPLE]) == pytest.approx(EXPECTED, rel=1e-13)
     extremes = np.array([-(2**63), 2**63 - 1, 5], dtype=np.int64)
@@ -223,7 +224,9 @@ def test_exact_numbers_are_centred_before_they_are_rounded() -> None:
     with mpmath.workdps(60):
         sample = [mpmath.mpf(10) ** 40 + v for v in SAMPLE]
     assert orthokurtosis(sample) == pytest.approx(EXPECTED, rel=1e-13)
-    assert orthokurtosis([sympy.sqrt(2) * v + sympy.Integer(10) ** 30 for v in SAMPLE]) == pytest.approx(EXPECTED, 1e-13)
+    assert orthokurtosis([sympy.sqrt(2) * v + sympy.Integer(10) ** 30 for v in SAMPLE]) == pytest.approx(
+        EXPECTED, 1e-13
+    )
 
 
 @pytest.mark.parametrize("a", [[True, False, True], ["1", "2", "3"], [1j, 2, 3], [None, 1, 2], [sympy.Symbol("a"), 1]])
@@ -251,7 +254,9 @@ def test_nan_policies() -> None:
     a = np.array([*SAMPLE, np.nan])
     assert np.isnan(orthokurtosis(a))
     assert orthokurtosis(a, nan_policy="omit") == orthokurtosis(SAMPLE)
-    assert orthokurtosis([*map(Fraction, SAMPLE), float("nan")], nan_policy="omit") == pytest.approx(EXPECTED, rel=1e-13)
+    assert orthokurtosis([*map(Fraction, SAMPLE), float("nan")], nan_policy="omit") == pytest.approx(
+        EXPECTED, rel=1e-13
+    )
     with pytest.raises(InvalidInput, match="hold NaN"):
         orthokurtosis(a, nan_policy="raise")
 
@@ -279,6 +284,7 @@ def test_raising_hands_over_what_was_computed(statistic: object) -> None:
 
 
 def test_no_heavy_import() -> None:
-    code = "import sys, symdecouple.stats; print([m for m in ('sympy', 'scipy', 'numba', 'mpmath') if m in sys.modules])"
+    heavy = ("sympy", "scipy", "numba", "mpmath")
+    code = f"import sys, symdecouple.stats; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
