@@ -40,7 +40,7 @@ ORDER = {
     "sklearn": "",
     "lazy": "",
     "plotting": "",
-    "cli": "",
+    "cli": "exit_codes arguments cells text_file samples shape_rows report decouple check demo command",
     "reproduction": "",
 }
 

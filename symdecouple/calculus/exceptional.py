@@ -18,7 +18,7 @@ from sympy import Add, E, Expr, Mul, Poly, S, Symbol, expand, gcd, roots, solve
 from sympy.polys.polyerrors import PolynomialError
 
 from symdecouple.calculus.budget import Budget
-from symdecouple.calculus.frame import Frame, combination, difference
+from symdecouple.calculus.frame import Frame, combination, difference, recent_frame
 from symdecouple.calculus.membership import Membership
 from symdecouple.calculus.subject import Subject
 from symdecouple.errors import UnsupportedExpression
@@ -33,7 +33,7 @@ def candidates(subject: Subject, certificate: Any, budget: Budget) -> tuple[Mapp
     if subject.kind != "mean" or subject.is_filtered:
         return ()
     try:
-        frame = Frame(subject.items, budget)
+        frame = recent_frame(subject.items, budget)
     except UnsupportedExpression:
         return ()
     conditions: list[Expr] = list(_pivot_conditions(frame, subject.symbols))

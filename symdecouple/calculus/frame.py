@@ -14,6 +14,7 @@ structure functions of the v_i follow from those of the w_i by the product rule
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -29,7 +30,7 @@ from symdecouple.language.feature import Feature
 from symdecouple.language.filters import Filtered
 from symdecouple.language.sample import Sample
 
-__all__ = ["Form", "Frame", "combination", "difference"]
+__all__ = ["Form", "Frame", "combination", "difference", "recent_frame"]
 
 Raw = dict[Expr, Expr]
 Form = dict[Expr, FracElement]
@@ -190,6 +191,20 @@ class Frame:
     def _cleaned(self, form: Form) -> Form:
         reduced = {psi: self.coefficients.reduced(c) for psi, c in form.items()}
         return {psi: c for psi, c in reduced.items() if c != 0}
+
+
+_RECENT: OrderedDict[tuple[Any, ...], Frame] = OrderedDict()
+_KEPT = 8
+
+
+def recent_frame(items: tuple[Any, ...], budget: Budget) -> Frame:
+    """Return the frame of some items, the same one if it was made a moment ago: C1 and C2 ask one after the other."""
+    frame = _RECENT.pop(items, None) or Frame(items, budget)
+    frame.budget = budget
+    _RECENT[items] = frame
+    if len(_RECENT) > _KEPT:
+        _RECENT.popitem(last=False)
+    return frame
 
 
 def _expression(item: Any) -> Expr:

@@ -20,7 +20,7 @@ from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.certificates import FullSpan, Involution, NonInvolution, denominators
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
 from symdecouple.calculus.exceptional import candidates
-from symdecouple.calculus.frame import Frame
+from symdecouple.calculus.frame import Frame, recent_frame
 from symdecouple.calculus.independence import SEED, check_independence, check_size
 from symdecouple.calculus.membership import Membership
 from symdecouple.calculus.subject import Subject
@@ -87,7 +87,7 @@ def check_frobenius(features: Any, *, n_samples: int | None = None, budget: floa
 
 
 def _decide_generic(subject: Subject, clock: Budget, rng: random.Random) -> dict[str, Any]:
-    frame = Frame(subject.items, clock)
+    frame = recent_frame(subject.items, clock)
     member = Membership(frame, clock, rng)
     for i, j in combinations(member.pivots, 2):
         if member.excludes(member.bracket(i, j)):
@@ -145,14 +145,14 @@ def _suspects(subject: Subject, columns: list[int], clock: Budget, rng: random.R
     pairs = list(combinations(columns, 2))
     if subject.kind != "mean" or subject.is_filtered:
         return pairs
-    member = Membership(Frame(subject.items, clock), clock, rng)
+    member = Membership(recent_frame(subject.items, clock), clock, rng)
     return [(i, j) for i, j in pairs if member.excludes(member.bracket(i - 1, j - 1))]
 
 
 def _prove_one_size(subject: Subject, n_samples: int, clock: Budget, rng: random.Random) -> dict[str, Any]:
     """Every minor vanished at the samples tried: prove the brackets in the span, for every N or for this one."""
     if subject.kind == "mean" and not subject.is_filtered:
-        structure = _structure(Membership(Frame(subject.items, clock), clock, rng))
+        structure = _structure(Membership(recent_frame(subject.items, clock), clock, rng))
         if isinstance(structure, dict):
             return _proved(subject, structure, n_samples)
     explicit = subject if subject.coordinates else subject.at(n_samples)
@@ -187,7 +187,7 @@ def _independent_part(subject: Subject, independence: Verdict, clock: Budget,
     if certificate.relation is None:
         return subject, [], {}
     about: Subject = certificate.subject
-    frame = CoordinateFrame(about, clock) if about.coordinates else Frame(about.items, clock)
+    frame = CoordinateFrame(about, clock) if about.coordinates else recent_frame(about.items, clock)
     member = Membership(frame, clock, rng)
     relations = _relations(member, len(subject))
     return (subject, [], {}) if relations is None else (about, [k + 1 for k in member.pivots], relations)

@@ -19,7 +19,7 @@ from symdecouple.calculus.audit import basis_check
 from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.certificates import Dependence, Independence
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
-from symdecouple.calculus.frame import Frame
+from symdecouple.calculus.frame import recent_frame
 from symdecouple.calculus.membership import Membership
 from symdecouple.calculus.subject import Subject
 from symdecouple.calculus.witness import find_witness
@@ -88,7 +88,7 @@ def check_size(subject: Subject, n_samples: int | None) -> int | None:
 
 
 def _decide_generic(subject: Subject, clock: Budget, rng: random.Random) -> dict[str, Any]:
-    frame = Frame(subject.items, clock)
+    frame = recent_frame(subject.items, clock)
     member = Membership(frame, clock, rng)
     if len(member.pivots) < len(subject):
         return _dependent(subject, member, None)
@@ -116,7 +116,7 @@ def _decide_one_size(subject: Subject, n_samples: int, clock: Budget, rng: rando
         return {"status": Status.PROVED, "certificate": Independence(subject, witness, None, n_samples),
                 "reason": f"a {len(subject)}-minor of the gradients is not zero"}
     if subject.kind == "mean" and not subject.is_filtered:
-        generic = Membership(Frame(subject.items, clock), clock, rng)
+        generic = Membership(recent_frame(subject.items, clock), clock, rng)
         if len(generic.pivots) < len(subject):
             return _dependent(subject, generic, n_samples)
     explicit = subject if subject.coordinates else subject.at(n_samples)

@@ -119,9 +119,11 @@ def read_arguments(argv: Sequence[str]) -> argparse.Namespace:
                      formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
     parser.add_argument("--version", action="store_true", help="show the version and exit")
     parser.add_argument("unknown", nargs="*", help=argparse.SUPPRESS)
-    found = parser.parse_args(argv)
+    found, options = parser.parse_known_args(argv)
     if found.unknown:
         parser.error(f"there is no command {found.unknown[0][:40]!r}; the commands are {', '.join(COMMANDS)}")
+    if options:
+        parser.error(f"unknown option {options[0][:40]}; options come after the command")
     if not found.version:
         parser.error(f"no command was given; the commands are {', '.join(COMMANDS)}")
     return argparse.Namespace(command=None, version=True)
@@ -166,7 +168,8 @@ def _add_decouple(parser: argparse.ArgumentParser) -> None:
     add("--output", "-o", metavar="FILE", help="write there instead of standard output")
     add("--delimiter", default="auto", type=_delimiter, metavar="CHAR",
         help="what separates fields: a character, tab, space or auto (default)")
-    add("--decimal", choices=["auto", ".", ","], default="auto", help="the decimal sign (default auto)")
+    add("--decimal", choices=["auto", ".", ","], default="auto", metavar="SIGN",
+        help="the decimal sign: a point, a comma or auto (default)")
     add("--skip-header", default="auto", type=_header_lines, metavar="LINES",
         help="lines before the data, the last of which names the columns; auto (default) finds one line of names")
     add("--encoding", default="auto", metavar="NAME", help="of text; auto (default) is UTF-8, or UTF-16 with its mark")
