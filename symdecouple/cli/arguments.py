@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from symdecouple.errors import InvalidInput
@@ -87,6 +87,12 @@ examples:
 exit codes: 0 every value computed, 4 some were refused, 3 bad input"""
 
 
+_DEMO = """\
+A guided tour on Michelson's measurements of the speed of light, 1879: features
+declared, their verdicts with certificates, and decoupled values. Everything it
+shows is computed while you wait."""
+
+
 class UsageError(InvalidInput):
     """The arguments do not fit the command."""
 
@@ -110,9 +116,10 @@ def read_arguments(argv: Sequence[str]) -> argparse.Namespace:
     """
     if argv and argv[0] in COMMANDS:
         name = argv[0]
-        parser = _Parser(prog=f"symdecouple {name}", formatter_class=argparse.RawDescriptionHelpFormatter,
-                         allow_abbrev=False, **COMMANDS[name][0])
-        COMMANDS[name][1](parser)
+        description, epilog, add_arguments = COMMANDS[name]
+        parser = _Parser(prog=f"symdecouple {name}", description=description, epilog=epilog, allow_abbrev=False,
+                         formatter_class=argparse.RawDescriptionHelpFormatter)
+        add_arguments(parser)
         rest = [_shielded(argument) for argument in argv[1:]] if name == "check" else argv[1:]
         return parser.parse_intermixed_args(rest, argparse.Namespace(command=name, version=False))
     parser = _Parser(prog="symdecouple", usage="symdecouple COMMAND ...", description=_ABOUT, epilog=_EXAMPLES,
@@ -162,7 +169,7 @@ def _add_decouple(parser: argparse.ArgumentParser) -> None:
     add("--axis", choices=["auto", "rows", "columns"], default="auto", help="what the samples are (default auto)")
     add("--columns", metavar="A,B,...", help="use these columns only, by name or number from 1")
     add("--nan-policy", choices=["propagate", "omit", "raise"], default="propagate",
-        help="samples with missing values: refuse them (propagate, the default), compute without (omit), or stop (raise)")
+        help="missing values: refuse the sample (propagate, the default), compute without (omit), or stop (raise)")
     add("--format", choices=["table", "csv", "json"], help="default: by the name of --output, otherwise table")
     add("--json", dest="format", action="store_const", const="json", help="the same as --format json")
     add("--output", "-o", metavar="FILE", help="write there instead of standard output")
@@ -179,12 +186,12 @@ def _add_demo(parser: argparse.ArgumentParser) -> None:
     """The tour takes no arguments."""
 
 
-COMMANDS = {
-    "check": ({"description": _CHECK, "epilog": _CHECK_MORE}, _add_check),
-    "decouple": ({"description": _DECOUPLE, "epilog": _DECOUPLE_MORE}, _add_decouple),
-    "demo": ({"description": "A guided tour on Michelson's measurements of the speed of light, 1879. Everything it "
-                             "shows is computed\nwhile you wait."}, _add_demo),
+COMMANDS: dict[str, tuple[str, str, Callable[[argparse.ArgumentParser], None]]] = {
+    "check": (_CHECK, _CHECK_MORE, _add_check),
+    "decouple": (_DECOUPLE, _DECOUPLE_MORE, _add_decouple),
+    "demo": (_DEMO, "", _add_demo),
 }
+"""Each command's description, what follows its options in the help, and its options."""
 
 
 def _sample_size(text: str) -> int:

@@ -49,7 +49,9 @@ class Verification:
         count = f"{len(self.checks)} check{'s' * (len(self.checks) != 1)} in {self.seconds:.2f} s"
         if not self.failed:
             return f"verified, {count}"
-        return f"not verified in time, {count}" if self.ran_out else f"NOT VERIFIED, {len(self.failed)} of {count} failed"
+        if self.ran_out:
+            return f"not verified in time, {count}"
+        return f"NOT VERIFIED, {len(self.failed)} of {count} failed"
 
     def to_dict(self) -> dict[str, Any]:
         checks = [{"name": check.name, "passed": check.passed, "detail": check.detail} for check in self.checks]

@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 
 from symdecouple.cli.arguments import read_arguments
 from symdecouple.cli.exit_codes import ExitCode
@@ -58,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _answered(argv: list[str]) -> int:
     """Run the command; turn what it raises into a message and a code."""
-    as_json = "--json" in argv or "--format=json" in argv or ("--format", "json") in zip(argv, argv[1:], strict=False)
+    as_json = "--json" in argv or "--format=json" in argv or ("--format", "json") in pairwise(argv)
     try:
         return _run(read_arguments(argv))
     except SystemExit as done:  # --help

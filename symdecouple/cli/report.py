@@ -113,11 +113,9 @@ def shape_figures(values: Sequence[float | None]) -> list[str]:
 def align(columns: Sequence[Sequence[str]]) -> str:
     """Columns of equal length side by side: the first to the left, numbers to the right."""
     widths = [max(map(len, column)) for column in columns]
-    lines = []
-    for cells in zip(*columns, strict=True):
-        first = cells[0].ljust(widths[0])
-        lines.append("  ".join([first, *(cell.rjust(width) for cell, width in zip(cells[1:], widths[1:], strict=True))]))
-    return "\n".join(line.rstrip() for line in lines)
+    others = [[cell.rjust(width) for cell in column] for column, width in zip(columns[1:], widths[1:], strict=True)]
+    first = [cell.ljust(widths[0]) for cell in columns[0]]
+    return "\n".join("  ".join(cells).rstrip() for cells in zip(first, *others, strict=True))
 
 
 def _clipped(label: str) -> str:

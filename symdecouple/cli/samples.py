@@ -107,8 +107,8 @@ def _columns(grid: Grid, taken: Sequence[int]) -> Samples:
     expected = grid.width if grid.header is None else len(grid.header)
     for row, line in zip(grid.rows, grid.lines, strict=True):
         if len(row) != expected:
-            raise InvalidInput(f"the number of fields in line {line} is {len(row)}, and {expected} where the columns are the "
-                               "samples; leave the field of a missing value empty, or take the rows, --axis rows")
+            raise InvalidInput(f"the number of fields in line {line} is {len(row)}, and {expected} where the columns "
+                               "are samples; leave the field of a missing value empty, or take the rows, --axis rows")
     labels = tuple(grid.name(k) for k in taken)
     vectors = tuple(_vector([row[k] for row in grid.rows]) for k in taken)
     return Samples("columns", labels, vectors, str(grid))
@@ -162,17 +162,17 @@ def _check_text(grid: Grid, text: Iterable[int]) -> None:
         for row, line in zip(grid.rows, grid.lines, strict=True):
             cell = row[column] if column < len(row) else ""
             if isinstance(cell, str) and _UNSPLIT.fullmatch(cell) and not _DATE.fullmatch(cell):
-                raise InvalidInput(f"line {line}, {grid.name(column)}: is {cell[:30]!r} one number, or several? Say how "
-                                   "to read it with --delimiter and --decimal, or leave the column out with --columns")
+                raise InvalidInput(f"line {line}, {grid.name(column)}: is {cell[:30]!r} one number or several? Say how "
+                                   "to read it, --delimiter and --decimal, or leave the column out with --columns")
 
 
 def _check_numbers(grid: Grid, taken: Iterable[int]) -> None:
     for column in taken:
         for row, line in zip(grid.rows, grid.lines, strict=True):
             if column < len(row) and isinstance(cell := row[column], str):
-                raise InvalidInput(f"line {line}, {grid.name(column)}: {cell[:30]!r} is no number, and others in the column "
-                                   "are; mend it, leave the field empty, or see --columns, --delimiter, --decimal and "
-                                   "--skip-header")
+                raise InvalidInput(f"line {line}, {grid.name(column)}: {cell[:30]!r} is no number, and others in the "
+                                   "column are; mend it, leave the field empty, or see --columns, --delimiter, "
+                                   "--decimal and --skip-header")
 
 
 def read_array(stream: BinaryIO, axis: str = "auto") -> Samples:

@@ -186,5 +186,5 @@ def _row(cells: Sequence[str], line: int, decimal: str) -> tuple[Cell, ...]:
 
 def _no_number(cells: Sequence[str], delimiter: str) -> str:
     shown = ", ".join(repr(cell[:30]) for cell in cells[:3])
-    return (f"there is no number in it, split at {_NAMES.get(delimiter, delimiter)} (the last line begins with {shown}); "
-            "--delimiter and --decimal say how to read it")
+    return (f"there is no number in it, split at {_NAMES.get(delimiter, delimiter)} (the last line begins with "
+            f"{shown}); --delimiter and --decimal say how to read it")

@@ -1,0 +1,232 @@
+"""`symdecouple check`: the answer is in the exit code, the evidence in the output, and no input ends in a traceback."""
+
+import io
+import json
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from unittest import mock
+
+import pytest
+
+import symdecouple as sd
+from symdecouple.calculus import certificates
+from symdecouple.cli import main
+from symdecouple.cli.check import Verification, exit_code
+from symdecouple.cli.exit_codes import ExitCode
+from symdecouple.errors import BudgetExceeded
+from symdecouple.verdict import Check, Status, Verdict
+
+PROVED = ["mean(x)", "mean(x^2)", "mean(x^3)"]
+REFUTED = [*PROVED, "mean(x^4)"]
+DEPENDENT = ["mean(x)", "2*mean(x) + 1"]
+
+HOSTILE = [
+    "__import__('os').system('true')", "mean(x).__class__", "[x for x in (1,)]", "lambda: 0", "mean(x^10^10)",
+    "9**9**9**9", "mean(gamma(10^9)*x)", "(" * 500 + "x" + ")" * 500, "mean(x)" * 5000, "x" * 20000,
+    "mean(x) if 1 else 2", "f'{x}'", "mean(x); mean(x)", "mean(x", "mean(\0x)", "mean(x)\nmean(x)", "", "   ", "1/0", "mean(1/0*x)", "x", "7",
+    "mean(x1)", "mean(abs(x))", "mean(nan*x)", "mean(oo*x)", "e" * 40 + "(x)", "%s%n", "\x1b[2J", "mean(x)==1", "mean(𝒙)",
+]
+
+
+@pytest.mark.parametrize(("formulas", "code", "said"), [
+    (PROVED, 0, "PROVED for every N"),
+    (REFUTED, 1, "REFUTED for every N >= 5"),
+    (DEPENDENT, 1, "C1: REFUTED"),
+    (["mean(filter(h)(x)^2)", "mean(x)"], 2, "UNDECIDED"),
+])
+def test_the_exit_code_is_the_answer(formulas: list[str], code: int, said: str,
+                                     capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", *formulas]) == code
+    out, err = capsys.readouterr()
+    assert said in out
+    assert err == ""
+    assert ("certificates: verified, " in out) == (code != 2)
+
+
+def verdict(c2: Status, c1: Status | None) -> Verdict:
+    def one(question: str, status: Status, inner: Verdict | None) -> Verdict:
+        exact = status in (Status.PROVED, Status.REFUTED)
+        return Verdict(question, status, (), certificate=mock.Mock() if exact else None, independence=inner)
+
+    return one("C2", c2, None if c1 is None else one("C1", c1, None))
+
+
+@pytest.mark.parametrize(("c2", "c1", "code"), [
+    ("PROVED", "PROVED", ExitCode.PROVED), ("PROVED", "UNDECIDED", ExitCode.UNDECIDED),
+    ("PROVED", "REFUTED", ExitCode.REFUTED), ("REFUTED", "PROVED", ExitCode.REFUTED),
+    ("REFUTED", "UNDECIDED", ExitCode.REFUTED), ("UNDECIDED", "PROVED", ExitCode.UNDECIDED),
+    ("UNDECIDED", "REFUTED", ExitCode.REFUTED), ("UNDECIDED", "UNDECIDED", ExitCode.UNDECIDED),
+])
+def test_both_conditions_count(c2: str, c1: str, code: ExitCode) -> None:
+    assert exit_code(verdict(Status[c2], Status[c1])) is code
+
+
+@pytest.mark.parametrize("formula", HOSTILE)
+def test_bad_input_is_code_3_at_once(formula: str, capsys: pytest.CaptureFixture[str]) -> None:
+    start = time.perf_counter()
+    assert main(["check", formula]) == 3
+    assert time.perf_counter() - start < 2
+    out, err = capsys.readouterr()
+    assert "Traceback" not in out + err
+    assert "\x1b" not in err
+    assert len(err) < 1500
+
+
+@pytest.mark.parametrize("formula", ["mean(x^10^10)", "mean(abs(x))", "__import__('os')"])
+def test_errors_are_json_too(formula: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "mean(x)", formula, "--json"]) == 3
+    out, err = capsys.readouterr()
+    assert err == ""
+    answer = json.loads(out)
+    assert answer["exit_code"] == 3
+    assert answer["error"].startswith("formula 2: ")
+
+
+@pytest.mark.parametrize("argv", [
+    [], ["check"], ["check", "mean(x)", "--nonsense"], ["chekc", "mean(x)"], ["check", "mean(x)", "-n", "two"],
+    ["check", "mean(x)", "-n", "1"], ["check", "mean(x)", "-n", "10000000"], ["check", "mean(x)", "--budget", "nan"],
+    ["check", "mean(x)", "--budget", "-1"], ["check", "mean(x)", "--budget", "1e300"], ["--nonsense"],
+    ["check", "mean(x)", "--verify", "--no-verify"], ["check", "mean(x)", "--domain", "x=(1, 0)"],
+    ["check", "mean(x)", "--domain", "x=imaginary"], ["check", "mean(x)", "--at", "a=1"],
+    ["check", "mean(x)", "--at", "a"], ["check", "mean(a*x)", "--at", "a=__import__('os')"],
+    ["check", "mean(x)", "mean(x)"], ["check", "mean(x)", "--allow-nonsmooth", "Nothing"],
+    ["check", "mean(x)", "--at", "=1"],
+])
+def test_usage_errors_are_code_3(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(argv) == 3
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("symdecouple: ")
+    assert "Traceback" not in err
+
+
+def test_json_is_a_verdict_that_verifies_elsewhere(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", *REFUTED, "--json"]) == 1
+    out = capsys.readouterr().out
+    answer = json.loads(out)
+    assert answer["status"] == "REFUTED"
+    assert answer["verification"]["passed"] is True
+    assert all(check["passed"] for check in answer["verification"]["checks"])
+    again = sd.verdict_from_json(out)
+    assert again.failing_pair == (3, 4)
+    assert again.certificate.verify()
+
+
+def test_options_may_stand_between_formulas(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "mean(x)", "--no-verify", "mean(x^2)", "-n", "5", "mean(x^3)"]) == 0
+    out = capsys.readouterr().out
+    assert "PROVED for N = 5" in out
+    assert "Mean(x**3)" in out
+    assert "certificates" not in out
+
+
+def test_a_formula_may_begin_with_a_minus(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "-mean(x)", "-n*mean(x^2)"]) == 0
+    assert "-Mean(x)" in capsys.readouterr().out
+
+
+def test_verify_shows_every_check(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", *PROVED, "--verify"]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("    ok ")]
+    assert len(lines) > 10
+    assert {line.split()[1] for line in lines} == {"C1,", "C2,"}
+
+
+def test_latex_has_features_and_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "mean(x)", "mean(x^2)", "--latex"]) == 0
+    features, answer = capsys.readouterr().out.splitlines()
+    assert r"\overline{x^{2}}" in features
+    assert "[v_{1}, v_{2}] = 2 v_{1}" in answer
+    assert all(line.startswith("$") and line.endswith("$") for line in (features, answer))
+
+
+def test_domain_parameter_values_and_kinks(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "mean(log(x))", "mean(x^3)", "--domain", "x=positive"]) == 1
+    assert main(["check", "mean(x)", "mean(x^2 + a*x^5)"]) == 1
+    assert main(["check", "mean(x)", "mean(x^2 + a*x^5)", "--at", "a=0"]) == 0
+    assert main(["check", "mean(Abs(x))", "--allow-nonsmooth", "abs"]) == 0
+    assert main(["check", "mean(x)", "mean(filter(h)(x)^2)", "--at", "h=taps((1, 0, -1))(x)", "-n", "6"]) == 0
+    assert main(["check", "x1 + x2", "x1*x2", "-n", "2"]) == 0
+    assert "vacuous" in capsys.readouterr().out
+
+
+def test_formulas_from_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("# raw moments\nmean(x^2)\n\nmean(x^3)\n"))
+    assert main(["check", "mean(x)", "-"]) == 0
+    assert "  3  Mean(x**3)" in capsys.readouterr().out
+    monkeypatch.setattr(sys, "stdin", io.StringIO("# nothing\n"))
+    assert main(["check", "-"]) == 3
+    assert "no formula" in capsys.readouterr().err
+
+
+def test_a_false_certificate_is_an_internal_error(monkeypatch: pytest.MonkeyPatch,
+                                                  capsys: pytest.CaptureFixture[str]) -> None:
+    audit = certificates.Involution.audit
+    monkeypatch.setattr(certificates.Involution, "audit",
+                        lambda self: (*audit(self)[:-1], replace(audit(self)[-1], passed=False)))
+    assert main(["check", *PROVED]) == 70
+    out, err = capsys.readouterr()
+    assert "NOT VERIFIED, 1 of " in out
+    assert "not to be trusted" in err
+    assert "FAIL C2, " in err
+
+
+def test_a_verification_that_takes_too_long_leaves_it_undecided(monkeypatch: pytest.MonkeyPatch,
+                                                                capsys: pytest.CaptureFixture[str]) -> None:
+    def audit(self: object) -> tuple[Check, ...]:
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            time.sleep(0.001)
+        return ()
+
+    monkeypatch.setattr(certificates.Involution, "audit", audit)
+    assert main(["check", "mean(x)", "mean(x^2)", "--budget", "0.5"]) == 2
+    out, err = capsys.readouterr()
+    assert "not verified in time" in out
+    assert "--budget" in err
+
+
+def test_a_wrong_check_is_not_excused_by_a_late_one() -> None:
+    late, wrong = Check("late", False, f"{BudgetExceeded.__name__}: ..."), Check("wrong", False)
+    assert Verification((late,), 1.0).ran_out
+    assert not Verification((late, wrong), 1.0).ran_out
+
+
+def test_interrupt_and_unforeseen_errors(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for error, code, said in ((KeyboardInterrupt(), 130, "interrupted"), (RuntimeError("odd"), 70, "RuntimeError: odd"),
+                              (BudgetExceeded("too large"), 2, "too large")):
+        monkeypatch.setattr("symdecouple.cli.check.check_frobenius", mock.Mock(side_effect=error))
+        assert main(["check", "mean(x)"]) == code
+        assert said in capsys.readouterr().err
+
+
+def test_help_has_examples_and_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    for argv in (["--help"], ["check", "--help"], ["decouple", "-h"]):
+        assert main(argv) == 0
+        out = capsys.readouterr().out
+        assert "examples:\n  symdecouple " in out
+        assert "exit codes:" in out
+        assert max(map(len, out.splitlines())) <= 88
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("symdecouple ")
+
+
+def test_as_a_process() -> None:
+    command = [sys.executable, "-m", "symdecouple", "check"]
+    done = subprocess.run([*command, *REFUTED], check=False, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "[v3, v4] leaves the span" in done.stdout
+    done = subprocess.run([*command, "mean(x"], check=False, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (3, "")
+
+
+@pytest.mark.parametrize(("argv", "absent"), [
+    (["--help"], ["numpy", "sympy"]), (["check", "--help"], ["numpy", "sympy"]),
+    (["decouple", "no such file"], ["sympy", "scipy"]),
+])
+def test_start_up_is_light(argv: list[str], absent: list[str]) -> None:
+    program = (f"import sys\nfrom symdecouple.cli import main\nmain({argv!r})\n"
+               f"sys.exit(any(name in sys.modules for name in {absent!r}))")
+    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, timeout=120)
