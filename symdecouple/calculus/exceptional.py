@@ -9,7 +9,7 @@ again one by one. Candidates are looked for among these, not proved to be all.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from itertools import combinations
 from typing import Any
@@ -21,11 +21,41 @@ from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.frame import Frame, combination, difference, recent_frame
 from symdecouple.calculus.membership import Membership
 from symdecouple.calculus.subject import Subject
-from symdecouple.errors import UnsupportedExpression
+from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
+from symdecouple.verdict import Status, Verdict
 
-__all__ = ["candidates"]
+__all__ = ["candidates", "exceptions"]
 
 LIMIT = 12
+
+
+def exceptions(subject: Subject, generic: tuple[Status, Status | None], certificate: Any,
+               decide: Callable[[Mapping[Symbol, Expr], float], Verdict],
+               budget: Budget) -> tuple[Mapping[Symbol, Expr], ...]:
+    """Return the candidates at which the answer differs from the generic one (its status, and that of its C1).
+
+    `decide` takes the values and the seconds left. A set that is no feature set at a candidate (a feature becomes
+    constant, two features coincide) counts as different, UNDECIDED does not.
+    """
+    if not subject.symbols or generic[0] is Status.UNDECIDED:
+        return ()
+    found = []
+    try:
+        with budget.watch("looking for exceptional parameters"):
+            for values in candidates(subject, certificate, budget):
+                budget.check("looking for exceptional parameters")
+                try:
+                    special = decide(values, budget.remaining)
+                except InvalidInput:
+                    found.append(values)
+                    continue
+                inner = special.independence.status if special.independence is not None else None
+                if any(a is not b and b is not Status.UNDECIDED
+                       for a, b in zip(generic, (special.status, inner), strict=True)):
+                    found.append(values)
+    except BudgetExceeded:
+        pass
+    return tuple(found)
 
 
 def candidates(subject: Subject, certificate: Any, budget: Budget) -> tuple[Mapping[Symbol, Expr], ...]:

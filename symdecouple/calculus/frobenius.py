@@ -19,13 +19,13 @@ from symdecouple.calculus.audit import basis_check
 from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.certificates import FullSpan, Involution, NonInvolution, denominators
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
-from symdecouple.calculus.exceptional import candidates
+from symdecouple.calculus.exceptional import exceptions
 from symdecouple.calculus.frame import Frame, recent_frame
 from symdecouple.calculus.independence import SEED, check_independence, check_size
 from symdecouple.calculus.membership import Membership
 from symdecouple.calculus.subject import Subject
 from symdecouple.calculus.witness import Witness, find_witness
-from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
+from symdecouple.errors import BudgetExceeded, UnsupportedExpression
 from symdecouple.verdict import Status, Verdict
 
 __all__ = ["check_frobenius"]
@@ -68,9 +68,11 @@ def check_frobenius(features: Any, *, n_samples: int | None = None, budget: floa
     (0, 0, 2)
     """
     subject = Subject.of(features)
-    start = time.perf_counter()
-    n_samples = check_size(subject, n_samples)
-    clock, rng = Budget(budget), random.Random(SEED)
+    return _decide(subject, check_size(subject, n_samples), budget)
+
+
+def _decide(subject: Subject, n_samples: int | None, budget: float, look_for_exceptions: bool = True) -> Verdict:
+    start, clock, rng = time.perf_counter(), Budget(budget), random.Random(SEED)
     independence = check_independence(subject, n_samples=n_samples, budget=budget)
     try:
         with clock.watch("deciding involutivity"):
@@ -78,12 +80,15 @@ def check_frobenius(features: Any, *, n_samples: int | None = None, budget: floa
                       else _decide_one_size(subject, n_samples, independence, clock, rng))
     except (BudgetExceeded, UnsupportedExpression) as error:
         answer = {"status": Status.UNDECIDED, "reason": str(error)}
-    again = partial(_again, subject, n_samples, budget)
-    verdict = partial(Verdict, "C2", subject=subject.texts(), n_samples=n_samples, independence=independence,
-                      redecide=again)
-    if subject.symbols and answer["status"] is not Status.UNDECIDED:
-        answer["exceptions"] = _exceptions(subject, n_samples, answer, clock)
-    return verdict(seconds=time.perf_counter() - start, **answer)
+
+    def decide(values: Mapping[Any, Any], seconds: float) -> Verdict:
+        return _decide(subject.bind(values), n_samples, seconds, look_for_exceptions=False)
+
+    if look_for_exceptions:
+        answer["exceptions"] = exceptions(subject, (answer["status"], independence.status), answer.get("certificate"),
+                                          decide, clock)
+    return Verdict("C2", subject=subject.texts(), n_samples=n_samples, independence=independence,
+                   redecide=partial(_again, subject, n_samples, budget), seconds=time.perf_counter() - start, **answer)
 
 
 def _decide_generic(subject: Subject, clock: Budget, rng: random.Random) -> dict[str, Any]:
@@ -227,27 +232,6 @@ def _proved(subject: Subject, structure: dict[tuple[int, int], Any], n_samples: 
 def _unsolved(pair: tuple[int, int]) -> dict[str, Any]:
     return {"status": Status.UNDECIDED, "reason": f"[v{pair[0]}, v{pair[1]}] looks like a combination of the "
             "gradients, but the identity could not be proved"}
-
-
-def _exceptions(subject: Subject, n_samples: int | None, answer: Mapping[str, Any],
-                clock: Budget) -> tuple[Mapping[Any, Any], ...]:
-    """Decide again at each candidate value of the parameters and keep those where the answer differs."""
-    found = []
-    try:
-        with clock.watch("looking for exceptional parameters"):
-            for values in candidates(subject, answer["certificate"], clock):
-                clock.check("looking for exceptional parameters")
-                try:
-                    special = _again(subject, n_samples, clock.remaining, values)
-                except InvalidInput:
-                    found.append(values)
-                    continue
-                c1 = special.independence.status if special.independence is not None else None
-                if special.status not in (answer["status"], Status.UNDECIDED) or c1 is Status.REFUTED:
-                    found.append(values)
-    except BudgetExceeded:
-        pass
-    return tuple(found)
 
 
 def _again(subject: Subject, n_samples: int | None, budget: float, values: Mapping[Any, Any]) -> Verdict:

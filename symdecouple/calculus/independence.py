@@ -19,6 +19,7 @@ from symdecouple.calculus.audit import basis_check
 from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.certificates import Dependence, Independence
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
+from symdecouple.calculus.exceptional import exceptions
 from symdecouple.calculus.frame import recent_frame
 from symdecouple.calculus.membership import Membership
 from symdecouple.calculus.subject import Subject
@@ -60,19 +61,25 @@ def check_independence(features: Any, *, n_samples: int | None = None, budget: f
     'REFUTED'
     """
     subject = Subject.of(features)
-    start = time.perf_counter()
-    n_samples = check_size(subject, n_samples)
-    clock = Budget(budget)
-    rng = random.Random(SEED)
-    again = partial(_again, subject, n_samples, budget)
+    return _decide(subject, check_size(subject, n_samples), budget)
+
+
+def _decide(subject: Subject, n_samples: int | None, budget: float, look_for_exceptions: bool = True) -> Verdict:
+    start, clock, rng = time.perf_counter(), Budget(budget), random.Random(SEED)
     try:
         with clock.watch("deciding independence"):
-            fields = (_decide_one_size(subject, n_samples, clock, rng) if n_samples is not None
+            answer = (_decide_one_size(subject, n_samples, clock, rng) if n_samples is not None
                       else _decide_generic(subject, clock, rng))
     except (BudgetExceeded, UnsupportedExpression) as error:
-        fields = {"status": Status.UNDECIDED, "reason": str(error)}
-    return Verdict("C1", subject=subject.texts(), n_samples=n_samples, seconds=time.perf_counter() - start,
-                   redecide=again, **fields)
+        answer = {"status": Status.UNDECIDED, "reason": str(error)}
+
+    def decide(values: Mapping[Any, Any], seconds: float) -> Verdict:
+        return _decide(subject.bind(values), n_samples, seconds, look_for_exceptions=False)
+
+    if look_for_exceptions:
+        answer["exceptions"] = exceptions(subject, (answer["status"], None), None, decide, clock)
+    return Verdict("C1", subject=subject.texts(), n_samples=n_samples,
+                   redecide=partial(_again, subject, n_samples, budget), seconds=time.perf_counter() - start, **answer)
 
 
 def check_size(subject: Subject, n_samples: int | None) -> int | None:

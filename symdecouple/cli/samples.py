@@ -28,7 +28,7 @@ Vector: TypeAlias = NDArray[Any]
 
 _NAMED = 8  # columns listed in a message
 _UNSPLIT = re.compile(r"[+-]?[0-9][0-9.,;|'\s+-]*")  # numbers that were not taken apart, or 1.234.567
-_DATE = re.compile(r"[0-9]+(-[0-9]+)+|[0-9]+(\.[0-9]+){2}")
+_DATE = re.compile(r"[0-9]+(-[0-9]+)+|[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{2,4}")
 
 
 @dataclass(frozen=True, slots=True)

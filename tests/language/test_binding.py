@@ -69,7 +69,7 @@ def test_a_value_that_is_no_exact_expression_is_refused(value: Any) -> None:
 def test_binding_a_set_checks_its_keys_and_its_result() -> None:
     features = FeatureSet([m, Mean(x**2 + a * x**3)])
     assert features.bind({"a": 0}) == FeatureSet([m, Mean(x**2)])
-    with pytest.raises(InvalidInput, match="nothing named b occurs.*are a"):
+    with pytest.raises(InvalidInput, match=r"nothing named b occurs.*are a"):
         features.bind({b: 1})
     with pytest.raises(InvalidInput, match="are the same"):
         FeatureSet([m, Mean(a * x)]).bind({a: 1})

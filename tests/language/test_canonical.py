@@ -87,7 +87,7 @@ def test_equal_averages_have_one_form(left: sp.Expr, right: sp.Expr) -> None:
 
 
 @pytest.mark.parametrize(("left", "right"), [
-    (Mean(x**2), m**2), (Mean(sin(x)), Mean(cos(x))), (Mean(exp(x)), Mean(exp(2 * x))), (Mean(sin(2 * x)), Mean(sin(x))),
+    (Mean(x**2), m**2), (Mean(sin(x)), Mean(cos(x))), (Mean(exp(x)), Mean(exp(2 * x))), (Mean(sin(2 * x)), m),
     (Mean(1 / (x - 1)), Mean(1 / (x + 1))), (Mean(x * shift(1)(x)), Mean(x * shift(2)(x))), (Mean(q(x)), q(m)),
     (Mean(h(x) ** 2), h.dc**2 * s), (Mean(p**a), Mean(p**b)), (Mean(log(p)), log(Mean(p))),
     (Mean(x**2 * shift(1)(x)), Mean(x * shift(1)(x) ** 2)),
@@ -98,7 +98,8 @@ def test_different_averages_keep_different_forms(left: sp.Expr, right: sp.Expr) 
 
 
 FUNCTIONS = [
-    (x - a) ** 3 / (x**2 + 1), sin(x) ** 2 * cos(3 * x) * x, tan(x) ** 2, tan(x) ** 3 / cos(x), exp(x) * sinh(2 * x) ** 2,
+    (x - a) ** 3 / (x**2 + 1), sin(x) ** 2 * cos(3 * x) * x, tan(x) ** 2, tan(x) ** 3 / cos(x),
+    exp(x) * sinh(2 * x) ** 2,
     1 / (x**2 * (x + 1) ** 3), (2 * exp(2 * x) + 1) / (exp(x) + 3), sin(x + 1) * cos(x - a) * x**2,
     tanh(x) ** 2, x / (1 + exp(-x)), log(cosh((x - a) / 2)) * x, sqrt(x**2 + 1) * (x**2 + 1), 1 / cosh(x) ** 2,
     cot(x) ** 2, sec(x) * csc(x), (x + 1) ** Rational(5, 2) * (x - a),
