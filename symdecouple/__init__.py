@@ -34,6 +34,11 @@ _MODULE_OF = {
     "Filter": "language.filters",
     "Filtered": "language.filters",
     "shift": "language.filters",
+    "central_moment": "language.statistics",
+    "kurtosis": "language.statistics",
+    "skewness": "language.statistics",
+    "standard_deviation": "language.statistics",
+    "variance": "language.statistics",
     "Feature": "language.feature",
     "FeatureSet": "language.feature",
     "Group": "language.feature",
@@ -62,11 +67,19 @@ def __getattr__(name: str) -> object:
     elif name in _SUBMODULES:
         value = import_module(f"{__name__}.{name}")
     elif name == "__version__":
-        value = import_module("importlib.metadata").version(__name__)
+        value = _version()
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
     return value
+
+
+def _version() -> str:
+    metadata = import_module("importlib.metadata")
+    try:
+        return str(metadata.version(__name__))
+    except metadata.PackageNotFoundError:  # run from a source tree that is not installed
+        return "0+unknown"
 
 
 def __dir__() -> list[str]:

@@ -30,6 +30,13 @@ from .language.feature import Feature as Feature, FeatureSet as FeatureSet, Grou
 from .language.filters import Filter as Filter, Filtered as Filtered, shift as shift
 from .language.mean import Mean as Mean
 from .language.sample import Sample as Sample, coordinates as coordinates, sample as sample, x as x
+from .language.statistics import (
+    central_moment as central_moment,
+    kurtosis as kurtosis,
+    skewness as skewness,
+    standard_deviation as standard_deviation,
+    variance as variance,
+)
 from .language.text import parse as parse, to_text as to_text
 from .verdict import Status as Status, Verdict as Verdict
 
@@ -55,17 +62,22 @@ __all__ = [
     "VectorField",
     "Verdict",
     "__version__",
+    "central_moment",
     "check_frobenius",
     "check_independence",
     "coordinates",
     "derivative_along",
     "gradient",
     "inner_product",
+    "kurtosis",
     "lie_bracket",
     "parse",
     "sample",
     "shift",
+    "skewness",
+    "standard_deviation",
     "to_text",
+    "variance",
     "verdict_from_json",
     "x",
 ]

@@ -67,7 +67,7 @@ class Budget:
                 if not done.is_set():
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(BudgetExceeded))
 
-        timer = threading.Timer(self.remaining, interrupt)
+        timer = threading.Timer(min(self.remaining, threading.TIMEOUT_MAX), interrupt)
         timer.daemon = True
         timer.start()
         try:

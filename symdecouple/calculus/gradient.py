@@ -44,7 +44,7 @@ def gradient(feature: Any) -> VectorField:
     >>> print(gradient(Mean((x - Mean(x))**2)))
     N grad f = 2*x - 2*Mean(x)
     >>> print(gradient(Mean(Filter("h")(x)**2)))
-    N grad f = 2*h~(h(x))
+    N grad f = h~(2*h(x))
     """
     feature = feature if isinstance(feature, Feature) else Feature(feature)
     if feature.kind == "coordinates":

@@ -1,4 +1,4 @@
-r"""Circular filters of the sample vector, declared by taps or by name.
+r"""Circular filters of the sample vector, declared by taps, by name, or by a frequency response.
 
 .. math:: (h(x))_n = \sum_k h_k\, x_{n-k}, \qquad (\tilde h(x))_n = \sum_k h_k\, x_{n+k}\ \text{(the adjoint)}
 
@@ -20,11 +20,11 @@ from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language.mean import exact
 from symdecouple.language.sample import BoundSample, Sample
 
-__all__ = ["DcGain", "Filter", "Filtered", "shift"]
+__all__ = ["DcGain", "Filter", "Filtered", "Response", "shift"]
 
 
 class Filter(Basic):
-    r"""A circular filter: a name, or exact taps with an origin.
+    r"""A circular filter: a name, exact taps with an origin, or a numeric frequency response (`from_response`).
 
     .. math:: (h(x))_n = \sum_j t_j\, x_{n-(j-o)}\quad\text{for taps } t_0, t_1, \ldots \text{ and origin } o
 
@@ -63,9 +63,33 @@ class Filter(Basic):
             raise InvalidInput(f"origin is the index of the tap at lag 0, an integer, got {origin!r}")
         return Basic.__new__(cls, *_trimmed(taps, int(origin)), S.Zero)
 
+    @classmethod
+    def from_response(cls, response: ArrayLike, name: str = "h") -> Filter:
+        """Declare a filter by its N values in the frequency domain, in the order of ``numpy.fft.fft``.
+
+        In the calculus it is a filter with a name; only `apply` looks at the values, for samples of exactly this size.
+
+        Raises
+        ------
+        InvalidInput
+            If the response is not that of a real filter (H[-k] must be the conjugate of H[k]), or not finite.
+
+        Examples
+        --------
+        >>> Filter.from_response([0, 1, 1, 1], name="d").apply([3.0, 0, 0, 1]).tolist()
+        [2.0, -1.0, -1.0, 0.0]
+        """
+        values = np.asarray(response, dtype=complex)
+        if values.ndim != 1 or values.size < 2 or not np.isfinite(values).all():
+            raise InvalidInput(f"a frequency response is a vector of 2 or more finite values, got shape {values.shape}")
+        mirror = np.conj(np.roll(values[::-1], 1))
+        if not np.allclose(values, mirror, rtol=1e-12, atol=1e-12 * np.abs(values).max()):
+            raise InvalidInput("the filter is not real: a response must have H[N - k] = conj(H[k]) for every k")
+        return Basic.__new__(cls, Response(name, tuple(values.tolist())), S.Zero, S.Zero)
+
     @property
     def is_symbolic(self) -> bool:
-        """True iff the filter has a name instead of taps."""
+        """True iff the filter has a name instead of taps (whether or not the name has a frequency response)."""
         return isinstance(self.args[0], Symbol)
 
     @property
@@ -113,10 +137,24 @@ class Filter(Basic):
             raise InvalidInput(f"{self}.apply takes an array of real numbers, got dtype {array.dtype}, "
                                f"shape {array.shape}")
         work = array.astype(np.float64)
-        out = np.zeros_like(work)
-        for lag, tap in self.lags.items():
-            out += float(tap) * np.roll(work, lag, axis=axis)
+        if isinstance(self.args[0], Response):
+            out = self._by_response(work, axis)
+        else:
+            out = np.zeros_like(work)
+            for lag, tap in self.lags.items():
+                out += float(tap) * np.roll(work, lag, axis=axis)
         return out.astype(np.float32) if array.dtype == np.float32 else out
+
+    def _by_response(self, work: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+        kernel, _, mirrored = self.args
+        values = np.asarray(kernel.values)
+        if work.shape[axis] != values.size:
+            raise InvalidInput(f"the filter {self} is given by {values.size} frequencies, the samples have size "
+                               f"{work.shape[axis]}")
+        shape = [1] * work.ndim
+        shape[axis] = values.size
+        spectrum = np.fft.fft(work, axis=axis) * (np.conj(values) if mirrored else values).reshape(shape)
+        return np.fft.ifft(spectrum, axis=axis).real
 
     def _sympystr(self, printer: Any) -> str:
         kernel, origin, mirrored = self.args
@@ -131,6 +169,24 @@ class Filter(Basic):
         if self.is_symbolic:
             return rf"\tilde{{{printer._print(kernel)}}}" if mirrored else str(printer._print(kernel))
         return rf"\left[{','.join(map(printer._print, kernel))}\right]_{{{origin}}}"
+
+
+class Response(Symbol):
+    """The name of a filter that is given by its frequency response."""
+
+    __slots__ = ("values",)
+    values: tuple[complex, ...]
+
+    def __new__(cls, name: str, values: tuple[complex, ...]) -> Response:
+        obj = Symbol.__xnew__(cls, name)
+        obj.values = values
+        return obj
+
+    def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return (self.name, self.values), {}
+
+    def _hashable_content(self) -> tuple[Any, ...]:
+        return (*super()._hashable_content(), self.values)
 
 
 class DcGain(Expr):

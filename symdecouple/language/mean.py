@@ -152,15 +152,15 @@ def exact(value: Any, where: str) -> Expr:
 def rationalized(expr: Expr) -> Expr:
     """Return the expression with every float replaced by the decimal number it prints as."""
     floats = expr.atoms(Float)
-    if any(not f.is_finite for f in floats) or expr.has(nan, oo, -oo, zoo):
+    if any(not f.is_finite for f in floats):
         raise InvalidInput(f"{expr} contains an infinite or undefined number")
     return expr.xreplace({f: Rational(repr(float(f)) if f._prec == 53 else str(f)) for f in floats}) if floats else expr
 
 
 def free_sample(expr: Expr) -> Sample | None:
     """Return the one free sample of a real expression, None where it has none; several are refused."""
-    if expr.has(I):
-        raise InvalidInput(f"{expr} is not real; features are real functions")
+    if expr.has(I, nan, oo, -oo, zoo):
+        raise InvalidInput(f"{expr} contains an imaginary or infinite number; features are real functions")
     samples = sorted(expr.atoms(Sample), key=str)
     if len(samples) > 1:
         raise InvalidInput(f"one average is over one sample, got {', '.join(map(str, samples))} in {expr}")

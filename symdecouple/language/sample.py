@@ -19,6 +19,8 @@ from symdecouple.errors import InvalidInput
 
 __all__ = ["BoundSample", "Coordinate", "Sample", "coordinates", "rational_points", "sample", "x"]
 
+MAX_COORDINATES = 10_000
+
 
 class _Generic(Symbol):
     """A real symbol with the interval it ranges over."""
@@ -134,8 +136,8 @@ def coordinates(n: int) -> tuple[Coordinate, ...]:
     >>> coordinates(3)
     (x1, x2, x3)
     """
-    if isinstance(n, bool) or not isinstance(n, (int, Integer)) or n < 2:
-        raise InvalidInput(f"a sample vector needs at least 2 coordinates, got {n!r}; for instance coordinates(6)")
+    if isinstance(n, bool) or not isinstance(n, (int, Integer)) or not 2 <= n <= MAX_COORDINATES:
+        raise InvalidInput(f"explicit coordinates are 2 to {MAX_COORDINATES}, got {n!r}; for instance coordinates(6)")
     return tuple(Coordinate(k, int(n)) for k in range(1, int(n) + 1))
 
 

@@ -26,8 +26,8 @@ HOSTILE = [
     "__import__('os').system('true')", "mean(x).__class__", "[x for x in (1,)]", "lambda: 0", "mean(x^10^10)",
     "9**9**9**9", "mean(gamma(10^9)*x)", "(" * 500 + "x" + ")" * 500, "mean(x)" * 5000, "x" * 20000,
     "mean(x) if 1 else 2", "f'{x}'", "mean(x); mean(x)", "mean(x", "mean(\0x)", "mean(x)\nmean(x)", "",
-    "   ", "1/0", "mean(1/0*x)", "x", "7", "mean(x1)", "mean(abs(x))", "mean(nan*x)", "mean(oo*x)", "e" * 40 + "(x)", "%s%n", "\x1b[2J",
-    "mean(x)==1", "mean(𝒙)",
+    "   ", "1/0", "mean(1/0*x)", "x", "7", "mean(x1)", "mean(abs(x))", "mean(nan*x)", "mean(oo*x)",
+    "e" * 40 + "(x)", "%s%n", "\x1b[2J", "mean(x)==1", "mean(𝒙)",
 ]
 
 

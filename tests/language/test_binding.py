@@ -60,7 +60,7 @@ def test_a_parameter_cannot_become_the_sample() -> None:
         bind(Mean(a * x), {a: x})
 
 
-@pytest.mark.parametrize("value", ["2", None, True, [1], float("inf")])
+@pytest.mark.parametrize("value", ["2", None, True, [1]])
 def test_a_value_that_is_no_exact_expression_is_refused(value: Any) -> None:
     with pytest.raises(InvalidInput):
         bind(Mean(a * x), {a: value})
@@ -75,6 +75,8 @@ def test_binding_a_set_checks_its_keys_and_its_result() -> None:
         FeatureSet([m, Mean(a * x)]).bind({a: 1})
     with pytest.raises(InvalidInput, match="does not depend on the sample"):
         FeatureSet([m, Mean(a * x**2)]).bind({a: 0})
+    with pytest.raises(InvalidInput, match="infinite"):
+        features.bind({a: float("inf")})
     with pytest.raises(InvalidInput, match="none"):
         FeatureSet([m]).bind({"a": 1})
 
