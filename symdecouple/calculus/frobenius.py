@@ -21,7 +21,7 @@ from symdecouple.calculus.certificates import FullSpan, Involution, NonInvolutio
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
 from symdecouple.calculus.exceptional import exceptions
 from symdecouple.calculus.frame import Frame, recent_frame
-from symdecouple.calculus.independence import SEED, check_independence, check_size
+from symdecouple.calculus.independence import SEED, check_independence, check_size, is_generic, settled
 from symdecouple.calculus.membership import Membership
 from symdecouple.calculus.subject import Subject
 from symdecouple.calculus.witness import Witness, find_witness
@@ -76,8 +76,8 @@ def _decide(subject: Subject, n_samples: int | None, budget: float, look_for_exc
     independence = check_independence(subject, n_samples=n_samples, budget=budget)
     try:
         with clock.watch("deciding involutivity"):
-            answer = (_decide_generic(subject, clock, rng) if n_samples is None
-                      else _decide_one_size(subject, n_samples, independence, clock, rng))
+            answer = (settled(_decide_generic(subject, clock, rng), n_samples) if is_generic(subject, n_samples)
+                      else _decide_one_size(subject, n_samples or 0, independence, clock, rng))
     except (BudgetExceeded, UnsupportedExpression) as error:
         answer = {"status": Status.UNDECIDED, "reason": str(error)}
 

@@ -30,6 +30,8 @@ from symdecouple.verdict import Status, Verdict
 __all__ = ["check_independence", "check_size"]
 
 SEED = 20260
+LARGE = 16
+"""Sample sizes beyond this are not written out: the answer for every N is looked for instead."""
 
 
 def check_independence(features: Any, *, n_samples: int | None = None, budget: float = 30.0) -> Verdict:
@@ -68,8 +70,8 @@ def _decide(subject: Subject, n_samples: int | None, budget: float, look_for_exc
     start, clock, rng = time.perf_counter(), Budget(budget), random.Random(SEED)
     try:
         with clock.watch("deciding independence"):
-            answer = (_decide_one_size(subject, n_samples, clock, rng) if n_samples is not None
-                      else _decide_generic(subject, clock, rng))
+            answer = (settled(_decide_generic(subject, clock, rng), n_samples) if is_generic(subject, n_samples)
+                      else _decide_one_size(subject, n_samples or 0, clock, rng))
     except (BudgetExceeded, UnsupportedExpression) as error:
         answer = {"status": Status.UNDECIDED, "reason": str(error)}
 
@@ -92,6 +94,20 @@ def check_size(subject: Subject, n_samples: int | None) -> int | None:
             raise InvalidInput(f"the features are functions of {size} coordinates, and n_samples={n_samples} is not")
         return size
     return None if n_samples is None else int(n_samples)
+
+
+def is_generic(subject: Subject, n_samples: int | None) -> bool:
+    """True where the answer for every N is to be found: no size is given, or one too large to write out."""
+    return n_samples is None or (n_samples > LARGE and subject.kind == "mean" and not subject.is_filtered)
+
+
+def settled(answer: dict[str, Any], n_samples: int | None) -> dict[str, Any]:
+    """Return an answer found for every N >= N0 as one for a given N, which must be at least N0."""
+    n0 = getattr(answer.get("certificate"), "n0", None)
+    if n_samples is None or n0 is None or n0 <= n_samples:
+        return answer
+    return {"status": Status.UNDECIDED, "reason": f"settled for N >= {n0} only, and N = {n_samples} is too many "
+            "samples to be written out"}
 
 
 def _decide_generic(subject: Subject, clock: Budget, rng: random.Random) -> dict[str, Any]:
