@@ -19,16 +19,21 @@ from sympy import Add, Dummy, Expr, Rational, S, fraction, oo, together
 from symdecouple.calculus.bracket import as_field, raw_bracket
 from symdecouple.calculus.coefficients import CoefficientField
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
+from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.jets import Point, bracket_at, field_at
 from symdecouple.calculus.span import independent_rows
 from symdecouple.calculus.subject import Subject
 from symdecouple.calculus.witness import Witness, draws
 from symdecouple.errors import SymdecoupleError
+from symdecouple.language.binding import bind
 from symdecouple.language.canonical import Statistic, close, decompose, open_statistics
 from symdecouple.language.mean import Mean
+from symdecouple.language.sample import Sample
 from symdecouple.verdict import Check
 
 __all__ = ["basis_check", "identity_checks", "minor_check", "size_check"]
+
+Identity = tuple[tuple[int, int] | None, Sequence[Expr]]
 
 SPREAD = 10**6
 DIGITS = (60, 180, 540)
@@ -72,16 +77,18 @@ def minor_check(subject: Subject, witness: Witness, columns: Sequence[int], pair
     return Check(name, same and found.excludes_zero() and claimed.excludes_zero(), f"recomputed {found}")
 
 
-def identity_checks(subject: Subject, pair: tuple[int, int] | None, weights: Sequence[Expr], n_samples: int | None,
+def identity_checks(subject: Subject, identities: Sequence[Identity], n_samples: int | None,
                     rng: random.Random) -> list[Check]:
-    """Check [v_i, v_j] = sum_k weights[k] v_k (or 0 = ..., without a pair) in mean form and by jets."""
-    label = f"[v{pair[0]}, v{pair[1]}]" if pair else "0"
+    """Check [v_i, v_j] = sum_k c_k v_k for each (pair, c), or 0 = ... without a pair, in mean form and by jets."""
+    if not identities:
+        return []
+    fields = [as_field(item) for item in subject.items]
     checks = []
     if not (subject.kind == "mean" and subject.is_filtered):
-        checks.append(_symbolic_check(subject, pair, weights, f"{label} = sum c_k v_k, symbolically"))
-    sizes = [n_samples] if n_samples is not None else _sizes(subject, weights)
-    checks += [_jet_check(subject, pair, weights, n, rng, f"{label} = sum c_k v_k by jets, N = {n}") for n in sizes]
-    return checks
+        sample = None if subject.coordinates else subject.sample
+        checks = [_symbolic_check(fields, sample, pair, weights) for pair, weights in identities]
+    sizes = [n_samples] if n_samples is not None else _sizes(subject, identities)
+    return checks + [_jet_check(subject, fields, identities, n, rng) for n in sizes]
 
 
 def basis_check(subject: Subject, frame: Any, forms: Sequence[Any], sample: Sequence[Fraction]) -> Check:
@@ -109,18 +116,19 @@ def basis_check(subject: Subject, frame: Any, forms: Sequence[Any], sample: Sequ
     return Check(name, True, f"{len(basis)} basis functions, {len(moving)} statistics, N0 = {len(sample)}")
 
 
-def _symbolic_check(subject: Subject, pair: tuple[int, int] | None, weights: Sequence[Expr], name: str) -> Check:
-    fields = [as_field(item) for item in subject.items]
+def _symbolic_check(fields: Sequence[VectorField], sample: Sample | None, pair: tuple[int, int] | None,
+                    weights: Sequence[Expr]) -> Check:
+    name = f"{_label(pair)}, symbolically"
     zero = tuple(S.Zero for _ in fields[0].components)
     left = raw_bracket(fields[pair[0] - 1], fields[pair[1] - 1]) if pair else zero
     for k, component in enumerate(left):
         terms = Add(*(c * field.components[k] for c, field in zip(weights, fields, strict=True)))
-        if not _vanishes(component - terms, None if subject.coordinates else subject.sample):
+        if not _vanishes(component - terms, sample):
             return Check(name, False, "the difference does not vanish identically")
     return Check(name, True, "identically zero")
 
 
-def _vanishes(expr: Expr, sample: Any) -> bool:
+def _vanishes(expr: Expr, sample: Sample | None) -> bool:
     if sample is None:
         coefficients = CoefficientField([expr])
         return bool(coefficients.encode(expr) == 0)
@@ -129,22 +137,21 @@ def _vanishes(expr: Expr, sample: Any) -> bool:
     return all(coefficients.encode(c) == 0 for c in parts.values())
 
 
-def _jet_check(subject: Subject, pair: tuple[int, int] | None, weights: Sequence[Expr], n: int, rng: random.Random,
-               name: str) -> Check:
-    subject, weights = _concrete(subject, weights, rng)
+def _jet_check(subject: Subject, fields: Sequence[VectorField], identities: Sequence[Identity], n: int,
+               rng: random.Random) -> Check:
+    subject, identities = _concrete(subject, identities, rng)
+    name = f"{', '.join(_label(pair) for pair, _ in identities[:3])}{', ...' * (len(identities) > 3)} by jets, N = {n}"
     for world, spread in ((World(None), SPREAD), *((World(digits), None) for digits in DIGITS)):
         done = 0
         try:
             for sample, parameters in draws(subject, n, rng, 6, spread):
                 point = Point(sample, parameters, world, subject.coordinates)
                 try:
-                    residuals, weighed = _residuals(subject, pair, weights, point)
+                    failed = _failing(subject, identities, point)
                 except (OutsideDomain, ZeroDivisionError):
                     continue
-                if not all(world.is_zero(r) for r in residuals) or not weighed:
-                    return Check(name, False, f"fails at x = ({', '.join(map(str, sample[:4]))}, ...)")
-                if not all(_narrow(r, world) for r in residuals):
-                    raise Irrational
+                if failed is not None:
+                    return Check(name, False, f"{failed} fails at x = ({', '.join(map(str, sample[:4]))}, ...)")
                 done += 1
                 if done == 2:
                     break
@@ -153,52 +160,62 @@ def _jet_check(subject: Subject, pair: tuple[int, int] | None, weights: Sequence
         if not done:
             return Check(name, False, "no sample inside the domain was found")
         return Check(name, True, f"{world.digits}-digit enclosures of zero" if world.iv is not None
-                     else _bound(subject, pair, weights, done, n))
+                     else _bound(fields, identities, done, n))
     return Check(name, False, "the values are neither rational nor enclosed")
 
 
-def _residuals(subject: Subject, pair: tuple[int, int] | None, weights: Sequence[Expr],
-               point: Point) -> tuple[list[Any], bool]:
-    """Return bracket - sum c_k v_k, and (for a relation) whether some weight is not zero."""
+def _failing(subject: Subject, identities: Sequence[Identity], point: Point) -> str | None:
+    """Return the first identity that fails at a point, None if all hold; Irrational where enclosures are too wide."""
     fields = [field_at(item, point) for item in subject.items]
-    values = [point.jet(c).value for c in weights]
-    if any(value is None for value in values):
-        raise Irrational
-    total = (bracket_at(fields[pair[0] - 1], fields[pair[1] - 1], point) if pair
-             else [point.world.number(Fraction(0))] * point.size)
-    for value, (vector, _) in zip(values, fields, strict=True):
-        total = [a - value * b for a, b in zip(total, vector, strict=True)]
-    return total, pair is not None or any(not point.world.is_zero(value) for value in values)
+    zero = [point.world.number(Fraction(0))] * point.size
+    for pair, weights in identities:
+        values = [point.jet(c).value for c in weights]
+        if any(value is None for value in values):
+            raise Irrational
+        rest = bracket_at(fields[pair[0] - 1], fields[pair[1] - 1], point) if pair else zero
+        for value, (vector, _) in zip(values, fields, strict=True):
+            rest = [a - value * b for a, b in zip(rest, vector, strict=True)]
+        trivial = pair is None and all(point.world.is_zero(value) for value in values)
+        if trivial or not all(point.world.is_zero(r) for r in rest):
+            return _label(pair)
+        if not all(_narrow(r, point.world) for r in rest):
+            raise Irrational
+    return None
+
+
+def _label(pair: tuple[int, int] | None) -> str:
+    return f"[v{pair[0]}, v{pair[1]}] = sum c_k v_k" if pair else "0 = sum c_k v_k"
 
 
 def _narrow(value: Any, world: World) -> bool:
     return world.iv is None or bool(value.delta.b < world.iv.mpf(10) ** (-NARROW))
 
 
-def _concrete(subject: Subject, weights: Sequence[Expr], rng: random.Random) -> tuple[Subject, Sequence[Expr]]:
+def _concrete(subject: Subject, identities: Sequence[Identity],
+              rng: random.Random) -> tuple[Subject, Sequence[Identity]]:
     """Put random polynomials in the place of undefined functions."""
     if not subject.functions:
-        return subject, weights
-    from symdecouple.language.binding import bind
-
+        return subject, identities
     symbol = subject.sample
     values = {f: Add(*(rng.randint(1, 9) * symbol**k for k in range(1, 6))) for f in subject.functions}
-    return subject.bind(values), [bind(c, values) for c in weights]
+    return subject.bind(values), [(pair, [bind(c, values) for c in weights]) for pair, weights in identities]
 
 
-def _sizes(subject: Subject, weights: Sequence[Expr]) -> list[int]:
+def _sizes(subject: Subject, identities: Sequence[Identity]) -> list[int]:
     """Three sizes, the largest with at least as many coordinates as statistics occur, within reason."""
-    statistics = {s for c in weights for s in close(c, subject.sample).atoms(Statistic)}
+    statistics = {s for _, weights in identities for c in weights for s in close(c, subject.sample).atoms(Statistic)}
     largest = max(len(subject) + 3, min(len(statistics), 12), 5)
     return [max(largest - 2, 2), largest - 1, largest]
 
 
-def _bound(subject: Subject, pair: tuple[int, int] | None, weights: Sequence[Expr], done: int, n: int) -> str:
-    degrees = [_degree(as_field(item).components[0], n) for item in subject.items]
-    degree = sum(degrees) + sum(_degree(c, n) for c in weights)
-    if pair:
-        degree += 2 * (degrees[pair[0] - 1] + degrees[pair[1] - 1])
-    chance = min(degree / (2 * SPREAD), 1.0) ** done
+def _bound(fields: Sequence[VectorField], identities: Sequence[Identity], done: int, n: int) -> str:
+    """State the chance that a false identity passes: degree over the number of values, for each sample drawn."""
+    degrees = [_degree(field.components[0], n) for field in fields]
+    worst = 0
+    for pair, weights in identities:
+        degree = sum(degrees) + sum(_degree(c, n) for c in weights)
+        worst = max(worst, degree + (2 * (degrees[pair[0] - 1] + degrees[pair[1] - 1]) if pair else 0))
+    chance = min(2 * worst / SPREAD, 1.0) ** done
     return f"exactly zero at {done} random samples; a false identity would pass with probability < {chance:.1g}"
 
 

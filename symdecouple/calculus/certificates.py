@@ -109,7 +109,7 @@ class Dependence(_Base):
                         and len(self.subject) > self.n_samples, f"{len(self.subject)} > {self.n_samples}")
             return
         yield Check("one weight is 1", any(c == 1 for c in self.relation) and len(self.relation) == len(self.subject))
-        yield from identity_checks(self.subject, None, self.relation, self.n_samples, rng)
+        yield from identity_checks(self.subject, [(None, self.relation)], self.n_samples, rng)
 
     def summary(self) -> tuple[str, ...]:
         if self.relation is None:
@@ -143,8 +143,7 @@ class Involution(_Base):
                     and all(len(c) == size for c in self.structure.values()), f"{len(pairs)} pairs")
         found = denominators(c for row in self.structure.values() for c in row)
         yield Check("denominators", found == self.nonvanishing, f"recomputed {', '.join(map(str, found)) or 'none'}")
-        for pair, weights in self.structure.items():
-            yield from identity_checks(self.subject, pair, weights, self.n_samples, rng)
+        yield from identity_checks(self.subject, list(self.structure.items()), self.n_samples, rng)
 
     def summary(self) -> tuple[str, ...]:
         lines = []
@@ -214,7 +213,7 @@ class NonInvolution(_Base):
         for k, relation in self.relations.items():
             yield Check(f"gradient {k} through the columns", len(relation) == len(self.subject) and all(
                 c == (1 if n == k else 0) for n, c in enumerate(relation, 1) if n not in columns))
-            yield from identity_checks(self.subject, None, relation, self.n_samples, rng)
+            yield from identity_checks(self.subject, [(None, relation)], self.n_samples, rng)
         if self.n_samples is None:
             frame = Frame(self.subject.items, Budget())
             forms = [*frame.forms, frame.bracket(self.pair[0] - 1, self.pair[1] - 1)]
