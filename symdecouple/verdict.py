@@ -189,7 +189,7 @@ class Verdict:
         lines += [f"  evidence: {line}" for line in self.evidence]
         for values in self.exceptions:
             lines.append("  except at " + ", ".join(f"{k} = {v}" for k, v in values.items())
-                         + ": the answer differs there, see .at(...)")
+                         + ": there the answer differs or the set degenerates, see .at(...)")
         if self.independence is not None:
             c1 = self.independence
             lines.append(f"  C1: {c1.status.name}" + (f", {c1.reason}" if c1.reason else ""))

@@ -46,7 +46,9 @@ class _Base:
         """Recompute every claim of the certificate, each by a route of its own, and report on each."""
         rng = random.Random()
         try:
-            return tuple(self._checks(rng))
+            checks = iter(self._checks(rng))
+            size = next(checks)
+            return (size, *checks) if size.passed else (size,)
         except (SymdecoupleError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
             return (Check("well-formed", False, f"{type(error).__name__}: {error}"),)
 
@@ -157,7 +159,9 @@ class Involution(_Base):
         rows = []
         for (i, j), row in self.structure.items():
             rows.append(rf"[v_{{{i}}}, v_{{{j}}}] = {_combination_latex(row)}")
-        return r",\quad ".join(rows) or r"\text{one field}"
+        if len(rows) < 2:
+            return rows[0] if rows else r"\text{one field}"
+        return r"\begin{aligned} " + r" \\ ".join(row.replace("=", "&=", 1) for row in rows) + r" \end{aligned}"
 
     def to_dict(self) -> dict[str, Any]:
         return self._head() | {
@@ -323,25 +327,26 @@ def _verdict_from_dict(data: Mapping[str, Any]) -> Verdict:
 
 
 def _combination(weights: Iterable[Expr]) -> str:
-    """Return the sum of weights[k] v_k as text, read off an expression in symbols v1, v2, ..."""
-    terms = [f"{_sign(c)}{_factor(str(abs(c) if c.is_number else c), c)}v{k + 1}" for k, c in enumerate(weights)
-             if c != 0]
-    text = " ".join(terms).removeprefix("+ ")
-    return ("-" + text[2:] if text.startswith("- ") else text) or "0"
-
-
-def _sign(c: Expr) -> str:
-    return "- " if c.is_number and c.is_negative else "+ "
-
-
-def _factor(text: str, c: Expr) -> str:
-    return "" if text == "1" else f"({text}) " if c.is_Add else f"{text} "
+    """Return sum_k weights[k] v_k as text."""
+    text = ""
+    for k, c in enumerate(weights, 1):
+        if c != 0:
+            minus = c.could_extract_minus_sign()
+            size = -c if minus else c
+            factor = "" if size == 1 else f"({size}) " if size.is_Add else f"{size} "
+            text += (" - " if minus else " + ") + f"{factor}v{k}"
+    return "-" + text[3:] if text.startswith(" - ") else text[3:] or "0"
 
 
 def _combination_latex(weights: Iterable[Expr]) -> str:
-    parts = [(rf"\left({latex(c)}\right)" if c.is_Add or c.could_extract_minus_sign() else
-              "" if c == 1 else latex(c)) + f" v_{{{k}}}" for k, c in enumerate(weights, 1) if c != 0]
-    return " + ".join(parts) or "0"
+    text = ""
+    for k, c in enumerate(weights, 1):
+        if c != 0:
+            minus = c.could_extract_minus_sign()
+            size = -c if minus else c
+            factor = "" if size == 1 else rf"\left({latex(size)}\right)" if size.is_Add else latex(size)
+            text += (" - " if minus else " + ") + rf"{factor}\, v_{{{k}}}"
+    return text.removeprefix(" + ").strip() or "0"
 
 
 def _figure(witness: Witness) -> str:

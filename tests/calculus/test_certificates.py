@@ -56,7 +56,8 @@ VERDICTS: dict[str, Verdict] = {
     "relation at": check_independence([m, v, kurtosis()], n_samples=3),
     "too many": check_independence(FOUR, n_samples=3),
     "explicit": check_frobenius([VectorField([1, 0, 0], [x1, x2, x3]), VectorField([0, 1, x1], [x1, x2, x3])]),
-    "explicit proof": check_frobenius([VectorField([x1, 0, 0], [x1, x2, x3]), VectorField([0, x1, x2], [x1, x2, x3])]),
+    "explicit proof": check_frobenius([VectorField([x1, 0, 0], [x1, x2, x3]),
+                                       VectorField([0, x1 * x2, x1 * x3], [x1, x2, x3])]),
     "domain": check_frobenius([Mean(sample(positive=True) ** a), Mean(sample(positive=True))]),
 }
 
@@ -93,8 +94,6 @@ def test_another_subject(name: str) -> None:
     for subject in OTHER_SUBJECTS:
         if isinstance(certificate, Dependence) and certificate.relation is None and len(subject) > 3:
             continue  # four gradients of three samples are dependent, whichever they are
-        if isinstance(certificate, NonInvolution) and certificate.n_samples and False:
-            continue
         assert rejected(changed(certificate, subject=subject)), subject
 
 
@@ -153,7 +152,7 @@ def test_changed_denominators(name: str) -> None:
 
 
 def test_denominators_are_found() -> None:
-    assert denominators([1 / (2 * v), m / (s - m**2), 3 / m]) == (m, m**2 - s) or True
+    assert len(denominators([1 / (2 * v), m / (s - m**2), 3 / m])) == 2
     assert denominators([Integer(3), m]) == ()
     assert denominators([1 / m, 2 / (3 * m**2)]) == (m,)
     assert len(denominators([1 / (m - s), 1 / (s - m)])) == 1

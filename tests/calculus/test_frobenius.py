@@ -189,7 +189,8 @@ def test_disjoint_bumps_are_not_claimed_by_the_theorem_on_analytic_averages() ->
 
 
 @pytest.mark.parametrize(("features", "status"), [
-    ([m, v, Mean(log(cosh(x - m)))], Status.PROVED),
+    ([m, Mean(log(cosh(x - m)))], Status.PROVED),
+    ([m, v, Mean(log(cosh(x - m)))], Status.REFUTED),
     ([m, Mean(exp(x - m)), Mean(exp(m - x))], Status.PROVED),
     ([log(Mean(exp(x))), m, log(Mean(exp(-x)))], Status.PROVED),
     ([Mean(p ** Rational(5, 3)), Mean(p**2), Mean(p ** Rational(7, 3))], Status.PROVED),
@@ -229,7 +230,7 @@ def test_a_division_by_a_hidden_zero_is_not_decided() -> None:
 @pytest.mark.parametrize("features", [
     [Mean(x**2), sqrt(Mean(x**2) + 2 * sqrt(Mean(x**2)) + 1) - sqrt(Mean(x**2)) + m],
     [m, Mean(exp(x * sqrt(2 + sqrt(2))))],
-    [m, Mean(sp.loggamma(p + 1))] if False else [m, Mean(sp.loggamma(x**2 + 1))],
+    [m, Mean(sp.loggamma(x**2 + 1))],
     [Mean(tan(x) ** 2), Mean(1 / cos(x) ** 2)],
 ], ids=str)
 def test_what_is_out_of_reach_is_undecided_or_right_but_never_raises(features: list[Any]) -> None:
@@ -246,7 +247,8 @@ def test_filtered_features_are_decided_for_one_size_only() -> None:
     decided([m, Mean(high(x) ** 2)], Status.PROVED, n_samples=5)
     decided([Mean(x**2), Mean(high(x) ** 3)], Status.PROVED, n_samples=5)
     decided([m, v, Mean(high(x) ** 2), Mean(x**3)], Status.REFUTED, n_samples=6)
-    assert check_frobenius([m, Mean(Filter("h")(x) ** 2)], n_samples=5).status is Status.UNDECIDED
+    with pytest.raises(InvalidInput, match="bind"):
+        check_frobenius([m, Mean(Filter("h")(x) ** 2)], n_samples=5)
 
 
 # --- input ------------------------------------------------------------------------------------------------------
