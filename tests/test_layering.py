@@ -28,13 +28,13 @@ ORDER = {
         "budget coefficients elementary field gradient bracket subject frame span membership jets witness "
         "coordinate_frame exceptional audit certificates independence frobenius closure"
     ),
-    "flows": "separable spectral normalizer",
+    "flows": "generators kernels projective catalogue chart quadrature separable spectral normalizer",
     "numeric": (
         "intake batch power_sums skew_series moebius runge_kutta moment_path energies ranges perturbation compiled "
         "narrow_path adjoint precision"
     ),
     "families": "moments bank tils filter_moments exact",
-    "decoupling": "plan levels scenario transfer storage",
+    "decoupling": "reference plan levels scenario transfer storage",
     "analysis": "orthogonality critical_points planner populations discriminability enclosures",
     "stats": "shape",
     "sklearn": "",

@@ -22,8 +22,8 @@ from symdecouple.errors import InvalidInput
 from symdecouple.language.canonical import close, decompose, open_statistics
 from symdecouple.language.feature import Feature
 from symdecouple.language.filters import Filtered
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import Sample
+from symdecouple.language.mean import Mean, exact
+from symdecouple.language.sample import Coordinate, Sample
 
 __all__ = ["as_field", "derivative_along", "inner_product", "lie_bracket", "raw_bracket", "tidy"]
 
@@ -59,6 +59,10 @@ def derivative_along(field: Any, target: Any) -> Any:
         components = [_along(u, c, sample) for c in target.components]
         return VectorField(components if u.coordinates else components[0], u.coordinates or None,
                            allow_nonsmooth=u.allow_nonsmooth | target.allow_nonsmooth)
+    if not isinstance(target, Feature):
+        target = exact(target, "derivative_along")
+        if not target.atoms(Mean, Sample, Coordinate) and not target.free_symbols & set(u.coordinates):
+            return S.Zero
     expr = target.expr if isinstance(target, Feature) else Feature(target).expr
     return tidy(_along(u, expr, u.sample if u.kind == "mean" else None), None)
 

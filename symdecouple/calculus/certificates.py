@@ -316,12 +316,23 @@ def verdict_from_json(text: str) -> Verdict:
         raise InvalidInput(f"not a {FORMAT}: {type(error).__name__} {error}") from error
 
 
+_KINDS: dict[tuple[str, Status], tuple[type, ...]] = {
+    ("C1", Status.PROVED): (Independence,), ("C1", Status.REFUTED): (Dependence,),
+    ("C2", Status.PROVED): (Involution, FullSpan), ("C2", Status.REFUTED): (NonInvolution,)}
+
+
 def _verdict_from_dict(data: Mapping[str, Any]) -> Verdict:
     certificate = certificate_from_dict(data["certificate"]) if data["certificate"] else None
+    status = Status[data["status"]]
+    answered = _KINDS.get((data["question"], status), ())
+    if certificate is not None and not isinstance(certificate, answered):
+        raise InvalidInput(f"a certificate of {certificate.kind} does not answer {data['question']} {status.name}")
+    if certificate is not None and data["n_samples"] not in (None, certificate.n_samples):
+        raise InvalidInput(f"the verdict is for N = {data['n_samples']}, its certificate is not")
     inner = _verdict_from_dict(data["independence"]) if data["independence"] else None
     exceptions = tuple({parse_expression(k): parse_expression(v) for k, v in values.items()}
                        for values in data["exceptions"])
-    return Verdict(data["question"], Status[data["status"]], tuple(data["subject"]), data["n_samples"], certificate,
+    return Verdict(data["question"], status, tuple(data["subject"]), data["n_samples"], certificate,
                    data["reason"], tuple(data["evidence"]), inner, data["vacuous"], exceptions, data["holds"],
                    data["residual"], data["tolerance"], data["seconds"])
 

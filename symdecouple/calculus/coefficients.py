@@ -43,9 +43,10 @@ class CoefficientField:
         self.generators: tuple[Symbol, ...] = tuple(sorted(symbols, key=lambda s: (s.name, str(type(s)))))
         self.field = FracField(self.generators or (Dummy("unused"),), QQ)
         self.relations: list[tuple[int, int, FracElement]] = []
-        self.relations += [(self._gen(t), q, self.encode(radicand)) for t, (radicand, q) in self.roots.items()]
         for phase in sorted(self._waves, key=str):
             self.relations.append((self._gen(self._codes[cos(phase)]), 2, 1 - self.encode(sin(phase)) ** 2))
+        inner_first = sorted(self.roots.items(), key=lambda item: item[1][0].count_ops())
+        self.relations += [(self._gen(t), q, self.encode(radicand)) for t, (radicand, q) in inner_first]
 
     def encode(self, expr: Expr) -> FracElement:
         """Return the expression as an element of the field."""

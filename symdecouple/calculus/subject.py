@@ -121,6 +121,8 @@ class Subject:
         """Read what `to_dict` wrote."""
         names = data.get("coordinates")
         options: dict[str, Any] = {"n_samples": len(names)} if names else {"sample": parse_domain(data["domain"])}
+        if data["kind"] not in ("features", "fields"):
+            raise InvalidInput(f"a subject is of features or of fields, got {data['kind']!r}")
         items: list[Any] = []
         for texts, allowed in zip(data["items"], data["allow_nonsmooth"], strict=True):
             exprs = [parse_expression(text, **options) for text in texts]

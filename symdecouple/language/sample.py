@@ -137,7 +137,7 @@ def coordinates(n: int) -> tuple[Coordinate, ...]:
     (x1, x2, x3)
     """
     if isinstance(n, bool) or not isinstance(n, (int, Integer)) or not 2 <= n <= MAX_COORDINATES:
-        raise InvalidInput(f"explicit coordinates are 2 to {MAX_COORDINATES}, got {n!r}; for instance coordinates(6)")
+        raise InvalidInput(f"coordinates(n) takes an integer of at least 2 (at most {MAX_COORDINATES}), got {n!r}")
     return tuple(Coordinate(k, int(n)) for k in range(1, int(n) + 1))
 
 

@@ -28,24 +28,28 @@ def test_parameters_are_everything_that_is_free() -> None:
     assert parameters_of(m**2 + sp.pi) == frozenset()
 
 
-@pytest.mark.parametrize(("expr", "values", "expected"), [
-    (Mean(exp(a * x)), {a: 2}, Mean(exp(2 * x))),
-    (Mean(exp(a * x)), {"a": 0.5}, Mean(exp(x / 2))),
-    (Mean(a * x) + a, {a: b}, Mean(b * x) + b),
-    (Mean((x - a) ** 2), {a: m}, Mean((x - m) ** 2)),
-    (Mean(h(x) ** 2), {h: [1, 2, 3]}, Mean(Filter([1, 2, 3])(x) ** 2)),
-    (Mean(h(x) ** 2), {"h": shift(1)}, Mean(shift(1)(x) ** 2)),
-    (Mean(h.adjoint(h(x))), {h: [1, 2, 4]}, Mean(Filter([4, 2, 1])(Filter([1, 2, 4])(x)))),
-    (h.dc * m, {h: [1, 2, 4]}, 7 * m),
-    (Mean(q(x)), {q: x**3}, Mean(x**3)),
-    (Mean(q(x)), {q(x): sin(x)}, Mean(sin(x))),
-    (Mean(q(x)), {"q": cos(x)}, Mean(cos(x))),
-    (Mean(q(x - m)), {q: x**2}, Mean((x - m) ** 2)),
-    (Mean(q(q(x))), {q: x**2 + 1}, Mean((x**2 + 1) ** 2 + 1)),
-    (Mean(q(x).diff(x)), {q: x**3}, Mean(3 * x**2)),
-    (Mean(q(x).diff(x, 2) * x), {q: sin(x)}, Mean(-x * sin(x))),
-    (Mean(q(x)) + a, {q: 5 + x}, Mean(x + 5) + a),
-], ids=str)
+@pytest.mark.parametrize(
+    ("expr", "values", "expected"),
+    [
+        (Mean(exp(a * x)), {a: 2}, Mean(exp(2 * x))),
+        (Mean(exp(a * x)), {"a": 0.5}, Mean(exp(x / 2))),
+        (Mean(a * x) + a, {a: b}, Mean(b * x) + b),
+        (Mean((x - a) ** 2), {a: m}, Mean((x - m) ** 2)),
+        (Mean(h(x) ** 2), {h: [1, 2, 3]}, Mean(Filter([1, 2, 3])(x) ** 2)),
+        (Mean(h(x) ** 2), {"h": shift(1)}, Mean(shift(1)(x) ** 2)),
+        (Mean(h.adjoint(h(x))), {h: [1, 2, 4]}, Mean(Filter([4, 2, 1])(Filter([1, 2, 4])(x)))),
+        (h.dc * m, {h: [1, 2, 4]}, 7 * m),
+        (Mean(q(x)), {q: x**3}, Mean(x**3)),
+        (Mean(q(x)), {q(x): sin(x)}, Mean(sin(x))),
+        (Mean(q(x)), {"q": cos(x)}, Mean(cos(x))),
+        (Mean(q(x - m)), {q: x**2}, Mean((x - m) ** 2)),
+        (Mean(q(q(x))), {q: x**2 + 1}, Mean((x**2 + 1) ** 2 + 1)),
+        (Mean(q(x).diff(x)), {q: x**3}, Mean(3 * x**2)),
+        (Mean(q(x).diff(x, 2) * x), {q: sin(x)}, Mean(-x * sin(x))),
+        (Mean(q(x)) + a, {q: 5 + x}, Mean(x + 5) + a),
+    ],
+    ids=str,
+)
 def test_binding_replaces_inside_averages(expr: sp.Expr, values: dict[Any, Any], expected: sp.Expr) -> None:
     assert sp.expand(bind(expr, values) - expected) == 0
 
@@ -90,16 +94,20 @@ def hand(body: Any) -> sp.Expr:
     return sp.Add(*(body(n) for n in range(3))) / 3
 
 
-@pytest.mark.parametrize(("expr", "expected"), [
-    (m, hand(lambda n: P[n])),
-    (Mean(x**2) - m**2, hand(lambda n: P[n] ** 2) - hand(lambda n: P[n]) ** 2),
-    (Mean((x - m) ** 3), hand(lambda n: (P[n] - sum(P) / 3) ** 3)),
-    (Mean(x * shift(1)(x)), hand(lambda n: P[n] * P[n - 1])),
-    (Mean(Filter([1, 2, 4])(x) ** 2), hand(lambda n: (P[(n + 1) % 3] + 2 * P[n] + 4 * P[n - 1]) ** 2)),
-    (Mean(shift(1)(x * shift(1)(x))), hand(lambda n: P[n - 1] * P[n - 2])),
-    (sqrt(Mean(exp(a * x))), sqrt(hand(lambda n: exp(a * P[n])))),
-    (Mean(q(x)), hand(lambda n: q(P[n]))),
-], ids=str)
+@pytest.mark.parametrize(
+    ("expr", "expected"),
+    [
+        (m, hand(lambda n: P[n])),
+        (Mean(x**2) - m**2, hand(lambda n: P[n] ** 2) - hand(lambda n: P[n]) ** 2),
+        (Mean((x - m) ** 3), hand(lambda n: (P[n] - sum(P) / 3) ** 3)),
+        (Mean(x * shift(1)(x)), hand(lambda n: P[n] * P[n - 1])),
+        (Mean(Filter([1, 2, 4])(x) ** 2), hand(lambda n: (P[(n + 1) % 3] + 2 * P[n] + 4 * P[n - 1]) ** 2)),
+        (Mean(shift(1)(x * shift(1)(x))), hand(lambda n: P[n - 1] * P[n - 2])),
+        (sqrt(Mean(exp(a * x))), sqrt(hand(lambda n: exp(a * P[n])))),
+        (Mean(q(x)), hand(lambda n: q(P[n]))),
+    ],
+    ids=str,
+)
 def test_spreading_against_the_sum_by_hand(expr: sp.Expr, expected: sp.Expr) -> None:
     assert sp.expand(spread(expr, P) - expected) == 0
 

@@ -46,63 +46,89 @@ h, q = Filter("h"), Function("q")
 p = sample(positive=True)
 
 
-@pytest.mark.parametrize(("left", "right"), [
-    (Mean((x - m) ** 2), s - m**2),
-    (Mean((x - m) ** 4), Mean(x**4) - 4 * m * Mean(x**3) + 6 * m**2 * s - 3 * m**4),
-    (Mean((x - m) ** 2 / (s - m**2)), S.One),
-    (Mean(sin(x) ** 2) + Mean(cos(x) ** 2), S.One),
-    (Mean(sin(x) ** 2), Rational(1, 2) - Mean(cos(2 * x)) / 2),
-    (Mean(sin(x) * cos(x)), Mean(sin(2 * x)) / 2),
-    (Mean(sin(x) ** 3), 3 * Mean(sin(x)) / 4 - Mean(sin(3 * x)) / 4),
-    (Mean(sin(x + a)), sin(a) * Mean(cos(x)) + cos(a) * Mean(sin(x))),
-    (Mean(sin(x - m) ** 2) + Mean(cos(x - m) ** 2), S.One),
-    (Mean(cosh(x)), Mean(exp(x)) / 2 + Mean(exp(-x)) / 2),
-    (Mean(cosh(x) ** 2) - Mean(sinh(x) ** 2), S.One),
-    (Mean(exp(x - m)), exp(-m) * Mean(exp(x))),
-    (Mean((exp(x) + exp(-x)) ** 2), Mean(exp(2 * x)) + Mean(exp(-2 * x)) + 2),
-    (Mean(tanh(x)), 1 - 2 * Mean(1 / (1 + exp(2 * x)))),
-    (Mean(exp(x) / (1 + exp(x))) + Mean(1 / (1 + exp(x))), S.One),
-    (Mean(x / (x**2 + x)), Mean(1 / (x + 1))),
-    (Mean(1 / ((x + 1) * (x + 2))), Mean(1 / (x + 1)) - Mean(1 / (x + 2))),
-    (Mean(1 / (2 * x + 2)), Mean(1 / (x + 1)) / 2),
-    (Mean(x**3 / (x - 1)), Mean(x**2) + m + 1 + Mean(1 / (x - 1))),
-    (Mean(a * x + b), a * m + b),
-    (Mean(2**x * 4**x), Mean(8**x)),
-    (Mean(sqrt(p) * p ** Rational(3, 2)), Mean(p**2)),
-    (Mean(p**a * p**b), Mean(p ** (a + b))),
-    (Mean(x * shift(1)(x)), Mean(x * shift(-1)(x))),
-    (Mean(shift(3)(x) ** 2), s),
-    (Mean(shift(2)(x) * shift(5)(x)), Mean(x * shift(3)(x))),
-    (Mean(Filter([1, 2, 4])(x)), 7 * m),
-    (Mean(h(x)), h.dc * m),
-    (Mean(h(x) * m), h.dc * m**2),
-    (Mean(h(2 * x + 3 * x**2) ** 2), Mean((2 * h(x) + 3 * h(x**2)) ** 2)),
-    (Mean(q(x) * m + q(x)), (m + 1) * Mean(q(x))),
-    (Mean(tan(x) * cos(x)), Mean(sin(x))),
-    (Mean(1 / sec(x) + 1 / csc(x) + cot(x) * sin(x)), 2 * Mean(cos(x)) + Mean(sin(x))),
-], ids=str)
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (Mean((x - m) ** 2), s - m**2),
+        (Mean((x - m) ** 4), Mean(x**4) - 4 * m * Mean(x**3) + 6 * m**2 * s - 3 * m**4),
+        (Mean((x - m) ** 2 / (s - m**2)), S.One),
+        (Mean(sin(x) ** 2) + Mean(cos(x) ** 2), S.One),
+        (Mean(sin(x) ** 2), Rational(1, 2) - Mean(cos(2 * x)) / 2),
+        (Mean(sin(x) * cos(x)), Mean(sin(2 * x)) / 2),
+        (Mean(sin(x) ** 3), 3 * Mean(sin(x)) / 4 - Mean(sin(3 * x)) / 4),
+        (Mean(sin(x + a)), sin(a) * Mean(cos(x)) + cos(a) * Mean(sin(x))),
+        (Mean(sin(x - m) ** 2) + Mean(cos(x - m) ** 2), S.One),
+        (Mean(cosh(x)), Mean(exp(x)) / 2 + Mean(exp(-x)) / 2),
+        (Mean(cosh(x) ** 2) - Mean(sinh(x) ** 2), S.One),
+        (Mean(exp(x - m)), exp(-m) * Mean(exp(x))),
+        (Mean((exp(x) + exp(-x)) ** 2), Mean(exp(2 * x)) + Mean(exp(-2 * x)) + 2),
+        (Mean(tanh(x)), 1 - 2 * Mean(1 / (1 + exp(2 * x)))),
+        (Mean(exp(x) / (1 + exp(x))) + Mean(1 / (1 + exp(x))), S.One),
+        (Mean(x / (x**2 + x)), Mean(1 / (x + 1))),
+        (Mean(1 / ((x + 1) * (x + 2))), Mean(1 / (x + 1)) - Mean(1 / (x + 2))),
+        (Mean(1 / (2 * x + 2)), Mean(1 / (x + 1)) / 2),
+        (Mean(x**3 / (x - 1)), Mean(x**2) + m + 1 + Mean(1 / (x - 1))),
+        (Mean(a * x + b), a * m + b),
+        (Mean(2**x * 4**x), Mean(8**x)),
+        (Mean(sqrt(p) * p ** Rational(3, 2)), Mean(p**2)),
+        (Mean(p**a * p**b), Mean(p ** (a + b))),
+        (Mean(x * shift(1)(x)), Mean(x * shift(-1)(x))),
+        (Mean(shift(3)(x) ** 2), s),
+        (Mean(shift(2)(x) * shift(5)(x)), Mean(x * shift(3)(x))),
+        (Mean(Filter([1, 2, 4])(x)), 7 * m),
+        (Mean(h(x)), h.dc * m),
+        (Mean(h(x) * m), h.dc * m**2),
+        (Mean(h(2 * x + 3 * x**2) ** 2), Mean((2 * h(x) + 3 * h(x**2)) ** 2)),
+        (Mean(q(x) * m + q(x)), (m + 1) * Mean(q(x))),
+        (Mean(tan(x) * cos(x)), Mean(sin(x))),
+        (Mean(1 / sec(x) + 1 / csc(x) + cot(x) * sin(x)), 2 * Mean(cos(x)) + Mean(sin(x))),
+    ],
+    ids=str,
+)
 def test_equal_averages_have_one_form(left: sp.Expr, right: sp.Expr) -> None:
     sample_of = next((mean.sample for mean in left.atoms(Mean)), x)
     assert sp.simplify(close(left - right, sample_of)) == 0
 
 
-@pytest.mark.parametrize(("left", "right"), [
-    (Mean(x**2), m**2), (Mean(sin(x)), Mean(cos(x))), (Mean(exp(x)), Mean(exp(2 * x))), (Mean(sin(2 * x)), m),
-    (Mean(1 / (x - 1)), Mean(1 / (x + 1))), (Mean(x * shift(1)(x)), Mean(x * shift(2)(x))), (Mean(q(x)), q(m)),
-    (Mean(h(x) ** 2), h.dc**2 * s), (Mean(p**a), Mean(p**b)), (Mean(log(p)), log(Mean(p))),
-    (Mean(x**2 * shift(1)(x)), Mean(x * shift(1)(x) ** 2)),
-], ids=str)
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (Mean(x**2), m**2),
+        (Mean(sin(x)), Mean(cos(x))),
+        (Mean(exp(x)), Mean(exp(2 * x))),
+        (Mean(sin(2 * x)), m),
+        (Mean(1 / (x - 1)), Mean(1 / (x + 1))),
+        (Mean(x * shift(1)(x)), Mean(x * shift(2)(x))),
+        (Mean(q(x)), q(m)),
+        (Mean(h(x) ** 2), h.dc**2 * s),
+        (Mean(p**a), Mean(p**b)),
+        (Mean(log(p)), log(Mean(p))),
+        (Mean(x**2 * shift(1)(x)), Mean(x * shift(1)(x) ** 2)),
+    ],
+    ids=str,
+)
 def test_different_averages_keep_different_forms(left: sp.Expr, right: sp.Expr) -> None:
     sample_of = next(mean.sample for mean in left.atoms(Mean))
     assert sp.expand(close(left - right, sample_of)) != 0
 
 
 FUNCTIONS = [
-    (x - a) ** 3 / (x**2 + 1), sin(x) ** 2 * cos(3 * x) * x, tan(x) ** 2, tan(x) ** 3 / cos(x),
+    (x - a) ** 3 / (x**2 + 1),
+    sin(x) ** 2 * cos(3 * x) * x,
+    tan(x) ** 2,
+    tan(x) ** 3 / cos(x),
     exp(x) * sinh(2 * x) ** 2,
-    1 / (x**2 * (x + 1) ** 3), (2 * exp(2 * x) + 1) / (exp(x) + 3), sin(x + 1) * cos(x - a) * x**2,
-    tanh(x) ** 2, x / (1 + exp(-x)), log(cosh((x - a) / 2)) * x, sqrt(x**2 + 1) * (x**2 + 1), 1 / cosh(x) ** 2,
-    cot(x) ** 2, sec(x) * csc(x), (x + 1) ** Rational(5, 2) * (x - a),
+    1 / (x**2 * (x + 1) ** 3),
+    (2 * exp(2 * x) + 1) / (exp(x) + 3),
+    sin(x + 1) * cos(x - a) * x**2,
+    tanh(x) ** 2,
+    x / (1 + exp(-x)),
+    log(cosh((x - a) / 2)) * x,
+    sqrt(x**2 + 1) * (x**2 + 1),
+    1 / cosh(x) ** 2,
+    cot(x) ** 2,
+    sec(x) * csc(x),
+    (x + 1) ** Rational(5, 2) * (x - a),
 ]
 
 

@@ -67,12 +67,24 @@ def test_mixtures_are_refused() -> None:
         FeatureSet([x1, coordinates(4)[0]])
 
 
-@pytest.mark.parametrize(("body", "names"), [
-    (Abs(x), ["Abs"]), (sign(x) * x, ["sign"]), (Max(x, 0), ["Max"]), (Min(x, 1), ["Min"]), (floor(x), ["floor"]),
-    (ceiling(x), ["ceiling"]), (Mod(x, 2), ["Mod"]), (sp.Heaviside(x), ["Heaviside"]),
-    (Piecewise((x, x > 0), (0, True)), ["Piecewise"]), (Abs(x) + Max(x, a), ["Abs", "Max"]),
-    (Piecewise((Abs(x), Abs(x) < 1), (1, True)), ["Abs", "Piecewise"]), (sqrt(x**2), ["Abs"]),
-], ids=str)
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        (Abs(x), ["Abs"]),
+        (sign(x) * x, ["sign"]),
+        (Max(x, 0), ["Max"]),
+        (Min(x, 1), ["Min"]),
+        (floor(x), ["floor"]),
+        (ceiling(x), ["ceiling"]),
+        (Mod(x, 2), ["Mod"]),
+        (sp.Heaviside(x), ["Heaviside"]),
+        (Piecewise((x, x > 0), (0, True)), ["Piecewise"]),
+        (Abs(x) + Max(x, a), ["Abs", "Max"]),
+        (Piecewise((Abs(x), Abs(x) < 1), (1, True)), ["Abs", "Piecewise"]),
+        (sqrt(x**2), ["Abs"]),
+    ],
+    ids=str,
+)
 def test_kinks_are_refused_and_named_and_can_be_allowed(body: sp.Expr, names: list[str]) -> None:
     with pytest.raises(UnsupportedExpression, match="allow_nonsmooth") as refusal:
         Feature(Mean(body))

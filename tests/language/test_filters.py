@@ -72,12 +72,21 @@ def test_dc_gain_is_pulled_out() -> None:
     assert shift(0)(x) == x and Filter([0, 3, 0])(x) == 3 * x
 
 
-@pytest.mark.parametrize(("kernel", "options", "said"), [
-    ([], {}, "nonempty"), ([1, 2], {}, "origin="), ([1, 2, 3], {"origin": 1.5}, "integer"),
-    ([1, 2], {"origin": True}, "integer"), ([1, oo, 1], {}, "infinite|finite"), ([x, 1, x], {}, "parameters"),
-    (5, {}, "nonempty"), ([1, "2", 3], {}, "expression"), ([float("nan")], {}, "infinite|finite"),
-    ({1: 2}, {}, "nonempty"),
-])
+@pytest.mark.parametrize(
+    ("kernel", "options", "said"),
+    [
+        ([], {}, "nonempty"),
+        ([1, 2], {}, "origin="),
+        ([1, 2, 3], {"origin": 1.5}, "integer"),
+        ([1, 2], {"origin": True}, "integer"),
+        ([1, oo, 1], {}, "infinite|finite"),
+        ([x, 1, x], {}, "parameters"),
+        (5, {}, "nonempty"),
+        ([1, "2", 3], {}, "expression"),
+        ([float("nan")], {}, "infinite|finite"),
+        ({1: 2}, {}, "nonempty"),
+    ],
+)
 def test_what_is_no_kernel_is_refused(kernel: Any, options: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         Filter(kernel, **options)

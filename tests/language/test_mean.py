@@ -90,12 +90,27 @@ def test_the_free_sample_outside_is_another_variable() -> None:
 # --- refusals ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("value", "said"), [
-    (True, "expression"), (sp.true, "scalar"), (x > 0, "scalar"), ("x**2", "symdecouple.parse"), (b"x", "expression"),
-    (None, "expression"), ([x], "expression"), ((x, x), "expression"), ({x: 1}, "expression"),
-    (np.array([1.0, 2.0]), "array"), (np.array([x, x]), "array"), (Matrix([x]), "scalar"),
-    (sp.ImmutableMatrix([[x]]), "scalar"), (lambda t: t, "expression"), (object(), "expression"),
-], ids=repr)
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (True, "expression"),
+        (sp.true, "scalar"),
+        (x > 0, "scalar"),
+        ("x**2", "symdecouple.parse"),
+        (b"x", "expression"),
+        (None, "expression"),
+        ([x], "expression"),
+        ((x, x), "expression"),
+        ({x: 1}, "expression"),
+        (np.array([1.0, 2.0]), "array"),
+        (np.array([x, x]), "array"),
+        (Matrix([x]), "scalar"),
+        (sp.ImmutableMatrix([[x]]), "scalar"),
+        (lambda t: t, "expression"),
+        (object(), "expression"),
+    ],
+    ids=repr,
+)
 def test_what_is_no_scalar_expression_is_refused(value: Any, said: str) -> None:
     with pytest.raises(InvalidInput, match=f"(?s)Mean.*{said}"):
         Mean(value)
@@ -122,11 +137,22 @@ def test_what_is_not_real_and_finite_is_refused(value: Any) -> None:
 # --- exact numbers ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("value", "expected"), [
-    (0.1, Rational(1, 10)), (1e-3, Rational(1, 1000)), (2.5, Rational(5, 2)), (np.float64(0.3), Rational(3, 10)),
-    (np.int64(7), 7), (Fraction(1, 3), Rational(1, 3)), (Decimal("0.25"), Rational(1, 4)), (-0.7, Rational(-7, 10)),
-    (sp.Float("0.1", 30), Rational(1, 10)), (1e22, 10**22),
-], ids=repr)
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (0.1, Rational(1, 10)),
+        (1e-3, Rational(1, 1000)),
+        (2.5, Rational(5, 2)),
+        (np.float64(0.3), Rational(3, 10)),
+        (np.int64(7), 7),
+        (Fraction(1, 3), Rational(1, 3)),
+        (Decimal("0.25"), Rational(1, 4)),
+        (-0.7, Rational(-7, 10)),
+        (sp.Float("0.1", 30), Rational(1, 10)),
+        (1e22, 10**22),
+    ],
+    ids=repr,
+)
 def test_numbers_become_the_decimals_they_print_as(value: Any, expected: Any) -> None:
     found = exact(value, "test")
     assert found == expected and found.is_Rational
@@ -185,8 +211,11 @@ def test_printing_and_latex() -> None:
     assert "Mean" in sp.pretty(m) and "Mean" in sp.pretty(v, use_unicode=True)
 
 
-@pytest.mark.parametrize("expr", [m, v, Mean(sin(a * x) + cos(x)), Mean(sample("t", positive=True) ** a),
-                                  Mean(x * shift(2)(x)), log(v) + m], ids=str)
+@pytest.mark.parametrize(
+    "expr",
+    [m, v, Mean(sin(a * x) + cos(x)), Mean(sample("t", positive=True) ** a), Mean(x * shift(2)(x)), log(v) + m],
+    ids=str,
+)
 def test_pickle_copy_and_hash(expr: sp.Expr) -> None:
     for twin in (pickle.loads(pickle.dumps(expr)), copy.copy(expr), copy.deepcopy(expr)):
         assert twin == expr and hash(twin) == hash(expr)

@@ -28,8 +28,11 @@ def test_samples_are_equal_by_name_domain_and_kind() -> None:
     assert sample(interval=(0, 1)) != sample(interval=(0, 2))
 
 
-@pytest.mark.parametrize("s", [x, sample("t", positive=True), sample("u", interval=(Rational(1, 3), 2)),
-                               BoundSample("x"), *coordinates(3)], ids=repr)
+@pytest.mark.parametrize(
+    "s",
+    [x, sample("t", positive=True), sample("u", interval=(Rational(1, 3), 2)), BoundSample("x"), *coordinates(3)],
+    ids=repr,
+)
 def test_pickle_and_copy_return_an_equal_object(s: Any) -> None:
     for twin in (pickle.loads(pickle.dumps(s)), copy.copy(s), copy.deepcopy(s)):
         assert twin == s and hash(twin) == hash(s) and type(twin) is type(s)
@@ -46,8 +49,9 @@ def test_the_domain_gives_assumptions() -> None:
     assert sample(interval=(0.1, 0.5)).interval == (Rational(1, 10), Rational(1, 2))
 
 
-@pytest.mark.parametrize("interval", [(1, 1), (2, 1), (0,), (0, 1, 2), 5, ("a", "b"), (Symbol("a"), 1), (0, sqrt(2)),
-                                      (float("nan"), 1)])
+@pytest.mark.parametrize(
+    "interval", [(1, 1), (2, 1), (0,), (0, 1, 2), 5, ("a", "b"), (Symbol("a"), 1), (0, sqrt(2)), (float("nan"), 1)]
+)
 def test_an_interval_that_is_none_is_refused(interval: Any) -> None:
     with pytest.raises(InvalidInput, match="interval"):
         sample(interval=interval)
@@ -73,9 +77,20 @@ def test_fewer_than_two_coordinates_are_refused(n: Any) -> None:
         coordinates(n)
 
 
-@pytest.mark.parametrize("symbol", [x, sample(positive=True), sample(interval=(-oo, 3)), sample(interval=(2, oo)),
-                                    sample(interval=(Rational(1, 3), Rational(1, 2))), Symbol("a", positive=True),
-                                    Symbol("b", negative=True), Symbol("c")], ids=str)
+@pytest.mark.parametrize(
+    "symbol",
+    [
+        x,
+        sample(positive=True),
+        sample(interval=(-oo, 3)),
+        sample(interval=(2, oo)),
+        sample(interval=(Rational(1, 3), Rational(1, 2))),
+        Symbol("a", positive=True),
+        Symbol("b", negative=True),
+        Symbol("c"),
+    ],
+    ids=str,
+)
 def test_rational_points_are_distinct_and_inside(symbol: Symbol) -> None:
     points = rational_points(symbol, 40, random.Random(5))
     assert len(set(points)) == 40 and all(isinstance(p, Fraction) for p in points)

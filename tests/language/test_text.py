@@ -232,7 +232,7 @@ def test_only_text_is_read(value: object) -> None:
 def test_other_arguments_are_checked() -> None:
     with pytest.raises(InvalidInput, match="is a Sample"):
         parse_expression("x", sample=Symbol("x"))  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="at least 2 coordinates"):
+    with pytest.raises(InvalidInput, match="at least 2"):
         parse_expression("x1", n_samples=1)
     assert parse_expression("+".join(["x"] * 600), max_length=2_000) == 600 * x
 

@@ -1,0 +1,1 @@
+"""The plan: which normalization at which level, with which reference values, and its application."""

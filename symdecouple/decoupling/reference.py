@@ -1,0 +1,257 @@
+r"""Reference values: what each feature is normalized to.
+
+By default a feature's value for independent standard normal samples, in the limit of many: every average becomes an
+expectation,
+
+.. math:: \mathrm{Mean}(\varphi) \to \mathrm{E}\,\varphi(Z) = \int \varphi(z)\, e^{-z^2/2}\, dz / \sqrt{2\pi}
+
+exact for polynomials, exponentials and sines, by SymPy's integration where that succeeds, by quadrature to 60 digits
+elsewhere. Any other law, given numbers, names or a reference sample work as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import mpmath
+from sympy import (
+    Add,
+    Expr,
+    Float,
+    I,
+    Integer,
+    Mul,
+    Rational,
+    S,
+    exp,
+    expand,
+    factorial2,
+    im,
+    integrate as sympy_integrate,
+    oo,
+    pi,
+    re,
+    sqrt,
+)
+
+from symdecouple.calculus.budget import Budget
+from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
+from symdecouple.language.canonical import decompose
+from symdecouple.language.feature import FeatureSet
+from symdecouple.language.filters import Filtered
+from symdecouple.language.mean import Mean, exact
+from symdecouple.language.sample import Sample
+
+__all__ = ["Reference", "reference_values"]
+
+DIGITS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A sample whose features are the reference.
+
+    Examples
+    --------
+    >>> from symdecouple.language.sample import x
+    >>> features = FeatureSet([Mean(x), Mean(x**2)])
+    >>> reference_values(features, Reference.of([-1, 0, 1]))
+    (0, 2/3)
+    """
+
+    sample: tuple[Expr, ...]
+
+    @classmethod
+    def of(cls, sample: Sequence[Any]) -> Reference:
+        """Take the features' values at this sample vector, exactly."""
+        values = tuple(exact(_plain(v), "Reference.of") for v in sample)
+        if len(values) < 2 or not all(v.is_real and v.is_finite for v in values):
+            raise InvalidInput(f"a reference sample is at least 2 finite real numbers, got {list(sample)[:5]}")
+        return cls(values)
+
+
+def reference_values(features: FeatureSet, reference: Any = "gaussian") -> tuple[Expr | None, ...]:
+    """Return the reference value of every feature.
+
+    Parameters
+    ----------
+    features : FeatureSet
+    reference : str, sequence, mapping, Reference or frozen scipy distribution
+        "gaussian" (or "white"): independent N(0, 1) samples; M values, or M - 1 (the last feature needs none); a
+        mapping from features (or their text) to values; `Reference.of` a sample; a law with ``pdf`` and ``support``.
+
+    Returns
+    -------
+    tuple of Expr or None
+        None for a last feature without a value.
+
+    Raises
+    ------
+    InvalidInput
+        If the values do not fit the features in number or name, or are not finite real numbers.
+
+    Examples
+    --------
+    >>> from symdecouple.language.sample import x
+    >>> from symdecouple.language.statistics import variance, kurtosis
+    >>> reference_values(FeatureSet([Mean(x), variance(), kurtosis()]))
+    (0, 1, 3)
+    """
+    if isinstance(reference, str):
+        if reference not in ("gaussian", "white"):
+            raise InvalidInput(f"reference {reference!r} is not known: 'gaussian' (or 'white'), values, a mapping, "
+                               "Reference.of(sample) or a frozen scipy distribution")
+        return tuple(_under(f.expr, features.sample, gaussian) for f in features)
+    if isinstance(reference, Reference):
+        return tuple(_at_sample(f.expr, reference.sample) for f in features)
+    if hasattr(reference, "pdf") and hasattr(reference, "support"):
+        return tuple(_under(f.expr, features.sample, _law(reference)) for f in features)
+    if isinstance(reference, Mapping):
+        return _by_name(features, reference)
+    return _given(features, reference)
+
+
+def gaussian(body: Expr, sample: Sample) -> Expr:
+    """Return the expectation of a function of a standard normal number."""
+    return Add(*(c * _gaussian_basis(psi, sample) for psi, c in decompose(body, sample).items()))
+
+
+def _gaussian_basis(psi: Expr, sample: Sample) -> Expr:
+    """Return E psi(Z): closed for x^k e^(r x) and x^k times a wave (r imaginary), else integrated."""
+    power, rate, part = 0, S.Zero, re
+    for factor in Mul.make_args(psi):
+        base, exponent = factor.as_base_exp()
+        if base == sample and exponent.is_Integer and exponent >= 0:
+            power += int(exponent)
+        elif isinstance(factor, exp) and not (factor.args[0] / sample).has(sample):
+            rate += factor.args[0] / sample
+        elif factor.func.__name__ in ("cos", "sin") and not (factor.args[0] / sample).has(sample) and rate.is_real:
+            rate += I * factor.args[0] / sample
+            part = re if factor.func.__name__ == "cos" else im
+        elif factor.has(sample):
+            return _integrated(psi, sample, exp(-sample**2 / 2) / sqrt(2 * pi), -oo, oo)
+    value = _shifted_moment(power, rate) * exp(rate**2 / 2)
+    return part(expand(value)) if rate.has(I) else value
+
+
+def _shifted_moment(power: int, rate: Expr) -> Expr:
+    """Return E (Z + r)^k = sum_j C(k, j) r^(k-j) (j-1)!! over even j."""
+    from math import comb
+
+    return Add(*(comb(power, j) * rate ** (power - j) * (factorial2(j - 1) if j else 1)
+                 for j in range(0, power + 1, 2)))
+
+
+def _integrated(psi: Expr, sample: Sample, density: Expr, low: Expr, high: Expr) -> Expr:
+    try:
+        with Budget(5.0).watch("a reference value"):
+            value = sympy_integrate(psi * density, (sample, low, high))
+        if value.is_number and value.is_finite and value.is_real and not value.has(sympy_integrate):
+            return value
+    except (BudgetExceeded, NotImplementedError, ValueError, TypeError, AttributeError):
+        pass
+    return _quadrature(lambda v: (psi * density).xreplace({sample: Float(v, DIGITS)}).evalf(DIGITS), low, high, psi)
+
+
+def _quadrature(function: Callable[[Any], Any], low: Any, high: Any, what: Any) -> Expr:
+    with mpmath.workdps(DIGITS):
+        try:
+            ends = [mpmath.mpf(-40) if low == -oo else mpmath.mpf(str(low)), mpmath.mpf(40) if high == oo
+                    else mpmath.mpf(str(high))]
+            inner = [p for p in (-8, 0, 8) if ends[0] < p < ends[1]]
+            value, error = mpmath.quad(lambda v: mpmath.mpf(str(function(v))), [ends[0], *inner, ends[1]], error=True)
+        except (ValueError, TypeError, ZeroDivisionError) as failure:
+            raise InvalidInput(f"the reference value of {what} could not be computed ({failure}); give it as a number"
+                               ) from failure
+        if not mpmath.isfinite(value) or error > mpmath.mpf(10) ** -20 * (1 + abs(value)):
+            raise InvalidInput(f"the reference value of {what} is not finite or not computed accurately; give a number")
+        return Float(str(value), DIGITS - 10)
+
+
+def _under(expr: Expr, sample: Sample, expectation: Callable[[Expr, Sample], Expr]) -> Expr:
+    """Replace every average by an expectation, innermost first."""
+    if expr.has(Filtered):
+        raise UnsupportedExpression(f"{expr}: the reference of filtered features comes with filter banks; give numbers")
+    if isinstance(expr, Mean):
+        return expectation(_under(expr.opened(sample), sample, expectation), sample)
+    if not expr.args or not expr.has(Mean):
+        return expr
+    return expr.func(*(_under(arg, sample, expectation) for arg in expr.args))
+
+
+def _at_sample(expr: Expr, points: tuple[Expr, ...]) -> Expr:
+    if isinstance(expr, Mean):
+        body = expr.opened(expr.sample)
+        return Add(*(_at_sample(body.xreplace({expr.sample: p}), points) for p in points)) / len(points)
+    if not expr.args or not expr.has(Mean):
+        return expr
+    return expr.func(*(_at_sample(arg, points) for arg in expr.args))
+
+
+def _law(law: Any) -> Callable[[Expr, Sample], Expr]:
+    """Expectation under a frozen scipy distribution: its moments where the function is a power, else quadrature."""
+    low, high = law.support()
+
+    def expectation(body: Expr, sample: Sample) -> Expr:
+        total = S.Zero
+        for psi, c in decompose(body, sample).items():
+            if psi == 1:
+                value: Expr = S.One
+            else:
+                from scipy.integrate import quad
+                from sympy import lambdify
+
+                function = lambdify([sample], psi, "numpy")
+                found, error = quad(lambda v, f=function: f(v) * law.pdf(v), low, high, limit=500)
+                if not abs(error) < 1e-7 * (1 + abs(found)):
+                    raise InvalidInput(f"the expectation of {psi} under the given law is not finite; give a number")
+                value = Float(found)
+            total += c * value
+        return total
+
+    return expectation
+
+
+def _by_name(features: FeatureSet, mapping: Mapping[Any, Any]) -> tuple[Expr | None, ...]:
+    from symdecouple.language.text import parse, to_text
+
+    known = {to_text(f): k for k, f in enumerate(features)}
+    values: list[Expr | None] = [None] * len(features)
+    for key, value in mapping.items():
+        text = to_text(parse(key, sample=features.sample) if isinstance(key, str) else getattr(key, "expr", key))
+        if text not in known:
+            raise InvalidInput(f"reference for {key}: no such feature; the features are {', '.join(known)}")
+        values[known[text]] = _number(value)
+    missing = [k + 1 for k, v in enumerate(values[:-1]) if v is None]
+    if missing:
+        raise InvalidInput(f"the mapping gives no reference value for features {missing}; only the last needs none")
+    return tuple(values)
+
+
+def _given(features: FeatureSet, reference: Any) -> tuple[Expr | None, ...]:
+    try:
+        values: list[Expr | None] = [_number(v) for v in reference]
+    except TypeError as error:
+        raise InvalidInput(f"reference is 'gaussian', {len(features)} values, a mapping, a law or Reference.of(sample),"
+                           f" not {reference!r}") from error
+    if len(values) not in (len(features), len(features) - 1):
+        raise InvalidInput(f"{len(features)} features take {len(features)} reference values (or {len(features) - 1}: "
+                           f"the last needs none), got {len(values)}")
+    return tuple([*values, None][: len(features)])
+
+
+def _number(value: Any) -> Expr:
+    number = exact(_plain(value), "reference")
+    if not (number.is_number and number.is_real and number.is_finite):
+        raise InvalidInput(f"a reference value is a finite real number, got {value!r}")
+    return number
+
+
+def _plain(value: Any) -> Any:
+    """NumPy scalars as Python numbers, and those as exact decimals."""
+    value = value.item() if hasattr(value, "item") and not isinstance(value, Expr) else value
+    if isinstance(value, float):
+        return Rational(repr(value)) if value == value and abs(value) != float("inf") else value
+    return Integer(value) if isinstance(value, int) and not isinstance(value, bool) else value

@@ -1,0 +1,1 @@
+"""What integrates: closed-form flows of gradient fields."""

@@ -1,0 +1,99 @@
+r"""The general quadrature: Psi(x) = int dx/v(x), x(t) = Psi^{-1}(Psi(x0) + t), on an interval without zeros of v.
+
+On such an interval Psi is strictly monotone, so that it has one inverse; of the branches that are found by solving,
+the one is taken that inverts Psi at sample points of the interval.
+
+Not covered: integrals that SymPy does not find or not invert, and fields with parameters (their zeros are not known).
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+from sympy import Expr, S, oo
+
+from symdecouple.calculus.budget import Budget
+from symdecouple.errors import BudgetExceeded
+from symdecouple.flows.chart import Chart, Piece, U, X
+from symdecouple.flows.projective import Projective, decide_sign
+
+__all__ = ["by_quadrature", "zeros_of"]
+
+_FAILURES = (NotImplementedError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError, IndexError,
+             KeyError, sp.PolynomialError)
+
+
+def zeros_of(v: Expr, low: Expr, high: Expr) -> sp.Set:
+    """Return the zeros of the field in an interval, as a set; a `ConditionSet` where they are not found."""
+    interval = sp.Interval.open(low, high)
+    try:
+        found = sp.solveset(v, X, interval)
+    except _FAILURES:
+        return sp.ConditionSet(X, sp.Eq(v, 0), interval)
+    return sp.simplify(found) if isinstance(found, sp.FiniteSet) else found
+
+
+def by_quadrature(v: Expr, low: Expr, high: Expr, budget: Budget) -> list[Piece] | None:
+    """Return a piece for each interval between zeros and singularities of the field; None where one is not found.
+
+    Parameters
+    ----------
+    v : Expr
+        A field in `X`, without parameters.
+    low, high : Expr
+        The interval of the samples.
+    budget : Budget
+    """
+    if v.free_symbols != {X}:
+        return None
+    try:
+        with budget.watch("the quadrature of 1/v"):
+            psi = sp.integrate(1 / v, X)
+            ends = _ends(v, low, high)
+            if psi.has(sp.Integral, sp.I) or ends is None:
+                return None
+            pieces = [_piece(v, psi, a, b) for a, b in zip(ends, ends[1:], strict=False)]
+    except (BudgetExceeded, *_FAILURES):
+        return None
+    return None if any(piece is None for piece in pieces) else [piece for piece in pieces if piece is not None]
+
+
+def _ends(v: Expr, low: Expr, high: Expr) -> list[Expr] | None:
+    zeros = zeros_of(v, low, high)
+    broken = sp.calculus.singularities(v, X, sp.Interval.open(low, high))
+    domain = sp.calculus.util.continuous_domain(v, X, sp.Interval.open(low, high))
+    inner = zeros + broken + domain.boundary
+    if not isinstance(inner, sp.FiniteSet) and inner is not S.EmptySet:
+        return None
+    points = sorted({p for p in inner if p not in (oo, -oo, low, high)}, key=lambda p: p.evalf(30))
+    return [low, *points, high]
+
+
+def _piece(v: Expr, psi: Expr, low: Expr, high: Expr) -> Piece | None:
+    samples = _points(low, high)
+    if not all(v.subs(X, p).is_real for p in samples):
+        return None
+    real = psi.xreplace({node: sp.log(sp.Abs(node.args[0])) for node in psi.atoms(sp.log)})
+    real = real if all(decide_sign(real.subs(X, p)) is not None for p in samples) else psi
+    signed = real.xreplace({node: node.args[0] * sp.sign(node.args[0].subs(X, samples[0])) for node in
+                            real.atoms(sp.Abs)})
+    for back in sp.solve(signed - U, X):
+        if all(_is_near(back.subs(U, signed.subs(X, p)), p) for p in samples):
+            u_low, u_high = sp.limit(signed, X, low, "+"), sp.limit(signed, X, high, "-")
+            motion = Projective.of(S.One, U)
+            return Piece(Chart(signed, back, low, high, u_low, u_high), motion) if motion else None
+    return None
+
+
+def _points(low: Expr, high: Expr) -> list[Expr]:
+    if low == -oo and high == oo:
+        return [sp.Rational(k, 3) for k in (-7, 1, 5)]
+    if high == oo:
+        return [low + sp.Rational(k, 3) for k in (1, 4, 11)]
+    if low == -oo:
+        return [high - sp.Rational(k, 3) for k in (1, 4, 11)]
+    return [low + (high - low) * sp.Rational(k, 7) for k in (1, 3, 6)]
+
+
+def _is_near(value: Expr, point: Expr) -> bool:
+    number = sp.N(value - point, 30)
+    return bool(number.is_number and number.is_finite and abs(number) < sp.Float(10) ** -20)

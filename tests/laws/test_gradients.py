@@ -1,0 +1,126 @@
+"""Gradients and Hessians against SymPy in explicit coordinates, and against central differences by their order."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import combinations
+from typing import Any
+
+import mpmath
+import pytest
+import sympy as sp
+
+from symdecouple.calculus.bracket import derivative_along, inner_product, lie_bracket
+from symdecouple.calculus.field import VectorField
+from symdecouple.language.feature import Feature
+from symdecouple.language.sample import coordinates
+from tests.laws.examples import EXPLICIT, FEATURES, FIELDS, FILTERED, SETS, a
+
+N = 4
+POINTS = coordinates(N)
+PLAIN = sp.symbols("y1:5", real=True)
+VALUES = dict(zip(PLAIN, map(sp.Rational, ("1/2", "-2", "3", "7/3")), strict=True))
+ALL = {**FEATURES, **FILTERED}
+
+
+@cache
+def explicit(name: str) -> sp.Expr:
+    """The feature as a plain SymPy function of plain symbols."""
+    return Feature(ALL[name]).at(n_samples=N).expr.xreplace(dict(zip(POINTS, PLAIN, strict=True))).subs(a, 2)
+
+
+def number(expr: Any) -> Any:
+    return sp.N(
+        sp.sympify(expr).xreplace({**dict(zip(POINTS, PLAIN, strict=True)), a: sp.Integer(2)}).xreplace(VALUES), 40
+    )
+
+
+def components(field: VectorField) -> list[Any]:
+    return [number(c) for c in field.at(n_samples=N).components]
+
+
+def same(left: Any, right: Any) -> bool:
+    return bool(abs(sp.N(left - right, 30)) < 1e-25 * (1 + abs(right)))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_gradient_against_sympy_in_coordinates(name: str) -> None:
+    field = Feature(ALL[name]).gradient
+    expected = [N * number(explicit(name).diff(y)) for y in PLAIN]
+    assert all(map(same, components(field), expected))
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("along", ["square", "centred", "statistic"])
+def test_the_derivative_of_a_gradient_is_the_hessian_times_the_field(name: str, along: str) -> None:
+    """D_u v_f = N Hessian(f) u."""
+    u = FIELDS[along]
+    moved = derivative_along(u, Feature(ALL[name]).gradient)
+    gradient = [explicit(name).diff(y) for y in PLAIN]
+    values = components(u)
+    expected = [N * sum(number(g.diff(y)) * c for y, c in zip(PLAIN, values, strict=True)) for g in gradient]
+    assert all(map(same, components(moved), expected))
+
+
+@pytest.mark.parametrize("name", ["kurtosis", "logcosh", "exponential", "cube", "composed", "nested"])
+def test_the_gradient_against_central_differences_of_order_two(name: str) -> None:
+    field = Feature(ALL[name]).gradient
+    f = sp.lambdify(PLAIN, explicit(name), "mpmath")
+    with mpmath.workdps(40):
+        at = [mpmath.mpf(v.p) / v.q for v in VALUES.values()]
+        for k, exact in enumerate(components(field)):
+            errors = []
+            for h in (mpmath.mpf("1e-3"), mpmath.mpf("5e-4")):
+                up, down = (f(*(v + s * h * (i == k) for i, v in enumerate(at))) for s in (1, -1))
+                errors.append(abs(N * (up - down) / (2 * h) - mpmath.mpf(str(exact))))
+            assert errors[0] < 1e-20 or 1.9 < mpmath.log(errors[0] / errors[1], 2) < 2.1
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    list(combinations(["mean", "kurtosis", "third", "exponential"], 2)) + [("lag", "energy"), ("cube", "variance")],
+)
+def test_the_inner_product_against_coordinates(first: str, second: str) -> None:
+    """<u, v> = Mean(u v) = N grad f . grad g."""
+    product = inner_product(ALL[first], ALL[second])
+    found = Feature(product + ALL[first]).at(n_samples=N).expr - Feature(ALL[first]).at(n_samples=N).expr
+    expected = N * sum(number(explicit(first).diff(y) * explicit(second).diff(y)) for y in PLAIN)
+    assert same(number(found), expected)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("variance", "third"),
+        ("kurtosis", "mean"),
+        ("exponential", "second"),
+        ("lag", "energy"),
+        ("cube", "variance"),
+        ("composed", "lag"),
+        ("trigonometric", "rational"),
+        ("centred", "cube"),
+    ],
+)
+def test_the_bracket_of_gradients_against_coordinates(first: str, second: str) -> None:
+    bracket = components(lie_bracket(ALL[first], ALL[second]))
+    u, v = ([N * explicit(n).diff(y) for y in PLAIN] for n in (first, second))
+    for k in range(N):
+        expected = sum(number(v[k].diff(y) * a_ - u[k].diff(y) * b_) for y, a_, b_ in zip(PLAIN, u, v, strict=True))
+        assert same(bracket[k], expected)
+
+
+def test_the_bracket_in_coordinates_against_the_definition() -> None:
+    for u, v in combinations(EXPLICIT.values(), 2):
+        points = u.coordinates
+        for k, found in enumerate(lie_bracket(u, v).components):
+            expected = sum(
+                v.components[k].diff(s) * c - u.components[k].diff(s) * d
+                for s, c, d in zip(points, u.components, v.components, strict=True)
+            )
+            assert sp.simplify(found - expected) == 0
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_every_set_has_gradients_that_print(name: str) -> None:
+    for expr in SETS[name][0]:
+        assert str(Feature(expr).gradient).startswith("N grad f = ")
