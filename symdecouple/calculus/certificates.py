@@ -322,10 +322,10 @@ _KINDS: dict[tuple[str, Status], tuple[type, ...]] = {
 
 
 def _verdict_from_dict(data: Mapping[str, Any]) -> Verdict:
-    certificate = certificate_from_dict(data["certificate"]) if data["certificate"] else None
+    certificate: Any = certificate_from_dict(data["certificate"]) if data["certificate"] else None
     status = Status[data["status"]]
     answered = _KINDS.get((data["question"], status), ())
-    if certificate is not None and not isinstance(certificate, answered):
+    if certificate is not None and type(certificate) not in answered:
         raise InvalidInput(f"a certificate of {certificate.kind} does not answer {data['question']} {status.name}")
     if certificate is not None and data["n_samples"] not in (None, certificate.n_samples):
         raise InvalidInput(f"the verdict is for N = {data['n_samples']}, its certificate is not")

@@ -36,9 +36,9 @@ class World:
             self.iv = MPIntervalContext()
             self.iv.dps = digits
 
-    def number(self, value: Fraction) -> Any:
-        """Return a rational as a number of this world."""
-        return value if self.iv is None else self.iv.mpf(value.numerator) / value.denominator
+    def number(self, value: Any) -> Any:
+        """Return a rational as a number of this world, and a number of this world as it is."""
+        return value if self.iv is None or not isinstance(value, Fraction) else self.iv.mpf(value.numerator) / value.denominator
 
     def is_zero(self, value: Any) -> bool:
         """True iff the number is certainly zero (rationals) or may be (intervals)."""

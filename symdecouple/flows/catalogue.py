@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import mpmath
 import sympy as sp
-from sympy import Dummy, Expr, oo
+from sympy import Expr, oo
 
 from symdecouple.calculus.budget import Budget
 from symdecouple.flows.chart import IDENTITY, Chart, Piece, U, X, function_charts, logarithmic_charts
@@ -39,9 +39,10 @@ def pieces_of(v: Expr, low: Expr, high: Expr, budget: Budget) -> tuple[Piece, ..
     for images in logarithmic_charts(v):
         if found := _all_projective(images):
             return _cut(found, low, high)
-    for charts_ in function_charts(v):
-        if all(_seems_quadratic(chart, v) for chart in charts_):
-            if found := _all_projective(tuple((c, sp.simplify(c.image(v))) for c in charts_)):
+    for group in function_charts(v):
+        if all(_seems_quadratic(chart, v) for chart in group):
+            found = _all_projective(tuple((chart, sp.simplify(chart.image(v))) for chart in group))
+            if found:
                 return _cut(found, low, high)
         budget.check("the search for a chart")
     return tuple(by_quadrature(v, low, high, budget) or ())
@@ -49,7 +50,7 @@ def pieces_of(v: Expr, low: Expr, high: Expr, budget: Budget) -> tuple[Piece, ..
 
 def _all_projective(images: tuple[tuple[Chart, Expr], ...]) -> list[tuple[Chart, Projective]]:
     found = [(chart, motion) for chart, image in images if (motion := Projective.of(image, U)) is not None]
-    return found if len(found) == len(images) else []
+    return found if images and len(found) == len(images) else []
 
 
 def _cut(found: list[tuple[Chart, Projective]], low: Expr, high: Expr) -> tuple[Piece, ...]:
@@ -76,13 +77,7 @@ def _seems_quadratic(chart: Chart, v: Expr) -> bool:
             ys = [value(p) for p in xs]
             if any(isinstance(y, mpmath.mpc) and abs(y.imag) > 1e-20 for y in ys):
                 return False
-            fit = mpmath.polyval
-            coefficients = mpmath.lu_solve(mpmath.matrix([[p**2, p, 1] for p in xs[:3]]), mpmath.matrix(ys[:3]))
-            return all(abs(fit(list(coefficients), p) - y) < 1e-18 * (1 + abs(y)) for p, y in zip(xs, ys, strict=True))
+            fit = mpmath.lu_solve(mpmath.matrix([[p**2, p, 1] for p in xs[:3]]), mpmath.matrix(ys[:3]))
+            return all(abs(mpmath.polyval(list(fit), p) - y) < 1e-18 * (1 + abs(y)) for p, y in zip(xs, ys, strict=True))
         except (ZeroDivisionError, ValueError, TypeError, NameError, OverflowError):
             return False
-
-
-def stand_ins(names: list[Expr]) -> dict[Expr, Dummy]:
-    """Return a real symbol for each constant."""
-    return {name: Dummy(str(name), real=True) for name in names}

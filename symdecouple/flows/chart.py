@@ -65,7 +65,7 @@ class Chart:
 
     def image(self, v: Expr) -> Expr:
         """Return v phi' in the coordinate."""
-        return (self.to.diff(X) * v).xreplace({X: self.back})
+        return (self.to.diff(X) * v).xreplace({self.to: U}).xreplace({X: self.back})
 
 
 IDENTITY = Chart(X, U, -oo, oo, -oo, oo)
@@ -137,9 +137,10 @@ def logarithmic_charts(v: Expr) -> Iterator[tuple[tuple[Chart, Expr], ...]]:
             if way == -1:
                 if any(not e.is_Integer and (not e.is_Rational or e.q % 2 == 0) for e in _exponents(centred)):
                     continue
-                centred = centred.replace(_is_odd_root, lambda p: (-1) ** p.exp.p * (-p.base) ** p.exp)
+                centred = centred.replace(_is_odd_root, lambda p: sp.Integer(-1) ** p.exp.p * (-p.base) ** p.exp)
             image = sp.expand((scale * centred / X).xreplace({X: way * exp(U)}))
-            pair.append((chart, image))
+            if not image.has(sp.I):  # a logarithm is real on one side only
+                pair.append((chart, image))
         yield tuple(pair)
 
 

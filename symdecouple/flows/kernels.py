@@ -50,7 +50,7 @@ def step_of_linear(w: Any, slope: float, t: Any) -> Any:
 
 def step_on_line(w: Any, h: Any, gap: Any, delta_squared: float, t: Any) -> Any:
     """Increment of u along u' = w, w quadratic."""
-    return w * scaled_sine(t, delta_squared) / denominator(t, h, gap, delta_squared)
+    return np.where(w == 0, 0, w * scaled_sine(t, delta_squared) / denominator(t, h, gap, delta_squared))
 
 
 def step_on_logarithm(
@@ -60,7 +60,8 @@ def step_on_logarithm(
     above = denominator(t, h_low, gap_low, delta_squared)
     below = denominator(t, h_high, gap_high, delta_squared)
     ratio = k * w * scaled_sine(t, delta_squared) / below
-    return np.where(np.abs(ratio) < 0.5, np.log1p(np.maximum(ratio, -0.5)), np.log(above) - np.log(below)) / k
+    step = np.where(np.abs(ratio) < 0.5, np.log1p(np.maximum(ratio, -0.5)), np.log(above) - np.log(below)) / k
+    return np.where(w == 0, 0, step)
 
 
 def step_on_circle(k: float, w: Any, h: Any, delta_squared: float, t: Any) -> Any:

@@ -20,7 +20,7 @@ Times: u is reached when S/C = z/(w + z w'/2), where z = u - u0, (2/k) tanh(k (u
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import sympy as sp
@@ -167,6 +167,34 @@ class Projective:
     def _at(self, expr: Expr, u0: Expr) -> Expr:
         return expr.xreplace({self.u: u0})
 
+    def rational(self, start: Expr) -> tuple[Expr, Callable[[Expr, Expr], Expr]]:
+        """Return w(u0), and w(u) from N and D, as rational functions of start = u0, exp(k u0) or tan(k u0/2)."""
+        k = self.rate
+        if self.kappa == 0:
+            return self._at(self.w, start), lambda n, d: self._at(self.w, start + n / d)
+        if self.kind == "logarithm":
+            b, c = (self._exponential(sign) for sign in (1, -1))
+            a = self.w.subs(self.u, 0) - b - c
+            return a + b * start + c / start, lambda n, d: (
+                a + b * start * (d + k * n / 2) / (d - k * n / 2) + c * (d - k * n / 2) / (d + k * n / 2) / start)
+        q, p = self.w.diff(self.u).subs(self.u, 0) / k, -self.w.diff(self.u, 2).subs(self.u, 0) / k**2
+        a = self.w.subs(self.u, 0) - p
+
+        def on_circle(z: Expr) -> Expr:
+            return a + (p * (1 - z**2) + 2 * q * z) / (1 + z**2)
+
+        return on_circle(start), lambda n, d: on_circle((start * d + k * n / 2) / (d - start * k * n / 2))
+
+    def rational_h(self, start: Expr) -> Expr:
+        """Return w'/2 at u0 as in `rational`."""
+        k, w = self.rate, self.rational(start)[0]
+        inner = {"logarithm": k * start, "circle": k * (1 + start**2) / 2}.get(self.kind, S.One)
+        return w.diff(start) * inner / 2
+
+    def _exponential(self, sign: int) -> Expr:
+        k = self.rate
+        return expand((self.w.diff(self.u, 2) + sign * k * self.w.diff(self.u)) / (2 * k**2)).subs(self.u, 0)
+
     # --- times --------------------------------------------------------------------------------------------------
 
     def lifetime(self, u0: Expr, low: Expr, high: Expr) -> tuple[Expr, Expr]:
@@ -182,6 +210,8 @@ class Projective:
         w, h, d = self._at(self.w, u0), self._at(self.h, u0), self.delta_squared
         if end in (oo, -oo) and self.kind in ("linear", "circle"):
             return oo
+        if self.kind == "linear":
+            return _time_of_linear(way * (end - u0), w, way * 2 * h)
         turns, inverse = self._tangent(u0, end, w, h)
         infinite = decide_sign(inverse) == 0
         if d == 0 or decide_sign(d) >= 0:
@@ -209,6 +239,14 @@ class Projective:
 def _even_root(d: Expr) -> Expr:
     """Return a square root up to its sign: sinh(delta t)/delta and cosh(delta t) are even in delta."""
     return sqrt(d).replace(sp.Abs, lambda inner: inner)
+
+
+def _time_of_linear(distance: Expr, w: Expr, slope: Expr) -> Expr:
+    """Return the time in which u' = w + slope (u - u0) has gone the distance."""
+    if slope == 0:
+        return sp.Abs(distance / w)
+    ratio = 1 + sp.simplify(slope * distance / w)
+    return log(ratio) / slope if decide_sign(ratio) > 0 else oo
 
 
 def _first_time(tangent: Expr, d: Expr) -> Expr:
@@ -240,6 +278,8 @@ def _constants(terms: Mapping[Expr, Expr], u: Sample) -> tuple[Expr | None, Expr
 def decide_sign(value: Expr) -> int:
     """Return the sign of an exact real number, by its value at 60 digits; below 1e-45 it counts as zero."""
     value = sp.sympify(value)
+    if value is sp.nan:  # oo - oo
+        return 0
     if value in (oo, -oo):
         return 1 if value == oo else -1
     if value.is_Rational:

@@ -16,7 +16,7 @@ from symdecouple.errors import BudgetExceeded
 from symdecouple.flows.chart import Chart, Piece, U, X
 from symdecouple.flows.projective import Projective, decide_sign
 
-__all__ = ["by_quadrature", "zeros_of"]
+__all__ = ["by_quadrature", "points_inside", "zeros_of"]
 
 _FAILURES = (NotImplementedError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError, IndexError,
              KeyError, sp.PolynomialError)
@@ -69,7 +69,7 @@ def _ends(v: Expr, low: Expr, high: Expr) -> list[Expr] | None:
 
 
 def _piece(v: Expr, psi: Expr, low: Expr, high: Expr) -> Piece | None:
-    samples = _points(low, high)
+    samples = points_inside(low, high)
     if not all(v.subs(X, p).is_real for p in samples):
         return None
     real = psi.xreplace({node: sp.log(sp.Abs(node.args[0])) for node in psi.atoms(sp.log)})
@@ -84,7 +84,7 @@ def _piece(v: Expr, psi: Expr, low: Expr, high: Expr) -> Piece | None:
     return None
 
 
-def _points(low: Expr, high: Expr) -> list[Expr]:
+def points_inside(low: Expr, high: Expr) -> list[Expr]:
     if low == -oo and high == oo:
         return [sp.Rational(k, 3) for k in (-7, 1, 5)]
     if high == oo:

@@ -179,7 +179,7 @@ def attack(seed: int) -> str:
 
 @pytest.mark.parametrize("block", range(4))
 def test_random_sets_against_the_oracle(block: int) -> None:
-    decided = [attack(seed) for seed in range(4 * block, 4 * block + 4)]
+    decided = [attack(seed) for seed in range(3 * block, 3 * block + 3)]
     assert any(name != "UNDECIDED" for name in decided)
 
 

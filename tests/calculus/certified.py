@@ -1,0 +1,54 @@
+"""One verdict of every kind, whose certificates the tests attack."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from sympy import Symbol, cos, exp, sin
+
+from symdecouple.calculus.field import VectorField
+from symdecouple.calculus.frobenius import check_frobenius
+from symdecouple.calculus.independence import check_independence
+from symdecouple.language.filters import shift
+from symdecouple.language.mean import Mean
+from symdecouple.language.sample import coordinates, sample, x
+from symdecouple.language.statistics import kurtosis, variance
+from symdecouple.verdict import Verdict
+
+a = Symbol("a")
+m, s, v = Mean(x), Mean(x**2), variance()
+x1, x2, x3 = coordinates(3)
+FOUR = [Mean(x**k) for k in (1, 2, 3, 4)]
+
+VERDICTS: dict[str, Verdict] = {
+    "constant": check_frobenius(FOUR[:3]),
+    "functions": check_frobenius([m, v, kurtosis()]),
+    "one size": check_frobenius(FOUR[:3], n_samples=5),
+    "filtered": check_frobenius([m, s, Mean(x * shift(1)(x))], n_samples=5),
+    "refuted": check_frobenius(FOUR),
+    "refuted at": check_frobenius(FOUR, n_samples=6),
+    "intervals": check_frobenius([Mean(sin(x)), Mean(cos(x))]),
+    "parameters": check_frobenius([m, s + a * Mean(x**3)]),
+    "dependent": check_frobenius([m, m**2, Mean(x**3)]),
+    "full": check_frobenius(FOUR, n_samples=4),
+    "independent": check_independence(FOUR),
+    "independent at": check_independence([m, Mean(exp(x))], n_samples=3),
+    "relation": check_independence([m, s, s + m**2]),
+    "relation at": check_independence([m, v, kurtosis()], n_samples=3),
+    "too many": check_independence(FOUR, n_samples=3),
+    "explicit": check_frobenius([VectorField([1, 0, 0], [x1, x2, x3]), VectorField([0, 1, x1], [x1, x2, x3])]),
+    "explicit proof": check_frobenius(
+        [VectorField([x1, 0, 0], [x1, x2, x3]), VectorField([0, x1 * x2, x1 * x3], [x1, x2, x3])]
+    ),
+    "domain": check_frobenius([Mean(sample(positive=True) ** a), Mean(sample(positive=True))]),
+}
+
+
+def changed(certificate: Any, **fields: Any) -> Any:
+    return dataclasses.replace(certificate, **fields)
+
+
+def rejected(certificate: Any) -> bool:
+    """False or a report of failed checks, by return value: an exception would fail the test."""
+    return certificate.verify() is False and not all(check.passed for check in certificate.audit())
