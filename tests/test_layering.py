@@ -23,12 +23,15 @@ ROOMS = (
 ).split()
 
 ORDER = {
-    "language": "sample limits mean filters statistics binding feature canonical printer syntax reader text",
+    "language": "sample limits mean filters statistics binding feature waves canonical printer syntax reader text",
     "calculus": (
         "budget coefficients elementary field gradient bracket subject frame span membership jets witness "
         "coordinate_frame exceptional audit certificates independence frobenius closure"
     ),
-    "flows": "generators kernels projective catalogue chart quadrature separable spectral normalizer",
+    "flows": (
+        "generators projective kernels chart quadrature catalogue source evaluation flow verification separable "
+        "spectral normalizer"
+    ),
     "numeric": (
         "intake batch power_sums skew_series moebius runge_kutta moment_path energies ranges perturbation compiled "
         "narrow_path adjoint precision"

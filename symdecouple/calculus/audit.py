@@ -39,6 +39,7 @@ SPREAD = 10**6
 DIGITS = (60, 180, 540)
 NARROW = 30
 MAX_DIGITS = 1000
+MAX_SIZE = 1000  # larger samples are not written out; claims about them are claims for every N
 
 
 def size_check(subject: Subject, n_samples: int | None) -> Check:
@@ -47,7 +48,7 @@ def size_check(subject: Subject, n_samples: int | None) -> Check:
     if n_samples is None:
         fits = not size and not subject.is_filtered
     else:
-        fits = type(n_samples) is int and n_samples >= 2 and n_samples == (size or n_samples)
+        fits = type(n_samples) is int and 2 <= n_samples <= MAX_SIZE and n_samples == (size or n_samples)
     return Check("sample size", fits, "every N" if n_samples is None else f"N = {n_samples}")
 
 

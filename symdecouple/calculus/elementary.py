@@ -38,7 +38,9 @@ class World:
 
     def number(self, value: Any) -> Any:
         """Return a rational as a number of this world, and a number of this world as it is."""
-        return value if self.iv is None or not isinstance(value, Fraction) else self.iv.mpf(value.numerator) / value.denominator
+        if self.iv is None or not isinstance(value, Fraction):
+            return value
+        return self.iv.mpf(value.numerator) / value.denominator
 
     def is_zero(self, value: Any) -> bool:
         """True iff the number is certainly zero (rationals) or may be (intervals)."""

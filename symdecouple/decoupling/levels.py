@@ -20,9 +20,11 @@ from typing import Any
 
 import mpmath
 import numpy as np
+from sympy import oo
 
 from symdecouple.errors import Outcome
-from symdecouple.flows.evaluation import compiled, mp_function
+from symdecouple.flows.chart import X
+from symdecouple.flows.evaluation import T, compiled, mp_function
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.normalizer import TARGET, TIME, Step
 from symdecouple.language.feature import FeatureSet
@@ -80,11 +82,11 @@ class Orbit:
 
     def gradients(self, x: Array) -> Array:
         """Return N grad f of all features, (M, N)."""
-        return np.array(self._gradients(x))
+        return np.array([np.broadcast_to(g, x.shape) for g in self._gradients(x)])
 
     def generators(self, x: Array, k: int) -> Array:
         """Return the first k generators at the samples, (k, N)."""
-        return np.array(self._generators(x)[:k])
+        return np.array([np.broadcast_to(u, x.shape) for u in self._generators(x)[:k]])
 
     def impose(self, x: Array, k: int, targets: Sequence[Any]) -> Moved:
         """Move x on its leaf to where the first k features take the target values."""
@@ -98,13 +100,19 @@ class Orbit:
         for i in [*range(j), j]:
             with np.errstate(all="ignore"):
                 try:
-                    t = self._times[i](moved.values, targets[i])[0][..., 0]  # type: ignore[misc]
+                    t = self._time(i, moved.values, targets[i])
                 except (ZeroDivisionError, ValueError):
                     t = None
             if t is None or not _is_finite(t):
-                raise Unreachable(Outcome(False, f"feature {i + 1} not attainable", self._about(moved.values, i, targets)))
+                about = self._about(moved.values, i, targets)
+                raise Unreachable(Outcome(False, f"feature {i + 1} not attainable", about))
             moved = self._along(moved, i, t)
         return moved
+
+    def _time(self, j: int, y: Array, target: Any) -> Any:
+        formula = self._times[j]
+        assert formula is not None
+        return formula(y, target)[0].flat[0]
 
     def _newton(self, moved: Moved, k: int, targets: Sequence[Any]) -> Moved:
         wanted = np.array([*targets[:k]], dtype=moved.values.dtype)
@@ -174,8 +182,8 @@ class Orbit:
 
     def _about(self, y: Array, k: int, targets: Sequence[Any]) -> str:
         value = self.values(y)[k]
-        return (f"{self.steps[k].feature} stops near {float(value):.6g} on the leaf of this sample, {float(targets[k]):.6g} "
-                "was asked for; ask for a value that is attained, or perturb ties")
+        return (f"{self.steps[k].feature} stops near {float(value):.6g} on the leaf of this sample, "
+                f"{float(targets[k]):.6g} was asked for; ask for a value that is attained, or perturb ties")
 
 
 def _flowed(flow: Flow, x: Array, t: Any) -> Array | None:
@@ -186,11 +194,13 @@ def _flowed(flow: Flow, x: Array, t: Any) -> Array | None:
         low, high = flow.domain(end)
         if not (_mp(low) < t < _mp(high)):
             return None
-    function = mp_function(flow.expr)
+    function = mp_function(flow.expr.xreplace({flow.sample: X, flow.time: T}))
     return np.frompyfunc(lambda v: mpmath.re(function(v, t)), 1, 1)(x)
 
 
 def _mp(end: Any) -> Any:
+    if end in (oo, -oo):
+        return mpmath.inf if end == oo else -mpmath.inf
     return mpmath.mpmathify(end.evalf(mpmath.mp.dps + 10))
 
 

@@ -17,7 +17,7 @@ from sympy import Expr, Pow, S, exp, log, oo, pi
 from symdecouple.flows.projective import Projective, decide_sign
 from symdecouple.language.sample import Sample
 
-__all__ = ["Chart", "Piece", "function_charts", "logarithmic_charts", "real_roots"]
+__all__ = ["Chart", "Piece", "function_charts", "logarithmic_charts", "real_roots", "slope_at"]
 
 X = Sample("x")
 U = Sample("u")
@@ -117,6 +117,12 @@ def real_roots(v: Expr) -> Expr:
         return size * sp.sign(power.base) if power.exp.p % 2 else size
 
     return v.replace(_is_odd_root, real)
+
+
+def slope_at(v: Expr, point: Expr) -> Expr:
+    """Return v' at a point at which odd roots of the sample may vanish."""
+    slope = v.diff(X).replace(sp.DiracDelta, lambda z: S.Zero)
+    return slope.replace(sp.sign, lambda z: S.One).subs(X, point)
 
 
 def _is_odd_root(node: Expr) -> bool:

@@ -62,9 +62,8 @@ def exact_number(value: Any) -> Expr:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, mpmath.mpf):
-        man, exponent = (int(value.man), int(value.exp)) if mpmath.isfinite(value) else (0, None)
-        if exponent is not None:
-            return sp.Integer(man) * sp.Integer(2) ** exponent
+        if mpmath.isfinite(value):
+            return int(mpmath.sign(value)) * sp.Integer(int(value.man)) * sp.Integer(2) ** int(value.exp)
     elif isinstance(value, float) and math.isfinite(value):
         return sp.Rational(*value.as_integer_ratio())
     elif not isinstance(value, (float, bool, str)):

@@ -8,16 +8,17 @@ equilibria at which the field is Lipschitz, where the solution stays, and points
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import lru_cache
+from typing import Any, Literal
 
 import numpy as np
 import sympy as sp
 from sympy import Expr, Piecewise, Symbol, oo
 
 from symdecouple.errors import InvalidInput, NoClosedForm, Outcome, Refused
-from symdecouple.flows.chart import Piece, U, X
+from symdecouple.flows.chart import Piece, U, X, slope_at
 from symdecouple.flows.evaluation import T, compiled, exact_number, float_array, is_sequence, mp_function, to_precision
 from symdecouple.flows.projective import decide_sign
 from symdecouple.flows.quadrature import zeros_of
@@ -108,7 +109,7 @@ class Flow:
             return self._named(formulas[0])
         cases = [(f, _condition(piece)) for f, piece in zip(formulas, self.pieces, strict=True)]
         for rest in self.rests:
-            still = X if at_rest is not None else sp.exp(_limit_slope(self.velocity, rest) * T)
+            still = X if at_rest is not None else sp.exp(slope_at(self.velocity, rest) * T)
             cases.append((still, sp.Eq(X, rest)))
         return self._named(Piecewise(*cases))
 
@@ -149,8 +150,8 @@ class Flow:
 
     def _need_numbers(self) -> None:
         if self.constants:
-            raise InvalidInput(f"the flow has parameters {', '.join(map(str, self.parameters))}: bind them before "
-                               "numbers, flow.bind({...}) or by binding the field")
+            raise InvalidInput(f"the flow has parameters {', '.join(map(str, self.parameters))}: give them values "
+                               "before numbers, flow(field, values={...})")
 
     # --- numbers ----------------------------------------------------------------------------------------------
 
@@ -187,14 +188,13 @@ t in (-oo, 1/2); shorten the time, flow.domain(x0) tells how far it goes
         """
         self._need_numbers()
         if dps is not None:
-            return self._precise(lambda piece, x, s: piece.solution(x, s), lambda x, s: x, x0, t, dps)
+            return self._precise("solution", x0, t, dps)
         return self._floats(x0, t)
 
     def slope(self, x0: Numeric, t: Numeric, dps: int = 15) -> Any:
         """Return the derivative of x(t) by the initial value, as `derivative`, in numbers of `dps` digits."""
         self._need_numbers()
-        return self._precise(lambda piece, x, s: piece.slope(x, s),
-                             lambda x, s: sp.exp(_limit_slope(self.velocity, x) * s), x0, t, dps)
+        return self._precise("slope", x0, t, dps)
 
     def code(self) -> str:
         """Return NumPy source text that runs alone: ``flow(x, t)`` raises ValueError where there is no solution."""
@@ -204,13 +204,14 @@ t in (-oo, 1/2); shorten the time, flow.domain(x0) tells how far it goes
     def _floats(self, x0: Numeric, t: Numeric) -> Any:
         values, times = float_array(x0, "x0"), float_array(t, "t")
         try:
-            out = compiled(self.code())(values, times)
+            out = compiled(_text(self))(values, times)
         except NoClosedForm:  # functions that NumPy lacks
             out = np.array(self(values, times, dps=17), dtype=float)
         out = out.astype(np.float32) if getattr(x0, "dtype", None) == np.float32 else out
         lost = np.argwhere(~np.isfinite(np.atleast_1d(out)))
         if lost.size:
-            raise self._refusal(*np.broadcast_arrays(np.atleast_1d(values), np.atleast_1d(times)), np.atleast_1d(out))
+            values, times = np.broadcast_arrays(np.atleast_1d(values), np.atleast_1d(times))
+            raise self._refusal(values, times, np.atleast_1d(out))
         return out[()]
 
     def _refusal(self, values: Any, times: Any, out: Any) -> Refused:
@@ -233,36 +234,40 @@ t in (-oo, 1/2); shorten the time, flow.domain(x0) tells how far it goes
         inside = decide_sign(exact_number(time) - low) > 0 and decide_sign(high - exact_number(time)) > 0
         return "beyond the range of float64, use dps=" if inside else f"exists for t in ({low}, {high})"
 
-    def _precise(self, formula: Callable[..., Expr], at_rest: Callable[..., Expr], x0: Numeric, t: Numeric,
-                 dps: int) -> Any:
+    def _precise(self, what: Literal["solution", "slope"], x0: Numeric, t: Numeric, dps: int) -> Any:
         if isinstance(dps, bool) or not isinstance(dps, int) or dps < 1:
             raise InvalidInput(f"dps is a number of digits, got {dps!r}")
         if is_sequence(x0) or is_sequence(t):
             pairs = np.broadcast(np.asarray(x0, dtype=object), np.asarray(t, dtype=object))
             out = np.empty(pairs.shape, dtype=object)
-            out.flat = [self._precise(formula, at_rest, a, s, dps) for a, s in pairs]
+            out[...] = np.reshape([self._precise(what, a, s, dps) for a, s in pairs], pairs.shape)
             return out
         a, s = exact_number(x0), exact_number(t)
-        low, high = self.domain(a)
+        piece = self._piece(a)
+        low, high = (-oo, oo) if piece is None else piece.lifetime(a)
         if decide_sign(s - low) <= 0 or decide_sign(high - s) <= 0:
             raise Refused(f"the solution of dx/dt = {self._text_of_field()} from x0 = {a} exists for t in ({low}, {high}), "
                           f"not at t = {s}")
-        piece = self._piece(a)
-        expr = at_rest(X, T) if piece is None else formula(piece, X, T)
-        return to_precision(mp_function(expr), a, s, dps)
+        if piece is None:
+            return to_precision(mp_function(X if what == "solution" else sp.exp(slope_at(self.velocity, a) * T)),
+                                a, s, dps)
+        return to_precision(_function(piece, what), a, s, dps)
+
+
+@lru_cache(maxsize=256)
+def _text(flow: Flow) -> str:
+    return flow.code()
+
+
+@lru_cache(maxsize=256)
+def _function(piece: Piece, what: Literal["solution", "slope"]) -> Callable[[Any, Any], Any]:
+    return mp_function(piece.solution(X, T) if what == "solution" else piece.slope(X, T))
 
 
 def _condition(piece: Piece) -> Any:
     inner, _ = piece.reduced(X)
     return sp.And(*([inner > piece.chart.low] * (piece.chart.low != -oo)),
                   *([inner < piece.chart.high] * (piece.chart.high != oo)))
-
-
-def _limit_slope(velocity: Expr, rest: Expr) -> Expr:
-    slope = velocity.diff(X)
-    if not isinstance(rest, Symbol):
-        return sp.limit(slope, X, rest)
-    return slope
 
 
 def _equilibria_of(piece: Piece) -> sp.Set:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["denominator", "scaled_sine", "step_on_circle", "step_on_line", "step_on_logarithm", "step_of_linear"]
+__all__ = ["denominator", "scaled_sine", "step_of_linear", "step_on_circle", "step_on_line", "step_on_logarithm"]
 
 
 def scaled_sine(t: Any, delta_squared: float) -> Any:

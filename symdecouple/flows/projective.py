@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import sympy as sp
-from sympy import Add, Expr, Integer, Piecewise, S, cos, cosh, exp, expand, log, oo, pi, sin, sinh, sqrt, tan, tanh
+from sympy import Add, Expr, Integer, Piecewise, S, cos, cosh, exp, expand, log, oo, pi, sin, sinh, sqrt, tanh
 
 from symdecouple.language.canonical import decompose
 from symdecouple.language.sample import Sample

@@ -8,6 +8,8 @@ Not covered: integrals that SymPy does not find or not invert, and fields with p
 
 from __future__ import annotations
 
+import itertools
+
 import sympy as sp
 from sympy import Expr, S, oo
 
@@ -51,7 +53,7 @@ def by_quadrature(v: Expr, low: Expr, high: Expr, budget: Budget) -> list[Piece]
             ends = _ends(v, low, high)
             if psi.has(sp.Integral, sp.I) or ends is None:
                 return None
-            pieces = [_piece(v, psi, a, b) for a, b in zip(ends, ends[1:], strict=False)]
+            pieces = [_piece(v, psi, a, b) for a, b in itertools.pairwise(ends)]
     except (BudgetExceeded, *_FAILURES):
         return None
     return None if any(piece is None for piece in pieces) else [piece for piece in pieces if piece is not None]

@@ -29,7 +29,7 @@ from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.gradient import leaves
 from symdecouple.errors import InvalidInput, NoClosedForm, UnsupportedExpression
 from symdecouple.flows.catalogue import pieces_of
-from symdecouple.flows.chart import Piece, X, real_roots
+from symdecouple.flows.chart import Piece, X, real_roots, slope_at
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.verification import numeric_check, symbolic_check
 from symdecouple.language.binding import bind
@@ -114,8 +114,8 @@ def _with_values(expr: Expr, values: Mapping[Any, Any]) -> Expr:
 
 def _symbol(expr: Expr, sample: Symbol | None) -> Symbol:
     if expr.has(Filtered) or expr.atoms(Coordinate):
-        raise UnsupportedExpression(f"the field {expr} does not move each sample by itself: a flow in closed form needs "
-                                    "a field in the sample, without filters and coordinates")
+        raise UnsupportedExpression(f"the field {expr} does not move each sample by itself: a flow in closed form "
+                                    "needs a field in the sample, without filters and coordinates")
     found = sorted(expr.atoms(Sample), key=str)
     if sample is not None:
         if not isinstance(sample, Symbol) or any(s != sample for s in found):
@@ -153,7 +153,4 @@ def _rests(velocity: Expr, pieces: tuple[Piece, ...]) -> tuple[Expr, ...]:
 
 
 def _is_rest(velocity: Expr, end: Expr) -> bool:
-    if velocity.subs(X, end) != 0:
-        return False
-    slope = velocity.diff(X).replace(sp.sign, lambda z: sp.Integer(1)).replace(sp.DiracDelta, lambda z: sp.Integer(0))
-    return bool(slope.subs(X, end).is_finite)
+    return bool(velocity.subs(X, end) == 0 and slope_at(velocity, end).is_finite)

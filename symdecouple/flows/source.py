@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 import sympy as sp
 from sympy import Expr, oo
+from sympy.printing.codeprinter import PrintMethodNotImplementedError
 from sympy.printing.numpy import NumPyPrinter
 
 from symdecouple.errors import NoClosedForm
@@ -42,9 +43,9 @@ class _Printer(NumPyPrinter):  # type: ignore[misc]
 def _text(expr: Expr) -> str:
     try:
         text = str(_Printer().doprint(expr)).replace("numpy.", "np.")
-    except KeyError as unknown:
-        raise NoClosedForm(f"{expr} contains {unknown}, which has no value: bind it first, flow(field, values={{...}})") from None
-    if "Not supported" in text or "scipy" in text:
+    except PrintMethodNotImplementedError as missing:
+        raise NoClosedForm(f"{expr} has functions that NumPy lacks: evaluate with dps= instead") from missing
+    if "scipy" in text:
         raise NoClosedForm(f"{expr} has functions that NumPy lacks: evaluate with dps= instead")
     return text
 

@@ -30,7 +30,6 @@ from sympy import (
     Integer,
     Mul,
     Pow,
-    Rational,
     S,
     Symbol,
     apart,
@@ -42,13 +41,13 @@ from sympy import (
     together,
 )
 from sympy.functions.elementary.hyperbolic import HyperbolicFunction
-from sympy.functions.elementary.trigonometric import TrigonometricFunction
 from sympy.polys.polyerrors import PolynomialError
 
 from symdecouple.errors import BudgetExceeded
 from symdecouple.language.filters import Filtered, shift
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample, x as generic
+from symdecouple.language.waves import split_phase, wave_form, with_tangents
 
 __all__ = ["Statistic", "average", "canonical", "close", "decompose", "open_statistics", "statistics_of"]
 
@@ -215,7 +214,7 @@ def _basis_form(function: Expr, sample: Sample) -> tuple[tuple[Expr, Expr], ...]
         else:
             others.append(factor)
     total = {S.One: S.One}
-    for pieces in (_fractions(Mul(*rational), sample), _exponential_form(Mul(*others), sample), _wave_form(waves)):
+    for pieces in (_fractions(Mul(*rational), sample), _exponential_form(Mul(*others), sample), wave_form(waves)):
         step: dict[Expr, Expr] = {}
         for psi, c in total.items():
             for piece, a in pieces.items():
@@ -288,40 +287,12 @@ def _common_rate(kernel: Expr, sample: Sample) -> Expr | None:
     return -rate if rate.could_extract_minus_sign() else rate
 
 
-def _wave_form(waves: list[Expr]) -> dict[Expr, Expr]:
-    """Write a product of sines and cosines as a sum of single ones (product to sum)."""
-    total: dict[Expr, Expr] = {S.One: S.One}
-    for factor in waves:
-        theta = factor.args[0]
-        step: dict[Expr, Expr] = {}
-        for wave, c in total.items():
-            for new, a in _wave_product(wave, factor, theta):
-                step[new] = step.get(new, S.Zero) + c * a
-        total = {wave: c for wave, c in step.items() if c != 0}
-    return total
-
-
-def _wave_product(wave: Expr, factor: Expr, theta: Expr) -> list[tuple[Expr, Expr]]:
-    half = Rational(1, 2)
-    if wave == 1:
-        return [(factor, S.One)]
-    phi = wave.args[0]
-    low, high = expand(phi - theta), expand(phi + theta)
-    if isinstance(wave, cos) == isinstance(factor, cos):
-        sign = 1 if isinstance(wave, cos) else -1
-        terms = [half * cos(low), sign * half * cos(high)]
-    elif isinstance(wave, sin):
-        terms = [half * sin(low), half * sin(high)]
-    else:
-        terms = [-half * sin(low), half * sin(high)]
-    return [(t.as_coeff_Mul()[1], t.as_coeff_Mul()[0]) for t in terms if t != 0]
-
-
 def _one_basis(expr: Expr, sample: Sample) -> Expr:
-    """Hyperbolic functions to exponentials, tangents to sine over cosine, phases split off.
+    """Hyperbolic functions to exponentials, even powers of 1/cos to tangents, phases split off.
 
     Only what enters algebraically is rewritten: log(cosh(x)) stays one function.
     """
+    expr = with_tangents(expr, sample)
     if isinstance(expr, (Add, Mul, Pow)) and expr.has(sample):
         return expr.func(*(_one_basis(arg, sample) for arg in expr.args))
     if not expr.has(sample):
@@ -329,24 +300,8 @@ def _one_basis(expr: Expr, sample: Sample) -> Expr:
     if isinstance(expr, HyperbolicFunction):
         return expr.rewrite(exp)
     if isinstance(expr, (sin, cos)):
-        return _split_phase(expr, sample)
-    if isinstance(expr, TrigonometricFunction):
-        return _one_basis(_over_cosine(expr), sample)
+        return split_phase(expr, sample)
     return expr
-
-
-def _over_cosine(e: Expr) -> Expr:
-    s, c = sin(e.args[0]), cos(e.args[0])
-    return {"tan": s / c, "cot": c / s, "sec": 1 / c, "csc": 1 / s}.get(e.func.__name__, e)
-
-
-def _split_phase(wave: Expr, sample: Sample) -> Expr:
-    phase, moving = expand(wave.args[0]).as_independent(sample, as_Add=True)
-    if phase == 0:
-        return wave.func(moving)
-    if isinstance(wave, sin):
-        return sin(phase) * cos(moving) + cos(phase) * sin(moving)
-    return cos(phase) * cos(moving) - sin(phase) * sin(moving)
 
 
 def _lagged(expr: Expr, sample: Sample) -> Expr:

@@ -52,6 +52,7 @@ class Mean(Expr):
 
     __slots__ = ()
     is_commutative = True
+    _diff_wrt = True  # f(Mean(x)) with an undefined f has a derivative in Mean(x)
 
     def __new__(cls, expr: Any, bound: BoundSample | None = None) -> Expr:
         if bound is None:
