@@ -26,7 +26,7 @@ ORDER = {
     "language": "sample limits mean filters statistics binding feature waves canonical printer syntax reader text",
     "calculus": (
         "budget coefficients elementary field gradient bracket subject frame span membership jets witness "
-        "coordinate_frame exceptional audit certificates independence frobenius closure"
+        "coordinate_frame exceptional evidence audit certificates independence frobenius closure"
     ),
     "flows": (
         "generators projective kernels chart quadrature catalogue source evaluation flow verification separable "

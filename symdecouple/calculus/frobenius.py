@@ -19,6 +19,7 @@ from symdecouple.calculus.audit import basis_check
 from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.certificates import FullSpan, Involution, NonInvolution, denominators
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
+from symdecouple.calculus.evidence import numeric_evidence
 from symdecouple.calculus.exceptional import exceptions
 from symdecouple.calculus.frame import Frame, recent_frame
 from symdecouple.calculus.independence import SEED, check_independence, check_size, is_generic, settled
@@ -84,6 +85,8 @@ def _decide(subject: Subject, n_samples: int | None, budget: float, look_for_exc
     def decide(values: Mapping[Any, Any], seconds: float) -> Verdict:
         return _decide(subject.bind(values), n_samples, seconds, look_for_exceptions=False)
 
+    if answer["status"] is Status.UNDECIDED and look_for_exceptions:
+        answer["evidence"] = numeric_evidence(subject, n_samples, rng)
     if look_for_exceptions:
         answer["exceptions"] = exceptions(subject, (answer["status"], independence.status), answer.get("certificate"),
                                           decide, clock)

@@ -78,6 +78,7 @@ def _seems_quadratic(chart: Chart, v: Expr) -> bool:
             if any(isinstance(y, mpmath.mpc) and abs(y.imag) > 1e-20 for y in ys):
                 return False
             fit = mpmath.lu_solve(mpmath.matrix([[p**2, p, 1] for p in xs[:3]]), mpmath.matrix(ys[:3]))
-            return all(abs(mpmath.polyval(list(fit), p) - y) < 1e-18 * (1 + abs(y)) for p, y in zip(xs, ys, strict=True))
+            return all(abs(mpmath.polyval(list(fit), p) - y) < 1e-18 * (1 + abs(y))
+                       for p, y in zip(xs, ys, strict=True))
         except (ZeroDivisionError, ValueError, TypeError, NameError, OverflowError):
             return False

@@ -211,7 +211,8 @@ def _table() -> tuple[tuple[Chart, ...], ...]:
     half, turn = pi / 2, 2 * pi
     return (
         (Chart(sp.sinh(X), sp.asinh(U), -oo, oo, -oo, oo),),
-        (Chart(sp.cosh(X), sp.acosh(U), S.Zero, oo, S.One, oo), Chart(sp.cosh(X), -sp.acosh(U), -oo, S.Zero, oo, S.One)),
+        (Chart(sp.cosh(X), sp.acosh(U), S.Zero, oo, S.One, oo),
+         Chart(sp.cosh(X), -sp.acosh(U), -oo, S.Zero, oo, S.One)),
         (Chart(sp.tanh(X), sp.atanh(U), -oo, oo, -S.One, S.One),),
         (Chart(sp.sin(X), sp.asin(U), -half, half, -S.One, S.One, turn),
          Chart(sp.sin(X), pi - sp.asin(U), half, 3 * half, S.One, -S.One, turn)),

@@ -131,7 +131,7 @@ class Flow:
         self._need_numbers()
         x0 = exact_number(x0)
         piece = self._piece(x0)
-        return (-oo, oo) if piece is None else piece.lifetime(x0)
+        return (-oo, oo) if piece is None else _lifetime(piece, x0)
 
     def _piece(self, x0: Expr) -> Piece | None:
         """Return the piece of an initial value; None at an equilibrium between pieces."""
@@ -217,7 +217,8 @@ t in (-oo, 1/2); shorten the time, flow.domain(x0) tells how far it goes
     def _refusal(self, values: Any, times: Any, out: Any) -> Refused:
         bad = ~np.isfinite(out)
         where = [tuple(int(i) for i in index) for index in np.argwhere(bad)[:_NAMED]]
-        named = "; ".join(f"sample {i}, x0 = {values[i]}, t = {times[i]}, {self._why(values[i], times[i])}" for i in where)
+        named = "; ".join(f"sample {i}, x0 = {values[i]}, t = {times[i]}, {self._why(values[i], times[i])}"
+                          for i in where)
         more = f"; and {int(bad.sum()) - len(where)} more" if bad.sum() > len(where) else ""
         outcomes = tuple(Outcome(not b, "outside the domain" if b else "") for b in bad.flat)
         return Refused(f"{int(bad.sum())} of {bad.size} {'has' if bad.sum() == 1 else 'have'} no solution at "
@@ -244,14 +245,19 @@ t in (-oo, 1/2); shorten the time, flow.domain(x0) tells how far it goes
             return out
         a, s = exact_number(x0), exact_number(t)
         piece = self._piece(a)
-        low, high = (-oo, oo) if piece is None else piece.lifetime(a)
+        low, high = (-oo, oo) if piece is None else _lifetime(piece, a)
         if decide_sign(s - low) <= 0 or decide_sign(high - s) <= 0:
-            raise Refused(f"the solution of dx/dt = {self._text_of_field()} from x0 = {a} exists for t in ({low}, {high}), "
-                          f"not at t = {s}")
+            raise Refused(f"the solution of dx/dt = {self._text_of_field()} from x0 = {a} exists for t in "
+                          f"({low}, {high}), not at t = {s}")
         if piece is None:
             return to_precision(mp_function(X if what == "solution" else sp.exp(slope_at(self.velocity, a) * T)),
                                 a, s, dps)
         return to_precision(_function(piece, what), a, s, dps)
+
+
+@lru_cache(maxsize=4096)
+def _lifetime(piece: Piece, x0: Expr) -> tuple[Expr, Expr]:
+    return piece.lifetime(x0)
 
 
 @lru_cache(maxsize=256)

@@ -20,7 +20,7 @@ Times: u is reached when S/C = z/(w + z w'/2), where z = u - u0, (2/k) tanh(k (u
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import sympy as sp
@@ -120,8 +120,8 @@ class Projective:
             return self._linear(u0, t)
         if self.kind == "line":
             s, c = self.sine_cosine(t)
-            a, b, q = (self.w.diff(self.u, n).subs(self.u, 0) for n in range(3))
-            return (c * u0 + s * (a + b * u0 / 2)) / (c - s * (q * u0 + b) / 2 if q * u0 + b else c)
+            a, b, _ = self.coefficients()
+            return (c * u0 + s * (a + b * u0 / 2)) / (c - s * self._at(self.h, u0))
         if self.kind == "logarithm":
             above, below = self.ratio(u0, t)
             return u0 + log(above / below) / self.rate
@@ -167,33 +167,15 @@ class Projective:
     def _at(self, expr: Expr, u0: Expr) -> Expr:
         return expr.xreplace({self.u: u0})
 
-    def rational(self, start: Expr) -> tuple[Expr, Callable[[Expr, Expr], Expr]]:
-        """Return w(u0), and w(u) from N and D, as rational functions of start = u0, exp(k u0) or tan(k u0/2)."""
-        k = self.rate
+    def coefficients(self) -> tuple[Expr, Expr, Expr]:
+        """Return (a, b, c) of w in the basis 1, u, u^2, or 1, e^{ku}, e^{-ku}, or 1, cos ku, sin ku."""
+        w0, w1, w2 = (expand(self.w.diff(self.u, n)).subs(self.u, 0) for n in range(3))
         if self.kappa == 0:
-            return self._at(self.w, start), lambda n, d: self._at(self.w, start + n / d)
-        if self.kind == "logarithm":
-            b, c = (self._exponential(sign) for sign in (1, -1))
-            a = self.w.subs(self.u, 0) - b - c
-            return a + b * start + c / start, lambda n, d: (
-                a + b * start * (d + k * n / 2) / (d - k * n / 2) + c * (d - k * n / 2) / (d + k * n / 2) / start)
-        q, p = self.w.diff(self.u).subs(self.u, 0) / k, -self.w.diff(self.u, 2).subs(self.u, 0) / k**2
-        a = self.w.subs(self.u, 0) - p
-
-        def on_circle(z: Expr) -> Expr:
-            return a + (p * (1 - z**2) + 2 * q * z) / (1 + z**2)
-
-        return on_circle(start), lambda n, d: on_circle((start * d + k * n / 2) / (d - start * k * n / 2))
-
-    def rational_h(self, start: Expr) -> Expr:
-        """Return w'/2 at u0 as in `rational`."""
-        k, w = self.rate, self.rational(start)[0]
-        inner = {"logarithm": k * start, "circle": k * (1 + start**2) / 2}.get(self.kind, S.One)
-        return w.diff(start) * inner / 2
-
-    def _exponential(self, sign: int) -> Expr:
+            return w0, w1, w2 / 2
         k = self.rate
-        return expand((self.w.diff(self.u, 2) + sign * k * self.w.diff(self.u)) / (2 * k**2)).subs(self.u, 0)
+        if self.kind == "circle":
+            return w0 + w2 / k**2, -w2 / k**2, w1 / k
+        return w0 - w2 / k**2, (w2 + k * w1) / (2 * k**2), (w2 - k * w1) / (2 * k**2)
 
     # --- times --------------------------------------------------------------------------------------------------
 
@@ -211,7 +193,7 @@ class Projective:
         if end in (oo, -oo) and self.kind in ("linear", "circle"):
             return oo
         if self.kind == "linear":
-            return _time_of_linear(way * (end - u0), w, way * 2 * h)
+            return _time_of_linear(way * (end - u0), w, self._at(self.w, end) / w, way * 2 * h)
         turns, inverse = self._tangent(u0, end, w, h)
         infinite = decide_sign(inverse) == 0
         if d == 0 or decide_sign(d) >= 0:
@@ -241,12 +223,11 @@ def _even_root(d: Expr) -> Expr:
     return sqrt(d).replace(sp.Abs, lambda inner: inner)
 
 
-def _time_of_linear(distance: Expr, w: Expr, slope: Expr) -> Expr:
-    """Return the time in which u' = w + slope (u - u0) has gone the distance."""
+def _time_of_linear(distance: Expr, w: Expr, growth: Expr, slope: Expr) -> Expr:
+    """Return the time in which u' = w, w linear, goes the distance, w growing by this factor."""
     if slope == 0:
         return sp.Abs(distance / w)
-    ratio = 1 + sp.simplify(slope * distance / w)
-    return log(ratio) / slope if decide_sign(ratio) > 0 else oo
+    return log(growth) / slope if decide_sign(growth) > 0 else oo
 
 
 def _first_time(tangent: Expr, d: Expr) -> Expr:

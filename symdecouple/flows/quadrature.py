@@ -28,10 +28,9 @@ def zeros_of(v: Expr, low: Expr, high: Expr) -> sp.Set:
     """Return the zeros of the field in an interval, as a set; a `ConditionSet` where they are not found."""
     interval = sp.Interval.open(low, high)
     try:
-        found = sp.solveset(v, X, interval)
+        return sp.solveset(v, X, interval)
     except _FAILURES:
         return sp.ConditionSet(X, sp.Eq(v, 0), interval)
-    return sp.simplify(found) if isinstance(found, sp.FiniteSet) else found
 
 
 def by_quadrature(v: Expr, low: Expr, high: Expr, budget: Budget) -> list[Piece] | None:

@@ -19,6 +19,7 @@ Not covered: fields with filters, and components of fields in coordinates.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -27,7 +28,7 @@ from sympy import Dummy, Expr, Symbol, oo
 from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.gradient import leaves
-from symdecouple.errors import InvalidInput, NoClosedForm, UnsupportedExpression
+from symdecouple.errors import BudgetExceeded, InvalidInput, NoClosedForm, UnsupportedExpression
 from symdecouple.flows.catalogue import pieces_of
 from symdecouple.flows.chart import Piece, X, real_roots, slope_at
 from symdecouple.flows.flow import Flow
@@ -36,6 +37,7 @@ from symdecouple.language.binding import bind
 from symdecouple.language.filters import Filtered
 from symdecouple.language.mean import Mean, exact
 from symdecouple.language.sample import Coordinate, Sample, x as generic
+from symdecouple.verdict import Check
 
 __all__ = ["flow"]
 
@@ -87,23 +89,28 @@ def flow(field: Any, *, time: Symbol | None = None, sample: Symbol | None = None
     symbol = _symbol(expr, sample)
     v, constants = _in_constants(expr, symbol)
     low, high = getattr(symbol, "interval", (-oo, oo))
-    pieces = pieces_of(v, low, high, Budget(budget))
-    if not pieces:
-        raise NoClosedForm(f"no closed form was found for dx/dt = {expr}: neither projective in a chart nor by "
-                           "integrating 1/v and inverting; integrate numerically")
-    velocity = real_roots(v)
-    checks = _verified(expr, v, velocity, pieces, low, high)
-    given = field if values is None else expr
+    pieces, checks = _solved(v, low, high, budget)
+    velocity, given = real_roots(v), field if values is None else expr
     return Flow(given, _time(expr, time), symbol, velocity, pieces, _rests(velocity, pieces), constants, checks)
 
 
-def _verified(expr: Expr, v: Expr, velocity: Expr, pieces: tuple[Piece, ...], low: Expr, high: Expr) -> Any:
-    numeric = numeric_check(v, velocity, pieces, low, high)
+@lru_cache(maxsize=256)
+def _solved(v: Expr, low: Expr, high: Expr, budget: float) -> tuple[tuple[Piece, ...], tuple[Check, ...]]:
+    """Return the formulas and how they were verified."""
+    try:
+        pieces = pieces_of(v, low, high, Budget(budget))
+    except BudgetExceeded as error:
+        raise NoClosedForm(f"no closed form was found for dx/dt = {v} in {budget:g} s; give budget= more seconds, or "
+                           "integrate numerically") from error
+    if not pieces:
+        raise NoClosedForm(f"no closed form was found for dx/dt = {v}: neither projective in a chart nor by "
+                           "integrating 1/v and inverting; integrate numerically")
+    numeric = numeric_check(v, real_roots(v), pieces, low, high)
     if not numeric.passed:
-        raise NoClosedForm(f"a formula for dx/dt = {expr} was found but could not be verified ({numeric}); "
+        raise NoClosedForm(f"a formula for dx/dt = {v} was found but could not be verified ({numeric}); "
                            "integrate numerically, or give values to the parameters")
     symbolic = symbolic_check(pieces[0])
-    return (numeric,) if symbolic is None else (symbolic, numeric)
+    return pieces, ((numeric,) if symbolic is None else (symbolic, numeric))
 
 
 def _with_values(expr: Expr, values: Mapping[Any, Any]) -> Expr:

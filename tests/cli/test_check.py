@@ -139,7 +139,7 @@ def test_latex_has_features_and_verdict(capsys: pytest.CaptureFixture[str]) -> N
     assert main(["check", "mean(x)", "mean(x^2)", "--latex"]) == 0
     features, answer = capsys.readouterr().out.splitlines()
     assert r"\overline{x^{2}}" in features
-    assert "[v_{1}, v_{2}] = 2 v_{1}" in answer
+    assert r"[v_{1}, v_{2}] = 2\, v_{1}" in answer
     assert all(line.startswith("$") and line.endswith("$") for line in (features, answer))
 
 
