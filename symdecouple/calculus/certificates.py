@@ -27,7 +27,7 @@ from symdecouple.calculus.frame import Frame
 from symdecouple.calculus.subject import Subject
 from symdecouple.calculus.witness import Witness
 from symdecouple.errors import InvalidInput, SymdecoupleError
-from symdecouple.language.text import parse_expression, to_text
+from symdecouple.language.text import parse_expression
 from symdecouple.verdict import FORMAT, VERSION, Check, Status, Verdict
 
 __all__ = ["Dependence", "FullSpan", "Independence", "Involution", "NonInvolution", "certificate_from_dict",
@@ -124,7 +124,7 @@ class Dependence(_Base):
         return _combination_latex(self.relation) + " = 0"
 
     def to_dict(self) -> dict[str, Any]:
-        relation = None if self.relation is None else [to_text(c) for c in self.relation]
+        relation = None if self.relation is None else [self.subject.written(c) for c in self.relation]
         return self._head() | {"relation": relation, "n_samples": self.n_samples}
 
 
@@ -165,8 +165,9 @@ class Involution(_Base):
 
     def to_dict(self) -> dict[str, Any]:
         return self._head() | {
-            "structure": {f"{i},{j}": [to_text(c) for c in row] for (i, j), row in self.structure.items()},
-            "nonvanishing": [to_text(c) for c in self.nonvanishing], "n_samples": self.n_samples}
+            "structure": {f"{i},{j}": [self.subject.written(c) for c in row]
+                          for (i, j), row in self.structure.items()},
+            "nonvanishing": [self.subject.written(c) for c in self.nonvanishing], "n_samples": self.n_samples}
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +237,8 @@ class NonInvolution(_Base):
     def to_dict(self) -> dict[str, Any]:
         return self._head() | {"pair": list(self.pair), "witness": self.witness.to_dict(), "n0": self.n0,
                                "n_samples": self.n_samples,
-                               "relations": {str(k): [to_text(c) for c in row] for k, row in self.relations.items()}}
+                               "relations": {str(k): [self.subject.written(c) for c in row]
+                                             for k, row in self.relations.items()}}
 
 
 def denominators(exprs: Iterable[Expr]) -> tuple[Expr, ...]:
@@ -256,19 +258,13 @@ def denominators(exprs: Iterable[Expr]) -> tuple[Expr, ...]:
 def certificate_from_dict(data: Mapping[str, Any]) -> Any:
     """Read a certificate from the data that its `to_dict` wrote."""
     subject = Subject.from_dict(data["subject"])
-    names = data["subject"].get("coordinates")
     n = data["n_samples"]
 
     def witness() -> Witness:
         return Witness.from_dict(data["witness"])
 
-    def read(text: str) -> Expr:
-        if names:
-            return parse_expression(text, n_samples=len(names))
-        return parse_expression(text, sample=subject.sample)
-
     def row(texts: Iterable[str]) -> tuple[Expr, ...]:
-        return tuple(map(read, texts))
+        return tuple(map(subject.read, texts))
 
     def pair(numbers: Iterable[Any]) -> tuple[int, int]:
         i, j = numbers

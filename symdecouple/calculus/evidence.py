@@ -60,7 +60,8 @@ def _line(subject: Subject, point: Point) -> str | None:
     if worst < mpmath.mpf(10) ** -15:
         return (f"at a random sample of size {point.size} every bracket is in the span, to "
                 f"{mpmath.nstr(worst, 2)} of its length")
-    return f"at a random sample of size {point.size} {where} is {mpmath.nstr(worst, 2)} of its length away from the span"
+    return (f"at a random sample of size {point.size} {where} is {mpmath.nstr(worst, 2)} of its length away "
+            "from the span")
 
 
 def _distance(columns: list[list[Any]], bracket: list[Any]) -> Any:

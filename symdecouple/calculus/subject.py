@@ -13,7 +13,7 @@ from symdecouple.calculus.field import VectorField, one_sample
 from symdecouple.errors import InvalidInput
 from symdecouple.language.feature import Feature, FeatureSet
 from symdecouple.language.filters import Filter, Filtered
-from symdecouple.language.sample import Sample
+from symdecouple.language.sample import Coordinate, Sample
 from symdecouple.language.text import domain_to_text, parse_domain, parse_expression, to_text
 
 __all__ = ["Subject"]
@@ -106,34 +106,72 @@ class Subject:
         """Return one line of text per item, in the package's grammar where it has one."""
         return tuple(str(item) for item in self.items)
 
+    def written(self, expr: Expr) -> str:
+        """Return an expression about the subject as text, in which its coordinates are x1, x2, ..."""
+        return to_text(expr.xreplace(dict(zip(self.coordinates, _numbered(self.coordinates), strict=True))))
+
+    def read(self, text: str) -> Expr:
+        """Read what `written` wrote."""
+        if not self.coordinates:
+            return parse_expression(text, sample=self.sample)
+        expr = parse_expression(text, n_samples=len(self.coordinates))
+        return expr.xreplace(dict(zip(_numbered(self.coordinates), self.coordinates, strict=True)))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the subject as JSON-ready data."""
         features = isinstance(self.items[0], Feature)
         out: dict[str, Any] = {"kind": "features" if features else "fields",
-                               "items": [[to_text(e) for e in _expressions(item)] for item in self.items],
+                               "items": [[self.written(e) for e in _expressions(item)] for item in self.items],
                                "allow_nonsmooth": [sorted(item.allow_nonsmooth) for item in self.items]}
         if self.kind == "mean":
             return out | {"domain": domain_to_text(self.sample)}
-        return out | {"coordinates": [str(c) for c in self.coordinates]}
+        return out | {"coordinates": [_symbol_to_json(s) for s in self.coordinates]}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Subject:
         """Read what `to_dict` wrote."""
-        names = data.get("coordinates")
-        options: dict[str, Any] = {"n_samples": len(names)} if names else {"sample": parse_domain(data["domain"])}
+        given = data.get("coordinates")
+        symbols = None if given is None else tuple(_symbol_from_json(s, k, len(given)) for k, s in enumerate(given, 1))
         if data["kind"] not in ("features", "fields"):
             raise InvalidInput(f"a subject is of features or of fields, got {data['kind']!r}")
         items: list[Any] = []
         for texts, allowed in zip(data["items"], data["allow_nonsmooth"], strict=True):
-            exprs = [parse_expression(text, **options) for text in texts]
+            exprs = [_read(text, symbols, data.get("domain")) for text in texts]
             if data["kind"] == "features":
                 items.append(Feature(exprs[0], allow_nonsmooth=allowed))
-            elif names:
-                symbols = [parse_expression(name, **options) for name in names]
-                items.append(VectorField(exprs, symbols, allow_nonsmooth=allowed))
             else:
-                items.append(VectorField(exprs[0], allow_nonsmooth=allowed))
+                items.append(VectorField(exprs if symbols else exprs[0], symbols, allow_nonsmooth=allowed))
         return cls(tuple(items))
+
+
+def _read(text: str, symbols: tuple[Symbol, ...] | None, domain: Any) -> Expr:
+    if symbols is None:
+        return parse_expression(text, sample=parse_domain(domain))
+    expr = parse_expression(text, n_samples=len(symbols))
+    return expr.xreplace(dict(zip(_numbered(symbols), symbols, strict=True)))
+
+
+def _numbered(symbols: tuple[Symbol, ...]) -> tuple[Symbol, ...]:
+    """Return coordinates(n), as which any n coordinates are written."""
+    return tuple(Coordinate(k, len(symbols)) for k in range(1, len(symbols) + 1))
+
+
+def _symbol_to_json(symbol: Symbol) -> Any:
+    if isinstance(symbol, Coordinate):
+        return symbol.name
+    return {"name": symbol.name, "assumptions": dict(symbol._assumptions_orig)}
+
+
+def _symbol_from_json(data: Any, index: int, size: int) -> Symbol:
+    if isinstance(data, str):
+        return Coordinate(index, size)
+    name, assumptions = data["name"], data["assumptions"]
+    if not isinstance(name, str) or not set(assumptions) <= _ASSUMPTIONS:
+        raise InvalidInput(f"a coordinate has a name and some of the assumptions {sorted(_ASSUMPTIONS)}, got {data}")
+    return Symbol(name, **{key: bool(value) for key, value in assumptions.items()})
+
+
+_ASSUMPTIONS = {"real", "positive", "negative", "nonnegative", "nonpositive", "nonzero", "finite", "extended_real"}
 
 
 def _expressions(item: Any) -> tuple[Expr, ...]:

@@ -8,13 +8,25 @@ whose flow parameter is a formula are imposed by it; the others by Newton's meth
     \delta = J^{-1}(v - f(y)), \quad J_{ij} = \mathrm{Mean}(v_{f_i} u_j), \qquad
     y \leftarrow \varphi^k_{\delta_k} \circ \cdots \circ \varphi^1_{\delta_1}(y)
 
-with steps halved until the flows exist and the residual falls. The derivative of the motion by each sample, with all
-flow parameters held, is accumulated on the way: it is what exact gradients need (Theorem F).
+with steps halved until the flows exist and the residual falls, and on while it falls further. The derivative of the
+motion by each sample, with all flow parameters held, is accumulated on the way: it is what exact gradients need
+(Theorem F).
+
+*Rounding.* Every motion rounds: an error e of a sample becomes phi'(x) (e + eps |x|) + eps |phi(x)|, without the middle
+term where phi is affine. This running bound is carried along, and what keeps less than two thirds of the digits of the
+working precision is refused ("beyond float64", "beyond 50 digits"), never returned.
+
+Known to be refused in float64, with or without an answer in more digits: samples half of which crowd in a space far
+below their range (``rng.gamma(.02, size=100)``, ``exp(5*normal)``). Centring rounds their gaps away, and the flow would
+have to pull apart what is left of them. Moments are better served by `numeric.moebius`, which measures from the crowded
+end. A target that a leaf reaches only in the limit (zero skewness with half of the samples tied) is refused too: the
+residual vanishes on the way to a pole, and the digits with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,18 +34,20 @@ import mpmath
 import numpy as np
 from sympy import oo
 
-from symdecouple.errors import Outcome
+from symdecouple.errors import NoClosedForm, Outcome, Refused
 from symdecouple.flows.chart import X
 from symdecouple.flows.evaluation import T, compiled, mp_function
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.normalizer import TARGET, TIME, Step
 from symdecouple.language.feature import FeatureSet
-from symdecouple.numeric.compiled import Array, Compiled
+from symdecouple.numeric.compiled import Array, Compiled, as_multiprecision
 
 __all__ = ["Moved", "Orbit", "Unreachable"]
 
-MAX_STEPS = 120
+MAX_STEPS = 200
 MAX_HALVINGS = 60
+
+_SLACK = 1e5  # residuals are accepted up to this many units of rounding: sums of N terms, powers of the features
 
 
 class Unreachable(Exception):
@@ -46,10 +60,22 @@ class Unreachable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A sample vector after a motion, and the derivative of the motion at each sample (flow parameters held)."""
+    """A sample vector after a motion.
+
+    Attributes
+    ----------
+    values : array (N,)
+    slope : array (N,)
+        Derivative of the motion at each sample, flow parameters held.
+    error : array (N,)
+        First-order bound of what rounding did to the values, motions along the leaf aside.
+    residual : number
+        Largest distance of an imposed feature from its target v, over 1 + abs(v); 0 where all have formulas.
+    """
 
     values: Array
     slope: Array
+    error: Array
     residual: Any = 0
 
 
@@ -72,130 +98,201 @@ class Orbit:
         self.explicit = next((k for k, step in enumerate(self.steps) if step.time is None), self.size)
         self._features = Compiled([f.expr for f in features], sample)
         self._gradients = Compiled([f.gradient.expr for f in features], sample)
-        self._generators = Compiled([flow.field.expr for flow in self.flows], sample)
-        self._times = [None if s.time is None else Compiled([s.time], sample, [TARGET]) for s in self.steps]
-        self._slopes = [Compiled([flow.derivative], sample, [TIME]) for flow in self.flows]
+        self._generators = [Compiled([flow.field.expr], sample) for flow in self.flows]
+        self._times = [Compiled([s.time], sample, [TARGET]) for s in self.steps[: self.explicit] if s.time is not None]
+        self._motions = [_Motion(flow) for flow in self.flows]
 
     def values(self, x: Array) -> Array:
-        """Return all features of a sample vector."""
-        return np.array([f[..., 0] for f in self._features(x)])
+        """Return all features of a sample vector, (M,); NaN where one divides by zero."""
+        try:
+            with np.errstate(all="ignore"):
+                return np.array([f[..., 0] for f in self._features(x)])
+        except (ZeroDivisionError, ValueError):
+            return np.full(len(self._features), mpmath.nan, dtype=object)
 
     def gradients(self, x: Array) -> Array:
         """Return N grad f of all features, (M, N)."""
-        return np.array([np.broadcast_to(g, x.shape) for g in self._gradients(x)])
+        return np.array(self._broadcast(self._gradients(x), x))
 
     def generators(self, x: Array, k: int) -> Array:
         """Return the first k generators at the samples, (k, N)."""
-        return np.array([np.broadcast_to(u, x.shape) for u in self._generators(x)[:k]])
+        return np.array(self._broadcast([u(x)[0] for u in self._generators[:k]], x))
 
     def impose(self, x: Array, k: int, targets: Sequence[Any]) -> Moved:
-        """Move x on its leaf to where the first k features take the target values."""
-        moved = Moved(x, np.ones_like(x))
+        """Move a sample vector on its leaf to where the first k features take the target values.
+
+        Parameters
+        ----------
+        x : array (N,)
+            float64, or an object array of mpmath numbers, at the caller's working precision.
+        k : int
+            0 leaves the sample where it is.
+        targets : sequence of numbers
+            Of at least k features.
+
+        Raises
+        ------
+        Unreachable
+            If no point of the leaf was found at which they do, or rounding left too few digits of it.
+        """
+        targets = as_multiprecision(targets[:k]) if x.dtype == object else np.array(targets[:k], dtype=np.float64)
+        one = mpmath.mpf(1) if x.dtype == object else 1.0
+        moved = Moved(x, np.full_like(x, one), np.full_like(x, 0 * one))
         for j in range(min(k, self.explicit)):
             moved = self._explicit(moved, j, targets)
-        return moved if k <= self.explicit else self._newton(moved, k, targets)
+        return moved if k <= self.explicit else self._newton(moved, k, targets, x)
 
-    def _explicit(self, moved: Moved, j: int, targets: Sequence[Any]) -> Moved:
+    # --- features with a formula --------------------------------------------------------------------------------
+
+    def _explicit(self, moved: Moved, j: int, targets: Array) -> Moved:
         """Impose feature j by its formula, and the ones before it once more: they are disturbed by rounding only."""
         for i in [*range(j), j]:
-            with np.errstate(all="ignore"):
-                try:
-                    t = self._time(i, moved.values, targets[i])
-                except (ZeroDivisionError, ValueError):
-                    t = None
-            if t is None or not _is_finite(t):
-                about = self._about(moved.values, i, targets)
-                raise Unreachable(Outcome(False, f"feature {i + 1} not attainable", about))
+            t = self._time(i, moved.values, targets[i])
+            if t is None:
+                raise Unreachable(Outcome(False, f"feature {i + 1} not attainable", self._about(moved, i, targets)))
             moved = self._along(moved, i, t)
         return moved
 
     def _time(self, j: int, y: Array, target: Any) -> Any:
-        formula = self._times[j]
-        assert formula is not None
-        return formula(y, target)[0].flat[0]
-
-    def _newton(self, moved: Moved, k: int, targets: Sequence[Any]) -> Moved:
-        wanted = np.array([*targets[:k]], dtype=moved.values.dtype)
-        best = self._rest(moved.values, wanted)
-        quiet = 0
-        for _ in range(MAX_STEPS):
-            delta = self._direction(moved.values, k, wanted, targets)
-            trial = self._damped(moved, k, delta, wanted, targets, best)
-            if trial is None:
-                break
-            moved, rest = trial
-            quiet = quiet + 1 if rest > best / 2 else 0
-            best = min(rest, best)
-            if rest == 0 or quiet >= 3:
-                break
-        if best > self._tolerance(moved.values, wanted):
-            raise Unreachable(Outcome(False, f"level {k} not attainable", self._about(moved.values, k - 1, targets)))
-        return Moved(moved.values, moved.slope, best)
-
-    def _direction(self, y: Array, k: int, wanted: Array, targets: Sequence[Any]) -> Array:
-        """Return J^-1 (v - f)."""
-        jacobian = self.gradients(y)[:k] @ self.generators(y, k).T / y.shape[-1]
-        gap = wanted - self.values(y)[:k]
-        scale = np.array([_largest(row) for row in jacobian])
-        if any(s == 0 for s in scale):
-            raise Unreachable(Outcome(False, "critical point", self._about(y, k - 1, targets)))
         try:
-            delta = _solve(jacobian / scale[:, None], gap / scale)
-        except (ZeroDivisionError, np.linalg.LinAlgError):
-            delta = None
-        if delta is None or not all(_is_finite(d) for d in delta):
-            raise Unreachable(Outcome(False, "critical point", self._about(y, k - 1, targets)))
-        return delta
+            with np.errstate(all="ignore"):
+                t = self._times[j](y, target)[0].flat[0]
+        except (ZeroDivisionError, ValueError):
+            return None
+        return t if _is_finite(t) else None
 
-    def _damped(self, moved: Moved, k: int, delta: Array, wanted: Array, targets: Sequence[Any],
-                best: Any) -> tuple[Moved, Any] | None:
-        """Shorten the step until every flow exists and the residual does not grow."""
-        for halving in range(MAX_HALVINGS):
+    # --- features by a root -------------------------------------------------------------------------------------
+
+    def _newton(self, moved: Moved, k: int, targets: Array, start: Array) -> Moved:
+        first, best, reason = moved.values, self._rest(moved, targets), f"level {k} not attainable"
+        close = _SLACK * _unit(moved.values)
+        for _ in range(MAX_STEPS):
+            if best == 0 or not _largest(moved.error) < _largest(moved.values):  # done, or not a digit left
+                break
+            delta = self._direction(moved.values, k, targets)
+            if delta is None:
+                reason = "critical point"
+                break
+            found = self._damped(moved, delta, targets, best, 1 if best <= close else MAX_HALVINGS)
+            if found is None:
+                break
+            moved, best = found
+        has_digits = _keeps_digits(moved)
+        if best <= close and has_digits:
+            return Moved(moved.values, moved.slope, moved.error, best)
+        if not has_digits and _is_crowded(start, first):
+            raise Unreachable(_beyond(first))
+        raise Unreachable(Outcome(False, "limit only" if best <= close else reason, self._about(moved, k - 1, targets)))
+
+    def _direction(self, y: Array, k: int, targets: Array) -> Array | None:
+        """Return J^-1 (v - f), None where the gradients are dependent along the leaf."""
+        try:
+            with np.errstate(all="ignore"):
+                jacobian = self.gradients(y)[:k] @ self.generators(y, k).T / y.shape[-1]
+            scale = np.array([_largest(row) for row in jacobian])
+            delta = _solve(jacobian / scale[:, None], (targets - self.values(y)[:k]) / scale) if all(scale) else None
+        except (ZeroDivisionError, ValueError, np.linalg.LinAlgError):
+            return None
+        return delta if delta is not None and all(_is_finite(d) for d in delta) else None
+
+    def _damped(self, moved: Moved, delta: Array, targets: Array, best: Any, trials: int) -> tuple[Moved, Any] | None:
+        """Halve the step until every flow exists and the residual falls, and on while it falls further."""
+        found = None
+        for halving in range(trials):
             try:
-                trial = moved
-                for j in range(k):
-                    trial = self._along(trial, j, delta[j] / 2**halving)
-                for j in range(min(k, self.explicit)):
-                    trial = self._explicit(trial, j, targets)
-                rest = self._rest(trial.values, wanted)
+                trial = self._stepped(moved, delta / 2**halving, targets)
             except Unreachable:
                 continue
-            if rest < best or (halving == 0 and rest <= 4 * self._tolerance(trial.values, wanted)):
-                return trial, rest
-        return None
+            rest = self._rest(trial, targets)
+            if found is not None and not rest < found[1]:
+                break
+            if rest < best:
+                found = trial, rest
+                if 2 * rest < best:
+                    break
+        return found
+
+    def _stepped(self, moved: Moved, delta: Array, targets: Array) -> Moved:
+        for j, t in enumerate(delta):
+            moved = self._along(moved, j, t)
+        for j in range(min(len(delta), self.explicit)):
+            moved = self._explicit(moved, j, targets)
+        return moved
 
     def _along(self, moved: Moved, j: int, t: Any) -> Moved:
         """Follow generator j for a time t."""
-        values = _flowed(self.flows[j], moved.values, t)
-        if values is None:
+        motion = self._motions[j]
+        found = motion(moved.values, t)
+        if found is None:
             raise Unreachable(Outcome(False, "pole", f"the flow of {self.flows[j].field} does not exist so long"))
-        slope = self._slopes[j](moved.values, t)[0]
-        return Moved(values, moved.slope * slope)
+        values, slope = found
+        with np.errstate(all="ignore"):
+            before = moved.error if motion.is_affine else moved.error + _unit(values) * abs(moved.values)
+            error = before * abs(slope) + _unit(values) * abs(values)
+            return Moved(values, moved.slope * slope, error)
 
-    def _rest(self, y: Array, wanted: Array) -> Any:
-        gap = self.values(y)[: len(wanted)] - wanted
-        rest = _largest(gap / np.array([1 + abs(v) for v in wanted]))
-        return rest if _is_finite(rest) else np.inf
+    def _rest(self, moved: Moved, targets: Array) -> Any:
+        gap = self.values(moved.values)[: len(targets)] - targets
+        rest = _largest(gap / (1 + abs(targets)))
+        return rest if _is_finite(rest) else mpmath.inf
 
-    def _tolerance(self, y: Array, wanted: Array) -> Any:
-        return (mpmath.mpf(10) ** (8 - mpmath.mp.dps)) if y.dtype == object else 1e-11
-
-    def _about(self, y: Array, k: int, targets: Sequence[Any]) -> str:
-        value = self.values(y)[k]
+    def _about(self, moved: Moved, k: int, targets: Array) -> str:
+        value = self.values(moved.values)[k]
         return (f"{self.steps[k].feature} stops near {float(value):.6g} on the leaf of this sample, "
                 f"{float(targets[k]):.6g} was asked for; ask for a value that is attained, or perturb ties")
 
+    @staticmethod
+    def _broadcast(fields: Sequence[Array], x: Array) -> list[Array]:
+        return [np.broadcast_to(field, x.shape) for field in fields]
 
-def _flowed(flow: Flow, x: Array, t: Any) -> Array | None:
-    if x.dtype != object:
-        values = compiled(flow.code())(x, t)
-        return values if np.isfinite(values).all() else None
-    for end in (x.min(), x.max()):
-        low, high = flow.domain(end)
-        if not (_mp(low) < t < _mp(high)):
+
+class _Motion:
+    """A flow and its slope in numbers of either kind; None where it does not exist so long."""
+
+    def __init__(self, flow: Flow) -> None:
+        self.flow = flow
+        self.is_affine = not flow.derivative.has(flow.sample)
+        self._slope = Compiled([flow.derivative.xreplace({flow.time: TIME})], flow.sample, [TIME])
+        self._floats: Callable[[Array, Any], Array] | None = None
+
+    def __call__(self, x: Array, t: Any) -> tuple[Array, Array] | None:
+        try:
+            with np.errstate(all="ignore"):
+                values = self._precise(x, t) if x.dtype == object else self._float_function()(x, t)
+                slope = None if values is None else self._slope(x, t)[0]
+        except (ZeroDivisionError, ValueError, Refused):
             return None
-    function = mp_function(flow.expr.xreplace({flow.sample: X, flow.time: T}))
-    return np.frompyfunc(lambda v: mpmath.re(function(v, t)), 1, 1)(x)
+        if values is None or slope is None or not (_is_finite(_largest(values)) and _is_finite(_largest(slope))):
+            return None
+        return values, slope
+
+    def _float_function(self) -> Callable[[Array, Any], Array]:
+        if self._floats is None:
+            try:
+                self._floats = compiled(self.flow.code())
+            except NoClosedForm:  # functions that NumPy lacks
+                self._floats = lambda x, t: np.array(self.flow(x, t, dps=17), dtype=np.float64)
+        return self._floats
+
+    def _precise(self, x: Array, t: Any) -> Array | None:
+        """Move mpmath numbers; poles between the ends show as complex numbers or as a change of order."""
+        for end in (x.min(), x.max()):
+            low, high = self.flow.domain(end)
+            if not _mp(low) < t < _mp(high):
+                return None
+        function = mp_function(self.flow.expr.xreplace({self.flow.sample: X, self.flow.time: T}))
+        moved = [mpmath.mpmathify(function(v, t)) for v in x]
+        if any(abs(mpmath.im(v)) > mpmath.sqrt(mpmath.eps) * (1 + abs(v)) for v in moved):
+            return None
+        values: Array = np.array([mpmath.re(v) for v in moved], dtype=object)
+        ordered = values[np.argsort(x, kind="stable")]
+        return values if all(a <= b for a, b in zip(ordered[:-1], ordered[1:], strict=True)) else None
+
+
+def _beyond(values: Array) -> Outcome:
+    name = f"{mpmath.mp.dps} digits" if values.dtype == object else "float64"
+    return Outcome(False, f"beyond {name}", "samples lie so close together, for their range, that rounding decides "
+                   f"about the result in {name}; use dps= with more digits, or tie what is meant to be equal")
 
 
 def _mp(end: Any) -> Any:
@@ -211,9 +308,31 @@ def _solve(matrix: Array, right: Array) -> Array:
     return np.array([solution[k] for k in range(len(right))], dtype=object)
 
 
+def _unit(values: Array) -> Any:
+    """Return the spacing of numbers at 1."""
+    return mpmath.eps if values.dtype == object else float(np.finfo(np.float64).eps)
+
+
+def _keeps_digits(moved: Moved) -> bool:
+    """True where rounding left two thirds of the digits."""
+    unit = mpmath.mpf(_unit(moved.values))
+    return bool(_largest(moved.error) <= mpmath.cbrt(unit) ** 2 * _largest(moved.values))
+
+
+def _is_crowded(start: Array, moved: Array) -> bool:
+    """True where gaps of the sample were rounded away, or are near that."""
+    before, after = (sorted(set(values.tolist())) for values in (start, moved))
+    smallest = min((b - a for a, b in itertools.pairwise(after)), default=0)
+    return len(after) < len(before) or bool(smallest < 1000 * _unit(moved) * _largest(moved))
+
+
 def _largest(values: Array) -> Any:
-    return max((abs(v) for v in np.ravel(values)), default=0)
+    """Return the largest absolute value, NaN where there is one."""
+    if values.dtype != object:
+        return float(np.max(np.abs(values), initial=0.0))
+    sizes = [abs(v) for v in values.flat]
+    return next((s for s in sizes if mpmath.isnan(s)), max(sizes, default=mpmath.mpf(0)))
 
 
 def _is_finite(value: Any) -> bool:
-    return bool(mpmath.isfinite(value)) and not isinstance(value, mpmath.mpc)
+    return not isinstance(value, mpmath.mpc) and bool(mpmath.isfinite(value))

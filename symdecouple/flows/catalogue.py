@@ -45,7 +45,7 @@ def pieces_of(v: Expr, low: Expr, high: Expr, budget: Budget) -> tuple[Piece, ..
             if found:
                 return _cut(found, low, high)
         budget.check("the search for a chart")
-    return tuple(by_quadrature(v, low, high, budget) or ())
+    return tuple(by_quadrature(v, low, high, budget))
 
 
 def _all_projective(images: tuple[tuple[Chart, Expr], ...]) -> list[tuple[Chart, Projective]]:

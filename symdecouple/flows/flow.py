@@ -141,7 +141,7 @@ class Flow:
             if piece.contains(x0):
                 return piece
         raise Refused(f"no solution of dx/dt = {self._text_of_field()} starts at {x0}: the field is not defined or not "
-                      f"Lipschitz there; initial values lie in {self._ranges()}")
+                      f"Lipschitz there, or no formula was found; initial values lie in {self._ranges()}")
 
     def _ranges(self) -> str:
         spans = ", ".join(f"({p.chart.low}, {p.chart.high})" + (f" + {p.chart.period}*n" if p.chart.period else "")
@@ -199,12 +199,12 @@ t in (-oo, 1/2); shorten the time, flow.domain(x0) tells how far it goes
     def code(self) -> str:
         """Return NumPy source text that runs alone: ``flow(x, t)`` raises ValueError where there is no solution."""
         self._need_numbers()
-        return source_of(f"d{self.sample}/dt = {self._text_of_field()}", self.pieces, self.rests)
+        return _text(self.velocity, self.pieces, self.rests)
 
     def _floats(self, x0: Numeric, t: Numeric) -> Any:
         values, times = float_array(x0, "x0"), float_array(t, "t")
         try:
-            out = compiled(_text(self))(values, times)
+            out = compiled(self.code())(values, times)
         except NoClosedForm:  # functions that NumPy lacks
             out = np.array(self(values, times, dps=17), dtype=float)
         out = out.astype(np.float32) if getattr(x0, "dtype", None) == np.float32 else out
@@ -261,8 +261,8 @@ def _lifetime(piece: Piece, x0: Expr) -> tuple[Expr, Expr]:
 
 
 @lru_cache(maxsize=256)
-def _text(flow: Flow) -> str:
-    return flow.code()
+def _text(velocity: Expr, pieces: tuple[Piece, ...], rests: tuple[Expr, ...]) -> str:
+    return source_of(f"dx/dt = {velocity}", pieces, rests)  # no name of the user's occurs: this text is executed
 
 
 @lru_cache(maxsize=256)

@@ -3,6 +3,8 @@ r"""The general quadrature: Psi(x) = int dx/v(x), x(t) = Psi^{-1}(Psi(x0) + t), 
 On such an interval Psi is strictly monotone, so that it has one inverse; of the branches that are found by solving,
 the one is taken that inverts Psi at sample points of the interval.
 
+On intervals without such an inverse there is no piece: x' = x/(1 + x) has one for x > 0 only.
+
 Not covered: integrals that SymPy does not find or not invert, and fields with parameters (their zeros are not known).
 """
 
@@ -33,8 +35,8 @@ def zeros_of(v: Expr, low: Expr, high: Expr) -> sp.Set:
         return sp.ConditionSet(X, sp.Eq(v, 0), interval)
 
 
-def by_quadrature(v: Expr, low: Expr, high: Expr, budget: Budget) -> list[Piece] | None:
-    """Return a piece for each interval between zeros and singularities of the field; None where one is not found.
+def by_quadrature(v: Expr, low: Expr, high: Expr, budget: Budget) -> list[Piece]:
+    """Return the pieces that are found, one for an interval between zeros and singularities of the field.
 
     Parameters
     ----------
@@ -45,17 +47,17 @@ def by_quadrature(v: Expr, low: Expr, high: Expr, budget: Budget) -> list[Piece]
     budget : Budget
     """
     if v.free_symbols != {X}:
-        return None
+        return []
     try:
         with budget.watch("the quadrature of 1/v"):
             psi = sp.integrate(1 / v, X)
             ends = _ends(v, low, high)
             if psi.has(sp.Integral, sp.I) or ends is None:
-                return None
+                return []
             pieces = [_piece(v, psi, a, b) for a, b in itertools.pairwise(ends)]
     except (BudgetExceeded, *_FAILURES):
-        return None
-    return None if any(piece is None for piece in pieces) else [piece for piece in pieces if piece is not None]
+        return []
+    return [piece for piece in pieces if piece is not None]
 
 
 def _ends(v: Expr, low: Expr, high: Expr) -> list[Expr] | None:
@@ -73,16 +75,19 @@ def _piece(v: Expr, psi: Expr, low: Expr, high: Expr) -> Piece | None:
     samples = points_inside(low, high)
     if not all(v.subs(X, p).is_real for p in samples):
         return None
-    real = psi.xreplace({node: sp.log(sp.Abs(node.args[0])) for node in psi.atoms(sp.log)})
-    real = real if all(decide_sign(real.subs(X, p)) is not None for p in samples) else psi
-    signed = real.xreplace({node: node.args[0] * sp.sign(node.args[0].subs(X, samples[0])) for node in
-                            real.atoms(sp.Abs)})
+    signed = psi.xreplace({node: sp.log(node.args[0] * _sign_at(node.args[0], samples[0]))
+                           for node in psi.atoms(sp.log)})
     for back in sp.solve(signed - U, X):
         if all(_is_near(back.subs(U, signed.subs(X, p)), p) for p in samples):
             u_low, u_high = sp.limit(signed, X, low, "+"), sp.limit(signed, X, high, "-")
             motion = Projective.of(S.One, U)
             return Piece(Chart(signed, back, low, high, u_low, u_high), motion) if motion else None
     return None
+
+
+def _sign_at(expr: Expr, point: Expr) -> int:
+    """int dx/x is log|x|: the sign makes the argument positive on the interval."""
+    return decide_sign(expr.subs(X, point)) or 1
 
 
 def points_inside(low: Expr, high: Expr) -> list[Expr]:

@@ -89,7 +89,10 @@ def flow(field: Any, *, time: Symbol | None = None, sample: Symbol | None = None
     symbol = _symbol(expr, sample)
     v, constants = _in_constants(expr, symbol)
     low, high = getattr(symbol, "interval", (-oo, oo))
-    pieces, checks = _solved(v, low, high, budget)
+    try:
+        pieces, checks = _solved(v, low, high, budget)
+    except NoClosedForm as error:
+        raise NoClosedForm(f"no closed form was found for d{symbol}/dt = {expr}: {error}") from None
     velocity, given = real_roots(v), field if values is None else expr
     return Flow(given, _time(expr, time), symbol, velocity, pieces, _rests(velocity, pieces), constants, checks)
 
@@ -100,15 +103,15 @@ def _solved(v: Expr, low: Expr, high: Expr, budget: float) -> tuple[tuple[Piece,
     try:
         pieces = pieces_of(v, low, high, Budget(budget))
     except BudgetExceeded as error:
-        raise NoClosedForm(f"no closed form was found for dx/dt = {v} in {budget:g} s; give budget= more seconds, or "
-                           "integrate numerically") from error
+        raise NoClosedForm(f"the search took more than {budget:g} s; give budget= more, or integrate numerically"
+                           ) from error
     if not pieces:
-        raise NoClosedForm(f"no closed form was found for dx/dt = {v}: neither projective in a chart nor by "
-                           "integrating 1/v and inverting; integrate numerically")
+        raise NoClosedForm("it is not projective in a chart, and 1/v was not integrated and inverted; "
+                           "integrate numerically")
     numeric = numeric_check(v, real_roots(v), pieces, low, high)
     if not numeric.passed:
-        raise NoClosedForm(f"a formula for dx/dt = {v} was found but could not be verified ({numeric}); "
-                           "integrate numerically, or give values to the parameters")
+        raise NoClosedForm(f"a formula was found but failed its verification ({numeric}); integrate numerically, or "
+                           "give values to the parameters")
     symbolic = symbolic_check(pieces[0])
     return pieces, ((numeric,) if symbolic is None else (symbolic, numeric))
 

@@ -58,6 +58,9 @@ class Compiled:
         self._outputs = [self._split(e) for e in exprs]
         self._compiled: dict[bool, tuple[list[Callable[..., Any]], list[Callable[..., Any]]]] = {}
 
+    def __len__(self) -> int:
+        return len(self._outputs)
+
     def __call__(self, values: Array, *arguments: Any) -> list[Array]:
         """Evaluate at sample vectors.
 
