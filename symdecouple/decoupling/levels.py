@@ -14,7 +14,8 @@ motion by each sample, with all flow parameters held, is accumulated on the way:
 
 *Rounding.* Every motion rounds: an error e of a sample becomes phi'(x) (e + eps |x|) + eps |phi(x)|, without the middle
 term where phi is affine. This running bound is carried along, and what keeps less than two thirds of the digits of the
-working precision is refused ("beyond float64", "beyond 50 digits"), never returned.
+working precision is refused ("beyond float64", "beyond 50 digits"), never returned. Imposed features are at their
+targets to half of the digits at least; all but a few where their own formulas do not cancel.
 
 Known to be refused in float64, with or without an answer in more digits: samples half of which crowd in a space far
 below their range (``rng.gamma(.02, size=100)``, ``exp(5*normal)``). Centring rounds their gaps away, and the flow would
@@ -27,7 +28,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import mpmath
@@ -44,7 +45,6 @@ from symdecouple.numeric.compiled import Array, Compiled, as_multiprecision
 
 __all__ = ["Moved", "Orbit", "Unreachable"]
 
-MAX_STEPS = 200
 MAX_HALVINGS = 60
 
 _SLACK = 1e5  # residuals are accepted up to this many units of rounding: sums of N terms, powers of the features
@@ -135,23 +135,28 @@ class Orbit:
         Unreachable
             If no point of the leaf was found at which they do, or rounding left too few digits of it.
         """
-        targets = as_multiprecision(targets[:k]) if x.dtype == object else np.array(targets[:k], dtype=np.float64)
+        wanted = as_multiprecision(targets[:k]) if x.dtype == object else np.array(targets[:k], dtype=np.float64)
         one = mpmath.mpf(1) if x.dtype == object else 1.0
         moved = Moved(x, np.full_like(x, one), np.full_like(x, 0 * one))
-        for j in range(min(k, self.explicit)):
-            moved = self._explicit(moved, j, targets)
-        return moved if k <= self.explicit else self._newton(moved, k, targets, x)
+        moved = self._explicit(moved, min(k, self.explicit), wanted)
+        if k > self.explicit:
+            return self._newton(moved, k, wanted, x)
+        moved = replace(moved, residual=self._rest(moved, wanted))
+        if not self._is_there(moved):
+            raise Unreachable(Outcome(False, f"level {k} not attainable", self._about(moved, k - 1, wanted)))
+        return moved
 
     # --- features with a formula --------------------------------------------------------------------------------
 
-    def _explicit(self, moved: Moved, j: int, targets: Array) -> Moved:
-        """Impose feature j by its formula, and the ones before it once more: they are disturbed by rounding only."""
-        for i in [*range(j), j]:
-            t = self._time(i, moved.values, targets[i])
-            if t is None:
-                raise Unreachable(Outcome(False, f"feature {i + 1} not attainable", self._about(moved, i, targets)))
-            moved = self._along(moved, i, t)
-        return moved
+    def _explicit(self, moved: Moved, k: int, targets: Array) -> Moved:
+        """Impose the first k features by their formulas: N_k(x) = N_(k-1)(phi_t(N_(k-1)(x)))."""
+        if k == 0:
+            return moved
+        moved = self._explicit(moved, k - 1, targets)
+        t = self._time(k - 1, moved.values, targets[k - 1])
+        if t is None:
+            raise Unreachable(Outcome(False, f"level {k} not attainable", self._about(moved, k - 1, targets)))
+        return self._explicit(self._along(moved, k - 1, t), k - 1, targets)
 
     def _time(self, j: int, y: Array, target: Any) -> Any:
         try:
@@ -164,25 +169,22 @@ class Orbit:
     # --- features by a root -------------------------------------------------------------------------------------
 
     def _newton(self, moved: Moved, k: int, targets: Array, start: Array) -> Moved:
-        first, best, reason = moved.values, self._rest(moved, targets), f"level {k} not attainable"
-        close = _SLACK * _unit(moved.values)
-        for _ in range(MAX_STEPS):
-            if best == 0 or not _largest(moved.error) < _largest(moved.values):  # done, or not a digit left
-                break
+        first, reason = moved.values, f"level {k} not attainable"
+        moved = replace(moved, residual=self._rest(moved, targets))
+        while moved.residual > 0 and _largest(moved.error) < _largest(moved.values):  # some digit is left
             delta = self._direction(moved.values, k, targets)
-            if delta is None:
+            found = None if delta is None else self._damped(moved, delta, targets)
+            if delta is None and _keeps_digits(moved):
                 reason = "critical point"
-                break
-            found = self._damped(moved, delta, targets, best, 1 if best <= close else MAX_HALVINGS)
             if found is None:
                 break
-            moved, best = found
-        has_digits = _keeps_digits(moved)
-        if best <= close and has_digits:
-            return Moved(moved.values, moved.slope, moved.error, best)
-        if not has_digits and _is_crowded(start, first):
-            raise Unreachable(_beyond(first))
-        raise Unreachable(Outcome(False, "limit only" if best <= close else reason, self._about(moved, k - 1, targets)))
+            moved = found
+        if self._is_there(moved) and _keeps_digits(moved):
+            return moved
+        raise Unreachable(Outcome(False, _ran_out(moved, start, first) or reason, self._about(moved, k - 1, targets)))
+
+    def _is_there(self, moved: Moved) -> bool:
+        return bool(moved.residual**2 <= _unit(moved.values))
 
     def _direction(self, y: Array, k: int, targets: Array) -> Array | None:
         """Return J^-1 (v - f), None where the gradients are dependent along the leaf."""
@@ -195,29 +197,28 @@ class Orbit:
             return None
         return delta if delta is not None and all(_is_finite(d) for d in delta) else None
 
-    def _damped(self, moved: Moved, delta: Array, targets: Array, best: Any, trials: int) -> tuple[Moved, Any] | None:
+    def _damped(self, moved: Moved, delta: Array, targets: Array) -> Moved | None:
         """Halve the step until every flow exists and the residual falls, and on while it falls further."""
         found = None
-        for halving in range(trials):
+        for halving in range(1 if moved.residual <= _SLACK * _unit(moved.values) else MAX_HALVINGS):
             try:
                 trial = self._stepped(moved, delta / 2**halving, targets)
             except Unreachable:
                 continue
-            rest = self._rest(trial, targets)
-            if found is not None and not rest < found[1]:
-                break
-            if rest < best:
-                found = trial, rest
-                if 2 * rest < best:
+            if not trial.residual < (moved if found is None else found).residual:
+                if found is not None:
                     break
+                continue
+            found = trial
+            if 2 * trial.residual < moved.residual:
+                break
         return found
 
     def _stepped(self, moved: Moved, delta: Array, targets: Array) -> Moved:
         for j, t in enumerate(delta):
             moved = self._along(moved, j, t)
-        for j in range(min(len(delta), self.explicit)):
-            moved = self._explicit(moved, j, targets)
-        return moved
+        moved = self._explicit(moved, min(len(delta), self.explicit), targets)
+        return replace(moved, residual=self._rest(moved, targets))
 
     def _along(self, moved: Moved, j: int, t: Any) -> Moved:
         """Follow generator j for a time t."""
@@ -238,8 +239,9 @@ class Orbit:
 
     def _about(self, moved: Moved, k: int, targets: Array) -> str:
         value = self.values(moved.values)[k]
-        return (f"{self.steps[k].feature} stops near {float(value):.6g} on the leaf of this sample, "
-                f"{float(targets[k]):.6g} was asked for; ask for a value that is attained, or perturb ties")
+        return (f"{self.steps[k].feature} came to {float(value):.6g} on the leaf of this sample, "
+                f"{float(targets[k]):.6g} was asked for; ask for a value that is attained, use dps= for more digits, "
+                "or perturb ties")
 
     @staticmethod
     def _broadcast(fields: Sequence[Array], x: Array) -> list[Array]:
@@ -253,46 +255,54 @@ class _Motion:
         self.flow = flow
         self.is_affine = not flow.derivative.has(flow.sample)
         self._slope = Compiled([flow.derivative.xreplace({flow.time: TIME})], flow.sample, [TIME])
-        self._floats: Callable[[Array, Any], Array] | None = None
+        self._solution: Callable[[Array, Any], Array] | None = None
 
     def __call__(self, x: Array, t: Any) -> tuple[Array, Array] | None:
         try:
             with np.errstate(all="ignore"):
-                values = self._precise(x, t) if x.dtype == object else self._float_function()(x, t)
-                slope = None if values is None else self._slope(x, t)[0]
+                found = self._precise(x, t) if x.dtype == object else (self._floats(x, t), self._slope(x, t)[0])
         except (ZeroDivisionError, ValueError, Refused):
             return None
-        if values is None or slope is None or not (_is_finite(_largest(values)) and _is_finite(_largest(slope))):
-            return None
-        return values, slope
+        return found if found is not None and all(_is_finite(_largest(part)) for part in found) else None
 
-    def _float_function(self) -> Callable[[Array, Any], Array]:
-        if self._floats is None:
+    def _floats(self, x: Array, t: Any) -> Array:
+        if self._solution is None:
             try:
-                self._floats = compiled(self.flow.code())
+                self._solution = compiled(self.flow.code())
             except NoClosedForm:  # functions that NumPy lacks
-                self._floats = lambda x, t: np.array(self.flow(x, t, dps=17), dtype=np.float64)
-        return self._floats
+                self._solution = lambda x, t: np.array(self.flow(x, t, dps=17), dtype=np.float64)
+        return self._solution(x, t)
 
-    def _precise(self, x: Array, t: Any) -> Array | None:
+    def _precise(self, x: Array, t: Any) -> tuple[Array, Array] | None:
         """Move mpmath numbers; poles between the ends show as complex numbers or as a change of order."""
         for end in (x.min(), x.max()):
             low, high = self.flow.domain(end)
             if not _mp(low) < t < _mp(high):
                 return None
-        function = mp_function(self.flow.expr.xreplace({self.flow.sample: X, self.flow.time: T}))
-        moved = [mpmath.mpmathify(function(v, t)) for v in x]
-        if any(abs(mpmath.im(v)) > mpmath.sqrt(mpmath.eps) * (1 + abs(v)) for v in moved):
+        names = {self.flow.sample: X, self.flow.time: T}
+        values, slope = (_real([mp_function(part.xreplace(names))(v, t) for v in x])
+                         for part in (self.flow.expr, self.flow.derivative))
+        if values is None or slope is None:
             return None
-        values: Array = np.array([mpmath.re(v) for v in moved], dtype=object)
-        ordered = values[np.argsort(x, kind="stable")]
-        return values if all(a <= b for a, b in zip(ordered[:-1], ordered[1:], strict=True)) else None
+        is_ordered = all(a <= b for a, b in itertools.pairwise(values[np.argsort(x, kind="stable")]))
+        return (values, slope) if is_ordered else None
 
 
-def _beyond(values: Array) -> Outcome:
-    name = f"{mpmath.mp.dps} digits" if values.dtype == object else "float64"
-    return Outcome(False, f"beyond {name}", "samples lie so close together, for their range, that rounding decides "
-                   f"about the result in {name}; use dps= with more digits, or tie what is meant to be equal")
+def _real(values: Sequence[Any]) -> Array | None:
+    """Drop imaginary parts that are rounding; None where one is more than that."""
+    numbers = [mpmath.mpmathify(v) for v in values]
+    if any(abs(mpmath.im(v)) > mpmath.sqrt(mpmath.eps) * (1 + abs(v)) for v in numbers):
+        return None
+    return np.array([mpmath.re(v) for v in numbers], dtype=object)
+
+
+def _ran_out(moved: Moved, start: Array, first: Array) -> str:
+    """Name what ended the search where it was rounding, else return nothing."""
+    if _keeps_digits(moved):
+        return ""
+    if _is_crowded(start, first):
+        return f"beyond {mpmath.mp.dps} digits" if start.dtype == object else "beyond float64"
+    return "limit only" if moved.residual**2 <= _unit(start) else ""
 
 
 def _mp(end: Any) -> Any:
@@ -320,10 +330,10 @@ def _keeps_digits(moved: Moved) -> bool:
 
 
 def _is_crowded(start: Array, moved: Array) -> bool:
-    """True where gaps of the sample were rounded away, or are near that."""
+    """True where gaps of the sample were rounded away, or are so small that poles between them are out of reach."""
     before, after = (sorted(set(values.tolist())) for values in (start, moved))
     smallest = min((b - a for a, b in itertools.pairwise(after)), default=0)
-    return len(after) < len(before) or bool(smallest < 1000 * _unit(moved) * _largest(moved))
+    return len(after) < len(before) or bool(smallest**6 < _unit(moved) * _largest(moved) ** 6)
 
 
 def _largest(values: Array) -> Any:

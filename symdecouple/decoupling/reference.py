@@ -11,17 +11,21 @@ elsewhere. Any other law, given numbers, names or a reference sample work as wel
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import comb, isfinite
 from typing import Any
 
 import mpmath
 from sympy import (
     Add,
+    Dummy,
     Expr,
     Float,
     I,
     Integer,
+    Integral,
     Mul,
     Rational,
     S,
@@ -30,6 +34,7 @@ from sympy import (
     factorial2,
     im,
     integrate as sympy_integrate,
+    lambdify,
     oo,
     pi,
     re,
@@ -39,7 +44,7 @@ from sympy import (
 from symdecouple.calculus.budget import Budget
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.language.canonical import decompose
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature import Feature, FeatureSet
 from symdecouple.language.filters import Filtered
 from symdecouple.language.mean import Mean, exact
 from symdecouple.language.sample import Sample
@@ -103,14 +108,23 @@ def reference_values(features: FeatureSet, reference: Any = "gaussian") -> tuple
         if reference not in ("gaussian", "white"):
             raise InvalidInput(f"reference {reference!r} is not known: 'gaussian' (or 'white'), values, a mapping, "
                                "Reference.of(sample) or a frozen scipy distribution")
-        return tuple(_under(f.expr, features.sample, gaussian) for f in features)
+        return tuple(_computed(f, _under(f.expr, features.sample, gaussian)) for f in features)
     if isinstance(reference, Reference):
-        return tuple(_at_sample(f.expr, reference.sample) for f in features)
+        return tuple(_computed(f, _at_sample(f.expr, reference.sample)) for f in features)
     if hasattr(reference, "pdf") and hasattr(reference, "support"):
-        return tuple(_under(f.expr, features.sample, _law(reference)) for f in features)
+        return tuple(_computed(f, _under(f.expr, features.sample, _law(reference))) for f in features)
     if isinstance(reference, Mapping):
         return _by_name(features, reference)
     return _given(features, reference)
+
+
+def _computed(feature: Feature, value: Expr) -> Expr:
+    if not value.is_number:
+        raise InvalidInput(f"the reference value of {feature} is {value}: bind its parameters first, "
+                           "features.bind({...})")
+    if not (value.is_real and value.is_finite):
+        raise InvalidInput(f"the reference value of {feature} would be {value}; give a finite real number")
+    return value
 
 
 def gaussian(body: Expr, sample: Sample) -> Expr:
@@ -131,43 +145,46 @@ def _gaussian_basis(psi: Expr, sample: Sample) -> Expr:
             rate += I * factor.args[0] / sample
             part = re if factor.func.__name__ == "cos" else im
         elif factor.has(sample):
-            return _integrated(psi, sample, exp(-sample**2 / 2) / sqrt(2 * pi), -oo, oo)
+            return _integrated(psi, sample)
     value = _shifted_moment(power, rate) * exp(rate**2 / 2)
-    return part(expand(value)) if rate.has(I) else value
+    return part(expand(value, complex=True)) if rate.has(I) else value
 
 
 def _shifted_moment(power: int, rate: Expr) -> Expr:
     """Return E (Z + r)^k = sum_j C(k, j) r^(k-j) (j-1)!! over even j."""
-    from math import comb
-
     return Add(*(comb(power, j) * rate ** (power - j) * (factorial2(j - 1) if j else 1)
                  for j in range(0, power + 1, 2)))
 
 
-def _integrated(psi: Expr, sample: Sample, density: Expr, low: Expr, high: Expr) -> Expr:
+def _integrated(psi: Expr, sample: Sample) -> Expr:
+    density = exp(-(sample**2) / 2) / sqrt(2 * pi)
     try:
         with Budget(5.0).watch("a reference value"):
-            value = sympy_integrate(psi * density, (sample, low, high))
-        if value.is_number and value.is_finite and value.is_real and not value.has(sympy_integrate):
+            value = sympy_integrate(psi * density, (sample, -oo, oo))
+        if value.is_number and value.is_finite and value.is_real and not value.has(Integral):
             return value
     except (BudgetExceeded, NotImplementedError, ValueError, TypeError, AttributeError):
         pass
-    return _quadrature(lambda v: (psi * density).xreplace({sample: Float(v, DIGITS)}).evalf(DIGITS), low, high, psi)
+    return _quadrature(_callable(psi * density, sample, "mpmath"), psi)
 
 
-def _quadrature(function: Callable[[Any], Any], low: Any, high: Any, what: Any) -> Expr:
+def _quadrature(function: Callable[[Any], Any], what: Expr) -> Expr:
+    """Integrate over the line; 40 standard deviations are the line to 300 digits."""
     with mpmath.workdps(DIGITS):
         try:
-            ends = [mpmath.mpf(-40) if low == -oo else mpmath.mpf(str(low)), mpmath.mpf(40) if high == oo
-                    else mpmath.mpf(str(high))]
-            inner = [p for p in (-8, 0, 8) if ends[0] < p < ends[1]]
-            value, error = mpmath.quad(lambda v: mpmath.mpf(str(function(v))), [ends[0], *inner, ends[1]], error=True)
+            value, error = mpmath.quad(lambda v: mpmath.mpf(function(v)), [-40, -8, 0, 8, 40], error=True)
         except (ValueError, TypeError, ZeroDivisionError) as failure:
             raise InvalidInput(f"the reference value of {what} could not be computed ({failure}); give it as a number"
                                ) from failure
         if not mpmath.isfinite(value) or error > mpmath.mpf(10) ** -20 * (1 + abs(value)):
             raise InvalidInput(f"the reference value of {what} is not finite or not computed accurately; give a number")
         return Float(str(value), DIGITS - 10)
+
+
+def _callable(expr: Expr, sample: Sample, module: str) -> Callable[[Any], Any]:
+    symbol = Dummy("x")
+    function: Callable[[Any], Any] = lambdify([symbol], expr.xreplace({sample: symbol}), module)
+    return function
 
 
 def _under(expr: Expr, sample: Sample, expectation: Callable[[Expr, Sample], Expr]) -> Expr:
@@ -191,27 +208,37 @@ def _at_sample(expr: Expr, points: tuple[Expr, ...]) -> Expr:
 
 
 def _law(law: Any) -> Callable[[Expr, Sample], Expr]:
-    """Expectation under a frozen scipy distribution: its moments where the function is a power, else quadrature."""
-    low, high = law.support()
+    """Expectation under a frozen scipy distribution: its own moments for powers, else quadrature."""
 
     def expectation(body: Expr, sample: Sample) -> Expr:
-        total = S.Zero
-        for psi, c in decompose(body, sample).items():
-            if psi == 1:
-                value: Expr = S.One
-            else:
-                from scipy.integrate import quad
-                from sympy import lambdify
-
-                function = lambdify([sample], psi, "numpy")
-                found, error = quad(lambda v, f=function: f(v) * law.pdf(v), low, high, limit=500)
-                if not abs(error) < 1e-7 * (1 + abs(found)):
-                    raise InvalidInput(f"the expectation of {psi} under the given law is not finite; give a number")
-                value = Float(found)
-            total += c * value
-        return total
+        return Add(*(c * _law_basis(law, psi, sample) for psi, c in decompose(body, sample).items()))
 
     return expectation
+
+
+def _law_basis(law: Any, psi: Expr, sample: Sample) -> Expr:
+    if psi == 1:
+        return S.One
+    base, exponent = psi.as_base_exp()
+    if base == sample and exponent.is_Integer and exponent > 0:
+        value = float(law.moment(int(exponent)))
+        is_finite = isfinite(value)
+    else:
+        value, error = _quad(law, _callable(psi, sample, "numpy"))
+        size, size_error = _quad(law, _callable(abs(psi), sample, "numpy"))
+        is_finite = error + size_error < 1e-7 * (1 + size)
+    if not is_finite:
+        raise InvalidInput(f"the expectation of {psi} under the given law is not finite; give a number")
+    return Float(value)
+
+
+def _quad(law: Any, function: Callable[[Any], Any]) -> tuple[float, float]:
+    from scipy.integrate import quad
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # divergence shows in the error
+        value, error = quad(lambda v: function(v) * law.pdf(v), *law.support(), limit=500)
+    return float(value), abs(float(error)) if isfinite(value) else float("inf")
 
 
 def _by_name(features: FeatureSet, mapping: Mapping[Any, Any]) -> tuple[Expr | None, ...]:
@@ -223,6 +250,8 @@ def _by_name(features: FeatureSet, mapping: Mapping[Any, Any]) -> tuple[Expr | N
         text = to_text(parse(key, sample=features.sample) if isinstance(key, str) else getattr(key, "expr", key))
         if text not in known:
             raise InvalidInput(f"reference for {key}: no such feature; the features are {', '.join(known)}")
+        if values[known[text]] is not None:
+            raise InvalidInput(f"the mapping gives two reference values for {text}")
         values[known[text]] = _number(value)
     missing = [k + 1 for k, v in enumerate(values[:-1]) if v is None]
     if missing:
@@ -251,7 +280,8 @@ def _number(value: Any) -> Expr:
 
 def _plain(value: Any) -> Any:
     """NumPy scalars as Python numbers, and those as exact decimals."""
-    value = value.item() if hasattr(value, "item") and not isinstance(value, Expr) else value
+    if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
+        value = value.item()
     if isinstance(value, float):
-        return Rational(repr(value)) if value == value and abs(value) != float("inf") else value
+        return Rational(repr(value)) if isfinite(value) else value
     return Integer(value) if isinstance(value, int) and not isinstance(value, bool) else value

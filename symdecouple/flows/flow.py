@@ -105,7 +105,8 @@ class Flow:
         return str(getattr(self.field, "expr", self.field))
 
     def _in_user_symbols(self, formulas: list[Expr], at_rest: Expr | None) -> Expr:
-        if all(formula == formulas[0] for formula in formulas):
+        at_rests = (formulas[0].subs(X, rest) for rest in self.rests)
+        if all(formula == formulas[0] for formula in formulas) and not any(v.has(sp.nan, sp.zoo) for v in at_rests):
             return self._named(formulas[0])
         cases = [(f, _condition(piece)) for f, piece in zip(formulas, self.pieces, strict=True)]
         for rest in self.rests:

@@ -19,16 +19,19 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 from typing import Literal
 
 from sympy import (
     Dummy,
     Expr,
     Poly,
+    Pow,
     Rational,
     Symbol,
     cancel,
     exp,
+    expand,
     expand_power_base,
     factor,
     factor_terms,
@@ -149,12 +152,19 @@ def _candidates(equation: Expr) -> list[Expr]:
     if any(not r.is_Rational for r in rates):
         return []
     w = Dummy("w", positive=True)
-    step = min(rates, key=abs)
-    power = abs(step)
+    power = abs(min(rates, key=abs))
     coded = equation.replace(lambda e: isinstance(e, exp) and e.has(TIME), lambda e: w ** (e.args[0] / TIME / power))
     coded = coded.replace(lambda e: e.is_Pow and not e.exp.is_Integer, lambda e: factor(e.base) ** e.exp)
     coded = expand_power_base(coded, force=True)
-    return [log(root) / power for root in _roots(coded, w)] if not coded.has(TIME) else []
+    root = lcm(*(e.exp.q for e in coded.atoms(Pow) if e.base == w and e.exp.is_Rational))
+    coded = coded.xreplace({w: w**root})
+    return [_logarithm(found) * root / power for found in _roots(coded, w)] if not coded.has(TIME) else []
+
+
+def _logarithm(value: Expr) -> Expr:
+    """Return the logarithm, that of a root as a fraction of a logarithm."""
+    base, exponent = value.as_base_exp()
+    return exponent * log(base) if exponent.is_Rational and exponent.p == 1 else log(value)
 
 
 def _roots(equation: Expr, unknown: Symbol) -> list[Expr]:
@@ -205,4 +215,4 @@ def _works(feature: Feature, moved: Expr, time: Expr, sample: Sample) -> bool:
 def _tidied(moved: Expr, time: Expr, sample: Sample) -> Expr:
     """Put the solved parameter in, with roots of quotients written as quotients of roots."""
     closed = close(moved.xreplace({TIME: time}), sample)
-    return open_statistics(factor_terms(powdenest(closed, force=True)))
+    return open_statistics(factor_terms(expand(powdenest(closed, force=True))))

@@ -195,9 +195,9 @@ class Projective:
         if self.kind == "linear":
             return _time_of_linear(way * (end - u0), w, self._at(self.w, end) / w, way * 2 * h)
         turns, inverse = self._tangent(u0, end, w, h)
-        infinite = decide_sign(inverse) == 0
+        infinite = inverse is not sp.zoo and decide_sign(inverse) == 0
         if d == 0 or decide_sign(d) >= 0:
-            return oo if infinite else _first_time(way / inverse, d)
+            return oo if infinite or turns > 0 else _first_time(way / inverse, d)
         omega = sqrt(-d)
         angle = pi / 2 if infinite else sp.atan(way * omega / inverse)
         angle = angle + pi if decide_sign(angle) < 0 else angle

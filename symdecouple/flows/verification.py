@@ -4,9 +4,9 @@ Numerically: x(0) = x0, dx/dt = v(x(t)) by a central difference at three times t
 several initial values of every piece, at times up to 0.999 of the ends of the domain; parameters take random rational
 values. A flow that fails one of these is never returned.
 
-Symbolically: in the coordinate u of the chart, du/dt = w(u(t)) is an identity of rational functions, decided exactly, for
-all constants at once; that w and delta^2 are of this form is decided for the field, within a budget; that v is w in
-this coordinate was decided when the chart was found. `Flow.checks` says what was made.
+Symbolically: in the coordinate u of the chart, du/dt = w(u(t)) is an identity of rational functions, decided exactly
+and for all constants at once; that w and delta^2 are of this form is decided for the field, within a budget; that v is
+w in this coordinate was decided when the chart was found. `Flow.checks` says what was made.
 """
 
 from __future__ import annotations

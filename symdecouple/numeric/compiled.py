@@ -114,20 +114,29 @@ class Compiled:
 
 def elementwise() -> Mapping[str, Any]:
     """Return mpmath's elementary functions, acting elementwise on object arrays."""
-    return {name: np.frompyfunc(getattr(mpmath, name), 1, 1) for name in _FUNCTIONS if hasattr(mpmath, name)}
+    return {name: np.frompyfunc(getattr(mpmath, name), 1, 1) for name in _FUNCTIONS}
 
 
 def as_multiprecision(values: Any) -> Array:
-    """Return numbers of any exact or floating kind as an object array of mpmath numbers at the current precision."""
+    """Return numbers of any exact or floating kind as an object array of mpmath numbers at the current precision.
+
+    Raises
+    ------
+    InvalidInput
+        If one is not a real number.
+    """
     array = np.asarray(values, dtype=object)
-    return np.frompyfunc(_mpf, 1, 1)(array) if array.size else array
+    return np.asarray(np.frompyfunc(_mpf, 1, 1)(array), dtype=object) if array.size else array
 
 
 def _mpf(value: Any) -> Any:
-    if isinstance(value, mpmath.mpf):
-        return +value
-    if hasattr(value, "numerator") and hasattr(value, "denominator") and not isinstance(value, float):
-        return mpmath.mpf(int(value.numerator)) / int(value.denominator)
-    if isinstance(value, Expr):
-        return mpmath.mpf(value.evalf(mpmath.mp.dps + 5)._mpf_)
-    return mpmath.mpf(value.item() if isinstance(value, np.generic) else value)
+    try:
+        if isinstance(value, (mpmath.mpf, float)):
+            return +mpmath.mpf(value)
+        if isinstance(value, Expr):
+            return mpmath.mpf(value.evalf(mpmath.mp.dps + 5)._mpf_)
+        if hasattr(value, "numerator") and hasattr(value, "denominator") and not isinstance(value, np.floating):
+            return mpmath.mpf(int(value.numerator)) / int(value.denominator)
+        return mpmath.mpf(value.item() if isinstance(value, np.generic) else value)
+    except (TypeError, ValueError, AttributeError) as error:
+        raise InvalidInput(f"expected real numbers, got {value!r}") from error

@@ -30,7 +30,8 @@ def test_others_are_not(w: Any) -> None:
     assert Projective.of(w, u) is None
 
 
-@pytest.mark.parametrize("w", [2 - 3 * u, u**2, u**2 - 2, u**2 + 1, exp(u) + 1, sinh(u) + 2, sin(u), sin(u) + 2], ids=str)
+@pytest.mark.parametrize("w", [
+    2 - u, u**2, u**2 - 2, u**2 + 1, exp(u) + 1, sinh(u), sin(u), sin(u) + 2], ids=str)
 def test_an_end_is_reached_at_the_end_of_the_lifetime(w: Any) -> None:
     motion = Projective.of(w, u)
     assert motion is not None
@@ -47,6 +48,12 @@ def test_far_ends_on_a_circle_take_full_turns() -> None:
     assert sp.N(last - 3 * 2 * pi / sqrt(3), 30) == pytest.approx(0, abs=1e-25)
     _, last = motion.lifetime(Integer(0), -oo, Integer(20))
     assert float(motion.solution(Integer(0), sp.N(last, 40))) == pytest.approx(20, rel=1e-14)
+
+
+def test_no_time_leads_past_an_equilibrium() -> None:
+    for w, end in ((1 + cos(u), 20), (sin(u), 20), (sin(u), 4), (2 - 3 * u, 1), (u**2 - 1, 2)):
+        motion = Projective.of(w, u)
+        assert motion is not None and motion.lifetime(Rational(1, 2), -Integer(end), Integer(end))[1] == oo
 
 
 def test_signs_of_exact_numbers() -> None:

@@ -1,4 +1,4 @@
-"""Source text of a flow: only our names in it, only the kernels it needs, and a refusal where NumPy lacks a function."""
+"""Source text of a flow: only our names, only the kernels it needs, a refusal where NumPy lacks a function."""
 
 from __future__ import annotations
 
