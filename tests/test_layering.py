@@ -33,11 +33,11 @@ ORDER = {
         "spectral normalizer"
     ),
     "numeric": (
-        "intake batch power_sums skew_series moebius runge_kutta moment_path energies ranges perturbation compiled "
+        "intake batch vectors power_sums skew_series moebius runge_kutta moment_path energies ranges perturbation compiled "
         "narrow_path adjoint precision"
     ),
     "families": "moments bank tils filter_moments exact",
-    "decoupling": "reference plan levels scenario transfer storage",
+    "decoupling": "reference levels plan scenario transfer storage",
     "analysis": "orthogonality critical_points planner populations discriminability enclosures",
     "stats": "shape",
     "sklearn": "",

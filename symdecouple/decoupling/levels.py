@@ -256,6 +256,8 @@ class _Motion:
         self.is_affine = not flow.derivative.has(flow.sample)
         self._slope = Compiled([flow.derivative.xreplace({flow.time: TIME})], flow.sample, [TIME])
         self._solution: Callable[[Array, Any], Array] | None = None
+        names = {flow.sample: X, flow.time: T}
+        self._formulas = flow.expr.xreplace(names), flow.derivative.xreplace(names)
 
     def __call__(self, x: Array, t: Any) -> tuple[Array, Array] | None:
         try:
@@ -275,13 +277,11 @@ class _Motion:
 
     def _precise(self, x: Array, t: Any) -> tuple[Array, Array] | None:
         """Move mpmath numbers; poles between the ends show as complex numbers or as a change of order."""
-        for end in (x.min(), x.max()):
+        for end in () if self.is_affine else (x.min(), x.max()):
             low, high = self.flow.domain(end)
             if not _mp(low) < t < _mp(high):
                 return None
-        names = {self.flow.sample: X, self.flow.time: T}
-        values, slope = (_real([mp_function(part.xreplace(names))(v, t) for v in x])
-                         for part in (self.flow.expr, self.flow.derivative))
+        values, slope = (_real([mp_function(formula)(v, t) for v in x]) for formula in self._formulas)
         if values is None or slope is None:
             return None
         is_ordered = all(a <= b for a, b in itertools.pairwise(values[np.argsort(x, kind="stable")]))

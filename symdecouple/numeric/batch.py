@@ -22,7 +22,18 @@ from numpy.typing import NDArray
 from symdecouple.errors import InvalidInput, Outcome, RefusalWarning, Refused
 from symdecouple.numeric.intake import Numbers, centre_exactly, exact, is_exact_in_float64, take_numbers
 
-__all__ = ["Axis", "FloatArray", "IntArray", "Kernel", "NanPolicy", "OnRefusal", "Panel", "RowValues", "reduce_rows"]
+__all__ = [
+    "Answer",
+    "Axis",
+    "FloatArray",
+    "IntArray",
+    "Kernel",
+    "NanPolicy",
+    "OnRefusal",
+    "Panel",
+    "RowValues",
+    "reduce_rows",
+]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.intp]
@@ -102,7 +113,7 @@ def reduce_rows(
     if given.array.ndim == 0:
         given = Numbers(given.array.reshape(1), None if given.masked is None else given.masked.reshape(1))
     axes = _normalized_axes(axis, given.array.shape)
-    answer = _Answer(name, tuple(n for i, n in enumerate(given.array.shape) if i not in axes))
+    answer = Answer(name, tuple(n for i, n in enumerate(given.array.shape) if i not in axes))
     with np.errstate(all="ignore"):  # min and max of rows with NaN; a caller's seterr(all="raise") is not ours to meet
         _fill(answer, _as_rows(given.array, axes), given.masked, axes, kernel, nan_policy)
     shape = tuple(1 if i in axes else n for i, n in enumerate(given.array.shape)) if keepdims else answer.shape
@@ -110,7 +121,7 @@ def reduce_rows(
 
 
 def _fill(
-    answer: _Answer,
+    answer: Answer,
     rows: NDArray[Any],
     masked: NDArray[np.bool_] | None,
     axes: tuple[int, ...],
@@ -190,7 +201,7 @@ def _ties(values: FloatArray) -> tuple[int, int]:
 
 
 def _odd_panels(
-    answer: _Answer, odd: list[tuple[int, _Sample]], nan_policy: NanPolicy
+    answer: Answer, odd: list[tuple[int, _Sample]], nan_policy: NanPolicy
 ) -> Iterator[tuple[IntArray, Panel]]:
     """Group prepared rows by the number of values left; refuse those that cannot be asked."""
     groups: dict[int, list[tuple[int, _Sample]]] = {}
@@ -207,7 +218,7 @@ def _odd_panels(
 
 
 @dataclass(slots=True)
-class _Answer:
+class Answer:
     """The result in the making: values of the flattened batch and the refused rows."""
 
     name: str
@@ -250,7 +261,7 @@ class _Answer:
         return f"at {named}" + (", ..." if len(rows) > _NAMED else "") + (", the first" if len(rows) > 1 else "")
 
 
-def _raise_on_nan(answer: _Answer, rows: list[int]) -> None:
+def _raise_on_nan(answer: Answer, rows: list[int]) -> None:
     if rows:
         place = answer.where(rows) if answer.shape else "in the only one"
         raise InvalidInput(

@@ -134,7 +134,7 @@ def _mpf(value: Any) -> Any:
         if isinstance(value, (mpmath.mpf, float)):
             return +mpmath.mpf(value)
         if isinstance(value, Expr):
-            return mpmath.mpf(value.evalf(mpmath.mp.dps + 5)._mpf_)
+            return mpmath.mpf(value._to_mpmath(mpmath.mp.prec + 15))
         if hasattr(value, "numerator") and hasattr(value, "denominator") and not isinstance(value, np.floating):
             return mpmath.mpf(int(value.numerator)) / int(value.denominator)
         return mpmath.mpf(value.item() if isinstance(value, np.generic) else value)

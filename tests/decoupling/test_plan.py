@@ -1,0 +1,198 @@
+"""The plan along closed forms: decoupled values, round trips, exact gradients, and what is refused."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pytest
+import scipy.stats
+from sympy import Symbol, cos, exp, sin
+
+from symdecouple import Group, Mean, kurtosis, skewness, stats, variance, x
+from symdecouple.decoupling.plan import Plan, decouple
+from symdecouple.errors import InvalidInput, NoClosedForm, RefusalWarning, Refused
+from symdecouple.language.feature import FeatureSet
+
+ORACLE = json.loads((Path(__file__).parent.parent / "data" / "orthokurtosis.json").read_text())
+MOMENTS = [Mean(x), Mean(x**2), Mean(x**3), Mean(x**4)]
+SETS = {
+    "raw moments": (MOMENTS, "gaussian"),
+    "standardized": ([Mean(x), variance(), skewness(), kurtosis()], "gaussian"),
+    "mean and variance": ([Mean(x), variance(), Mean(x**5)], [2, Fraction(1, 3)]),
+    "exponentials": ([Mean(x), Mean(exp(x)), Mean(exp(-x)), Mean(exp(2 * x))], [0, 2, 2]),
+    "circle": ([Group(Mean(x), Mean(sin(x)), Mean(cos(x))), Mean(sin(2 * x))], "gaussian"),
+    "powers 2, 5": ([Mean(x**2), Mean(x**5), Mean(x)], [1, Fraction(1, 5)]),
+}
+
+
+@pytest.fixture(scope="module")
+def plans() -> dict[str, Plan]:
+    return {name: decouple(FeatureSet(features), reference) for name, (features, reference) in SETS.items()}
+
+
+def unit(vectors: np.ndarray) -> np.ndarray:
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def data(rows: int = 3, n: int = 11, seed: int = 4) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=(rows, n))
+
+
+@pytest.mark.parametrize("case", ORACLE["orthokurtosis"], ids=lambda case: str(case["sample"]))
+def test_the_orthokurtosis_comes_out(plans: dict[str, Plan], case: dict) -> None:
+    wanted = float(mpmath.mpf(case["orthokurtosis"]))
+    assert plans["raw moments"].transform(case["sample"])[3] == pytest.approx(wanted, rel=1e-13)
+    with mpmath.workdps(50):
+        found = plans["raw moments"].transform(case["sample"], dps=50)
+        assert abs(found[3] - mpmath.mpf(case["orthokurtosis"])) < mpmath.mpf(10) ** -28
+        assert abs(found[2] - mpmath.mpf(case["skewness"])) < mpmath.mpf(10) ** -28
+
+
+def test_the_classical_statistics_come_out(plans: dict[str, Plan]) -> None:
+    samples = data()
+    values = plans["raw moments"].transform(samples)
+    np.testing.assert_allclose(values[:, 0], samples.mean(axis=1), atol=1e-15)
+    np.testing.assert_allclose(values[:, 1], samples.var(axis=1), rtol=1e-14)
+    np.testing.assert_allclose(values[:, 2], scipy.stats.skew(samples, axis=1), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(values[:, 3], stats.orthokurtosis(samples, axis=1), rtol=1e-13)
+
+
+def test_raw_and_standardized_moments_have_one_plan(plans: dict[str, Plan]) -> None:
+    samples = data()
+    np.testing.assert_allclose(plans["raw moments"].transform(samples), plans["standardized"].transform(samples),
+                               rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_sample_comes_back(plans: dict[str, Plan], name: str) -> None:
+    samples, plan = data(), plans[name]
+    back = plan.denormalize(plan.normalize(samples), plan.transform(samples))
+    np.testing.assert_allclose(back, samples, atol=1e-12)
+
+
+def test_a_sample_comes_back_in_50_digits(plans: dict[str, Plan]) -> None:
+    sample = [Fraction(1, 3), 2, 3, 5, 8, 13]
+    plan = plans["raw moments"]
+    back = plan.denormalize(plan.normalize(sample, dps=50), plan.transform(sample, dps=50), dps=50)
+    with mpmath.workdps(60):
+        assert max(abs(b - mpmath.mpf(a.numerator) / a.denominator) for a, b in
+                   zip(map(Fraction, sample), back, strict=True)) < mpmath.mpf(10) ** -45
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_normalizing_imposes_the_references_and_does_it_once(plans: dict[str, Plan], name: str) -> None:
+    plan = plans[name]
+    level = plan._levels[-1]
+    normalized = plan.normalize(data())
+    for row in normalized:
+        found = plan.orbit.values(row)[:level].astype(float)
+        np.testing.assert_allclose(found, [float(v) for v in plan.reference[:level]], atol=1e-12)
+    np.testing.assert_allclose(plan.normalize(normalized), normalized, atol=1e-11)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_gradients_are_orthogonal_where_they_should_be(plans: dict[str, Plan], name: str) -> None:
+    plan = plans[name]
+    for sample, gradients in zip(data(), plan.gradients(data()), strict=True):
+        cosines = abs(unit(gradients) @ unit(plan.orbit.gradients(sample)).T)
+        for j, level in enumerate(plan._levels):
+            assert cosines[j, :level].max(initial=0) < 1e-13
+
+
+@pytest.mark.parametrize("name", ["raw moments", "standardized", "mean and variance"])
+def test_decoupled_moments_are_decoupled_from_each_other(plans: dict[str, Plan], name: str) -> None:
+    for gradients in plans[name].gradients(data()):
+        cosines = unit(gradients) @ unit(gradients).T
+        np.testing.assert_allclose(cosines, np.eye(len(cosines)), atol=1e-14)
+
+
+def test_beyond_moments_the_third_and_fourth_may_stay_coupled(plans: dict[str, Plan]) -> None:
+    """Off (x, e^x, e^-x) the fourth feature is decoupled from the first three themselves, not from their normalized
+    third: the gradient of that one lies outside their span. A Group says so; see test_gradients_are_orthogonal."""
+    gradients = unit(plans["exponentials"].gradients(data(1))[0])
+    assert abs(gradients[3] @ gradients[2]) > 0.01
+
+
+@pytest.mark.parametrize("name", ["raw moments", "circle", "exponentials"])
+def test_gradients_are_those_of_the_values(plans: dict[str, Plan], name: str) -> None:
+    """Central differences with 40 digits: an error of h^2, here 1e-24, and no cancellation."""
+    plan, sample = plans[name], data(1, 6)[0].round(3)
+    gradients = plan.gradients(sample)
+    with mpmath.workdps(40):
+        h = mpmath.mpf(10) ** -12
+        base = [mpmath.mpf(v) for v in sample]
+        for n in (0, 4):
+            ends = [plan.transform([*base[:n], base[n] + s * h, *base[n + 1 :]], dps=40) for s in (1, -1)]
+            slope = [(a - b) / (2 * h) for a, b in zip(*ends, strict=True)]
+            np.testing.assert_allclose([float(v) for v in slope], gradients[:, n], rtol=1e-10, atol=1e-13)
+
+
+@pytest.mark.parametrize("case", ORACLE["undefined"], ids=lambda case: str(case["sample"]))
+def test_samples_without_orthokurtosis_are_refused_and_keep_the_rest(plans: dict[str, Plan], case: dict) -> None:
+    samples = np.array([case["sample"], np.arange(len(case["sample"])) ** 2.0])
+    with pytest.warns(RefusalWarning, match="1 of 2"):
+        values = plans["raw moments"].transform(samples)
+    assert np.isnan(values[0, 3]) and np.isfinite(values[1]).all()
+    np.testing.assert_allclose(values[0, :2], [np.mean(case["sample"]), np.var(case["sample"])], atol=1e-15)
+    with pytest.raises(Refused) as refused:
+        plans["raw moments"].transform(samples, on_refusal="raise")
+    assert [outcome.ok for outcome in refused.value.outcomes] == [False, True]
+
+
+def test_nan_is_handed_on_and_spoils_nothing(plans: dict[str, Plan]) -> None:
+    samples = data()
+    samples[1, 2] = np.nan
+    values = plans["raw moments"].transform(samples)
+    assert np.isnan(values[1]).all()
+    np.testing.assert_array_equal(values[[0, 2]], plans["raw moments"].transform(samples[[0, 2]]))
+
+
+def test_axes_shapes_and_precision(plans: dict[str, Plan]) -> None:
+    plan, samples = plans["standardized"], data(6).reshape(2, 3, 11)
+    values = plan.transform(samples)
+    assert values.shape == (2, 3, 4) and plan.gradients(samples).shape == (2, 3, 4, 11)
+    np.testing.assert_array_equal(plan.transform(np.moveaxis(samples, -1, 0), axis=0), values)
+    assert plan.normalize(np.moveaxis(samples, -1, 0), axis=0).shape == (11, 2, 3)
+    assert plan.transform(samples.astype(np.float32)).dtype == np.float32
+    assert plan.transform(np.array([0, 100, 180, 250, 255], dtype=np.uint8))[0] == 157
+    np.testing.assert_array_equal(plan.normalize(samples, level=0), samples)
+
+
+def test_what_is_done_is_explained(plans: dict[str, Plan]) -> None:
+    text = plans["raw moments"].explain()
+    assert "level 1: Mean(x) = 0, explicit: x -> x - Mean(x)" in text
+    assert "(x - Mean(x))/sqrt(-Mean(x)**2 + Mean(x**2))" in text
+    assert "level 3" in text and "implicit" in text
+
+
+def test_levels_without_a_closed_form_say_what_stops_them() -> None:
+    plan = decouple([Mean(x), variance(), kurtosis(), Mean(x**6)])
+    with pytest.raises(NoClosedForm, match=r"feature 3.*narrow path"):
+        plan.transform(data())
+    np.testing.assert_allclose(plan.normalize(data(), level=2).std(axis=1), 1)
+    nested = decouple([Mean(x), Mean(sin(x)), Mean(cos(x)), Mean(sin(2 * x))])
+    with pytest.raises(NoClosedForm, match="not proved involutive"):
+        nested.transform(data())
+
+
+@pytest.mark.parametrize("level", [-1, 5, True, 1.0, "3"])
+def test_levels_are_checked(plans: dict[str, Plan], level: object) -> None:
+    with pytest.raises(InvalidInput, match="level"):
+        plans["raw moments"].normalize(data(), level=level)  # type: ignore[arg-type]
+
+
+def test_bad_input_is_refused(plans: dict[str, Plan]) -> None:
+    with pytest.raises(InvalidInput, match="bound"):
+        decouple([Mean(x), Mean(Symbol("a") * x**2)])
+    with pytest.raises(InvalidInput, match="axis"):
+        plans["raw moments"].transform(data(), axis=2)
+    with pytest.raises(InvalidInput, match="one number"):
+        plans["raw moments"].transform(3.0)
+    with pytest.raises(InvalidInput, match="masked"):
+        plans["raw moments"].transform(np.ma.array([1.0, 2, 4], mask=[0, 0, 1]))
+    with pytest.raises(InvalidInput, match=r"values of shape"):
+        plans["raw moments"].denormalize(data(), [1, 2])
+    with pytest.raises(InvalidInput, match="no reference value"):
+        decouple(MOMENTS, [0, 1, 0]).normalize(data(), level=4)

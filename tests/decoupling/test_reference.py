@@ -1,0 +1,194 @@
+"""Reference values against closed forms, mpmath quadrature at another precision, and scipy's laws."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+import sympy as sp
+from scipy import stats
+from sympy import Rational, Symbol, cos, cosh, exp, factorial2, log, sin, sqrt, tanh
+
+from symdecouple.decoupling.reference import Reference, reference_values
+from symdecouple.errors import InvalidInput, UnsupportedExpression
+from symdecouple.language.feature import Feature, FeatureSet
+from symdecouple.language.filters import Filter
+from symdecouple.language.mean import Mean
+from symdecouple.language.sample import sample, x
+from symdecouple.language.statistics import central_moment, kurtosis, skewness, variance
+
+THREE = FeatureSet([Mean(x), variance(), kurtosis()])
+
+
+def value_of(expr: Any, reference: Any = "gaussian") -> Any:
+    (value,) = reference_values(FeatureSet([expr]), reference)
+    return value
+
+
+# --- the normal law -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", range(1, 11))
+def test_moments_are_double_factorials(k: int) -> None:
+    assert value_of(Mean(x**k)) == (factorial2(k - 1) if k % 2 == 0 else 0)
+
+
+@pytest.mark.parametrize(("phi", "expected"), [
+    (exp(x), exp(Rational(1, 2))),
+    (exp(-2 * x), exp(2)),
+    (cos(x), exp(-Rational(1, 2))),
+    (sin(x), 0),
+    (cos(3 * x), exp(-Rational(9, 2))),
+    (x * sin(x), exp(-Rational(1, 2))),
+    (x**2 * exp(-x), 2 * exp(Rational(1, 2))),
+    (cosh(x), exp(Rational(1, 2))),
+    (sin(x) ** 2, (1 - exp(-2)) / 2),
+    (exp(x) * cos(x), cos(1)),
+    (x * exp(-x) * sin(x), cos(1) + sin(1)),
+])
+def test_exact_expectations(phi: Any, expected: Any) -> None:
+    assert sp.simplify(value_of(Mean(phi)) - expected) == 0
+
+
+@pytest.mark.parametrize("phi", [x**2 * exp(-x), x * sin(x), exp(x) * cos(x), tanh(x) ** 2, log(cosh(x)),
+                                 1 / (1 + x**2), sqrt(1 + x**2), x**3 * exp(x) * sin(2 * x), tanh(x - 1)])
+def test_expectations_by_quadrature(phi: Any) -> None:
+    function = sp.lambdify([x], phi, "mpmath")
+    with mpmath.workdps(35):
+        expected = mpmath.quad(lambda v: function(v) * mpmath.npdf(v), [-30, -5, -1, 0, 1, 5, 30])
+        found = mpmath.mpf(value_of(Mean(phi)).evalf(35)._mpf_)
+        assert abs(found - expected) < mpmath.mpf(10) ** -25
+
+
+@pytest.mark.parametrize(("expr", "expected"), [(kurtosis(), 3), (skewness(), 0), (variance(), 1),
+                                                (central_moment(6), 15), (Mean((x - Mean(x**2)) ** 2), 2), (Mean(x) ** 2 + Mean(x**2), 1)])
+def test_nested_averages(expr: Any, expected: Any) -> None:
+    assert value_of(expr) == expected
+    assert value_of(expr, "white") == expected
+
+
+@pytest.mark.parametrize("expr", [log(Mean(x)), 1 / Mean(x**3), Mean(exp(x**2)), Mean(1 / x)])
+def test_expectations_that_do_not_exist(expr: Any) -> None:
+    with pytest.raises(InvalidInput, match="give"):
+        value_of(expr)
+
+
+def test_a_positive_sample_has_no_normal_law_for_its_logarithm() -> None:
+    with pytest.raises(InvalidInput, match="give it as a number"):
+        value_of(Mean(log(sample("x", positive=True))))
+
+
+def test_parameters_and_filters() -> None:
+    with pytest.raises(InvalidInput, match="bind"):
+        value_of(Symbol("a") * Mean(x**2))
+    with pytest.raises(UnsupportedExpression, match="filter banks"):
+        value_of(Mean(Filter([1, 1], origin=0)(x) ** 2))
+
+
+# --- other laws -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("law", "expr", "expected"), [
+    (stats.uniform(), Mean(x), 0.5),
+    (stats.uniform(), variance(), 1 / 12),
+    (stats.uniform(-1, 2), kurtosis(), 1.8),
+    (stats.uniform(), Mean(exp(x)), np.e - 1),
+    (stats.expon(), Mean(x**3), 6),
+    (stats.expon(), skewness(), 2),
+    (stats.expon(), kurtosis(), 9),
+    (stats.expon(), Mean(sin(x)), 0.5),
+    (stats.t(5), Mean(x**4), 25),
+    (stats.norm(1, 2), Mean(cos(x)), np.cos(1) * np.exp(-2)),
+])
+def test_frozen_laws(law: Any, expr: Any, expected: float) -> None:
+    assert float(value_of(expr, law)) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(("df", "phi"), [(3, x**4), (4, x**4), (1, x**2), (3, x**3 * sin(x) ** 2), (1, x),
+                                         (2, exp(x))])
+def test_infinite_expectations_are_refused(df: int, phi: Any) -> None:
+    with pytest.raises(InvalidInput, match="not finite"):
+        value_of(Mean(phi), stats.t(df))
+
+
+# --- given values ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given", [(0, 1, 3), [0, 1, 3], np.array([0.0, 1.0, 3.0]), (0, np.int64(1), Fraction(3)),
+                                   (v for v in (0, 1, 3))])
+def test_values_in_order(given: Any) -> None:
+    assert reference_values(THREE, given) == (0, 1, 3)
+
+
+def test_the_last_feature_needs_no_value() -> None:
+    assert reference_values(THREE, (0, 1)) == (0, 1, None)
+    assert reference_values(FeatureSet([Mean(x)]), ()) == (None,)
+
+
+def test_floats_are_the_decimals_they_print_as() -> None:
+    assert reference_values(THREE, (0.1, np.float64(0.3), 2.5)) == (Rational(1, 10), Rational(3, 10), Rational(5, 2))
+
+
+@pytest.mark.parametrize("given", [(0,), (0, 1, 3, 4), ()])
+def test_wrong_numbers_of_values(given: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"3 features take 3 reference values \(or 2"):
+        reference_values(THREE, given)
+
+
+@pytest.mark.parametrize("bad", [np.nan, float("inf"), -np.inf, 1j, sp.I, True, np.bool_(False), "1", None, sp.oo,
+                                 sp.nan, Symbol("a"), Mean(x), [1], np.ones(2), sp.zoo])
+def test_values_that_are_no_numbers(bad: Any) -> None:
+    with pytest.raises(InvalidInput):
+        reference_values(THREE, (0, 1, bad))
+    with pytest.raises(InvalidInput):
+        Reference.of([0, 1, bad])
+
+
+@pytest.mark.parametrize("bad", ["normal", 3, None, object()])
+def test_unknown_references(bad: Any) -> None:
+    with pytest.raises(InvalidInput, match="gaussian"):
+        reference_values(THREE, bad)
+
+
+def test_mappings_by_text_and_by_feature() -> None:
+    expected = (0, 2, 3)
+    assert reference_values(THREE, {"mean(x)": 0, Feature(variance()): 2, kurtosis(): 3}) == expected
+    assert reference_values(THREE, {kurtosis(): 3, "mean(x^2) - mean(x)^2": 2, Mean(x): 0.0}) == expected
+    assert reference_values(THREE, {"mean(x)": 0, variance(): 2}) == (0, 2, None)
+
+
+@pytest.mark.parametrize(("mapping", "message"), [
+    ({"mean(x)": 0}, r"no reference value for features \[2\]"),
+    ({}, r"features \[1, 2\]"),
+    ({"mean(x)": 0, "mean(x^2)": 1}, "no such feature; the features are"),
+    ({"mean(x)": 0, Mean(x): 1, variance(): 1}, "two reference values"),
+    ({"mean(x)": 0, variance(): float("nan")}, "nan|undefined"),
+])
+def test_mappings_that_do_not_fit(mapping: Any, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        reference_values(THREE, mapping)
+
+
+# --- a reference sample ---------------------------------------------------------------------------------------------
+
+
+def test_reference_sample_exactly() -> None:
+    points = [Fraction(1, 2), -1, 3, 0]
+    mean = sum(points, Fraction(0)) / 4
+    second, fourth = (sum((p - mean) ** k for p in points) / 4 for k in (2, 4))
+    expected = tuple(Rational(v) for v in (mean, second, fourth / second**2))
+    assert reference_values(THREE, Reference.of(points)) == expected
+    assert reference_values(THREE, Reference.of(np.array([0.5, -1.0, 3.0, 0.0]))) == expected
+    assert value_of(Mean(exp(x)), Reference.of([0, 1])) == (1 + sp.E) / 2
+    assert value_of(Mean(sqrt(x**2 + 1)), Reference.of([0, Decimal("0.75")])) == Rational(9, 8)
+
+
+def test_reference_samples_that_are_none() -> None:
+    with pytest.raises(InvalidInput, match="at least 2"):
+        Reference.of([1])
+    with pytest.raises(InvalidInput, match="give a finite real number"):
+        reference_values(THREE, Reference.of([2, 2, 2]))
