@@ -1,7 +1,7 @@
 """Skewness, kurtosis and orthokurtosis of rows, beside SciPy.
 
-The unit is ``scipy.stats.kurtosis(X, axis=1)``. What a user would write for the orthokurtosis, ``scipy.optimize.brentq``
-on the skewness of x/(1 - t x) row by row, is timed on a few rows and scaled up.
+The unit is ``scipy.stats.kurtosis(X, axis=1)``. What a user would write for the orthokurtosis,
+``scipy.optimize.brentq`` on the skewness of x/(1 - t x) row by row, is timed on a few rows and scaled up.
 
     python -m benchmarks shape
 """

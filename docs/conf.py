@@ -48,4 +48,5 @@ numpydoc_show_class_members = False  # autodoc lists them already
 html_theme = "pydata_sphinx_theme"
 html_title = f"symdecouple {release}"
 html_theme_options = {"navigation_with_keys": False, "show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
+html_sidebars = {page: [] for page in ("guide", "changelog", "notebooks/*")}  # one page each: no section to navigate
 html_copy_source = False

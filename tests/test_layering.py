@@ -33,8 +33,8 @@ ORDER = {
         "spectral normalizer"
     ),
     "numeric": (
-        "intake batch vectors power_sums skew_series moebius runge_kutta moment_path energies ranges perturbation compiled "
-        "narrow_path adjoint precision"
+        "intake batch vectors power_sums skew_series moebius runge_kutta moment_path "
+        "energies ranges perturbation compiled narrow_path adjoint precision"
     ),
     "families": "moments bank tils filter_moments exact",
     "decoupling": "reference levels plan scenario transfer storage",

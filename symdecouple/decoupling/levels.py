@@ -45,9 +45,10 @@ from symdecouple.numeric.compiled import Array, Compiled, as_multiprecision
 
 __all__ = ["Moved", "Orbit", "Unreachable"]
 
+MAX_STEPS = 200
 MAX_HALVINGS = 60
 
-_SLACK = 1e5  # residuals are accepted up to this many units of rounding: sums of N terms, powers of the features
+_SLACK = 1e5  # residuals below this many units of rounding are near their floor: whole steps only
 
 
 class Unreachable(Exception):
@@ -171,7 +172,9 @@ class Orbit:
     def _newton(self, moved: Moved, k: int, targets: Array, start: Array) -> Moved:
         first, reason = moved.values, f"level {k} not attainable"
         moved = replace(moved, residual=self._rest(moved, targets))
-        while moved.residual > 0 and _largest(moved.error) < _largest(moved.values):  # some digit is left
+        for _ in range(MAX_STEPS):
+            if moved.residual == 0 or not _largest(moved.error) < _largest(moved.values):  # done, or no digit left
+                break
             delta = self._direction(moved.values, k, targets)
             found = None if delta is None else self._damped(moved, delta, targets)
             if delta is None and _keeps_digits(moved):
@@ -179,6 +182,8 @@ class Orbit:
             if found is None:
                 break
             moved = found
+        else:
+            reason = "no convergence"
         if self._is_there(moved) and _keeps_digits(moved):
             return moved
         raise Unreachable(Outcome(False, _ran_out(moved, start, first) or reason, self._about(moved, k - 1, targets)))

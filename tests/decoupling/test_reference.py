@@ -65,7 +65,8 @@ def test_expectations_by_quadrature(phi: Any) -> None:
 
 
 @pytest.mark.parametrize(("expr", "expected"), [(kurtosis(), 3), (skewness(), 0), (variance(), 1),
-                                                (central_moment(6), 15), (Mean((x - Mean(x**2)) ** 2), 2), (Mean(x) ** 2 + Mean(x**2), 1)])
+                                                (central_moment(6), 15), (Mean((x - Mean(x**2)) ** 2), 2),
+                                                (Mean(x) ** 2 + Mean(x**2), 1)])
 def test_nested_averages(expr: Any, expected: Any) -> None:
     assert value_of(expr) == expected
     assert value_of(expr, "white") == expected
