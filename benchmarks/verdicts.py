@@ -5,9 +5,9 @@ Rivals, on the gradients written out in N explicit coordinates:
 * ``symbtools.involutivity_test``: generic ranks at one random point; a bare bool, no proof;
 * SymPy's ``linsolve(G c = bracket)``: structure functions at this N, if it comes to an end.
 
-Ours answers for every N, with a certificate; its time includes the verdict on independence. All run in one process,
-in turn, with SymPy's caches cleared before each; medians are printed, ratios are rival time over ours. A rival that
-does not come back within the limit is interrupted and shown as ``> limit``.
+Ours answers for every N, with a certificate; its time includes the verdict on independence. All run in one process, in
+turn, with SymPy's caches and ours cleared before each; medians are printed, ratios are rival time over ours. A rival
+that does not come back within the limit is interrupted and shown as ``> limit``.
 
     python benchmarks/verdicts.py [--repeat 3] [--limit 60] [--verify]
 """
@@ -25,6 +25,7 @@ import sympy as sp
 from sympy.core.cache import clear_cache
 
 from symdecouple import FeatureSet, Mean, Status, VectorField, check_frobenius, sample, x
+from symdecouple.calculus import frame
 from symdecouple.calculus.budget import Budget
 from symdecouple.errors import BudgetExceeded
 from symdecouple.language import canonical
@@ -93,6 +94,8 @@ def by_linsolve(subject: Any, n: int) -> str:
 def timed(function: Callable[..., str], limit: float, *args: Any) -> tuple[float, str]:
     clear_cache()
     canonical._basis_form.cache_clear()
+    canonical._shared_statistic.cache_clear()
+    frame._RECENT.clear()
     start = time.perf_counter()
     try:
         with Budget(limit).watch("a rival"):
