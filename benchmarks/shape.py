@@ -45,7 +45,7 @@ def seconds(function: Callable[[], Any]) -> float:
 
 def main() -> None:
     rng = np.random.default_rng(1)
-    print(f"{'rows x N':>16} {'law':>12} {'kurt':>9} {'our kurtosis':>13} {'orthokurtosis':>14} {'by hand':>9}")
+    print(f"{'rows x N':>16} {'law':>15} {'kurt':>9} {'our kurtosis':>13} {'orthokurtosis':>14} {'by hand':>9}")
     for rows, n in SHAPES:
         for law, method in LAWS.items():
             x = getattr(rng, method)((rows, n))
@@ -57,7 +57,7 @@ def main() -> None:
                 runs["ortho"].append(seconds(lambda x=x: stats.orthokurtosis(x, axis=1)))
             kurt, ours, ortho = (median(runs[key]) for key in ("kurt", "ours", "ortho"))
             hand = seconds(lambda few=few: [by_hand(row) for row in few]) * rows / len(few)
-            print(f"{rows:>8} x {n:<7}{law:>11} {kurt:8.3f}s {ours / kurt:12.2f}x {ortho / kurt:13.2f}x "
+            print(f"{rows:>8} x {n:<8}{law:>12} {kurt:8.3f}s {ours / kurt:12.2f}x {ortho / kurt:13.2f}x "
                   f"{hand / ortho:8.0f}x", flush=True)
     print("our kurtosis and orthokurtosis in units of kurt; by hand in units of our orthokurtosis")
 

@@ -16,38 +16,21 @@ from sympy.polys.fields import FracElement
 from symdecouple.calculus.bracket import as_field
 from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.coefficients import CoefficientField
-from symdecouple.calculus.frame import Form, difference
+from symdecouple.calculus.frame import ExactFields, Form
 from symdecouple.calculus.subject import Subject
 
 __all__ = ["CoordinateFrame"]
 
 
-class CoordinateFrame:
-    """The fields of a subject in explicit coordinates; the interface is that of `Frame`."""
+class CoordinateFrame(ExactFields):
+    """The fields of a subject in explicit coordinates."""
 
     def __init__(self, subject: Subject, budget: Budget) -> None:
         fields = [as_field(item) for item in subject.items]
         self.budget = budget
         self.coordinates: tuple[Symbol, ...] = fields[0].coordinates
         self.coefficients = CoefficientField([*(c for f in fields for c in f.components), *self.coordinates])
-        self.forms: list[Form] = []
-        self.factors: list[FracElement] = []
-        for field in fields:
-            encoded = {s: self.coefficients.encode(c) for s, c in zip(self.coordinates, field.components, strict=True)}
-            encoded = {s: c for s, c in encoded.items() if c != 0}
-            factor, numerators = self.coefficients.common(list(encoded.values())) if encoded else (
-                self.coefficients.field.one, [])
-            self.factors.append(factor)
-            self.forms.append({s: self.coefficients.field(n) for s, n in zip(encoded, numerators, strict=True)})
-
-    @property
-    def size(self) -> int:
-        """Number of fields."""
-        return len(self.forms)
-
-    def bracket(self, i: int, j: int) -> Form:
-        """Return [w_i, w_j]."""
-        return difference(self._derivative(i, self.forms[j]), self._derivative(j, self.forms[i]))
+        self._take(dict(zip(self.coordinates, field.components, strict=True)) for field in fields)
 
     def derivative(self, i: int, element: FracElement) -> FracElement:
         """Return the derivative of a coefficient along w_i."""

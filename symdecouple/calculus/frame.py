@@ -30,14 +30,14 @@ from symdecouple.language.feature import Feature
 from symdecouple.language.filters import Filtered
 from symdecouple.language.sample import Sample
 
-__all__ = ["Form", "Frame", "combination", "difference", "recent_frame"]
+__all__ = ["ExactFields", "Form", "Frame", "combination", "difference", "recent_frame"]
 
 Raw = dict[Expr, Expr]
 Form = dict[Expr, FracElement]
 
 
-class Frame:
-    """Gradient fields (of features) or fields, as combinations of basis functions with exact coefficients.
+class ExactFields:
+    """Fields v_i = p_i w_i as combinations of basis functions with exact coefficients.
 
     Attributes
     ----------
@@ -46,6 +46,38 @@ class Frame:
     factors : list
         p_i, elements of the coefficient field.
     """
+
+    budget: Budget
+    coefficients: CoefficientField
+    forms: list[Form]
+    factors: list[FracElement]
+
+    @property
+    def size(self) -> int:
+        """Number of fields."""
+        return len(self.forms)
+
+    def bracket(self, i: int, j: int) -> Form:
+        """Return [w_i, w_j] in the basis."""
+        return difference(self._derivative(i, self.forms[j]), self._derivative(j, self.forms[i]))
+
+    def _take(self, raws: Iterable[Raw]) -> None:
+        """Split fields with expressions as coefficients into factors and forms free of common denominators."""
+        self.forms, self.factors = [], []
+        for raw in raws:
+            encoded = {psi: self.coefficients.encode(c) for psi, c in raw.items()}
+            encoded = {psi: c for psi, c in encoded.items() if c != 0}
+            factor, numerators = (self.coefficients.common(list(encoded.values())) if encoded
+                                  else (self.coefficients.field.one, []))
+            self.factors.append(factor)
+            self.forms.append({psi: self.coefficients.field(n) for psi, n in zip(encoded, numerators, strict=True)})
+
+    def _derivative(self, i: int, form: Form) -> Form:
+        raise NotImplementedError
+
+
+class Frame(ExactFields):
+    """Gradient fields (of features) or fields in the sample, over the field of the statistics."""
 
     def __init__(self, items: Sequence[Any], budget: Budget) -> None:
         if any(_expression(item).has(Filtered) for item in items):
@@ -58,22 +90,8 @@ class Frame:
         self._moves: dict[tuple[Statistic, Expr], Raw] = {}
         self._products: dict[tuple[Expr, Expr], Raw] = {}
         self.coefficients = CoefficientField(self._everything(raws))
-        self.forms: list[Form] = []
-        self.factors: list[FracElement] = []
-        for raw in raws:
-            factor, form = self._split(raw)
-            self.factors.append(factor)
-            self.forms.append(form)
+        self._take(raws)
         self._along: list[dict[Statistic, FracElement]] = [self._motion(form) for form in self.forms]
-
-    @property
-    def size(self) -> int:
-        """Number of fields."""
-        return len(self.forms)
-
-    def bracket(self, i: int, j: int) -> Form:
-        """Return [w_i, w_j] in the basis."""
-        return difference(self._derivative(i, self.forms[j]), self._derivative(j, self.forms[i]))
 
     def derivative(self, i: int, element: FracElement) -> FracElement:
         """Return the derivative of a coefficient along w_i."""
@@ -144,15 +162,6 @@ class Frame:
         if (left, right) not in self._products:
             self._products[left, right] = decompose(left * right, self.sample)
         return self._products[left, right]
-
-    def _split(self, raw: Raw) -> tuple[FracElement, Form]:
-        """Return (p, w) with the field equal to p w and w free of common denominators."""
-        encoded = {psi: self.coefficients.encode(c) for psi, c in raw.items()}
-        encoded = {psi: c for psi, c in encoded.items() if c != 0}
-        if not encoded:
-            return self.coefficients.field.one, {}
-        factor, numerators = self.coefficients.common(list(encoded.values()))
-        return factor, {psi: self.coefficients.field(n) for psi, n in zip(encoded, numerators, strict=True)}
 
     def _motion(self, form: Form) -> dict[Statistic, FracElement]:
         """Return D_w s for every statistic s that the fields depend on."""
