@@ -323,7 +323,7 @@ def _verdict_from_dict(data: Mapping[str, Any]) -> Verdict:
     answered = _KINDS.get((data["question"], status), ())
     if certificate is not None and type(certificate) not in answered:
         raise InvalidInput(f"a certificate of {certificate.kind} does not answer {data['question']} {status.name}")
-    if certificate is not None and data["n_samples"] not in (None, certificate.n_samples):
+    if certificate is not None and not _covers(certificate, data["n_samples"]):
         raise InvalidInput(f"the verdict is for N = {data['n_samples']}, its certificate is not")
     inner = _verdict_from_dict(data["independence"]) if data["independence"] else None
     exceptions = tuple({parse_expression(k): parse_expression(v) for k, v in values.items()}
@@ -333,27 +333,28 @@ def _verdict_from_dict(data: Mapping[str, Any]) -> Verdict:
                    data["residual"], data["tolerance"], data["seconds"])
 
 
-def _combination(weights: Iterable[Expr]) -> str:
+def _covers(certificate: Any, n_samples: int | None) -> bool:
+    """True where the certificate is about this size: its own, or one from its N0 on where it is about every size."""
+    if n_samples is None or certificate.n_samples == n_samples:
+        return True
+    return certificate.n_samples is None and (getattr(certificate, "n0", None) or 0) <= n_samples
+
+
+def _combination(weights: Iterable[Expr], written: Callable[[Expr], str] = str, open_: str = "(", close: str = ")",
+                 field: str = " v{}") -> str:
     """Return sum_k weights[k] v_k as text."""
     text = ""
     for k, c in enumerate(weights, 1):
         if c != 0:
             minus = c.could_extract_minus_sign()
             size = -c if minus else c
-            factor = "" if size == 1 else f"({size}) " if size.is_Add else f"{size} "
-            text += (" - " if minus else " + ") + f"{factor}v{k}"
+            factor = "" if size == 1 else f"{open_}{written(size)}{close}" if size.is_Add else written(size)
+            text += (" - " if minus else " + ") + (factor + field.format(k)).lstrip()
     return "-" + text[3:] if text.startswith(" - ") else text[3:] or "0"
 
 
 def _combination_latex(weights: Iterable[Expr]) -> str:
-    text = ""
-    for k, c in enumerate(weights, 1):
-        if c != 0:
-            minus = c.could_extract_minus_sign()
-            size = -c if minus else c
-            factor = "" if size == 1 else rf"\left({latex(size)}\right)" if size.is_Add else latex(size)
-            text += (" - " if minus else " + ") + rf"{factor}\, v_{{{k}}}"
-    return text.removeprefix(" + ").strip() or "0"
+    return _combination(weights, latex, r"\left(", r"\right)", r"\, v_{{{}}}")
 
 
 def _figure(witness: Witness) -> str:
