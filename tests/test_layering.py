@@ -30,14 +30,17 @@ ORDER = {
     ),
     "flows": (
         "generators projective kernels chart quadrature catalogue source evaluation flow verification separable "
-        "spectral normalizer"
+        "spectral steps normalizer_source normalizer"
     ),
     "numeric": (
-        "intake batch vectors power_sums skew_series moebius runge_kutta moment_path "
-        "energies ranges perturbation compiled narrow_path adjoint precision"
+        "intake batch vectors power_sums ranges jit skew_series moebius moebius_jit riccati runge_kutta "
+        "moment_basis moment_path moment_path_jit moment_adjoint energies perturbation compiled narrow_path adjoint "
+        "precision"
     ),
     "families": "moments bank tils filter_moments exact",
-    "decoupling": "reference levels plan scenario transfer storage",
+    "decoupling": (
+        "reference attainability motion levels paths modified implicit scenario explanation plan transfer storage"
+    ),
     "analysis": "orthogonality critical_points planner populations discriminability enclosures",
     "stats": "shape",
     "sklearn": "",
@@ -63,9 +66,17 @@ SYMPY_FREE = {
     "numeric.intake",
     "numeric.batch",
     "numeric.power_sums",
+    "numeric.ranges",
+    "numeric.jit",
     "numeric.skew_series",
     "numeric.moebius",
+    "numeric.moebius_jit",
+    "numeric.riccati",
+    "numeric.runge_kutta",
+    "numeric.moment_basis",
     "numeric.moment_path",
+    "numeric.moment_path_jit",
+    "numeric.moment_adjoint",
     "stats",
 }
 
