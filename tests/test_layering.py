@@ -34,15 +34,16 @@ ORDER = {
     ),
     "numeric": (
         "intake batch vectors power_sums ranges jit skew_series moebius moebius_jit riccati runge_kutta "
-        "moment_basis moment_path moment_path_jit moment_adjoint energies perturbation compiled narrow_path adjoint "
-        "precision"
+        "moment_basis moment_path moment_path_jit moment_levels moment_adjoint energies perturbation compiled "
+        "narrow_path adjoint precision"
     ),
     "families": "moments bank tils filter_moments exact",
     "decoupling": (
-        "reference attainability motion levels paths modified implicit scenario explanation plan transfer storage"
+        "reference attainability motion leaf orbit nested concatenated routes moment_route narrow_route nesting "
+        "modified implicit refutation scenario choice explanation precise plan transfer storage"
     ),
     "analysis": "orthogonality critical_points planner populations discriminability enclosures",
-    "stats": "shape",
+    "stats": "shape moments",
     "sklearn": "",
     "lazy": "",
     "plotting": "",
@@ -76,6 +77,7 @@ SYMPY_FREE = {
     "numeric.moment_basis",
     "numeric.moment_path",
     "numeric.moment_path_jit",
+    "numeric.moment_levels",
     "numeric.moment_adjoint",
     "stats",
 }

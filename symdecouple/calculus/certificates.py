@@ -15,6 +15,7 @@ import json
 import random
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from itertools import combinations
 from typing import Any, ClassVar
 
@@ -30,17 +31,25 @@ from symdecouple.errors import InvalidInput, SymdecoupleError
 from symdecouple.language.text import parse_expression
 from symdecouple.verdict import FORMAT, VERSION, Check, Status, Verdict
 
-__all__ = ["Dependence", "FullSpan", "Independence", "Involution", "NonInvolution", "certificate_from_dict",
+__all__ = ["Claim", "Dependence", "FullSpan", "Independence", "Involution", "NonInvolution", "certificate_from_dict",
            "denominators", "verdict_from_json"]
+
+# Certificates about plans live with the plans, which this room must not know; their module is loaded when one is read.
+_ELSEWHERE = {"affine covariance": "symdecouple.decoupling.modified",
+              "modified independence": "symdecouple.decoupling.refutation",
+              "modified non-involution": "symdecouple.decoupling.refutation"}
 
 Structure = Mapping[tuple[int, int], tuple[Expr, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Base:
+class Claim:
+    """What all certificates have: a subject, and an audit that recomputes every claim about it."""
+
     subject: Subject
 
     kind: ClassVar[str] = ""
+    answers: ClassVar[tuple[str, Status]]
 
     def audit(self) -> tuple[Check, ...]:
         """Recompute every claim of the certificate, each by a route of its own, and report on each."""
@@ -65,7 +74,7 @@ class _Base:
 
 
 @dataclass(frozen=True, slots=True)
-class Independence(_Base):
+class Independence(Claim):
     """A sample at which an M-minor of the gradients does not vanish.
 
     With `n0` the claim is for generic samples of every size from n0 on; with `n_samples`, for this size.
@@ -75,6 +84,7 @@ class Independence(_Base):
     n0: int | None
     n_samples: int | None
     kind: ClassVar[str] = "independence"
+    answers: ClassVar[tuple[str, Status]] = ("C1", Status.PROVED)
 
     def _checks(self, rng: random.Random) -> Iterable[Check]:
         yield size_check(self.subject, self.n_samples)
@@ -97,12 +107,13 @@ class Independence(_Base):
 
 
 @dataclass(frozen=True, slots=True)
-class Dependence(_Base):
+class Dependence(Claim):
     """A relation sum_k r_k v_k = 0; without one, the trivial relation of more gradients than coordinates."""
 
     relation: tuple[Expr, ...] | None
     n_samples: int | None
     kind: ClassVar[str] = "dependence"
+    answers: ClassVar[tuple[str, Status]] = ("C1", Status.REFUTED)
 
     def _checks(self, rng: random.Random) -> Iterable[Check]:
         yield size_check(self.subject, self.n_samples)
@@ -129,13 +140,14 @@ class Dependence(_Base):
 
 
 @dataclass(frozen=True, slots=True)
-class Involution(_Base):
+class Involution(Claim):
     """Structure functions for every pair: the span is involutive wherever `nonvanishing` do not vanish."""
 
     structure: Structure = field(hash=False)
     nonvanishing: tuple[Expr, ...]
     n_samples: int | None
     kind: ClassVar[str] = "involution"
+    answers: ClassVar[tuple[str, Status]] = ("C2", Status.PROVED)
 
     def _checks(self, rng: random.Random) -> Iterable[Check]:
         yield size_check(self.subject, self.n_samples)
@@ -171,12 +183,13 @@ class Involution(_Base):
 
 
 @dataclass(frozen=True, slots=True)
-class FullSpan(_Base):
+class FullSpan(Claim):
     """As many independent gradients as coordinates: they span everything, brackets included."""
 
     witness: Witness
     n_samples: int
     kind: ClassVar[str] = "full span"
+    answers: ClassVar[tuple[str, Status]] = ("C2", Status.PROVED)
 
     def _checks(self, rng: random.Random) -> Iterable[Check]:
         yield size_check(self.subject, self.n_samples)
@@ -196,7 +209,7 @@ class FullSpan(_Base):
 
 
 @dataclass(frozen=True, slots=True)
-class NonInvolution(_Base):
+class NonInvolution(Claim):
     """A sample at which the bracket of `pair` leaves the span: an (M+1)-minor that does not vanish.
 
     `relations` express the gradients that are no columns of the minor through the others (empty when C1 holds).
@@ -208,6 +221,7 @@ class NonInvolution(_Base):
     n_samples: int | None
     relations: Mapping[int, tuple[Expr, ...]] = field(default_factory=dict, hash=False)
     kind: ClassVar[str] = "non-involution"
+    answers: ClassVar[tuple[str, Status]] = ("C2", Status.REFUTED)
 
     def _checks(self, rng: random.Random) -> Iterable[Check]:
         yield size_check(self.subject, self.n_samples)
@@ -257,6 +271,8 @@ def denominators(exprs: Iterable[Expr]) -> tuple[Expr, ...]:
 
 def certificate_from_dict(data: Mapping[str, Any]) -> Any:
     """Read a certificate from the data that its `to_dict` wrote."""
+    if data["certificate"] in _ELSEWHERE:
+        return import_module(_ELSEWHERE[data["certificate"]]).READERS[data["certificate"]](data)
     subject = Subject.from_dict(data["subject"])
     n = data["n_samples"]
 
@@ -280,7 +296,7 @@ def certificate_from_dict(data: Mapping[str, Any]) -> Any:
             int(k): row(texts) for k, texts in data["relations"].items()}),
     }
     if data["certificate"] not in readers:
-        raise InvalidInput(f"unknown certificate {data['certificate']!r}; known are {sorted(readers)}")
+        raise InvalidInput(f"unknown certificate {data['certificate']!r}; known are {sorted({*readers, *_ELSEWHERE})}")
     return readers[data["certificate"]]()
 
 
@@ -312,16 +328,10 @@ def verdict_from_json(text: str) -> Verdict:
         raise InvalidInput(f"not a {FORMAT}: {type(error).__name__} {error}") from error
 
 
-_KINDS: dict[tuple[str, Status], tuple[type, ...]] = {
-    ("C1", Status.PROVED): (Independence,), ("C1", Status.REFUTED): (Dependence,),
-    ("C2", Status.PROVED): (Involution, FullSpan), ("C2", Status.REFUTED): (NonInvolution,)}
-
-
 def _verdict_from_dict(data: Mapping[str, Any]) -> Verdict:
     certificate: Any = certificate_from_dict(data["certificate"]) if data["certificate"] else None
     status = Status[data["status"]]
-    answered = _KINDS.get((data["question"], status), ())
-    if certificate is not None and type(certificate) not in answered:
+    if certificate is not None and certificate.answers != (data["question"], status):
         raise InvalidInput(f"a certificate of {certificate.kind} does not answer {data['question']} {status.name}")
     if certificate is not None and not _covers(certificate, data["n_samples"]):
         raise InvalidInput(f"the verdict is for N = {data['n_samples']}, its certificate is not")

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from mpmath.ctx_iv import MPIntervalContext
+from mpmath.libmp.libmpi import mpi_atan2
 from sympy import integer_nthroot
 
 from symdecouple.errors import UnsupportedExpression
@@ -45,6 +46,10 @@ class World:
     def is_zero(self, value: Any) -> bool:
         """True iff the number is certainly zero (rationals) or may be (intervals)."""
         return bool(value == 0) if self.iv is None else bool(value.a <= 0 <= value.b)
+
+    def angle(self, y: Any, x: Any) -> Any:
+        """Return atan2(y, x) as an enclosure, None for rationals (the value is irrational, but for one)."""
+        return None if self.iv is None else self.iv.make_mpf(mpi_atan2(y._mpi_, x._mpi_, self.iv.prec))
 
     def function(self, name: str) -> Callable[[Any], Any]:
         """Return an elementary function on this world's numbers."""

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from sympy import Expr, Max, Min, Piecewise, Rational, Symbol
+from sympy import Expr, Max, Min, Piecewise, Rational, Symbol, atan2
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
@@ -25,7 +25,7 @@ from symdecouple.language.feature import Feature
 from symdecouple.language.filters import Filtered
 from symdecouple.language.mean import Mean
 
-__all__ = ["Jet", "Point", "bracket_at", "field_at"]
+__all__ = ["Jet", "Point", "bracket_at", "field_at", "gradient_at"]
 
 
 class Jet:
@@ -91,11 +91,28 @@ class Point:
         self.world = world
         self.size = len(sample)
         self._one = world.number(Fraction(1))
-        self._sample = [Rational(v.numerator, v.denominator) for v in sample]
         self._jets = [Jet(world.number(v), {n: self._one}) for n, v in enumerate(sample)]
         self._constants = {s: Jet(world.number(v)) for s, v in parameters.items()}
         self._constants |= dict(zip(coordinates, self._jets, strict=False))
         self._means: dict[Expr, Jet] = {}
+
+    def moved(self, jets: Sequence[Jet], constants: Mapping[Symbol, Jet] | None = None) -> Point:
+        """Return the point whose coordinates are given functions of the coordinates of this one.
+
+        Parameters
+        ----------
+        jets : sequence of Jet, (N,)
+        constants : mapping
+            Values of parameters, which may be functions of the coordinates too.
+        """
+        other = Point((), {}, self.world)
+        other.size, other._jets, other._constants = len(jets), list(jets), dict(constants or {})
+        return other
+
+    @property
+    def jets(self) -> tuple[Jet, ...]:
+        """The coordinates as jets."""
+        return tuple(self._jets)
 
     def jet(self, expr: Expr, symbol: Symbol | None = None, index: int = 0) -> Jet:
         """Return the jet of an expression; the free sample, if any, is the coordinate of this index."""
@@ -126,6 +143,8 @@ class Point:
             return self._piecewise(expr, symbol, index)
         if expr.is_number and not expr.args:
             return Jet(self.world.function(str(expr))(None))
+        if isinstance(expr, atan2):
+            return self._angle(*(self.jet(arg, symbol, index) for arg in expr.args))
         if len(expr.args) == 1 and not isinstance(expr, (AppliedUndef, Symbol)):
             return self._apply(expr.func.__name__, self.jet(expr.args[0], symbol, index))
         raise UnsupportedExpression(f"{expr} cannot be evaluated at a sample; bind it first, features.bind({{...}})")
@@ -139,18 +158,31 @@ class Point:
         return self._means[mean]
 
     def _piecewise(self, expr: Expr, symbol: Symbol | None, index: int) -> Jet:
-        """Choose the piece at the sample itself, whose coordinates are rational; at a kink there is none."""
-        value = self._sample[index]
+        """Choose the piece at the coordinate; at a kink, or where an enclosure reaches over one, there is none."""
+        ends = [Rational(end.numerator, end.denominator) for end in _ends(self._jets[index].value)]
         for piece, condition in expr.args:
-            if any(edge.lhs.xreplace({symbol: value}) == edge.rhs.xreplace({symbol: value})
-                   for edge in condition.atoms(Relational)):
-                raise OutsideDomain
-            holds = condition.xreplace({symbol: value})
+            for edge in condition.atoms(Relational):
+                sides = [(edge.lhs.xreplace({symbol: end}), edge.rhs.xreplace({symbol: end})) for end in ends]
+                if any(left == right for left, right in sides) or len({edge.func(*side) for side in sides}) > 1:
+                    raise OutsideDomain
+            holds = condition.xreplace({symbol: ends[0]})
             if holds == True:  # noqa: E712 (a SymPy Boolean)
                 return self.jet(piece, symbol, index)
             if holds != False:  # noqa: E712
                 raise UnsupportedExpression(f"the condition {condition} is not about the sample alone")
         raise OutsideDomain
+
+    def _angle(self, y: Jet, x: Jet) -> Jet:
+        """Return atan2: its value, and the jet of the small angle by which (x, y) turns from where it is."""
+        if y.value is None or x.value is None:
+            raise Irrational
+        along = self._integer_power(x.scaled(x.value) + y.scaled(y.value), -1)
+        turned = (y.scaled(x.value) + x.scaled(-y.value)) * along
+        value = self.world.angle(y.value, x.value)
+        if not turned.grad:
+            return Jet(value)
+        turned = self._apply("atan", turned)
+        return Jet(value, turned.grad, turned.hess)
 
     def _power(self, base: Jet, exponent: Expr, symbol: Symbol | None, index: int) -> Jet:
         if exponent.is_Integer:
@@ -197,14 +229,9 @@ class Point:
 
 def field_at(item: Any, point: Point) -> tuple[list[Any], list[dict[int, Any]]]:
     """Return the components of a field (N grad f of a feature) and its Jacobian, row by row, at a point."""
-    n, zero = point.size, point.world.number(Fraction(0))
+    n = point.size
     if isinstance(item, Feature):
-        jet = point.jet(item.expr)
-        factor = 1 if item.coordinates else n
-        rows: list[dict[int, Any]] = [{} for _ in range(n)]
-        for (i, j), v in jet.hess.items():
-            rows[i][j] = rows[j][i] = v * factor
-        return [jet.grad.get(k, zero) * factor for k in range(n)], rows
+        return gradient_at(point.jet(item.expr), point, 1 if item.coordinates else n)
     field: VectorField = item
     if field.coordinates:
         jets = [point.jet(c) for c in field.components]
@@ -213,6 +240,15 @@ def field_at(item: Any, point: Point) -> tuple[list[Any], list[dict[int, Any]]]:
     if any(jet.value is None for jet in jets):
         raise Irrational
     return [jet.value for jet in jets], [jet.grad for jet in jets]
+
+
+def gradient_at(jet: Jet, point: Point, factor: int) -> tuple[list[Any], list[dict[int, Any]]]:
+    """Return a multiple of the gradient of a function of the coordinates, and its Jacobian, row by row."""
+    zero = point.world.number(Fraction(0))
+    rows: list[dict[int, Any]] = [{} for _ in range(point.size)]
+    for (i, j), v in jet.hess.items():
+        rows[i][j] = rows[j][i] = v * factor
+    return [jet.grad.get(k, zero) * factor for k in range(point.size)], rows
 
 
 def bracket_at(u: tuple[list[Any], list[dict[int, Any]]], v: tuple[list[Any], list[dict[int, Any]]],
@@ -228,6 +264,20 @@ def bracket_at(u: tuple[list[Any], list[dict[int, Any]]], v: tuple[list[Any], li
             total = total - slope * v[0][k]
         out.append(total)
     return out
+
+
+def _ends(value: Any) -> tuple[Fraction, ...]:
+    """Return a rational, or both ends of an enclosure."""
+    if isinstance(value, Fraction):
+        return (value,)
+    if value is None:
+        raise Irrational
+    ends = []
+    for sign, mantissa, exponent, _ in value._mpi_:
+        if mantissa == 0 and exponent != 0:  # infinity
+            raise OutsideDomain
+        ends.append((-1) ** sign * Fraction(int(mantissa)) * Fraction(2) ** exponent)
+    return tuple(ends)
 
 
 def _plus(left: dict[Any, Any], right: dict[Any, Any]) -> dict[Any, Any]:

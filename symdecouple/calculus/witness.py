@@ -24,7 +24,7 @@ from symdecouple.calculus.subject import Subject
 from symdecouple.errors import InvalidInput
 from symdecouple.language.sample import Sample, rational_points
 
-__all__ = ["Minor", "Witness", "columns_at", "draws", "find_witness"]
+__all__ = ["Minor", "Witness", "columns_at", "draws", "find_witness", "minor_of"]
 
 DIGITS = (None, 30, 90)
 TRIES = 8
@@ -79,7 +79,7 @@ class Witness:
         world = World(self.digits)
         values = {names[name]: value for name, value in self.parameters}
         columns = columns_at(subject, self.columns, self.pair, self.sample, values, world)
-        return _minor(columns, [r - 1 for r in self.rows], world)
+        return minor_of(columns, [r - 1 for r in self.rows], world)
 
     def __str__(self) -> str:
         sample = "(" + ", ".join(map(str, self.sample)) + ")"
@@ -114,7 +114,7 @@ def find_witness(subject: Subject, columns: Sequence[int], pair: tuple[int, int]
             except OutsideDomain:
                 break
             rows = independent_rows(found, world)
-            if rows is not None and (minor := _minor(found, rows, world)).excludes_zero():
+            if rows is not None and (minor := minor_of(found, rows, world)).excludes_zero():
                 return Witness(tuple(sample), tuple((s.name, v) for s, v in parameters.items()), tuple(columns), pair,
                                tuple(r + 1 for r in rows), minor, digits)
             if digits is None:
@@ -154,7 +154,8 @@ def _inside(inner: Any, outer: Any) -> bool:
     return bool(inner.interval[0] >= outer.interval[0] and inner.interval[1] <= outer.interval[1])
 
 
-def _minor(columns: Sequence[Sequence[Any]], rows: Sequence[int], world: World) -> Minor:
+def minor_of(columns: Sequence[Sequence[Any]], rows: Sequence[int], world: World) -> Minor:
+    """Return the minor of some columns on some rows, counted from 0."""
     value = determinant([[column[r] for column in columns] for r in rows], world)
     if world.iv is None:
         return Minor(Fraction(value), Fraction(value))

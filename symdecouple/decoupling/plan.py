@@ -4,51 +4,65 @@ Level k brings features 1..k to their references along the leaf of the sample, x
 
 .. math:: \hat f_1 = f_1, \qquad \hat f_{k+1}(x) = f_{k+1}(N_k(x))
 
-and their gradients are exact: with N_k a flow of the span with its parameters held, of derivative D,
+and their gradients are exact: through a closed form, with D the derivative of the motion, flow parameters held,
 
 .. math:: \nabla \hat f_{k+1}(x) = D^T P_\perp \nabla f_{k+1}(N_k(x))
 
-P_perp the projection off the span at the normalized sample (Theorem F). This module plans along closed forms only: a
-level whose span has no generators free of the sample raises `NoClosedForm`, naming the feature that stopped it.
+P_perp the projection off the span at the normalized sample (Theorem F); along the narrow path by the discrete adjoint
+of its steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import mpmath
 import numpy as np
+from sympy import Expr
 
-from symdecouple.calculus.frobenius import check_frobenius
-from symdecouple.decoupling.levels import Orbit, Unreachable
+from symdecouple.decoupling.attainability import check_attainable
+from symdecouple.decoupling.choice import Choice, PathName, choose
+from symdecouple.decoupling.explanation import Explanation, LevelNote
+from symdecouple.decoupling.modified import first_features
+from symdecouple.decoupling.nesting import Nesting
+from symdecouple.decoupling.precise import Precise
 from symdecouple.decoupling.reference import reference_values
+from symdecouple.decoupling.scenario import Scenario, Verdicts
 from symdecouple.errors import InvalidInput, NoClosedForm, Outcome
-from symdecouple.flows.generators import generators
-from symdecouple.flows.normalizer import Step, make_steps
-from symdecouple.flows.separable import flow
+from symdecouple.flows.normalizer import Normalizer, normalizers
 from symdecouple.language.feature import FeatureSet
 from symdecouple.numeric.batch import OnRefusal
-from symdecouple.numeric.compiled import Array, as_multiprecision
+from symdecouple.numeric.compiled import Array, Compiled, as_multiprecision
 from symdecouple.numeric.vectors import Batch
-from symdecouple.verdict import Status, Verdict
 
 __all__ = ["Plan", "decouple"]
 
 GUARD = 15
-SETTLED = Outcome(ok=True)
+_CHUNK = 2**18  # numbers that move together
+_OUT_OF_RANGE = "its value is not a finite number; use dps= for values beyond float64, or other features"
+
+Rows = dict[int, Outcome]
 
 
-def decouple(features: Any, reference: Any = "gaussian") -> Plan:
-    """Return the plan that decouples each feature from those before it, along closed-form flows.
+def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "auto", budget: float = 30.0) -> Plan:
+    """Return the plan that decouples each feature from those before it.
 
     Parameters
     ----------
     features : FeatureSet, or list of features
-        In order: each is decoupled from all before it.
+        In order: each is decoupled from all before it. Features of a `Group` are normalized together, and not decoupled
+        from each other.
     reference : str, sequence, mapping, Reference or frozen scipy distribution
         As in `symdecouple.decoupling.reference.reference_values`.
+    path : {"auto", "broad", "relaxed", "parallel", "narrow"}
+        How a level is reached: closed forms where features 1..k are proved involutive and flows are known, else the
+        narrow path ("auto"); the flows of the modified features, where these are proved involutive ("broad", the strict
+        broad path); those of the original features, one scalar root a level ("relaxed"); their concatenation with one
+        vector root a level ("parallel", Algorithm 4); the projected gradients ("narrow", Algorithm 3).
+    budget : float
+        Seconds for each verdict. Nothing is decided before it is needed.
 
     Returns
     -------
@@ -57,7 +71,9 @@ def decouple(features: Any, reference: Any = "gaussian") -> Plan:
     Raises
     ------
     InvalidInput
-        If parameters are not bound, or references do not fit.
+        If parameters are not bound, or references do not fit or cannot hold together.
+    NoClosedForm
+        If a path was named that needs a closed form, and there is none at all.
 
     Examples
     --------
@@ -74,8 +90,11 @@ def decouple(features: Any, reference: Any = "gaussian") -> Plan:
     if features.kind != "mean":
         raise NoClosedForm("functions of explicit coordinates have no flows in closed form here")
     values = reference_values(features, reference)
-    steps, orbit, stopped = _closed_levels(features, values)
-    return Plan(features, values, steps, orbit, stopped)
+    check_attainable(features, values)
+    sample = features.sample
+    return Plan(features, values, choose(features, values, path, budget),
+                tuple(Compiled([f.expr], sample) for f in features),
+                tuple(Compiled([f.gradient.expr], sample) for f in features))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,17 +106,17 @@ class Plan:
     features : FeatureSet
     reference : tuple of Expr or None
         What each feature is normalized to.
-    steps : tuple of Step
-        One per feature that can be imposed along a closed-form flow.
-    stopped : str
-        Why there are no more steps; empty if there is one for every feature.
+    choice : Choice
+        Which way each level takes.
     """
 
     features: FeatureSet
-    reference: tuple[Any, ...]
-    steps: tuple[Step, ...]
-    orbit: Orbit
-    stopped: str
+    reference: tuple[Expr | None, ...]
+    choice: Choice
+    _values: tuple[Compiled, ...]
+    _gradients: tuple[Compiled, ...]
+
+    # --- numbers ------------------------------------------------------------------------------------------------
 
     def transform(self, samples: Any, *, axis: int = -1, dps: int | None = None,
                   on_refusal: OnRefusal = "warn") -> Any:
@@ -109,17 +128,35 @@ class Plan:
         axis : int
             The sample axis.
         dps : int, optional
-            Decimal digits; mpmath numbers are computed and returned. Exact input stays exact on the way in.
+            Decimal digits; mpmath numbers are computed and returned, as a `Precise` array that knows its residuals.
+            Exact input stays exact on the way in.
         on_refusal : {"warn", "raise", "return"}
-            Samples that have no normalization: NaN and one warning, `Refused`, or ``(values, outcomes)``.
+            Samples that have no normalization: NaN and one warning, `Refused`, or ``(values, outcomes)``. Features of
+            levels that a sample has are kept.
 
         Returns
         -------
         array (..., M)
         """
+        starts = [start for start, _ in self._spans]
+        self._need(starts[-1])
+
+        def compute(nesting: Nesting, rows: Array, refs: Sequence[Any], _: Array) -> tuple[Array, Array, Rows]:
+            out = np.full((len(rows), len(self.features)), np.nan, dtype=rows.dtype)
+            residual, refusals = np.zeros(len(rows), dtype=rows.dtype), {}
+            for at, (start, end) in zip(nesting.levels(rows, starts, refs), self._spans, strict=True):
+                refusals = {**at.refusals, **refusals}
+                fine = _others(len(rows), refusals)
+                residual[fine] = np.maximum(residual[fine], at.residual[fine])
+                for j in range(start, end):
+                    out[fine, j] = self._evaluated(self._values[j], at.values[fine])[:, 0]
+                    wrong = fine[~_finite(out[fine, j])]
+                    refusals |= {int(r): Outcome(False, "not finite", f"{self.features[j]}: {_OUT_OF_RANGE}")
+                                 for r in wrong}
+            return out, residual, refusals
+
         batch = Batch.of("transform", samples, axis, dps is not None)
-        return self._each(batch, (len(self.features),), dps, on_refusal,
-                          lambda x, refs, index: self._decoupled(x, refs, batch, index), self._levels)
+        return self._run(batch, (len(self.features),), dps, on_refusal, compute)
 
     def normalize(self, samples: Any, level: int | None = None, *, axis: int = -1, dps: int | None = None,
                   on_refusal: OnRefusal = "warn") -> Any:
@@ -138,11 +175,16 @@ class Plan:
         array (..., N)
         """
         k = self._level(level)
-        batch = Batch.of("normalize", samples, axis, dps is not None)
-        return self._each(batch, None, dps, on_refusal, lambda x, refs, _: self.orbit.impose(x, k, refs).values, [k])
 
-    def denormalize(self, samples: Any, values: Any, level: int | None = None, *, dps: int | None = None,
-                    on_refusal: OnRefusal = "warn") -> Any:
+        def compute(nesting: Nesting, rows: Array, refs: Sequence[Any], _: Array) -> tuple[Array, Array, Rows]:
+            at = next(nesting.levels(rows, [k], refs))
+            return at.values, at.residual, at.refusals
+
+        batch = Batch.of("normalize", samples, axis, dps is not None)
+        return self._run(batch, None, dps, on_refusal, compute)
+
+    def denormalize(self, samples: Any, values: Any, level: int | None = None, *, axis: int = -1,
+                    dps: int | None = None, on_refusal: OnRefusal = "warn") -> Any:
         """Return the sample vectors that normalize to `samples` and whose decoupled features are `values`.
 
         Parameters
@@ -151,138 +193,199 @@ class Plan:
             Normalized at this level.
         values : array_like (..., M)
             Decoupled features, as `transform` gives them; the first `level` of them count.
-        level, dps, on_refusal
+        level, axis, dps, on_refusal
             As in `normalize`.
         """
         k = self._level(level)
         wanted = np.asarray(values, dtype=object if dps else float)
-        batch = Batch.of("denormalize", samples, -1, dps is not None)
+        batch = Batch.of("denormalize", samples, axis, dps is not None)
         if wanted.shape[:-1] != batch.shape or wanted.shape[-1] < k:
             raise InvalidInput(f"values of shape {wanted.shape} were given for samples of shape "
                                f"{(*batch.shape, batch.rows.shape[-1])}; (..., M) with M >= {k} is expected")
-        rows = wanted.reshape(-1, wanted.shape[-1])
+        asked = wanted.reshape(-1, wanted.shape[-1])
 
-        def unwind(x: Array, refs: Sequence[Any], index: int) -> Array:
-            targets = list(as_multiprecision(rows[index])) if dps else list(rows[index])
-            for start, end in reversed([(s, e) for s, e in self._spans if e <= k]):
-                x = self.orbit.impose(x, end, [*refs[:start], *targets[start:end]]).values
-            return x
+        def compute(nesting: Nesting, rows: Array, refs: Sequence[Any], index: Array) -> tuple[Array, Array, Rows]:
+            targets = as_multiprecision(asked[index]) if dps else asked[index]
+            out, residual, refusals = rows.copy(), np.zeros(len(rows), dtype=rows.dtype), {}
+            for start, end in reversed([span for span in self._spans if span[1] <= k]):
+                fine = _others(len(rows), refusals)
+                at = nesting.move(out[fine], start, end, [*refs[:start], *targets[fine, start:end].T])
+                out[fine], residual[fine] = at.values, np.maximum(residual[fine], at.residual)
+                refusals |= {int(fine[r]): outcome for r, outcome in at.refusals.items()}
+            return out, residual, refusals
 
-        return self._each(batch, None, dps, on_refusal, unwind, [e for _, e in self._spans if e <= k])
+        return self._run(batch, None, dps, on_refusal, compute)
 
     def gradients(self, samples: Any, *, axis: int = -1, dps: int | None = None,
                   on_refusal: OnRefusal = "warn") -> Any:
-        """Return the gradients of the decoupled features, (..., M, N): exact, without differencing."""
+        """Return the gradients of the decoupled features, (..., M, N): exact, without differencing.
+
+        Parameters
+        ----------
+        samples, axis, dps, on_refusal
+            As in `transform`. With `dps` for closed forms only.
+
+        Raises
+        ------
+        NoClosedForm
+            With `dps` where a level takes the narrow path.
+        """
+        starts = [start for start, _ in self._spans]
+        self._need(starts[-1])
+
+        def compute(nesting: Nesting, rows: Array, refs: Sequence[Any], _: Array) -> tuple[Array, Array, Rows]:
+            out = np.full((len(rows), len(self.features), rows.shape[1]), np.nan, dtype=rows.dtype)
+            residual, refusals = np.zeros(len(rows), dtype=rows.dtype), {}
+            for at, (start, end) in zip(nesting.levels(rows, starts, refs, keep=True), self._spans, strict=True):
+                refusals = {**at.refusals, **refusals}
+                fine = _others(len(rows), refusals)
+                for j in range(start, end):
+                    covectors = np.full(rows.shape, np.nan, dtype=rows.dtype)
+                    covectors[fine] = self._evaluated(self._gradients[j], at.values[fine]) / rows.shape[1]
+                    out[fine, j] = at.pullback(covectors)[fine]
+                    wrong = fine[~_finite(out[fine, j]).all(axis=1)]
+                    refusals |= {int(r): Outcome(False, "critical point", f"{self.features[j]} at its reference or a "
+                                                 "feature before it has no gradient to go along here") for r in wrong}
+            return out, residual, refusals
+
         batch = Batch.of("gradients", samples, axis, dps is not None)
-        return self._each(batch, (len(self.features), batch.rows.shape[-1]), dps, on_refusal,
-                          lambda x, refs, _: self._gradients(x, refs), self._levels)
+        return self._run(batch, (len(self.features), batch.rows.shape[-1]), dps, on_refusal, compute)
 
-    def verdict(self, level: int) -> Verdict:
-        """Return the C2 verdict on features 1..level, which the closed form rests on."""
-        return check_frobenius(FeatureSet(list(self.features)[:level]))
+    # --- what is known ------------------------------------------------------------------------------------------
 
-    def explain(self) -> str:
-        """Return what is done at each level and why, one paragraph a level."""
-        lines = []
-        for k, step in enumerate(self.steps, 1):
-            how = f"x -> {step.formula}" if step.formula is not None else (
-                f"flow {step.flow}, t = {step.time}" if step.time is not None else
-                f"flow {step.flow}, t the root of {step.feature} = {self.reference[k - 1]}")
-            lines.append(f"level {k}: {step.feature} = {self.reference[k - 1]}, {step.kind}: {how}")
-        if self.stopped:
-            lines.append(f"level {len(self.steps) + 1}: {self.stopped}")
-        return "\n".join(lines)
+    @property
+    def path(self) -> PathName:
+        """The path that was asked for."""
+        return self.choice.path
+
+    @property
+    def verdicts(self) -> Verdicts:
+        """The C2 verdicts on the original sets S_k and the modified sets hat S_k; decided when they are asked for."""
+        return self.choice.verdicts
+
+    @property
+    def scenario(self) -> Scenario:
+        """Which of the four scenarios the features are in; decides what it needs."""
+        return self.verdicts.scenario
+
+    def normalizer(self, level: int) -> Normalizer:
+        """Return the closed form of a level: formula, LaTeX, code, domain and certificate.
+
+        Raises
+        ------
+        NoClosedForm
+            If the level has none.
+
+        Examples
+        --------
+        >>> from symdecouple.families.moments import raw_moments
+        >>> decouple(raw_moments(4)).normalizer(2).formula
+        (x - Mean(x))/sqrt(-Mean(x)**2 + Mean(x**2))
+        """
+        k = self._level(level)
+        if k == 0:
+            raise InvalidInput("level 0 changes nothing; closed forms begin with level 1")
+        if obstacle := self.choice.obstacle(k):
+            raise NoClosedForm(f"level {k}: {obstacle}")
+        first = first_features(self.features, k)
+        return normalizers(first, list(self.reference[:k]), budget=self.verdicts.budget)[-1]
+
+    def explain(self) -> Explanation:
+        """Return what is done at each level and why: text, LaTeX, and HTML in notebooks."""
+        verdicts = self.verdicts
+        settled = min(len(verdicts.original.decided), len(verdicts.modified.decided)) == len(self.features)
+        scenario = str(self.scenario) if settled else "not asked for yet (plan.scenario)"
+        return Explanation(self.path, scenario, tuple(self._note(start, end) for start, end in self._spans
+                                                      if self.reference[end - 1] is not None))
+
+    def _note(self, start: int, end: int) -> LevelNote:
+        features, references = tuple(self.features)[start:end], self.reference[start:end]
+        reason = self.choice.why(end)
+        if self.path == "narrow" or self.choice.obstacle(end):
+            names = ", ".join(map(str, features))
+            method = "narrow path" if self.path in ("auto", "narrow") else "none"
+            return LevelNote(end, features, references, method, f"along the projected gradient of {names}" if
+                             method != "none" else "there is no way", "", reason)
+        made = self.normalizer(end)
+        wanted = "" if made.kind == "explicit" else (
+            f", {', '.join(map(str, made.unknowns))} such that " + ", ".join(
+                f"{f} = {v}" for f, v in zip(*((features, references) if made.kind == "implicit" else
+                                               (made.features, made.values)), strict=True)))
+        return LevelNote(end, features, references, made.kind, f"x -> {made.formula}{wanted}", made.latex(), reason,
+                         made.domain)
+
+    # --- inside -------------------------------------------------------------------------------------------------
 
     @property
     def _spans(self) -> list[tuple[int, int]]:
         """(first, last + 1) of each group of features that are normalized together; mostly single features."""
         return [(group[0], group[-1] + 1) for group in self.features.groups]
 
-    @property
-    def _levels(self) -> list[int]:
-        """For each feature, the level at which it is evaluated: how many features come before its group."""
-        return [start for start, end in self._spans for _ in range(start, end)]
-
     def _level(self, level: int | None) -> int:
-        k = self._levels[-1] if level is None else level
+        k = self._spans[-1][0] if level is None else level
         if isinstance(k, bool) or not isinstance(k, int) or not 0 <= k <= len(self.features):
             size = len(self.features)
-            raise InvalidInput(f"level is 0 to {size} (or None for {self._levels[-1]}), got {level!r}")
+            raise InvalidInput(f"level is 0 to {size} (or None for {self._spans[-1][0]}), got {level!r}")
         self._need(k)
         return k
 
     def _need(self, k: int) -> None:
-        """Refuse a level that has no closed form, or whose span is not proved involutive."""
-        if k > len(self.steps):
-            raise NoClosedForm(f"level {k}: {self.stopped}")
-        if k and self.reference[k - 1] is None:
+        """Refuse a level that lacks a reference, or its way."""
+        if any(value is None for value in self.reference[:k]):
             raise InvalidInput(f"feature {k} has no reference value; give {len(self.features)} of them")
-        if k > 1 and (verdict := self.verdict(k)).status is not Status.PROVED:
-            raise NoClosedForm(f"level {k}: the span of features 1..{k} is not proved involutive ({verdict.reason}), "
-                               "so that no closed form brings all of them to their references")
+        if any(start < k < end for start, end in self._spans):
+            raise InvalidInput(f"level {k} is inside a group of features, which are normalized together; "
+                               f"levels are {', '.join(str(end) for _, end in self._spans)}")
+        for _, end in self._spans:
+            if end <= k:
+                self.choice.is_closed(end)
 
-    def _decoupled(self, x: Array, refs: Sequence[Any], batch: Batch, index: int) -> Array:
-        """Return all decoupled features; those beyond a level that this sample has not are NaN, and it is refused."""
-        out = np.full(len(self.features), np.nan, dtype=x.dtype)
-        for j, level in enumerate(self._levels):
-            try:
-                out[j] = self.orbit.values(self.orbit.impose(x, level, refs).values)[j]
-            except Unreachable as error:
-                batch.refuse(index, error.outcome)
-                break
-        return out
-
-    def _gradients(self, x: Array, refs: Sequence[Any]) -> Array:
-        n = x.shape[-1]
-        out = []
-        for j, level in enumerate(self._levels):
-            moved = self.orbit.impose(x, level, refs)
-            basis: list[Array] = []
-            for generator in self.orbit.generators(moved.values, level):
-                part = _off(generator, basis)
-                basis.append(part / np.sqrt((part * part).sum()))
-            out.append(moved.slope * _off(self.orbit.gradients(moved.values)[j], basis) / n)
-        return np.array(out, dtype=x.dtype)
-
-    def _each(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
-              one: Callable[[Array, Sequence[Any], int], Array], levels: list[int]) -> Any:
-        """Apply `one`, which uses these levels, to every sample vector; what it refuses is NaN, and told once."""
-        for level in sorted(set(levels)):
-            self._need(level)
+    def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
+             compute: Callable[[Nesting, Array, Sequence[Any], Array], tuple[Array, Array, Rows]]) -> Any:
+        """Apply `compute` to the rows in portions; what it refuses is NaN, and told once."""
+        if dps is not None and (isinstance(dps, bool) or not isinstance(dps, int) or dps < 1):
+            raise InvalidInput(f"dps={dps!r} was given, a positive number of decimal digits is expected")
+        nesting = self.choice.nesting(dps is not None)
+        residual = np.full(len(batch.rows), np.nan, dtype=batch.rows.dtype)
         with mpmath.workdps((dps or 15) + GUARD):
             refs = [None if v is None else mpmath.mpmathify(v.evalf(mpmath.mp.dps)) for v in self.reference]
             given = refs if dps else [None if v is None else float(v) for v in refs]
-            for index in batch.open_rows():
-                row = as_multiprecision(batch.rows[index]) if dps else batch.rows[index]
-                try:
-                    batch.put(index, one(row, given, index))
-                except Unreachable as error:
-                    batch.refuse(index, error.outcome)
+            for index in _portions(np.fromiter(batch.open_rows(), dtype=np.intp), batch.rows.shape[-1]):
+                rows = as_multiprecision(batch.rows[index]) if dps else batch.rows[index]
+                out, residual[index], refusals = compute(nesting, rows, given, index)
+                for r, i in enumerate(index):
+                    batch.put(int(i), out[r])
+                for r, outcome in refusals.items():
+                    batch.refuse(int(index[r]), outcome)
             result = batch.result(shape)
         if dps:
             with mpmath.workdps(dps):
-                result = np.frompyfunc(lambda v: +v, 1, 1)(result)
+                rounded = np.frompyfunc(lambda v: +v, 1, 1)(result)
+                result = Precise.of(rounded, dps, residual.reshape(batch.shape)[()])
         return batch.deliver(result, on_refusal)
 
-
-def _off(vector: Array, basis: list[Array]) -> Array:
-    """Return the part of a vector orthogonal to an orthonormal basis (projected twice: the first leaves rounding)."""
-    for q in basis * 2:
-        vector = vector - q * (q * vector).sum()
-    return vector
-
-
-def _closed_levels(features: FeatureSet, values: tuple[Any, ...]) -> tuple[tuple[Step, ...], Orbit, str]:
-    """Find generators and flows for as many leading features as have them."""
-    flows: list[Any] = []
-    stopped = ""
-    for k in range(1, len(features) + 1):
+    def _evaluated(self, compiled: Compiled, rows: Array) -> Array:
+        """Evaluate at rows, NaN where one divides by zero; mpmath raises there, and then rows are taken one by one."""
         try:
-            field = generators(list(features)[:k]).fields[-1]
-            flows.append(flow(field, sample=features.sample))
-        except NoClosedForm as error:
-            stopped = str(error)
-            break
-    count = len(flows)
-    steps = make_steps(list(features)[:count], [f.expr for f in flows], list(values[:count]), features.sample)
-    return tuple(steps), Orbit(features, steps, flows), stopped
+            with np.errstate(all="ignore"):
+                found = compiled(rows)[0]
+        except (ZeroDivisionError, ValueError):
+            if len(rows) == 1:
+                return np.full(rows.shape, mpmath.nan, dtype=object)
+            return np.concatenate([self._evaluated(compiled, row[None]) for row in rows])
+        return np.broadcast_to(found, rows.shape)
+
+
+def _portions(rows: Array, n_samples: int) -> Iterator[Array]:
+    step = max(1, _CHUNK // max(1, n_samples))
+    return (rows[i : i + step] for i in range(0, len(rows), step))
+
+
+def _others(count: int, refused: Rows) -> Array:
+    return np.array([r for r in range(count) if r not in refused], dtype=np.intp)
+
+
+def _finite(values: Array) -> Array:
+    if values.dtype != object:
+        return np.isfinite(values)
+    return np.frompyfunc(lambda v: bool(mpmath.isfinite(v)), 1, 1)(values).astype(bool)

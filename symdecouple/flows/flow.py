@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 import sympy as sp
-from sympy import Expr, Piecewise, Symbol, oo
+from sympy import Expr, Max, Min, Piecewise, S, Symbol, oo
 
 from symdecouple.errors import InvalidInput, NoClosedForm, Outcome, Refused
 from symdecouple.flows.chart import Piece, U, X, slope_at
@@ -133,6 +133,41 @@ class Flow:
         x0 = exact_number(x0)
         piece = self._piece(x0)
         return (-oo, oo) if piece is None else _lifetime(piece, x0)
+
+    def times(self, smallest: Symbol, largest: Symbol, between: Expr | None = None) -> tuple[Expr, Expr] | None:
+        """Return the open interval of times at which the solutions from all values in a range exist.
+
+        Solutions keep their order, so that the smallest and the largest value decide. None where no formula is known
+        (charts that end, constants without values).
+
+        Parameters
+        ----------
+        smallest, largest : Symbol
+        between : Expr, optional
+            A number that lies strictly between them.
+
+        Examples
+        --------
+        >>> from sympy import symbols
+        >>> from symdecouple.flows.separable import flow
+        >>> from symdecouple.language.sample import x
+        >>> a, b = symbols("a b", real=True)
+        >>> flow(x**2).times(a, b, between=0)
+        (1/a, 1/b)
+        >>> flow(1 + x**2).times(a, b)
+        (-pi/2 - atan(a), pi/2 - atan(b))
+        """
+        found = [_poles(piece) for piece in self.pieces]
+        if self.constants or any(poles is None or poles != found[0] for poles in found) or found[0] is None:
+            return None
+        delta_squared, functions = found[0]
+        ends = [_extremes(h, smallest, largest) for h in functions if h != 0]
+        if not ends:
+            return -oo, oo
+        least, most = Min(*(pair[0] for pair in ends)), Max(*(pair[1] for pair in ends))
+        apart = len(functions) == 1 and between is not None and next(iter(functions)).xreplace({X: between}) == 0
+        is_between = apart and least != most and not least.has(Min)  # then h has both signs
+        return _pole_time(least, delta_squared, -1, is_between), _pole_time(most, delta_squared, 1, is_between)
 
     def _piece(self, x0: Expr) -> Piece | None:
         """Return the piece of an initial value; None at an equilibrium between pieces."""
@@ -269,6 +304,44 @@ def _text(velocity: Expr, pieces: tuple[Piece, ...], rests: tuple[Expr, ...]) ->
 @lru_cache(maxsize=256)
 def _function(piece: Piece, what: Literal["solution", "slope"]) -> Callable[[Any, Any], Any]:
     return mp_function(piece.solution(X, T) if what == "solution" else piece.slope(X, T))
+
+
+def _poles(piece: Piece) -> tuple[Expr, frozenset[Expr]] | None:
+    """Return delta^2 and the h(x) for which the solution exists while C - S h > 0; None where ends of a chart count."""
+    chart, motion = piece.chart, piece.motion
+    if {chart.u_low, chart.u_high} != {oo, -oo}:
+        if motion.w.has(U):
+            ends = [end for end in (chart.u_low, chart.u_high) if end not in (oo, -oo)]
+            at_rest = motion.kind == "linear" and all(motion.w.xreplace({U: end}) == 0 for end in ends)
+            return (S.Zero, frozenset()) if at_rest else None
+        ends = [end for end in (chart.u_low, chart.u_high) if end not in (oo, -oo)]
+        return S.Zero, frozenset(motion.w / (end - chart.to) for end in ends)
+    if motion.kind in ("linear", "circle"):
+        return S.Zero, frozenset()
+    found = [motion.h] if motion.kind == "line" else [motion.shifted_h(-1), motion.shifted_h(1)]
+    return motion.delta_squared, frozenset(sp.expand(h.xreplace({U: chart.to})) for h in found)
+
+
+def _extremes(h: Expr, smallest: Symbol, largest: Symbol) -> tuple[Expr, Expr]:
+    """Return the least and the greatest h at the ends, without Min and Max where h is known as monotone."""
+    low, high = h.xreplace({X: smallest}), h.xreplace({X: largest})
+    slope = h.diff(X).xreplace({X: smallest})
+    if slope.is_nonnegative:
+        return low, high
+    return (high, low) if slope.is_nonpositive else (Min(low, high), Max(low, high))
+
+
+def _pole_time(h: Expr, delta_squared: Expr, way: int, is_reached: bool) -> Expr:
+    """Return the first t with C - S h = 0, forwards or backwards; h > delta there (way 1), h < -delta (way -1)."""
+    if decide_sign(delta_squared) < 0:
+        omega = sp.sqrt(-delta_squared)
+        return (way * sp.pi / 2 - sp.atan(h / omega)) / omega
+    delta = sp.sqrt(delta_squared)
+    time = 1 / h if delta == 0 else sp.atanh(delta / h) / delta
+    reached = h > delta if way > 0 else h < -delta
+    if reached == True or (is_reached and delta == 0):  # noqa: E712 (a SymPy Boolean)
+        return time
+    return way * oo if reached == False else Piecewise((time, reached), (way * oo, True))  # noqa: E712
 
 
 def _condition(piece: Piece) -> Any:

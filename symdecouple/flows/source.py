@@ -1,12 +1,13 @@
 """A flow as NumPy source text that runs alone: the kernels it needs, and one function that refuses what has no answer.
 
-The text is built from the pieces of a flow, whose constants must be numbers; names in it are ours, never the user's.
+The text is built from the pieces of a flow, whose constants must be numbers; names in it are ours, never the user's:
+every symbol is printed as the name that it is given here, and one that is given none is refused.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import sympy as sp
 from sympy import Expr, oo
@@ -17,19 +18,23 @@ from symdecouple.errors import NoClosedForm
 from symdecouple.flows import kernels
 from symdecouple.flows.chart import Piece, U, X
 
-__all__ = ["source_of"]
+__all__ = ["function_text", "kernels_for", "numpy_text", "source_of"]
 
 _STEP = sp.Dummy("step", real=True)
 _LARGE = 2**53
 
 
 class _Printer(NumPyPrinter):  # type: ignore[misc]
-    """NumPy text with the sample as z, and large integers as floats."""
+    """NumPy text with given names for symbols, and large integers as floats."""
 
     _module = "np"
 
+    def __init__(self, names: Mapping[sp.Symbol, str]) -> None:
+        super().__init__()
+        self._names = names
+
     def _print_Symbol(self, expr: sp.Symbol) -> str:
-        return {X: "z", _STEP: "step"}[expr]
+        return self._names[expr]
 
     _print_Dummy = _print_Sample = _print_Symbol
 
@@ -40,14 +45,25 @@ class _Printer(NumPyPrinter):  # type: ignore[misc]
         return f"({self._print_Integer(expr.numerator)}/{self._print_Integer(expr.denominator)})"
 
 
-def _text(expr: Expr) -> str:
+def numpy_text(expr: Expr, names: Mapping[sp.Symbol, str]) -> str:
+    """Return an expression as NumPy text, its symbols under these names.
+
+    Raises
+    ------
+    NoClosedForm
+        Where NumPy lacks a function.
+    """
     try:
-        text = str(_Printer().doprint(expr)).replace("numpy.", "np.")
+        text = str(_Printer(names).doprint(expr)).replace("numpy.", "np.")
     except PrintMethodNotImplementedError as missing:
         raise NoClosedForm(f"{expr} has functions that NumPy lacks: evaluate with dps= instead") from missing
     if "scipy" in text:
         raise NoClosedForm(f"{expr} has functions that NumPy lacks: evaluate with dps= instead")
     return text
+
+
+def _text(expr: Expr) -> str:
+    return numpy_text(expr, {X: "z", _STEP: "step"})
 
 
 def _number(value: Expr) -> str:
@@ -65,19 +81,8 @@ def source_of(title: str, pieces: Iterable[Piece], rests: Iterable[Expr]) -> str
     rests : iterable of Expr
         Equilibria between the pieces.
     """
-    body = [line for piece in pieces for line in _piece_lines(piece)]
-    used = [inspect.getsource(getattr(kernels, name)) for name in _needed("\n".join(body))]
+    text = function_text("flow_or_nan", f"x(t) along {title}", pieces, rests)
     lines = [
-        "def flow_or_nan(x, t):",
-        f'    """x(t) along {title}; NaN where it does not exist."""',
-        "    x, t = np.broadcast_arrays(np.asarray(x, dtype=np.float64), np.asarray(t, dtype=np.float64))",
-        "    out = np.full(x.shape, np.nan)",
-        *(f"    out[(x == {_number(rest)}) & np.isfinite(t)] = {_number(rest)}" for rest in rests),
-        '    with np.errstate(all="ignore"):',
-        *(f"        {line}" for line in body),
-        "    return out",
-        "",
-        "",
         "def flow(x, t):",
         f'    """x(t) along {title}."""',
         "    out = flow_or_nan(x, t)",
@@ -88,7 +93,36 @@ def source_of(title: str, pieces: Iterable[Piece], rests: Iterable[Expr]) -> str
         "",
     ]
     head = "from typing import Any\n\nimport numpy as np\n\n\n"
-    return head + "".join(f"{text}\n\n" for text in used) + "\n".join(lines)
+    return head + "".join(f"{part}\n\n" for part in (*kernels_for(text), text)) + "\n".join(lines)
+
+
+def function_text(name: str, title: str, pieces: Iterable[Piece], rests: Iterable[Expr]) -> str:
+    """Return the text of a function ``name(x, t)`` of arrays that is NaN where there is no solution.
+
+    Parameters
+    ----------
+    name, title : str
+        The first line of its docstring is the title.
+    pieces, rests
+        As in `source_of`.
+    """
+    lines = [
+        f"def {name}(x, t):",
+        f'    """{title}; NaN where it does not exist."""',
+        "    x, t = np.broadcast_arrays(np.asarray(x, dtype=np.float64), np.asarray(t, dtype=np.float64))",
+        "    out = np.full(x.shape, np.nan)",
+        *(f"    out[(x == {_number(rest)}) & np.isfinite(t)] = {_number(rest)}" for rest in rests),
+        '    with np.errstate(all="ignore"):',
+        *(f"        {line}" for piece in pieces for line in _piece_lines(piece)),
+        "    return out",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def kernels_for(text: str) -> list[str]:
+    """Return the texts of the kernels that a text calls, and of those that they call."""
+    return [inspect.getsource(getattr(kernels, name)) for name in _needed(text)]
 
 
 def _needed(body: str) -> list[str]:

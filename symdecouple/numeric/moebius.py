@@ -1,4 +1,6 @@
-"""The skew flow z = x/(1 - t x), the t at which the skewness vanishes, and the orthokurtosis: the kurtosis there.
+"""The skew flow z = x/(1 - t x), the t at which the skewness has a wanted value, and the kurtosis there.
+
+At zero skewness that is the orthokurtosis.
 
 The gradient of the third moment is x**2: its flow dz/dt = z**2 is a Riccati equation, Moebius in every entry.
 
@@ -7,13 +9,13 @@ increases strictly from -(1-2q)/sqrt(q(1-q)) to (1-2p)/sqrt(p(1-p)), q and p the
 maximum. So it vanishes somewhere iff both ties are below N/2: decided by counting, before any iteration. The skewness
 of two values depends on their shares only: it vanishes everywhere or nowhere.
 
-*Search.* The series of the flow (`skew_series`) settles a sample whose skewness is small. Otherwise turn the sample so
-that its skewness is positive. The pole then lies left of the minimum, say by w, and u = g/(g + w), g = x - min x, is in
-[0, 1): nothing cancels, at any offset, for any w. The first guess w = median(g) puts half of the sample on either side
-of u = 1/2. After each pass the series is tried again, and log w is bracketed: Newton steps inside the bracket, and
-now and then a stride or a bisection, so that the search ends for every sample.
+*Search.* The series of the flow (`skew_series`) settles a sample whose skewness is near the target. Otherwise turn the
+sample so that its skewness is above the target. The pole then lies left of the minimum, say by w, and u = g/(g + w),
+g = x - min x, is in [0, 1): nothing cancels, at any offset, for any w. The first guess w = median(g) puts half of the
+sample on either side of u = 1/2. After each pass the series is tried again, and log w is bracketed: Newton steps inside
+the bracket, and now and then a stride or a bisection, so that the search ends for every sample.
 
-Symbols: `pole` is w, in units that bring the range of the row near 2**1010 (`_LIFT`).
+Symbols: `pole` is w, in units that bring the range of the row near 2**1010 (`LIFT`).
 
 Not covered: rows whose range exceeds 2**2030 times the gaps that matter; they are refused, not guessed.
 """
@@ -21,7 +23,7 @@ Not covered: rows whose range exceeds 2**2030 times the gaps that matter; they a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -37,13 +39,13 @@ from symdecouple.numeric.power_sums import (
     standardized_moments,
     to_unit_range,
 )
-from symdecouple.numeric.skew_series import ORDER, SeriesStep, saturated_step, series_step
+from symdecouple.numeric.ranges import beyond_end, skewness_interval
+from symdecouple.numeric.skew_series import NEAREST, ORDER, farthest_pole, propose_pole, series_step, stride_pole
 
-__all__ = ["count_ties", "orthokurtosis_rows", "zero_skewness_rows"]
+__all__ = ["Roots", "count_ties", "find_roots", "orthokurtosis_rows", "why_unreachable", "zero_skewness_rows"]
 
-_LIFT = 1010  # both g and w keep all their digits down to 2**-2030 of the range
-_FARTHEST = 2.0**11  # in ranges: a pole farther away is reached by the series of the sample itself, to 1e-15
-_NEAREST = float(np.finfo(np.float64).tiny)
+LIFT = 1010  # both g and w keep all their digits down to 2**-2030 of the range
+STRAIGHT = 2.0**80  # a pole at this distance does not bend a sample of range 1: g + w rounds to w
 _PATIENCE = 8  # every eighth pass takes no proposal but a stride
 _MOST_STEPS = 800  # 75 strides exhaust the widest bracket
 _COLLAPSED = 1 + 2.0**-51  # upper/lower of a bracket without a float between its ends
@@ -52,7 +54,7 @@ _STRIDED = 31  # entries whose median stands for the median of the row
 UNRESOLVED = Outcome(
     False,
     "beyond float64",
-    "zero skewness is attainable, but the range exceeds the gaps that matter by more than 2**2030; "
+    "the skewness is attainable, but the range exceeds the gaps that matter by more than 2**2030; "
     "drop the outliers, or tie the values that are meant to be equal",
 )
 
@@ -75,9 +77,10 @@ def _at_zero_skewness(panel: Panel, wanted: str, two_valued: float) -> RowValues
     values = np.where(two & (at_low == at_high), two_valued, np.nan)
     which = np.flatnonzero(solvable)
     if len(which):
-        values[which] = getattr(_solve(panel, which), wanted)[which]
+        values[which] = getattr(find_roots(panel, which, np.zeros(len(values))), wanted)[which]
     refused = np.flatnonzero(np.isnan(values))
-    return RowValues(values, {int(i): _why(int(at_low[i]), int(at_high[i]), n_samples) for i in refused})
+    reasons = {int(i): why_unreachable(int(at_low[i]), int(at_high[i]), n_samples) or UNRESOLVED for i in refused}
+    return RowValues(values, reasons)
 
 
 # --- existence: Theorem C ---
@@ -95,12 +98,15 @@ def count_ties(panel: Panel) -> tuple[IntArray, IntArray]:
     return at_low, at_high
 
 
-@cache
-def _why(at_low: int, at_high: int, n_samples: int) -> Outcome:
-    """Why a row with these ties has no zero skewness."""
+@lru_cache(maxsize=1024)
+def why_unreachable(at_low: int, at_high: int, n_samples: int, target: float = 0.0) -> Outcome | None:
+    """Why no sample with these ties is moved to the skewness `target`; None where each one is.
+
+    Two values are refused whatever the target: that they may be there already is for the caller to see.
+    """
     if at_low == n_samples:
         return ZERO_VARIANCE
-    lowest, highest = 0.0 - _saturated(at_low, n_samples), _saturated(at_high, n_samples)
+    lowest, highest = skewness_interval(at_low, at_high, n_samples)
     if at_low + at_high == n_samples:
         return Outcome(
             False,
@@ -108,57 +114,71 @@ def _why(at_low: int, at_high: int, n_samples: int) -> Outcome:
             f"critical point of the skewness: two values, {at_low} and {at_high} times, have skewness {highest:.6g} "
             "wherever they are; a third value is needed",
         )
-    if 2 * max(at_low, at_high) < n_samples:
-        return UNRESOLVED
-    end, ties = ("minimum", at_low) if at_low > at_high else ("maximum", at_high)
-    interval = f"skewness stays in ({lowest:.6g}, {highest:.6g})"
-    remedy = "fewer than half of the values may be tied at an end; break the ties if noise is acceptable"
-    if 2 * ties == n_samples:
-        return Outcome(False, "limit only", f"limit only: {end} tied N/2 times, {interval}; {remedy}")
-    return Outcome(False, "no zero-skew point", f"{interval}, {end} tied {ties} of {n_samples} times; {remedy}")
-
-
-def _saturated(ties: int, n_samples: int) -> float:
-    """Skewness (1-2p)/sqrt(p(1-p)) of two values, the upper one with the share p = ties/N."""
-    return float((n_samples - 2 * ties) / (ties * (n_samples - ties)) ** 0.5)
+    below, above = beyond_end(-target, at_low, n_samples), beyond_end(target, at_high, n_samples)
+    if max(below, above) < 0:
+        return None
+    end, ties = ("minimum", at_low) if below >= above else ("maximum", at_high)
+    interval, wanted = f"skewness stays in ({lowest:.6g}, {highest:.6g})", f"{target:.6g} was wanted"
+    if target == 0:
+        remedy = "fewer than half of the values may be tied at an end; break the ties if noise is acceptable"
+        if max(below, above) == 0:
+            return Outcome(False, "limit only", f"limit only: {end} tied N/2 times, {interval}; {remedy}")
+        return Outcome(False, "no zero-skew point", f"{interval}, {end} tied {ties} of {n_samples} times; {remedy}")
+    remedy = f"with fewer values tied at the {end} more can be reached" if ties > 1 else "more values would be needed"
+    if max(below, above) == 0:
+        return Outcome(False, "limit only", f"limit only: {interval}, {wanted}; choose a target strictly inside")
+    return Outcome(
+        False, "skewness out of reach", f"{interval}, {wanted}, {end} tied {ties} of {n_samples} times; {remedy}"
+    )
 
 
 # --- the root ---
 
 
 @dataclass(frozen=True, slots=True)
-class _Roots:
-    """One entry a row of the panel, NaN where nothing was found: kurtosis at the root, and the root t."""
+class Roots:
+    """One entry a row of the panel, NaN where nothing was found: kurtosis at the root, the root t, and its pole.
+
+    The pole is the distance w > 0 of the pole from the minimum of x 2^lift, or, where `turned`, of -x 2^lift; for t = 0
+    it is so far that u = g/(g + w) is straight.
+    """
 
     kurtosis: FloatArray
     time: FloatArray
+    pole: FloatArray
+    lift: NDArray[np.intp]
+    turned: NDArray[np.bool_]
 
 
-def _solve(panel: Panel, which: IntArray) -> _Roots:
-    """The series of the samples themselves, and the search where that does not reach."""
+def find_roots(panel: Panel, which: IntArray, target: FloatArray) -> Roots:
+    """Move the named rows to the skewness `target`, one entry a row of the panel, known to be attainable."""
     exponent = range_exponent(panel)
     unit = np.minimum(-exponent, 1023)
     magnitude = np.frexp(np.maximum(np.abs(panel.low), np.abs(panel.high)))[1]  # offsets must not overflow either
-    lift = np.minimum(np.minimum(_LIFT - exponent, 1022 - magnitude), 1023)
-    roots = _Roots(np.full(len(unit), np.nan), np.full(len(unit), np.nan))
+    lift = np.minimum(np.minimum(LIFT - exponent, 1022 - magnitude), 1023)
+    nothing = np.full(len(unit), np.nan)
+    roots = Roots(nothing, nothing.copy(), nothing.copy(), unit.astype(np.intp), np.zeros(len(unit), dtype=np.bool_))
     moments = standardized_moments(panel.values, which, ORDER, to_unit_range(panel))
     top = np.ldexp(panel.high, unit) - np.ldexp(panel.low, unit)
-    step = series_step(moments.standardized, _furthest(moments, top[which]))
+    step = series_step(moments.standardized, _furthest(moments, top[which]), target[which])
     roots.kurtosis[which] = np.where(step.accepted, step.kurtosis, np.nan)
+    turned = np.where(step.accepted, step.time > 0, moments.standardized[3] < target[which])
+    roots.turned[which] = turned
+    mean = np.where(turned, top[which] - moments.mean, moments.mean)
     with np.errstate(over="ignore"):  # t has the unit 1/x: that of subnormal samples is beyond float64
         roots.time[which] = np.ldexp(step.time / moments.deviation, unit[which])
+    with np.errstate(divide="ignore"):
+        distance = moments.deviation / np.abs(step.time) - mean
+    roots.pole[which] = np.minimum(distance, STRAIGHT)
     left = np.flatnonzero(~step.accepted)
     if len(left):
         active = which[left]
-        turned = moments.standardized[3, left] < 0
-        mean = np.where(turned, top[active] - moments.mean[left], moments.mean[left])
-        near = step.is_near[left]
-        guess = np.full(len(left), np.nan)
-        guess[near] = moments.deviation[left][near] / np.abs(step.time[left][near]) - mean[near]
-        search = _Search.of(panel, lift, active[turned])
+        guess = np.where(step.is_near, distance, np.nan)[left]
+        search = _Search.of(panel, lift, active[turned[left]], target)
         search.pole[active] = np.ldexp(guess, (lift - unit)[active])
         roots.kurtosis[active] = search.run(active)[active]
-        gap = search.pole[active] + np.ldexp(mean, (lift - unit)[active])
+        roots.pole[active], roots.lift[active] = search.pole[active], lift[active]
+        gap = search.pole[active] + np.ldexp(mean[left], (lift - unit)[active])
         with np.errstate(over="ignore"):
             roots.time[active] = -search.scale[active] / gap
     return roots
@@ -182,18 +202,21 @@ class _Search:
     lower: FloatArray
     upper: FloatArray
     first: FloatArray  # where the search began
+    target: FloatArray  # skewness wanted, negative where the sample is turned
     median_due: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, panel: Panel, lift: NDArray[np.intp], turned: IntArray) -> _Search:
+    def of(cls, panel: Panel, lift: NDArray[np.intp], turned: IntArray, target: FloatArray) -> _Search:
         scale = np.ldexp(1.0, lift)
         offset, high = panel.low * scale, panel.high * scale
         top = high - offset
         scale[turned], offset[turned] = -scale[turned], -high[turned]
+        target = target.copy()
+        target[turned] = -target[turned]
         nothing = np.full_like(top, np.nan)
         due = np.ones(len(top), dtype=np.bool_)
-        nearest, farthest = np.full_like(top, _NEAREST), _FARTHEST * top
-        return cls(panel.values, scale, offset, top, nothing, nearest, farthest, nothing.copy(), due)
+        nearest, farthest = np.full_like(top, NEAREST), farthest_pole(top)
+        return cls(panel.values, scale, offset, top, nothing, nearest, farthest, nothing.copy(), target, due)
 
     def to_distance(self, block: FloatArray, which: IntArray) -> None:
         """x -> g."""
@@ -211,53 +234,44 @@ class _Search:
         unknown = which[~self.is_inside(self.pole[which], which)]
         self.pole[unknown] = self.median(unknown, _STRIDED)
         wrong = unknown[~self.is_inside(self.pole[unknown], unknown)]
-        self.pole[wrong] = np.maximum(self.median(wrong, self.values.shape[1]), _NEAREST)
+        self.pole[wrong] = np.maximum(self.median(wrong, self.values.shape[1]), NEAREST)
         self.first[which] = self.pole[which]
         for count in range(_MOST_STEPS):
-            step, proposed, is_good = self.advance(which)
-            kurtosis[which[step.accepted]] = step.kurtosis[step.accepted]
+            proposed, is_good, accepted, found = self.advance(which)
+            kurtosis[which[accepted]] = found[accepted]
             is_good &= self.is_inside(proposed, which) & (count % _PATIENCE < _PATIENCE - 1)
-            self.pole[which] = np.where(is_good | step.accepted, proposed, self.pole[which])
-            self.stride(which[~(is_good | step.accepted)])
-            which = which[~step.accepted & (self.lower[which] * _COLLAPSED < self.upper[which])]
+            self.pole[which] = np.where(is_good | accepted, proposed, self.pole[which])
+            self.stride(which[~(is_good | accepted)])
+            which = which[~accepted & (self.lower[which] * _COLLAPSED < self.upper[which])]
             if not len(which):
                 break
         return kurtosis
 
-    def advance(self, which: IntArray) -> tuple[SeriesStep, FloatArray, NDArray[np.bool_]]:
+    def advance(self, which: IntArray) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_], FloatArray]:
         """One pass: tighten the brackets by the sign of the skewness and propose the next poles."""
-        pole = self.pole[which]
+        pole, target = self.pole[which], self.target[which]
         moments = standardized_moments(self.values, which, ORDER, self.to_flowed)
-        a, top = moments.standardized, self.top[which] / (self.top[which] + pole)
-        step = series_step(a, _furthest(moments, top))
-        skewed = a[3] > 0
+        a = moments.standardized
+        skewed = a[3] > target
         self.upper[which] = np.where(skewed, pole, self.upper[which])
         self.lower[which] = np.where(skewed, self.lower[which], pole)
-        lowest, highest = -moments.mean / moments.deviation, (top - moments.mean) / moments.deviation
-        saturated, is_short = saturated_step(a, lowest, highest)
-        time = np.where(step.is_near | step.accepted, step.time, saturated)
-        left = moments.deviation + time * moments.mean  # the pole of u is at mean + deviation/time; back to g
-        return step, pole * (left / (left - time)), step.is_near | is_short
+        with np.errstate(all="ignore"):  # both sides of every choice are computed
+            return propose_pole(a, moments.mean, moments.deviation, self.top[which], pole, target)
 
     def is_inside(self, proposed: FloatArray, which: IntArray) -> NDArray[np.bool_]:
         inside: NDArray[np.bool_] = (self.lower[which] < proposed) & (proposed < self.upper[which])
         return inside
 
     def stride(self, which: IntArray) -> None:
-        """Without a good step: the median of the row once, then ever farther until a bracket closes, then halve it."""
+        """Without a good step: the median of the row once, then `stride_pole`."""
         due = which[self.median_due[which]]
         self.median_due[due] = False
         median = self.median(due, self.values.shape[1])
         helped = self.is_inside(median, due)
         self.pole[due[helped]] = median[helped]
         rest = which[~self.is_inside(self.pole[which], which)]
-        position = np.log2(self.pole[rest])
-        length = 4 + np.abs(position - np.log2(self.first[rest]))
-        beyond = np.exp2(position + np.where(self.upper[rest] == self.pole[rest], -length, length))
-        lower, upper = self.lower[rest], self.upper[rest]
-        is_open = (lower == _NEAREST) | (upper == _FARTHEST * self.top[rest])
-        fits = is_open & (lower < beyond) & (beyond < upper)
-        self.pole[rest] = np.where(fits, beyond, np.sqrt(lower) * np.sqrt(upper))
+        lower, upper, top = self.lower[rest], self.upper[rest], self.top[rest]
+        self.pole[rest] = stride_pole(self.pole[rest], lower, upper, self.first[rest], top)
 
     def median(self, which: IntArray, count: int) -> FloatArray:
         """Upper median of g over `count` entries spread over the row."""

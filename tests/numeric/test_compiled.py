@@ -12,12 +12,15 @@ import pytest
 import sympy as sp
 from sympy import Rational, Symbol, cos, cosh, exp, log, pi, sin, sqrt, tanh
 
+from symdecouple.calculus.bracket import derivative_along
+from symdecouple.calculus.field import VectorField
 from symdecouple.errors import InvalidInput, UnsupportedExpression
+from symdecouple.language.feature import Feature, FeatureSet
 from symdecouple.language.filters import Filter
 from symdecouple.language.mean import Mean
-from symdecouple.language.sample import coordinates, x
+from symdecouple.language.sample import coordinates, sample, x
 from symdecouple.language.statistics import kurtosis, skewness, variance
-from symdecouple.numeric.compiled import Compiled, as_multiprecision, elementwise
+from symdecouple.numeric.compiled import Compiled, CompiledFeatures, as_multiprecision, average, elementwise
 
 DATA = np.random.default_rng(7).normal(size=(3, 2, 11))
 
@@ -150,3 +153,132 @@ def test_elementwise_functions_are_mpmath_s() -> None:
     with mpmath.workdps(30):
         assert elementwise()["cos"](np.array([mpmath.mpf(1)], dtype=object))[0] == mpmath.cos(1)
         assert Compiled([cos(x)], x)(as_multiprecision([1]))[0][0] == mpmath.cos(1)
+
+
+@pytest.mark.parametrize("power", [3, 4, 5, 7, 11, 64, 65, -3, -4, -65])
+def test_powers_are_products(power: int) -> None:
+    rows = np.random.default_rng(1).uniform(-1.5, 1.5, size=(2, 40))
+    (found,) = Compiled([x**power], x)(rows)
+    np.testing.assert_allclose(found, rows**power, rtol=abs(power) * 2.3e-16)
+
+
+# --- derivatives along fields that are given by numbers ---
+
+DERIVED: list[Any] = [
+    Mean(x),
+    variance(),
+    skewness(),
+    Mean(log(cosh(x - Mean(x)))),
+    Mean(exp(Mean(x * Mean(x**2)) * x)),
+    x * Mean(x**2) - Mean(x),
+    sin(x) + pi / 3,
+    Mean(x**3) * cos(Mean(x) * x),
+]
+
+
+@pytest.mark.parametrize("expr", DERIVED, ids=map(str, DERIVED))
+def test_derivatives_against_mpmath_differences(expr: Any) -> None:
+    rng = np.random.default_rng(2)
+    values, direction = rng.normal(size=(2, 3, 7))
+    (found,) = Compiled([expr], x).derivative(values, direction)
+    with mpmath.workdps(60):
+        function, y, u = Compiled([expr], x), as_multiprecision(values), as_multiprecision(direction)
+        h = mpmath.mpf(10) ** -20
+        (ahead,), (behind,) = function(y + h * u), function(y - h * u)
+        expected = ((ahead - behind) / (2 * h)).astype(float)
+        (exact,) = Compiled([expr], x).derivative(y, u)
+    assert found.shape == expected.shape == exact.shape
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(exact.astype(float), expected, rtol=1e-15, atol=1e-30)
+
+
+@pytest.mark.parametrize("expr", DERIVED, ids=map(str, DERIVED))
+def test_a_pullback_is_the_transpose_of_the_derivative(expr: Any) -> None:
+    rng = np.random.default_rng(3)
+    values, direction, weight = rng.normal(size=(3, 4, 9))
+    function = Compiled([expr, Mean(x**2)], x)
+    weights = [weight if function.pointwise[0] else weight[:, :1], weight[:, 1:2]]
+    pulled = function.pullback(values, weights)
+    along = function.derivative(values, direction)
+    expected = sum(average(w * d, d.shape) for w, d in zip(weights, along, strict=True))
+    np.testing.assert_allclose(average(pulled * direction, values.shape), expected, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("expr", [e for e in DERIVED if e.atoms(Mean) and not e.free_symbols], ids=str)
+def test_the_pullback_of_one_is_the_gradient_field(expr: Any) -> None:
+    one = np.ones((3, 2, 1))
+    (field,) = Compiled([Feature(expr).gradient.expr], x)(DATA)
+    np.testing.assert_allclose(Compiled([expr], x).pullback(DATA, [one]), np.broadcast_to(field, DATA.shape),
+                               rtol=1e-12, atol=1e-13)
+
+
+def test_along_a_symbolic_field_it_is_the_derivative_of_the_calculus() -> None:
+    field = VectorField(x**2 - Mean(x) * x)
+    for feature in (variance(), skewness(), Mean(exp(x - Mean(x)))):
+        target = Feature(feature).gradient
+        (direction,) = Compiled([field.expr], x)(DATA)
+        (found,) = Compiled([target.expr], x).derivative(DATA, direction)
+        (expected,) = Compiled([derivative_along(field, target).expr], x)(DATA)
+        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-12)
+
+
+def test_many_fields_at_the_same_samples() -> None:
+    function = Compiled([skewness(), x * Mean(x**2)], x)
+    directions = np.random.default_rng(4).normal(size=(5, *DATA.shape))
+    together = function.derivative(DATA, directions)
+    weights = [directions[..., :1], directions]
+    pulled = function.pullback(DATA, weights)
+    for i, direction in enumerate(directions):
+        for one, all_of_them in zip(function.derivative(DATA, direction), together, strict=True):
+            np.testing.assert_array_equal(all_of_them[i], one)
+        np.testing.assert_array_equal(pulled[i], function.pullback(DATA, [w[i] for w in weights]))
+
+
+def test_derivatives_with_arguments_and_away_from_kinks() -> None:
+    t = Symbol("t")
+    rows = np.array([[-1.0, 2.0, 4.0]])
+    (found,) = Compiled([t * Mean(x**2)], x, [t]).derivative(rows, np.ones((1, 3)), 3.0)
+    assert found == pytest.approx(2 * 3.0 * 5 / 3)
+    (slope,) = Compiled([Mean(sp.Abs(x))], x).derivative(rows, np.ones((1, 3)))
+    assert slope == pytest.approx(1 / 3)
+    (second,) = Compiled([sp.sign(x) * x], x).derivative(rows, np.ones((1, 3)))
+    assert second.tolist() == [[-1.0, 1.0, 1.0]]
+
+
+def test_a_slope_survives_where_its_parts_overflow() -> None:
+    (found,) = Compiled([log(cosh(x))], x).derivative(np.array([800.0, -2000.0]), np.ones(2))
+    assert found.tolist() == [1.0, -1.0]
+
+
+# --- feature sets ---
+
+
+def test_compiled_features_against_the_calculus() -> None:
+    expressions = [Mean(x), variance(), kurtosis(), Mean(x**2)]
+    features = CompiledFeatures(FeatureSet(expressions))
+    rows = DATA[0]
+    np.testing.assert_allclose(features.values(rows)[:, 1:3], np.stack(
+        [rows.var(axis=1), ((rows - m(rows)) ** 4).mean(axis=1) / rows.var(axis=1) ** 2], axis=1), rtol=1e-13)
+    gradients = features.gradients(rows)
+    assert gradients.shape == (2, 4, 11) and features.gradients(rows, 2).shape == (2, 2, 11)
+    np.testing.assert_allclose(gradients[:, 1], 2 * (rows - m(rows)), rtol=1e-13, atol=1e-15)
+    assert (gradients[:, 0] == 1).all()
+    weights = np.random.default_rng(5).normal(size=(3, 2, 4, 11))
+    found = features.curvature(rows, weights)
+    expected = np.zeros((3, 2, 11))
+    for j, expr in enumerate(expressions):  # the derivative of each field along its own weight
+        field = Compiled([Feature(expr).gradient.expr], x)
+        expected += [np.broadcast_to(field.derivative(rows, w[:, j])[0], rows.shape) for w in weights]
+    np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-12)
+
+
+def test_outside_of_the_domain_everything_is_nan() -> None:
+    features = CompiledFeatures(FeatureSet([Mean(sample("x", interval=(0, 2)) ** 2)]))
+    rows = np.array([[0.5, 1.0], [0.5, 2.0], [-1.0, 1.0]])
+    assert np.isnan(features.values(rows)).tolist() == [[False], [True], [True]]
+    assert np.isnan(features.gradients(rows))[:, 0, 0].tolist() == [False, True, True]
+
+
+def test_features_of_coordinates_are_refused() -> None:
+    with pytest.raises(UnsupportedExpression, match="coordinates"):
+        CompiledFeatures(FeatureSet([coordinates(2)[0]]))

@@ -137,7 +137,7 @@ def test_an_accepted_step_lands_on_zero_skewness_of_the_exact_flow(seed: int) ->
     sample = np.concatenate([sample, -sample + 1e-4])
     x = (sample - sample.mean()) / sample.std()
     a = np.array([[np.mean(x**k)] for k in range(9)])
-    step = series_step(a, np.array([np.abs(x).max()]))
+    step = series_step(a, np.array([np.abs(x).max()]), np.zeros(1))
     assert step.accepted[0]
     skewness, kurtosis = flowed_kurtosis(sample, float(step.time[0]))
     assert abs(skewness) < 1e-12 and kurtosis == pytest.approx(step.kurtosis[0], rel=1e-13)
@@ -147,9 +147,9 @@ def test_a_step_that_is_not_final_says_so() -> None:
     x = np.random.default_rng(0).exponential(size=1000)
     x = (x - x.mean()) / x.std()
     a = np.array([[np.mean(x**k)] for k in range(9)])
-    step = series_step(a, np.array([np.abs(x).max()]))
+    step = series_step(a, np.array([np.abs(x).max()]), np.zeros(1))
     assert not step.accepted[0]
-    time, _ = saturated_step(a, np.array([x.min()]), np.array([x.max()]))
+    time, _ = saturated_step(a, np.array([x.min()]), np.array([x.max()]), np.zeros(1))
     assert 1 / x.min() < time[0] < 0
 
 

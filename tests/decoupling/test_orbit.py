@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 from sympy import Expr, cos, exp, sin
 
-from symdecouple.decoupling.levels import Moved, Orbit, Unreachable
+from symdecouple.decoupling.leaf import Moved, Unreachable
+from symdecouple.decoupling.orbit import Orbit
 from symdecouple.decoupling.reference import reference_values
 from symdecouple.flows.generators import generators
-from symdecouple.flows.normalizer import TIME, make_steps
+from symdecouple.flows.steps import TIME, make_steps
 from symdecouple.flows.separable import flow
 from symdecouple.language.feature import FeatureSet
 from symdecouple.language.mean import Mean

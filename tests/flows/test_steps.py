@@ -9,7 +9,7 @@ import pytest
 from sympy import Expr, Integer, Rational, cos, exp, log, simplify, sin, sqrt
 
 from symdecouple.flows.generators import generators
-from symdecouple.flows.normalizer import TARGET, TIME, Step, composed, make_steps
+from symdecouple.flows.steps import TARGET, TIME, Step, composed, make_steps
 from symdecouple.flows.separable import flow
 from symdecouple.language.canonical import close
 from symdecouple.language.feature import Feature, FeatureSet

@@ -1,0 +1,96 @@
+"""What a plan does at each level and why, as text, LaTeX and HTML."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import latex
+
+__all__ = ["Explanation", "LevelNote"]
+
+
+@dataclass(frozen=True, slots=True)
+class LevelNote:
+    """One level of a plan.
+
+    Attributes
+    ----------
+    level : int
+        How many features are at their references after it.
+    features : tuple of Feature
+        Those that it brings there.
+    references : tuple of Expr or None
+    method : str
+        "explicit", "implicit", "parallel", "narrow path", or "none" where there is no way.
+    formula : str
+        What is done, as text.
+    latex : str
+        The same as LaTeX, without dollar signs; empty where there is no formula.
+    reason : str
+        Why this method: one sentence.
+    domain : str
+        Which samples have this level.
+    """
+
+    level: int
+    features: tuple[Any, ...]
+    references: tuple[Any, ...]
+    method: str
+    formula: str
+    latex: str
+    reason: str
+    domain: str = ""
+
+    @property
+    def title(self) -> str:
+        """What is imposed: "Mean(x) = 0"."""
+        return ", ".join(f"{f} = {'?' if v is None else v}" for f, v in zip(self.features, self.references,
+                                                                          strict=True))
+
+    @property
+    def title_latex(self) -> str:
+        """What is imposed, as LaTeX."""
+        return r",\ ".join(rf"{latex(f.expr)} = {'?' if v is None else latex(v)}"
+                           for f, v in zip(self.features, self.references, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The levels of a plan; `str` is text, notebooks show HTML with formulas."""
+
+    path: str
+    scenario: str
+    notes: tuple[LevelNote, ...]
+
+    def __str__(self) -> str:
+        lines = [f'path "{self.path}", scenario {self.scenario}']
+        for note in self.notes:
+            lines.append(f"level {note.level}: {note.title}, {note.method}: {note.formula}")
+            lines += [f"  {text}" for text in (note.reason, note.domain) if text]
+        return "\n".join(lines)
+
+    def latex(self) -> str:
+        """Return one aligned LaTeX block, a line a level that has a formula."""
+        rows = [rf"\text{{level {note.level}}} &: {note.title_latex} && {note.latex}" for note in self.notes]
+        return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
+
+    def html(self) -> str:
+        """Return a table, a row a level; formulas are between dollar signs for MathJax."""
+        head = "".join(f"<th>{name}</th>" for name in ("level", "imposes", "method", "formula", "why"))
+        body = "".join(_row(note) for note in self.notes)
+        return (f"<p>path <b>{html.escape(self.path)}</b>, scenario <b>{html.escape(self.scenario)}</b></p>"
+                f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+
+def _row(note: LevelNote) -> str:
+    formula = rf"$\displaystyle {html.escape(note.latex)}$" if note.latex else html.escape(note.formula)
+    why = " ".join(text for text in (note.reason, note.domain) if text)
+    cells: Sequence[str] = (str(note.level), rf"${html.escape(note.title_latex)}$", html.escape(note.method), formula,
+                            html.escape(why))
+    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"

@@ -1,0 +1,245 @@
+r"""The modified features behind an implicit level, as exact jets: flow parameters by the implicit function theorem.
+
+A level without a formula is N_k(x) = N_(k-1)(phi_t(N_(k-1)(x))) with t(x) the root of
+
+.. math:: G(t, x) = f_k(N_{k-1}(\varphi^k_t(N_{k-1}(x)))) - v_k, \qquad D_u t = -D_u G/G_t .
+
+At one rational sample t is a number: zero exactly, or enclosed by an interval Newton step, which proves that the root
+is there. Its first two derivatives follow from those of G, and with them those of the modified features.
+
+There are two routes to the derivatives of t. The formulas of the implicit function theorem find; the simplified Newton
+iteration T <- T - G(T, x)/G_t in the algebra of jets, one order an iteration, verifies.
+
+*Which root.* Along [0, t] the flow of every sample is shown to exist. That f_k is monotone there, so that t is the
+first root on the way, is shown as well where the levels before are explicit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from sympy import Expr
+
+from symdecouple.calculus.budget import Budget
+from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
+from symdecouple.calculus.jets import Jet, Point, gradient_at
+from symdecouple.calculus.span import upper_bound
+from symdecouple.flows.steps import TARGET, TIME, Step
+from symdecouple.language.feature import Feature
+from symdecouple.language.sample import Sample
+
+__all__ = ["Column", "ModifiedPoint"]
+
+MAX_STEPS = 60
+MAX_HALVINGS = 40
+MAX_DEPTH = 12
+
+Column = tuple[list[Any], list[dict[int, Any]]]
+"""N grad of a feature, and its Jacobian row by row."""
+
+
+class ModifiedPoint:
+    """A sample vector at which modified features are evaluated as jets.
+
+    Parameters
+    ----------
+    point : Point
+        The sample.
+    steps : sequence of Step
+        The levels, explicit or implicit.
+    values : sequence of Expr
+        The references.
+    sample : Sample
+    clock : Budget
+    by_newton : bool
+        Derivatives of roots by iteration instead of by the formulas of the implicit function theorem.
+    """
+
+    def __init__(self, point: Point, steps: Sequence[Step], values: Sequence[Expr], sample: Sample, clock: Budget,
+                 by_newton: bool = False) -> None:
+        self.world: World = point.world
+        self.point, self.steps, self.values, self.sample = point, tuple(steps), tuple(values), sample
+        self.clock, self.by_newton = clock, by_newton
+        self._levels = {0: point}
+
+    def at_level(self, k: int) -> Point:
+        """Return the sample with features 1..k at their references, as functions of the sample given."""
+        if k not in self._levels:
+            is_explicit = self.steps[k - 1].formula is not None
+            self._levels[k] = self._normalized(self.point, k) if is_explicit else self._lifted(self.at_level(k - 1), k)
+        return self._levels[k]
+
+    def column(self, feature: Feature, level: int) -> Column:
+        """Return N grad (f o N_level), and its Jacobian."""
+        return gradient_at(self.at_level(level).jet(feature.expr), self.point, self.point.size)
+
+    # --- motions ------------------------------------------------------------------------------------------------
+
+    def _normalized(self, point: Point, k: int) -> Point:
+        """Return N_k: by its formula, else from N_(k-1)."""
+        if k == 0:
+            return point
+        if (formula := self.steps[k - 1].formula) is not None:
+            return point.moved([point.jet(formula, self.sample, n) for n in range(point.size)])
+        return self._lifted(self._normalized(point, k - 1), k)
+
+    def _lifted(self, y: Point, k: int) -> Point:
+        """Return N_k from N_(k-1)."""
+        return self._normalized(self._along(y, k, self._time(y, k)), k - 1)
+
+    def _along(self, y: Point, k: int, t: Jet) -> Point:
+        """Follow flow k for a time t."""
+        y = y.moved(y.jets, {TIME: t})
+        return y.moved([y.jet(self.steps[k - 1].flow, self.sample, n) for n in range(y.size)])
+
+    def _gap(self, y: Point, k: int, t: Jet) -> Jet:
+        """Return G = f_k - v_k after a time t."""
+        self.clock.check("the jets of a root")
+        end = self._normalized(self._along(y, k, t), k - 1)
+        return end.jet(self.steps[k - 1].feature.expr) + self._value(y, k).scaled(-1)
+
+    def _value(self, y: Point, k: int) -> Jet:
+        return y.jet(self.values[k - 1])
+
+    # --- the flow parameter as a function -----------------------------------------------------------------------
+
+    def _time(self, y: Point, k: int) -> Jet:
+        formula = self.steps[k - 1].time
+        if formula is not None:
+            return y.moved(y.jets, {TARGET: self._value(y, k)}).jet(formula)
+        fixed = y.moved([Jet(jet.value) for jet in y.jets])
+        root = self._root(fixed, k)
+        if not any(jet.grad for jet in y.jets):
+            return Jet(root)
+        return self._iterated(y, fixed, k, root) if self.by_newton else self._implicit(y, k, root)
+
+    def _implicit(self, y: Point, k: int, root: Any) -> Jet:
+        """Return t by the implicit function theorem: G_i + G_t t_i = 0, and this differentiated once more."""
+        own = self._index(k)
+        gap = self._gap(y, k, self._variable(k, root))
+        slope, zero = gap.grad.pop(own), self.world.number(Fraction(0))
+        first = {i: -g / slope for i, g in gap.grad.items()}
+        mixed = {i: gap.hess.get((min(i, own), max(i, own)), zero) for i in [*first, own]}
+        second: dict[tuple[int, int], Any] = {}
+        for i, a in first.items():
+            for j, b in first.items():
+                if i <= j:
+                    bend = gap.hess.get((i, j), zero) + mixed[i] * b + mixed[j] * a + mixed[own] * a * b
+                    second[i, j] = -bend / slope
+        return Jet(root, first, second)
+
+    def _iterated(self, y: Point, fixed: Point, k: int, root: Any) -> Jet:
+        """Return t by two steps of Newton's method with a fixed slope, from its value: one more order a step."""
+        slope = self._slope(fixed, k, root)[1]
+        t = Jet(root)
+        for _ in range(2):
+            t = t + self._gap(y, k, t).scaled(-1 / slope)
+            t.value = root
+        return t
+
+    def _index(self, k: int) -> int:
+        """The variable that stands for the time of level k, after all coordinates."""
+        return self.point.size + k
+
+    def _variable(self, k: int, value: Any) -> Jet:
+        return Jet(value, {self._index(k): self.world.number(Fraction(1))})
+
+    # --- the flow parameter as a number -------------------------------------------------------------------------
+
+    def _slope(self, y: Point, k: int, t: Any) -> tuple[Any, Any]:
+        """Return G and G_t at a time."""
+        gap = self._gap(y, k, self._variable(k, t))
+        if gap.value is None:
+            raise Irrational
+        return gap.value, gap.grad.get(self._index(k), self.world.number(Fraction(0)))
+
+    def _root(self, y: Point, k: int) -> Any:
+        """Return zero where it is the root exactly, else an interval in which there is one, and one only."""
+        zero = self.world.number(Fraction(0))
+        value, slope = self._slope(y, k, zero)
+        if self.world.is_zero(slope):
+            raise OutsideDomain
+        if self.world.iv is None:
+            if value != 0:
+                raise Irrational
+            return zero
+        root = self._enclosed(y, k, self._approximated(y, k))
+        self._follow(y, k, root)
+        return root
+
+    def _approximated(self, y: Point, k: int) -> Any:
+        """Return the root to about the working precision: Newton's method, steps halved until the residual falls."""
+        y = y.moved([Jet(jet.value.mid) for jet in y.jets])
+        t = self.world.number(Fraction(0))
+        value, slope = self._slope(y, k, t)
+        for _ in range(MAX_STEPS):
+            if self.world.is_zero(value):
+                return t
+            found = self._improved(y, k, t, value, slope)
+            if found is None:
+                break
+            t, value, slope = found
+        raise OutsideDomain
+
+    def _improved(self, y: Point, k: int, t: Any, value: Any, slope: Any) -> tuple[Any, Any, Any] | None:
+        if self.world.is_zero(slope):
+            return None
+        for halving in range(MAX_HALVINGS):
+            trial = (t - value / slope / 2**halving).mid
+            try:
+                self._check_flow(y, k, self._hull(trial))
+                after = self._slope(y, k, trial)
+            except (OutsideDomain, Irrational, ZeroDivisionError):
+                continue
+            if upper_bound(after[0].mid) < upper_bound(value.mid):
+                return trial, *after
+        return None
+
+    def _enclosed(self, y: Point, k: int, t: Any) -> Any:
+        """Return the interval Newton image of a neighbourhood of t that it lies inside: one root is there."""
+        value, slope = self._slope(y, k, t)
+        if self.world.is_zero(slope):
+            raise OutsideDomain
+        radius = 4 * upper_bound(value / slope)
+        for _ in range(4):
+            box = t + self.world.iv.mpf([-radius, radius])
+            slope = self._slope(y, k, box)[1]
+            if self.world.is_zero(slope):
+                break
+            image = t - value / slope
+            if box.a <= image.a and image.b <= box.b:
+                return image
+            radius = 100 * radius
+        raise Irrational
+
+    def _follow(self, y: Point, k: int, root: Any) -> None:
+        """Show that the flows exist up to the root and, behind explicit levels, that G is monotone on the way."""
+        path = self._hull(root)
+        self._halved(path, lambda part: self._check_flow(y, k, part))
+        if all(step.time is not None for step in self.steps[: k - 1]):
+            self._halved(path, lambda part: self._check_slope(y, k, part))
+
+    def _check_flow(self, y: Point, k: int, times: Any) -> None:
+        for jet in self._along(y, k, Jet(times)).jets:
+            if jet.value is None or not jet.value.delta.b < self.world.iv.inf:
+                raise Irrational
+
+    def _check_slope(self, y: Point, k: int, times: Any) -> None:
+        if self.world.is_zero(self._slope(y, k, times)[1]):
+            raise Irrational
+
+    def _halved(self, path: Any, check: Callable[[Any], None], depth: int = MAX_DEPTH) -> None:
+        """Check a path of times in parts that are small enough for intervals to tell."""
+        try:
+            check(path)
+        except (Irrational, OutsideDomain, ZeroDivisionError):
+            if depth == 0:
+                raise OutsideDomain from None
+            for part in (self.world.iv.mpf([path.a, path.mid.b]), self.world.iv.mpf([path.mid.a, path.b])):
+                self._halved(part, check, depth - 1)
+
+    def _hull(self, root: Any) -> Any:
+        iv = self.world.iv
+        return iv.mpf([min(root.a, iv.mpf(0)), max(root.b, iv.mpf(0))])

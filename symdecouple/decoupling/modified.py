@@ -1,0 +1,264 @@
+r"""The modified features: each feature at the sample on which those before it are at their references.
+
+.. math:: \hat f_k(x) = f_k(N_{k-1}(x)), \qquad \hat S_k = \{\hat f_1, \ldots, \hat f_k\}
+
+Where N_(k-1) has a closed form, hat f_k is an ordinary feature, and C1 and C2 of hat S_k are decided as for any other
+set. And whatever f_3 is, hat S_3 is involutive if levels 1 and 2 are shift and scale (Theorem D): hat f_3 is then
+invariant under all x -> a x + b, a > 0, and
+
+.. math:: [1, v_{\hat f_3}] = 0, \qquad [2(x - m), v_{\hat f_3}] = -4 v_{\hat f_3}.
+
+`AffineCovariance` is the certificate of that; it asks nothing of f_3 but two derivatives.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from sympy import Expr, Float, Rational, S, sqrt
+
+from symdecouple.calculus.certificates import Claim
+from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
+from symdecouple.calculus.jets import Point, bracket_at, field_at
+from symdecouple.calculus.subject import Subject
+from symdecouple.calculus.witness import draws
+from symdecouple.errors import InvalidInput, UnsupportedExpression
+from symdecouple.flows.steps import Step, composed
+from symdecouple.language.canonical import canonical, close, decompose, open_statistics
+from symdecouple.language.feature import Feature, FeatureSet, Group
+from symdecouple.language.mean import Mean
+from symdecouple.language.sample import Sample, rational_points
+from symdecouple.language.statistics import variance
+from symdecouple.verdict import Check, Status
+
+__all__ = ["READERS", "AffineCovariance", "ModifiedSubject", "affine_covariance", "first_features", "modified_features",
+           "starts"]
+
+DIGITS = 60
+NARROW = 30
+SIZES = (4, 5, 7)
+
+
+def starts(features: FeatureSet) -> tuple[int, ...]:
+    """Return the level at which each feature is evaluated: how many features come before its group."""
+    return tuple(group[0] for group in features.groups for _ in group)
+
+
+def first_features(features: FeatureSet, count: int) -> FeatureSet:
+    """Return the set of the first few features, in their groups; the last group may be cut."""
+    parts = [[features[n] for n in group if n < count] for group in features.groups]
+    return FeatureSet([part[0] if len(part) == 1 else Group(*part) for part in parts if part])
+
+
+def modified_features(features: FeatureSet, steps: Sequence[Step], count: int) -> FeatureSet | None:
+    """Return hat f_1, ..., hat f_count as ordinary features; None where a level that they need has no closed form.
+
+    Parameters
+    ----------
+    features : FeatureSet
+    steps : sequence of Step
+        How each feature is brought to its reference, as `make_steps` gives them; there may be fewer than features.
+    count : int
+
+    Raises
+    ------
+    InvalidInput
+        If a modified feature is constant: nothing is left of the feature once those before it are fixed.
+
+    Examples
+    --------
+    >>> from symdecouple.flows.generators import generators
+    >>> from symdecouple.flows.steps import TIME, make_steps
+    >>> from symdecouple.flows.separable import flow
+    >>> from symdecouple.language.sample import x
+    >>> features = FeatureSet([Mean(x), Mean(x**2)])
+    >>> flows = [flow(u, time=TIME).expr for u in generators(features).fields]
+    >>> modified_features(features, make_steps(list(features), flows, [S.Zero, S.One], x), 2)
+    FeatureSet([Mean(x), -Mean(x)**2 + Mean(x**2)])
+    """
+    out = []
+    for feature, start in zip(list(features)[:count], starts(features), strict=False):
+        formula = features.sample if start == 0 else steps[start - 1].formula if start <= len(steps) else None
+        if formula is None:
+            return None
+        out.append(_modified(feature, formula, features.sample))
+    return FeatureSet(out)
+
+
+@dataclass(frozen=True, slots=True)
+class ModifiedSubject(Subject):
+    """The modified features of some features, as what a verdict is about.
+
+    Attributes
+    ----------
+    items : tuple of Feature
+        f_1, ..., f_k, of averages.
+    starts : tuple of int
+        The level at which each is evaluated.
+    values : tuple of Expr
+        The references of those before the last level.
+    """
+
+    starts: tuple[int, ...]
+    values: tuple[Expr, ...]
+
+    @classmethod
+    def first(cls, features: FeatureSet, count: int, values: Sequence[Expr | None]) -> ModifiedSubject:
+        """Return hat f_1, ..., hat f_count; the references that count must be there."""
+        began = starts(features)[:count]
+        given = tuple(v for v in values[: began[-1]] if v is not None)
+        if len(given) < began[-1]:
+            raise InvalidInput(f"the modified feature {count} needs the references of features 1 to {began[-1]}, got "
+                               f"{', '.join(map(str, values))}")
+        return cls(tuple(features)[:count], began, tuple(map(_exact, given)))
+
+    def texts(self) -> tuple[str, ...]:
+        """Return one line of text per feature."""
+        return tuple(f"{f} at level {k}" if k else str(f) for f, k in zip(self.items, self.starts, strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the subject as JSON-ready data."""
+        return Subject.to_dict(self) | {"starts": list(self.starts), "values": [self.written(v) for v in self.values]}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ModifiedSubject:
+        """Read what `to_dict` wrote."""
+        plain, began = Subject.from_dict(data), tuple(map(int, data["starts"]))
+        values = tuple(map(plain.read, data["values"]))
+        if (plain.coordinates or len(began) != len(plain) or not all(isinstance(f, Feature) for f in plain.items)
+                or any(not 0 <= start <= k for k, start in enumerate(began)) or list(began) != sorted(began)
+                or len(values) != began[-1] or not all(v.is_number for v in values)):
+            raise InvalidInput(f"levels {began} with references {values} do not fit {len(plain)} features of averages")
+        return cls(plain.items, began, values)
+
+
+def affine_covariance(features: FeatureSet) -> AffineCovariance | None:
+    """Return the certificate that hat S_3 of three features is involutive, None where Theorem D does not apply.
+
+    Examples
+    --------
+    >>> from sympy import cosh, log
+    >>> from symdecouple.language.sample import x
+    >>> affine_covariance(FeatureSet([Mean(x), Mean(x**2), Mean(log(cosh(x)))])).verify()
+    True
+    >>> affine_covariance(FeatureSet([Mean(x), Mean(x**3), Mean(x**2)])) is None
+    True
+    """
+    if len(features) != 3 or features.kind != "mean" or features.parameters or starts(features)[2] != 2:
+        return None
+    made = AffineCovariance(Subject.of(features))
+    try:
+        return made if all(check.passed for check in made.hypotheses()) else None
+    except UnsupportedExpression:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class AffineCovariance(Claim):
+    """Theorem D for (f_1, f_2, f_3): level 2 is reached by shift and scale, so that hat S_3 is involutive for every N.
+
+    f_1 and f_2 have gradients in span{1, x}, so that they are functions of mean and variance, their leaves are those of
+    shift and scale, and N_2(x) = a + b (x - m)/s with constants a and b > 0, at which f_1 and f_2 are at their
+    references. That f_3 is twice differentiable is what the language guarantees of features declared without non-smooth
+    functions, wherever they are defined. `audit` recomputes this, and encloses the brackets for an a and a b.
+    """
+
+    kind: ClassVar[str] = "affine covariance"
+    answers: ClassVar[tuple[str, Status]] = ("C2", Status.PROVED)
+
+    @property
+    def n_samples(self) -> None:
+        """The proof is for every sample size."""
+        return None
+
+    def hypotheses(self) -> Iterable[Check]:
+        """Recompute what the theorem assumes, as symbolic identities."""
+        *pair, third = self.subject.items
+        sample = self.subject.sample
+        found = [decompose(close(feature.gradient.expr, sample), sample) for feature in pair]
+        yield Check("the gradients of f_1 and f_2 are combinations of 1 and x",
+                    all(set(parts) <= {S.One, sample} for parts in found))
+        (b1, a1), (b2, a2) = ((parts.get(S.One, S.Zero), parts.get(sample, S.Zero)) for parts in found)
+        yield Check("they are independent", _is_not_zero(self.subject, a1 * b2 - a2 * b1))
+        yield Check("f_3 is smooth", not third.allow_nonsmooth, f"{third}")
+
+    def _checks(self, rng: random.Random) -> Iterable[Check]:
+        yield Check("three features of averages", len(self.subject) == 3 and self.subject.kind == "mean"
+                    and not self.subject.parameters and all(isinstance(f, Feature) for f in self.subject.items))
+        yield from self.hypotheses()
+        for size in SIZES:
+            yield _brackets_enclosed(self.subject, size, rng)
+
+    def summary(self) -> tuple[str, ...]:
+        m = Mean(self.subject.sample)
+        return ("levels 1 and 2 are shift and scale, the modified feature 3 does not change with them (Theorem D)",
+                f"[1, v3] = 0, [2*({self.subject.sample} - {m}), v3] = -4*v3",
+                "valid where level 2 is reached and feature 3 is twice differentiable")
+
+    def latex(self) -> str:
+        return r"[1, v_{3}] = 0,\quad [2(x - m), v_{3}] = -4\, v_{3}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return self._head() | {"n_samples": None}
+
+
+READERS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+    AffineCovariance.kind: lambda data: AffineCovariance(Subject.from_dict(data["subject"]))}
+
+
+def _exact(value: Expr) -> Expr:
+    """Return a number from a quadrature as the binary fraction that it is."""
+    return value.xreplace({number: Rational(number) for number in value.atoms(Float)})
+
+
+def _modified(feature: Feature, formula: Expr, sample: Sample) -> Feature:
+    if formula == sample:
+        return feature
+    return Feature(canonical(composed(feature.expr, formula, sample), sample), allow_nonsmooth=feature.allow_nonsmooth)
+
+
+def _is_not_zero(subject: Subject, closed: Expr) -> bool:
+    """True where the value at one of a few samples is certainly not zero."""
+    expr, world = open_statistics(closed), World(DIGITS)
+    for points, parameters in draws(subject, 4, random.Random(4), 6):
+        try:
+            value = Point(points, parameters, world).jet(expr).value
+        except (Irrational, OutsideDomain):
+            continue
+        if value is not None and not world.is_zero(value):
+            return True
+    return False
+
+
+def _brackets_enclosed(subject: Subject, size: int, rng: random.Random) -> Check:
+    """Enclose [1, v3] and [2(x - m), v3] + 4 v3 at random rational samples: zero must be inside."""
+    sample, world = subject.sample, World(DIGITS)
+    name, done = f"the brackets by jets, N = {size}", 0
+    for points, parameters in draws(subject, size, rng, 16):
+        items = [Feature(Mean(sample)), Feature(variance(sample)), _standardized(subject.items[2], size, rng)]
+        try:
+            point = Point(points, parameters, world)
+            one, scale, third = (field_at(item, point) for item in items)
+            rest = bracket_at(one, third, point)
+            rest += [a + 4 * b for a, b in zip(bracket_at(scale, third, point), third[0], strict=True)]
+        except (Irrational, OutsideDomain, ZeroDivisionError):
+            continue
+        if not all(world.is_zero(value) for value in rest):
+            return Check(name, False, f"not zero at x = ({', '.join(map(str, points))})")
+        done += all(value.delta.b < world.iv.mpf(10) ** (-NARROW) for value in rest)
+        if done == 2:
+            break
+    return Check(name, done > 0, f"{DIGITS}-digit enclosures of zero" if done else "no sample at which f_3 is defined")
+
+
+def _standardized(feature: Feature, size: int, rng: random.Random) -> Feature:
+    """Return f_3(a + b (x - m)/s), with a and b such that N values stay in the domain."""
+    sample = feature.sample
+    a = rational_points(sample, 1, rng, 9)[0]
+    a = Rational(a.numerator, a.denominator)
+    room = min((abs(end - a) for end in sample.interval if end.is_finite), default=Rational(rng.randint(1, 9)))
+    formula = a + room / (size + 1) * (sample - Mean(sample)) / sqrt(variance(sample))
+    return Feature(composed(feature.expr, formula, sample), allow_nonsmooth=feature.allow_nonsmooth)

@@ -1,0 +1,103 @@
+"""A flow in numbers: where it brings a sample vector, in float64 or with mpmath numbers, and its derivative."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import mpmath
+import numpy as np
+from sympy import oo
+
+from symdecouple.errors import NoClosedForm, Refused
+from symdecouple.flows.chart import X
+from symdecouple.flows.evaluation import T, compiled, mp_function
+from symdecouple.flows.flow import Flow
+from symdecouple.flows.steps import TIME
+from symdecouple.numeric.compiled import Array, Compiled
+
+__all__ = ["Motion", "is_finite", "largest", "linear_solution", "unit"]
+
+
+class Motion:
+    """A flow applied to sample vectors; called with (x, t) it returns values and slopes, both (N,).
+
+    None where the flow of a sample does not exist so long.
+    """
+
+    def __init__(self, flow: Flow) -> None:
+        self.flow = flow
+        self.is_affine = not flow.derivative.has(flow.sample)
+        self._slope = Compiled([flow.derivative.xreplace({flow.time: TIME})], flow.sample, [TIME])
+        self._solution: Callable[[Array, Any], Array] | None = None
+        names = {flow.sample: X, flow.time: T}
+        self._formulas = flow.expr.xreplace(names), flow.derivative.xreplace(names)
+
+    def __call__(self, x: Array, t: Any) -> tuple[Array, Array] | None:
+        try:
+            with np.errstate(all="ignore"):
+                found = self._precise(x, t) if x.dtype == object else (self._floats(x, t), self._slope(x, t)[0])
+        except (ZeroDivisionError, ValueError, Refused):
+            return None
+        return found if found is not None and all(is_finite(largest(part)) for part in found) else None
+
+    def _floats(self, x: Array, t: Any) -> Array:
+        if self._solution is None:
+            try:
+                self._solution = compiled(self.flow.code())
+            except NoClosedForm:  # functions that NumPy lacks
+                self._solution = lambda x, t: np.array(self.flow(x, t, dps=17), dtype=np.float64)
+        return self._solution(x, t)
+
+    def _precise(self, x: Array, t: Any) -> tuple[Array, Array] | None:
+        """Move mpmath numbers; poles between the ends show as complex numbers or as a change of order."""
+        for end in () if self.is_affine else (x.min(), x.max()):
+            low, high = self.flow.domain(end)
+            if not _mp(low) < t < _mp(high):
+                return None
+        values, slope = (_real([mp_function(formula)(v, t) for v in x]) for formula in self._formulas)
+        if values is None or slope is None:
+            return None
+        is_ordered = all(a <= b for a, b in itertools.pairwise(values[np.argsort(x, kind="stable")]))
+        return (values, slope) if is_ordered else None
+
+
+def _real(values: Sequence[Any]) -> Array | None:
+    """Drop imaginary parts that are rounding; None where one is more than that."""
+    numbers = [mpmath.mpmathify(v) for v in values]
+    if any(abs(mpmath.im(v)) > mpmath.sqrt(mpmath.eps) * (1 + abs(v)) for v in numbers):
+        return None
+    return np.array([mpmath.re(v) for v in numbers], dtype=object)
+
+
+def _mp(end: Any) -> Any:
+    if end in (oo, -oo):
+        return mpmath.inf if end == oo else -mpmath.inf
+    return mpmath.mpmathify(end.evalf(mpmath.mp.dps + 10))
+
+
+def linear_solution(matrix: Array, right: Array) -> Array:
+    """Solve a small linear system in numbers of either kind."""
+    if matrix.dtype != object:
+        return np.linalg.solve(matrix, right)
+    solution = mpmath.lu_solve(mpmath.matrix(matrix.tolist()), mpmath.matrix(right.tolist()))
+    return np.array([solution[k] for k in range(len(right))], dtype=object)
+
+
+def unit(values: Array) -> Any:
+    """Return the spacing of numbers at 1."""
+    return mpmath.eps if values.dtype == object else float(np.finfo(np.float64).eps)
+
+
+def largest(values: Array) -> Any:
+    """Return the largest absolute value, NaN where there is one."""
+    if values.dtype != object:
+        return float(np.max(np.abs(values), initial=0.0))
+    sizes = [abs(v) for v in values.flat]
+    return next((s for s in sizes if mpmath.isnan(s)), max(sizes, default=mpmath.mpf(0)))
+
+
+def is_finite(value: Any) -> bool:
+    """True for a finite real number of either kind."""
+    return not isinstance(value, mpmath.mpc) and bool(mpmath.isfinite(value))

@@ -1,0 +1,99 @@
+"""Which levels have a closed form and which take the narrow path, and samples at every level.
+
+A level with a closed form is reached from the sample itself, by one motion on its leaf; a level without one from the
+level before. Both end at the same point where both exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symdecouple.decoupling.narrow_route import NarrowRoute
+from symdecouple.decoupling.routes import Imposed, Route
+from symdecouple.errors import Outcome
+from symdecouple.numeric.compiled import Array
+
+__all__ = ["Nesting"]
+
+
+@dataclass(frozen=True, slots=True)
+class Nesting:
+    """The levels of a plan in numbers of one kind.
+
+    Parameters
+    ----------
+    closed : Route
+    narrow : NarrowRoute
+    is_closed : callable
+        From a level to whether it has a closed form; raises `NoClosedForm` where it has none and the narrow path was
+        not wanted.
+    """
+
+    closed: Route
+    narrow: NarrowRoute
+    is_closed: Callable[[int], bool]
+
+    def levels(self, rows: Array, wanted: Sequence[int], targets: Sequence[Any], keep: bool = False
+               ) -> Iterator[Imposed]:
+        """Yield the rows, (R, N), at each of the wanted levels, which increase; refused rows stay refused.
+
+        Parameters
+        ----------
+        rows : array (R, N)
+        wanted : sequence of int
+        targets : sequence of numbers
+        keep : bool
+            Keep narrow paths, for `Imposed.pullback`.
+        """
+        at, level = _start(rows), 0
+        for k in wanted:
+            nearest = next((j for j in range(k, level, -1) if self.is_closed(j)), level)
+            if nearest > level:
+                at = _without(self.closed.impose(rows, nearest, targets), at.refusals)
+            for j in range(nearest + 1, k + 1):
+                at = self._followed(at, j, targets, keep)
+            level = k
+            yield at
+
+    def move(self, rows: Array, start: int, end: int, targets: Sequence[Any]) -> Imposed:
+        """Bring features start+1..end of rows at level `start` to their targets; features 1..start keep theirs."""
+        if self.is_closed(end):
+            return self.closed.impose(rows, end, targets)
+        at = _start(rows)
+        for k in range(start + 1, end + 1):
+            at = self._followed(at, k, targets, False)
+        return at
+
+    def _followed(self, at: Imposed, k: int, targets: Sequence[Any], keep: bool) -> Imposed:
+        open_rows = np.array([r for r in range(len(at.values)) if r not in at.refusals], dtype=np.intp)
+        wanted = [t[open_rows] if np.ndim(t) else t for t in targets[:k]]
+        found = self.narrow.follow(at.values[open_rows], k, wanted, keep)
+        values, residual = at.values.copy(), at.residual.copy()
+        values[open_rows] = found.values
+        residual[open_rows] = found.residual
+        refusals = {**at.refusals, **{int(open_rows[r]): outcome for r, outcome in found.refusals.items()}}
+
+        def pullback(covectors: Array) -> Array:
+            out = covectors.copy()
+            out[open_rows] = found.pullback(covectors[open_rows])
+            return at.pullback(out)
+
+        return _without(Imposed(values, residual, pullback, refusals), {})
+
+
+def _start(rows: Array) -> Imposed:
+    return Imposed(rows, np.zeros(len(rows), dtype=rows.dtype), lambda covectors: covectors)
+
+
+def _without(imposed: Imposed, refusals: dict[int, Outcome]) -> Imposed:
+    """Note rows that an earlier level refused already."""
+    every = {**imposed.refusals, **refusals}
+    values = imposed.values
+    if every:
+        values = values.copy()
+        values[list(every)] = np.nan
+    return Imposed(values, imposed.residual, imposed.pullback, every)

@@ -1,0 +1,270 @@
+r"""C2 of modified sets behind an implicit level: refuted at a sample, by a minor that certainly does not vanish.
+
+The jets of the modified features (see `implicit`) give their gradients, the brackets, and the (M+1)-minor of the
+gradients and one bracket at a rational sample: exact where all is rational, else an interval that excludes zero. So the
+span is not involutive for samples of that size. All of this is a calculus of averages: the same sample repeated m times
+refutes for m N, unless filters occur. Nothing is proved involutive here.
+
+`verify` makes flows and steps anew from the features and their references, checks that they impose the references, and
+takes the other route to the derivatives of the roots.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import Any, ClassVar
+
+from sympy import oo
+
+from symdecouple.calculus.audit import minor_check, size_check
+from symdecouple.calculus.budget import Budget
+from symdecouple.calculus.certificates import Claim
+from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
+from symdecouple.calculus.jets import Jet, Point, bracket_at
+from symdecouple.calculus.span import independent_rows
+from symdecouple.calculus.subject import Subject
+from symdecouple.calculus.witness import Minor, Witness, draws, minor_of
+from symdecouple.decoupling.implicit import Column, ModifiedPoint
+from symdecouple.decoupling.modified import ModifiedSubject
+from symdecouple.errors import BudgetExceeded, InvalidInput, SymdecoupleError
+from symdecouple.flows.generators import generators
+from symdecouple.flows.separable import flow
+from symdecouple.flows.steps import TIME, Step, make_steps
+from symdecouple.verdict import Check, Status, Verdict
+
+__all__ = ["READERS", "ModifiedIndependence", "ModifiedNonInvolution", "ModifiedWitness", "decide_modified"]
+
+SEED = 20261
+TRIES = 6
+DIGITS = (None, 30, 90)
+LARGEST_SYMMETRIC = 9
+SECONDS_TO_VERIFY = 120.0
+
+def decide_modified(subject: ModifiedSubject, steps: Sequence[Step], *, budget: float = 30.0) -> Verdict:
+    """Try to refute C2 of the modified features at samples of a few sizes, and to prove their C1 on the way.
+
+    Parameters
+    ----------
+    subject : ModifiedSubject
+    steps : sequence of Step
+        The levels up to the last one that is needed.
+    budget : float
+        Seconds.
+
+    Returns
+    -------
+    Verdict
+        REFUTED for the size of the witness, or UNDECIDED. `independence` is PROVED for one size, or UNDECIDED.
+    """
+    start, search = time.perf_counter(), _Search(subject, steps, Budget(budget))
+    try:
+        with search.clock.watch("looking for a sample at which a bracket leaves the span"):
+            search.run()
+    except (BudgetExceeded, SymdecoupleError) as error:
+        search.reason = str(error)
+    independence = Verdict("C1", Status.UNDECIDED, subject.texts(), reason=search.reason)
+    if search.independent is not None:
+        independence = Verdict("C1", Status.PROVED, subject.texts(), reason=f"a {len(subject)}-minor is not zero",
+                               certificate=ModifiedIndependence(subject, search.independent,
+                                                                len(search.independent.sample)))
+    found: dict[str, Any] = {"status": Status.UNDECIDED, "reason": search.reason}
+    if search.failing is not None and search.failing.pair is not None:
+        (i, j), size = search.failing.pair, len(search.failing.sample)
+        found = {"status": Status.REFUTED, "reason": f"[v{i}, v{j}] is not in the span of the gradients, claimed for "
+                 f"N = {size} only", "certificate": ModifiedNonInvolution(subject, search.failing, size)}
+    return Verdict("C2", subject=subject.texts(), independence=independence, seconds=time.perf_counter() - start,
+                   **found)
+
+
+class _Search:
+    """Samples, until one shows independent gradients and one a bracket that leaves their span."""
+
+    def __init__(self, subject: ModifiedSubject, steps: Sequence[Step], clock: Budget) -> None:
+        self.subject, self.steps, self.clock = subject, steps, clock
+        self.independent: Witness | None = None
+        self.failing: Witness | None = None
+        self.reason = "no sample was found that reaches all levels"
+
+    def run(self) -> None:
+        size, looked = len(self.subject) + 1, 0
+        for n in (size, size + 1):
+            for sample in _rational_candidates(self.subject, self.steps, n, self.clock):
+                looked += self._look(sample)
+                if self.failing is not None:
+                    return
+            for sample, _ in draws(self.subject, n, random.Random(SEED), TRIES):
+                looked += self._look(sample)
+                if self.failing is not None:
+                    return
+        if looked:
+            self.reason = (f"no bracket was seen to leave the span at {looked} samples, and membership has no proof "
+                           "here behind a level that is a root")
+
+    def _look(self, sample: Sequence[Fraction]) -> bool:
+        """Look at one sample; false where it does not reach all levels."""
+        for digits in DIGITS:
+            point = Point(sample, {}, World(digits))
+            try:
+                columns = _columns(self.subject, self.steps, point, self.clock, by_newton=False)
+            except Irrational:
+                continue
+            except (OutsideDomain, ZeroDivisionError):
+                return False
+            self._take(columns, point, sample)
+            return True
+        return False
+
+    def _take(self, columns: Sequence[Column], point: Point, sample: Sequence[Fraction]) -> None:
+        vectors = [vector for vector, _ in columns]
+        if self.independent is None:
+            self.independent = _witness(vectors, None, point.world, sample)
+        for i, j in reversed(list(combinations(range(len(columns)), 2))):
+            bracket = bracket_at(columns[i], columns[j], point)
+            self.failing = _witness([*vectors, bracket], (i + 1, j + 1), point.world, sample)
+            if self.failing is not None:
+                return
+
+
+def _rational_candidates(subject: ModifiedSubject, steps: Sequence[Step], n: int, clock: Budget) -> Iterator[Any]:
+    """Yield small symmetric samples at which all levels are rational; odd features are at zero there already."""
+    if subject.sample.interval != (-oo, oo):
+        return
+    found = 0
+    for half in combinations(range(1, LARGEST_SYMMETRIC + 1), n // 2):
+        sample = [Fraction(sign * v) for v in half for sign in (-1, 1)] + [Fraction(0)] * (n % 2)
+        fixed = Point((), {}, World()).moved([Jet(v) for v in sample])
+        try:
+            ModifiedPoint(fixed, steps, subject.values, subject.sample, clock).at_level(max(subject.starts))
+        except (Irrational, OutsideDomain, ZeroDivisionError):
+            continue
+        yield sample
+        found += 1
+        if found == TRIES:
+            return
+
+
+def _columns(subject: ModifiedSubject, steps: Sequence[Step], point: Point, clock: Budget,
+             by_newton: bool) -> list[Column]:
+    modified = ModifiedPoint(point, steps, subject.values, subject.sample, clock, by_newton)
+    return [modified.column(feature, k) for feature, k in zip(subject.items, subject.starts, strict=True)]
+
+
+def _witness(vectors: Sequence[list[Any]], pair: tuple[int, int] | None, world: World,
+             sample: Sequence[Fraction]) -> Witness | None:
+    rows = independent_rows(vectors, world)
+    if rows is None or not (minor := minor_of(vectors, rows, world)).excludes_zero():
+        return None
+    columns = tuple(range(1, len(vectors) + (pair is None)))
+    return ModifiedWitness(tuple(sample), (), columns, pair, tuple(r + 1 for r in rows), minor, world.digits)
+
+
+# --- certificates -----------------------------------------------------------------------------------------------
+
+
+class ModifiedWitness(Witness):
+    """A sample and a minor of modified gradients that is not zero there."""
+
+    __slots__ = ()
+
+    def recomputed(self, subject: Subject) -> Minor:
+        """Evaluate the minor anew: flows from the features, derivatives of roots by iteration."""
+        subject = _modified(subject)
+        point = Point(self.sample, {}, World(self.digits))
+        columns = _columns(subject, _steps_anew(subject), point, Budget(SECONDS_TO_VERIFY), by_newton=True)
+        vectors = [columns[k - 1][0] for k in self.columns]
+        if self.pair is not None:
+            vectors.append(bracket_at(columns[self.pair[0] - 1], columns[self.pair[1] - 1], point))
+        return minor_of(vectors, [r - 1 for r in self.rows], point.world)
+
+
+def _modified(subject: Subject) -> ModifiedSubject:
+    if not isinstance(subject, ModifiedSubject):
+        raise InvalidInput(f"this certificate is about modified features, got {type(subject).__name__}")
+    return subject
+
+
+def _references_check(subject: ModifiedSubject, witness: Witness) -> Check:
+    """Check that at each level the features before it are at their references."""
+    world, clock = World(witness.digits), Budget(SECONDS_TO_VERIFY)
+    levels = sorted(set(subject.starts))
+    fixed = Point((), {}, world).moved([Jet(world.number(v)) for v in witness.sample])
+    modified = ModifiedPoint(fixed, _steps_anew(subject), subject.values, subject.sample, clock)
+    try:
+        for level in levels:
+            at = modified.at_level(level)
+            for feature, value in zip(subject.items[:level], subject.values, strict=False):
+                gap = (at.jet(feature.expr) + at.jet(value).scaled(-1)).value
+                if gap is None or not world.is_zero(gap):
+                    return Check("references", False, f"{feature} is not {value} at level {level}")
+    except (Irrational, OutsideDomain) as error:
+        return Check("references", False, f"level {level} is not reached: {type(error).__name__}")
+    return Check("references", True, f"imposed at levels {', '.join(map(str, levels))}")
+
+
+def _steps_anew(subject: ModifiedSubject) -> list[Step]:
+    level = max(subject.starts)
+    features = list(subject.items)[:level]
+    flows = [flow(u, time=TIME, sample=subject.sample).expr for u in generators(features).fields] if level else []
+    return make_steps(features, flows, list(subject.values), subject.sample)
+
+
+@dataclass(frozen=True, slots=True)
+class ModifiedIndependence(Claim):
+    """A sample at which the gradients of modified features are independent, for its size (C1)."""
+
+    witness: Witness
+    n_samples: int
+    kind: ClassVar[str] = "modified independence"
+    answers: ClassVar[tuple[str, Status]] = ("C1", Status.PROVED)
+
+    @property
+    def pair(self) -> tuple[int, int] | None:
+        """No bracket is in question."""
+        return None
+
+    def _checks(self, rng: random.Random) -> Iterable[Check]:
+        yield size_check(self.subject, self.n_samples)
+        yield _references_check(_modified(self.subject), self.witness)
+        yield minor_check(self.subject, self.witness, range(1, len(self.subject) + 1), self.pair, self.n_samples)
+
+    def summary(self) -> tuple[str, ...]:
+        return (f"witness: {self.witness}",)
+
+    def latex(self) -> str:
+        return rf"\det \approx {float(self.witness.minor.low):.6g} \neq 0"
+
+    def to_dict(self) -> dict[str, Any]:
+        return self._head() | {"witness": self.witness.to_dict(), "n_samples": self.n_samples}
+
+
+@dataclass(frozen=True, slots=True)
+class ModifiedNonInvolution(ModifiedIndependence):
+    """A sample at which a bracket of modified gradients leaves their span, for its size (C2 violated)."""
+
+    kind: ClassVar[str] = "modified non-involution"
+    answers: ClassVar[tuple[str, Status]] = ("C2", Status.REFUTED)
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        """The pair, counted from 1."""
+        if self.witness.pair is None or not self.witness.pair[0] < self.witness.pair[1] <= len(self.subject):
+            raise InvalidInput(f"a bracket is of a pair i < j of {len(self.subject)} features, got {self.witness.pair}")
+        return self.witness.pair
+
+    def summary(self) -> tuple[str, ...]:
+        i, j = self.pair
+        return (f"[v{i}, v{j}] leaves the span", f"witness: {self.witness}")
+
+
+def _reader(kind: type[ModifiedIndependence]) -> Callable[[Mapping[str, Any]], Any]:
+    return lambda data: kind(ModifiedSubject.from_dict(data["subject"]), ModifiedWitness.from_dict(data["witness"]),
+                             int(data["n_samples"]))
+
+
+READERS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+    kind.kind: _reader(kind) for kind in (ModifiedIndependence, ModifiedNonInvolution)}

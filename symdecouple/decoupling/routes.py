@@ -1,0 +1,106 @@
+r"""From samples to levels: the closed forms of one plan, applied to the rows of a batch.
+
+What a level returns (`Imposed`) knows how to carry gradients back. Along closed forms that is Theorem F,
+
+.. math:: \nabla (f \circ N_k)(x) = D^T P_\perp \nabla f(N_k(x))
+
+with D the derivative of the motion, flow parameters held, and P_perp the projection off the span at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import mpmath
+import numpy as np
+
+from symdecouple.decoupling.leaf import Leaf, Moved, Unreachable
+from symdecouple.errors import Outcome
+from symdecouple.numeric.compiled import Array
+
+__all__ = ["ClosedRoute", "Imposed", "Route", "off"]
+
+
+@dataclass(frozen=True, slots=True)
+class Imposed:
+    """Sample vectors at a level.
+
+    Attributes
+    ----------
+    values : array (R, N)
+        NaN in refused rows.
+    residual : array (R,)
+        Largest distance of an imposed feature from its target v, over 1 + abs(v).
+    pullback : callable
+        Takes gradients at `values`, (R, N), of functions of them; returns those at the samples, (R, N).
+    refusals : dict
+        Row to outcome.
+    """
+
+    values: Array
+    residual: Array
+    pullback: Callable[[Array], Array]
+    refusals: dict[int, Outcome] = field(default_factory=dict)
+
+
+class Route(Protocol):
+    """How the first levels are reached, each from anywhere on a leaf."""
+
+    @property
+    def size(self) -> int:
+        """How many levels there are."""
+
+    def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> Imposed:
+        """Bring features 1..k of the rows, (R, N), to their targets: numbers, or arrays (R,)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedRoute:
+    """Levels along closed forms, sample by sample, in numbers of either kind."""
+
+    leaf: Leaf
+
+    @property
+    def size(self) -> int:
+        """How many levels have a closed form."""
+        return self.leaf.size
+
+    def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> Imposed:
+        """As in `Route`."""
+        found: dict[int, Moved] = {}
+        refusals: dict[int, Outcome] = {}
+        for r, row in enumerate(rows):
+            try:
+                found[r] = self.leaf.impose(row, k, [t[r] if np.ndim(t) else t for t in targets[:k]])
+            except Unreachable as error:
+                refusals[r] = error.outcome
+
+        def pullback(covectors: Array) -> Array:
+            out = np.full(rows.shape, np.nan, dtype=rows.dtype)
+            for r, moved in found.items():
+                out[r] = moved.slope * off(covectors[r], self.leaf.generators(moved.values, k))
+            return out
+
+        nan = mpmath.nan if rows.dtype == object else np.nan
+        values, residual = np.full(rows.shape, nan, dtype=rows.dtype), np.full(len(rows), nan, dtype=rows.dtype)
+        for r, moved in found.items():
+            values[r], residual[r] = moved.values, moved.residual
+        return Imposed(values, residual, pullback, refusals)
+
+
+def off(vector: Array, fields: Array) -> Array:
+    """Return the part of a vector orthogonal to some fields, (k, N)."""
+    basis: list[Array] = []
+    for generator in fields:
+        part = _off_basis(generator, basis)
+        basis.append(part / np.sqrt((part * part).sum()))
+    return _off_basis(vector, basis)
+
+
+def _off_basis(vector: Array, basis: list[Array]) -> Array:
+    """Project twice: the first leaves rounding."""
+    for q in basis * 2:
+        vector = vector - q * (q * vector).sum()
+    return vector

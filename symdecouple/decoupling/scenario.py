@@ -1,0 +1,354 @@
+r"""The verdicts that a plan rests on, and which of the four scenarios of the source they amount to.
+
+Two sets are decided for each k, both lazily:
+
+* S_k = {f_1, ..., f_k}, the features as declared: involutive, it has leaves and the flows of closed forms;
+* hat S_k = {hat f_1, ..., hat f_k}, the modified features (see `modified`): if hat S_1, ..., hat S_k are involutive,
+  each with independent gradients, then hat f_1, ..., hat f_(k+1) are mutually decoupled (Theorem D4).
+
+========  =================  =================  =============================================================
+scenario  original set       modified sets      what holds
+========  =================  =================  =============================================================
+1         black box          ?                  gradients are numeric, nothing is decided exactly
+2         not involutive     any                no closed forms on all levels; decoupled as far as hat S_j go
+3         involutive         not involutive     closed forms, but the decoupled features are not mutually exact
+4         involutive         involutive         full decoupling, and one more feature can be decoupled exactly
+========  =================  =================  =============================================================
+
+::
+
+    verdicts = Verdicts(features, steps, values)     # nothing runs yet
+    verdicts.original[3]                              # C2 of S_3, a Verdict; its C1 is .independence
+    verdicts.modified[3]                              # C2 of hat S_3
+    verdicts.scenario                                 # Scenario: str() is "4", "2 or better", ...; .reason
+    verdicts.exact                                    # how many decoupled features are proved mutually decoupled
+    print(verdicts)                                   # the table; decides what is missing
+"""
+
+from __future__ import annotations
+
+import html
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sympy import Expr
+
+from symdecouple.calculus.budget import Budget
+from symdecouple.calculus.frobenius import check_frobenius
+from symdecouple.calculus.independence import check_independence
+from symdecouple.decoupling.modified import (
+    AffineCovariance,
+    ModifiedSubject,
+    affine_covariance,
+    first_features,
+    modified_features,
+    starts,
+)
+from symdecouple.decoupling.refutation import decide_modified
+from symdecouple.errors import InvalidInput, SymdecoupleError
+from symdecouple.flows.steps import Step
+from symdecouple.language.feature import FeatureSet
+from symdecouple.verdict import Status, Verdict
+
+__all__ = ["Decisions", "Scenario", "Verdicts"]
+
+HEAD = ("k", "feature", "original S_k", "modified hat S_k")
+BLACK_BOX = "a feature is a black box: it has no expression to decide by"
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One of the four scenarios, or the range of those that undecided verdicts leave open.
+
+    Attributes
+    ----------
+    lowest, highest : int
+    reason : str
+        One sentence.
+    """
+
+    lowest: int
+    highest: int
+    reason: str
+
+    def __str__(self) -> str:
+        if self.lowest == self.highest:
+            return str(self.lowest)
+        return f"{self.lowest} or better" if self.highest == 4 else f"{self.lowest} or {self.highest}"
+
+
+class Decisions(Mapping[int, Verdict]):
+    """Verdicts on the sets of the first k features, k = 1, ..., M, each decided when it is asked for and then kept.
+
+    Parameters
+    ----------
+    size : int
+        M.
+    decide : callable
+        From k to a verdict.
+    """
+
+    def __init__(self, size: int, decide: Callable[[int], Verdict]) -> None:
+        self._size, self._decide = size, decide
+        self._kept: dict[int, Verdict] = {}
+
+    def __getitem__(self, k: int) -> Verdict:
+        if isinstance(k, bool) or not hasattr(k, "__index__") or not 1 <= k <= self._size:
+            raise InvalidInput(f"verdicts are on the first k features, k = 1 to {self._size}; got {k!r}")
+        if k not in self._kept:
+            self._kept[k] = self._decide(int(k))
+        return self._kept[k]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(1, self._size + 1))
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __contains__(self, k: object) -> bool:
+        return isinstance(k, int) and 1 <= k <= self._size
+
+    @property
+    def decided(self) -> Mapping[int, Verdict]:
+        """The verdicts that are there already; looking at them decides nothing."""
+        return dict(sorted(self._kept.items()))
+
+    def __repr__(self) -> str:
+        kept = ", ".join(f"{k}: {verdict.status.name}" for k, verdict in self.decided.items())
+        return f"Decisions({self._size} sets, decided: {{{kept}}})"
+
+
+class Verdicts:
+    """C2 on the original and on the modified sets of a plan.
+
+    Parameters
+    ----------
+    features : FeatureSet
+        Bound, in order, with its groups.
+    steps : sequence of Step
+        How features are brought to their references along closed-form flows, as far as there are flows.
+    values : sequence of Expr or None
+        The references.
+    stopped : str
+        Why there are no more steps.
+    budget : float
+        Seconds for each verdict, and about as many for the whole table when it is printed.
+
+    Attributes
+    ----------
+    original, modified : Decisions
+
+    Notes
+    -----
+    Nothing runs before a verdict is asked for; an interruption keeps what was decided before it.
+    """
+
+    def __init__(self, features: FeatureSet, steps: Sequence[Step], values: Sequence[Expr | None], *,
+                 stopped: str = "", budget: float = 30.0) -> None:
+        Budget(budget)
+        self.features, self.steps, self.values = features, tuple(steps), tuple(values)
+        self.stopped, self.budget = stopped, budget
+        self.original = Decisions(len(features), self._decide_original)
+        self.modified = Decisions(len(features), self._decide_modified)
+
+    # --- decisions ----------------------------------------------------------------------------------------------
+
+    def _decide_original(self, k: int) -> Verdict:
+        if self.is_black_box:
+            return self._undecided(k, BLACK_BOX)
+        return check_frobenius(first_features(self.features, k), budget=self.budget)
+
+    def _decide_modified(self, k: int) -> Verdict:
+        if self.is_black_box:
+            return self._undecided(k, BLACK_BOX)
+        if max(self._starts[:k]) == 0:  # nothing is modified yet
+            return self.original[k]
+        clock = Budget(self.budget)
+        try:
+            features = first_features(self.features, k)
+            with clock.watch("deciding involutivity of the modified set"):
+                covariance = affine_covariance(features)
+            if covariance is not None:
+                return self._by_covariance(covariance, k, clock)
+            if obstacle := self._obstacle(k):
+                return self._undecided(k, obstacle)
+            if (hats := self._written(k, clock)) is not None:
+                return check_frobenius(hats, budget=clock.remaining)
+            return decide_modified(self._subject(k), self.steps, budget=clock.remaining)
+        except SymdecoupleError as error:
+            return self._undecided(k, str(error))
+
+    def _written(self, k: int, clock: Budget) -> FeatureSet | None:
+        with clock.watch("writing the modified features out"):
+            return modified_features(self.features, self.steps, k)
+
+    def _by_covariance(self, covariance: AffineCovariance, k: int, clock: Budget) -> Verdict:
+        """Return the verdict of Theorem D, with what can be said about C1."""
+        start, texts = time.perf_counter(), self._texts(k)
+        obstacle = self._obstacle(k)
+        independence = Verdict("C1", Status.UNDECIDED, texts, reason=obstacle)
+        try:
+            if not obstacle and (hats := self._written(k, clock)) is not None:
+                texts = tuple(map(str, hats))
+                independence = check_independence(hats, budget=clock.remaining)
+            if not obstacle and independence.status is Status.UNDECIDED:
+                found = decide_modified(self._subject(k), self.steps, budget=clock.remaining).independence
+                independence = found or independence
+        except SymdecoupleError as error:
+            independence = Verdict("C1", Status.UNDECIDED, texts, reason=str(error))
+        return Verdict("C2", Status.PROVED, texts, certificate=covariance, independence=independence,
+                       seconds=time.perf_counter() - start,
+                       reason="whatever feature 3 is, at the standardized sample it is involutive with mean and "
+                       "variance (Theorem D)")
+
+    def _obstacle(self, k: int) -> str:
+        """Say why the modified features 1..k are not known along flows; return nothing where they are."""
+        for level in sorted(set(self._starts[:k]) - {0}):
+            if any(value is None for value in self.values[:level]):
+                return f"level {level} needs the references of features 1 to {level}"
+            if level > len(self.steps):
+                return (f"level {level} is reached along the narrow path, whose end has no formula to decide by"
+                        + (f": {self.stopped}" if self.stopped else ""))
+            if self.original[level].status is not Status.PROVED:
+                return (f"level {level} is reached along the narrow path, whose end has no formula to decide by: "
+                        f"features 1 to {level} are not proved involutive, so that there is no leaf to follow")
+        return ""
+
+    def _subject(self, k: int) -> ModifiedSubject:
+        return ModifiedSubject.first(self.features, k, self.values)
+
+    def _texts(self, k: int) -> tuple[str, ...]:
+        return tuple(f"{feature} at level {start}" if start else str(feature)
+                     for feature, start in zip(tuple(self.features)[:k], self._starts, strict=False))
+
+    def _undecided(self, k: int, reason: str) -> Verdict:
+        return Verdict("C2", Status.UNDECIDED, self._texts(k), reason=reason)
+
+    @property
+    def _starts(self) -> tuple[int, ...]:
+        return starts(self.features)
+
+    @property
+    def _ends(self) -> list[int]:
+        """The sizes of the sets that count: whole groups."""
+        return [group[-1] + 1 for group in self.features.groups]
+
+    # --- what they amount to ------------------------------------------------------------------------------------
+
+    @property
+    def is_black_box(self) -> bool:
+        """True iff a feature has no expression."""
+        return self.features.kind not in ("mean", "coordinates")
+
+    @property
+    def exact(self) -> int:
+        """How many leading decoupled features are proved mutually decoupled, groups aside (Theorem D4).
+
+        One more than the features of the last modified set up to which all are proved involutive with independent
+        gradients, and no more than there are. Decides what it needs.
+        """
+        for end in self._ends[:-1]:
+            if not _is_settled(self.modified[end]):
+                return self._after(end - 1)
+        return len(self.features)
+
+    def _after(self, index: int) -> int:
+        """Return the size of the first groups, that of this feature included."""
+        return next(group[-1] + 1 for group in self.features.groups if index in group)
+
+    @property
+    def scenario(self) -> Scenario:
+        """Which scenario the features are in; decides what it needs."""
+        if self.is_black_box:
+            return Scenario(1, 1, BLACK_BOX)
+        last = len(self.features)
+        original = self.original[last].status
+        if original is Status.REFUTED:
+            return Scenario(2, 2, f"the original set is not involutive: {_short(self.original[last])}")
+        failing = self._first_modified(Status.REFUTED)
+        lowest = 2 if original is Status.UNDECIDED else 3
+        said = "" if lowest == 3 else f"whether the original set is involutive is not decided " \
+            f"({self.original[last].reason}); "
+        if failing:
+            return Scenario(lowest, 3, f"{said}the modified set of {failing} features is not involutive: "
+                            f"{_short(self.modified[failing])}")
+        if open_ := self._first_modified(Status.UNDECIDED):
+            return Scenario(lowest, 4, f"{said}whether the modified set of {open_} features is involutive is not "
+                            f"decided ({self.modified[open_].reason})")
+        if said:
+            return Scenario(2, 4, said.removesuffix("; "))
+        loose = next((end for end in self._ends if not _is_settled(self.modified[end])), 0)
+        return Scenario(4, 4, f"the original set of {last} features and every modified set are proved involutive" + (
+            f", though the gradients of the modified set of {loose} features are not proved independent" if loose else
+            ""))
+
+    def _first_modified(self, status: Status) -> int:
+        """Return the size of the first modified set with a verdict of this status, 0 if there is none."""
+        return next((end for end in self._ends if self.modified[end].status is status), 0)
+
+    # --- the table ----------------------------------------------------------------------------------------------
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        """Return one row a feature, deciding what is missing until about the budget is spent."""
+        end = time.monotonic() + self.budget
+        rows = []
+        for k, feature in enumerate(self.features, 1):
+            cells = []
+            for decisions in (self.original, self.modified):
+                waits = k not in decisions.decided and time.monotonic() > end
+                cells.append("not asked yet" if waits else _cell(decisions[k]))
+            rows.append((str(k), _clipped(str(feature)), *cells))
+        return rows
+
+    def _footer(self) -> list[str]:
+        """Return the scenario and the reasons of what is undecided, where every verdict is there."""
+        if min(len(self.original.decided), len(self.modified.decided)) < len(self.features):
+            return ["the budget is spent: ask for the others one by one, verdicts.modified[k]"]
+        scenario = self.scenario
+        lines = [f"scenario {scenario}: {scenario.reason}",
+                 f"exact: the first {self.exact} decoupled features are proved mutually decoupled" if self.exact > 1
+                 else "exact: one feature is decoupled from nothing"]
+        for name, decisions in (("S", self.original), ("hat S", self.modified)):
+            lines += [f"{name}_{k} undecided: {verdict.reason}" for k, verdict in decisions.decided.items()
+                      if verdict.status is Status.UNDECIDED]
+        return lines
+
+    def __str__(self) -> str:
+        rows = [HEAD, *self._rows()]
+        widths = [max(len(row[n]) for row in rows) for n in range(len(HEAD))]
+        table = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+        return "\n".join([*table, *self._footer()])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in HEAD)
+        body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+                       for row in self._rows())
+        notes = "".join(f"<p>{html.escape(line)}</p>" for line in self._footer())
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
+
+    def __repr__(self) -> str:
+        return f"Verdicts(original={self.original!r}, modified={self.modified!r})"
+
+
+def _is_settled(verdict: Verdict) -> bool:
+    """True where C2 and C1 are proved."""
+    c1 = verdict.independence
+    return verdict.status is Status.PROVED and c1 is not None and c1.status is Status.PROVED
+
+
+def _cell(verdict: Verdict) -> str:
+    if verdict.status is Status.REFUTED:
+        return f"REFUTED {verdict.failing_pair} {verdict.scope}"
+    dependent = verdict.independence is not None and verdict.independence.status is Status.REFUTED
+    return f"{verdict.status.name} {verdict.scope}".removesuffix(" for every N") + (
+        ", gradients dependent" if dependent else "")
+
+
+def _short(verdict: Verdict) -> str:
+    i, j = verdict.failing_pair or (0, 0)
+    return f"[v{i}, v{j}] leaves its span {verdict.scope}"
+
+
+def _clipped(text: str, width: int = 40) -> str:
+    return text if len(text) <= width else text[: width - 3] + "..."

@@ -1,0 +1,1 @@
+"""Ready feature sets, and what is known about them."""

@@ -1,0 +1,164 @@
+r"""Marginal moments: the raw and the standardized set, and the recognition of any set that is one of moments.
+
+A feature set is *of moments* if feature k is a function of the first k raw moments that can be solved for the k-th: raw,
+central and standardized moments, the standard deviation, the logarithm of the variance, and mixtures of them. All such
+sets have the same nested spans 1, x, x^2, ... and the same normalizations; they differ in what their values are called.
+Common coordinates are the mean m, the standard deviation s and the standardized moments,
+
+.. math:: c_j = \mathrm{Mean}(z^j), \qquad x = m + s z, \quad \mathrm{Mean}(z) = 0, \quad \mathrm{Mean}(z^2) = 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from sympy import Dummy, Expr, Poly, S, Symbol, diff, lambdify, simplify, solve, sqrt
+from sympy.polys.polyerrors import PolynomialError
+
+from symdecouple.errors import InvalidInput
+from symdecouple.flows.steps import composed
+from symdecouple.language.canonical import close, statistics_of
+from symdecouple.language.feature import Feature, FeatureSet
+from symdecouple.language.mean import Mean
+from symdecouple.language.sample import Sample, x as generic
+from symdecouple.language.statistics import variance
+
+__all__ = ["MomentCoordinates", "raw_moments", "recognize_moments", "standardized_moments"]
+
+_ORDERS = 20
+
+
+def raw_moments(order: int, sample: Sample = generic) -> FeatureSet:
+    """Return the raw moments Mean(x), ..., Mean(x^order).
+
+    Examples
+    --------
+    >>> raw_moments(3)
+    FeatureSet(Mean(x), Mean(x**2), Mean(x**3))
+    """
+    _check(order)
+    return FeatureSet([Mean(sample**k) for k in range(1, order + 1)])
+
+
+def standardized_moments(order: int, sample: Sample = generic) -> FeatureSet:
+    r"""Return mean, variance and the standardized moments Mean((x - m)^k)/s^k up to an order."""
+    _check(order)
+    centred, spread = sample - Mean(sample), variance(sample)
+    first = [Mean(sample), spread][:order]
+    return FeatureSet([*first, *(Mean(centred**k) / spread ** (S(k) / 2) for k in range(3, order + 1))])
+
+
+def _check(order: int) -> None:
+    if isinstance(order, bool) or not isinstance(order, int) or not 1 <= order <= _ORDERS:
+        raise InvalidInput(f"the order of moments is a whole number from 1 to {_ORDERS}, got {order!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class MomentCoordinates:
+    """How the values of a set of moments and the coordinates (m, s, c_3, c_4, ...) are computed from each other.
+
+    Attributes
+    ----------
+    symbols : tuple of Symbol
+        m, s, c_3, ...
+    values : tuple of Symbol
+        v_1, v_2, ...
+    forward : tuple of Expr
+        Feature k in m, s, ..., c_k.
+    inverse : tuple of Expr
+        Coordinate k in v_k and the coordinates before.
+    """
+
+    symbols: tuple[Symbol, ...]
+    values: tuple[Symbol, ...]
+    forward: tuple[Expr, ...]
+    inverse: tuple[Expr, ...]
+
+    def __len__(self) -> int:
+        return len(self.inverse)
+
+    def coordinates(self, values: Sequence[Any]) -> list[Any]:
+        """Return (m, s, c_3, ...) of feature values: exact numbers, floats, arrays or mpmath numbers.
+
+        Values that no sample has (a variance below 0) come out as NaN, complex or with s <= 0, as their kind does.
+        """
+        found: list[Any] = []
+        for k, value in enumerate(values):
+            if isinstance(value, Expr):
+                found.append(self.inverse[k].xreplace({self.values[k]: value, **dict(zip(self.symbols, found,
+                                                                                      strict=False))}))
+            else:
+                module = "mpmath" if type(value).__module__.startswith("mpmath") else "numpy"
+                found.append(_function(self.inverse[k], (self.values[k], *self.symbols[:k]), module)(value, *found))
+        return found
+
+
+@lru_cache(maxsize=256)
+def _function(expr: Expr, arguments: tuple[Symbol, ...], module: str) -> Any:
+    dummies = [Dummy() for _ in arguments]
+    return lambdify(dummies, expr.xreplace(dict(zip(arguments, dummies, strict=True))), module)
+
+
+@lru_cache(maxsize=64)
+def recognize_moments(features: FeatureSet) -> MomentCoordinates | None:
+    """Return the coordinates of a set of moments, of as many leading features as are; None if fewer than two are.
+
+    Examples
+    --------
+    >>> found = recognize_moments(raw_moments(3))
+    >>> found.inverse
+    (v1, sqrt(-m**2 + v2), (-m**3 - 3*m*s**2 + v3)/s**3)
+    >>> recognize_moments(FeatureSet([Mean(generic), Mean(generic**3)])) is None
+    True
+    """
+    if features.kind != "mean" or any(len(group) > 1 for group in features.groups):
+        return None
+    m, s = Symbol("m", real=True), Symbol("s", positive=True)
+    symbols = [m, s, *(Symbol(f"c{k}", real=True) for k in range(3, len(features) + 1))]
+    values = [Symbol(f"v{k}", real=True) for k in range(1, len(features) + 1)]
+    forward: list[Expr] = []
+    inverse: list[Expr] = []
+    for k, feature in enumerate(features):
+        found = _in_coordinates(feature, features.sample, symbols[: k + 1])
+        solved = None if found is None else _solved(found, symbols[k], values[k])
+        if found is None or solved is None:
+            break
+        forward.append(found)
+        inverse.append(solved)
+    if len(inverse) < 2:
+        return None
+    return MomentCoordinates(tuple(symbols[: len(inverse)]), tuple(values[: len(inverse)]), tuple(forward),
+                             tuple(inverse))
+
+
+def _in_coordinates(feature: Feature, sample: Sample, symbols: Sequence[Symbol]) -> Expr | None:
+    """Write f(m + s z) in the standardized moments of z; None if it has other statistics or none of the last."""
+    m, s = symbols[0], symbols[1] if len(symbols) > 1 else S.One
+    expr = close(composed(feature.expr, m + s * sample, sample), sample)
+    rule: dict[Expr, Expr] = {}
+    for statistic in statistics_of(expr):
+        base, power = statistic.psi.as_base_exp()
+        if base != sample or not power.is_Integer or not 1 <= power <= len(symbols):
+            return None
+        rule[statistic] = S.Zero if power == 1 else S.One if power == 2 else symbols[int(power) - 1]
+    found = simplify(expr.xreplace(rule))
+    return found if found.has(symbols[-1]) else None
+
+
+def _solved(expr: Expr, unknown: Symbol, value: Symbol) -> Expr | None:
+    """Solve for the last coordinate where the solution is one: affine, or one invertible function of it."""
+    try:
+        polynomial = Poly(expr - value, unknown)
+        if polynomial.degree() == 1:
+            return simplify(-polynomial.coeff_monomial(1) / polynomial.LC())
+        if polynomial.degree() == 2 and unknown.is_positive and polynomial.coeff_monomial(unknown) == 0:
+            return sqrt(simplify(-polynomial.coeff_monomial(1) / polynomial.LC()))
+    except PolynomialError:
+        pass
+    if not diff(expr, unknown).is_positive:
+        return None
+    found = solve(expr - value, unknown)
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,220 @@
+"""Exact gradients of the decoupled moments: every level pulls covectors back to the one below.
+
+The covector of order k starts as k z^(k-1)/N on the sample at level k - 1 and goes down:
+
+* a narrow path by the discrete adjoint of the steps it was made of (`runge_kutta.pull_back`);
+* level 3 by Theorem F: projected off span {1, z, z^2}, times the slope of the skew flow. That brings it to x itself:
+  levels 1 and 2 lie on the same leaf.
+
+With D the distance of the k-th moment, p = p_(k-1), g = p(y), H = <g, g>, V = (D/(k H)) g the velocity of the path and
+l a covector, its product with the Jacobian matrix of V is
+
+    p'(y) (l1 - R(y)) - g R'(y),     l1 = D/(k H) (l - 2 g <l, g>/H),     R = sum_(j<k-1) <l1, p_j>/D_j p_j
+
+D itself depends on where the path begins: dD = -k y0^(k-1)/N. What is normal to the moments held is dropped at every
+end: the levels below take it out anyway.
+
+Two laws hold for every result and cost nothing to check: sum(G) = 0 from order 2 on, x.G = 0 from order 3 on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import comb
+
+import numpy as np
+
+from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.numeric.batch import FloatArray, IntArray
+from symdecouple.numeric.moment_basis import mean_of_product, orthogonal_basis
+from symdecouple.numeric.moment_levels import Ladder, climb, gaussian_moments, standardized_reference
+from symdecouple.numeric.moment_path import Course, Followed
+from symdecouple.numeric.runge_kutta import pull_back
+
+__all__ = ["Gradients", "decoupled_gradients", "project", "pullback"]
+
+_CHUNK = 2**16  # numbers differentiated together: the paths they keep stay below some 50 MiB
+
+
+@dataclass(frozen=True, slots=True)
+class Gradients:
+    """Decoupled moments (R, order), their gradients (R, order, N), and the first level that a row does not have."""
+
+    values: FloatArray
+    gradients: FloatArray
+    refusals: dict[int, Outcome] = field(default_factory=dict)
+
+
+def decoupled_gradients(
+    rows: FloatArray, order: int = 6, reference: Sequence[float] | None = None
+) -> Gradients:
+    """Decoupled moments of every row and their gradients by the entries.
+
+    Parameters
+    ----------
+    rows : array (R, N)
+        float64, finite, N at least 2.
+    order : int
+        At least 1.
+    reference : sequence of float, optional
+        Raw moments 1..order - 1; those of the standard normal law by default.
+
+    Returns
+    -------
+    Gradients
+        NaN from the order on that a row does not have.
+
+    Notes
+    -----
+    Relative error about 1e-9, as far as the values themselves keep their digits. The cost is about that of two or three
+    times the values.
+
+    Source: paper, eq:projection, for level 3 and any level where C2 holds; the chain rule elsewhere.
+
+    Examples
+    --------
+    The gradient of the orthokurtosis does not feel mean, variance and skewness:
+
+    >>> x = np.array([[1.0, 2, 3, 5, 8, 13]])
+    >>> g = decoupled_gradients(x, 4).gradients[0, 3]
+    >>> bool(np.all(np.abs(np.vander(x[0], 3, increasing=True).T @ g) < 1e-12 * np.abs(g).max()))
+    True
+    """
+    rows = np.ascontiguousarray(rows, dtype=np.float64)
+    if rows.ndim != 2 or rows.shape[1] < 2 or order < 1:
+        raise InvalidInput(f"rows (R, N) with N >= 2 and order >= 1 are expected, got {rows.shape} and order={order}")
+    raw = gaussian_moments(order - 1) if reference is None else tuple(reference)[: order - 1]
+    centre, unit, goal = standardized_reference(raw)
+    n_rows, n_samples = rows.shape
+    result = Gradients(np.full((n_rows, order), np.nan), np.full((n_rows, order, n_samples), np.nan))
+    step = max(1, _CHUNK // n_samples)
+    with np.errstate(all="ignore"):  # rows without a level are NaN from there on
+        for begin in range(0, n_rows, step):
+            part = slice(begin, min(begin + step, n_rows))
+            refused = _fill(rows[part], order, goal, result.values[part], result.gradients[part])
+            result.refusals.update((begin + i, outcome) for i, outcome in refused.items())
+    for k in range(3, order + 1):
+        result.gradients[:, k - 1] *= unit**k
+    return Gradients(_raw(result.values, centre, unit, goal), result.gradients, result.refusals)
+
+
+def pullback(followed: Followed, covectors: FloatArray) -> FloatArray:
+    """Covectors at the end of `moment_path.follow` become covectors at its start.
+
+    Parameters
+    ----------
+    followed : Followed
+        Of `follow` with ``store=True`` and without weights.
+    covectors : array (R, N) or (c, R, N)
+        d(anything)/d(values), one row or c of them for every row.
+
+    Returns
+    -------
+    array
+        Of the same shape: d(anything)/d(rows) along the moments held; NaN in refused rows.
+    """
+    course = followed.course
+    if course.weights is not None:
+        raise InvalidInput("paths of weighted samples are not differentiated; follow the samples themselves")
+    given = np.asarray(covectors, dtype=np.float64)
+    stacked = given if given.ndim == 3 else given[None]
+    end = (followed.values - course.centre[:, None]) / course.unit[:, None]
+    with np.errstate(all="ignore"):
+        backward = _Backward(course, np.zeros(stacked.shape[:2]))
+        pulled = pull_back(followed.path.tape, course.slope, backward.slope, project(end, stacked, course.k))
+        by_distance = backward.by_distance * (course.k / course.start.shape[1])
+        pulled -= by_distance[:, :, None] * course.start ** (course.k - 1)
+    pulled[:, list(followed.refusals)] = np.nan
+    return pulled if given.ndim == 3 else pulled[0]
+
+
+def project(z: FloatArray, covectors: FloatArray, k: int) -> FloatArray:
+    """Covectors (c, R, N) less their part in span {1, z, .., z^(k-1)}, the gradients of moments 1..k."""
+    basis, _ = orthogonal_basis(z, k)
+    out = covectors.copy()
+    for norm, p in zip(basis.norm, basis.polynomials(z), strict=True):
+        for c in range(len(out)):
+            out[c] -= (mean_of_product(out[c], p) / norm)[:, None] * p
+    return out
+
+
+@dataclass(slots=True)
+class _Backward:
+    """The transposed Jacobian matrix of a path's velocity; what its distance receives is summed up on the way."""
+
+    course: Course
+    by_distance: FloatArray
+
+    def slope(self, y: FloatArray, s: FloatArray, which: IntArray, covectors: FloatArray) -> FloatArray:
+        k, n = self.course.k, y.shape[1]
+        basis, _ = orthogonal_basis(y, k)
+        *lower, (g, slope) = basis.with_derivatives(y)
+        size = basis.norm[-1]
+        rate = self.course.distance[which] / (k * size)
+        out = np.empty_like(covectors)
+        for c, covector in enumerate(covectors):
+            along = mean_of_product(covector, g)
+            self.by_distance[c, which] += n * along / (k * size)
+            scaled = rate[:, None] * (covector - (2 * along / size)[:, None] * g)
+            part, part_slope = np.zeros_like(y), np.zeros_like(y)
+            for norm, (p, p_slope) in zip(basis.norm, lower, strict=False):
+                weight = (mean_of_product(scaled, p) / norm)[:, None]
+                part += weight * p
+                part_slope += weight * p_slope
+            out[c] = slope * (scaled - part) - g * part_slope
+        return out
+
+
+# --- all levels ---
+
+
+def _fill(
+    rows: FloatArray, order: int, goal: Sequence[float], values: FloatArray, gradients: FloatArray
+) -> dict[int, Outcome]:
+    """Standardized moments and gradients of a few rows, in place; the refusals."""
+    n_samples = rows.shape[1]
+    centred = rows - rows.mean(axis=1, keepdims=True)
+    centred -= centred.mean(axis=1, keepdims=True)
+    variance = mean_of_product(centred, centred)
+    z = centred / np.sqrt(variance)[:, None]
+    skewness = mean_of_product(z * z, z)
+    values[:, :3] = np.stack([rows.mean(axis=1), variance, skewness], axis=1)[:, :order]
+    gradients[:, 0] = 1 / n_samples
+    if order > 1:
+        gradients[:, 1] = 2 / n_samples * centred
+    if order > 2:
+        scale = 3 / (n_samples * np.sqrt(variance))
+        gradients[:, 2] = scale[:, None] * (z * z - skewness[:, None] * z - 1)
+    if order < 4:
+        return {}
+    ladder = climb(rows, order, goal, store=True)
+    values[:, 3:] = ladder.moments[4:].T
+    gradients[:, 3:] = _descend(ladder, order).transpose(1, 0, 2)
+    return ladder.refusals
+
+
+def _descend(ladder: Ladder, order: int) -> FloatArray:
+    """Gradients of orders 4..order, (order - 3, R, N)."""
+    assert ladder.skew is not None
+    n_rows, n_samples = ladder.skew.values.shape
+    covectors = np.full((order - 3, n_rows, n_samples), np.nan)
+    samples = {3: (np.arange(n_rows), ladder.skew.values)}
+    samples |= {k: (which, followed.values) for k, which, followed in ladder.levels}
+    for k, (which, z) in samples.items():  # the covector of order k + 1 lives at level k
+        covectors[k - 3, which] = (k + 1) / n_samples * z**k
+    for k, which, followed in reversed(ladder.levels):
+        kept = covectors[k - 3 :, which]
+        covectors[k - 3 :, which] = pullback(followed, kept)
+    return ladder.skew.slope * project(ladder.skew.values, covectors, 3)
+
+
+def _raw(values: FloatArray, centre: float, unit: float, goal: Sequence[float]) -> FloatArray:
+    """Standardized moments become raw moments at the mean and deviation of the reference."""
+    out = values.copy()
+    if out.shape[1] > 1:
+        out[:, 1] += centre**2
+    for k in range(3, out.shape[1] + 1):
+        below = sum(comb(k, i) * centre ** (k - i) * unit**i * goal[i] for i in range(k))
+        out[:, k - 1] = below + unit**k * values[:, k - 1]
+    return out

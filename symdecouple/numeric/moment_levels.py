@@ -1,0 +1,186 @@
+"""The nested normalization of a sample by its moments, level after level, and the decoupled moments on the way.
+
+Level 1 takes the mean out, level 2 the scale, level 3 the skewness (`riccati`, in closed form up to one root), and
+level k > 3 moves the k-th moment along the narrow path (`moment_path`). The decoupled moment of order k is the k-th
+moment of the sample at level k - 1: it does not feel what the levels below have set.
+
+All of it is done on standardized samples z; a reference of other mean and variance comes in at the end, by the binomial
+formula. A sample that has no level k keeps its moments up to order k.
+
+A sample with few distinct values moves as those values with weights: exactly the same path, at less cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import comb, factorial, isfinite
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.numeric.batch import FloatArray, Panel, RowValues
+from symdecouple.numeric.moment_basis import Weights, power_means
+from symdecouple.numeric.moment_path import MOST_GROWTH, RTOL, Followed, follow, pulled_apart
+from symdecouple.numeric.power_sums import ZERO_VARIANCE, range_exponent, standardized_moments, to_unit_range
+from symdecouple.numeric.riccati import Imposed, impose_skewness
+
+__all__ = ["HIGHEST", "Follower", "Ladder", "climb", "decoupled_rows", "gaussian_moments", "place_and_scale"]
+
+HIGHEST = 12  # orders offered: the means of z^(2k-2) keep their meaning in float64
+
+
+class Follower(Protocol):
+    """`moment_path.follow`, or a compiled one."""
+
+    def __call__(
+        self,
+        rows: FloatArray,
+        k: int,
+        targets: ArrayLike,
+        *,
+        held: ArrayLike | None = None,
+        weights: Weights = None,
+        rtol: float = RTOL,
+        store: bool = False,
+    ) -> Followed:
+        """Move the k-th moment of every row to its target."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """Samples at every level.
+
+    Attributes
+    ----------
+    moments : array (order + 1, R)
+        Standardized decoupled moments, from order 0; NaN from where a level is missing.
+    skew : Imposed or None
+        Level 3.
+    levels : list of (k, rows, Followed)
+        Levels above; `rows` are places in the batch.
+    refusals : dict
+        The first level that a row does not have.
+    """
+
+    moments: FloatArray
+    skew: Imposed | None
+    levels: list[tuple[int, np.ndarray, Followed]] = field(default_factory=list)
+    refusals: dict[int, Outcome] = field(default_factory=dict)
+
+
+def gaussian_moments(order: int) -> tuple[float, ...]:
+    """Moments 1..order of the standard normal law: 0 for odd j, (j - 1)!! for even j.
+
+    >>> gaussian_moments(6)
+    (0.0, 1.0, 0.0, 3.0, 0.0, 15.0)
+    """
+    return tuple(
+        0.0 if j % 2 else float(factorial(j) // (2 ** (j // 2) * factorial(j // 2))) for j in range(1, order + 1)
+    )
+
+
+def standardized_reference(reference: Sequence[float]) -> tuple[float, float, tuple[float, ...]]:
+    """Mean, standard deviation, and moments 0..n of (y - mean)/deviation, from raw moments 1..n of y.
+
+    >>> standardized_reference([10.0, 104.0, 1120.0])
+    (10.0, 2.0, (1.0, 0.0, 1.0, 0.0))
+    """
+    raw = [1.0, *map(float, reference)]
+    if not all(map(isfinite, raw)):
+        raise InvalidInput(f"reference={list(reference)!r} was given, finite numbers are expected")
+    centre = raw[1] if len(raw) > 1 else 0.0
+    variance = raw[2] - centre**2 if len(raw) > 2 else 1.0
+    if not variance > 0:
+        raise InvalidInput(
+            f"the reference has mean {centre:g} and second moment {raw[2]:g}, which is more than the mean squared in "
+            "every sample that varies"
+        )
+    unit = variance**0.5
+    return centre, unit, tuple(
+        sum(comb(j, i) * raw[i] * (-centre) ** (j - i) for i in range(j + 1)) / unit**j for j in range(len(raw))
+    )
+
+
+def climb(
+    rows: FloatArray, order: int, goal: Sequence[float], *, follower: Follower = follow, store: bool = False
+) -> Ladder:
+    """Normalize samples level by level, as far as the moment of this order asks for.
+
+    Parameters
+    ----------
+    rows : array (R, N)
+        float64, finite, N at least 2.
+    order : int
+        At least 4.
+    goal : sequence of order numbers
+        Standardized reference moments 0..order - 1.
+    follower : callable
+        `moment_path.follow` or its compiled twin.
+    store : bool
+        Keep the steps, for gradients.
+    """
+    skew = impose_skewness(rows, goal[3])
+    ladder = Ladder(np.full((order + 1, len(rows)), np.nan), skew, refusals=dict(skew.refusals))
+    ladder.moments[:4] = np.array(goal[:4])[:, None]
+    which = np.array([i for i in range(len(rows)) if i not in skew.refusals], dtype=np.intp)
+    z, growth = skew.values[which], np.ones(len(rows))
+    for k in range(4, order):
+        if not len(which):
+            return ladder
+        ladder.moments[k, which] = power_means(z, k)[k]
+        moved = follower(z, k, goal[k], held=goal[1:k], store=store)
+        ladder.levels.append((k, which, moved))
+        growth[which] *= moved.growth
+        refused = {i: pulled_apart(k, growth[which[i]]) for i in np.flatnonzero(growth[which] > MOST_GROWTH).tolist()}
+        refused |= moved.refusals
+        ladder.refusals.update((int(which[i]), outcome) for i, outcome in refused.items())
+        left = np.array([i for i in range(len(which)) if i not in refused], dtype=np.intp)
+        which, z = which[left], moved.values[left]
+    ladder.moments[order, which] = power_means(z, order)[order]
+    return ladder
+
+
+def place_and_scale(panel: Panel) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Mean, variance and skewness of each row, (R,); the skewness of a constant row is NaN.
+
+    A variance beyond float64 is infinite, one below it 0.
+    """
+    varying = np.flatnonzero(panel.low < panel.high)
+    mean, variance = panel.low.copy(), np.zeros(len(panel.low))
+    skewness = np.full(len(panel.low), np.nan)
+    if len(varying):
+        exponent = range_exponent(panel)[varying]
+        found = standardized_moments(panel.values, varying, 3, to_unit_range(panel))
+        with np.errstate(all="ignore"):
+            mean[varying] += np.ldexp(found.mean, exponent)
+            variance[varying] = np.ldexp(found.deviation**2, 2 * exponent)
+        skewness[varying] = found.standardized[3]
+    return mean, variance, skewness
+
+
+def decoupled_rows(
+    panel: Panel, order: int, reference: Sequence[float], follower: Follower = follow
+) -> RowValues:
+    """Decoupled moments 1..order of each row, (R, order), with raw reference moments 1..order - 1."""
+    mean, variance, skewness = place_and_scale(panel)
+    centre, unit, goal = standardized_reference(reference[: order - 1])
+    values = np.full((len(mean), order), np.nan)
+    refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(panel.low == panel.high)} if order > 2 else {}
+    moments = np.full((max(order, 3) + 1, len(mean)), np.nan)
+    moments[:3] = np.array([1.0, 0.0, 1.0])[:, None]
+    moments[3] = skewness
+    if order > 3:
+        which = np.flatnonzero(panel.low < panel.high)
+        ladder = climb(np.asarray(panel.values[which], dtype=np.float64), order, goal, follower=follower)
+        moments[4:, which] = ladder.moments[4:]
+        refusals.update((int(which[i]), outcome) for i, outcome in ladder.refusals.items())
+    values[:, 0] = mean
+    if order > 1:
+        values[:, 1] = variance + centre**2
+    for k in range(3, order + 1):
+        below = sum(comb(k, i) * centre ** (k - i) * unit**i * goal[i] for i in range(k))
+        values[:, k - 1] = below + unit**k * moments[k]
+    return RowValues(values, refusals)

@@ -1,0 +1,422 @@
+"""The narrow path of the raw moments: the k-th moves to its target while the first k-1 stay.
+
+On rows y whose first k-1 moments are held, with D_(k-1) the squared norm of the orthogonal polynomial p_(k-1)
+(`moment_basis`), the path is parametrized by the value of the k-th moment, which it changes at a constant rate:
+
+    dy/ds = (v - Mean(y0^k)) p_(k-1)(y) / (k D_(k-1)),      s from 0 to 1
+
+After every step, and at the end, Newton's correction puts all k moments where they belong: y + sum_j c_j p_(j-1)(y)
+with a lower triangular system for c. Every motion is a polynomial of the entry, so equal entries stay equal and the
+order of entries stays.
+
+*Coordinates.* Mean and variance are held, so the path runs in z = (y - mean)/deviation, where all is near 1; a change
+of the k-th raw moment is deviation^k times that of z.
+
+*What ends a path.* At a critical point p_(k-1) vanishes on the sample: k-1 distinct values are left, apart from
+rounding. A target behind it is not attainable on this path; the value that was reached is its limit to about twelve
+digits. Rows where that is known beforehand are refused at once: fewer than k distinct values, a target that is no
+moment beside the ones held (the Hankel matrix), a fourth moment of N/2 and more at no skewness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.numeric.batch import FloatArray, IntArray
+from symdecouple.numeric.moment_basis import (
+    Weights,
+    free_direction,
+    hankel_norms,
+    orthogonal_basis,
+    power_means,
+)
+from symdecouple.numeric.ranges import orthokurtosis_range
+from symdecouple.numeric.runge_kutta import End, Path, integrate
+
+__all__ = ["MOST_GROWTH", "Course", "Followed", "correct", "follow", "pulled_apart", "residuals"]
+
+RTOL = 1e-11  # local error of a step in standard deviations: 1e-9 in moments to order 6, with a digit to spare
+RESIDUAL = 2e-14  # of a moment, relative to Mean|z|^j: what counts as there
+_NOISE = 2.0**-48  # 4e-15: a gap that is left alone
+_SETTLED = 5e-15  # no further correction
+_CORRECTIONS = 4
+_FEW = 1e-7  # D_(k-1)/h_(2k-2) below which distinct values are counted
+_CROWDED = 1e-3  # and below which growth is looked at
+MOST_GROWTH = 2.0**24  # leaves about half of the digits
+_FIRST = 0.3  # the first step moves a row by this many standard deviations
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What the path of each row is: the numbers that a second look at it needs.
+
+    Attributes
+    ----------
+    k : int
+    centre, unit : arrays (R,)
+        Mean and standard deviation that are held.
+    start : array (R, N)
+        z at s = 0.
+    goal : array (k + 1, R)
+        Moments of z at the end, from order 0.
+    first : array (R,)
+        k-th moment of z at the start.
+    weights : array (R, N) or None
+    """
+
+    k: int
+    centre: FloatArray
+    unit: FloatArray
+    start: FloatArray
+    goal: FloatArray
+    first: FloatArray
+    weights: Weights
+
+    @property
+    def distance(self) -> FloatArray:
+        """By how much the k-th moment of z has to change."""
+        change: FloatArray = self.goal[self.k] - self.first
+        return change
+
+    def slope(self, z: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
+        """dz/ds."""
+        direction, norm = free_direction(z, self.k, _taken(self.weights, which))
+        rate = self.distance[which] / (self.k * norm)
+        moved: FloatArray = direction * rate[:, None]
+        return moved
+
+    def corrected(self, z: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
+        """One Newton step towards the moments that belong to s."""
+        goal = self.goal[:, which].copy()
+        goal[self.k] -= (1 - s) * self.distance[which]
+        return correct(z, goal, _taken(self.weights, which))
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """The rows at the end of their paths.
+
+    Attributes
+    ----------
+    values : array (R, N)
+        NaN in refused rows.
+    residual : array (R,)
+        Largest distance of one of the k moments of z from its target, over Mean|z|^j.
+    attained : array (R,)
+        Raw k-th moment that was reached: the target, or the last value before a refusal.
+    growth : array (R,)
+        By how much the path pulled values apart, at most, where the sample was crowded at its start; else 1. Rounding
+        of the start grows by it.
+    refusals : dict
+        `Outcome` by row.
+    course, path : Course, Path
+        For `moment_adjoint`; the path has a tape if that was asked for.
+    """
+
+    values: FloatArray
+    residual: FloatArray
+    attained: FloatArray
+    growth: FloatArray
+    refusals: dict[int, Outcome]
+    course: Course
+    path: Path
+
+
+def follow(
+    rows: FloatArray,
+    k: int,
+    targets: ArrayLike,
+    *,
+    held: ArrayLike | None = None,
+    weights: Weights = None,
+    rtol: float = RTOL,
+    store: bool = False,
+) -> Followed:
+    """Move the k-th raw moment of every row to its target along the gradient that moments 1..k-1 leave free.
+
+    Parameters
+    ----------
+    rows : array (R, N)
+        float64. In either direction: towards a reference, or from it back to a value.
+    k : int
+        At least 3; mean and second moment have formulas.
+    targets : float or array (R,)
+        Raw moments Mean(y^k).
+    held : array (k - 1,) or (k - 1, R), optional
+        Raw moments 1..k-1 that hold on the path. By default those of the rows; where they are known, rounding left
+        behind by earlier levels is removed.
+    weights : array (R, N), optional
+        Of the entries, sum 1 in each row; equal by default.
+    rtol : float
+    store : bool
+        Keep the steps for `moment_adjoint.pullback`.
+
+    Returns
+    -------
+    Followed
+        Rows that are there already are returned bit for bit.
+
+    Examples
+    --------
+    Seven values at mean 0, variance 1 and no skewness; their kurtosis moves to 3 and the others stay:
+
+    >>> import numpy as np
+    >>> z = np.array([[-3.0, -2, -1, 0, 1, 2, 3]]) / 2
+    >>> there = follow(z, 4, 3.0)
+    >>> np.round([np.mean(there.values**j) for j in (1, 2, 3, 4)], 12) + 0.0
+    array([0., 1., 0., 3.])
+
+    At N = 6 it cannot be had:
+
+    >>> print(follow(np.array([[-3.0, -2, -1, 1, 2, 3]]) * (3 / 14) ** 0.5, 4, 3.0).refusals[0].reason)
+    moment not attainable
+    """
+    if k < 3:
+        raise InvalidInput(f"k={k} was given, at least 3 is expected; shift and scale impose moments 1 and 2")
+    rows = np.ascontiguousarray(rows, dtype=np.float64)
+    with np.errstate(all="ignore"):
+        course = _course(rows, k, np.broadcast_to(np.asarray(targets, dtype=np.float64), len(rows)), held, weights)
+        at_start = residuals(course.start, course.goal, weights)
+        refusals = _refused_at_once(course, at_start)
+        refused = np.zeros(len(rows), dtype=np.bool_)
+        refused[list(refusals)] = True
+        moving = np.flatnonzero(~refused & ~(at_start <= RESIDUAL))
+        path = _integrate(course, moving, rtol, store)
+        residual = at_start.copy()
+        residual[moving] = _settle(course, path.values, moving)
+        values = rows.copy()
+        values[moving] = course.centre[moving, None] + course.unit[moving, None] * path.values[moving]
+        arrived = (path.ending == End.REACHED) & (residual <= RESIDUAL)
+        growth = _growth(course, path, moving[arrived[moving]])
+        refusals |= {int(i): _why(course, path, i) for i in moving[~arrived[moving]]}
+        refusals |= {int(i): pulled_apart(k, growth[i]) for i in np.flatnonzero(growth > MOST_GROWTH)}
+        gone = sorted(refusals)
+        residual[gone] = np.where(np.isfinite(residual[gone]), residual[gone], np.inf)
+        values[gone] = np.nan
+        attained = _raw_moment(course, path.values)
+    return Followed(values, residual, attained, growth, dict(sorted(refusals.items())), course, path)
+
+
+def correct(z: FloatArray, goal: FloatArray, weights: Weights = None) -> FloatArray:
+    """One step of Newton's method in the span of p_0..p_(k-1) towards Mean(z^j) = goal[j], j = 1..k."""
+    k = len(goal) - 1
+    basis, means = orthogonal_basis(z, k, weights)
+    lower = basis.of_powers()
+    gap = goal[1:] - means[1 : k + 1]
+    gap[np.abs(gap) <= _NOISE * _sizes(means, k)[1:]] = 0  # divided by a small norm, rounding would push
+    c = np.empty((k, len(z)))
+    for i in range(k):  # the derivative of Mean(z^(i+1)) along p_j is (i + 1) L_ij D_j
+        rest = gap[i] / (i + 1)
+        for j in range(i):
+            rest = rest - lower[i, j] * basis.norm[j] * c[j]
+        c[i] = rest / basis.norm[i]
+    moved = z.copy()
+    for c_j, p in zip(c, basis.polynomials(z), strict=True):
+        moved += c_j[:, None] * p
+    return moved
+
+
+def residuals(z: FloatArray, goal: FloatArray, weights: Weights = None) -> FloatArray:
+    """Largest |Mean(z^j) - goal[j]| over Mean|z|^j, j = 1..k; odd orders by the mean of their neighbours."""
+    k = len(goal) - 1
+    means = power_means(z, k + k % 2, weights)
+    gap = np.abs(means[1 : k + 1] - goal[1:])
+    largest: FloatArray = np.max(gap / _sizes(means, k)[1:], axis=0)
+    return largest
+
+
+def _sizes(means: FloatArray, k: int) -> FloatArray:
+    """Mean|z|^j, j = 0..k, from the power means up to k + 1 at odd k; those of odd order from above."""
+    size = means[: k + 1].copy()
+    size[1::2] = np.sqrt(means[0:k:2] * means[2 : k + 2 : 2])
+    return size
+
+
+# --- before ---
+
+
+def _course(rows: FloatArray, k: int, targets: FloatArray, held: ArrayLike | None, weights: Weights) -> Course:
+    """Mean and deviation, and what the moments of z are to be."""
+    if held is None:
+        centre = power_means(rows, 1, weights)[1]
+        centre = centre + power_means(rows - centre[:, None], 1, weights)[1]
+        unit = np.sqrt(power_means(rows - centre[:, None], 2, weights)[2])
+        start = (rows - centre[:, None]) / unit[:, None]
+        means = power_means(start, k, weights)
+        goal = means.copy()
+        goal[1], goal[2] = 0, 1
+        goal[k] += (targets - power_means(rows, k, weights)[k]) / unit**k
+        return Course(k, centre, unit, start, goal, means[k], weights)
+    given = np.asarray(held, dtype=np.float64)
+    given = np.broadcast_to(given[:, None] if given.ndim == 1 else given, (k - 1, len(rows)))
+    raw = np.vstack([np.ones((1, len(rows))), given, targets[None]])
+    centre, unit = raw[1].copy(), np.sqrt(raw[2] - raw[1] ** 2)
+    start = (rows - centre[:, None]) / unit[:, None]
+    goal = np.array([
+        sum(comb(j, i) * raw[i] * (-centre) ** (j - i) for i in range(j + 1)) / unit**j for j in range(k + 1)
+    ])
+    return Course(k, centre, unit, start, goal, power_means(start, k, weights)[k], weights)
+
+
+def _refused_at_once(course: Course, residual: FloatArray) -> dict[int, Outcome]:
+    """Rows whose target is out of reach whatever the path."""
+    k, n_samples = course.k, course.start.shape[1]
+    refused: dict[int, Outcome] = {}
+    _, norm = free_direction(course.start, k, course.weights)
+    highest = power_means(course.start, 2 * k - 2, course.weights)[-1]
+    for i in np.flatnonzero(~(norm > _FEW * highest)):
+        count = len(np.unique(course.start[i]))
+        if not np.isfinite(course.goal[:, i]).all() or not np.isfinite(highest[i]):
+            refused[int(i)] = Outcome(False, "beyond float64", "moments of this sample overflow; rescale it")
+        elif count < k and not residual[i] <= RESIDUAL:
+            refused[int(i)] = _too_few(k, count, float(course.first[i]), float(course.goal[k, i]))
+    if k % 2 == 0:
+        spare = hankel_norms(course.goal)[-1]
+        for i in np.flatnonzero(~(spare > 0)):
+            least = course.goal[k, i] - spare[i]
+            refused.setdefault(int(i), _unattainable(course, i, f"whatever the sample, it exceeds {least:.6g}"))
+    if k == 4 and course.weights is None:
+        least, most = orthokurtosis_range(n_samples)
+        wanted = course.goal[4]
+        outside = (course.goal[3] == 0) & ~((least < wanted) & (wanted < most))
+        for i in np.flatnonzero(outside & ~(residual <= RESIDUAL)):
+            here = f"without skewness it stays inside ({least:.6g}, {most:.6g}) for {n_samples} samples"
+            more = f", more than {2 * wanted[i]:.6g} are needed" if wanted[i] >= most else ""
+            refused.setdefault(int(i), _unattainable(course, i, here + more))
+    return refused
+
+
+def _too_few(k: int, count: int, value: float, target: float) -> Outcome:
+    return Outcome(
+        False,
+        "two-valued" if count == 2 else "too few distinct values",
+        f"{count} distinct values are a critical point of moment {k}: it stays at {value:.6g} where {target:.6g} was "
+        f"asked for (standardized); at least {k} distinct values are needed, break ties if noise is acceptable",
+    )
+
+
+def _unattainable(course: Course, i: int | np.intp, why: str) -> Outcome:
+    return Outcome(
+        False,
+        "moment not attainable",
+        f"moment {course.k} is {course.first[i]:.6g}, {course.goal[course.k, i]:.6g} was asked for (standardized): "
+        + why,
+    )
+
+
+# --- the path ---
+
+
+def _integrate(course: Course, moving: IntArray, rtol: float, store: bool) -> Path:
+    """The paths of the rows named in `moving`; the others stay at s = 0."""
+
+    def renamed(function: Callable[[FloatArray, FloatArray, IntArray], FloatArray]) -> Any:
+        return lambda z, s, which: function(z, s, moving[which])
+
+    z = course.start[moving]
+    _, norm = free_direction(z, course.k, _taken(course.weights, moving))
+    speed = np.abs(course.distance[moving]) / (course.k * np.sqrt(norm))
+    first = np.where(np.isfinite(speed), np.minimum(1.0, _FIRST / speed), 1.0)
+    found = integrate(
+        renamed(course.slope),
+        z,
+        rtol=rtol,
+        scale=np.ones(len(moving)),
+        first_step=first,
+        after_step=renamed(course.corrected),
+        store=store,
+    )
+    n_rows = len(course.start)
+    path = Path(
+        course.start.copy(),
+        np.zeros(n_rows),
+        np.full(n_rows, End.REACHED, dtype=np.int8),
+        np.zeros(n_rows, dtype=np.intp),
+        np.zeros(n_rows, dtype=np.intp),
+        tuple(type(step)(moving[step.which], step.begin, step.size, step.values) for step in found.tape),
+    )
+    for name in ("values", "reached", "ending", "steps", "failed"):
+        getattr(path, name)[moving] = getattr(found, name)
+    return path
+
+
+def _settle(course: Course, z: FloatArray, moving: IntArray) -> FloatArray:
+    """Correct the end points in place until their moments are there to rounding; returns the residuals."""
+    goal, weights = course.goal[:, moving], _taken(course.weights, moving)
+    residual = residuals(z[moving], goal, weights)
+    for _ in range(_CORRECTIONS):
+        left = np.flatnonzero((residual > _SETTLED) & (residual < 1e-3))
+        if not len(left):
+            break
+        here = moving[left]
+        moved = correct(z[here], goal[:, left], _taken(weights, left))
+        after = residuals(moved, goal[:, left], _taken(weights, left))
+        better = after < residual[left]
+        z[here[better]] = moved[better]
+        residual[left[better]] = after[better]
+        if not better.any():
+            break
+    return residual
+
+
+def _growth(course: Course, path: Path, which: IntArray) -> FloatArray:
+    """Largest ratio of a gap at the end to the same gap at the start; 1 where the start is not crowded."""
+    growth = np.ones(len(course.start))
+    start = course.start[which]
+    _, norm = free_direction(start, course.k, _taken(course.weights, which))
+    highest = power_means(start, 2 * course.k - 2, _taken(course.weights, which))[-1]
+    for i in which[~(norm > _CROWDED * highest)]:
+        order = np.argsort(course.start[i], kind="stable")
+        before, after = np.diff(course.start[i, order]), np.diff(path.values[i, order])
+        growth[i] = np.max(after[before > 0] / before[before > 0], initial=1.0)
+        if after.min() < -(2.0**-40):  # the order was lost, and with it all that tells the values apart
+            growth[i] = np.inf
+    return growth
+
+
+def pulled_apart(k: int, growth: float) -> Outcome:
+    """Say that rounding grew too much on the way to level k."""
+    return Outcome(
+        False,
+        "beyond float64",
+        f"moment {k} is attainable, but the sample is so crowded that its values are pulled apart by a factor "
+        f"{growth:.2g}, and their rounding with them; tie the values that are meant to be equal",
+    )
+
+
+def _why(course: Course, path: Path, i: np.intp) -> Outcome:
+    """Why the path of row i did not arrive."""
+    z = path.values[i : i + 1]
+    k, weights = course.k, None if course.weights is None else course.weights[i : i + 1]
+    value, target = power_means(z, k, weights)[k, 0], course.goal[k, i]
+    norm = float(free_direction(z, k, weights)[1][0] / power_means(z, 2 * k - 2, weights)[-1, 0])
+    if path.ending[i] == End.STALLED and norm < 1e-6 and path.reached[i] > 0:
+        return _unattainable(
+            course,
+            i,
+            f"on the path it comes to {value:.10g} and no farther, where the samples fall together to {k - 1} distinct "
+            "values; ask for a value before it, take more samples, or break ties if noise is acceptable",
+        )
+    return Outcome(
+        False,
+        "not converged",
+        f"moment {k} came to {value:.10g} after {path.steps[i]} steps, {target:.10g} was asked for (standardized); "
+        "the sample crowds beyond the reach of float64",
+    )
+
+
+def _raw_moment(course: Course, z: FloatArray) -> FloatArray:
+    """Mean(y^k) of y = centre + unit z."""
+    attained: FloatArray = power_means(course.centre[:, None] + course.unit[:, None] * z, course.k, course.weights)[-1]
+    return attained
+
+
+def _taken(weights: Weights, which: IntArray | NDArray[np.bool_]) -> Weights:
+    return None if weights is None else weights[which]

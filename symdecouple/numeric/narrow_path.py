@@ -1,0 +1,400 @@
+r"""The narrow path: one feature brought to its target while those before it stay, for any features, in batches.
+
+With v_j = N grad f_j, <u, v> = Mean(u v) and g_k the part of v_k orthogonal to v_1, ..., v_{k-1}, level k follows
+
+.. math:: \frac{dy}{ds} = (v - f_k(y_0)) \, \frac{g_k}{\langle g_k, v_k \rangle}, \qquad s \in [0, 1]
+
+from y_0. Along it f_1, ..., f_{k-1} stay where they are and f_k is linear in s, so that s = 1 is the target v. A
+Gauss-Newton correction, of least norm, puts all k features back to these values after every step (Algorithm 3).
+
+What is moved is anything that satisfies `Features`: values and gradients in arrays; second derivatives where gradients
+of the normalization are wanted (`numeric.adjoint`). Rows never meet: each has its own steps, end and reason.
+
+Signatures::
+
+    NarrowPath(features, rtol=1e-12, max_steps=2000)
+        .follow(rows (R, N), k, targets (R,) or number, store=False) -> Imposed
+        .normalize(rows (R, N), targets (K,) or (R, K), store=False) -> list of Imposed, levels 1 to K
+    Imposed: values (R, N), NaN where refused; reached (R,); residual (R,); refusals {row: Outcome}; steps (R,); parts
+
+Refusals: "not finite" (a feature at the start), "critical point" (no projected gradient there), "not attainable" (the
+path ends before the target, the value reached is told), "no convergence".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.language.feature import FeatureSet
+from symdecouple.numeric.batch import FloatArray, IntArray
+from symdecouple.numeric.compiled import CompiledFeatures
+from symdecouple.numeric.runge_kutta import End, Step, integrate
+
+__all__ = ["Features", "Frame", "Imposed", "Level", "NarrowPath", "Part"]
+
+EPS = float(np.finfo(np.float64).eps)
+_CHUNK = 2**14  # numbers that move together, as in runge_kutta
+_DEPENDENT = 2.0**-44  # a projected gradient shorter than this part of the gradient is rounding
+_CANCELLED = 0.1  # what is left of a gradient by one projection, to need a second one: a digit is lost at most
+_MOST_CORRECTIONS = 10  # each doubles the digits; the last ones find that nothing improves
+
+
+class Features(Protocol):
+    """Features as functions of arrays, one sample vector a row.
+
+    `values` and `gradients` return NaN, without a warning, where a feature is not defined. A row must give the same
+    bits beside any other rows. `curvature` is needed for the gradients of a normalization only.
+    """
+
+    names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        """Return M, the number of features."""
+        ...
+
+    def values(self, rows: FloatArray) -> FloatArray:
+        """Return the features of rows (R, N), of shape (R, M)."""
+        ...
+
+    def gradients(self, rows: FloatArray, count: int) -> FloatArray:
+        """Return v = N grad f of the first `count` features, of shape (R, count, N)."""
+        ...
+
+    def curvature(self, rows: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the sum over j of N Hess f_j w_j, of shape (..., R, N), for weights (..., R, count, N)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Gradients in an orthonormal basis: v_j = sum over i <= j of T_ij q_i, with <q_i, q_j> = 1 or 0.
+
+    `basis` is (k, R, N), `triangle` (R, k, k); its last diagonal number is the size of the projected gradient. Where
+    v_j depends on those before it up to rounding, q_j is 0 and `sound` (R, k) is False.
+    """
+
+    basis: FloatArray
+    triangle: FloatArray
+    sound: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, gradients: FloatArray) -> Frame:
+        """Orthogonalize gradients (R, k, N) by Gram-Schmidt, once more where the first time leaves rounding behind."""
+        n_rows, count, n = gradients.shape
+        basis, triangle = np.empty((count, n_rows, n)), np.zeros((n_rows, count, count))
+        sound = np.empty((n_rows, count), dtype=np.bool_)
+        for j in range(count):
+            rest = basis[j]
+            rest[:] = gradients[:, j]
+            size = left = np.sqrt(np.vecdot(rest, rest) / n)
+            if j:
+                triangle[:, :j, j], left = _reduced(rest, basis[:j])
+                again = np.flatnonzero(~(left > _CANCELLED * size) & (left > 0))
+                if len(again):
+                    once = rest[again]
+                    more, left[again] = _reduced(once, basis[:j, again])
+                    triangle[again, :j, j] += more
+                    rest[again] = once
+            sound[:, j] = left > _DEPENDENT * size
+            triangle[:, j, j] = np.where(sound[:, j], left, 1)
+            rest /= triangle[:, j, j, None]
+            rest[~sound[:, j]] = 0
+        return cls(basis, triangle, sound)
+
+    def solve(self, values: FloatArray) -> FloatArray:
+        """Return z (..., R, k) with <v_j, sum of z_i q_i> = values_j; dependent gradients are left out."""
+        z = np.zeros_like(values)
+        for j in range(z.shape[-1]):
+            known = (self.triangle[:, :j, j] * z[..., :j]).sum(axis=-1)
+            z[..., j] = np.where(self.sound[:, j], (values[..., j] - known) / self.triangle[:, j, j], 0)
+        return z
+
+    def coefficients(self, z: FloatArray) -> FloatArray:
+        """Return a (..., R, k) with sum of a_j v_j = sum of z_i q_i; dependent gradients are left out."""
+        a = np.zeros_like(z)
+        for i in reversed(range(z.shape[-1])):
+            known = (self.triangle[:, i, i + 1 :] * a[..., i + 1 :]).sum(axis=-1)
+            a[..., i] = np.where(self.sound[:, i], (z[..., i] - known) / self.triangle[:, i, i], 0)
+        return a
+
+    def combined(self, z: FloatArray) -> FloatArray:
+        """Return the sum of z_j q_j, (..., R, N)."""
+        moved: FloatArray = z[..., 0, None] * self.basis[0]
+        for j in range(1, len(self.basis)):
+            moved += z[..., j, None] * self.basis[j]
+        return moved
+
+
+def _reduced(rest: FloatArray, basis: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Take from rows, in place, their shares along each q_i in turn; return the shares and the size that is left."""
+    n_rows, n = rest.shape
+    shares, scratch = np.empty((n_rows, len(basis))), np.empty_like(rest)
+    for i, q in enumerate(basis):
+        shares[:, i] = np.vecdot(q, rest) / n
+        rest -= np.multiply(shares[:, i, None], q, out=scratch)
+    return shares, np.sqrt(np.vecdot(rest, rest) / n)
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Level k of some rows: where they began, what f_1, ..., f_{k-1} are kept at, and where f_k goes."""
+
+    features: Features
+    k: int
+    start: FloatArray
+    begin: FloatArray
+    targets: FloatArray
+
+    def slope(self, y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
+        """Return dy/ds, NaN where the projected gradient vanishes."""
+        frame = Frame.of(self.features.gradients(y, self.k))
+        distance = (self.targets - self.begin[:, -1])[which]
+        speed = np.where(frame.sound[:, -1], distance / frame.triangle[:, -1, -1], np.nan)
+        slope: FloatArray = speed[:, None] * frame.basis[-1]
+        return slope
+
+    def wanted(self, s: FloatArray, which: IntArray) -> FloatArray:
+        """Return the values of the first k features at s, (r, k)."""
+        values = self.begin[which]
+        target = self.targets[which]
+        values[:, -1] = np.where(s == 1, target, values[:, -1] + s * (target - values[:, -1]))
+        return values
+
+    def corrected(self, y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
+        """Return y after one Gauss-Newton step to the wanted values."""
+        frame = Frame.of(self.features.gradients(y, self.k))
+        return y + frame.combined(frame.solve(self.wanted(s, which) - self.features.values(y)[:, : self.k]))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Rows (places in the batch) that moved together: their steps, and the corrections (places in `rows`, values
+    before) that were made at the end. `numeric.adjoint` goes back along it."""
+
+    rows: IntArray
+    level: Level
+    tape: tuple[Step, ...]
+    corrections: list[tuple[IntArray, FloatArray]]
+
+
+@dataclass(frozen=True, slots=True)
+class Imposed:
+    """Sample vectors with feature k at its target.
+
+    Attributes
+    ----------
+    k : int
+    values : array (R, N)
+        NaN in refused rows.
+    reached : array (R,)
+        The value of feature k that was reached, in refused rows too.
+    residual : array (R,)
+        Largest distance of the first k features from where they should be, relative to |value| plus what the feature
+        changes by when the sample moves by its standard deviation.
+    refusals : dict of row: Outcome
+    steps : array (R,)
+        Accepted and rejected together; 0 where feature k was at its target.
+    parts : tuple of Part, empty unless stored
+    """
+
+    k: int
+    values: FloatArray
+    reached: FloatArray
+    residual: FloatArray
+    refusals: dict[int, Outcome]
+    steps: IntArray
+    parts: tuple[Part, ...] = ()
+
+
+class NarrowPath:
+    """Nested normalization along the narrow path.
+
+    Parameters
+    ----------
+    features : FeatureSet, list of features, or Features
+        In order. Symbolic features are compiled here; anything else must satisfy the protocol `Features`.
+    rtol : float
+        Local error of a step, relative to the standard deviation of the sample vector.
+    max_steps : int
+        Of a row, rejected ones included.
+
+    Notes
+    -----
+    Features are exact to rounding whatever `rtol` is, by the correction; `rtol` decides how accurately the point on
+    their level set is found. A step costs 13 times k gradients and O(k^2 N); rows share the overhead of Python.
+
+    Examples
+    --------
+    The second moment of (1, 2, 6) becomes 20 at its mean of 3, and the third one 126 + 6 (33/14)^(3/2) with it:
+
+    >>> from symdecouple.language.mean import Mean
+    >>> from symdecouple.language.sample import x
+    >>> path = NarrowPath([Mean(x), Mean(x**2), Mean(x**3)])
+    >>> moved = path.follow(np.array([[1.0, 2.0, 6.0]]), 2, 20.0)
+    >>> path.features.values(moved.values).round(12).tolist()
+    [[3.0, 20.0, 147.713513681227]]
+    """
+
+    def __init__(self, features: Any, *, rtol: float = 1e-12, max_steps: int = 2000) -> None:
+        if not hasattr(features, "gradients"):
+            features = CompiledFeatures(features if isinstance(features, FeatureSet) else FeatureSet(features))
+        self.features: Features = features
+        self.rtol, self.max_steps = rtol, max_steps
+
+    def follow(self, rows: Any, k: int, targets: Any, *, store: bool = False) -> Imposed:
+        """Bring feature k of every row to its target; features 1 to k-1 stay at the values they have.
+
+        Parameters
+        ----------
+        rows : array_like (R, N)
+        k : int
+            From 1 to M.
+        targets : array_like (R,) or number
+        store : bool
+            Keep the path, for gradients.
+
+        Returns
+        -------
+        Imposed
+            Rows whose feature is at its target up to rounding come back bit by bit.
+        """
+        given, wanted = self._checked(rows, k, targets)
+        reached, residual = np.full((2, len(given)), np.nan)
+        out = Imposed(k, np.full_like(given, np.nan), reached, residual, {}, np.zeros(len(given), dtype=np.intp))
+        parts = []
+        with np.errstate(all="ignore"):  # what is not finite is refused
+            for places in _chunks(*given.shape):
+                parts.append(self._follow(given[places], places, wanted[places], out, store))
+        return replace(out, parts=tuple(parts) if store else ())
+
+    def normalize(self, rows: Any, targets: Any, *, store: bool = False) -> list[Imposed]:
+        """Bring features 1 to K to their targets, one level after the other.
+
+        Parameters
+        ----------
+        rows : array_like (R, N)
+        targets : array_like (K,) or (R, K)
+        store : bool
+
+        Returns
+        -------
+        list of Imposed
+            One a level; a row that one level refuses is refused by those after it.
+        """
+        wanted = np.atleast_1d(np.asarray(targets, dtype=np.float64))
+        levels: list[Imposed] = []
+        for k in range(1, wanted.shape[-1] + 1):
+            levels.append(self.follow(levels[-1].values if levels else rows, k, wanted[..., k - 1], store=store))
+            if len(levels) > 1:
+                levels[-1].refusals.update(levels[-2].refusals)
+        return levels
+
+    def _checked(self, rows: Any, k: int, targets: Any) -> tuple[FloatArray, FloatArray]:
+        given = np.ascontiguousarray(rows, dtype=np.float64)
+        if given.ndim != 2 or given.shape[-1] == 0:
+            raise InvalidInput(f"rows of shape (R, N) are expected, got an array of shape {given.shape}")
+        if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= len(self.features):
+            raise InvalidInput(f"k={k!r} was given, a feature from 1 to {len(self.features)} is expected")
+        wanted = np.asarray(targets, dtype=np.float64)
+        if wanted.shape not in ((), (len(given),)):
+            raise InvalidInput(f"targets of shape {wanted.shape} were given, one or {len(given)} are expected")
+        return given, np.broadcast_to(wanted, len(given)).copy()
+
+    def _follow(self, start: FloatArray, places: IntArray, targets: FloatArray, out: Imposed, store: bool) -> Part:
+        """Move some rows and write down what became of them."""
+        k, n_rows = out.k, len(start)
+        begin = self.features.values(start)[:, :k]
+        gradients = self.features.gradients(start, k)
+        level = Level(self.features, k, start, begin, targets)
+        finite = np.isfinite(begin).all(axis=1) & np.isfinite(targets) & np.isfinite(gradients).all(axis=(1, 2))
+        distance = np.abs(targets - begin[:, -1])
+        there = distance <= 2 * EPS * (np.abs(targets) + np.abs(gradients[:, -1] * start).mean(axis=1))
+        critical = finite & ~there & ~Frame.of(np.where(finite[:, None, None], gradients, 0)).sound[:, -1]
+        moving = np.flatnonzero(finite & ~there & ~critical)
+        path = integrate(
+            lambda y, s, which: level.slope(y, s, moving[which]), start[moving], rtol=self.rtol,
+            scale=self._scale(start[moving]), max_steps=self.max_steps, store=store,
+            after_step=lambda y, s, which: level.corrected(y, s, moving[which]),
+        )
+        ends, ending = start.copy(), np.full(n_rows, End.REACHED, dtype=np.int8)
+        ends[moving], ending[moving] = path.values, path.ending
+        arrived = moving[path.ending == End.REACHED]
+        corrections = self._finish(level, ends, arrived)
+        out.reached[places] = np.where(there, begin[:, -1], self.features.values(ends)[:, k - 1])
+        out.residual[places] = self._residual(level, ends)
+        out.steps[places[moving]] = path.steps + path.failed
+        fine = finite & there
+        fine[arrived] = out.residual[places[arrived]] <= EPS**0.5
+        out.values[places[fine]] = ends[fine]
+        for i in np.flatnonzero(~fine):
+            reason = ("not finite" if not finite[i] else "critical point" if critical[i] else
+                      "not attainable" if ending[i] == End.STALLED else "no convergence")
+            out.refusals[int(places[i])] = self._outcome(reason, level, int(i), out.reached[places[i]], ends[i])
+        tape = tuple(replace(step, which=moving[step.which]) for step in path.tape)
+        return Part(places, level, tape, corrections)
+
+    def _scale(self, rows: FloatArray) -> FloatArray:
+        """Return the standard deviations, or what rounding of the samples leaves visible where that is more."""
+        largest = np.abs(rows).max(axis=1)
+        deviation = rows.std(axis=1)
+        scale: FloatArray = np.maximum(np.where(deviation > EPS * largest, deviation, largest),
+                                       64 * EPS / self.rtol * largest)
+        return scale
+
+    def _finish(self, level: Level, ends: FloatArray, left: IntArray) -> list[tuple[IntArray, FloatArray]]:
+        """Correct the rows `left` of `ends` as long as that brings them nearer; return what was corrected."""
+        made = []
+        gap = self._residual(level, ends)
+        for _ in range(_MOST_CORRECTIONS):
+            left = left[gap[left] > 0]
+            if not len(left):
+                break
+            trial = ends.copy()
+            trial[left] = level.corrected(ends[left], np.ones(len(left)), left)
+            new = self._residual(level, trial)
+            left = left[new[left] < gap[left]]
+            made.append((left, ends[left]))
+            ends[left], gap[left] = trial[left], new[left]
+        return made
+
+    def _residual(self, level: Level, y: FloatArray) -> FloatArray:
+        """Return the largest distance of a feature from where it should be, in its own units."""
+        wanted = level.wanted(np.ones(len(y)), np.arange(len(y)))
+        gradients = self.features.gradients(y, level.k)
+        spread = y.std(axis=1)
+        spread = np.where(spread > 0, spread, np.abs(y[:, 0]))
+        units = np.abs(wanted) + np.sqrt((gradients**2).mean(axis=2)) * spread[:, None]
+        gap = np.abs(wanted - self.features.values(y)[:, : level.k])
+        residual: FloatArray = np.where(gap > 0, gap / units, gap).max(axis=1)
+        return residual
+
+    def _outcome(self, reason: str, level: Level, i: int, reached: float, end: FloatArray) -> Outcome:
+        name, target, begin = self.features.names[level.k - 1], level.targets[i], level.begin[i]
+        if reason == "not finite":
+            names = [n for n, value in zip(self.features.names, begin, strict=False) if not np.isfinite(value)]
+            what = ("the sample" if not np.isfinite(level.start[i]).all() else
+                    f"the target {target}" if not np.isfinite(target) else ", ".join(names) or "a gradient")
+            return Outcome(False, reason, f"{what} is not finite; is the sample in the domain of the features?")
+        if reason == "critical point":
+            return Outcome(False, reason, f"{name} is {reached:.6g} and does not move at fixed values of the features "
+                           f"before it, {target:.6g} was asked for; perturb the sample")
+        if reason == "no convergence":
+            return Outcome(False, reason, f"{name} came to {reached:.6g}, {target:.6g} was asked for, in "
+                           f"{self.max_steps} steps at most; raise max_steps, or ask for less than that")
+        gradients = self.features.gradients(end[None], level.k)
+        vanishes = Frame.of(gradients).triangle[0, -1, -1] <= 1e-3 * np.sqrt((gradients[0, -1] ** 2).mean())
+        why = ("a critical point of it at fixed values of the features before it" if vanishes else
+               "where it becomes singular or leaves the domain of the features")
+        return Outcome(False, reason, f"{name} came to {reached:.6g}, {why}; {target:.6g} was asked for; ask for a "
+                       "value that is attained, or perturb ties")
+
+
+def _chunks(n_rows: int, n_samples: int) -> Iterator[IntArray]:
+    step = max(1, _CHUNK // n_samples)
+    return (np.arange(i, min(i + step, n_rows)) for i in range(0, n_rows, step))

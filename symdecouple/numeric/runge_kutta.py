@@ -1,0 +1,364 @@
+"""Ordinary differential equations for many vectors at once, each with its own steps: a Runge-Kutta pair of order 8.
+
+    dy/ds = F(y, s),   s from 0 to 1,   y a row of N numbers
+
+`integrate` knows nothing of what F is: a callable of some rows, their s, and their places in the batch. Rows never
+meet, in the last bit either, and a row that has arrived or has stalled drops out. `after_step` may move every accepted
+point, back onto a manifold for example. With ``store=True`` the path can be differentiated exactly: `pull_back` runs
+the same steps backwards on covectors (the discrete adjoint; step sizes count as constants).
+
+The pair is DOP853: twelve slopes a step, a solution of order 8, two estimates of its error of order 5 and 3 that are
+combined. Coefficients: E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, 2nd ed. (1993),
+sec. II.10, in the decimals of their code DOP853; the order conditions are checked in the tests.
+
+Not covered: stiff equations, output between steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.numeric.batch import FloatArray, IntArray
+
+__all__ = ["AfterStep", "AfterStepPullback", "End", "Path", "Rhs", "RhsPullback", "Step", "integrate", "pull_back"]
+
+# Values (r, N), positions s (r,), places of these rows in the batch (r,) -> slopes (r, N).
+Rhs: TypeAlias = Callable[[FloatArray, FloatArray, IntArray], FloatArray]
+# The same arguments at the end of an accepted step -> moved values (r, N); a row that is not finite is a failed step.
+AfterStep: TypeAlias = Callable[[FloatArray, FloatArray, IntArray], FloatArray]
+# The same arguments and covectors (c, r, N) -> their products with the Jacobian matrix (c, r, N).
+RhsPullback: TypeAlias = Callable[[FloatArray, FloatArray, IntArray, FloatArray], FloatArray]
+AfterStepPullback: TypeAlias = RhsPullback
+
+NODES = np.array([
+    0.0, 0.05260015195876773, 0.0789002279381516, 0.1183503419072274, 0.2816496580927726, 0.3333333333333333, 0.25,
+    0.3076923076923077, 0.6512820512820513, 0.6, 0.8571428571428571, 1.0,
+])
+# One mapping a stage: the weight of each earlier slope. Zeros are left out.
+STAGES: tuple[dict[int, float], ...] = (
+    {},
+    {0: 0.05260015195876773},
+    {0: 0.0197250569845379, 1: 0.0591751709536137},
+    {0: 0.02958758547680685, 2: 0.08876275643042054},
+    {0: 0.2413651341592667, 2: -0.8845494793282861, 3: 0.924834003261792},
+    {0: 0.037037037037037035, 3: 0.17082860872947386, 4: 0.12546768756682242},
+    {0: 0.037109375, 3: 0.17025221101954405, 4: 0.06021653898045596, 5: -0.017578125},
+    {
+        0: 0.03709200011850479, 3: 0.17038392571223998, 4: 0.10726203044637328, 5: -0.015319437748624402,
+        6: 0.008273789163814023,
+    },
+    {
+        0: 0.6241109587160757, 3: -3.3608926294469414, 4: -0.868219346841726, 5: 27.59209969944671,
+        6: 20.154067550477894, 7: -43.48988418106996,
+    },
+    {
+        0: 0.47766253643826434, 3: -2.4881146199716677, 4: -0.590290826836843, 5: 21.230051448181193,
+        6: 15.279233632882423, 7: -33.28821096898486, 8: -0.020331201708508627,
+    },
+    {
+        0: -0.9371424300859873, 3: 5.186372428844064, 4: 1.0914373489967295, 5: -8.149787010746927,
+        6: -18.52006565999696, 7: 22.739487099350505, 8: 2.4936055526796523, 9: -3.0467644718982196,
+    },
+    {
+        0: 2.273310147516538, 3: -10.53449546673725, 4: -2.0008720582248625, 5: -17.9589318631188,
+        6: 27.94888452941996, 7: -2.8589982771350235, 8: -8.87285693353063, 9: 12.360567175794303,
+        10: 0.6433927460157636,
+    },
+)
+WEIGHTS = {
+    0: 0.054293734116568765, 5: 4.450312892752409, 6: 1.8915178993145003, 7: -5.801203960010585,
+    8: 0.3111643669578199, 9: -0.1521609496625161, 10: 0.20136540080403034, 11: 0.04471061572777259,
+}
+FIFTH = {
+    0: 0.01312004499419488, 5: -1.2251564463762044, 6: -0.4957589496572502, 7: 1.6643771824549864,
+    8: -0.35032884874997366, 9: 0.3341791187130175, 10: 0.08192320648511571, 11: -0.022355307863886294,
+}
+THIRD = {
+    0: -0.18980075407240762, 5: 4.450312892752409, 6: 1.8915178993145003, 7: -5.801203960010585,
+    8: -0.4226823213237919, 9: -0.1521609496625161, 10: 0.20136540080403034, 11: 0.02265179219836082,
+}
+
+_CHUNK = 2**14  # numbers that move together: their slopes stay in the second cache
+_ORDER = 8
+_SAFETY, _SHRINK, _GROW = 0.9, 0.2, 8.0
+_TINY = 2.0**-100  # at the very start there is no way yet to compare a step with
+_LAST = 1.05  # a step that would leave less than this factor goes to the end
+
+
+class End(IntEnum):
+    """How the path of a row ended."""
+
+    REACHED = 0
+    STALLED = 1  # steps became too small: a singularity, or a slope that is not finite
+    EXHAUSTED = 2  # too many steps
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One accepted step of several rows: where each began, at which s, and how far s went."""
+
+    which: IntArray
+    begin: FloatArray
+    size: FloatArray
+    values: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """Where the rows came to.
+
+    Attributes
+    ----------
+    values : array (R, N)
+        At `reached`: the end, or the last point that could be had.
+    reached : array (R,)
+        s of these values, 1 where the end was reached.
+    ending : array (R,)
+        One `End` a row.
+    steps, failed : arrays (R,)
+        Steps accepted and rejected; each cost twelve slopes.
+    tape : tuple of Step
+        What `pull_back` needs; empty unless asked for.
+    """
+
+    values: FloatArray
+    reached: FloatArray
+    ending: NDArray[np.int8]
+    steps: IntArray
+    failed: IntArray
+    tape: tuple[Step, ...] = ()
+
+
+def integrate(
+    rhs: Rhs,
+    start: FloatArray,
+    *,
+    rtol: float = 1e-11,
+    scale: FloatArray | None = None,
+    first_step: FloatArray | None = None,
+    after_step: AfterStep | None = None,
+    smallest: float = 2.0**-40,
+    max_steps: int = 400,
+    store: bool = False,
+) -> Path:
+    """Follow dy/ds = rhs(y, s) from s = 0 to 1, every row of `start` with steps of its own.
+
+    Parameters
+    ----------
+    rhs : callable
+        ``rhs(values (r, N), s (r,), which (r,)) -> slopes (r, N)``; `which` are places in `start`, so that parameters
+        of the rows can be looked up. It must treat rows one by one, and may return NaN where it is not defined.
+    start : array (R, N)
+    rtol : float
+        Local error of a step, root mean square over the row, relative to `scale`.
+    scale : array (R,), optional
+        Size of each row; by default its standard deviation, the root mean square for a constant row.
+    first_step : array (R,), optional
+        By default as far as the row moves by half of its scale.
+    after_step : callable, optional
+        ``after_step(values, s, which) -> values``, applied to every accepted point.
+    smallest : float
+        A step below this part of the way that is done ends the path of a row as `End.STALLED`.
+    max_steps : int
+        Accepted and rejected together, a row.
+    store : bool
+        Keep the starting point of every step (R x N numbers a step) for `pull_back`.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    y' = y from (1, 2, 3), which is e times that at the end:
+
+    >>> import numpy as np
+    >>> path = integrate(lambda y, s, which: y, np.array([[1.0, 2.0, 3.0]]))
+    >>> np.allclose(path.values, np.e * np.array([1.0, 2.0, 3.0]), rtol=1e-11)
+    True
+    """
+    start = np.ascontiguousarray(start, dtype=np.float64)
+    n_rows = len(start)
+    size = _size(start) if scale is None else np.asarray(scale, dtype=np.float64)
+    path = Path(start.copy(), np.zeros(n_rows), np.full(n_rows, End.REACHED, dtype=np.int8),
+                np.zeros(n_rows, dtype=np.intp), np.zeros(n_rows, dtype=np.intp))
+    tape: list[Step] = []
+    with np.errstate(all="ignore"):  # what overflows is a failed step
+        for which in _chunks(*start.shape):
+            h = _first_steps(rhs, start, size, which) if first_step is None else np.minimum(first_step[which], 1.0)
+            _follow(rhs, path, which, h, size * rtol, after_step, smallest, max_steps, tape if store else None)
+    return Path(path.values, path.reached, path.ending, path.steps, path.failed, tuple(tape))
+
+
+def _follow(
+    rhs: Rhs,
+    path: Path,
+    which: IntArray,
+    h: FloatArray,
+    allowed: FloatArray,
+    after_step: AfterStep | None,
+    smallest: float,
+    max_steps: int,
+    tape: list[Step] | None,
+) -> None:
+    """Step the rows `which` of `path` until none is left on its way."""
+    while len(which):
+        y, s = path.values[which], path.reached[which]
+        is_last = s + _LAST * h >= 1
+        h = np.where(is_last, 1 - s, h)
+        slopes = _slopes(rhs, y, s, h, which)
+        error = _error(slopes, h) / allowed[which]
+        moved = y + h[:, None] * _combined(WEIGHTS, slopes)
+        ends = np.where(is_last, 1.0, s + h)
+        good = error <= 1
+        if after_step is not None and good.any():
+            corrected = after_step(moved[good], ends[good], which[good])
+            moved[good] = corrected
+            good[good] = np.isfinite(corrected).all(axis=1)
+        if tape is not None and good.any():
+            tape.append(Step(which[good], s[good], h[good], y[good]))
+        path.values[which[good]], path.reached[which[good]] = moved[good], ends[good]
+        path.steps[which] += good
+        path.failed[which] += ~good
+        h = h * _factor(error, good)
+        done = path.reached[which] == 1
+        stalled = ~done & ((h < smallest * path.reached[which]) | (h < _TINY))
+        tired = ~done & ~stalled & (path.steps[which] + path.failed[which] >= max_steps)
+        path.ending[which[stalled]], path.ending[which[tired]] = End.STALLED, End.EXHAUSTED
+        left = ~(done | stalled | tired)
+        which, h = which[left], h[left]
+
+
+def pull_back(
+    tape: Sequence[Step],
+    rhs: Rhs,
+    rhs_pullback: RhsPullback,
+    covectors: FloatArray,
+    after_step_pullback: AfterStepPullback | None = None,
+) -> FloatArray:
+    """Covectors at the end of a stored path become covectors at its start, exactly for the steps that were made.
+
+    With Y_i the stages and k_i the slopes of a step, backwards through
+
+    .. math:: \\bar k_i = h b_i \\bar y + h \\sum_{j>i} a_{ji} \\bar Y_j, \\qquad
+        \\bar Y_i = F'(Y_i)^T \\bar k_i, \\qquad \\bar y \\leftarrow \\bar y + \\sum_i \\bar Y_i
+
+    Parameters
+    ----------
+    tape : sequence of Step
+        Of `integrate` with ``store=True``.
+    rhs : callable
+        The same right-hand side: stages are computed again rather than kept.
+    rhs_pullback : callable
+        ``(values (r, N), s (r,), which (r,), covectors (c, r, N)) -> (c, r, N)``, the product with the transposed
+        Jacobian matrix of `rhs`. It may add up what belongs to parameters on the way: each stage is visited once.
+    covectors : array (c, R, N)
+    after_step_pullback : callable, optional
+        That of `after_step`, with the values before they were moved.
+
+    Returns
+    -------
+    array (c, R, N)
+        Rows without a step keep their covectors.
+    """
+    out = np.array(covectors, dtype=np.float64)
+    with np.errstate(all="ignore"):
+        for step in reversed(tape):
+            out[:, step.which] = _step_back(step, rhs, rhs_pullback, out[:, step.which], after_step_pullback)
+    return out
+
+
+def _step_back(
+    step: Step,
+    rhs: Rhs,
+    rhs_pullback: RhsPullback,
+    covectors: FloatArray,
+    after_step_pullback: AfterStepPullback | None,
+) -> FloatArray:
+    stages: list[FloatArray] = []
+    slopes = _slopes(rhs, step.values, step.begin, step.size, step.which, stages)
+    h = step.size[:, None]
+    if after_step_pullback is not None:
+        moved = step.values + h * _combined(WEIGHTS, slopes)
+        covectors = after_step_pullback(moved, step.begin + step.size, step.which, covectors)
+    pulled: dict[int, FloatArray] = {}
+    for i in reversed(range(len(STAGES))):
+        later = {j: STAGES[j][i] for j in range(i + 1, len(STAGES)) if i in STAGES[j]}
+        at_slope = _combined(later, pulled) if later else np.zeros_like(covectors)
+        if i in WEIGHTS:
+            at_slope = at_slope + WEIGHTS[i] * covectors
+        pulled[i] = rhs_pullback(stages[i], step.begin + NODES[i] * step.size, step.which, h * at_slope)
+    return covectors + _combined(dict.fromkeys(pulled, 1.0), pulled)
+
+
+def _slopes(
+    rhs: Rhs,
+    y: FloatArray,
+    s: FloatArray,
+    h: FloatArray,
+    which: IntArray,
+    stages: list[FloatArray] | None = None,
+) -> list[FloatArray]:
+    slopes: list[FloatArray] = []
+    for node, weights in zip(NODES, STAGES, strict=True):
+        stage = y + h[:, None] * _combined(weights, slopes) if weights else y
+        slopes.append(rhs(stage, s + node * h, which))
+        if stages is not None:
+            stages.append(stage)
+    return slopes
+
+
+def _combined(weights: Mapping[int, float], vectors: Sequence[FloatArray] | Mapping[int, FloatArray]) -> FloatArray:
+    """Sum up weight times vector, entry by entry: a matrix product would round by the place in the batch."""
+    places = iter(weights.items())
+    j, weight = next(places)
+    total: FloatArray = weight * vectors[j]
+    scratch = np.empty_like(total)
+    for j, weight in places:
+        np.multiply(vectors[j], weight, out=scratch)
+        total += scratch
+    return total
+
+
+def _error(slopes: Sequence[FloatArray], h: FloatArray) -> FloatArray:
+    """Root mean square of the error of each row; the estimate of order 3 tempers that of order 5."""
+    fifth, third = _combined(FIFTH, slopes), _combined(THIRD, slopes)
+    five, three = np.vecdot(fifth, fifth), np.vecdot(third, third)
+    both = np.sqrt((five + 0.01 * three) * fifth.shape[1])
+    error: FloatArray = h * np.divide(five, both, out=np.zeros_like(five), where=both != 0)
+    return error
+
+
+def _factor(error: FloatArray, good: NDArray[np.bool_]) -> FloatArray:
+    """By how much the next step is longer; not longer where this one failed."""
+    wanted = _SAFETY * np.maximum(error, 1e-30) ** (-1 / _ORDER)
+    wanted = np.where(np.isfinite(wanted), wanted, _SHRINK)
+    factor: FloatArray = np.clip(wanted, _SHRINK, np.where(good, _GROW, 0.5))
+    return factor
+
+
+def _size(rows: FloatArray) -> FloatArray:
+    if not rows.size:
+        return np.ones(len(rows))
+    deviation = rows.std(axis=1)
+    size: FloatArray = np.where(deviation > 0, deviation, np.sqrt(np.mean(rows * rows, axis=1)))
+    return size
+
+
+def _first_steps(rhs: Rhs, start: FloatArray, size: FloatArray, which: IntArray) -> FloatArray:
+    slope = rhs(start[which], np.zeros(len(which)), which)
+    speed = np.sqrt(np.vecdot(slope, slope) / slope.shape[1])
+    h = 0.5 * size[which] / speed
+    first: FloatArray = np.where(np.isfinite(h), np.minimum(h, 1.0), np.where(speed == 0, 1.0, 2.0**-20))
+    return first
+
+
+def _chunks(n_rows: int, n_samples: int) -> Iterator[IntArray]:
+    step = max(1, _CHUNK // max(n_samples, 1))
+    return (np.arange(i, min(i + step, n_rows)) for i in range(0, n_rows, step))

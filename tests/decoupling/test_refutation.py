@@ -1,0 +1,151 @@
+"""Refutations behind implicit levels: the minor by differences of the plan, the certificate under attack, JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import mpmath
+import pytest
+from sympy import Integer, Rational
+
+from symdecouple import verdict_from_json
+from symdecouple.calculus.witness import Minor
+from symdecouple.decoupling.refutation import ModifiedIndependence, ModifiedNonInvolution, decide_modified
+from symdecouple.errors import InvalidInput
+from symdecouple.verdict import Certificate, Status, Verdict
+from tests.decoupling.made import differenced_minor, made
+
+REFUTED = {"four moments": (4, (3, 4), 5), "skewed": (4, (3, 4), 5), "exponentials": (3, (2, 3), 4),
+           "powers and mean": (3, (2, 3), 4), "one root": (2, (1, 2), 3)}
+
+
+@cache
+def decided(name: str, count: int) -> Verdict:
+    return decide_modified(made(name).subject(count), made(name).steps)
+
+
+@pytest.mark.parametrize("name", REFUTED)
+def test_the_bracket_leaves_the_span(name: str) -> None:
+    count, pair, size = REFUTED[name]
+    verdict = decided(name, count)
+    assert verdict.status is Status.REFUTED and verdict.failing_pair == pair
+    assert verdict.scope == f"for N = {size}" and len(verdict.witness.sample) == size
+    assert verdict.certificate is not None and verdict.certificate.verify()
+    assert isinstance(verdict.certificate, Certificate)
+    c1 = verdict.independence
+    assert c1 is not None and c1.status is Status.PROVED and c1.certificate is not None and c1.certificate.verify()
+
+
+@pytest.mark.parametrize("name", ["four moments", "skewed", "powers and mean", "one root"])
+def test_the_minor_is_that_of_differences_of_the_plan(name: str) -> None:
+    count, pair, _ = REFUTED[name]
+    witness = decided(name, count).witness
+    expected = differenced_minor(name, witness.sample, range(1, count + 1), pair, witness.rows)
+    middle = (witness.minor.low + witness.minor.high) / 2
+    assert abs(expected - mpmath.mpf(middle.numerator) / middle.denominator) < 1e-9 * abs(expected)
+    assert witness.minor.excludes_zero()
+
+
+def test_the_orthokurtosis_is_refuted_exactly() -> None:
+    """The witness of four moments is rational: skewness zero, deviation 2, and so is the minor."""
+    witness = decided("four moments", 4).witness
+    sample = sorted(witness.sample)
+    assert witness.digits is None and witness.minor.low == witness.minor.high
+    assert sum(sample) == 0 and sum(v**3 for v in sample) == 0 and sum(v**2 for v in sample) == 4 * len(sample)
+
+
+def test_nothing_is_refuted_where_the_set_is_involutive() -> None:
+    """hat S_3 of moments is involutive by Theorem D: the search stays undecided and proves C1 only."""
+    verdict = decided("four moments", 3)
+    assert verdict.status is Status.UNDECIDED and verdict.certificate is None
+    assert "membership has no proof" in verdict.reason
+    assert verdict.independence is not None and verdict.independence.status is Status.PROVED
+
+
+def test_past_the_budget_it_is_undecided() -> None:
+    verdict = decide_modified(made("exponentials").subject(4), made("exponentials").steps, budget=0.05)
+    assert verdict.status is Status.UNDECIDED and "budget" in verdict.reason
+    assert verdict.independence is not None and verdict.independence.status is Status.UNDECIDED
+
+
+def test_an_unreachable_reference_is_undecided() -> None:
+    """A second moment below the squared mean: no sample reaches level 2, and no sample refutes anything."""
+    subject = dataclasses.replace(made("four moments").subject(4), values=(Integer(2), Integer(1), Integer(0)))
+    steps = tuple(dataclasses.replace(step, formula=None) for step in made("four moments").steps)
+    verdict = decide_modified(subject, steps, budget=20)
+    assert verdict.status is Status.UNDECIDED and verdict.reason == "no sample was found that reaches all levels"
+
+
+# --- the certificate under attack -----------------------------------------------------------------------------------
+
+
+def changed(certificate: Any, **parts: Any) -> Any:
+    return dataclasses.replace(certificate, **parts)
+
+
+@pytest.mark.parametrize("name", ["four moments", "powers and mean"])
+def test_a_changed_certificate_does_not_verify(name: str) -> None:
+    certificate: Any = decided(name, REFUTED[name][0]).certificate
+    witness, subject = certificate.witness, certificate.subject
+    moved = (witness.sample[0] + Fraction(1, 7), *witness.sample[1:])
+    attacks = [
+        changed(certificate, n_samples=certificate.n_samples + 1),
+        changed(certificate, witness=dataclasses.replace(witness, sample=moved)),
+        changed(certificate, witness=dataclasses.replace(witness, minor=Minor(-witness.minor.high, -witness.minor.low))),
+        changed(certificate, witness=dataclasses.replace(witness, minor=Minor(Fraction(0), Fraction(0)))),
+        changed(certificate, witness=dataclasses.replace(witness, pair=(1, 2))),
+        changed(certificate, witness=dataclasses.replace(witness, pair=(2, 1))),
+        changed(certificate, witness=dataclasses.replace(witness, pair=(1, 9))),
+        changed(certificate, witness=dataclasses.replace(witness, pair=None)),
+        changed(certificate, witness=dataclasses.replace(witness, rows=witness.rows[:-1])),
+        changed(certificate, witness=dataclasses.replace(witness, columns=(1, 2))),
+        changed(certificate, witness=dataclasses.replace(witness, sample=witness.sample[:1] * len(witness.sample))),
+        changed(certificate, subject=dataclasses.replace(subject, values=(*subject.values[:-1], Rational(1, 3)))),
+        changed(certificate, subject=dataclasses.replace(subject, items=tuple(reversed(subject.items)))),
+        changed(certificate, subject=dataclasses.replace(subject, starts=(0,) * len(subject.items))),
+    ]
+    assert certificate.verify()
+    for attack in attacks:
+        assert attack.verify() is False
+
+
+def test_formulas_that_do_not_impose_the_references_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    from symdecouple.decoupling import refutation
+
+    certificate: Any = decided("four moments", 4).certificate
+    wrong = tuple(dataclasses.replace(s, formula=None if s.formula is None else 2 * s.formula)
+                  for s in made("four moments").steps)
+    monkeypatch.setattr(refutation, "_steps_anew", lambda subject: wrong)
+    failed = [check for check in certificate.audit() if not check.passed]
+    assert failed and failed[0].name == "references"
+
+
+# --- JSON -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["four moments", "powers and mean"])
+def test_a_verdict_is_read_as_it_was_written(name: str) -> None:
+    verdict = decided(name, REFUTED[name][0])
+    read = verdict_from_json(verdict.to_json())
+    assert read.certificate == verdict.certificate and isinstance(read.certificate, ModifiedNonInvolution)
+    assert read.certificate.verify() and read.failing_pair == verdict.failing_pair
+    assert read.independence is not None and isinstance(read.independence.certificate, ModifiedIndependence)
+    assert read.independence.certificate.verify() and str(read) == str(verdict)
+    assert r"\neq 0" in read._repr_latex_()
+
+
+@pytest.mark.parametrize("change", [
+    {"question": "C1"}, {"status": "PROVED"}, {"n_samples": 6},
+    {"certificate": {"certificate": "modified independence"}}, {"certificate": {"certificate": "modified nonsense"}},
+])
+def test_a_certificate_answers_its_own_question_only(change: dict[str, Any]) -> None:
+    data = json.loads(decided("four moments", 4).to_json())
+    inner = change.pop("certificate", {})
+    data |= change
+    data["certificate"] |= inner
+    with pytest.raises(InvalidInput):
+        verdict_from_json(json.dumps(data))

@@ -1,0 +1,178 @@
+"""The table of coefficients against the order conditions; paths against exact solutions; the discrete adjoint."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from math import prod
+
+import numpy as np
+import pytest
+
+from symdecouple.numeric.runge_kutta import FIFTH, NODES, STAGES, THIRD, WEIGHTS, End, integrate, pull_back
+
+N_STAGES = 12
+MATRIX = np.array([[row.get(j, 0.0) for j in range(N_STAGES)] for row in STAGES])
+
+Tree = tuple  # of its subtrees; () is a single node
+
+
+def trees(order: int) -> Iterator[Tree]:
+    """All rooted trees with so many nodes."""
+    if order == 1:
+        yield ()
+        return
+    for sizes in partitions(order - 1):
+        choices = [list(itertools.combinations_with_replacement(list(trees(n)), len(list(run))))
+                   for n, run in itertools.groupby(sizes)]
+        yield from (tuple(itertools.chain(*parts)) for parts in itertools.product(*choices))
+
+
+def partitions(n: int, largest: int | None = None) -> Iterator[list[int]]:
+    if n == 0:
+        yield []
+    for first in range(min(n, largest or n), 0, -1):
+        yield from ([first, *rest] for rest in partitions(n - first, first))
+
+
+def size(tree: Tree) -> int:
+    return 1 + sum(map(size, tree))
+
+
+def density(tree: Tree) -> int:
+    return size(tree) * prod(map(density, tree))
+
+
+def elementary_weight(tree: Tree) -> np.ndarray:
+    """One number a stage: the product over subtrees of the matrix times theirs."""
+    return np.prod([MATRIX @ elementary_weight(t) for t in tree], axis=0) if tree else np.ones(N_STAGES)
+
+
+def as_row(weights: dict[int, float]) -> np.ndarray:
+    return np.array([weights.get(j, 0.0) for j in range(N_STAGES)])
+
+
+def test_the_number_of_trees() -> None:
+    assert [len(list(trees(n))) for n in range(1, 9)] == [1, 1, 2, 4, 9, 20, 48, 115]
+
+
+@pytest.mark.parametrize(("weights", "order", "total"), [(WEIGHTS, 8, 1), (FIFTH, 5, 0), (THIRD, 3, 0)], ids=str)
+def test_order_conditions(weights: dict[int, float], order: int, total: int) -> None:
+    """sum b_i Phi_i(t) = 1/gamma(t); the estimates of the error are differences and vanish up to their order."""
+    assert MATRIX.sum(axis=1) == pytest.approx(NODES, abs=1e-14)
+    for n in range(1, order + 1):
+        for tree in trees(n):
+            assert as_row(weights) @ elementary_weight(tree) == pytest.approx(total / density(tree), abs=2e-14), tree
+
+
+def test_no_more_than_order_eight() -> None:
+    assert max(abs(as_row(WEIGHTS) @ elementary_weight(t) - 1 / density(t)) for t in trees(9)) > 1e-6
+
+
+def oscillator(y: np.ndarray, s: np.ndarray, which: np.ndarray) -> np.ndarray:
+    """y'' = -w^2 y, a frequency a row."""
+    w = np.array([1.0, 7.0, 40.0])[which, None]
+    return np.concatenate([w * y[:, 1:], -w * y[:, :1]], axis=1)
+
+
+@pytest.mark.parametrize("rtol", [1e-6, 1e-9, 1e-12])
+def test_rotations(rtol: float) -> None:
+    path = integrate(oscillator, np.tile([1.0, 0.0], (3, 1)), rtol=rtol, scale=np.ones(3))
+    w = np.array([1.0, 7.0, 40.0])
+    error = np.abs(path.values - np.stack([np.cos(w), -np.sin(w)], axis=1)).max(axis=1)
+    assert np.all(error < 30 * rtol * path.steps) and np.all(path.ending == End.REACHED)
+    assert path.steps[0] < path.steps[1] < path.steps[2]
+
+
+def test_a_right_hand_side_that_depends_on_s() -> None:
+    path = integrate(lambda y, s, which: 9 * (s**8)[:, None] * np.ones_like(y), np.zeros((2, 3)), scale=np.ones(2))
+    assert path.values == pytest.approx(np.ones((2, 3)), rel=1e-11)
+
+
+def test_a_singularity_stalls_its_row_alone_and_is_found_to_eleven_digits() -> None:
+    """y' = -1/(2 y) is over at s = y0^2, with y = sqrt(y0^2 - s)."""
+    start = np.array([[1.5, 2.0], [0.8, 0.9], [-3.0, 1.01]])
+    path = integrate(lambda y, s, which: -0.5 / y, start, scale=np.ones(3))
+    assert path.ending.tolist() == [End.REACHED, End.STALLED, End.REACHED]
+    assert path.reached[1] == pytest.approx(0.64, rel=1e-11) and path.values[1, 0] < 1e-4
+    left = np.sign(start) * np.sqrt(np.abs(start**2 - 1))
+    assert path.values[[0, 2]] == pytest.approx(left[[0, 2]], rel=1e-9)
+
+
+def test_steps_are_capped_and_what_was_reached_is_told() -> None:
+    path = integrate(oscillator, np.tile([1.0, 0.0], (3, 1)), max_steps=20)
+    assert path.ending.tolist() == [End.REACHED, End.REACHED, End.EXHAUSTED]
+    w, s = 40.0, path.reached[2]
+    assert 0 < s < 1 and path.values[2] == pytest.approx([np.cos(w * s), -np.sin(w * s)], abs=1e-9)
+
+
+def test_nothing_that_is_not_a_number_moves_a_row() -> None:
+    path = integrate(lambda y, s, which: np.where(which[:, None] == 1, np.nan, -y), np.ones((3, 2)))
+    assert path.ending.tolist() == [End.REACHED, End.STALLED, End.REACHED]
+    assert path.values[1].tolist() == [1, 1] and path.reached[1] == 0
+
+
+def test_a_row_gives_the_same_bits_alone_and_in_any_batch() -> None:
+    rng = np.random.default_rng(0)
+    start = rng.normal(size=(700, 65))
+
+    def slope(y: np.ndarray, s: np.ndarray, which: np.ndarray) -> np.ndarray:
+        return np.sin(3 * y) * np.vecdot(y, y)[:, None] / y.shape[1]
+
+    together = integrate(slope, start)
+    few = integrate(slope, start[5::97])
+    assert np.array_equal(few.values, together.values[5::97]) and np.array_equal(few.steps, together.steps[5::97])
+
+
+def test_after_step_keeps_rows_on_the_manifold() -> None:
+    def back(y: np.ndarray, s: np.ndarray, which: np.ndarray) -> np.ndarray:
+        return y / np.sqrt(np.vecdot(y, y))[:, None]
+
+    path = integrate(oscillator, np.tile([1.0, 0.0], (3, 1)), rtol=1e-5, after_step=back)
+    assert np.vecdot(path.values, path.values) == pytest.approx(np.ones(3), rel=4e-16)
+
+
+def test_a_correction_that_fails_is_a_failed_step() -> None:
+    path = integrate(lambda y, s, which: -y, np.ones((2, 2)),
+                     after_step=lambda y, s, which: np.where((which[:, None] == 0) & (s[:, None] > 0.5), np.nan, y))
+    assert path.ending.tolist() == [End.STALLED, End.REACHED] and path.reached[0] == pytest.approx(0.5, rel=1e-11)
+
+
+def test_empty_batches() -> None:
+    assert integrate(lambda y, s, which: y, np.empty((0, 4))).values.shape == (0, 4)
+
+
+COUPLING = np.random.default_rng(1).normal(size=(5, 5))
+
+
+def coupled(y: np.ndarray, s: np.ndarray, which: np.ndarray) -> np.ndarray:
+    return np.tanh(y @ COUPLING.T) * (1 + s[:, None]) * (1 + which[:, None])
+
+
+def coupled_back(y: np.ndarray, s: np.ndarray, which: np.ndarray, covectors: np.ndarray) -> np.ndarray:
+    slope = (1 - np.tanh(y @ COUPLING.T) ** 2) * (1 + s[:, None]) * (1 + which[:, None])
+    return (covectors * slope) @ COUPLING
+
+
+def test_the_adjoint_is_that_of_the_path() -> None:
+    rng = np.random.default_rng(2)
+    start = rng.normal(size=(3, 5))
+    path = integrate(coupled, start, rtol=1e-13, scale=np.ones(3), store=True)
+    covectors = rng.normal(size=(2, 3, 5))
+    pulled = pull_back(path.tape, coupled, coupled_back, covectors)
+    direction, h = rng.normal(size=(3, 5)), 1e-3
+    ends = [integrate(coupled, start + i * h * direction, rtol=1e-13, scale=np.ones(3)).values for i in (-2, -1, 1, 2)]
+    derivative = (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * h)
+    assert np.sum(pulled * direction, axis=2) == pytest.approx(np.sum(covectors * derivative, axis=2), rel=1e-8)
+
+
+def test_the_adjoint_of_a_linear_path_is_its_transpose_to_rounding() -> None:
+    matrix = COUPLING / 2
+    path = integrate(lambda y, s, which: y @ matrix.T, np.eye(5), store=True)
+    pulled = pull_back(path.tape, lambda y, s, which: y @ matrix.T, lambda y, s, which, c: c @ matrix, np.eye(5)[None])
+    assert np.sum(pulled[0] * np.eye(5), axis=1) == pytest.approx(np.diag(path.values), rel=1e-13)
+
+
+def test_without_a_step_covectors_stay() -> None:
+    covectors = np.ones((1, 2, 3))
+    assert np.array_equal(pull_back((), coupled, coupled_back, covectors), covectors)
