@@ -52,10 +52,17 @@ _MODULE_OF = {
     "check_independence": "calculus.independence",
     "check_frobenius": "calculus.frobenius",
     "verdict_from_json": "calculus.certificates",
+    "Normalizer": "flows.normalizer",
+    "normalizers": "flows.normalizer",
+    "Reference": "decoupling.reference",
+    "Plan": "decoupling.plan",
+    "decouple": "decoupling.plan",
 }
 
 # Attributes too, but not of a star import: `verdict` and `stats` are what a user calls a variable.
-_SUBMODULES = frozenset({"calculus", "cli", "errors", "language", "stats", "verdict"})
+_SUBMODULES = frozenset(
+    "calculus cli decoupling errors families flows language numeric stats verdict".split()
+)
 
 __all__ = ["__version__", *sorted(_MODULE_OF)]  # noqa: PLE0604 - built from the table
 

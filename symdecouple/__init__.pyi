@@ -1,8 +1,12 @@
 from . import (
     calculus as calculus,
     cli as cli,
+    decoupling as decoupling,
     errors as errors,
+    families as families,
+    flows as flows,
     language as language,
+    numeric as numeric,
     stats as stats,
     verdict as verdict,
 )
@@ -16,6 +20,8 @@ from .calculus.field import VectorField as VectorField
 from .calculus.frobenius import check_frobenius as check_frobenius
 from .calculus.gradient import gradient as gradient
 from .calculus.independence import check_independence as check_independence
+from .decoupling.plan import Plan as Plan, decouple as decouple
+from .decoupling.reference import Reference as Reference
 from .errors import (
     BudgetExceeded as BudgetExceeded,
     InvalidInput as InvalidInput,
@@ -26,6 +32,7 @@ from .errors import (
     SymdecoupleError as SymdecoupleError,
     UnsupportedExpression as UnsupportedExpression,
 )
+from .flows.normalizer import Normalizer as Normalizer, normalizers as normalizers
 from .language.feature import Feature as Feature, FeatureSet as FeatureSet, Group as Group
 from .language.filters import Filter as Filter, Filtered as Filtered, shift as shift
 from .language.mean import Mean as Mean
@@ -52,7 +59,10 @@ __all__ = [
     "InvalidInput",
     "Mean",
     "NoClosedForm",
+    "Normalizer",
     "Outcome",
+    "Plan",
+    "Reference",
     "RefusalWarning",
     "Refused",
     "Sample",
@@ -66,11 +76,13 @@ __all__ = [
     "check_frobenius",
     "check_independence",
     "coordinates",
+    "decouple",
     "derivative_along",
     "gradient",
     "inner_product",
     "kurtosis",
     "lie_bracket",
+    "normalizers",
     "parse",
     "sample",
     "shift",

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sympy import Expr, Matrix
+from sympy import Expr, Matrix, S
 
 from symdecouple.errors import InvalidInput
 from symdecouple.families.moments import recognize_moments
@@ -54,22 +54,18 @@ positive
     if coordinates is None:
         return
     known = [v for v in values[: len(coordinates)] if v is not None]
-    moments: list[Any] = []
-    for k, point in enumerate(coordinates.coordinates(known)):
-        if k == 1:
-            if _sign(point**2) <= 0:
-                raise InvalidInput(f"{_named(features, values, 2)}: the variance would be {point**2}, and must be "
-                                   "positive")
-            moments = [1, 0, 1]
-        elif k > 1:
-            moments.append(point)
-            order, is_even = divmod(len(moments) - 1, 2)
-            if is_even == 0 and (sign := _sign(_hankel(moments, order).det())) <= 0:
-                lowest = _lowest(moments, order)
-                why = ("only samples of {order} values have it, where the gradients are dependent" if sign == 0 else
-                       "no sample has less")
-                raise InvalidInput(f"{_named(features, values, k + 1)}: the standardized moment of order {k + 1} "
-                                   f"would be {point}, and must be above {lowest} ({why.format(order=order)})")
+    points = coordinates.coordinates(known)
+    if len(points) > 1 and _sign(points[1] ** 2) <= 0:
+        raise InvalidInput(f"{_named(features, values, 2)}: the variance would be {points[1] ** 2}, and must be "
+                           "positive")
+    moments = [S.One, S.Zero, S.One, *points[2:]]
+    for order in range(2, (len(points) - 2) // 2 + 2):
+        sign = _sign(_hankel(moments, order).det())
+        if sign <= 0:
+            why = (f"only samples of {order} values have it, where the gradients are dependent" if sign == 0 else
+                   "no sample has less")
+            raise InvalidInput(f"{_named(features, values, 2 * order)}: the standardized moment of order {2 * order} "
+                               f"would be {moments[2 * order]}, and must be above {_lowest(moments, order)} ({why})")
 
 
 def _hankel(moments: Sequence[Any], order: int) -> Matrix:
@@ -78,17 +74,15 @@ def _hankel(moments: Sequence[Any], order: int) -> Matrix:
 
 def _lowest(moments: Sequence[Any], order: int) -> Any:
     """Return the last moment at which the determinant vanishes: it is linear in that one, with the minor before."""
-    at_zero = _hankel([*moments[:-1], 0], order).det()
+    at_zero = _hankel([*moments[: 2 * order], S.Zero], order).det()
     return -at_zero / _hankel(moments[: 2 * order - 1], order - 1).det()
 
 
-def _sign(value: Any) -> int:
-    number = Expr.evalf(value, _DIGITS) if isinstance(value, Expr) else value
-    if not isinstance(value, Expr) or value.is_Rational:
-        return (number > 0) - (number < 0)
-    if abs(number) < 10.0 ** -(_DIGITS // 2):
+def _sign(value: Expr) -> int:
+    number = value if value.is_Rational else value.evalf(_DIGITS)
+    if not number.is_Rational and abs(number) < 10.0 ** -(_DIGITS // 2):
         return 0
-    return 1 if number > 0 else -1
+    return bool(number > 0) - bool(number < 0)
 
 
 def _named(features: FeatureSet, values: Sequence[Any], count: int) -> str:

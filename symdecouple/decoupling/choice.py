@@ -96,8 +96,10 @@ class Choice:
             return 'path="narrow" was asked for'
         if obstacle := self.obstacle(k):
             return f"narrow path, because {obstacle}"
-        proof = f"features 1 to {k} are proved involutive" if k > 1 else "one field is always involutive"
-        return f"closed form: {proof}, and their span has generators that do not depend on the sample"
+        if k == 1:
+            return "closed form: the gradient has a multiple that does not depend on the sample, and its flow a formula"
+        return (f"closed form: features 1 to {k} are proved involutive, and their span has generators that do not "
+                "depend on the sample, with flows that have formulas")
 
 
 def choose(features: FeatureSet, values: tuple[Any, ...], path: PathName, budget: float) -> Choice:

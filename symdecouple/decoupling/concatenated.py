@@ -14,8 +14,8 @@ Newton's method in t, whose matrix is exact: moving t_j moves y along the genera
 The features are taken in one after the other. Each start is the solution before with a zero appended, and the new
 target is approached from the value there as fast as Newton's method follows without losing the solution. Concatenated
 flows reach every point of a leaf where they commute, and for shift, scale, Riccati in this order; elsewhere they may
-miss it, and then the sample is refused here although another path has an answer. So are samples with far outliers, for which
-the parameters of all flows have to change together in very many small steps.
+miss it, and then the sample is refused here although another path has an answer. So are samples with far outliers,
+for which the parameters of all flows have to change together in very many small steps.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Concatenated(Leaf):
 
     def _moved(self, start: Moved, times: Array, targets: Array) -> tuple[Moved, list[Array]]:
         """Follow all flows; return the end and the fields w_j at it."""
-        moved, fields = start, []
+        moved, fields = start, list[Array]()
         for j, t in enumerate(times):
             after = self._along(replace(moved, slope=np.full_like(start.slope, 1)), j, t)
             fields = [w * after.slope for w in fields]

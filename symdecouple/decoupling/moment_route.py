@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from symdecouple.decoupling.routes import Imposed, off
+from symdecouple.decoupling.routes import Imposed
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.numeric.compiled import Array
@@ -54,9 +54,7 @@ class MomentRoute:
         values[list(refusals)] = np.nan
 
         def pullback(covectors: Array) -> Array:
-            spans = (np.array([z[r] ** j for j in range(k)]) for r in range(len(z)))
-            return found[1][:, None] * slope * np.array([off(c, span) for c, span in zip(covectors, spans,
-                                                                                       strict=True)])
+            return np.asarray(found[1][:, None] * slope * _free(covectors, z, k))
 
         return Imposed(values, residual, pullback, {**more, **refusals})
 
@@ -64,7 +62,22 @@ class MomentRoute:
 def _means(rows: Array) -> Array:
     """Return the mean of each row, (R, 1): that of the rest added, so that equal values have no rounding."""
     first = rows.mean(axis=1, keepdims=True)
-    return first + (rows - first).mean(axis=1, keepdims=True)
+    return np.asarray(first + (rows - first).mean(axis=1, keepdims=True))
+
+
+def _free(covectors: Array, z: Array, k: int) -> Array:
+    """Return the part orthogonal to 1, z, ..., z^(k-1), row by row; projected twice, the first leaves rounding."""
+    basis: list[Array] = []
+    for power in range(k):
+        part = _off(z**power, basis)
+        basis.append(part / np.sqrt((part * part).mean(axis=1, keepdims=True)))
+    return _off(covectors, basis)
+
+
+def _off(rows: Array, basis: list[Array]) -> Array:
+    for q in basis * 2:
+        rows = rows - q * (q * rows).mean(axis=1, keepdims=True)
+    return rows
 
 
 def _standardized(rows: Array) -> tuple[Array, Array, Array, dict[int, Outcome]]:

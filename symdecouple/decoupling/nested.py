@@ -20,7 +20,7 @@ import mpmath
 from scipy.optimize import brentq
 
 from symdecouple.decoupling.leaf import Leaf, Moved, Unreachable, keeps_digits, ran_out
-from symdecouple.decoupling.motion import is_finite, unit
+from symdecouple.decoupling.motion import is_finite, largest, unit
 from symdecouple.decoupling.orbit import Orbit
 from symdecouple.errors import Outcome
 from symdecouple.flows.flow import Flow
@@ -52,19 +52,24 @@ class Nested(Leaf):
             return value
 
         found = moved
-        if gap(0 * targets[k - 1]) != 0:
-            found = at(self._root(gap, moved, k, targets))
+        if gap(0 * targets[k - 1]) != 0 and (first := self._first_step(moved, k, targets)):
+            found = at(self._root(gap, first, moved, k, targets))
         found = replace(found, residual=self._rest(found, targets[:k]))
         if not (self._is_there(found) and keeps_digits(found)):
             reason = ran_out(found, start, moved.values) or f"level {k} not attainable"
             raise Unreachable(Outcome(False, reason, self._about(found, k - 1, targets)))
         return found
 
-    def _root(self, gap: Callable[[Any], Any], moved: Moved, k: int, targets: Array) -> Any:
+    def _first_step(self, moved: Moved, k: int, targets: Array) -> Any:
+        """Return the step of Newton's method; 0 where it would move the samples by less than their rounding."""
         direction = self._direction(moved.values, k, targets[:k])
         if direction is None:
             raise Unreachable(Outcome(False, "critical point", self._about(moved, k - 1, targets)))
-        near, far = _bracket(gap, direction[k - 1], unit(targets))
+        shift = largest(direction[k - 1] * self.generators(moved.values, k)[k - 1])
+        return direction[k - 1] if shift > 2 * unit(targets) * largest(moved.values) else 0
+
+    def _root(self, gap: Callable[[Any], Any], first: Any, moved: Moved, k: int, targets: Array) -> Any:
+        near, far = _bracket(gap, first, unit(targets))
         if far is None:
             at_end = self._search(self._along(moved, k - 1, near), k - 1, targets)
             raise Unreachable(Outcome(False, f"level {k} not attainable", self._about(at_end, k - 1, targets)))
@@ -77,7 +82,7 @@ def _bracket(gap: Callable[[Any], Any], step: Any, rounding: Any) -> tuple[Any, 
     missing = None
     for _ in range(_MOST):
         trial = near + step if missing is None else (near + missing) / 2
-        if trial in (near, missing) or missing is not None and abs(missing - near) <= rounding * abs(missing):
+        if trial in (near, missing) or (missing is not None and abs(missing - near) <= rounding * abs(missing)):
             break
         try:
             value = gap(trial)

@@ -48,7 +48,8 @@ class Orbit(Leaf):
         False imposes every feature by the steps, those with a formula too.
     """
 
-    def __init__(self, features: FeatureSet, steps: Sequence[Step], flows: Sequence[Flow], formulas: bool = True) -> None:
+    def __init__(self, features: FeatureSet, steps: Sequence[Step], flows: Sequence[Flow],
+                 formulas: bool = True) -> None:
         super().__init__(features, steps, flows)
         if not formulas:
             self.explicit = 0

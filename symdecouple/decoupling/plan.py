@@ -16,12 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import mpmath
 import numpy as np
-from sympy import Expr
+from sympy import Expr, Symbol
 
+from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.attainability import check_attainable
 from symdecouple.decoupling.choice import Choice, PathName, choose
 from symdecouple.decoupling.explanation import Explanation, LevelNote
@@ -34,16 +35,15 @@ from symdecouple.errors import InvalidInput, NoClosedForm, Outcome
 from symdecouple.flows.normalizer import Normalizer, normalizers
 from symdecouple.language.feature import FeatureSet
 from symdecouple.numeric.batch import OnRefusal
-from symdecouple.numeric.compiled import Array, Compiled, as_multiprecision
+from symdecouple.numeric.compiled import Array, as_multiprecision
 from symdecouple.numeric.vectors import Batch
 
 __all__ = ["Plan", "decouple"]
 
 GUARD = 15
 _CHUNK = 2**18  # numbers that move together
-_OUT_OF_RANGE = "its value is not a finite number; use dps= for values beyond float64, or other features"
 
-Rows = dict[int, Outcome]
+Answers: TypeAlias = tuple[Array, Array, dict[int, Outcome]]
 
 
 def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "auto", budget: float = 30.0) -> Plan:
@@ -91,10 +91,7 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "au
         raise NoClosedForm("functions of explicit coordinates have no flows in closed form here")
     values = reference_values(features, reference)
     check_attainable(features, values)
-    sample = features.sample
-    return Plan(features, values, choose(features, values, path, budget),
-                tuple(Compiled([f.expr], sample) for f in features),
-                tuple(Compiled([f.gradient.expr], sample) for f in features))
+    return Plan(features, values, choose(features, values, path, budget), Application(features))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,8 +110,7 @@ class Plan:
     features: FeatureSet
     reference: tuple[Expr | None, ...]
     choice: Choice
-    _values: tuple[Compiled, ...]
-    _gradients: tuple[Compiled, ...]
+    _application: Application
 
     # --- numbers ------------------------------------------------------------------------------------------------
 
@@ -138,25 +134,10 @@ class Plan:
         -------
         array (..., M)
         """
-        starts = [start for start, _ in self._spans]
-        self._need(starts[-1])
-
-        def compute(nesting: Nesting, rows: Array, refs: Sequence[Any], _: Array) -> tuple[Array, Array, Rows]:
-            out = np.full((len(rows), len(self.features)), np.nan, dtype=rows.dtype)
-            residual, refusals = np.zeros(len(rows), dtype=rows.dtype), {}
-            for at, (start, end) in zip(nesting.levels(rows, starts, refs), self._spans, strict=True):
-                refusals = {**at.refusals, **refusals}
-                fine = _others(len(rows), refusals)
-                residual[fine] = np.maximum(residual[fine], at.residual[fine])
-                for j in range(start, end):
-                    out[fine, j] = self._evaluated(self._values[j], at.values[fine])[:, 0]
-                    wrong = fine[~_finite(out[fine, j])]
-                    refusals |= {int(r): Outcome(False, "not finite", f"{self.features[j]}: {_OUT_OF_RANGE}")
-                                 for r in wrong}
-            return out, residual, refusals
-
+        self._need(self._spans[-1][0])
         batch = Batch.of("transform", samples, axis, dps is not None)
-        return self._run(batch, (len(self.features),), dps, on_refusal, compute)
+        return self._run(batch, (len(self.features),), dps, on_refusal,
+                         lambda nesting, rows, refs, _: self._application.decoupled(nesting, rows, refs))
 
     def normalize(self, samples: Any, level: int | None = None, *, axis: int = -1, dps: int | None = None,
                   on_refusal: OnRefusal = "warn") -> Any:
@@ -176,7 +157,7 @@ class Plan:
         """
         k = self._level(level)
 
-        def compute(nesting: Nesting, rows: Array, refs: Sequence[Any], _: Array) -> tuple[Array, Array, Rows]:
+        def compute(nesting: Nesting, rows: Array, refs: Sequence[Any], _: Array) -> Answers:
             at = next(nesting.levels(rows, [k], refs))
             return at.values, at.residual, at.refusals
 
@@ -204,15 +185,9 @@ class Plan:
                                f"{(*batch.shape, batch.rows.shape[-1])}; (..., M) with M >= {k} is expected")
         asked = wanted.reshape(-1, wanted.shape[-1])
 
-        def compute(nesting: Nesting, rows: Array, refs: Sequence[Any], index: Array) -> tuple[Array, Array, Rows]:
+        def compute(nesting: Nesting, rows: Array, refs: Sequence[Any], index: Array) -> Answers:
             targets = as_multiprecision(asked[index]) if dps else asked[index]
-            out, residual, refusals = rows.copy(), np.zeros(len(rows), dtype=rows.dtype), {}
-            for start, end in reversed([span for span in self._spans if span[1] <= k]):
-                fine = _others(len(rows), refusals)
-                at = nesting.move(out[fine], start, end, [*refs[:start], *targets[fine, start:end].T])
-                out[fine], residual[fine] = at.values, np.maximum(residual[fine], at.residual)
-                refusals |= {int(fine[r]): outcome for r, outcome in at.refusals.items()}
-            return out, residual, refusals
+            return self._application.denormalized(nesting, rows, refs, targets, k)
 
         return self._run(batch, None, dps, on_refusal, compute)
 
@@ -230,26 +205,10 @@ class Plan:
         NoClosedForm
             With `dps` where a level takes the narrow path.
         """
-        starts = [start for start, _ in self._spans]
-        self._need(starts[-1])
-
-        def compute(nesting: Nesting, rows: Array, refs: Sequence[Any], _: Array) -> tuple[Array, Array, Rows]:
-            out = np.full((len(rows), len(self.features), rows.shape[1]), np.nan, dtype=rows.dtype)
-            residual, refusals = np.zeros(len(rows), dtype=rows.dtype), {}
-            for at, (start, end) in zip(nesting.levels(rows, starts, refs, keep=True), self._spans, strict=True):
-                refusals = {**at.refusals, **refusals}
-                fine = _others(len(rows), refusals)
-                for j in range(start, end):
-                    covectors = np.full(rows.shape, np.nan, dtype=rows.dtype)
-                    covectors[fine] = self._evaluated(self._gradients[j], at.values[fine]) / rows.shape[1]
-                    out[fine, j] = at.pullback(covectors)[fine]
-                    wrong = fine[~_finite(out[fine, j]).all(axis=1)]
-                    refusals |= {int(r): Outcome(False, "critical point", f"{self.features[j]} at its reference or a "
-                                                 "feature before it has no gradient to go along here") for r in wrong}
-            return out, residual, refusals
-
+        self._need(self._spans[-1][0])
         batch = Batch.of("gradients", samples, axis, dps is not None)
-        return self._run(batch, (len(self.features), batch.rows.shape[-1]), dps, on_refusal, compute)
+        return self._run(batch, (len(self.features), batch.rows.shape[-1]), dps, on_refusal,
+                         lambda nesting, rows, refs, _: self._application.gradients(nesting, rows, refs))
 
     # --- what is known ------------------------------------------------------------------------------------------
 
@@ -307,19 +266,14 @@ class Plan:
             return LevelNote(end, features, references, method, f"along the projected gradient of {names}" if
                              method != "none" else "there is no way", "", reason)
         made = self.normalizer(end)
-        wanted = "" if made.kind == "explicit" else (
-            f", {', '.join(map(str, made.unknowns))} such that " + ", ".join(
-                f"{f} = {v}" for f, v in zip(*((features, references) if made.kind == "implicit" else
-                                               (made.features, made.values)), strict=True)))
-        return LevelNote(end, features, references, made.kind, f"x -> {made.formula}{wanted}", made.latex(), reason,
-                         made.domain)
+        return LevelNote(end, features, references, made.kind, _told(made), made.latex(), reason, made.domain)
 
     # --- inside -------------------------------------------------------------------------------------------------
 
     @property
     def _spans(self) -> list[tuple[int, int]]:
         """(first, last + 1) of each group of features that are normalized together; mostly single features."""
-        return [(group[0], group[-1] + 1) for group in self.features.groups]
+        return self._application.spans
 
     def _level(self, level: int | None) -> int:
         k = self._spans[-1][0] if level is None else level
@@ -341,7 +295,7 @@ class Plan:
                 self.choice.is_closed(end)
 
     def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
-             compute: Callable[[Nesting, Array, Sequence[Any], Array], tuple[Array, Array, Rows]]) -> Any:
+             compute: Callable[[Nesting, Array, Sequence[Any], Array], Answers]) -> Any:
         """Apply `compute` to the rows in portions; what it refuses is NaN, and told once."""
         if dps is not None and (isinstance(dps, bool) or not isinstance(dps, int) or dps < 1):
             raise InvalidInput(f"dps={dps!r} was given, a positive number of decimal digits is expected")
@@ -364,28 +318,19 @@ class Plan:
                 result = Precise.of(rounded, dps, residual.reshape(batch.shape)[()])
         return batch.deliver(result, on_refusal)
 
-    def _evaluated(self, compiled: Compiled, rows: Array) -> Array:
-        """Evaluate at rows, NaN where one divides by zero; mpmath raises there, and then rows are taken one by one."""
-        try:
-            with np.errstate(all="ignore"):
-                found = compiled(rows)[0]
-        except (ZeroDivisionError, ValueError):
-            if len(rows) == 1:
-                return np.full(rows.shape, mpmath.nan, dtype=object)
-            return np.concatenate([self._evaluated(compiled, row[None]) for row in rows])
-        return np.broadcast_to(found, rows.shape)
-
 
 def _portions(rows: Array, n_samples: int) -> Iterator[Array]:
     step = max(1, _CHUNK // max(1, n_samples))
     return (rows[i : i + step] for i in range(0, len(rows), step))
 
 
-def _others(count: int, refused: Rows) -> Array:
-    return np.array([r for r in range(count) if r not in refused], dtype=np.intp)
-
-
-def _finite(values: Array) -> Array:
-    if values.dtype != object:
-        return np.isfinite(values)
-    return np.frompyfunc(lambda v: bool(mpmath.isfinite(v)), 1, 1)(values).astype(bool)
+def _told(made: Normalizer) -> str:
+    """What a normalizer does, in short."""
+    if made.kind == "explicit":
+        return f"x -> {made.formula}"
+    flows = [f.expr.xreplace({made.features.sample: Symbol("y")}) for f in made.flows]
+    if made.kind == "parallel":
+        return (f"x -> {', then '.join(f'y -> {e}' for e in flows)}, for one time t each, such that "
+                + ", ".join(f"{f} = {v}" for f, v in zip(made.features, made.values, strict=True)))
+    before = f"N{made.level - 1}"
+    return f"x -> {before}(y -> {flows[-1]} of {before}(x)), t such that {made.features[-1]} = {made.values[-1]}"

@@ -11,7 +11,7 @@ scenario  original set       modified sets      what holds
 ========  =================  =================  =============================================================
 1         black box          ?                  gradients are numeric, nothing is decided exactly
 2         not involutive     any                no closed forms on all levels; decoupled as far as hat S_j go
-3         involutive         not involutive     closed forms, but the decoupled features are not mutually exact
+3         involutive         not involutive     closed forms on all levels; decoupled as far as hat S_j go
 4         involutive         involutive         full decoupling, and one more feature can be decoupled exactly
 ========  =================  =================  =============================================================
 

@@ -1,9 +1,9 @@
 r"""Marginal moments: the raw and the standardized set, and the recognition of any set that is one of moments.
 
-A feature set is *of moments* if feature k is a function of the first k raw moments that can be solved for the k-th: raw,
-central and standardized moments, the standard deviation, the logarithm of the variance, and mixtures of them. All such
-sets have the same nested spans 1, x, x^2, ... and the same normalizations; they differ in what their values are called.
-Common coordinates are the mean m, the standard deviation s and the standardized moments,
+A feature set is *of moments* if feature k is a function of the first k raw moments that can be solved for the k-th:
+raw, central and standardized moments, the standard deviation, the logarithm of the variance, and mixtures of them. All
+such sets have the same nested spans 1, x, x^2, ... and the same normalizations; they differ in what their values are
+called. Common coordinates are the mean m, the standard deviation s and the standardized moments,
 
 .. math:: c_j = \mathrm{Mean}(z^j), \qquad x = m + s z, \quad \mathrm{Mean}(z) = 0, \quad \mathrm{Mean}(z^2) = 1
 """

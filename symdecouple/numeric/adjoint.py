@@ -105,6 +105,8 @@ def decoupled_gradients(path: NarrowPath, rows: Any, targets: Any) -> tuple[Floa
     points = [np.ascontiguousarray(rows, dtype=np.float64), *(level.values for level in levels)]
     with np.errstate(all="ignore"):
         each = [features.gradients(y, j + 1)[:, j] / y.shape[1] for j, y in enumerate(points)]
+    for own, y in zip(each, points, strict=True):
+        own[~np.isfinite(y).all(axis=1)] = np.nan
     carried = each[-1][None]
     for level, own in zip(reversed(levels), reversed(each[:-1]), strict=True):
         carried = np.concatenate([own[None], pullback(level, carried)])

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.batch import FloatArray, Panel, RowValues
+from symdecouple.numeric.batch import FloatArray, IntArray, Panel, RowValues
 from symdecouple.numeric.moment_basis import Weights, power_means
 from symdecouple.numeric.moment_path import MOST_GROWTH, RTOL, Followed, follow, pulled_apart
 from symdecouple.numeric.power_sums import ZERO_VARIANCE, range_exponent, standardized_moments, to_unit_range
@@ -29,6 +29,9 @@ from symdecouple.numeric.riccati import Imposed, impose_skewness
 
 __all__ = ["HIGHEST", "Follower", "Ladder", "climb", "decoupled_rows", "gaussian_moments", "place_and_scale"]
 
+_LONG = 1024  # entries from which on distinct values are looked for
+_LOOK = 256  # entries looked at before a row is sorted
+_RATIO = 4  # entries for each distinct value that make it worthwhile
 HIGHEST = 12  # orders offered: the means of z^(2k-2) keep their meaning in float64
 
 
@@ -67,7 +70,7 @@ class Ladder:
 
     moments: FloatArray
     skew: Imposed | None
-    levels: list[tuple[int, np.ndarray, Followed]] = field(default_factory=list)
+    levels: list[tuple[int, IntArray, Followed]] = field(default_factory=list)
     refusals: dict[int, Outcome] = field(default_factory=dict)
 
 
@@ -126,21 +129,65 @@ def climb(
     ladder = Ladder(np.full((order + 1, len(rows)), np.nan), skew, refusals=dict(skew.refusals))
     ladder.moments[:4] = np.array(goal[:4])[:, None]
     which = np.array([i for i in range(len(rows)) if i not in skew.refusals], dtype=np.intp)
-    z, growth = skew.values[which], np.ones(len(rows))
+    groups: list[tuple[IntArray, FloatArray, Weights]] = [(which, skew.values[which], None)]
+    if not store and rows.shape[1] >= _LONG:
+        groups = _by_distinct_values(which, skew.values[which])
+    for group in groups:
+        _climb_on(ladder, *group, order, goal, follower, store)
+    return ladder
+
+
+def _climb_on(
+    ladder: Ladder,
+    which: IntArray,
+    z: FloatArray,
+    weights: Weights,
+    order: int,
+    goal: Sequence[float],
+    follower: Follower,
+    store: bool,
+) -> None:
+    """Levels from 4 on of the samples named in `which`."""
+    growth = np.ones(len(z))
     for k in range(4, order):
         if not len(which):
-            return ladder
-        ladder.moments[k, which] = power_means(z, k)[k]
-        moved = follower(z, k, goal[k], held=goal[1:k], store=store)
+            return
+        ladder.moments[k, which] = power_means(z, k, weights)[k]
+        moved = follower(z, k, goal[k], held=goal[1:k], weights=weights, store=store)
         ladder.levels.append((k, which, moved))
-        growth[which] *= moved.growth
-        refused = {i: pulled_apart(k, growth[which[i]]) for i in np.flatnonzero(growth[which] > MOST_GROWTH).tolist()}
+        growth = growth * moved.growth
+        refused = {i: pulled_apart(k, growth[i]) for i in np.flatnonzero(growth > MOST_GROWTH).tolist()}
         refused |= moved.refusals
         ladder.refusals.update((int(which[i]), outcome) for i, outcome in refused.items())
         left = np.array([i for i in range(len(which)) if i not in refused], dtype=np.intp)
-        which, z = which[left], moved.values[left]
-    ladder.moments[order, which] = power_means(z, order)[order]
-    return ladder
+        which, z, growth = which[left], moved.values[left], growth[left]
+        weights = None if weights is None else weights[left]
+    ladder.moments[order, which] = power_means(z, order, weights)[order]
+
+
+def _by_distinct_values(which: IntArray, z: FloatArray) -> list[tuple[IntArray, FloatArray, Weights]]:
+    """Samples with few distinct values as those values with weights, the others as they are.
+
+    Rows go together by the next power of two of their number of values, filled up with weights of 0.
+    """
+    n_samples = z.shape[1]
+    groups: dict[int, list[tuple[int, FloatArray, FloatArray]]] = {}
+    plain = []
+    for i, row in enumerate(z):
+        if len(np.unique(row[:: n_samples // _LOOK])) <= _LOOK // 2:
+            values, counts = np.unique(row, return_counts=True)
+            if len(values) * _RATIO <= n_samples:
+                size = 1 << (len(values) - 1).bit_length()
+                filled, share = np.full(size, values[0]), np.zeros(size)
+                filled[: len(values)], share[: len(values)] = values, counts / n_samples
+                groups.setdefault(size, []).append((i, filled, share))
+                continue
+        plain.append(i)
+    found: list[tuple[IntArray, FloatArray, Weights]] = [(which[plain], z[plain], None)] if plain else []
+    for group in groups.values():
+        places, values, shares = zip(*group, strict=True)
+        found.append((which[list(places)], np.stack(values), np.stack(shares)))
+    return found
 
 
 def place_and_scale(panel: Panel) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -272,7 +272,8 @@ def _refused_at_once(course: Course, residual: FloatArray) -> dict[int, Outcome]
     _, norm = free_direction(course.start, k, course.weights)
     highest = power_means(course.start, 2 * k - 2, course.weights)[-1]
     for i in np.flatnonzero(~(norm > _FEW * highest)):
-        count = len(np.unique(course.start[i]))
+        counted = course.start[i] if course.weights is None else course.start[i][course.weights[i] > 0]
+        count = len(np.unique(counted))
         if not np.isfinite(course.goal[:, i]).all() or not np.isfinite(highest[i]):
             refused[int(i)] = Outcome(False, "beyond float64", "moments of this sample overflow; rescale it")
         elif count < k and not residual[i] <= RESIDUAL:

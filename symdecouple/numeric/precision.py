@@ -12,7 +12,7 @@ both are paid for by guard digits, the first as many as the weights have, the se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -109,41 +109,37 @@ class _Failed(Exception):
     """A feature is not a finite real number, or the projected gradient vanishes."""
 
 
-@dataclass(slots=True)
-class _Frame:
-    """Gradients by Gram-Schmidt: v_j = sum of T_ij q_i; q_j is None where v_j depends on those before it."""
+class _Span:
+    """Gradients v_1, ..., v_k and the factors L D L' of their products <v_i, v_j>; `sound` are those that add to it."""
 
-    basis: list[Array | None]
-    triangle: list[list[Any]]
+    def __init__(self, gradients: Array) -> None:
+        self.gradients, n = gradients, gradients.shape[1]
+        self.lower: list[list[Any]] = []
+        self.diagonal: list[Any] = []
+        self.sound: list[bool] = []
+        threshold = mpmath.ldexp(1, -int(mpmath.mp.prec * 5 / 6))
+        for j, v in enumerate(gradients):
+            products = [mpmath.fdot(u, v) / n for u in gradients[: j + 1]]
+            row: list[Any] = []
+            for i in range(j):
+                rest = products[i] - sum(self.lower[i][m] * row[m] * self.diagonal[m] for m in range(i))
+                row.append(rest / self.diagonal[i] if self.sound[i] else mpmath.mpf(0))
+            left = products[j] - sum(c * c * d for c, d in zip(row, self.diagonal, strict=True))
+            self.lower.append(row)
+            self.sound.append(left > threshold * products[j])
+            self.diagonal.append(left if self.sound[j] else mpmath.mpf(0))
 
-    @classmethod
-    def of(cls, gradients: Array) -> _Frame:
-        n = gradients.shape[1]
-        basis: list[Array | None] = []
-        triangle: list[list[Any]] = []
-        for v in gradients:
-            rest, column = v, [mpmath.mpf(0)] * len(basis)
-            for _ in range(2 if basis else 0):
-                for i, q in enumerate(basis):
-                    if q is not None:
-                        share = mpmath.fdot(q, rest) / n
-                        column[i] += share
-                        rest = rest - share * q
-            size, left = (mpmath.sqrt(mpmath.fdot(u, u) / n) for u in (v, rest))
-            sound = left > mpmath.sqrt(mpmath.eps) ** (mpmath.mpf(5) / 3) * size
-            basis.append(rest / left if sound else None)
-            triangle.append([*column, left])
-        return cls(basis, triangle)
-
-    def step(self, values: Sequence[Any]) -> Any:
+    def step(self, values: Any) -> Array:
         """Return the shortest field w with <v_j, w> = values_j, dependent gradients left out."""
         z: list[Any] = []
-        total: Any = 0
-        for q, column, value in zip(self.basis, self.triangle, values, strict=True):
-            z.append(mpmath.mpf(0) if q is None else (value - mpmath.fdot(column[:-1], z)) / column[-1])
-            if q is not None:
-                total = total + z[-1] * q
-        return total
+        for row, value in zip(self.lower, values, strict=True):
+            z.append(value - sum(c * known for c, known in zip(row, z, strict=True)))
+            z[-1] = z[-1] if self.sound[len(z) - 1] else mpmath.mpf(0)
+        a = [value / d if d else mpmath.mpf(0) for value, d in zip(z, self.diagonal, strict=True)]
+        for j in reversed(range(len(a))):
+            for i in range(j):
+                a[i] -= self.lower[j][i] * a[j]
+        return np.array([mpmath.fdot(a, column) for column in self.gradients.T], dtype=object)
 
 
 class _Path:
@@ -157,13 +153,13 @@ class _Path:
     def run(self) -> PreciseImposed:
         try:
             self.begin = self.values(self.start)
-            frame = _Frame.of(self.gradients(self.start))
+            span = _Span(self.gradients(self.start))
         except _Failed:
             return self._refused(self.start, "not finite", "a feature is not finite at this sample", 0, 0)
         distance = self.target - self.begin[-1]
         if abs(distance) <= 2 * mpmath.eps * abs(self.target):
             return self._answer(self.start, mpmath.mpf(0), 0)
-        if frame.basis[-1] is None:
+        if not span.sound[-1]:
             return self._refused(self.start, "critical point", f"feature {self.k} does not move from here at fixed "
                                  "values of the features before it; perturb the sample", 0, 0)
         y, s, error, steps = self.start, mpmath.mpf(0), mpmath.mpf(0), 0
@@ -205,14 +201,13 @@ class _Path:
 
     def slope(self, y: Array) -> Array:
         """Return dy/ds."""
-        frame = _Frame.of(self.gradients(y))
-        if frame.basis[-1] is None:
+        span = _Span(self.gradients(y))
+        if not span.sound[-1]:
             raise _Failed
-        slope: Array = (self.target - self.begin[-1]) / frame.triangle[-1][-1] * frame.basis[-1]
-        return slope
+        return span.step([mpmath.mpf(0)] * (self.k - 1) + [self.target - self.begin[-1]])
 
     def _corrected(self, y: Array, s: Any) -> Array:
-        corrected: Array = y + _Frame.of(self.gradients(y)).step(self._wanted(s) - self.values(y))
+        corrected: Array = y + _Span(self.gradients(y)).step(self._wanted(s) - self.values(y))
         return corrected
 
     def _finished(self, y: Array) -> Array:

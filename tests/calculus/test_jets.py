@@ -5,13 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import mpmath
 import pytest
 import sympy as sp
-from sympy import Abs, Max, Piecewise, Rational, Symbol, atan, cos, cosh, exp, log, sin, sinh, sqrt, tan, tanh
+from sympy import Abs, Max, Piecewise, Rational, Symbol, atan, atan2, cos, cosh, exp, log, sin, sinh, sqrt, tan, tanh
 
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.field import VectorField
-from symdecouple.calculus.jets import Point, bracket_at, field_at
+from symdecouple.calculus.jets import Jet, Point, bracket_at, field_at
 from symdecouple.errors import UnsupportedExpression
 from symdecouple.language.feature import Feature
 from symdecouple.language.filters import Filter, shift
@@ -151,3 +152,51 @@ def test_brackets_at_a_point_against_the_formula() -> None:
     u, v = (field_at(VectorField(e), point) for e in (x**2, x * m))
     mean, second = sum(SAMPLE) / 3, sum(s**2 for s in SAMPLE) / 3
     assert bracket_at(u, v, point) == [s**2 * mean + s * second - 2 * s * s * mean for s in SAMPLE]
+
+
+@pytest.mark.parametrize(("y", "u"), [(1, 2), (1, -2), (-1, 2), (-1, -2), (3, 0), (-3, 0), (0, 2)])
+def test_angles_in_every_quadrant(y: int, u: int) -> None:
+    """Value and derivatives of atan2(y, u) at a point of the plane, by the formulas y/r^2, u/r^2 and theirs."""
+    point = Point([Fraction(y), Fraction(u)], {}, INTERVAL, coordinates(2))
+    jet = point.jet(atan2(*coordinates(2)))
+    r = Fraction(u * u + y * y)
+    with mpmath.workdps(60):
+        low, high = map(mpmath.mp.make_mpf, jet.value._mpi_)
+        assert low <= mpmath.atan2(y, u) <= high and high - low < 1e-38
+    for found, exact in ((jet.grad[0], u / r), (jet.grad[1], -y / r), (jet.hess[0, 0], -2 * u * y / r**2),
+                         (jet.hess[0, 1], (y * y - u * u) / r**2), (jet.hess[1, 1], 2 * u * y / r**2)):
+        assert INTERVAL.is_zero(found - INTERVAL.number(Fraction(exact))) and found.delta.b < 1e-38
+    rational = Point([Fraction(y), Fraction(u)], {}, EXACT, coordinates(2)).jet(atan2(*coordinates(2)))
+    assert rational.value is None and rational.grad == {0: u / r, 1: -y / r}
+
+
+def test_the_origin_has_no_angle() -> None:
+    for world in (EXACT, INTERVAL):
+        with pytest.raises(OutsideDomain):
+            Point([Fraction(0), Fraction(0)], {}, world, coordinates(2)).jet(atan2(*coordinates(2)))
+
+
+@pytest.mark.parametrize("world", [EXACT, INTERVAL], ids=["exact", "intervals"])
+def test_a_moved_point_composes(world: World) -> None:
+    """f(g(x)) by moving the point along g is the jet of the expression f(g(x)); parameters may move as well."""
+    inner = x**2 + m * x
+    point = Point(SAMPLE, {}, world)
+    moved = point.moved([point.jet(inner, x, n) for n in range(3)], {a: point.jet(m)})
+    found = moved.jet(Mean(a * x**3) + Mean(x) ** 2)
+    expected = point.jet(m * Mean(inner**3) + Mean(inner) ** 2)
+    assert world.is_zero(found.value - expected.value) and found.grad.keys() == expected.grad.keys()
+    assert all(world.is_zero(found.grad[k] - v) for k, v in expected.grad.items())
+    assert all(world.is_zero(found.hess[k] - v) for k, v in expected.hess.items())
+
+
+def test_pieces_of_a_moved_point() -> None:
+    """An enclosure on one side of the edge chooses its piece; one that reaches over the edge has none."""
+    step = Piecewise((x**2, x > 1), (x, True))
+    iv = INTERVAL.iv
+    point = Point(SAMPLE, {}, INTERVAL)
+    assert point.moved([Jet(iv.mpf([2, 3]))]).jet(step, x, 0).value.b == 9
+    for over in (iv.mpf([0, 2]), iv.mpf(1), iv.mpf([2, iv.inf])):
+        with pytest.raises(OutsideDomain):
+            point.moved([Jet(over)]).jet(step, x, 0)
+    with pytest.raises(Irrational):
+        Point(SAMPLE, {}, EXACT).moved([Jet(None)]).jet(step, x, 0)

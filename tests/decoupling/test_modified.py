@@ -11,8 +11,8 @@ import pytest
 from sympy import Float, Symbol, cosh, exp, log, sqrt, tanh
 
 from symdecouple import verdict_from_json
-from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.elementary import World
+from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.jets import Point
 from symdecouple.calculus.subject import Subject
 from symdecouple.decoupling.modified import (

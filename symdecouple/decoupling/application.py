@@ -1,0 +1,107 @@
+"""Decoupled features, their gradients, and denormalized samples, of the rows of a batch.
+
+Each function returns an answer a row, its residual, and the rows that were refused; those are NaN from the level on
+that they lack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import mpmath
+import numpy as np
+
+from symdecouple.decoupling.nesting import Nesting
+from symdecouple.errors import Outcome
+from symdecouple.language.feature import FeatureSet
+from symdecouple.numeric.compiled import Array, Compiled
+
+__all__ = ["Application"]
+
+Answers: TypeAlias = tuple[Array, Array, dict[int, Outcome]]
+
+
+class Application:
+    """A feature set applied to sample vectors at their levels.
+
+    Parameters
+    ----------
+    features : FeatureSet
+    """
+
+    def __init__(self, features: FeatureSet) -> None:
+        self.features = features
+        self.spans = [(group[0], group[-1] + 1) for group in features.groups]
+        self._values = [Compiled([f.expr], features.sample) for f in features]
+        self._gradients = [Compiled([f.gradient.expr], features.sample) for f in features]
+
+    @property
+    def starts(self) -> list[int]:
+        """The levels at which features are evaluated: how many come before each group."""
+        return [start for start, _ in self.spans]
+
+    def decoupled(self, nesting: Nesting, rows: Array, references: Sequence[Any]) -> Answers:
+        """Return the decoupled features, (R, M)."""
+        out = np.full((len(rows), len(self.features)), np.nan, dtype=rows.dtype)
+        residual, refusals = np.zeros(len(rows), dtype=rows.dtype), dict[int, Outcome]()
+        for at, (start, end) in zip(nesting.levels(rows, self.starts, references), self.spans, strict=True):
+            refusals = {**at.refusals, **refusals}
+            fine = _others(len(rows), refusals)
+            residual[fine] = np.maximum(residual[fine], at.residual[fine])
+            for j in range(start, end):
+                out[fine, j] = _evaluated(self._values[j], at.values[fine])[:, 0]
+                refusals |= self._wrong(fine[~_finite(out[fine, j])], j, "not finite", "its value is not a finite "
+                                        "number; use dps= for values beyond float64, or other features")
+        return out, residual, refusals
+
+    def gradients(self, nesting: Nesting, rows: Array, references: Sequence[Any]) -> Answers:
+        """Return the gradients of the decoupled features, (R, M, N)."""
+        out = np.full((len(rows), len(self.features), rows.shape[1]), np.nan, dtype=rows.dtype)
+        residual, refusals = np.zeros(len(rows), dtype=rows.dtype), dict[int, Outcome]()
+        for at, (start, end) in zip(nesting.levels(rows, self.starts, references, keep=True), self.spans, strict=True):
+            refusals = {**at.refusals, **refusals}
+            fine = _others(len(rows), refusals)
+            residual[fine] = np.maximum(residual[fine], at.residual[fine])
+            for j in range(start, end):
+                covectors = np.full(rows.shape, np.nan, dtype=rows.dtype)
+                covectors[fine] = _evaluated(self._gradients[j], at.values[fine]) / rows.shape[1]
+                out[fine, j] = at.pullback(covectors)[fine]
+                refusals |= self._wrong(fine[~_finite(out[fine, j]).all(axis=1)], j, "critical point", "it, or a "
+                                        "feature before it, has no gradient to go along at this sample")
+        return out, residual, refusals
+
+    def denormalized(self, nesting: Nesting, rows: Array, references: Sequence[Any], targets: Array, level: int
+                     ) -> Answers:
+        """Return rows at a level with decoupled features 1..level brought to their targets, (R, M), in reverse order."""
+        out, residual, refusals = rows.copy(), np.zeros(len(rows), dtype=rows.dtype), dict[int, Outcome]()
+        for start, end in reversed([span for span in self.spans if span[1] <= level]):
+            fine = _others(len(rows), refusals)
+            at = nesting.move(out[fine], start, end, [*references[:start], *targets[fine, start:end].T])
+            out[fine], residual[fine] = at.values, np.maximum(residual[fine], at.residual)
+            refusals |= {int(fine[r]): outcome for r, outcome in at.refusals.items()}
+        return out, residual, refusals
+
+    def _wrong(self, rows: Array, j: int, reason: str, detail: str) -> dict[int, Outcome]:
+        return {int(r): Outcome(False, reason, f"{self.features[j]}: {detail}") for r in rows}
+
+
+def _evaluated(compiled: Compiled, rows: Array) -> Array:
+    """Evaluate at rows, NaN where one divides by zero; mpmath raises there, and then rows are taken one by one."""
+    try:
+        with np.errstate(all="ignore"):
+            found = compiled(rows)[0]
+    except (ZeroDivisionError, ValueError):
+        if len(rows) == 1:
+            return np.full(rows.shape, mpmath.nan, dtype=object)
+        return np.concatenate([_evaluated(compiled, row[None]) for row in rows])
+    return np.broadcast_to(found, rows.shape)
+
+
+def _others(count: int, refused: dict[int, Outcome]) -> Array:
+    return np.array([r for r in range(count) if r not in refused], dtype=np.intp)
+
+
+def _finite(values: Array) -> Array:
+    is_finite = np.isfinite if values.dtype != object else np.frompyfunc(mpmath.isfinite, 1, 1)
+    return np.asarray(is_finite(values), dtype=np.bool_)

@@ -1,0 +1,318 @@
+"""decoupled_moments, standardized_moments and blest: reference values, laws, odd input, refusals, neighbours."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import warnings
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.optimize
+import scipy.stats
+from hypothesis import given, settings, strategies as st
+
+from symdecouple.errors import InvalidInput, RefusalWarning, Refused
+from symdecouple.numeric import moment_levels
+from symdecouple.stats import blest, decoupled_moments, kurtosis, orthokurtosis, skewness, standardized_moments
+from tests.numeric import moment_oracle
+
+TABLE = json.loads((Path(__file__).parents[1] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
+CASES = TABLE["decoupled_moments"]
+SAMPLE = CASES[0]["sample"]
+FUNCTIONS = [decoupled_moments, standardized_moments, blest]
+
+
+def expected(case: dict[str, str]) -> list[float]:
+    sample = np.array(case["sample"], dtype=float)
+    return [sample.mean(), sample.var(), scipy.stats.skew(sample), *(float(case[f"order{k}"]) for k in (4, 5, 6))]
+
+
+# --- values -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"N={len(case['sample'])}")
+def test_the_reference_table(case: dict[str, str]) -> None:
+    assert decoupled_moments(case["sample"]) == pytest.approx(expected(case), rel=1e-10)
+    for order in range(1, 6):
+        assert decoupled_moments(case["sample"], order) == pytest.approx(expected(case)[:order], rel=1e-10)
+
+
+def hard_samples() -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(3)
+    return {
+        "Cauchy cubed": rng.standard_cauchy(14) ** 3,
+        "lognormal of sigma 5": np.exp(5 * rng.normal(size=14)),
+        "gamma .125": rng.gamma(0.125, size=14),
+        "outlier": np.append(rng.normal(size=13), 1e10),
+        "offset 1e12": 1e12 + rng.integers(0, 99, 14),
+        "two clusters": np.arange(14) % 2 + 1e-3 * rng.random(14),
+    }
+
+
+@pytest.mark.parametrize("name", hard_samples())
+def test_hard_samples_against_many_digits(name: str) -> None:
+    sample = hard_samples()[name]
+    values = decoupled_moments(sample, order=5)
+    for ours, exact in zip(values[3:], moment_oracle.decoupled(sample.tolist(), 5, digits=13, dps=40), strict=True):
+        assert abs(float(ours - exact)) < 1e-9 * max(1, abs(float(exact)))
+
+
+@pytest.mark.parametrize("shape", [(5, 7), (30, 3, 2), (2000, 2)])
+def test_the_classical_ones_are_those_of_scipy(shape: tuple[int, ...]) -> None:
+    a = np.random.default_rng(4).gamma(2.0, size=shape)
+    for axis in (0, -1, None, tuple(range(len(shape)))):
+        if axis == -1 and shape[-1] < 3:
+            continue
+        values = standardized_moments(a, 7, axis=axis)
+        moments = [scipy.stats.moment(a, order=k, axis=axis) if isinstance(axis, int) else
+                   scipy.stats.moment(a.ravel(), order=k) for k in range(2, 8)]
+        for k, m in enumerate(moments[1:], start=3):
+            assert values[..., k - 1] == pytest.approx(m / moments[0] ** (k / 2), rel=1e-10, abs=1e-13)
+        assert values[..., 0] == pytest.approx(a.mean(axis=axis), rel=1e-14)
+        assert values[..., 1] == pytest.approx(a.var(axis=axis), rel=1e-13)
+
+
+def test_the_first_four_are_the_named_statistics() -> None:
+    a = np.random.default_rng(5).exponential(size=(6, 40))
+    values = decoupled_moments(a, 4, axis=1)
+    assert values[:, 2] == pytest.approx(skewness(a, axis=1), rel=1e-13)
+    assert values[:, 3] == pytest.approx(orthokurtosis(a, axis=1), rel=1e-13)
+    assert standardized_moments(a, 4, axis=1)[:, 3] == pytest.approx(kurtosis(a, axis=1), rel=1e-13)
+
+
+@pytest.mark.parametrize("order", [4, 6, 10])
+@pytest.mark.parametrize("law", ["normal", "exponential", "cauchy"])
+def test_blest_is_the_minimum_over_shifts(order: int, law: str) -> None:
+    a = getattr(np.random.default_rng(6), f"standard_{law}")((4, 50))
+    values, plain = blest(a, order, axis=1), standardized_moments(a, order, axis=1)
+    z = (a - a.mean(axis=1, keepdims=True)) / a.std(axis=1, keepdims=True)
+    for row, found, without in zip(z, values, plain, strict=True):
+        for k in range(4, order + 1, 2):
+            least = scipy.optimize.minimize_scalar(
+                lambda c, row=row, k=k: np.mean((row - c) ** k), bracket=(-1, 1), options={"xtol": 1e-12}
+            )
+            assert found[k - 1] == pytest.approx(least.fun, rel=1e-12) and found[k - 1] <= without[k - 1]
+        assert np.array_equal(found[[0, 1, 2]], without[[0, 1, 2]])
+
+
+# --- laws -------------------------------------------------------------------------------------------------------
+
+samples = st.lists(st.integers(-1000, 1000), min_size=9, max_size=16, unique=True)
+
+
+def higher(sample: object) -> np.ndarray:
+    return decoupled_moments(sample, 5, on_refusal="return")[0][2:]
+
+
+@given(samples, st.integers(-(2**50), 2**50))
+@settings(max_examples=25, deadline=None)
+def test_a_shift_is_not_felt(sample: list[int], shift: int) -> None:
+    assert np.array_equal(higher([v + shift for v in sample]), higher(sample), equal_nan=True)
+
+
+@given(samples, st.sampled_from([1e-150, 1e150, 1e9, 1e12, -1.0, -1e-3]))
+@settings(max_examples=25, deadline=None)
+def test_a_unit_is_not_felt_and_odd_orders_turn(sample: list[int], unit: float) -> None:
+    signs = np.sign(unit) ** np.arange(3, 6)
+    assert higher(np.array(sample) * unit) == pytest.approx(signs * higher(sample), rel=1e-8, abs=1e-9, nan_ok=True)
+
+
+@given(samples, st.randoms(use_true_random=False))
+@settings(max_examples=25, deadline=None)
+def test_the_order_of_the_entries_does_not_matter(sample: list[int], random: object) -> None:
+    shuffled = list(sample)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert higher(shuffled) == pytest.approx(higher(sample), rel=1e-8, abs=1e-9, nan_ok=True)
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=9))
+@settings(max_examples=60, deadline=None)
+def test_any_finite_sample_has_values_or_a_reason(sample: list[float]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        values, (outcome,) = decoupled_moments(sample, 5, on_refusal="return")
+    assert outcome.ok == bool(np.isfinite(values[2:]).all())
+    missing = np.isnan(values)
+    assert np.all(missing[1:] >= missing[:-1])  # from the first missing order on, all are
+    if np.isfinite(values[3]):
+        n = len(sample)
+        assert 1 - 1e-13 <= values[3] <= n / 2 * (1 + 1e-13)
+
+
+def test_ties_split_by_rounding_move_together() -> None:
+    clean = np.array([0.0, 0, 0, 1, 1, 2, 3, 5, 8])
+    blurred = clean + np.array([0, 1, 2, 0, 1, 0, 0, 0, 0]) * 2.0**-52
+    assert decoupled_moments(blurred, 5) == pytest.approx(decoupled_moments(clean, 5), rel=1e-9)
+
+
+def test_many_equal_entries_move_as_their_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    a = np.random.default_rng(7).integers(0, 64, size=(3, 4096)).astype(float) ** 2
+    a[2] = np.random.default_rng(8).normal(size=4096)
+    quick = decoupled_moments(a, axis=1)
+    assert np.array_equal(quick[1], decoupled_moments(a[1]))
+    monkeypatch.setattr(moment_levels, "_LONG", 10**9)
+    assert quick == pytest.approx(decoupled_moments(a, axis=1), rel=1e-9, abs=1e-10)
+
+
+# --- rows never meet --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_samples", [6, 9, 64, 1500])
+@pytest.mark.parametrize("kind", ["f8", "f4", "i4"])
+def test_one_bad_row_never_spoils_the_batch(n_samples: int, kind: str) -> None:
+    rng = np.random.default_rng(n_samples)
+    rows = (1000 * np.exp(rng.normal(size=(10, n_samples)))).astype(kind)
+    rows[3] = 7
+    rows[8, :-1] = 0
+    rows[9, : n_samples // 2] = 0
+    if kind != "i4":
+        rows[5, 0], rows[6, 1] = np.inf, np.nan
+    values, outcomes = decoupled_moments(rows, 5, axis=1, on_refusal="return")
+    across, _ = decoupled_moments(rows.T, 5, on_refusal="return")
+    assert values.dtype == (np.float32 if kind == "f4" else np.float64)
+    for i, row in enumerate(rows):
+        alone, (outcome,) = decoupled_moments(row.copy(), 5, on_refusal="return")
+        assert np.array_equal(alone, values[i], equal_nan=True) and outcome == outcomes[i]
+    assert np.array_equal(values, across, equal_nan=True)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_shapes(function: object) -> None:
+    a = np.random.default_rng(9).normal(size=(4, 9, 3))
+    assert function(a, 5).shape == (9, 3, 5)  # type: ignore[operator]
+    assert function(a, 5, axis=1).shape == (4, 3, 5)  # type: ignore[operator]
+    assert function(a, 5, axis=(0, 1)).shape == (3, 5)  # type: ignore[operator]
+    assert function(a, 5, axis=None).shape == (5,)  # type: ignore[operator]
+    assert function(a, 5, axis=1, keepdims=True).shape == (4, 1, 3, 5)  # type: ignore[operator]
+    assert function(np.empty((0, 9)), 5, axis=1).shape == (0, 5)  # type: ignore[operator]
+    assert function(np.array([1.0, 2, 4, 8, 9]), 1).shape == (1,)  # type: ignore[operator]
+
+
+# --- odd input --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["i1", "i2", "i8", "f4", ">f8", "g"])
+def test_numbers_of_any_type(kind: str) -> None:
+    found = decoupled_moments(np.array(SAMPLE, dtype=kind))
+    assert found == pytest.approx(expected(CASES[0]), rel=1e-6 if kind == "f4" else 1e-10)
+
+
+@pytest.mark.parametrize("number", [Fraction, Decimal, int])
+def test_mean_and_variance_of_exact_numbers_keep_their_place_and_unit(number: type) -> None:
+    huge = [number(10**30 + 3 * v) if number is not Fraction else Fraction(10**30 + 3 * v) for v in SAMPLE]
+    values = decoupled_moments(np.array(huge, dtype=object))
+    exact = expected(CASES[0])
+    assert values == pytest.approx([1e30, 9 * exact[1], *exact[2:]], rel=1e-10)
+    assert standardized_moments(np.array([2**62 + v for v in SAMPLE]), 2) == pytest.approx([2.0**62, exact[1]], 1e-14)
+
+
+def test_nan_policies_and_masks() -> None:
+    a = np.array([*SAMPLE, np.nan])
+    for function in FUNCTIONS:
+        assert np.isnan(function(a)).all()
+        assert np.array_equal(function(a, nan_policy="omit"), function(np.array(SAMPLE, dtype=float)))
+        assert np.array_equal(function(np.ma.masked_invalid(a)), function(np.array(SAMPLE, dtype=float)))
+        with pytest.raises(InvalidInput, match="hold NaN"):
+            function(a, nan_policy="raise")
+
+
+@pytest.mark.parametrize("order", [0, 13, 2.5, "4", True, None])
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_orders_that_do_not_exist(function: object, order: object) -> None:
+    with pytest.raises(InvalidInput, match="an integer from 1 to 12 is expected"):
+        function(SAMPLE, order)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("reference", "said"),
+    [("white noise", "'gaussian' or raw moments"), ([0, 1], "at least order - 1 = 4"), (3, "raw moments"),
+     ([0, 0, 0, 0], "more than the mean squared"), ([0, 1, 0, np.inf], "finite numbers")],
+)
+def test_references_that_do_not_fit(reference: object, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        decoupled_moments(SAMPLE, 5, reference=reference)  # type: ignore[arg-type]
+
+
+def test_the_reference_of_another_sample() -> None:
+    """A sample brought to its own moments does not move: all decoupled moments are its raw ones."""
+    own = np.array([1.0, 2, 4, 5, 7, 11, 12, 20, 21])
+    raw = [np.mean(own**k) for k in range(1, 6)]
+    found = decoupled_moments(own, 5, reference=raw[:4])
+    assert found[1:] == pytest.approx(np.array([raw[1], raw[2], raw[3], raw[4]]), rel=1e-9)
+
+
+# --- refusals ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sample", "order", "reason", "kept"),
+    [
+        ([1, 2, 4, 8, 16, 32], 5, "moment not attainable", 4),
+        ([0, 0, 1, 2], 4, "limit only", 3),
+        ([0, 0, 0, 1, 2], 4, "no zero-skew point", 3),
+        ([0, 0, 1], 4, "two-valued", 3),
+        ([0, 1, 0, 1], 5, "two-valued", 4),
+        ([1, 2, 3], 5, "too few distinct values", 4),
+        ([7, 7, 7, 7], 3, "zero variance", 2),
+        ([1, 2, np.inf], 3, "infinite value", 0),
+        ([1], 3, "one sample", 0),
+    ],
+)
+def test_lower_orders_stay(sample: list[float], order: int, reason: str, kept: int) -> None:
+    values, (outcome,) = decoupled_moments(sample, order, on_refusal="return")
+    assert outcome.reason == reason and np.isfinite(values[:kept]).all() and np.isnan(values[kept:]).all()
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_a_constant_sample_has_a_mean_and_no_variance(order: int) -> None:
+    values, (outcome,) = decoupled_moments([7, 7, 7], order, on_refusal="return")
+    assert outcome.ok and values.tolist() == [7, 0][:order]
+
+
+def test_many_zeros_at_an_end_stop_a_path() -> None:
+    """190 of 500 values are 0: level 5 is beyond the last point, and that is said."""
+    x = np.concatenate([np.zeros(190), np.random.default_rng(5).exponential(size=310)])
+    values, (outcome,) = decoupled_moments(x, on_refusal="return")
+    assert outcome.reason == "moment not attainable" and "fall together to 4 distinct values" in outcome.detail
+    assert np.isfinite(values[:5]).all() and np.isnan(values[5])
+
+
+@pytest.mark.parametrize("n_samples", [20, 21])
+def test_a_sixth_moment_of_fifteen_takes_twenty_two_samples(n_samples: int) -> None:
+    x = scipy.stats.norm.ppf((np.arange(n_samples) + 0.5) / n_samples)
+    values, (outcome,) = decoupled_moments(x, 7, on_refusal="return")
+    assert outcome.reason == "moment not attainable" and np.isnan(values[6]) and np.isfinite(values[:6]).all()
+
+
+def test_a_scale_beyond_float64_leaves_the_shape() -> None:
+    x = np.array(SAMPLE, dtype=float)
+    for unit, variance in ((1e-200, 0.0), (1e200, np.inf)):
+        values = decoupled_moments(unit * x)
+        assert values[1] == variance
+        assert values[2:] == pytest.approx(expected(CASES[0])[2:], rel=1e-9)
+
+
+def test_the_warning_is_single_and_points_at_the_caller() -> None:
+    rows = np.array([[1, 2, 3, 5, 8, 13], [0, 0, 0, 1, 2, 3], [1, 1, 1, 1, 1, 1.0]])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        decoupled_moments(rows, 4, axis=1)
+    (warning,) = caught
+    assert warning.category is RefusalWarning and warning.filename == __file__
+    assert str(warning.message).startswith("decoupled_moments: 2 of 3 samples refused, at 1, 2, the first: limit only")
+    with pytest.raises(Refused) as refused:
+        decoupled_moments(rows, 4, axis=1, on_refusal="raise")
+    assert np.isfinite(refused.value.partial[0]).all() and np.isfinite(refused.value.partial[1, :3]).all()
+
+
+def test_no_heavy_import() -> None:
+    heavy = ("sympy", "scipy", "numba", "mpmath")
+    code = ("import sys, symdecouple.stats as s; s.decoupled_moments([1, 2, 3, 4, 7, 9, 11.0]);"
+            f"print([m for m in {heavy} if m in sys.modules])")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
