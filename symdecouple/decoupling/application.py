@@ -73,7 +73,7 @@ class Application:
 
     def denormalized(self, nesting: Nesting, rows: Array, references: Sequence[Any], targets: Array, level: int
                      ) -> Answers:
-        """Return rows at a level with decoupled features 1..level brought to their targets, (R, M), in reverse order."""
+        """Return rows at a level with decoupled features 1..level at their targets, (R, M), imposed last first."""
         out, residual, refusals = rows.copy(), np.zeros(len(rows), dtype=rows.dtype), dict[int, Outcome]()
         for start, end in reversed([span for span in self.spans if span[1] <= level]):
             fine = _others(len(rows), refusals)

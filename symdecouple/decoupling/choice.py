@@ -60,7 +60,7 @@ class Choice:
         """Return the levels in float64, or in mpmath numbers."""
         closed: Route = ClosedRoute(self.leaf)
         if not precise and self.path == "auto" and self.moments is not None:
-            closed = MomentRoute(self.moments)
+            closed = MomentRoute(self.moments, closed)
         return Nesting(closed, self.narrow, self.is_closed)
 
     def is_closed(self, k: int) -> bool:

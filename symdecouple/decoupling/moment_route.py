@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from symdecouple.decoupling.routes import Imposed
+from symdecouple.decoupling.routes import Imposed, Route
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.numeric.compiled import Array
@@ -28,19 +28,27 @@ __all__ = ["MomentRoute"]
 
 @dataclass(frozen=True, slots=True)
 class MomentRoute:
-    """Levels 1 to 3 of a set of moments."""
+    """Levels 1 to 3 of a set of moments, as far as its features can be solved for the coordinates.
+
+    Parameters
+    ----------
+    coordinates : MomentCoordinates
+    beyond : Route
+        Takes the other levels.
+    """
 
     coordinates: MomentCoordinates
+    beyond: Route
 
     @property
     def size(self) -> int:
-        """How many levels there are."""
-        return min(3, len(self.coordinates))
+        """How many levels have a closed form."""
+        return self.beyond.size
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> Imposed:
         """As in `Route`."""
-        if k == 0:
-            return Imposed(rows, np.zeros(len(rows)), lambda covectors: covectors)
+        if not 0 < k <= min(3, len(self.coordinates)):
+            return self.beyond.impose(rows, k, targets)
         with np.errstate(all="ignore"):
             found = [np.broadcast_to(c, len(rows)).astype(float) for c in self.coordinates.coordinates(targets[:k])]
         if k == 1:

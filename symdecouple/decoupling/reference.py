@@ -44,7 +44,7 @@ from sympy import (
 
 from symdecouple.calculus.budget import Budget
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
-from symdecouple.language.canonical import decompose
+from symdecouple.language.canonical import canonical, decompose
 from symdecouple.language.feature import Feature, FeatureSet
 from symdecouple.language.filters import Filtered
 from symdecouple.language.mean import Mean, exact
@@ -254,17 +254,18 @@ def _quad(law: Any, function: Callable[[Any], Any]) -> tuple[float, float]:
 
 
 def _by_name(features: FeatureSet, mapping: Mapping[Any, Any]) -> tuple[Expr | None, ...]:
-    from symdecouple.language.text import parse, to_text
+    from symdecouple.language.text import parse
 
-    known = {to_text(f): k for k, f in enumerate(features)}
+    known = {canonical(f.expr, features.sample): k for k, f in enumerate(features)}
     values: list[Expr | None] = [None] * len(features)
     for key, value in mapping.items():
-        text = to_text(parse(key, sample=features.sample) if isinstance(key, str) else getattr(key, "expr", key))
-        if text not in known:
-            raise InvalidInput(f"reference for {key}: no such feature; the features are {', '.join(known)}")
-        if values[known[text]] is not None:
-            raise InvalidInput(f"the mapping gives two reference values for {text}")
-        values[known[text]] = _number(value)
+        named = parse(key, sample=features.sample) if isinstance(key, str) else key
+        k = known.get(canonical(getattr(named, "expr", named), features.sample))
+        if k is None:
+            raise InvalidInput(f"reference for {key}: no such feature; the features are {', '.join(map(str, features))}")
+        if values[k] is not None:
+            raise InvalidInput(f"the mapping gives two reference values for {features[k]}")
+        values[k] = _number(value)
     missing = [k + 1 for k, v in enumerate(values[:-1]) if v is None]
     if missing:
         raise InvalidInput(f"the mapping gives no reference value for features {missing}; only the last needs none")

@@ -7,6 +7,7 @@ every symbol is printed as the name that it is given here, and one that is given
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterable, Mapping
 
 import sympy as sp
@@ -57,7 +58,7 @@ def numpy_text(expr: Expr, names: Mapping[sp.Symbol, str]) -> str:
         text = str(_Printer(names).doprint(expr)).replace("numpy.", "np.")
     except PrintMethodNotImplementedError as missing:
         raise NoClosedForm(f"{expr} has functions that NumPy lacks: evaluate with dps= instead") from missing
-    if "scipy" in text:
+    if re.search(r"\b(scipy|math|cmath)\.", text):
         raise NoClosedForm(f"{expr} has functions that NumPy lacks: evaluate with dps= instead")
     return text
 

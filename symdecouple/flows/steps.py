@@ -172,6 +172,7 @@ def trend_of(features: FeatureSet, generators: Sequence[Expr], before: Expr) -> 
     if lead is None:
         return 0
     value = sp.simplify(close(composed(open_statistics(lead), before, sample), sample))
+    value = value.replace(_is_root, lambda e: Dummy(nonnegative=True, zero=False if e.exp < 0 else None))
     return 1 if value.is_positive else -1 if value.is_negative else 0
 
 

@@ -185,8 +185,8 @@ def _by_distinct_values(which: IntArray, z: FloatArray) -> list[tuple[IntArray, 
         plain.append(i)
     found: list[tuple[IntArray, FloatArray, Weights]] = [(which[plain], z[plain], None)] if plain else []
     for group in groups.values():
-        places, values, shares = zip(*group, strict=True)
-        found.append((which[list(places)], np.stack(values), np.stack(shares)))
+        places = [i for i, _, _ in group]
+        found.append((which[places], np.stack([v for _, v, _ in group]), np.stack([w for _, _, w in group])))
     return found
 
 

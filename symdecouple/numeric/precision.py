@@ -1,13 +1,13 @@
 r"""The narrow path of one sample vector to any number of digits, with an estimate of its error.
 
 The equation is that of `numeric.narrow_path`. Every step is extrapolated from modified midpoint rules of 2, 4, 6, ...
-substeps (Gragg, Bulirsch, Stoer; E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, 2nd ed.
-(1993), sec. II.9), whose error has even powers of the step only: each further rule removes one of them. The number of
-rules grows with the digits asked for, the step is chosen so that all but the last two are used. A Gauss-Newton
+substeps (Gragg, Bulirsch, Stoer; E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, 2nd
+ed. (1993), sec. II.9), whose error has even powers of the step only: each further rule removes one of them. The number
+of rules grows with the digits asked for, the step is chosen so that all but the last two are used. A Gauss-Newton
 correction to full precision follows every step.
 
-Extrapolation adds up numbers of both signs, and orthogonalization loses digits where gradients are nearly dependent:
-both are paid for by guard digits, the first as many as the weights have, the second as a share of the digits.
+Extrapolation adds up numbers of both signs, and the equations of the projection lose digits where gradients are nearly
+dependent: guard digits pay for both, as many as the weights have, and 10 and a fifth of all digits.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class PreciseImposed:
     residual : mpf
         Largest distance of the first k features from where they should be, over 1 + abs(value).
     error : mpf
-        Sum of the estimated errors of all steps, relative to the standard deviation of the sample. Errors made early may
-        grow or shrink along the path; compare with more digits where that matters.
+        Sum of the estimated errors of all steps, relative to the standard deviation of the sample. Errors made early
+        may grow or shrink along the path; compare with more digits where that matters.
     steps, evaluations : int
         Steps, rejected ones included, and how often the gradients were computed.
     outcome : Outcome
@@ -255,9 +255,9 @@ class _Path:
 def _midpoint(slope: Callable[[Array], Array], y: Array, first: Array, h: Any, count: int) -> Array:
     """Return y(h) by `count` substeps of the midpoint rule, begun with an Euler step; the error is even in h."""
     size = h / count
-    before, here = y, y + size * first
+    before, here = y, y + first * size  # an mpmath number times an array: the array must come first
     for _ in range(count - 1):
-        before, here = here, before + 2 * size * slope(here)
+        before, here = here, before + slope(here) * (2 * size)
     return here
 
 
@@ -273,9 +273,9 @@ def _digits_lost(rules: int) -> int:
     return int(mpmath.ceil(mpmath.log10(total)))
 
 
-def _finite(compute: Callable[[], Array]) -> Array:
+def _finite(compute: Callable[[], Any]) -> Array:
     try:
-        found = compute()
+        found = np.asarray(compute(), dtype=object)
     except (ZeroDivisionError, ValueError, OverflowError, TypeError) as error:
         raise _Failed from error
     if any(isinstance(v, mpmath.mpc) or not mpmath.isfinite(v) for v in found.flat):

@@ -241,11 +241,11 @@ def _standardized_rows(panel: Panel, order: int, shifted: bool) -> RowValues:
 def _higher(z: FloatArray, order: int, shifted: bool) -> FloatArray:
     """Moments 4..order of standardized rows, (r, order - 3); even ones at their best shift, if wanted."""
     means = power_means(z, order)
+    higher = means[4:].T.copy()
     if shifted:
         for k in range(4, order + 1, 2):
             c = _best_shift(means[:k])
-            means[k] = power_means(z - c[:, None], k)[k]
-    higher: FloatArray = means[4:].T
+            higher[:, k - 4] = power_means(z - c[:, None], k)[k]
     return higher
 
 

@@ -11,7 +11,7 @@ import pytest
 from symdecouple.numeric.batch import Panel
 from symdecouple.numeric.moebius import count_ties, orthokurtosis_rows, zero_skewness_rows
 from symdecouple.numeric.power_sums import BLOCK
-from symdecouple.numeric.skew_series import saturated_step, series_step
+from symdecouple.numeric.skew_series import propose_pole, series_step
 from tests.stats import oracle
 
 TABLE = json.loads((Path(__file__).parents[1] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
@@ -143,14 +143,22 @@ def test_an_accepted_step_lands_on_zero_skewness_of_the_exact_flow(seed: int) ->
     assert abs(skewness) < 1e-12 and kurtosis == pytest.approx(step.kurtosis[0], rel=1e-13)
 
 
-def test_a_step_that_is_not_final_says_so() -> None:
-    x = np.random.default_rng(0).exponential(size=1000)
-    x = (x - x.mean()) / x.std()
-    a = np.array([[np.mean(x**k)] for k in range(9)])
-    step = series_step(a, np.array([np.abs(x).max()]), np.zeros(1))
-    assert not step.accepted[0]
-    time, _ = saturated_step(a, np.array([x.min()]), np.array([x.max()]), np.zeros(1))
-    assert 1 / x.min() < time[0] < 0
+@pytest.mark.parametrize("target", [0.0, 1.5, -3.0])
+def test_a_step_that_is_not_final_says_so_and_comes_nearer(target: float) -> None:
+    g = np.random.default_rng(0).exponential(size=1000) ** 2
+    g -= g.min()
+
+    def distance(pole: float) -> tuple[np.ndarray, float, float, float]:
+        u = g / (g + pole)
+        x = (u - u.mean()) / u.std()
+        a = np.array([np.mean(x**k) for k in range(9)])
+        return a, u.mean(), u.std(), abs(a[3] - target)
+
+    pole = 20 * np.median(g)
+    a, mean, deviation, before = distance(pole)
+    proposed, is_good, accepted, _ = propose_pole(a, mean, deviation, g.max(), pole, target)
+    assert is_good and not accepted and 0 < proposed < np.inf
+    assert distance(float(proposed))[-1] < before / 3
 
 
 def test_long_rows_are_searched_block_by_block() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.stats
@@ -26,7 +28,7 @@ def richardson(x: np.ndarray, direction: np.ndarray, h: float) -> np.ndarray:
     values = climb(rows, 6, GOAL, follower=sharply).moments[4:]
     table = [(values[:, i] - values[:, i + 4]) / (2 * steps[i]) for i in range(4)]
     for j in range(1, 4):
-        table = [b + (b - a) / (4**j - 1) for a, b in zip(table, table[1:], strict=False)]
+        table = [b + (b - a) / (4**j - 1) for a, b in itertools.pairwise(table)]
     return table[0]
 
 
@@ -80,7 +82,7 @@ def test_decoupled_moments_are_nearly_orthogonal_where_standardized_ones_are_not
     decoupled = angles(decoupled_gradients(x, 6).gradients)
     z = (x - x.mean(axis=1, keepdims=True)) / x.std(axis=1, keepdims=True)
     standardized = np.stack(
-        [z ** (k - 1) - np.mean(z ** (k - 1), axis=1)[:, None] - np.mean(z**k, axis=1)[:, None] * z for k in range(3, 7)],
+        [p - p.mean(axis=1, keepdims=True) - np.mean(p * z, axis=1)[:, None] * z for p in (z**k for k in range(2, 6))],
         axis=1,
     )
     assert angles(standardized)[:, *pairs].mean() == pytest.approx(32, abs=2)

@@ -50,7 +50,7 @@ def hard_samples() -> dict[str, np.ndarray]:
         "gamma .125": rng.gamma(0.125, size=14),
         "outlier": np.append(rng.normal(size=13), 1e10),
         "offset 1e12": 1e12 + rng.integers(0, 99, 14),
-        "two clusters": np.arange(14) % 2 + 1e-3 * rng.random(14),
+        "two clusters": np.arange(14) % 2 + 0.03 * rng.random(14),
     }
 
 
@@ -58,7 +58,7 @@ def hard_samples() -> dict[str, np.ndarray]:
 def test_hard_samples_against_many_digits(name: str) -> None:
     sample = hard_samples()[name]
     values = decoupled_moments(sample, order=5)
-    for ours, exact in zip(values[3:], moment_oracle.decoupled(sample.tolist(), 5, digits=13, dps=40), strict=True):
+    for ours, exact in zip(values[3:], moment_oracle.decoupled(sample.tolist(), 5, digits=12, dps=30), strict=True):
         assert abs(float(ours - exact)) < 1e-9 * max(1, abs(float(exact)))
 
 
@@ -145,8 +145,8 @@ def test_any_finite_sample_has_values_or_a_reason(sample: list[float]) -> None:
 
 
 def test_ties_split_by_rounding_move_together() -> None:
-    clean = np.array([0.0, 0, 0, 1, 1, 2, 3, 5, 8])
-    blurred = clean + np.array([0, 1, 2, 0, 1, 0, 0, 0, 0]) * 2.0**-52
+    clean = np.array([0.0, 0, 1, 1, 1, 2, 3, 5, 8, 9, 12, 20])
+    blurred = clean + np.array([0, 1, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0]) * 2.0**-52
     assert decoupled_moments(blurred, 5) == pytest.approx(decoupled_moments(clean, 5), rel=1e-9)
 
 
@@ -183,12 +183,12 @@ def test_one_bad_row_never_spoils_the_batch(n_samples: int, kind: str) -> None:
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_shapes(function: object) -> None:
-    a = np.random.default_rng(9).normal(size=(4, 9, 3))
-    assert function(a, 5).shape == (9, 3, 5)  # type: ignore[operator]
-    assert function(a, 5, axis=1).shape == (4, 3, 5)  # type: ignore[operator]
-    assert function(a, 5, axis=(0, 1)).shape == (3, 5)  # type: ignore[operator]
+    a = np.random.default_rng(9).normal(size=(11, 16, 12))
+    assert function(a, 5).shape == (16, 12, 5)  # type: ignore[operator]
+    assert function(a, 5, axis=1).shape == (11, 12, 5)  # type: ignore[operator]
+    assert function(a, 5, axis=(0, 1)).shape == (12, 5)  # type: ignore[operator]
     assert function(a, 5, axis=None).shape == (5,)  # type: ignore[operator]
-    assert function(a, 5, axis=1, keepdims=True).shape == (4, 1, 3, 5)  # type: ignore[operator]
+    assert function(a, 5, axis=1, keepdims=True).shape == (11, 1, 12, 5)  # type: ignore[operator]
     assert function(np.empty((0, 9)), 5, axis=1).shape == (0, 5)  # type: ignore[operator]
     assert function(np.array([1.0, 2, 4, 8, 9]), 1).shape == (1,)  # type: ignore[operator]
 

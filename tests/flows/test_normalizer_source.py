@@ -1,0 +1,226 @@
+"""Code of normalizers runs alone, agrees with the plan and with mpmath, and refuses what has no normalization."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from functools import lru_cache
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from sympy import Rational
+
+from symdecouple.decoupling.plan import decouple
+from symdecouple.flows.normalizer import normalizers
+from symdecouple.flows.normalizer_source import newton_times, root_between, root_from_zero, tied_ends
+from symdecouple.language.feature import FeatureSet, Group
+from symdecouple.language.mean import Mean
+from symdecouple.language.sample import Sample, x
+from symdecouple.language.statistics import skewness, variance
+from tests.flows.sets import SETS, at_sample, made
+
+M = Mean(x)
+EACH = [(name, level) for name, case in SETS.items() for level, _ in case.kinds]
+
+# Every import of ours, and of what we stand on, fails in there.
+ALONE = """
+import json, sys
+for name in ("symdecouple", "sympy", "mpmath", "scipy"):
+    sys.modules[name] = None
+space = {}
+text, samples = json.load(sys.stdin)
+exec(text, space)
+print(json.dumps(space["normalize"](samples).tolist()))
+"""
+
+
+@lru_cache(maxsize=64)
+def code_of(name: str, level: int) -> Any:
+    space: dict[str, Any] = {}
+    exec(next(n for n in made(name) if n.level == level).code(), space)
+    return space["normalize"]
+
+
+def batch_of(name: str) -> Any:
+    rng = np.random.default_rng(3)
+    points = np.array(SETS[name].points)
+    rows = points + (rng.uniform(-0.1, 0.1, size=(2, 2, len(points))))
+    rows[0, 0] = points
+    return rows
+
+
+@pytest.mark.parametrize(("name", "level"), EACH)
+def test_code_agrees_with_the_plan(name: str, level: int) -> None:
+    case = SETS[name]
+    plan = decouple(case.features, reference=list(case.values))
+    samples = batch_of(name)
+    wanted = plan.normalize(samples, level=level, on_refusal="raise")
+    assert code_of(name, level)(samples) == pytest.approx(wanted, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize(("name", "level"), EACH)
+def test_features_of_what_the_code_returns_are_at_their_values(name: str, level: int) -> None:
+    normalizer = next(n for n in made(name) if n.level == level)
+    symbol = normalizer.features.sample
+    moved = [mpmath.mpf(v) for v in code_of(name, level)(SETS[name].points)]
+    with mpmath.workdps(30):
+        for feature, value in zip(normalizer.features, normalizer.values, strict=True):
+            assert abs(at_sample(feature.expr, moved, symbol)[0] - mpmath.mpf(value.p) / value.q) < 3e-14 * (
+                1 + abs(float(value)))
+
+
+@pytest.mark.parametrize("name", ["raw moments", "exponentials", "circle in a group", "logarithm second"])
+def test_code_runs_alone(name: str) -> None:
+    last, samples = made(name)[-1], batch_of(name)
+    done = subprocess.run([sys.executable, "-I", "-c", ALONE], input=json.dumps([last.code(), samples.tolist()]),
+                          capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == code_of(name, last.level)(samples).tolist()
+
+
+@pytest.mark.parametrize(("name", "level"), EACH)
+def test_code_imports_numpy_and_nothing_else(name: str, level: int) -> None:
+    tree = ast.parse(next(n for n in made(name) if n.level == level).code())
+    imported = [n.names[0].name for n in ast.walk(tree) if isinstance(n, ast.Import)]
+    assert imported == ["numpy"] and not any(isinstance(n, ast.ImportFrom) for n in ast.walk(tree))
+    defined = [n.name for n in tree.body if isinstance(n, ast.FunctionDef)]
+    called = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+    assert len(set(defined)) == len(defined) and set(defined) <= called | {"normalize"}
+
+
+def test_names_of_the_user_do_not_reach_the_text() -> None:
+    hostile = Sample('y"""\nraise SystemExit\n"""')
+    for normalizer in normalizers([Mean(hostile), Mean(hostile**2), Mean(hostile**3)], [0, 1, 0]):
+        assert "SystemExit" not in normalizer.code()
+        space: dict[str, Any] = {}
+        exec(normalizer.code(), space)
+        reference = code_of("raw moments", normalizer.level)
+        assert space["normalize"]([1, 2, 4, 9]).tolist() == reference([1, 2, 4, 9]).tolist()
+
+
+@pytest.mark.parametrize("level", [2, 3])
+@pytest.mark.parametrize(("scale", "offset"), [(1.0, 2.0**27), (2.0**60, 0.0), (2.0**-60, 0.0)])
+def test_results_do_not_move_under_offset_and_scale(level: int, scale: float, offset: float) -> None:
+    points = np.array([0.25, -1.25, 2.0, 0.75, -0.5, 1.5, -2.25])
+    normalize = code_of("raw moments", level)
+    assert normalize(scale * points + offset) == pytest.approx(normalize(points), rel=1e-13, abs=1e-13)
+
+
+@pytest.mark.parametrize(("points", "match"), [
+    ([0, 0, 0, 1, 2], "3 samples tied at the minimum and 1 at the maximum the skewness lies strictly between 0.408248"),
+    ([0, 0, 1, 2], "between 0 and"), ([0, 1, 2, 2], "tied"), ([0, 1, 0, 1, 1], "fewer than three distinct values"),
+    ([1, 1, 1], "fewer than three"), ([1, np.nan, 2, 3], "finite samples"), ([], "finite samples"), (1.0, "one sample"),
+    ([[1, 2, 4, 9], [0, 0, 0, 1]], r"sample vector \(1,\): the skewness of samples"),
+])
+def test_samples_without_a_third_level_are_refused(points: Any, match: str) -> None:
+    with pytest.raises(ValueError, match=match):
+        code_of("raw moments", 3)(points)
+
+
+def test_ties_below_half_are_fine() -> None:
+    moved = code_of("raw moments", 3)([0, 0, 1, 2, 3])
+    assert [float(np.mean(moved**k)) for k in (1, 2, 3)] == pytest.approx([0, 1, 0], abs=1e-14)
+    assert moved[0] == moved[1]
+
+
+@pytest.mark.parametrize(("name", "level", "points", "match"), [
+    ("raw moments", 2, [3, 3, 3], "does not exist"), ("raw moments", 2, [0.1, 0.1, 0.1], "does not exist|not attained"),
+    ("squared mean", 1, [-1, 1], "does not exist"), ("even and odd power", 1, [0, 0], "does not exist"),
+    ("logarithm first", 1, [1, -2, 3], r"samples must lie in \(0, oo\)"),
+    ("even and odd power", 2, [1, 2, 3, 5], "not attained: at t = .* gets no closer"),
+    ("exponentials", 3, [1, 1, 1, 1], "not attained|critical"),
+    ("circle", 3, [0.5, 0.5, 0.5], "not attained|critical"),
+    ("even and odd power", 2, [1, -1, 1, -1, 0.5], None),
+])
+def test_what_does_not_exist_is_refused(name: str, level: int, points: list[float], match: str | None) -> None:
+    if match is None:
+        assert np.mean(code_of(name, level)(points) ** 5) == pytest.approx(0, abs=1e-14)
+        return
+    with pytest.raises(ValueError, match=match):
+        code_of(name, level)(points)
+
+
+def test_the_sign_of_the_mean_is_kept_where_two_signs_solve() -> None:
+    normalize = code_of("squared mean", 2)
+    points = np.array([1.0, 2.0, 4.0, 9.0])
+    assert np.mean(normalize(points)) == pytest.approx(2, rel=1e-14)
+    assert normalize(-points) == pytest.approx(-normalize(points), rel=1e-14)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_squared_skewness_goes_to_the_near_root(sign: int) -> None:
+    points = sign * np.array([1.0, 2.0, 4.0, 9.0, 20.0, 3.0])
+    moved = code_of("squared skewness", 3)(points)
+    assert np.mean(moved**3) == pytest.approx(sign / 3, rel=1e-13)
+
+
+def test_concatenated_flows_in_a_bad_order_miss_what_the_other_order_reaches() -> None:
+    """Scale and Riccati flow on samples that are not centred: the reachable skewness is 0.280 to 1.789."""
+    points = [1, 1.1, 1.3, 2, 9, 60]
+    space: dict[str, Any] = {}
+    exec(normalizers(FeatureSet([M, Group(variance(), skewness())]), [0, 1, 0])[-1].code(), space)
+    moved = space["normalize"](points)
+    assert [float(np.mean(moved**k)) for k in (1, 2, 3)] == pytest.approx([0, 1, 0], abs=1e-13)
+    off_centre = code_of("raw moments elsewhere", 3)
+    with pytest.raises(ValueError, match="not attained: at t = "):
+        off_centre_low = normalizers([M, variance(), skewness()], [20, 1, -1])[-1]
+        exec(off_centre_low.code(), space)
+        space["normalize"](points)
+    assert np.mean(off_centre([-1, 0.3, 2, 4, -2.5]) ** 3) == pytest.approx(9, rel=1e-13)
+
+
+def test_next_to_a_pole_too_few_digits_are_refused() -> None:
+    space: dict[str, Any] = {}
+    last = normalizers([M, variance(), skewness()], [0, 1, Rational(2) / 3 ** Rational(1, 2) - Rational(1, 10**13)])[-1]
+    exec(last.code(), space)
+    with pytest.raises(ValueError, match="rounding leaves too few digits|not attained"):
+        space["normalize"]([1.0, 2.0, 4.0, 7.0])
+
+
+# --- templates ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("gap", "root"), [
+    (lambda t: t**3 - 2, 2 ** (1 / 3)), (lambda t: np.exp(-t) - 1e-9, 9 * np.log(10)),
+    (lambda t: np.tan(t) - 1e6 if t < np.pi / 2 else np.nan, np.arctan(1e6)), (lambda t: t - 1e-200, 1e-200),
+    (lambda t: t, 0.0)])
+def test_roots_are_found_to_the_last_digits(gap: Any, root: float) -> None:
+    with np.errstate(all="ignore"):
+        assert root_from_zero(gap, 1.0, True) == pytest.approx(root, rel=1e-14, abs=0)
+
+
+def test_no_root_before_the_end() -> None:
+    with pytest.raises(ValueError, match="gets no closer"):
+        root_from_zero(lambda t: t - 2 if t < 1 else np.nan, 1.0, True)
+    with pytest.raises(ValueError, match="gets no closer"):
+        root_from_zero(lambda t: 1 + (t - 1) ** 2, 1.0, False)
+
+
+def test_of_two_roots_the_first_is_taken() -> None:
+    assert root_from_zero(lambda t: (t - 1) * (t - 1.2), 3.0, False) == pytest.approx(1, rel=1e-14)
+
+
+def test_bracket_of_a_step_function_closes() -> None:
+    assert root_between(lambda t: -1.0 if t < 0.3 else 1e-3, 0.0, -1.0, 1.0, 1e-3) == pytest.approx(0.3, rel=1e-15)
+
+
+def test_ties_at_the_bounds() -> None:
+    tied_ends(np.array([0.0, 1, 2]), 0.0)
+    for bound in (2**-0.5, -(2**-0.5)):  # three distinct values: -(1 - 2/3)/sqrt(2/9) to its negative
+        with pytest.raises(ValueError, match="strictly"):
+            tied_ends(np.array([0.0, 1, 2]), bound * (1 + 1e-15))
+        tied_ends(np.array([0.0, 1, 2]), bound * (1 - 1e-13))
+
+
+def test_newton_solves_a_linear_system_in_one_step() -> None:
+    """Flows x + t on one sample number each: the features are the sums of the fields."""
+    flows = [lambda x, t: x + t * np.array([1.0, 0]), lambda x, t: x + t * np.array([0, 1.0])]
+    fields = [lambda x: np.array([1.0, 0]), lambda x: np.array([0, 1.0])]
+    slopes = [lambda x, t: np.ones(2)] * 2
+    matrix = np.array([[2.0, 1], [1, 3]])
+    times = newton_times(np.zeros(2), np.array([1.0, 2]), lambda x: matrix @ x, lambda x: 2 * matrix, flows, slopes,
+                         fields)
+    assert times == pytest.approx(np.linalg.solve(matrix, [1.0, 2]), rel=1e-14)
