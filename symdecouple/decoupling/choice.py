@@ -15,53 +15,84 @@ from symdecouple.decoupling.nesting import Nesting
 from symdecouple.decoupling.orbit import Orbit
 from symdecouple.decoupling.routes import ClosedRoute, Route
 from symdecouple.decoupling.scenario import Verdicts
-from symdecouple.errors import InvalidInput, NoClosedForm
+from symdecouple.errors import BudgetExceeded, InvalidInput, NoClosedForm
 from symdecouple.families.moments import MomentCoordinates, recognize_moments
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.generators import generators
 from symdecouple.flows.separable import flow
 from symdecouple.flows.steps import Step, make_steps
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature import Feature, FeatureSet
 from symdecouple.numeric.narrow_path import NarrowPath
 from symdecouple.verdict import Status
 
-__all__ = ["Choice", "PathName", "choose"]
+__all__ = ["Choice", "Closed", "PathName"]
 
 PathName = Literal["auto", "broad", "relaxed", "narrow", "parallel"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Choice:
-    """The ways of one plan.
+FLOW_BUDGET = 10.0  # seconds for one flow; what is not found by then takes the narrow path
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """The closed forms of leading features.
 
     Attributes
     ----------
-    path : str
-    steps : tuple of Step
-        One per feature that can be imposed along a closed-form flow.
+    leaf : Leaf
+        With one step for each feature that can be imposed along a closed-form flow.
     stopped : str
-        Why there are no more.
+        Why there are no more steps; empty if there is one for every feature that was looked at.
+    """
+
+    leaf: Leaf
+    stopped: str
+
+
+class Choice:
+    """The ways of one plan.
+
+    Parameters
+    ----------
+    features : FeatureSet
+    values : tuple of Expr or None
+        References.
+    path : str
+    budget : float
+        Seconds for each verdict.
+
+    Attributes
+    ----------
     moments : MomentCoordinates or None
         Where the features are moments.
     verdicts : Verdicts
-    precise, floats : Nesting
-        For mpmath numbers and for float64.
     """
 
-    path: PathName
-    steps: tuple[Step, ...]
-    stopped: str
-    moments: MomentCoordinates | None
-    verdicts: Verdicts
-    leaf: Leaf
-    narrow: NarrowRoute
+    def __init__(self, features: FeatureSet, values: tuple[Any, ...], path: PathName, budget: float) -> None:
+        if path not in get_args(PathName):
+            raise InvalidInput(f"path={path!r} was given, one of {', '.join(map(repr, get_args(PathName)))} is "
+                               "expected")
+        self.features, self.values, self.path = features, values, path
+        self.moments = recognize_moments(features)
+        self._narrow = NarrowRoute(NarrowPath(features), self.moments)
+        self._last = features.groups[-1][0]
+        self._closed: dict[int, Closed] = {}
+        first = self.closed(self._last)
+        self.verdicts = Verdicts(features, first.leaf.steps, values, stopped=first.stopped, budget=budget)
 
-    def nesting(self, precise: bool) -> Nesting:
-        """Return the levels in float64, or in mpmath numbers."""
-        closed: Route = ClosedRoute(self.leaf)
+    def closed(self, level: int) -> Closed:
+        """Return the closed forms up to a level; those of the last features are looked for when they are asked for."""
+        count = self._last if level <= self._last else len(self.features)
+        if count not in self._closed:
+            self._closed[count] = _closed(self.features, self.values, self.path, count)
+        return self._closed[count]
+
+    def nesting(self, level: int, precise: bool) -> Nesting:
+        """Return the levels up to one, in float64 or in mpmath numbers."""
+        closed: Route = ClosedRoute(self.closed(level).leaf)
         if not precise and self.path == "auto" and self.moments is not None:
             closed = MomentRoute(self.moments, closed)
-        return Nesting(closed, self.narrow, self.is_closed)
+        return Nesting(closed, self._narrow, self.is_closed)
 
     def is_closed(self, k: int) -> bool:
         """Return whether level k is reached by a closed form.
@@ -80,8 +111,9 @@ class Choice:
 
     def obstacle(self, k: int) -> str:
         """Say why level k has no closed form; return nothing where it has."""
-        if k > len(self.steps):
-            return self.stopped
+        closed = self.closed(k)
+        if k > len(closed.leaf.steps):
+            return closed.stopped
         sets = {"S": self.verdicts.original, **({"hat S": self.verdicts.modified} if self.path == "broad" else {})}
         for name, decisions in sets.items():
             if k > 1 and (verdict := decisions[k]).status is not Status.PROVED:
@@ -102,54 +134,36 @@ class Choice:
                 "depend on the sample, with flows that have formulas")
 
 
-def choose(features: FeatureSet, values: tuple[Any, ...], path: PathName, budget: float) -> Choice:
-    """Return the ways of a plan; decides nothing yet.
-
-    Raises
-    ------
-    InvalidInput
-        If there is no such path.
-    NoClosedForm
-        If a closed form was asked for by name and no feature has one.
-    """
-    if path not in get_args(PathName):
-        raise InvalidInput(f"path={path!r} was given, one of {', '.join(map(repr, get_args(PathName)))} is expected")
-    flows, stopped = _flows(features)
-    count = len(flows)
-    steps = tuple(make_steps(list(features)[:count], [f.expr for f in flows], list(values[:count]), features.sample))
-    moments = recognize_moments(features)
-    verdicts = Verdicts(features, steps, values, stopped=stopped, budget=budget)
-    leaf, stopped = _leaf(features, steps, flows, path, stopped)
-    return Choice(path, leaf.steps, stopped, moments, verdicts, leaf, NarrowRoute(NarrowPath(features), moments))
-
-
-def _leaf(features: FeatureSet, steps: tuple[Step, ...], flows: list[Flow], path: PathName, stopped: str
-          ) -> tuple[Leaf, str]:
+def _closed(features: FeatureSet, values: tuple[Any, ...], path: PathName, count: int) -> Closed:
+    first = list(features)[:count]
+    flows, stopped = _flows(first, features)
+    steps = tuple(make_steps(first[: len(flows)], [f.expr for f in flows], list(values[: len(flows)]), features.sample))
     if path == "broad":
         return _strict(features, steps, stopped)
     kinds: dict[str, type[Leaf]] = {"relaxed": Nested, "parallel": Concatenated}
-    return kinds.get(path, Automatic)(features, steps, flows), stopped
+    return Closed(kinds.get(path, Automatic)(features, steps, flows), stopped)
 
 
-def _strict(features: FeatureSet, steps: tuple[Step, ...], stopped: str) -> tuple[Leaf, str]:
+def _strict(features: FeatureSet, steps: tuple[Step, ...], stopped: str) -> Closed:
     """Follow the flows of the modified features, as far as these can be written out."""
     for count in range(len(steps), 0, -1):
         modified = modified_features(features, steps, count)
         if modified is not None:
-            flows, why = _flows(modified)
-            return Orbit(features, steps[: len(flows)], flows, formulas=False), why or (
+            flows, why = _flows(list(modified), modified)
+            ends = stopped if count == len(steps) else (
                 f"the modified feature {count + 1} has no closed formula, level {count} being implicit: the strict "
                 'broad path ends here; path="relaxed" follows the flows of the original features')
-    raise NoClosedForm(f"no modified feature has a flow in closed form: {stopped}")
+            return Closed(Orbit(features, steps[: len(flows)], flows, formulas=False), why or ends)
+    return Closed(Orbit(features, (), (), formulas=False), stopped)
 
 
-def _flows(features: FeatureSet) -> tuple[list[Flow], str]:
+def _flows(first: list[Feature], features: FeatureSet) -> tuple[list[Flow], str]:
     """Find generators and flows for as many leading features as have them."""
     flows: list[Flow] = []
-    for k in range(1, len(features) + 1):
+    for k in range(1, len(first) + 1):
         try:
-            field = generators(list(features)[:k]).fields[-1]
-            flows.append(flow(field, sample=features.sample))
-        except NoClosedForm as error:
+            field = generators(first[:k], budget=FLOW_BUDGET).fields[-1]
+            flows.append(flow(field, sample=features.sample, budget=FLOW_BUDGET))
+        except (NoClosedForm, BudgetExceeded) as error:
             return flows, str(error)
     return flows, ""

@@ -52,9 +52,9 @@ class MomentRoute:
         with np.errstate(all="ignore"):
             found = [np.broadcast_to(c, len(rows)).astype(float) for c in self.coordinates.coordinates(targets[:k])]
         if k == 1:
-            values = rows - _means(rows) + found[0][:, None]
-            residual = np.abs(_means(values)[:, 0] - found[0]) / (1 + np.abs(found[0]))
-            return Imposed(values, residual, lambda covectors: covectors - _means(covectors))
+            values = _centred(rows) + found[0][:, None]
+            residual = np.abs(values.mean(axis=1) - found[0]) / (1 + np.abs(found[0]))
+            return Imposed(values, residual, _centred)
         refusals = _impossible(found, targets, k)
         skewness = found[2] if k > 2 else None
         z, slope, residual, more = _standardized(rows) if skewness is None else _skewed(rows, skewness)
@@ -67,10 +67,10 @@ class MomentRoute:
         return Imposed(values, residual, pullback, {**more, **refusals})
 
 
-def _means(rows: Array) -> Array:
-    """Return the mean of each row, (R, 1): that of the rest added, so that equal values have no rounding."""
-    first = rows.mean(axis=1, keepdims=True)
-    return np.asarray(first + (rows - first).mean(axis=1, keepdims=True))
+def _centred(rows: Array) -> Array:
+    """Take the mean of each row out, twice: the second mean is what the first one, beside an offset, rounds away."""
+    once = rows - rows.mean(axis=1, keepdims=True)
+    return np.asarray(once - once.mean(axis=1, keepdims=True))
 
 
 def _free(covectors: Array, z: Array, k: int) -> Array:
@@ -94,7 +94,7 @@ def _standardized(rows: Array) -> tuple[Array, Array, Array, dict[int, Outcome]]
     constant = spread[:, 0] == 0
     exponent = np.frexp(spread)[1]
     unit = np.ldexp(rows, -exponent)
-    centred = unit - _means(unit)
+    centred = _centred(unit)
     with np.errstate(all="ignore"):
         deviation = np.sqrt((centred * centred).mean(axis=1, keepdims=True))
         z = centred / deviation

@@ -24,7 +24,7 @@ from sympy import Expr, Symbol
 
 from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.attainability import check_attainable
-from symdecouple.decoupling.choice import Choice, PathName, choose
+from symdecouple.decoupling.choice import Choice, PathName
 from symdecouple.decoupling.explanation import Explanation, LevelNote
 from symdecouple.decoupling.modified import first_features
 from symdecouple.decoupling.nesting import Nesting
@@ -91,7 +91,7 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "au
         raise NoClosedForm("functions of explicit coordinates have no flows in closed form here")
     values = reference_values(features, reference)
     check_attainable(features, values)
-    return Plan(features, values, choose(features, values, path, budget), Application(features))
+    return Plan(features, values, Choice(features, values, path, budget), Application(features))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,7 +137,8 @@ class Plan:
         self._need(self._spans[-1][0])
         batch = Batch.of("transform", samples, axis, dps is not None)
         return self._run(batch, (len(self.features),), dps, on_refusal,
-                         lambda nesting, rows, refs, _: self._application.decoupled(nesting, rows, refs))
+                         lambda nesting, rows, refs, _: self._application.decoupled(nesting, rows, refs),
+                         self._spans[-1][0])
 
     def normalize(self, samples: Any, level: int | None = None, *, axis: int = -1, dps: int | None = None,
                   on_refusal: OnRefusal = "warn") -> Any:
@@ -162,7 +163,7 @@ class Plan:
             return at.values, at.residual, at.refusals
 
         batch = Batch.of("normalize", samples, axis, dps is not None)
-        return self._run(batch, None, dps, on_refusal, compute)
+        return self._run(batch, None, dps, on_refusal, compute, k)
 
     def denormalize(self, samples: Any, values: Any, level: int | None = None, *, axis: int = -1,
                     dps: int | None = None, on_refusal: OnRefusal = "warn") -> Any:
@@ -189,7 +190,7 @@ class Plan:
             targets = as_multiprecision(asked[index]) if dps else asked[index]
             return self._application.denormalized(nesting, rows, refs, targets, k)
 
-        return self._run(batch, None, dps, on_refusal, compute)
+        return self._run(batch, None, dps, on_refusal, compute, k)
 
     def gradients(self, samples: Any, *, axis: int = -1, dps: int | None = None,
                   on_refusal: OnRefusal = "warn") -> Any:
@@ -208,7 +209,8 @@ class Plan:
         self._need(self._spans[-1][0])
         batch = Batch.of("gradients", samples, axis, dps is not None)
         return self._run(batch, (len(self.features), batch.rows.shape[-1]), dps, on_refusal,
-                         lambda nesting, rows, refs, _: self._application.gradients(nesting, rows, refs))
+                         lambda nesting, rows, refs, _: self._application.gradients(nesting, rows, refs),
+                         self._spans[-1][0])
 
     # --- what is known ------------------------------------------------------------------------------------------
 
@@ -295,11 +297,11 @@ class Plan:
                 self.choice.is_closed(end)
 
     def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
-             compute: Callable[[Nesting, Array, Sequence[Any], Array], Answers]) -> Any:
+             compute: Callable[[Nesting, Array, Sequence[Any], Array], Answers], level: int) -> Any:
         """Apply `compute` to the rows in portions; what it refuses is NaN, and told once."""
         if dps is not None and (isinstance(dps, bool) or not isinstance(dps, int) or dps < 1):
             raise InvalidInput(f"dps={dps!r} was given, a positive number of decimal digits is expected")
-        nesting = self.choice.nesting(dps is not None)
+        nesting = self.choice.nesting(level, dps is not None)
         residual = np.full(len(batch.rows), np.nan, dtype=batch.rows.dtype)
         with mpmath.workdps((dps or 15) + GUARD):
             refs = [None if v is None else mpmath.mpmathify(v.evalf(mpmath.mp.dps)) for v in self.reference]

@@ -30,6 +30,10 @@ class Precise(np.ndarray[Any, Any]):
         found.dps, found.residual = dps, residual
         return found
 
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        """Sums and products that are one number are that number."""
+        return array[()] if array.ndim == 0 else super().__array_wrap__(array, context, return_scalar)
+
     def __array_finalize__(self, source: Any) -> None:
         self.dps = getattr(source, "dps", 0)
         self.residual = getattr(source, "residual", None)

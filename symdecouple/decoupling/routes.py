@@ -95,7 +95,7 @@ def off(vector: Array, fields: Array) -> Array:
     basis: list[Array] = []
     for generator in fields:
         part = _off_basis(generator, basis)
-        basis.append(part / np.sqrt((part * part).sum()))
+        basis.append(part / (part * part).sum() ** 0.5)  # not np.sqrt, which rounds mpmath numbers to float64
     return _off_basis(vector, basis)
 
 

@@ -2,8 +2,9 @@ r"""A normalizer as NumPy source text that runs alone: ``normalize(x)`` for samp
 
 The text does what the plan does: explicit levels from the innermost outwards, each parameter computed from samples on
 which the features before are at their values already (no cancellation under a large offset), then a bracketed root
-search in t, or damped Newton steps in t_1, ..., t_k. What it finds is tried: features off their values, and samples of
-which rounding leaves less than two thirds of the digits, are refused with a ValueError.
+search in t, or Newton's method in t_1, ..., t_k while the values are moved to their place in steps. What it finds is
+tried: features off their values, and samples of which rounding leaves less than two thirds of the digits, are refused
+with a ValueError.
 
 The functions of this module that take arrays are templates: they stand in the text as they stand here, use NumPy only,
 and know nothing of features. No name and no symbol of the user's reaches the text.
@@ -90,25 +91,27 @@ def checked(found: Any, error: Any, features: Any, values: Any) -> Any:
 def root_from_zero(gap: Any, step: Any, is_monotone: Any) -> Any:
     """Return the first root on the way from 0 in the direction of a step; gap is NaN where a flow has ended.
 
-    Where gap is not known as monotone the way is taken in half secants, so as not to leap over two roots.
+    Where gap is not known as monotone the way is taken in half secants, so as not to leap over two roots, and again in
+    shorter ones where that failed.
     """
-    near, value, ended = 0.0, gap(0.0), None
-    if value == 0:
-        return near
-    first, step = abs(value), step if is_monotone else step / 2
-    for _ in range(4000):
-        trial = near + step if ended is None else near + (ended - near) / 2
-        if trial in (near, ended) or not np.isfinite(trial):
-            break
-        found = gap(trial)
-        if np.isfinite(found) and (found == 0 or (found > 0) != (value > 0)):
-            return root_between(gap, near, value, trial, found)
-        if not abs(found) < abs(value):  # it has ended, or the feature has turned
-            ended = trial
-            continue
-        secant = found * (trial - near) / (value - found)
-        step = 2 * step if is_monotone else 2 * secant if abs(found) < first / 16 else secant / 2
-        near, value = trial, found
+    start = gap(0.0)
+    if start == 0:
+        return 0.0
+    for share in (1.0,) if is_monotone else (0.5, 0.05, 0.005):
+        near, value, ended, pace = 0.0, start, None, share * step
+        for _ in range(4000):
+            trial = near + pace if ended is None else near + (ended - near) / 2
+            if trial in (near, ended) or not np.isfinite(trial):
+                break
+            found = gap(trial)
+            if np.isfinite(found) and (found == 0 or (found > 0) != (value > 0)):
+                return root_between(gap, near, value, trial, found)
+            if not abs(found) < abs(value):  # it has ended, or the feature has turned
+                ended = trial
+                continue
+            secant = found * (trial - near) / (value - found)
+            pace = 2 * pace if is_monotone else secant * (2 if abs(found) < abs(start) / 16 else 0.5)
+            near, value = trial, found
     raise ValueError(f"not attained: at t = {float(near):.6g} the feature is {float(value):.6g} off its value, and "
                      "gets no closer (the flow ends, or the feature turns)")
 
@@ -142,31 +145,40 @@ def concatenated(x: Any, times: Any, flows: Any, slopes: Any, fields: Any) -> An
 
 
 def newton_times(x: Any, values: Any, features: Any, gradients: Any, flows: Any, slopes: Any, fields: Any) -> Any:
-    """Return the times at which concatenated flows bring the features to their values, taking in one after another."""
+    """Return the times at which concatenated flows bring the features to their values, taking in one after another.
+
+    The values are approached on a straight line, in steps as long as Newton's method follows.
+    """
+    def followed(times: Any, aim: Any) -> Any:
+        best, size = None, np.inf
+        for _ in range(200):
+            y, _, carried = concatenated(x, times, flows, slopes, fields)
+            gap = (aim - features(y)[:k]) / (1 + np.abs(aim))
+            if not np.max(np.abs(gap)) < 0.9 * size:  # True for NaN
+                break
+            best, size = times, np.max(np.abs(gap))
+            rows = (gradients(y)[:k] @ carried.T / x.size) / (1 + np.abs(aim))[:, None]
+            scale = np.abs(rows).max(axis=1)
+            try:
+                times = times + np.linalg.solve(rows / scale[:, None], gap / scale)
+            except np.linalg.LinAlgError:
+                break
+        return best if size < 2.0**-30 else None
+
     times = np.zeros(0)
     for k in range(1, len(values) + 1):
         times = np.append(times, 0.0)
-        y, _, carried = concatenated(x, times, flows, slopes, fields)
-        gap = (features(y) - values)[:k]
-        for _ in range(100):
-            if not gap.any():
-                break
-            jacobian = gradients(y)[:k] @ carried.T / x.size
-            rows = np.abs(jacobian).max(axis=1)
-            try:
-                delta = np.linalg.solve(jacobian / rows[:, None], -gap / rows)
-            except np.linalg.LinAlgError:
-                break
-            weights = 1 + np.abs(values[:k])
-            for halving in range(60):
-                trial = times + delta / 2.0**halving
-                moved, _, fresh = concatenated(x, trial, flows, slopes, fields)
-                rest = (features(moved) - values)[:k]
-                if np.max(np.abs(rest) / weights) < np.max(np.abs(gap) / weights):  # False for NaN
-                    break
+        start = features(concatenated(x, times, flows, slopes, fields)[0])[:k]
+        reached, step = 0.0, 1.0
+        for _ in range(300):
+            share = min(reached + step, 1.0)
+            found = followed(times, start + share * (values[:k] - start) if share < 1 else values[:k])
+            if found is None:
+                step = step / 2
             else:
+                times, reached, step = found, share, 2 * step
+            if reached == 1 or reached + step == reached:
                 break
-            times, y, carried, gap = trial, moved, fresh, rest
     return times
 
 

@@ -225,6 +225,7 @@ class Answer:
     shape: tuple[int, ...]
     values: FloatArray = field(init=False)
     refusals: dict[int, Outcome] = field(default_factory=dict)
+    frames: int = 4  # from the warning to the caller's line
 
     def __post_init__(self) -> None:
         self.values = np.full(math.prod(self.shape), np.nan)
@@ -244,7 +245,7 @@ class Answer:
         if refused and on_refusal == "raise":
             raise Refused(self.message(refused), result, self.outcomes())
         if refused:
-            warnings.warn(RefusalWarning(self.message(refused)), stacklevel=4)
+            warnings.warn(RefusalWarning(self.message(refused)), stacklevel=self.frames)
         return result
 
     def message(self, refused: list[int]) -> str:

@@ -22,6 +22,7 @@ Not covered: rows whose range exceeds 2**2030 times the gaps that matter; they a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -42,14 +43,23 @@ from symdecouple.numeric.power_sums import (
 from symdecouple.numeric.ranges import beyond_end, skewness_interval
 from symdecouple.numeric.skew_series import NEAREST, ORDER, farthest_pole, propose_pole, series_step, stride_pole
 
-__all__ = ["Roots", "count_ties", "find_roots", "orthokurtosis_rows", "why_unreachable", "zero_skewness_rows"]
+__all__ = [
+    "Roots",
+    "at_zero_skewness",
+    "count_ties",
+    "find_roots",
+    "orthokurtosis_rows",
+    "unit_and_lift",
+    "why_unreachable",
+    "zero_skewness_rows",
+]
 
 LIFT = 1010  # both g and w keep all their digits down to 2**-2030 of the range
 STRAIGHT = 2.0**80  # a pole at this distance does not bend a sample of range 1: g + w rounds to w
-_PATIENCE = 8  # every eighth pass takes no proposal but a stride
-_MOST_STEPS = 800  # 75 strides exhaust the widest bracket
-_COLLAPSED = 1 + 2.0**-51  # upper/lower of a bracket without a float between its ends
-_STRIDED = 31  # entries whose median stands for the median of the row
+PATIENCE = 8  # every eighth pass takes no proposal but a stride
+MOST_STEPS = 800  # 75 strides exhaust the widest bracket
+COLLAPSED = 1 + 2.0**-51  # upper/lower of a bracket without a float between its ends
+STRIDED = 31  # entries whose median stands for the median of the row
 
 UNRESOLVED = Outcome(
     False,
@@ -61,15 +71,16 @@ UNRESOLVED = Outcome(
 
 def orthokurtosis_rows(panel: Panel) -> RowValues:
     """The kurtosis at zero skewness of each row; exactly 1 for two values in equal numbers."""
-    return _at_zero_skewness(panel, "kurtosis", two_valued=1.0)
+    return at_zero_skewness(panel, 1.0, lambda panel, which: find_roots(panel, which, _zero(panel)).kurtosis[which])
 
 
 def zero_skewness_rows(panel: Panel) -> RowValues:
     """The t at which x/(1 - t x), x centred, is not skewed; 0 for two values in equal numbers."""
-    return _at_zero_skewness(panel, "time", two_valued=0.0)
+    return at_zero_skewness(panel, 0.0, lambda panel, which: find_roots(panel, which, _zero(panel)).time[which])
 
 
-def _at_zero_skewness(panel: Panel, wanted: str, two_valued: float) -> RowValues:
+def at_zero_skewness(panel: Panel, two_valued: float, solve: Callable[[Panel, IntArray], FloatArray]) -> RowValues:
+    """What `solve` finds for the rows that have a zero-skew point, NaN where float64 ends; the others are refused."""
     at_low, at_high = count_ties(panel)
     n_samples = panel.values.shape[1]
     two = at_low + at_high == n_samples
@@ -77,10 +88,14 @@ def _at_zero_skewness(panel: Panel, wanted: str, two_valued: float) -> RowValues
     values = np.where(two & (at_low == at_high), two_valued, np.nan)
     which = np.flatnonzero(solvable)
     if len(which):
-        values[which] = getattr(find_roots(panel, which, np.zeros(len(values))), wanted)[which]
+        values[which] = solve(panel, which)
     refused = np.flatnonzero(np.isnan(values))
     reasons = {int(i): why_unreachable(int(at_low[i]), int(at_high[i]), n_samples) or UNRESOLVED for i in refused}
     return RowValues(values, reasons)
+
+
+def _zero(panel: Panel) -> FloatArray:
+    return np.zeros(len(panel.low))
 
 
 # --- existence: Theorem C ---
@@ -152,12 +167,9 @@ class Roots:
 
 def find_roots(panel: Panel, which: IntArray, target: FloatArray) -> Roots:
     """Move the named rows to the skewness `target`, one entry a row of the panel, known to be attainable."""
-    exponent = range_exponent(panel)
-    unit = np.minimum(-exponent, 1023)
-    magnitude = np.frexp(np.maximum(np.abs(panel.low), np.abs(panel.high)))[1]  # offsets must not overflow either
-    lift = np.minimum(np.minimum(LIFT - exponent, 1022 - magnitude), 1023)
+    unit, lift = unit_and_lift(panel)
     nothing = np.full(len(unit), np.nan)
-    roots = Roots(nothing, nothing.copy(), nothing.copy(), unit.astype(np.intp), np.zeros(len(unit), dtype=np.bool_))
+    roots = Roots(nothing, nothing.copy(), nothing.copy(), unit.copy(), np.zeros(len(unit), dtype=np.bool_))
     moments = standardized_moments(panel.values, which, ORDER, to_unit_range(panel))
     top = np.ldexp(panel.high, unit) - np.ldexp(panel.low, unit)
     step = series_step(moments.standardized, _furthest(moments, top[which]), target[which])
@@ -182,6 +194,13 @@ def find_roots(panel: Panel, which: IntArray, target: FloatArray) -> Roots:
         with np.errstate(over="ignore"):
             roots.time[active] = -search.scale[active] / gap
     return roots
+
+
+def unit_and_lift(panel: Panel) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Exponents of the powers of two that bring the range of a row near 1, and near the top of float64."""
+    exponent = range_exponent(panel).astype(np.intp)
+    magnitude = np.frexp(np.maximum(np.abs(panel.low), np.abs(panel.high)))[1]  # offsets must not overflow either
+    return np.minimum(-exponent, 1023), np.minimum(np.minimum(LIFT - exponent, 1022 - magnitude), 1023)
 
 
 def _furthest(moments: Moments, top: FloatArray) -> FloatArray:
@@ -232,17 +251,17 @@ class _Search:
         """Move the poles of these rows to their roots; returns the kurtosis there, NaN where none was reached."""
         kurtosis = np.full(len(self.pole), np.nan)
         unknown = which[~self.is_inside(self.pole[which], which)]
-        self.pole[unknown] = self.median(unknown, _STRIDED)
+        self.pole[unknown] = self.median(unknown, STRIDED)
         wrong = unknown[~self.is_inside(self.pole[unknown], unknown)]
         self.pole[wrong] = np.maximum(self.median(wrong, self.values.shape[1]), NEAREST)
         self.first[which] = self.pole[which]
-        for count in range(_MOST_STEPS):
+        for count in range(MOST_STEPS):
             proposed, is_good, accepted, found = self.advance(which)
             kurtosis[which[accepted]] = found[accepted]
-            is_good &= self.is_inside(proposed, which) & (count % _PATIENCE < _PATIENCE - 1)
+            is_good &= self.is_inside(proposed, which) & (count % PATIENCE < PATIENCE - 1)
             self.pole[which] = np.where(is_good | accepted, proposed, self.pole[which])
             self.stride(which[~(is_good | accepted)])
-            which = which[~accepted & (self.lower[which] * _COLLAPSED < self.upper[which])]
+            which = which[~accepted & (self.lower[which] * COLLAPSED < self.upper[which])]
             if not len(which):
                 break
         return kurtosis

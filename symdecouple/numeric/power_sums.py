@@ -32,6 +32,7 @@ __all__ = [
     "kurtosis_rows",
     "range_exponent",
     "skewness_rows",
+    "standardize",
     "standardized_moments",
     "to_unit_range",
 ]
@@ -202,14 +203,24 @@ def _power_sums(work: FloatArray, ones: FloatArray, sums: FloatArray) -> None:
 
 
 def _standardize(pivot: FloatArray, means: FloatArray) -> Moments:
-    """Means of v^k about the pivot become a_k: E[v^(k-i) (v-d)^i], i = 0..k, is the binomial shift by d = E[v]."""
-    shift = means[1].copy()
-    for i in range(len(means) - 1):
-        means[i + 1 :] -= shift * means[i:-1]
+    mean, deviation = standardize(pivot, means)
+    return Moments(mean, deviation, means)
+
+
+def standardize(pivot: Any, means: Any) -> tuple[Any, Any]:
+    """Means of v^k about the pivot become a_k, in place: E[v^(k-i) (v-d)^i], i = 0..k, is the binomial shift by d = E[v].
+
+    Returns mean and standard deviation. Columns of samples or one sample: the same lines are compiled.
+    """
+    order = len(means) - 1
+    shift = means[1] + 0.0
+    for i in range(order):
+        for k in range(order, i, -1):
+            means[k] -= shift * means[k - 1]
     deviation = np.sqrt(means[2])
-    power = means[2].copy()  # m_2^(k/2), from k = 2
+    power = means[2] + 0.0  # m_2^(k/2), from k = 2
     means[2] = 1.0
-    for k in range(3, len(means)):
-        power *= deviation
+    for k in range(3, order + 1):
+        power = power * deviation
         means[k] /= power
-    return Moments(pivot + shift, deviation, means)
+    return pivot + shift, deviation

@@ -26,7 +26,6 @@ from symdecouple.numeric.compiled import Array, CompiledFeatures, as_multiprecis
 __all__ = ["PreciseImposed", "follow_mp"]
 
 _MAX_STEPS = 2000
-_SMALLEST = 2.0**-60  # shorter steps end the path
 _MOST_CORRECTIONS = 12
 _SAFETY, _SHRINK, _GROW = 0.8, 0.15, 4.0
 
@@ -42,7 +41,7 @@ class PreciseImposed:
     reached : mpf
         The value of feature k there.
     residual : mpf
-        Largest distance of the first k features from where they should be, over 1 + abs(value).
+        Largest distance of the first k features from where they should be, relative as in `narrow_path`.
     error : mpf
         Sum of the estimated errors of all steps, relative to the standard deviation of the sample. Errors made early
         may grow or shrink along the path; compare with more digits where that matters.
@@ -148,6 +147,7 @@ class _Path:
     def __init__(self, features: CompiledFeatures, k: int, start: Array, target: Any, rules: int, tol: Any) -> None:
         self.features, self.k, self.start, self.target = features, k, start, target
         self.rules, self.tol = rules, tol
+        self.smallest = mpmath.sqrt(tol) / 10**5  # near an extreme the sample is half as well determined as the feature
         self.evaluations = 0
 
     def run(self) -> PreciseImposed:
@@ -157,18 +157,19 @@ class _Path:
         except _Failed:
             return self._refused(self.start, "not finite", "a feature is not finite at this sample", 0, 0)
         distance = self.target - self.begin[-1]
-        if abs(distance) <= 2 * mpmath.eps * abs(self.target):
+        visible = mpmath.fdot(abs(span.gradients[-1]), abs(self.start)) / len(self.start)
+        if abs(distance) <= 2 * mpmath.eps * (abs(self.target) + visible):
             return self._answer(self.start, mpmath.mpf(0), 0)
         if not span.sound[-1]:
             return self._refused(self.start, "critical point", f"feature {self.k} does not move from here at fixed "
                                  "values of the features before it; perturb the sample", 0, 0)
         y, s, error, steps = self.start, mpmath.mpf(0), mpmath.mpf(0), 0
-        scale = mpmath.sqrt(mpmath.fdot(y - y.mean(), y - y.mean()) / len(y)) or abs(y[0])
-        h = min(mpmath.mpf(1), scale / 2 / mpmath.sqrt(mpmath.fdot(w := self.slope(y), w) / len(y)))
+        scale = _spread(y)
+        h = min(mpmath.mpf(1), scale / 2 / _size(self.slope(y)))
         while s < 1:
             h = 1 - s if s + h * 1.05 >= 1 else h
-            if steps == _MAX_STEPS or h < _SMALLEST:
-                reason = "not attainable" if h < _SMALLEST else "no convergence"
+            if steps == _MAX_STEPS or h < self.smallest:
+                reason = "not attainable" if h < self.smallest else "no convergence"
                 return self._refused(y, reason, "", error, steps)
             steps += 1
             step, factor = self._stepped(y, s, h, self.tol * scale)
@@ -188,7 +189,7 @@ class _Path:
                 for i, older in enumerate(row, 1):
                     new.append(new[-1] + (new[-1] - older) / (mpmath.mpf(j) ** 2 / (j - i) ** 2 - 1))
                 if row:
-                    last = mpmath.sqrt(sum((new[-1] - row[-1]) ** 2) / len(y))
+                    last = _size(new[-1] - row[-1])
                     if last <= allowed:
                         spare = self.rules - 2 - j
                         moved = self._corrected(new[-1], s + h)
@@ -230,8 +231,10 @@ class _Path:
         return wanted
 
     def _gap(self, y: Array) -> Any:
-        wanted = self._wanted(mpmath.mpf(1))
-        return max(abs(a - b) / (1 + abs(b)) for a, b in zip(self.values(y), wanted, strict=True))
+        gaps = [(abs(a - b), abs(b)) for a, b in zip(self.values(y), self._wanted(mpmath.mpf(1)), strict=True)]
+        slopes = [_size(v) for v in self.gradients(y)]
+        spread = _spread(y)
+        return max(gap and gap / (size + slope * spread) for (gap, size), slope in zip(gaps, slopes, strict=True))
 
     def values(self, y: Array) -> Array:
         return _finite(lambda: self.features.values(y[None])[0, : self.k])
@@ -252,10 +255,20 @@ class _Path:
                               Outcome(False, reason, detail))
 
 
+def _size(vector: Array) -> Any:
+    return mpmath.sqrt(mpmath.fdot(vector, vector) / len(vector))
+
+
+def _spread(vector: Array) -> Any:
+    """Return the standard deviation, or the size of a constant vector."""
+    return _size(vector - vector.sum() / len(vector)) or abs(vector[0])
+
+
 def _midpoint(slope: Callable[[Array], Array], y: Array, first: Array, h: Any, count: int) -> Array:
     """Return y(h) by `count` substeps of the midpoint rule, begun with an Euler step; the error is even in h."""
     size = h / count
-    before, here = y, y + first * size  # an mpmath number times an array: the array must come first
+    before: Array = y
+    here: Array = y + first * size  # an mpmath number times an array: the array must come first
     for _ in range(count - 1):
         before, here = here, before + slope(here) * (2 * size)
     return here
@@ -275,7 +288,7 @@ def _digits_lost(rules: int) -> int:
 
 def _finite(compute: Callable[[], Any]) -> Array:
     try:
-        found = np.asarray(compute(), dtype=object)
+        found = np.array(compute(), dtype=object)
     except (ZeroDivisionError, ValueError, OverflowError, TypeError) as error:
         raise _Failed from error
     if any(isinstance(v, mpmath.mpc) or not mpmath.isfinite(v) for v in found.flat):

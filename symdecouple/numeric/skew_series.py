@@ -29,11 +29,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy import where  # by its own name: compiled, it chooses between two numbers
 from numpy.typing import NDArray
 
 from symdecouple.numeric.batch import FloatArray
 
-__all__ = ["NEAREST", "ORDER", "SeriesStep", "farthest_pole", "propose_pole", "series_step", "solve_series", "stride_pole"]
+__all__ = [
+    "NEAREST",
+    "ORDER",
+    "SeriesStep",
+    "farthest_pole",
+    "propose_pole",
+    "series_step",
+    "solve_series",
+    "stride_pole",
+]
 
 ORDER = 8  # moments the step needs
 _RADIUS = 0.35  # |s| max|x| up to which a step that is not final is a better guess than a saturated one
@@ -74,9 +84,9 @@ def solve_series(a: Any, furthest: Any, target: Any) -> tuple[Any, Any, Any, Any
     settled = (4 * np.abs(last) * furthest <= _TOLERANCE) | _is_there(skewness, kurtosis, furthest, target)
     accepted = known & settled
     at_once = _is_there(a[3], a[4], furthest, target) & (accepted == False)  # noqa: E712 - an array too
-    time = np.where(at_once, 0.0, s)
+    time = where(at_once, 0.0, s)
     is_near = (reach < _RADIUS) & (np.abs(last) <= np.abs(s) / 16)
-    return time, np.where(at_once, a[4], kurtosis), accepted | at_once, is_near
+    return time, where(at_once, a[4], kurtosis), accepted | at_once, is_near
 
 
 def _newton(a: Any, furthest: Any, target: Any) -> tuple[Any, Any]:
@@ -95,7 +105,7 @@ def _newton(a: Any, furthest: Any, target: Any) -> tuple[Any, Any]:
         moved = np.minimum(np.maximum(moved, -limit), limit)
         last = moved - s
         s = moved
-    return np.where(np.isfinite(s), s, limit), last
+    return where(np.isfinite(s), s, limit), last
 
 
 def _flowed(a: Any, s: Any) -> tuple[Any, Any, Any, Any]:
@@ -152,7 +162,7 @@ def propose_pole(a: Any, mean: Any, deviation: Any, top: Any, pole: Any, target:
     furthest = np.maximum(mean, highest - mean) / deviation
     time, kurtosis, accepted, is_near = solve_series(a, furthest, target)
     saturated, is_short = _saturated(a, -mean / deviation, (highest - mean) / deviation, target)
-    time = np.where(is_near | accepted, time, saturated)
+    time = where(is_near | accepted, time, saturated)
     left = deviation + time * mean  # the pole of u is at mean + deviation/time; back to g
     return pole * (left / (left - time)), is_near | is_short, accepted, kurtosis
 
@@ -161,10 +171,10 @@ def stride_pole(pole: Any, lower: Any, upper: Any, first: Any, top: Any) -> Any:
     """Without a good step: ever farther from where the search began until the bracket is closed, then halve it."""
     position = np.log2(pole)
     length = 4 + np.abs(position - np.log2(first))
-    beyond = np.exp2(np.minimum(position + np.where(upper == pole, -length, length), 1023.0))
+    beyond = np.exp2(np.minimum(position + where(upper == pole, -length, length), 1023.0))
     is_open = (lower == NEAREST) | (upper == farthest_pole(top))
     fits = is_open & (lower < beyond) & (beyond < upper)
-    return np.where(fits, beyond, np.sqrt(lower) * np.sqrt(upper))
+    return where(fits, beyond, np.sqrt(lower) * np.sqrt(upper))
 
 
 def _saturated(a: Any, lowest: Any, highest: Any, target: Any) -> tuple[Any, Any]:
@@ -177,8 +187,8 @@ def _saturated(a: Any, lowest: Any, highest: Any, target: Any) -> tuple[Any, Any
     distance = np.arcsinh(target / 2) - np.arcsinh(skewness / 2)
     wanted = distance * np.sqrt(4 + skewness**2) * (highest - lowest)
     is_short = np.abs(wanted) < _LONGEST_STEP * slope
-    log_ratio = np.where(is_short, wanted / slope, np.copysign(_LONGEST_STEP, wanted))
+    log_ratio = where(is_short, wanted / slope, np.copysign(_LONGEST_STEP, wanted))
     balanced = is_short & (slope < _CLUSTERED) & (np.abs(log_ratio) < 0.5)
-    log_ratio = np.where(balanced, np.arctanh(2 * log_ratio) / 2, log_ratio)
+    log_ratio = where(balanced, np.arctanh(2 * log_ratio) / 2, log_ratio)
     time = np.expm1(log_ratio) / (np.exp(log_ratio) * highest - lowest)
     return time, is_short

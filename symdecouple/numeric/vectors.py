@@ -79,7 +79,7 @@ class Batch:
 
     def deliver(self, result: Any, on_refusal: OnRefusal) -> Any:
         """Report the refused rows as the caller wants them reported."""
-        answer = Answer(self.name, self.shape, self.refusals)
+        answer = Answer(self.name, self.shape, self.refusals, frames=5)
         return answer.deliver(result, on_refusal)
 
 

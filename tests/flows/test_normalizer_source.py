@@ -216,7 +216,7 @@ def test_ties_at_the_bounds() -> None:
 
 
 def test_newton_solves_a_linear_system_in_one_step() -> None:
-    """Flows x + t on one sample number each: the features are the sums of the fields."""
+    """Flows that add t to one number each, and linear features: one step of Newton's method is exact."""
     flows = [lambda x, t: x + t * np.array([1.0, 0]), lambda x, t: x + t * np.array([0, 1.0])]
     fields = [lambda x: np.array([1.0, 0]), lambda x: np.array([0, 1.0])]
     slopes = [lambda x, t: np.ones(2)] * 2

@@ -1,0 +1,136 @@
+"""When kernels are compiled, and how: numba is optional, costs half a second to load and several to compile.
+
+A set of `Kernels` is used above 1e5 elements once it lies compiled on the disk (`symdecouple compile` puts it there), and
+otherwise only where NumPy would take more than five seconds. Nothing here loads numba before a kernel is wanted, and a
+first call on a thousand numbers never waits for it.
+
+The functions that are compiled are ordinary functions of ours, the same that NumPy runs: `build` makes a compiled twin of
+one and of all it calls. numba's cache looks at the file of the cached function only, so a mark with the hash of all
+sources stands beside it; without that mark the cache is taken for old.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Kernels", "is_available"]
+
+FROM_ELEMENTS = 10**5  # where a compiled kernel that is on the disk pays
+FROM_SECONDS = 5.0  # of NumPy, where one that must be compiled first pays
+_FAST = {"reassoc", "contract", "nsz", "arcp"}  # sums may be taken in any order; NaN and infinity keep their meaning
+_PACKAGE = __name__.partition(".")[0]
+
+
+def is_available() -> bool:
+    """True iff numba is installed and not switched off."""
+    switched_off = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+    return not switched_off and importlib.util.find_spec("numba") is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Kernels:
+    """Functions that are compiled and kept on the disk together.
+
+    Parameters
+    ----------
+    name : str
+        The module, by its full name, that holds the functions to be cached.
+    sources : tuple of str
+        All modules whose functions are compiled into them.
+    seconds : float
+        What NumPy takes per element.
+    """
+
+    name: str
+    sources: tuple[str, ...]
+    seconds: float
+
+    def are_wanted(self, n_elements: int) -> bool:
+        """True iff the compiled kernels should answer for that many elements; numba is not loaded to find out."""
+        is_long = n_elements * self.seconds > FROM_SECONDS
+        return is_available() and (is_long or (n_elements >= FROM_ELEMENTS and self.are_warm()))
+
+    def are_warm(self) -> bool:
+        """True iff all of them lie compiled on the disk, made from the present sources."""
+        return is_available() and any((place / self._mark()).is_file() for place in _places())
+
+    def note_warm(self) -> None:
+        """Leave the mark, once every signature is compiled; in silence where nothing can be written."""
+        for place in _places():
+            try:
+                place.mkdir(parents=True, exist_ok=True)
+                (place / self._mark()).touch()
+            except OSError:
+                continue
+            return
+
+    def build(self, function: Callable[..., Any], fast: Iterable[str] = ()) -> Any:
+        """The compiled twin of `function`, kept on the disk; those of its functions named in `fast` may reorder sums."""
+        twin = _twin(function, frozenset(fast), {}, is_cached=True)
+        if not self.are_warm():
+            _forget(twin, self.name.rpartition(".")[2])
+        return twin
+
+    def _mark(self) -> str:
+        return f"{self.name}-{_fingerprint(self.sources)}.warm"
+
+
+@cache
+def _fingerprint(modules: tuple[str, ...]) -> str:
+    digest = hashlib.sha256()
+    for version in (importlib.metadata.version("numba"), np.__version__, sys.version):
+        digest.update(version.encode())
+    for module in modules:
+        spec = importlib.util.find_spec(module)
+        if spec is not None and spec.origin is not None:
+            digest.update(Path(spec.origin).read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _places() -> list[Path]:
+    """Where the mark may lie: where numba keeps its cache, in its order."""
+    asked = os.environ.get("NUMBA_CACHE_DIR")
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / _PACKAGE
+    return [Path(asked)] if asked else [Path(__file__).parent / "__pycache__", home]
+
+
+def _forget(dispatcher: Any, module: str) -> None:
+    """Take away the index of what was compiled from older sources."""
+    for index in Path(dispatcher.stats.cache_path).glob(f"{module}.*.nbi"):
+        index.unlink(missing_ok=True)
+
+
+def _twin(function: Any, fast: frozenset[str], made: dict[Any, Any], is_cached: bool = False) -> Any:
+    """`function` compiled, its globals that are functions of ours replaced by their twins."""
+    import numba
+
+    if function not in made:
+        named = {name: function.__globals__.get(name) for name in function.__code__.co_names}
+        ours = {
+            name: _twin(_choose if value is np.where else value, fast, made)
+            for name, value in named.items()
+            if value is np.where
+            or (isinstance(value, FunctionType) and value.__module__.partition(".")[0] == _PACKAGE)
+        }
+        copy = FunctionType(function.__code__, {**function.__globals__, **ours}, function.__name__)
+        copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
+        flags = _FAST if function.__name__ in fast else False
+        made[function] = numba.njit(nogil=True, error_model="numpy", fastmath=flags, cache=is_cached)(copy)
+    return made[function]
+
+
+def _choose(condition: Any, one: Any, other: Any) -> Any:
+    """`numpy.where` of single numbers: numba's own may return arrays without axes."""
+    return one if condition else other

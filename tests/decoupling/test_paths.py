@@ -1,0 +1,245 @@
+"""Laws that hold along every path: agreement to 50 digits, round trips, invariance, and targets out of reach."""
+
+from __future__ import annotations
+
+import warnings
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given, settings, strategies as st
+from sympy import Rational, Symbol, exp, log, sin, tanh
+
+from symdecouple import (
+    FeatureSet,
+    Group,
+    InvalidInput,
+    Mean,
+    NoClosedForm,
+    Plan,
+    RefusalWarning,
+    Refused,
+    decouple,
+    sample,
+    skewness,
+    stats,
+    variance,
+    x,
+)
+from symdecouple.families.moments import raw_moments, standardized_moments
+
+CLOSED = ("auto", "broad", "relaxed", "parallel")
+SETS: dict[str, Any] = {
+    "moments": (lambda: raw_moments(4), "gaussian"),
+    "powers": (lambda: FeatureSet([Mean(x**2), Mean(x**5), Mean(x)]), [1, Rational(1, 5)]),
+    "exponentials": (lambda: FeatureSet([Mean(x), Mean(exp(x)), Mean(x**2)]), [0, 2]),
+}
+
+
+@cache
+def plan(name: str, path: Any = "auto") -> Plan:
+    make, reference = SETS[name]
+    return decouple(make(), reference, path=path)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_closed_paths_agree_to_fifty_digits(name: str) -> None:
+    points = [Fraction(1, 3), -1, Fraction(5, 4), 2, Fraction(-1, 7)]
+    with mpmath.workdps(50):
+        found = {path: plan(name, path).transform(points, dps=50) for path in CLOSED}
+        for path in CLOSED[1:]:
+            assert max(abs(found[path] - found["auto"])) < mpmath.mpf(10) ** -48, path
+            assert found[path].residual < mpmath.mpf(10) ** -48 and found[path].dps == 50
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_narrow_path_agrees(name: str) -> None:
+    samples = np.random.default_rng(3).normal(size=(4, 12)) * 0.7 + 0.2
+    np.testing.assert_allclose(plan(name, "narrow").transform(samples), plan(name).transform(samples), rtol=1e-9,
+                               atol=1e-10)
+    np.testing.assert_allclose(plan(name, "narrow").gradients(samples), plan(name).gradients(samples), atol=1e-8)
+
+
+@pytest.mark.slow
+def test_the_narrow_path_agrees_to_fifty_digits() -> None:
+    points = [1, 2, 3, 5, 8, 13]
+    with mpmath.workdps(50):
+        found = [plan("moments", path).transform(points, dps=50) for path in ("auto", "narrow")]
+        assert max(abs(found[0] - found[1])) < mpmath.mpf(10) ** -48
+
+
+LAWS = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "lognormal": lambda rng, n: np.exp(rng.normal(size=n)),
+    "cauchy": lambda rng, n: rng.standard_cauchy(size=n),
+    "gamma": lambda rng, n: rng.gamma(0.25, size=n),
+}
+
+
+@pytest.mark.parametrize("n", [4, 5, 30, 1000])
+@pytest.mark.parametrize("law", LAWS)
+def test_samples_come_back(law: str, n: int) -> None:
+    samples = LAWS[law](np.random.default_rng(n), (20, n))
+    moments = plan("moments")
+    back = moments.denormalize(moments.normalize(samples), moments.transform(samples))
+    spread = np.abs(samples - samples.mean(axis=1, keepdims=True)).max(axis=1, keepdims=True)
+    assert (np.abs(back - samples) / spread).max() < 1e-12
+
+
+@pytest.mark.parametrize("n", [4, 12, 300, 1000])
+@pytest.mark.parametrize("law", LAWS)
+def test_exact_gradients_are_orthogonal(law: str, n: int) -> None:
+    gradients = plan("moments").gradients(LAWS[law](np.random.default_rng(n), (10, n)))
+    unit = gradients / np.linalg.norm(gradients, axis=-1, keepdims=True)
+    degrees = np.degrees(np.arcsin(np.abs(unit @ unit.swapaxes(1, 2) - np.eye(4))))
+    assert degrees.max() < (1e-12 if n <= 12 else 1e-11)
+
+
+def test_exact_gradients_to_many_digits() -> None:
+    with mpmath.workdps(40):
+        gradients = plan("moments").gradients([1, 2, 3, 5, 8, 13], dps=40)
+        for j in range(4):
+            for k in range(j):
+                cosine = gradients[j] @ gradients[k] / mpmath.sqrt((gradients[j] @ gradients[j])
+                                                                   * (gradients[k] @ gradients[k]))
+                assert abs(cosine) < mpmath.mpf(10) ** -38
+
+
+def test_crowded_samples_that_newton_steps_lose() -> None:
+    samples = [[0, 1, 4, 250], [0.1, 0.2, 0.35, 0.7]]
+    with mpmath.workdps(30):
+        for row in samples:
+            precise = plan("moments", "relaxed").transform(row, dps=30)[3]
+            assert plan("moments").transform(row)[3] == pytest.approx(float(precise), rel=1e-13)
+            assert plan("moments", "relaxed").transform(row)[3] == pytest.approx(float(precise), rel=1e-11)
+    rng = np.random.default_rng(0)
+    heavy = np.exp(5 * rng.normal(size=(20, 100)))
+    np.testing.assert_allclose(plan("moments").transform(heavy)[:, 3], stats.orthokurtosis(heavy, axis=1), rtol=1e-12)
+
+
+def test_a_skewness_at_inside_and_beyond_the_attainable_interval() -> None:
+    """One of five values at each end: the skewness moves in (-3/2, 3/2) by (1 - 2p)/sqrt(p(1 - p)), p = 1/5."""
+    points = [0.0, 1.0, 1.5, 2.0, 10.0]
+    for wanted in (-1.4999, -1.0, 0.0, 0.7, 1.4999):
+        moved = decouple(standardized_moments(3), [0, 1, repr_exact(wanted)]).normalize(points, level=3)
+        assert scipy.stats.skew(moved) == pytest.approx(wanted, abs=1e-13)
+        assert moved.mean() == pytest.approx(0, abs=1e-14) and moved.var() == pytest.approx(1, rel=1e-13)
+    for wanted in (-1.5, 1.5, 2.0):
+        beyond = decouple(standardized_moments(3), [0, 1, repr_exact(wanted)])
+        with pytest.raises(Refused, match=r"1\.5"):
+            beyond.normalize(points, level=3, on_refusal="raise")
+        with pytest.raises(Refused), mpmath.workdps(30):
+            beyond.normalize(points, level=3, dps=30, on_refusal="raise")
+
+
+def repr_exact(value: float) -> Rational:
+    return Rational(repr(value))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(-1000, 1000), min_size=5, max_size=12, unique=True), st.integers(-500, 500),
+       st.randoms(use_true_random=False))
+def test_shift_scale_and_order_do_not_matter(points: list[int], exponent: int, random: Any) -> None:
+    moments = plan("moments")
+    samples = np.array(points, dtype=float)
+    values = moments.transform(samples)
+    normalized = moments.normalize(samples)
+    shifted = moments.transform(samples + 2.0**40)
+    np.testing.assert_allclose(shifted[1:], values[1:], rtol=1e-12, atol=1e-13)
+    scaled = moments.transform(np.ldexp(samples, exponent))
+    np.testing.assert_array_equal(scaled[2:], values[2:])
+    order = list(range(len(points)))
+    random.shuffle(order)
+    np.testing.assert_allclose(moments.normalize(samples[order]), normalized[order], rtol=0, atol=1e-13)
+    np.testing.assert_allclose(moments.normalize(normalized), normalized, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e150])
+def test_extreme_scales(scale: float) -> None:
+    samples = np.random.default_rng(1).normal(size=(3, 20))
+    wanted = plan("moments").transform(samples)
+    np.testing.assert_allclose(plan("moments").transform(samples * scale)[:, 2:], wanted[:, 2:], rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize("path", ["auto", "relaxed", "narrow"])
+def test_exact_ties_stay_ties(path: str) -> None:
+    moved = plan("moments", path).normalize([3.0, 1.1, 1.1, 7.3, 3.0, 1.1, 5.0, 6.0])
+    assert moved[0] == moved[4] and moved[1] == moved[2] == moved[5] and len(set(moved.tolist())) == 5
+    assert (np.argsort(moved, kind="stable") == np.argsort([3.0, 1.1, 1.1, 7.3, 3.0, 1.1, 5.0, 6.0],
+                                                           kind="stable")).all()
+
+
+# --- what is refused ------------------------------------------------------------------------------------------------
+
+
+def test_a_constant_sample_has_level_one() -> None:
+    moments = plan("moments")
+    np.testing.assert_array_equal(moments.normalize([7.0] * 5, level=1), np.zeros(5))
+    values, outcomes = moments.transform([[7.0] * 5, [1, 2, 3, 5, 8.0]], on_refusal="return")
+    np.testing.assert_allclose(values[0, :2], [7, 0], atol=1e-15)
+    assert np.isnan(values[0, 2:]).all() and np.isfinite(values[1]).all()
+    assert outcomes[0].reason == "zero variance" and outcomes[1].ok
+
+
+@pytest.mark.parametrize(("points", "reason"), [
+    ([0, 0, 0, 0, 1], "two-valued"), ([0, 0, 0, 1, 2], "no zero-skew point"), ([0, 0, 1, 2], "limit only"),
+])
+def test_ties_decide(points: list[float], reason: str) -> None:
+    values, (outcome,) = plan("moments").transform([points], on_refusal="return")
+    assert outcome.reason == reason and np.isnan(values[0, 3]) and np.isfinite(values[0, :3]).all()
+
+
+def test_warning_names_the_callers_line() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        plan("moments").transform([0, 0, 0, 1, 2])
+    assert [w.filename for w in caught] == [__file__] and caught[0].category is RefusalWarning
+
+
+def test_a_closed_path_needs_proofs() -> None:
+    for path in ("broad", "relaxed", "parallel"):
+        nested = decouple([Mean(x), Mean(sin(x)), Mean(tanh(x)), Mean(x**2)], path=path)  # type: ignore[arg-type]
+        with pytest.raises(NoClosedForm, match=path):
+            nested.transform([1.0, 2.0, 4.0])
+    with pytest.raises(NoClosedForm, match="implicit"):
+        decouple(raw_moments(4), path="broad").normalize([1.0, 2, 4, 9], level=4)
+
+
+@pytest.mark.parametrize("path", ["wide", "", None, 3])
+def test_unknown_paths(path: Any) -> None:
+    with pytest.raises(InvalidInput, match="'broad'"):
+        decouple(raw_moments(3), path=path)
+
+
+def test_parameters_must_be_bound() -> None:
+    with pytest.raises(InvalidInput, match="bound"):
+        decouple([Mean(x), Mean(Symbol("a") * x**2)])
+
+
+def test_a_feature_with_two_branches_keeps_its_sign() -> None:
+    """The square of the skewness is 1/4 at both +1/2 and -1/2; each sample goes to its side."""
+    squared = decouple([Mean(x), variance(), skewness() ** 2], [0, 1, Rational(1, 4)])
+    points = np.array([1.0, 2, 3, 5, 8, 13])
+    assert scipy.stats.skew(squared.normalize(points, level=3)) == pytest.approx(0.5, rel=1e-12)
+    assert scipy.stats.skew(squared.normalize(-points, level=3)) == pytest.approx(-0.5, rel=1e-12)
+    at_zero = decouple([Mean(x), variance(), skewness() ** 2], [0, 1, 0])
+    with pytest.raises(Refused):
+        at_zero.normalize(points, level=3, on_refusal="raise")
+
+
+def test_logarithms_of_positive_samples() -> None:
+    """phi = log: 1, y, y^2 in y = log x, so that the fields are x, x log x, x log(x)^2."""
+    y = sample("y", positive=True)
+    group = Group(Mean(y**2), Mean(y**2 * (2 * log(y) - 1)), Mean(y**2 * (2 * log(y) ** 2 - 2 * log(y) + 1)))
+    plan_of_logs = decouple(FeatureSet([group, Mean(y)]), [1, 0, 1])
+    points = np.array([0.4, 0.7, 1.1, 1.3, 2.0])
+    moved = plan_of_logs.normalize(points)
+    found = [np.mean(moved**2), np.mean(moved**2 * (2 * np.log(moved) - 1)),
+             np.mean(moved**2 * (2 * np.log(moved) ** 2 - 2 * np.log(moved) + 1))]
+    np.testing.assert_allclose(found, [1, 0, 1], atol=1e-12)
+    back = plan_of_logs.denormalize(moved, plan_of_logs.transform(points))
+    np.testing.assert_allclose(back, points, rtol=1e-11)

@@ -1,0 +1,174 @@
+"""The precise path against closed forms, an independent computation to 60 digits, and itself with more digits."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from sympy import Rational, cosh, exp, log, tanh
+
+from symdecouple.errors import InvalidInput
+from symdecouple.language.feature import FeatureSet
+from symdecouple.language.mean import Mean
+from symdecouple.language.sample import sample, x
+from symdecouple.numeric.compiled import CompiledFeatures, as_multiprecision
+from symdecouple.numeric.narrow_path import NarrowPath
+from symdecouple.numeric.precision import follow_mp
+
+positive = sample("x", positive=True)
+ORACLE = Path(__file__).resolve().parents[3] / "shared" / "oracle" / "orthokurtosis.json"
+POWERS = CompiledFeatures(FeatureSet([Mean(x**j) for j in range(1, 7)]))
+MIXED = CompiledFeatures(FeatureSet([Mean(x), Mean(x**2), Mean(log(cosh(x))), Mean(tanh(x))]))
+ROW = [-4, -3, -1, 0, 2, 3]
+
+
+def largest(values: Any) -> Any:
+    return max(abs(v) for v in values)
+
+
+def standardized(row: list[int]) -> Any:
+    y = as_multiprecision(row)
+    y = y - y.sum() / len(y)
+    return y / mpmath.sqrt((y * y).sum() / len(y))
+
+
+# --- where it leads ---
+
+
+def test_first_levels_in_closed_form_to_forty_digits() -> None:
+    one = follow_mp(POWERS, ROW, 1, Fraction(1, 3), dps=40)
+    two = follow_mp(POWERS, ROW, 2, Rational(101, 7), dps=40)
+    assert one.outcome.ok and two.outcome.ok
+    with mpmath.workdps(45):
+        row = as_multiprecision(ROW)
+        assert largest(one.values - row - (Fraction(1, 3) + Rational(1, 2))) < mpmath.mpf(10) ** -38
+        mean, second = -mpmath.mpf(1) / 2, mpmath.mpf(39) / 6
+        ratio = mpmath.sqrt((mpmath.mpf(101) / 7 - mean**2) / (second - mean**2))
+        expected = mean + (row - mean) * ratio
+        assert largest(two.values - expected) < mpmath.mpf(10) ** -38
+        assert abs(two.reached - mpmath.mpf(101) / 7) < mpmath.mpf(10) ** -38
+    assert two.residual < mpmath.mpf(10) ** -39
+
+
+def test_third_level_is_moebius_to_thirty_digits() -> None:
+    with mpmath.workdps(40):
+        start = standardized(ROW)
+        moved = follow_mp(POWERS, start, 3, Rational(1, 5), dps=30)
+        y = moved.values
+        assert moved.error < mpmath.mpf(10) ** -29
+        ratios = [(v[4] - v[0]) * (v[2] - v[1]) / ((v[4] - v[1]) * (v[2] - v[0])) for v in (start, y)]
+        assert abs(ratios[0] - ratios[1]) < mpmath.mpf(10) ** -28
+        assert abs((y**3).sum() / 6 - mpmath.mpf(1) / 5) < mpmath.mpf(10) ** -28
+        assert abs(y.sum()) < mpmath.mpf(10) ** -28 and abs((y**2).sum() / 6 - 1) < mpmath.mpf(10) ** -28
+
+
+@pytest.mark.skipif(not ORACLE.exists(), reason="the reference values are not beside the project")
+@pytest.mark.parametrize("case", range(2))
+def test_decoupled_moments_against_sixty_digits(case: int) -> None:
+    known = json.loads(ORACLE.read_text())["decoupled_moments"][case]
+    with mpmath.workdps(40):
+        y = standardized(known["sample"])
+        for order, target in ((4, 0), (5, 3), (6, 0)):
+            y = follow_mp(POWERS, y, order - 1, target, dps=30).values
+            expected, printed = mpmath.mpf(known[f"order{order}"]), len(known[f"order{order}"].strip("-0.")) - 1
+            found = (y**order).sum() / len(y)
+            assert abs(found - expected) < mpmath.mpf(10) ** (2 - printed) * abs(expected)
+            assert printed >= 15
+
+
+def test_twenty_digits_are_those_of_thirty_five() -> None:
+    with mpmath.workdps(50):
+        start = standardized(ROW)
+        found, best = (follow_mp(MIXED, start, 3, Fraction(36, 100), dps) for dps in (20, 35))
+        assert found.outcome.ok and best.outcome.ok
+        difference = largest(found.values - best.values)
+        assert difference < 10 * found.error + mpmath.mpf(10) ** -20
+        assert found.error < mpmath.mpf(10) ** -19 and best.error < mpmath.mpf(10) ** -34
+
+
+def test_float64_agrees() -> None:
+    start = np.array(standardized(ROW), dtype=float)
+    for k, target in ((3, 0.36), (4, 0.1)):
+        fine = NarrowPath(MIXED, rtol=1e-14).follow(start[None], k, target).values[0]
+        exact = follow_mp(MIXED, start, k, target, dps=18).values.astype(float)
+        np.testing.assert_allclose(fine, exact, atol=1e-14)
+
+
+def test_there_and_back() -> None:
+    with mpmath.workdps(40):
+        start = standardized(ROW)
+        there = follow_mp(MIXED, start, 3, Fraction(3, 10), dps=25).values
+        back = follow_mp(MIXED, there, 3, (mpmath.fsum(mpmath.log(mpmath.cosh(v)) for v in start)) / 6, dps=25).values
+        assert largest(back - start) < mpmath.mpf(10) ** -23
+
+
+def test_beyond_the_range_of_float64() -> None:
+    with mpmath.workdps(60):
+        tiny = mpmath.mpf(10) ** -400
+        moved = follow_mp([Mean(x), Mean(x**2)], [0, tiny, 3 * tiny], 2, 10 * tiny**2, dps=30)
+        assert moved.outcome.ok
+        ratio = mpmath.sqrt((10 - mpmath.mpf(16) / 9) / (mpmath.mpf(10) / 3 - mpmath.mpf(16) / 9))
+        expected = [(mpmath.mpf(4) / 3 + (v - mpmath.mpf(4) / 3) * ratio) for v in (0, 1, 3)]
+        assert largest(moved.values / tiny - expected) < mpmath.mpf(10) ** -28
+
+
+def test_what_is_at_its_target_stays() -> None:
+    moved = follow_mp(POWERS, [Fraction(-1, 3), 0, Fraction(1, 3)], 3, 0, dps=25)
+    assert moved.steps == 0 and moved.outcome.ok and moved.error == 0
+    with mpmath.workdps(25):
+        assert moved.values.tolist() == [-mpmath.mpf(1) / 3, 0, mpmath.mpf(1) / 3]
+
+
+def test_precision_outside_is_left_alone_and_does_not_matter() -> None:
+    before = mpmath.mp.dps
+    follow_mp(POWERS, ROW, 2, 9, dps=20)
+    assert mpmath.mp.dps == before
+    with mpmath.workdps(5):
+        coarse = follow_mp(POWERS, ROW, 2, 9, dps=20)
+    fine = follow_mp(POWERS, ROW, 2, 9, dps=20)
+    assert all(a == b for a, b in zip(coarse.values, fine.values, strict=True))
+
+
+# --- what cannot be had ---
+
+
+@pytest.mark.parametrize(
+    ("features", "row", "k", "target", "reason", "reached"),
+    [
+        (POWERS, [0, 0, 0, 0, 1], 3, 5, "critical point", 0.2),
+        (POWERS, [7, 7, 7], 2, 1, "critical point", 49),
+        (POWERS, [-1, 0, 1], 2, -1, "not attainable", 0),
+        ([Mean(positive)], [1, 2, 3], 1, -1, "not attainable", 1),
+        ([Mean(log(x))], [1, 2, 3], 1, 0, None, 0),
+        ([Mean(log(x))], [-1, 2, 3], 1, 0, "not finite", None),
+        ([Mean(exp(1 / x))], [0, 2, 3], 1, 0, "not finite", None),
+        ([Mean(x**2) ** Rational(1, 2)], [0, 0, 0], 1, 1, "not finite", None),
+    ],
+)
+def test_refusals(features: Any, row: list[int], k: int, target: int, reason: str | None, reached: float | None) -> None:
+    moved = follow_mp(features, row, k, target, dps=8)
+    assert moved.outcome.ok is (reason is None) and moved.outcome.reason == (reason or "")
+    if reached is None:
+        assert mpmath.isnan(moved.reached)
+    else:
+        assert abs(moved.reached - reached) < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: follow_mp(POWERS, ROW, 0, 1), "from 1 to 6"),
+        (lambda: follow_mp(POWERS, ROW, 1, 1, dps=0), "decimal digits"),
+        (lambda: follow_mp(POWERS, [ROW], 1, 1), "one sample vector"),
+        (lambda: follow_mp(POWERS, [1, 1j], 1, 1), "real numbers"),
+        (lambda: follow_mp(POWERS, ROW, 1, "much"), "real numbers"),
+    ],
+)
+def test_wrong_calls(call: Any, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        call()
