@@ -47,7 +47,10 @@ ORDER = {
     "sklearn": "",
     "lazy": "",
     "plotting": "",
-    "cli": "exit_codes arguments cells text_file samples shape_rows report decouple check demo command",
+    "cli": (
+        "exit_codes arguments waiting declaration cells text_file samples sample_rows shape_rows moment_rows plan_rows "
+        "report plan_report decouple check demo command"
+    ),
     "reproduction": "",
 }
 

@@ -5,28 +5,23 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.frobenius import check_frobenius
+from symdecouple.cli.declaration import declared
 from symdecouple.cli.exit_codes import ExitCode
-from symdecouple.errors import BudgetExceeded, InvalidInput, SymdecoupleError
-from symdecouple.language.feature import Feature, FeatureSet
-from symdecouple.language.filters import Filtered
-from symdecouple.language.printer import ALIASES
-from symdecouple.language.sample import Sample
-from symdecouple.language.text import parse, parse_domain, parse_expression
+from symdecouple.cli.waiting import told_to_wait
+from symdecouple.errors import BudgetExceeded, InvalidInput
+from symdecouple.language.feature import FeatureSet
 from symdecouple.verdict import Check, Status, Verdict
 
 __all__ = ["Verification", "exit_code", "run", "verify"]
 
 MAX_STDIN = 1_000_000
-_PATIENCE = 1.0  # seconds before a terminal is told why nothing happens
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +55,12 @@ class Verification:
 
 def run(arguments: argparse.Namespace) -> int:
     """Decide, verify and print; the exit code is the answer."""
-    features = declared(arguments)
-    with _told_to_wait(f"deciding; gives up after {arguments.budget:g} s"):
+    features = declared(_formulas(arguments.formulas), arguments, arguments.n_samples)
+    with told_to_wait(f"deciding; gives up after {arguments.budget:g} s"):
         verdict = check_frobenius(features, n_samples=arguments.n_samples, budget=arguments.budget)
     verification = None
     if arguments.verify != "skip":
-        with _told_to_wait("verifying the certificate; --no-verify leaves that out"):
+        with told_to_wait("verifying the certificate; --no-verify leaves that out"):
             verification = verify(verdict, arguments.budget)
     print(_written(features, verdict, verification, arguments))
     return _code(verdict, verification)
@@ -94,21 +89,6 @@ def verify(verdict: Verdict, budget: float = 30.0) -> Verification | None:
     return Verification(tuple(checks), time.perf_counter() - start) if checks else None
 
 
-def declared(arguments: argparse.Namespace) -> FeatureSet:
-    """The features that the arguments declare, parameters bound."""
-    sample = parse_domain(arguments.domain)
-    allowed = [ALIASES.get(name.strip(), name.strip()) for name in arguments.allow_nonsmooth.split(",") if name.strip()]
-    features: list[Feature] = []
-    for number, formula in enumerate(_formulas(arguments.formulas), 1):
-        try:
-            features.append(parse(formula, sample=sample, n_samples=arguments.n_samples, allow_nonsmooth=allowed))
-        except SymdecoupleError as error:
-            raise type(error)(f"formula {number}: {error}") from error
-    declared_set = FeatureSet(features)
-    values = _values(arguments.at, sample, arguments.n_samples)
-    return declared_set.bind(values) if values else declared_set
-
-
 def _formulas(given: Sequence[str]) -> Iterator[str]:
     for formula in given:
         if formula.strip() != "-":
@@ -121,21 +101,6 @@ def _formulas(given: Sequence[str]) -> Iterator[str]:
         if not lines:
             raise InvalidInput("standard input holds no formula; write one a line, for instance mean(x^2)")
         yield from lines
-
-
-def _values(settings: Sequence[str], sample: Sample, n_samples: int | None) -> dict[str, Any]:
-    """``a=1/2`` as {"a": 1/2}; ``h=taps((1, -1))(x)`` is the filter."""
-    values: dict[str, Any] = {}
-    for setting in settings:
-        name, equals, text = setting.partition("=")
-        if not equals or not name.strip():
-            raise InvalidInput(f"--at takes a parameter and its value, such as a=0 or a=1/2, got {setting[:40]!r}")
-        try:
-            value = parse_expression(text, sample=sample, n_samples=n_samples)
-        except SymdecoupleError as error:
-            raise type(error)(f"--at {name.strip()[:40]}: {error}") from error
-        values[name.strip()] = value.filter if isinstance(value, Filtered) and value.argument == sample else value
-    return values
 
 
 def _written(features: FeatureSet, verdict: Verdict, verification: Verification | None,
@@ -163,18 +128,3 @@ def _code(verdict: Verdict, verification: Verification | None) -> ExitCode:
     print(f"symdecouple: internal error: the verdict above is not to be trusted, its certificate failed:\n{failed}\n"
           "Please report it, with the command", file=sys.stderr)
     return ExitCode.INTERNAL
-
-
-@contextmanager
-def _told_to_wait(doing: str) -> Iterator[None]:
-    """On a terminal, say what takes so long."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    timer = threading.Timer(_PATIENCE, print, (f"symdecouple: {doing}, Ctrl-C stops",), {"file": sys.stderr})
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()

@@ -155,7 +155,7 @@ class Flow:
         >>> flow(x**2).times(a, b, between=0)
         (1/a, 1/b)
         >>> flow(1 + x**2).times(a, b)
-        (-pi/2 - atan(a), pi/2 - atan(b))
+        (-atan(a) - pi/2, -atan(b) + pi/2)
         """
         found = [_poles(piece) for piece in self.pieces]
         if self.constants or any(poles is None or poles != found[0] for poles in found) or found[0] is None:

@@ -97,7 +97,7 @@ class Compiled:
         """
         _, outputs = self._functions(values.dtype == object)
         known = self._averages(values, arguments)
-        return [_spread(output(values, *arguments, *known), shape)
+        return [_spread(output(values, *arguments, *known), shape, values.dtype == object)
                 for output, shape in zip(outputs, self._shapes(values), strict=True)]
 
     def derivative(self, values: Array, direction: Array, *arguments: Any) -> list[Array]:
@@ -351,7 +351,9 @@ def average(values: Any, shape: tuple[int, ...]) -> Array:
     return total
 
 
-def _spread(values: Any, shape: tuple[int, ...]) -> Array:
+def _spread(values: Any, shape: tuple[int, ...], precise: bool = False) -> Array:
+    if precise and isinstance(values, int):
+        values = mpmath.mpf(values)  # quotients of integers would be floats
     return values if getattr(values, "shape", None) == shape else np.broadcast_to(values, shape)
 
 

@@ -76,12 +76,13 @@ class Kernels:
                 continue
             return
 
-    def build(self, function: Callable[..., Any], fast: Iterable[str] = ()) -> Any:
-        """The compiled twin of `function`, kept on the disk; those of its functions named in `fast` may reorder sums."""
-        twin = _twin(function, frozenset(fast), {}, is_cached=True)
+    def build(self, *functions: Callable[..., Any], fast: Iterable[str] = ()) -> Any:
+        """Compiled twins, kept on the disk; of the functions they call, those named in `fast` may reorder sums."""
+        made: dict[Any, Any] = {}
+        twins = tuple(_twin(function, frozenset(fast), made, is_cached=True) for function in functions)
         if not self.are_warm():
-            _forget(twin, self.name.rpartition(".")[2])
-        return twin
+            _forget(twins[0], self.name.rpartition(".")[2])
+        return twins
 
     def _mark(self) -> str:
         return f"{self.name}-{_fingerprint(self.sources)}.warm"
@@ -119,10 +120,9 @@ def _twin(function: Any, fast: frozenset[str], made: dict[Any, Any], is_cached: 
     if function not in made:
         named = {name: function.__globals__.get(name) for name in function.__code__.co_names}
         ours = {
-            name: _twin(_choose if value is np.where else value, fast, made)
+            name: _twin(_SINGLE.get(value, value), fast, made)
             for name, value in named.items()
-            if value is np.where
-            or (isinstance(value, FunctionType) and value.__module__.partition(".")[0] == _PACKAGE)
+            if isinstance(value, FunctionType | type(np.where)) and (_is_ours(value) or value in _SINGLE)
         }
         copy = FunctionType(function.__code__, {**function.__globals__, **ours}, function.__name__)
         copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
@@ -131,6 +131,17 @@ def _twin(function: Any, fast: frozenset[str], made: dict[Any, Any], is_cached: 
     return made[function]
 
 
+def _is_ours(function: Any) -> bool:
+    return isinstance(function, FunctionType) and function.__module__.partition(".")[0] == _PACKAGE
+
+
 def _choose(condition: Any, one: Any, other: Any) -> Any:
-    """`numpy.where` of single numbers: numba's own may return arrays without axes."""
     return one if condition else other
+
+
+def _itself(condition: Any) -> Any:
+    return condition
+
+
+# What stands for functions of arrays where there is a single value; numba's own may return arrays without axes.
+_SINGLE: dict[Any, Callable[..., Any]] = {np.where: _choose, np.all: _itself}

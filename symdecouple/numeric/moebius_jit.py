@@ -58,7 +58,9 @@ def compiled_orthokurtosis_rows(panel: Panel) -> RowValues:
     """
     if panel.values.dtype != np.float64 and panel.values.size > _WIDENED:
         return orthokurtosis_rows(panel)
-    return at_zero_skewness(panel, 1.0, _solve)
+    values = np.ascontiguousarray(panel.values, dtype=np.float64)
+    counted = Panel(values, panel.low, panel.high, panel.ties or _count_ties(values, panel))
+    return at_zero_skewness(counted, 1.0, _solve)
 
 
 def warm() -> None:
@@ -68,28 +70,33 @@ def warm() -> None:
 
 
 @cache
-def _kernel() -> Callable[..., None]:
-    kernel: Callable[..., None] = KERNELS.build(solve_rows, fast=("_load", "_load_flowed", "_add_powers"))
-    return kernel
+def _compiled() -> tuple[Callable[..., None], Callable[..., None]]:
+    return KERNELS.build(solve_rows, count_rows, fast=("_load", "_load_flowed", "_add_powers"))
 
 
 def _solve(panel: Panel, which: IntArray) -> FloatArray:
     unit, lift = (np.ldexp(1.0, exponent) for exponent in unit_and_lift(panel))
-    values = np.ascontiguousarray(panel.values, dtype=np.float64)
     kurtosis = np.full(len(panel.low), np.nan)
-    kernel = _kernel()
+    _share(_compiled()[0], which, panel.values, unit, lift, panel.low, panel.high, kurtosis)
+    return kurtosis[which]
 
-    def solve(part: IntArray) -> None:
-        kernel(values, part, unit, lift, panel.low, panel.high, kurtosis)
 
-    parts = np.array_split(which, min(_n_threads(), max(1, len(which) * values.shape[1] // _SHARE), len(which)))
-    threads = [threading.Thread(target=solve, args=(part,)) for part in parts[1:]]
+def _count_ties(values: FloatArray, panel: Panel) -> tuple[IntArray, IntArray]:
+    ties = np.empty((2, len(values)), dtype=np.intp)
+    _share(_compiled()[1], np.arange(len(values)), values, panel.low, panel.high, ties[0], ties[1])
+    return ties[0], ties[1]
+
+
+def _share(kernel: Callable[..., None], which: IntArray, values: FloatArray, *others: Any) -> None:
+    """Run the kernel on parts of the rows, one part a thread; threads do not outlive the call, so forks are safe."""
+    n_parts = min(_n_threads(), max(1, len(which) * values.shape[1] // _SHARE), len(which))
+    parts = np.array_split(which, n_parts)
+    threads = [threading.Thread(target=kernel, args=(part, values, *others)) for part in parts[1:]]
     for thread in threads:
         thread.start()
-    solve(parts[0])
+    kernel(parts[0], values, *others)
     for thread in threads:
         thread.join()
-    return kurtosis[which]
 
 
 def _n_threads() -> int:
@@ -102,11 +109,21 @@ def _n_threads() -> int:
 # --- compiled from here on ---
 
 
-def solve_rows(values: Any, which: Any, unit: Any, lift: Any, low: Any, high: Any, kurtosis: Any) -> None:
+def solve_rows(which: Any, values: Any, unit: Any, lift: Any, low: Any, high: Any, kurtosis: Any) -> None:
     """Write the kurtosis at zero skewness of the rows named in `which`; NaN where float64 cannot separate."""
     chunk, median, a = np.empty(CHUNK), np.empty(STRIDED), np.empty(ORDER + 1)
     for i in which:
         kurtosis[i] = _solve_row(values[i], unit[i], lift[i], low[i], high[i], chunk, median, a)
+
+
+def count_rows(which: Any, values: Any, low: Any, high: Any, at_low: Any, at_high: Any) -> None:
+    """How many entries of each row named in `which` equal its ends."""
+    for i in which:
+        lowest, highest, n_lowest, n_highest = low[i], high[i], 0, 0
+        for value in values[i]:
+            n_lowest += value == lowest
+            n_highest += value == highest
+        at_low[i], at_high[i] = n_lowest, n_highest
 
 
 def _solve_row(row: Any, unit: float, lift: float, low: float, high: float, chunk: Any, median: Any, a: Any) -> Any:

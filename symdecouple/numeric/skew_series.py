@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy import where  # by its own name: compiled, it chooses between two numbers
+from numpy import all as every, where  # by names of their own: compiled, they act on single values
 from numpy.typing import NDArray
 
 from symdecouple.numeric.batch import FloatArray
@@ -50,6 +50,7 @@ _RADIUS = 0.35  # |s| max|x| up to which a step that is not final is a better gu
 _LIMIT = 0.5  # |s| max|x| beyond which the bound of the remainder says nothing
 _TOLERANCE = 2.0**-48  # 4e-15: what a neglected term may do to the kurtosis, relative; the bounds are rarely attained
 _NEWTON_STEPS = 6  # from 0 inside the limit: quadratic convergence is over after four or five
+_STILL = 2.0**-50  # a last step that changed no more than the last digits
 _CLUSTERED = 0.1  # dG/ds below which the sample is two clusters
 _LONGEST_STEP = 6.0  # in the logarithm: a factor 400 for the distance of the pole
 _FARTHEST = 2.0**11  # in ranges: a pole farther away is reached by the series of the sample itself, to 1e-15
@@ -94,6 +95,7 @@ def _newton(a: Any, furthest: Any, target: Any) -> tuple[Any, Any]:
     limit = _LIMIT / furthest
     s = 0.0 * furthest
     last = s
+    is_still = s > 0  # nothing yet; a sample that has arrived stays, whatever its neighbours do
     for _ in range(_NEWTON_STEPS):
         p1, p2, p3, p4 = _flowed(a, s)
         mixed = p3 - p1 * p2  # half the derivative of the variance
@@ -102,9 +104,12 @@ def _newton(a: Any, furthest: Any, target: Any) -> tuple[Any, Any]:
         slope = 3 * (p4 - p2 * p2 - 2 * p1 * mixed)
         wanted = target * np.sqrt(variance)
         moved = s - (third - wanted * variance) / (slope - 3 * wanted * mixed)
-        moved = np.minimum(np.maximum(moved, -limit), limit)
-        last = moved - s
+        moved = where(is_still, s, np.minimum(np.maximum(moved, -limit), limit))
+        last = where(is_still, last, moved - s)
         s = moved
+        is_still = np.abs(last) <= _STILL * np.abs(s)
+        if every(is_still):
+            break
     return where(np.isfinite(s), s, limit), last
 
 

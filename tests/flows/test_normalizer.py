@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import lru_cache
 from typing import Any
 
@@ -65,7 +66,8 @@ def test_formula_brings_the_features_to_their_values(name: str, level: int) -> N
         times = parameters(name, level)
         moved = at_sample(normalizer.formula, points, symbol, times)
         for feature, value in zip(normalizer.features, normalizer.values, strict=True):
-            assert abs(at_sample(feature.expr, moved, symbol)[0] - mpmath.mpf(value.p) / value.q) < mpmath.mpf(10) ** -25
+            reached = at_sample(feature.expr, moved, symbol)[0]
+            assert abs(reached - mpmath.mpf(value.p) / value.q) < mpmath.mpf(10) ** -25
 
 
 @pytest.mark.parametrize(("name", "level"), EACH)
@@ -104,7 +106,7 @@ def test_bracket_is_where_all_flows_exist_and_the_trend_holds_in_it(name: str, l
         times = sorted([*inside, *(Integer(t) for t in (-2, 0, 2) if low < t < high)], key=lambda t: t.evalf())
         values = [at_sample(normalizer.equation, points, symbol, {normalizer.unknowns[0]: mpmath.mpf(t.evalf(25))})[0]
                   for t in times]
-        differences = [b - a for a, b in zip(values, values[1:], strict=False)]
+        differences = [b - a for a, b in itertools.pairwise(values)]
         assert len(differences) >= 3
         if normalizer.trend:
             assert all(normalizer.trend * d > 0 for d in differences)
@@ -201,7 +203,7 @@ def test_what_has_no_normalizer(features: list[Any], values: Any, error: type[Ex
 
 
 def test_undecided_is_said_to_be_undecided() -> None:
-    with pytest.raises(NoClosedForm, match="is undecided .*budget"):
+    with pytest.raises(NoClosedForm, match=r"is undecided .*budget"):
         normalizers([M, Mean(x**2), Mean(x**3)], [0, 1, 0], budget=1e-6)
 
 

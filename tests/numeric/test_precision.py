@@ -21,7 +21,7 @@ from symdecouple.numeric.narrow_path import NarrowPath
 from symdecouple.numeric.precision import follow_mp
 
 positive = sample("x", positive=True)
-ORACLE = Path(__file__).resolve().parents[3] / "shared" / "oracle" / "orthokurtosis.json"
+TABLE = json.loads((Path(__file__).parents[1] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
 POWERS = CompiledFeatures(FeatureSet([Mean(x**j) for j in range(1, 7)]))
 MIXED = CompiledFeatures(FeatureSet([Mean(x), Mean(x**2), Mean(log(cosh(x))), Mean(tanh(x))]))
 ROW = [-4, -3, -1, 0, 2, 3]
@@ -67,10 +67,9 @@ def test_third_level_is_moebius_to_thirty_digits() -> None:
         assert abs(y.sum()) < mpmath.mpf(10) ** -28 and abs((y**2).sum() / 6 - 1) < mpmath.mpf(10) ** -28
 
 
-@pytest.mark.skipif(not ORACLE.exists(), reason="the reference values are not beside the project")
 @pytest.mark.parametrize("case", range(2))
 def test_decoupled_moments_against_sixty_digits(case: int) -> None:
-    known = json.loads(ORACLE.read_text())["decoupled_moments"][case]
+    known = TABLE["decoupled_moments"][case]
     with mpmath.workdps(40):
         y = standardized(known["sample"])
         for order, target in ((4, 0), (5, 3), (6, 0)):
@@ -81,19 +80,19 @@ def test_decoupled_moments_against_sixty_digits(case: int) -> None:
             assert printed >= 15
 
 
-def test_twenty_digits_are_those_of_thirty_five() -> None:
+def test_fifteen_digits_are_those_of_thirty() -> None:
     with mpmath.workdps(50):
         start = standardized(ROW)
-        found, best = (follow_mp(MIXED, start, 3, Fraction(36, 100), dps) for dps in (20, 35))
+        found, best = (follow_mp(MIXED, start, 3, Fraction(39, 100), dps) for dps in (15, 30))
         assert found.outcome.ok and best.outcome.ok
         difference = largest(found.values - best.values)
-        assert difference < 10 * found.error + mpmath.mpf(10) ** -20
-        assert found.error < mpmath.mpf(10) ** -19 and best.error < mpmath.mpf(10) ** -34
+        assert difference < 10 * found.error + mpmath.mpf(10) ** -15
+        assert found.error < mpmath.mpf(10) ** -15 and best.error < mpmath.mpf(10) ** -30
 
 
 def test_float64_agrees() -> None:
     start = np.array(standardized(ROW), dtype=float)
-    for k, target in ((3, 0.36), (4, 0.1)):
+    for k, target in ((3, 0.39), (4, 0.05)):
         fine = NarrowPath(MIXED, rtol=1e-14).follow(start[None], k, target).values[0]
         exact = follow_mp(MIXED, start, k, target, dps=18).values.astype(float)
         np.testing.assert_allclose(fine, exact, atol=1e-14)
@@ -102,9 +101,12 @@ def test_float64_agrees() -> None:
 def test_there_and_back() -> None:
     with mpmath.workdps(40):
         start = standardized(ROW)
-        there = follow_mp(MIXED, start, 3, Fraction(3, 10), dps=25).values
-        back = follow_mp(MIXED, there, 3, (mpmath.fsum(mpmath.log(mpmath.cosh(v)) for v in start)) / 6, dps=25).values
-        assert largest(back - start) < mpmath.mpf(10) ** -23
+        begin = mpmath.fsum(mpmath.log(mpmath.cosh(v)) for v in start) / 6
+        there = follow_mp(MIXED, start, 3, Fraction(38, 100), dps=20)
+        back = follow_mp(MIXED, there.values, 3, begin, dps=20)
+        assert there.outcome.ok and back.outcome.ok
+        assert largest(there.values - start) > 0.1
+        assert largest(back.values - start) < mpmath.mpf(10) ** -18
 
 
 def test_beyond_the_range_of_float64() -> None:
@@ -150,7 +152,7 @@ def test_precision_outside_is_left_alone_and_does_not_matter() -> None:
         ([Mean(x**2) ** Rational(1, 2)], [0, 0, 0], 1, 1, "not finite", None),
     ],
 )
-def test_refusals(features: Any, row: list[int], k: int, target: int, reason: str | None, reached: float | None) -> None:
+def test_refusals(features: Any, row: list[int], k: int, target: int, reason: str | None, reached: Any) -> None:
     moved = follow_mp(features, row, k, target, dps=8)
     assert moved.outcome.ok is (reason is None) and moved.outcome.reason == (reason or "")
     if reached is None:
