@@ -82,12 +82,12 @@ def in_float64() -> None:
         for law in laws:
             for shape in SHAPES:
                 rows = draw(law, shape)
-                runs = [seconds(lambda path=path, rows=rows: path.normalize(rows, targets)) for _ in range(3)]
+                runs = [seconds(lambda path=path, rows=rows, t=targets: path.normalize(rows, t)) for _ in range(3)]
                 ours, levels = median(run[0] for run in runs), runs[0][1]
                 few = rows[:ROWS_BY_HAND]
-                hand, others = seconds(lambda few=few, f=function: [by_hand(f, row, targets) for row in few])
+                hand, others = seconds(lambda few=few, f=function, t=targets: [by_hand(f, row, t) for row in few])
                 hand *= len(rows) / len(few)
-                backwards, _ = seconds(lambda path=path, rows=rows: decoupled_gradients(path, rows, targets))
+                backwards, _ = seconds(lambda path=path, rows=rows, t=targets: decoupled_gradients(path, rows, t))
                 apart = np.nanmax(np.abs(levels[-1].values[: len(few)] - np.array(others)))
                 residual = max(np.nanmax(level.residual) for level in levels)
                 print(f"{label:24}{law:8}{shape[0]:>6} x {shape[1]:<5}{ours:9.3f}s{hand:9.3f}s{hand / ours:7.1f}x"

@@ -1,7 +1,8 @@
 """Skewness, kurtosis and orthokurtosis of rows, beside SciPy.
 
 The unit is ``scipy.stats.kurtosis(X, axis=1)``. What a user would write for the orthokurtosis,
-``scipy.optimize.brentq`` on the skewness of x/(1 - t x) row by row, is timed on a few rows and scaled up.
+``scipy.optimize.brentq`` on the skewness of x/(1 - t x) row by row, is timed on a few rows and scaled up. The compiled
+kernel is timed where numba is installed, by NUMBA_NUM_THREADS threads.
 
     python -m benchmarks shape
 """
@@ -18,6 +19,10 @@ import scipy.stats
 from scipy.optimize import brentq
 
 from symdecouple import stats
+from symdecouple.numeric.batch import reduce_rows
+from symdecouple.numeric.jit import is_available
+from symdecouple.numeric.moebius import orthokurtosis_rows
+from symdecouple.numeric.moebius_jit import compiled_orthokurtosis_rows, warm
 
 SHAPES = [(50000, 64), (3000, 1024), (300, 10000), (30, 65536), (1, 2_000_000)]
 LAWS = {"normal": "standard_normal", "exponential": "standard_exponential"}
@@ -45,21 +50,27 @@ def seconds(function: Callable[[], Any]) -> float:
 
 def main() -> None:
     rng = np.random.default_rng(1)
-    print(f"{'rows x N':>16} {'law':>15} {'kurt':>9} {'our kurtosis':>13} {'orthokurtosis':>14} {'by hand':>9}")
+    if is_available():
+        print(f"kernels compiled, or read from the disk, in {seconds(warm):.1f} s")
+    heads = f"{'kurt':>9} {'our kurtosis':>13} {'orthokurtosis':>14} {'compiled':>9} {'by hand':>9}"
+    print(f"{'rows x N':>16} {'law':>15} {heads}")
     for rows, n in SHAPES:
         for law, method in LAWS.items():
             x = getattr(rng, method)((rows, n))
             few = x[:ROWS_BY_HAND]
-            runs: dict[str, list[float]] = {"kurt": [], "ours": [], "ortho": []}
+            runs: dict[str, list[float]] = {"kurt": [], "ours": [], "ortho": [], "compiled": []}
             for _ in range(5):
                 runs["kurt"].append(seconds(lambda x=x: scipy.stats.kurtosis(x, axis=1)))
                 runs["ours"].append(seconds(lambda x=x: stats.kurtosis(x, axis=1)))
-                runs["ortho"].append(seconds(lambda x=x: stats.orthokurtosis(x, axis=1)))
-            kurt, ours, ortho = (median(runs[key]) for key in ("kurt", "ours", "ortho"))
+                runs["ortho"].append(seconds(lambda x=x: reduce_rows("numpy", x, orthokurtosis_rows, axis=1)))
+                if is_available():
+                    compiled = seconds(lambda x=x: reduce_rows("compiled", x, compiled_orthokurtosis_rows, axis=1))
+                    runs["compiled"].append(compiled)
+            kurt, ours, ortho, compiled = (median(runs[key] or [np.nan]) for key in runs)
             hand = seconds(lambda few=few: [by_hand(row) for row in few]) * rows / len(few)
             print(f"{rows:>8} x {n:<8}{law:>12} {kurt:8.3f}s {ours / kurt:12.2f}x {ortho / kurt:13.2f}x "
-                  f"{hand / ortho:8.0f}x", flush=True)
-    print("our kurtosis and orthokurtosis in units of kurt; by hand in units of our orthokurtosis")
+                  f"{compiled / kurt:8.2f}x {hand / ortho:8.0f}x", flush=True)
+    print("our kurtosis, orthokurtosis and compiled in units of kurt; by hand in units of our orthokurtosis with NumPy")
 
 
 if __name__ == "__main__":

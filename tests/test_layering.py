@@ -49,7 +49,7 @@ ORDER = {
     "plotting": "",
     "cli": (
         "exit_codes arguments waiting declaration cells text_file samples sample_rows shape_rows moment_rows plan_rows "
-        "report plan_report decouple check demo command"
+        "report normalized_report plan_report decouple check demo command"
     ),
     "reproduction": "",
 }

@@ -1,7 +1,7 @@
 """The command line: ``symdecouple check``, ``symdecouple decouple`` and ``symdecouple demo``.
 
-``main(argv)`` returns the exit code (`symdecouple.cli.exit_codes`) and never raises. Only ``check`` and ``demo`` load
-SymPy; ``decouple`` loads NumPy; ``--help`` neither.
+``main(argv)`` returns the exit code (`symdecouple.cli.exit_codes`) and never raises. ``check``, ``demo`` and the
+plans of ``decouple`` load SymPy; without a plan ``decouple`` loads NumPy; ``--help`` neither.
 """
 
 from symdecouple.cli.command import main

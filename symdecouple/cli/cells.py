@@ -2,21 +2,22 @@
 
 Python's ``float`` takes more than files should mean (1_000, Arabic digits) and answers 1e400 with infinity. Here a
 number is what the pattern below says. Integers past 2**53 stay integers: they are not floats, and their last digits
-may be all that distinguishes them.
+may be all that distinguishes them. Where exact numbers are wanted, 0.1 is 1/10.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from fractions import Fraction
 from typing import TypeAlias
 
 from symdecouple.errors import InvalidInput
 
 __all__ = ["Cell", "is_number", "looks_like_decimal_comma", "read_cell"]
 
-Cell: TypeAlias = float | int | str
-"""A float (NaN where the value is missing), an integer past 2**53, or text."""
+Cell: TypeAlias = float | int | Fraction | str
+"""A float (NaN where the value is missing), an integer past 2**53, a Fraction where numbers are exact, or text."""
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?P<rest>\.?[0-9]*)|(?P<bare>\.[0-9]+))(?P<power>[eE][+-]?[0-9]+)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
@@ -37,8 +38,8 @@ def looks_like_decimal_comma(text: str) -> bool:
     return _DECIMAL_COMMA.fullmatch(text) is not None
 
 
-def read_cell(text: str, decimal: str = ".") -> Cell:
-    """Read one field.
+def read_cell(text: str, decimal: str = ".", is_exact: bool = False) -> Cell:
+    """Read one field; with `is_exact`, numbers are fractions and nothing is rounded.
 
     Raises
     ------
@@ -49,10 +50,13 @@ def read_cell(text: str, decimal: str = ".") -> Cell:
     --------
     >>> read_cell("3,5", ","), read_cell("NA"), read_cell("9007199254740993"), read_cell("1_000")
     (3.5, nan, 9007199254740993, '1_000')
+    >>> read_cell("0.1", is_exact=True)
+    Fraction(1, 10)
     """
     match = _NUMBER.fullmatch(text if decimal == "." else text.replace(".", "?").replace(",", "."))
     if match is not None:
-        return _number(match)
+        value = _number(match)  # refuses what is out of range, before a fraction fills the memory
+        return Fraction(match[0]) if is_exact else value
     if text.lower() in _MISSING:
         return math.nan
     if infinite := _INFINITE.fullmatch(text):

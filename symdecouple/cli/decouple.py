@@ -1,38 +1,151 @@
-"""``symdecouple decouple``: a file of numbers to one line a sample, orthokurtosis beside kurtosis."""
+"""``symdecouple decouple``: a file of numbers to one line a sample, and the plan behind it.
+
+Without an option that asks for a plan: mean, variance, skewness, kurtosis and orthokurtosis. SymPy is loaded where a
+plan is needed only.
+"""
 
 from __future__ import annotations
 
 import argparse
 import io
+import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
+from symdecouple.cli.arguments import check_output
 from symdecouple.cli.exit_codes import ExitCode
-from symdecouple.cli.report import as_csv, as_json, as_table, printable
+from symdecouple.cli.moment_rows import moment_columns, moment_rows
+from symdecouple.cli.report import VERSION, as_csv, as_json, as_table, printable
+from symdecouple.cli.sample_rows import Column, SampleRow
 from symdecouple.cli.samples import Samples, arrange, read_array
-from symdecouple.cli.shape_rows import ShapeRow, shape_rows
+from symdecouple.cli.shape_rows import COLUMNS, shape_rows
 from symdecouple.cli.text_file import decode, read_grid
+from symdecouple.cli.waiting import told_to_wait
 from symdecouple.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from symdecouple.decoupling.plan import Plan
 
 __all__ = ["run"]
 
 _NPY = b"\x93NUMPY"
 _FORMATS = {".csv": "csv", ".json": "json"}
+_PLAN = "symdecouple.plan"
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, compute and print or write."""
     output = None if arguments.output is None else Path(arguments.output)
-    if output is not None and arguments.file != "-" and output.exists() and output.samefile(arguments.file):
+    if output is not None and arguments.file not in (None, "-") and _are_one_file(output, Path(arguments.file)):
         raise InvalidInput(f"--output {output} is the file that is read; choose another name")
+    kind = arguments.format or (_FORMATS.get(output.suffix.lower()) if output is not None else None)
+    check_output(arguments, kind)
+    plan = _plan(arguments) if arguments.wants_plan else None
+    if arguments.file is None:
+        assert plan is not None
+        _write(_told(plan, arguments) if kind != "json" else
+               json.dumps({"format": _PLAN, "version": VERSION} | _structured(plan, arguments), indent=2), output)
+        return ExitCode.OK
     try:
         samples = _read(arguments)
-        rows = shape_rows(samples, arguments.nan_policy)
+        if plan is not None and arguments.normalize:
+            text, is_partial = _normalized(plan, samples, arguments, kind)
+        else:
+            text, is_partial = _computed(plan, samples, arguments, kind)
     except InvalidInput as error:
         raise InvalidInput(f"{_source(arguments)}: {error}") from error
-    _write(_written(samples, rows, arguments, output), output)
-    return ExitCode.PARTIAL if any(row.refused for row in rows) else ExitCode.OK
+    _write(text, output)
+    return ExitCode.PARTIAL if is_partial else ExitCode.OK
+
+
+# --- what is computed -------------------------------------------------------------------------------------------------
+
+
+def _plan(arguments: argparse.Namespace) -> Plan:
+    from symdecouple.cli.plan_rows import planned
+
+    with told_to_wait("planning"):
+        return planned(arguments)
+
+
+def _computed(plan: Plan | None, samples: Samples, arguments: argparse.Namespace, kind: str | None) -> tuple[str, bool]:
+    columns, rows = _rows(plan, samples, arguments)
+    is_partial = any(row.refused for row in rows)
+    more = {} if plan is None else _settings(plan, arguments) | _structured(plan, arguments)
+    if kind == "json":
+        return as_json(rows, columns, samples, arguments.file, arguments.nan_policy, more), is_partial
+    told = describe(samples, _source(arguments), arguments.axis)
+    if kind == "csv":
+        print(told, file=sys.stderr)
+        return as_csv(rows, columns), is_partial
+    parts = [told, as_table(rows, columns)]
+    if plan is not None and (report := _told(plan, arguments)):
+        parts.append(report)
+    return "\n\n".join(parts), is_partial
+
+
+def _rows(plan: Plan | None, samples: Samples, arguments: argparse.Namespace
+          ) -> tuple[Sequence[Column], Sequence[SampleRow]]:
+    """The default view, the moments of `stats`, or the features of the plan."""
+    policy = arguments.nan_policy
+    if plan is None and not arguments.moments:
+        return COLUMNS, shape_rows(samples, policy)
+    if plan is None or arguments.is_standard:
+        return moment_columns(arguments.moments), moment_rows(samples, arguments.moments, policy)
+    from symdecouple.cli.plan_rows import plan_columns, plan_rows
+
+    columns = plan_columns(plan, arguments)
+    with told_to_wait(f"decoupling {len(columns)} features of {len(samples.labels)} samples"):
+        return columns, plan_rows(plan, columns, samples, policy, arguments.dps)
+
+
+def _normalized(plan: Plan, samples: Samples, arguments: argparse.Namespace, kind: str | None) -> tuple[str, bool]:
+    from symdecouple.cli.normalized_report import normalized_csv, normalized_json, notes
+    from symdecouple.cli.plan_rows import normalized_samples
+
+    with told_to_wait(f"normalizing {len(samples.labels)} samples"):
+        found = normalized_samples(plan, arguments.level, samples, arguments.nan_policy, arguments.dps)
+    is_partial = any(sample.refused for sample in found)
+    if kind == "json":
+        more = {"level": arguments.level} | _settings(plan, arguments) | _structured(plan, arguments)
+        return normalized_json(found, samples, arguments.file, arguments.nan_policy, more), is_partial
+    print("\n".join([describe(samples, _source(arguments), arguments.axis), *notes(found)]), file=sys.stderr)
+    return normalized_csv(found, samples.axis), is_partial
+
+
+# --- the plan on paper ------------------------------------------------------------------------------------------------
+
+
+def _told(plan: Plan, arguments: argparse.Namespace) -> str:
+    """The explanation, the formulas, or both."""
+    from symdecouple.cli.plan_report import explained, formulas
+
+    parts = []
+    with told_to_wait(f"deciding; gives up after {arguments.budget:g} s a verdict"):
+        if arguments.explain:
+            parts.append(explained(plan))
+        if arguments.formulas:
+            parts.append(formulas(plan, arguments.formulas, arguments.level))
+    return "\n\n".join(parts)
+
+
+def _structured(plan: Plan, arguments: argparse.Namespace) -> dict[str, Any]:
+    if not (arguments.explain or arguments.formulas):
+        return {}
+    from symdecouple.cli.plan_report import plan_dict
+
+    with told_to_wait(f"deciding; gives up after {arguments.budget:g} s a verdict"):
+        return {"plan": plan_dict(plan, with_verdicts=arguments.explain, with_code=bool(arguments.formulas))}
+
+
+def _settings(plan: Plan, arguments: argparse.Namespace) -> dict[str, Any]:
+    return {"path": plan.path, "reference": [None if v is None else str(v) for v in plan.reference],
+            "dps": arguments.dps}
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
 
 
 def _source(arguments: argparse.Namespace) -> str:
@@ -56,14 +169,14 @@ def _read(arguments: argparse.Namespace) -> Samples:
 
 
 def _read_stream(stream: BinaryIO, arguments: argparse.Namespace) -> Samples:
-    """An NPY array by its first bytes, everything else as text."""
+    """An NPY array by its first bytes, everything else as text; with digits asked for, its decimals are exact."""
     head = stream.read(len(_NPY))
     if head != _NPY:
         if str(arguments.file).lower().endswith(".npy"):
             raise InvalidInput("this is no NPY file, its first bytes are not \\x93NUMPY; numpy.save writes one")
         text = decode(head + stream.read(), arguments.encoding)
         grid = read_grid(text, delimiter=arguments.delimiter, decimal=arguments.decimal,
-                         header_lines=arguments.skip_header)
+                         header_lines=arguments.skip_header, is_exact=arguments.dps is not None)
         return arrange(grid, arguments.axis, arguments.columns)
     if arguments.columns is not None:
         raise InvalidInput("an array has no named columns: --columns is for text; take a part with NumPy")
@@ -71,16 +184,11 @@ def _read_stream(stream: BinaryIO, arguments: argparse.Namespace) -> Samples:
     return read_array(stream, arguments.axis)
 
 
-def _written(samples: Samples, rows: tuple[ShapeRow, ...], arguments: argparse.Namespace, output: Path | None) -> str:
-    by_name = _FORMATS.get(output.suffix.lower(), "table") if output is not None else "table"
-    kind = arguments.format or by_name
-    if kind == "json":
-        return as_json(rows, samples, arguments.file, arguments.nan_policy)
-    told = describe(samples, _source(arguments), arguments.axis)
-    if kind == "csv":
-        print(told, file=sys.stderr)
-        return as_csv(rows)
-    return f"{told}\n\n{as_table(rows)}"
+def _are_one_file(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except (OSError, ValueError):  # one of them does not exist, which is told later
+        return False
 
 
 def describe(samples: Samples, source: str, axis: str = "auto") -> str:

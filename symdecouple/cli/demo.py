@@ -16,8 +16,9 @@ from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.cli.check import verify
 from symdecouple.cli.exit_codes import ExitCode
 from symdecouple.cli.report import align, figures, shape_figures
+from symdecouple.cli.sample_rows import SampleRow
 from symdecouple.cli.samples import Samples, arrange
-from symdecouple.cli.shape_rows import STATISTICS, ShapeRow, shape_rows
+from symdecouple.cli.shape_rows import STATISTICS, shape_rows
 from symdecouple.cli.text_file import read_grid
 from symdecouple.language.feature import FeatureSet
 from symdecouple.stats import kurtosis, orthokurtosis, skewness
@@ -69,7 +70,7 @@ def _verdict(formulas: tuple[str, ...], expected: Status) -> bool:
     return verdict.status is expected and verification is not None and not verification.failed
 
 
-def _table(rows: tuple[ShapeRow, ...], runs: FloatArray) -> str:
+def _table(rows: tuple[SampleRow, ...], runs: FloatArray) -> str:
     columns = [["expt.", *(row.label for row in rows)]]
     columns += [[name, *figures([row.values.get(name) for row in rows])] for name in STATISTICS[:2]]
     columns += [[name, *shape_figures([row.values.get(name) for row in rows])] for name in STATISTICS[2:]]

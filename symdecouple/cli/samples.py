@@ -1,7 +1,7 @@
 """Sample vectors: which numbers of a table or an array belong together, and what they are called.
 
-A vector is an array of floats, NaN where a value is missing; one that holds an integer past 2**53 is an array of
-objects, so that nothing is rounded before it has to be.
+A vector is an array of floats, NaN where a value is missing; one that holds an integer past 2**53 or a fraction is an
+array of objects, so that nothing is rounded before it has to be.
 """
 
 from __future__ import annotations
@@ -125,7 +125,8 @@ def _label(cell: Cell) -> str:
 
 
 def _vector(cells: Sequence[Cell]) -> Vector:
-    return np.array(cells, dtype=object if any(type(cell) is int for cell in cells) else np.float64)
+    is_float = all(isinstance(cell, float) for cell in cells)
+    return np.array(cells, dtype=np.float64 if is_float else object)
 
 
 def _selected(grid: Grid, columns: str, text: set[int]) -> list[int]:

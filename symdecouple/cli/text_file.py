@@ -85,7 +85,8 @@ def decode(data: bytes, encoding: str = "auto") -> str:
     return text
 
 
-def read_grid(text: str, *, delimiter: str = "auto", decimal: str = "auto", header_lines: int | None = None) -> Grid:
+def read_grid(text: str, *, delimiter: str = "auto", decimal: str = "auto", header_lines: int | None = None,
+              is_exact: bool = False) -> Grid:
     """Read a text table.
 
     Parameters
@@ -95,6 +96,8 @@ def read_grid(text: str, *, delimiter: str = "auto", decimal: str = "auto", head
         A character each, or "auto". The space stands for any run of spaces and tabs.
     header_lines : int, optional
         So many lines come before the data, the last of them with the names; default: found out.
+    is_exact : bool
+        Read numbers as fractions.
 
     Raises
     ------
@@ -117,7 +120,8 @@ def read_grid(text: str, *, delimiter: str = "auto", decimal: str = "auto", head
     if decimal == "auto":
         decimal = _decimal_of(fields, delimiter)
     has_header = _is_header(fields[0], decimal) if header_lines is None else header_lines > 0
-    rows = [_row(cells, line, decimal) for cells, line in zip(fields[has_header:], lines[has_header:], strict=True)]
+    rows = [_row(cells, line, decimal, is_exact) for cells, line in
+            zip(fields[has_header:], lines[has_header:], strict=True)]
     if not any(is_number(cell) for row in rows for cell in row):
         raise InvalidInput(_no_number(fields[-1], delimiter))
     header = _header_for(rows, fields[0]) if has_header else None
@@ -177,9 +181,9 @@ def _header_for(rows: Sequence[Sequence[Cell]], names: Sequence[str]) -> tuple[s
     return ("", *names) if shifted else tuple(names)
 
 
-def _row(cells: Sequence[str], line: int, decimal: str) -> tuple[Cell, ...]:
+def _row(cells: Sequence[str], line: int, decimal: str, is_exact: bool) -> tuple[Cell, ...]:
     try:
-        return tuple(read_cell(cell, decimal) for cell in cells)
+        return tuple(read_cell(cell, decimal, is_exact) for cell in cells)
     except InvalidInput as error:
         raise InvalidInput(f"line {line}: {error}") from None
 

@@ -1,11 +1,11 @@
 """When kernels are compiled, and how: numba is optional, costs half a second to load and several to compile.
 
-A set of `Kernels` is used above 1e5 elements once it lies compiled on the disk (`symdecouple compile` puts it there), and
-otherwise only where NumPy would take more than five seconds. Nothing here loads numba before a kernel is wanted, and a
-first call on a thousand numbers never waits for it.
+A set of `Kernels` is used above 1e5 elements once it lies compiled on the disk (`symdecouple compile` puts it there),
+and otherwise only where NumPy would take more than five seconds. Nothing here loads numba before a kernel is wanted,
+and a first call on a thousand numbers never waits for it.
 
-The functions that are compiled are ordinary functions of ours, the same that NumPy runs: `build` makes a compiled twin of
-one and of all it calls. numba's cache looks at the file of the cached function only, so a mark with the hash of all
+The functions that are compiled are ordinary functions of ours, the same that NumPy runs: `build` makes a compiled twin
+of one and of all it calls. numba's cache looks at the file of the cached function only, so a mark with the hash of all
 sources stands beside it; without that mark the cache is taken for old.
 """
 
@@ -15,6 +15,7 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import os
+import platform
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -29,14 +30,23 @@ __all__ = ["Kernels", "is_available"]
 
 FROM_ELEMENTS = 10**5  # where a compiled kernel that is on the disk pays
 FROM_SECONDS = 5.0  # of NumPy, where one that must be compiled first pays
-_FAST = {"reassoc", "contract", "nsz", "arcp"}  # sums may be taken in any order; NaN and infinity keep their meaning
+_FUSED = {"contract"}  # products and sums in one rounding
+_FAST = {"reassoc", "contract", "nsz", "arcp"}  # sums in any order, too; NaN and infinity keep their meaning
 _PACKAGE = __name__.partition(".")[0]
 
 
 def is_available() -> bool:
     """True iff numba is installed and not switched off."""
     switched_off = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
-    return not switched_off and importlib.util.find_spec("numba") is not None
+    return not switched_off and importlib.util.find_spec("numba") is not None and _numba_version() is not None
+
+
+@cache
+def _numba_version() -> str | None:
+    try:
+        return importlib.metadata.version("numba")
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +101,7 @@ class Kernels:
 @cache
 def _fingerprint(modules: tuple[str, ...]) -> str:
     digest = hashlib.sha256()
-    for version in (importlib.metadata.version("numba"), np.__version__, sys.version):
-        digest.update(version.encode())
+    digest.update(f"{_numba_version()} {np.__version__} {sys.version} {platform.machine()}".encode())
     for module in modules:
         spec = importlib.util.find_spec(module)
         if spec is not None and spec.origin is not None:
@@ -126,7 +135,7 @@ def _twin(function: Any, fast: frozenset[str], made: dict[Any, Any], is_cached: 
         }
         copy = FunctionType(function.__code__, {**function.__globals__, **ours}, function.__name__)
         copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
-        flags = _FAST if function.__name__ in fast else False
+        flags = _FAST if function.__name__ in fast else _FUSED
         made[function] = numba.njit(nogil=True, error_model="numpy", fastmath=flags, cache=is_cached)(copy)
     return made[function]
 

@@ -1,8 +1,8 @@
 """The orthokurtosis of rows, compiled: one row at a time, its moments in one pass, the decisions of `moebius`.
 
-The formulas of the steps are those that NumPy runs (`skew_series`, `power_sums.standardize`), compiled by `jit`. What is
-written here are the loops over samples, and the search of `moebius` for a single row. Results agree with
-`orthokurtosis_rows` to 1e-14, refusals exactly. Rows are shared out over threads, which each hold one part of them.
+The formulas of the steps are those that NumPy runs (`skew_series`, `power_sums.standardize`), compiled by `jit`.
+Written here are the loops over samples, and the search of `moebius` for a single row. Results agree with those of
+`orthokurtosis_rows` to 1e-14, refusals exactly. Rows are shared out over threads, a part of them to each.
 
 The functions are plain Python and can be read, and run, as such.
 """
@@ -16,6 +16,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from symdecouple.numeric.batch import FloatArray, IntArray, Kernel, Panel, RowValues
 from symdecouple.numeric.jit import Kernels
@@ -71,7 +72,8 @@ def warm() -> None:
 
 @cache
 def _compiled() -> tuple[Callable[..., None], Callable[..., None]]:
-    return KERNELS.build(solve_rows, count_rows, fast=("_load", "_load_flowed", "_add_powers"))
+    solve, count = KERNELS.build(solve_rows, count_rows, fast=("_load", "_load_flowed", "_add_powers"))
+    return solve, count
 
 
 def _solve(panel: Panel, which: IntArray) -> FloatArray:
@@ -87,7 +89,7 @@ def _count_ties(values: FloatArray, panel: Panel) -> tuple[IntArray, IntArray]:
     return ties[0], ties[1]
 
 
-def _share(kernel: Callable[..., None], which: IntArray, values: FloatArray, *others: Any) -> None:
+def _share(kernel: Callable[..., None], which: IntArray, values: NDArray[np.floating[Any]], *others: Any) -> None:
     """Run the kernel on parts of the rows, one part a thread; threads do not outlive the call, so forks are safe."""
     n_parts = min(_n_threads(), max(1, len(which) * values.shape[1] // _SHARE), len(which))
     parts = np.array_split(which, n_parts)

@@ -9,35 +9,35 @@ The same mathematics as `riccati`, `moment_path` and `runge_kutta`, in loops ove
 Nothing is decided here. A row that is crowded, that stalls, that does not settle to the residual of `moment_path`, or
 whose target needs a look, is handed back undone; the NumPy path then solves it or says why not.
 
-Without numba these functions are plain Python, far too slow to use, and tested as such. With it a first call compiles
-for some seconds and leaves the result on disk.
+The functions are plain Python, far too slow to use as such; `jit` compiles them. The compiled ones agree with NumPy's to
+about 1e-12, not to the last bit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, TypeVar
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.numeric.batch import FloatArray, IntArray
+from symdecouple.numeric.jit import Kernels
 from symdecouple.numeric.moment_path import RESIDUAL, RTOL
 from symdecouple.numeric.runge_kutta import FIFTH, STAGES, THIRD, WEIGHTS
 
-try:
-    import numba
-except ImportError:
-    numba = None
+__all__ = ["KERNELS", "Climbed", "climb_compiled", "climb_rows", "warm"]
 
-__all__ = ["Climbed", "climb_compiled", "is_available", "is_warm"]
+KERNELS = Kernels(
+    __name__,
+    tuple(f"symdecouple.numeric.{name}" for name in ("jit", "runge_kutta", "moment_path", "moment_path_jit")),
+    seconds=3e-6,
+)
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-_BLOCK = 128  # numbers between two looks at memory: they stay in the first cache, and sums stay short
-_BLOCKS = 64  # blocks summed before they are added to the rest
+_BLOCK = 512  # numbers between two looks at memory: they stay in the first cache, and sums stay short
+_BLOCKS = 16  # blocks summed before they are added to the rest
 _CROWDED = 1e-3  # as in moment_path: below, a row is for the careful
 _LOST = 1e-5  # as in moment_basis
 _NOISE = 2.0**-48
@@ -46,14 +46,7 @@ _FIRST = 0.3
 _MOST_STEPS = 100
 _SKEW_STEPS = 40
 _FARTHEST = 0.5  # |s| max|z| of one step along the skew flow
-
-
-def _compiled(function: Function) -> Function:
-    if numba is None:
-        return function
-    return numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"}, nogil=True)(
-        function
-    )  # type: ignore[no-any-return]
+_FAST = ("_moment", "_means", "_polynomial", "_combine", "_error")  # loops over the row: sums in any order
 
 
 def _table(rows: Sequence[dict[int, float]]) -> tuple[IntArray, FloatArray, IntArray]:
@@ -78,20 +71,9 @@ class Climbed:
     done: NDArray[np.bool_]
 
 
-def is_available() -> bool:
-    """True iff numba is there."""
-    return numba is not None
-
-
-def is_warm() -> bool:
-    """True iff this version of the functions was compiled here before: no waiting."""
-    if numba is None:
-        return False
-    if _climb.signatures:  # type: ignore[attr-defined]
-        return True
-    folder, source = Path(_climb.stats.cache_path), Path(__file__)  # type: ignore[attr-defined]
-    made = [path.stat().st_mtime for path in folder.glob(f"{source.stem}.{_climb.__name__}-*.nbi")]
-    return bool(made) and max(made) >= source.stat().st_mtime
+@cache
+def _kernel() -> Any:
+    return KERNELS.build(climb_rows, fast=_FAST)[0]
 
 
 def climb_compiled(rows: NDArray[np.floating[Any]], order: int, goal: Sequence[float]) -> Climbed:
@@ -120,13 +102,21 @@ def climb_compiled(rows: NDArray[np.floating[Any]], order: int, goal: Sequence[f
     moments = np.full((len(values), order + 1), np.nan)
     moments[:, :4] = goal[:4]
     done = np.zeros(len(values), dtype=np.bool_)
-    _climb(values, scale, low * scale, open_rows, order, np.array(goal[:order], dtype=np.float64), moments, done)
+    _kernel()(values, scale, low * scale, open_rows, order, np.array(goal[:order], dtype=np.float64), moments, done)
     moments[~done], values[~done] = np.nan, np.nan
     return Climbed(moments.T, values, done)
 
 
-@_compiled
-def _climb(
+def warm() -> None:
+    """Compile and keep on the disk. Cost: several seconds, once; nothing where it is done."""
+    climb_compiled(np.array([[0.0, 1, 3, 4, 6, 7, 9, 10, 12, 20]]), 6, (1.0, 0.0, 1.0, 0.0, 3.0, 0.0))
+    KERNELS.note_warm()
+
+
+# --- compiled from here on ---
+
+
+def climb_rows(
     values: FloatArray,
     scale: FloatArray,
     offset: FloatArray,
@@ -136,6 +126,7 @@ def _climb(
     moments: FloatArray,
     done: NDArray[np.bool_],
 ) -> None:
+    """Climb every open row in place; `moments` (R, order + 1) and `done` are filled in."""
     n = values.shape[1]
     slopes, stage, fresh = np.empty((12, n)), np.empty(n), np.empty(n)
     for r in range(len(values)):
@@ -155,18 +146,18 @@ def _climb(
         done[r] = good
 
 
-@_compiled
 def _moment(z: FloatArray, k: int) -> float:
     """Mean(z^k)."""
     total = 0.0
     power = np.empty(_BLOCK)
     for begin in range(0, len(z), _BLOCK):
-        m = min(_BLOCK, len(z) - begin)
+        v = z[begin : begin + _BLOCK]
+        m = len(v)
         for i in range(m):
-            power[i] = z[begin + i]
+            power[i] = v[i]
         for _ in range(k - 1):
             for i in range(m):
-                power[i] *= z[begin + i]
+                power[i] *= v[i]
         part = 0.0
         for i in range(m):
             part += power[i]
@@ -174,7 +165,6 @@ def _moment(z: FloatArray, k: int) -> float:
     return total / len(z)
 
 
-@_compiled
 def _standardize(z: FloatArray) -> None:
     n = len(z)
     for _ in range(2):  # the second mean takes out what rounding left of the first
@@ -186,11 +176,10 @@ def _standardize(z: FloatArray) -> None:
         z[i] *= unit
 
 
-@_compiled
 def _unskew(z: FloatArray, goal: FloatArray) -> bool:
     """Level 3, in place."""
     n = len(z)
-    target, wanted = goal[3], goal[:4].copy()
+    target = goal[3]
     means, lower, norm, c = np.empty(5), np.empty((3, 3)), np.empty(3), np.empty(3)
     _standardize(z)
     for _ in range(_SKEW_STEPS):
@@ -209,25 +198,25 @@ def _unskew(z: FloatArray, goal: FloatArray) -> bool:
         for i in range(n):
             z[i] /= 1 - s * z[i]
         _standardize(z)
-    return _settle(z, 3, wanted, means, lower, norm, c) <= RESIDUAL
+    return _settle(z, 3, goal, means, lower, norm, c) <= RESIDUAL
 
 
-@_compiled
 def _means(y: FloatArray, k: int, means: FloatArray) -> None:
     """Mean(y^j), j = 0..2k-2."""
-    n = len(y)
-    power, part = np.empty(_BLOCK), np.zeros(len(means))
-    means[:] = 0
+    n, last = len(y), 2 * k - 1
+    power, part = np.empty(_BLOCK), np.zeros(last)
+    for j in range(last):
+        means[j] = 0
     count = 0
     for begin in range(0, n, _BLOCK):
-        m = min(_BLOCK, n - begin)
+        v = y[begin : begin + _BLOCK]
+        m = len(v)
         odd = 0.0
         even = 0.0
         for i in range(m):
-            v = y[begin + i]
-            power[i] = v
-            odd += v
-            even += v * v
+            power[i] = v[i]
+            odd += v[i]
+            even += v[i] * v[i]
         part[1] += odd
         part[2] += even
         for j in range(2, k):
@@ -235,23 +224,23 @@ def _means(y: FloatArray, k: int, means: FloatArray) -> None:
             even = 0.0
             for i in range(m):
                 before = power[i]
-                now = before * y[begin + i]
+                now = before * v[i]
                 power[i] = now
                 odd += now * before
                 even += now * now
             part[2 * j - 1] += odd
             part[2 * j] += even
         count += 1
-        if count == _BLOCKS:
-            means += part
-            part[:] = 0
+        if count == _BLOCKS or begin + m == n:
+            for j in range(last):
+                means[j] += part[j]
+                part[j] = 0
             count = 0
-    means += part
-    means /= n
+    for j in range(last):
+        means[j] /= n
     means[0] = 1
 
 
-@_compiled
 def _decompose(means: FloatArray, k: int, lower: FloatArray, norm: FloatArray) -> float:
     """L and D of the Hankel matrix; returns the smallest D_j/h_(2j)."""
     kept = np.inf
@@ -271,7 +260,6 @@ def _decompose(means: FloatArray, k: int, lower: FloatArray, norm: FloatArray) -
     return kept
 
 
-@_compiled
 def _in_powers(lower: FloatArray, k: int, c: FloatArray) -> None:
     """sum_j c_j p_j becomes coefficients of powers, in place."""
     for j in range(k - 1, -1, -1):
@@ -279,33 +267,21 @@ def _in_powers(lower: FloatArray, k: int, c: FloatArray) -> None:
             c[j] -= c[i] * lower[i, j]
 
 
-@_compiled
-def _polynomial(y: FloatArray, c: FloatArray, k: int, out: FloatArray) -> None:
-    """sum_i c_i y^i, i < k."""
-    for begin in range(0, len(y), _BLOCK):
-        end = min(begin + _BLOCK, len(y))
-        for i in range(begin, end):
-            out[i] = c[k - 1] * y[i] + c[k - 2]
-        for j in range(k - 3, -1, -1):
-            for i in range(begin, end):
-                out[i] = out[i] * y[i] + c[j]
-
-
-@_compiled
-def _add_polynomial(y: FloatArray, c: FloatArray, k: int) -> None:
+def _polynomial(y: FloatArray, c: FloatArray, k: int, kept: float, out: FloatArray) -> None:
+    """kept y + sum_i c_i y^i, i < k; `out` may be y itself."""
     power = np.empty(_BLOCK)
     for begin in range(0, len(y), _BLOCK):
-        m = min(_BLOCK, len(y) - begin)
+        v, o = y[begin : begin + _BLOCK], out[begin : begin + _BLOCK]
+        m = len(v)
         for i in range(m):
-            power[i] = c[k - 1] * y[begin + i] + c[k - 2]
+            power[i] = c[k - 1] * v[i] + c[k - 2]
         for j in range(k - 3, -1, -1):
             for i in range(m):
-                power[i] = power[i] * y[begin + i] + c[j]
+                power[i] = power[i] * v[i] + c[j]
         for i in range(m):
-            y[begin + i] += power[i]
+            o[i] = kept * v[i] + power[i]
 
 
-@_compiled
 def _residual(means: FloatArray, k: int, goal: FloatArray, gap: FloatArray) -> float:
     """Largest gap over Mean|z|^j, and the gaps that are more than rounding."""
     largest = 0.0
@@ -320,7 +296,6 @@ def _residual(means: FloatArray, k: int, goal: FloatArray, gap: FloatArray) -> f
     return largest
 
 
-@_compiled
 def _corrected(z: FloatArray, k: int, lower: FloatArray, norm: FloatArray, c: FloatArray) -> None:
     """Newton's step for the gaps in c, in place."""
     for i in range(k):
@@ -329,10 +304,9 @@ def _corrected(z: FloatArray, k: int, lower: FloatArray, norm: FloatArray, c: Fl
             rest -= lower[i, j] * norm[j] * c[j]
         c[i] = rest / norm[i]
     _in_powers(lower, k, c)
-    _add_polynomial(z, c, k)
+    _polynomial(z, c, k, 1.0, z)
 
 
-@_compiled
 def _settle(
     z: FloatArray, k: int, goal: FloatArray, means: FloatArray, lower: FloatArray, norm: FloatArray, c: FloatArray
 ) -> float:
@@ -348,24 +322,23 @@ def _settle(
     return residual
 
 
-@_compiled
 def _combine(y: FloatArray, slopes: FloatArray, row: int, h: float, out: FloatArray) -> None:
     """out = y + h sum of weight times slope."""
-    n = len(y)
-    for begin in range(0, n, _BLOCK):
-        end = min(begin + _BLOCK, n)
-        for i in range(begin, end):
-            out[i] = y[i]
-        for group in range(_GROUPS[row]):
-            p, q, u, v = (_PLACES[row, 4 * group], _PLACES[row, 4 * group + 1], _PLACES[row, 4 * group + 2],
-                          _PLACES[row, 4 * group + 3])
-            a, b, c, d = (h * _COEFFICIENTS[row, 4 * group], h * _COEFFICIENTS[row, 4 * group + 1],
-                          h * _COEFFICIENTS[row, 4 * group + 2], h * _COEFFICIENTS[row, 4 * group + 3])
-            for i in range(begin, end):
-                out[i] += a * slopes[p, i] + b * slopes[q, i] + c * slopes[u, i] + d * slopes[v, i]
+    for begin in range(0, len(y), _BLOCK):
+        end = begin + _BLOCK
+        v, o = y[begin:end], out[begin:end]
+        m = len(v)
+        for i in range(m):
+            o[i] = v[i]
+        for first in range(0, 4 * _GROUPS[row], 4):
+            p, q = slopes[_PLACES[row, first], begin:end], slopes[_PLACES[row, first + 1], begin:end]
+            t, u = slopes[_PLACES[row, first + 2], begin:end], slopes[_PLACES[row, first + 3], begin:end]
+            a, b = h * _COEFFICIENTS[row, first], h * _COEFFICIENTS[row, first + 1]
+            c, d = h * _COEFFICIENTS[row, first + 2], h * _COEFFICIENTS[row, first + 3]
+            for i in range(m):
+                o[i] += a * p[i] + b * q[i] + c * t[i] + d * u[i]
 
 
-@_compiled
 def _error(slopes: FloatArray, h: float) -> float:
     """Root mean square of the estimated error."""
     n = slopes.shape[1]
@@ -385,18 +358,17 @@ def _error(slopes: FloatArray, h: float) -> float:
     return h * five / np.sqrt((five + 0.01 * three) * n)
 
 
-@_compiled
 def _slope(
     y: FloatArray, k: int, distance: float, lower: FloatArray, norm: FloatArray, c: FloatArray, out: FloatArray
 ) -> None:
     """The velocity of the path where `lower` and `norm` are those of y."""
-    c[:k] = 0
+    for j in range(k):
+        c[j] = 0
     c[k - 1] = distance / (k * norm[k - 1])
     _in_powers(lower, k, c)
-    _polynomial(y, c, k, out)
+    _polynomial(y, c, k, 0.0, out)
 
 
-@_compiled
 def _follow(
     z: FloatArray, k: int, goal: FloatArray, slopes: FloatArray, stage: FloatArray, fresh: FloatArray
 ) -> bool:
@@ -408,7 +380,9 @@ def _follow(
         return False
     if _residual(means, k, goal, c) <= RESIDUAL:
         return True
-    first, wanted = means[k], goal[: k + 1].copy()
+    first, wanted = means[k], np.empty(k + 1)
+    for j in range(k + 1):
+        wanted[j] = goal[j]
     distance = wanted[k] - first
     s = 0.0
     h = min(1.0, _FIRST * k * np.sqrt(norm[k - 1]) / abs(distance))
@@ -436,7 +410,8 @@ def _follow(
         wanted[k] = first + s * distance
         if last:
             residual = _settle(fresh, k, wanted, means, lower, norm, c)
-            z[:] = fresh
+            for i in range(len(z)):
+                z[i] = fresh[i]
             return residual <= RESIDUAL
         _means(fresh, k, means)
         if not _decompose(means, k, lower, norm) > _LOST:
@@ -445,7 +420,8 @@ def _follow(
             _corrected(fresh, k, lower, norm, c)
             _means(fresh, k, means)
             _decompose(means, k, lower, norm)
-        z[:] = fresh
+        for i in range(len(z)):
+            z[i] = fresh[i]
         begun = False
         h *= min(max(factor, 0.2), 8.0)
     return False

@@ -208,9 +208,10 @@ def _standardize(pivot: FloatArray, means: FloatArray) -> Moments:
 
 
 def standardize(pivot: Any, means: Any) -> tuple[Any, Any]:
-    """Means of v^k about the pivot become a_k, in place: E[v^(k-i) (v-d)^i], i = 0..k, is the binomial shift by d = E[v].
+    """Means of v^k about the pivot become a_k, in place.
 
-    Returns mean and standard deviation. Columns of samples or one sample: the same lines are compiled.
+    E[v^(k-i) (v-d)^i], i = 0..k, is the binomial shift by d = E[v]. Returns mean and standard deviation. Columns of
+    samples or one sample: the same lines are compiled.
     """
     order = len(means) - 1
     shift = means[1] + 0.0

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from symdecouple.numeric.batch import Axis, NanPolicy, OnRefusal, reduce_rows
-from symdecouple.numeric.moebius import orthokurtosis_rows
+from symdecouple.numeric.moebius_jit import orthokurtosis_kernel
 from symdecouple.numeric.power_sums import kurtosis_rows, skewness_rows
 
 __all__ = ["kurtosis", "orthokurtosis", "skewness"]
@@ -147,6 +149,10 @@ def orthokurtosis(
     Relative error below 1e-13 on every sample tried, heavy tails, offsets and clusters included, typically 1e-15. One
     pass where the skewness is small, two near a normal distribution, up to about five otherwise.
 
+    Where numba is installed, large input is answered by the same algorithm compiled: above 1e5 elements once
+    ``symdecouple compile`` has been run, else where NumPy would take more than five seconds. The two agree to 1e-14
+    relative, and on refusals exactly; within each, a sample's result is the same to the last bit in any batch.
+
     Source: paper, sec. Marginal Moments, eq:skew_adjustment and eq:zero_skew; existence by Theorem C and
     invariance by Theorem B of the documentation.
 
@@ -167,9 +173,15 @@ def orthokurtosis(
     return reduce_rows(
         "orthokurtosis",
         a,
-        orthokurtosis_rows,
+        orthokurtosis_kernel(_size(a)),
         axis=axis,
         nan_policy=nan_policy,
         keepdims=keepdims,
         on_refusal=on_refusal,
     )
+
+
+def _size(a: Any) -> int:
+    """Elements of an array; other containers are left to NumPy, whatever their size."""
+    size = getattr(a, "size", 0)
+    return int(size) if isinstance(size, int | np.integer) else 0

@@ -1,0 +1,46 @@
+"""Normalized samples on paper: laid out as the file they come from, so that they can be read like it.
+
+A refused sample has empty fields and a note; the note goes where the numbers do not.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from symdecouple.cli.plan_rows import NormalizedSample
+from symdecouple.cli.report import VERSION, plain, printable, told
+from symdecouple.cli.samples import Samples
+
+__all__ = ["normalized_csv", "normalized_json", "notes"]
+
+FORMAT = "symdecouple.normalize"
+
+
+def normalized_csv(found: Sequence[NormalizedSample], axis: str) -> str:
+    """Samples as rows, each after its label, or as columns under a line of labels."""
+    lines: list[list[str]] = [[sample.label, *map(plain, sample.values)] for sample in found]
+    if axis == "columns":
+        lines = [list(fields) for fields in zip(*lines, strict=True)]
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(lines)
+    return out.getvalue().removesuffix("\n")
+
+
+def normalized_json(found: Sequence[NormalizedSample], samples: Samples, source: str, nan_policy: str,
+                    more: Mapping[str, Any]) -> str:
+    """One object; `samples` has one entry a sample, `values` null with a reason where it was refused."""
+    entries = [{"label": sample.label, "values": None if sample.refused else list(sample.values),
+                "refused": None if sample.refused is None else told(sample.refused)} for sample in found]
+    head: dict[str, Any] = {"format": FORMAT, "version": VERSION, "source": source, "axis": samples.axis,
+                            "nan_policy": nan_policy, "left_out": list(samples.left_out)}
+    return json.dumps(head | dict(more) | {"samples": entries}, indent=2, allow_nan=False)
+
+
+def notes(found: Sequence[NormalizedSample]) -> list[str]:
+    """One line for each sample that was refused."""
+    return [f"  - {printable(sample.label)} is not normalized: {told(sample.refused)}"
+            for sample in found if sample.refused is not None]

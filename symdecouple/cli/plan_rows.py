@@ -1,0 +1,157 @@
+"""The plan that arguments declare, applied to labelled samples: decoupled features, or the samples normalized."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import mpmath
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.cli.declaration import declared
+from symdecouple.cli.moment_rows import moment_columns
+from symdecouple.cli.sample_rows import (
+    OUT_OF_RANGE,
+    Column,
+    SampleRow,
+    Value,
+    Values,
+    answers,
+    present,
+    put,
+    sample_rows,
+)
+from symdecouple.cli.samples import Samples
+from symdecouple.decoupling.plan import Plan, decouple
+from symdecouple.errors import InvalidInput, Outcome, SymdecoupleError
+from symdecouple.families.moments import raw_moments
+from symdecouple.language.text import parse_domain, parse_expression, to_text
+
+__all__ = ["NormalizedSample", "normalized_samples", "plan_columns", "plan_rows", "planned"]
+
+_LAWS = ("gaussian", "white")
+
+
+@dataclass(frozen=True, slots=True)
+class NormalizedSample:
+    """A sample with its features at their references.
+
+    Attributes
+    ----------
+    label : str
+    values : tuple
+        As many as the sample has; None where a value is missing, everywhere if the sample was refused.
+    refused : Outcome or None
+    """
+
+    label: str
+    values: tuple[Value | None, ...]
+    refused: Outcome | None = None
+
+
+def planned(arguments: argparse.Namespace) -> Plan:
+    """The plan of the features, the reference and the path that were named.
+
+    Raises
+    ------
+    InvalidInput, UnsupportedExpression, NoClosedForm
+        Where formulas cannot be read, a parameter has no value, references do not hold together, or the path named
+        has no closed form at all.
+    """
+    if arguments.features:
+        features = declared(arguments.features, arguments)
+        if features.parameters:
+            names = sorted(map(str, features.parameters))
+            raise InvalidInput(f"the parameter{'s' * (len(names) > 1)} {', '.join(names)} must have a value, such as "
+                               f"--at {names[0]}=1")
+    else:
+        features = raw_moments(arguments.moments, parse_domain(arguments.domain))
+    if arguments.level is not None and arguments.level > len(features):
+        raise InvalidInput(f"--level {arguments.level} is above the number of features, {len(features)}")
+    return decouple(features, _reference(arguments.reference), path=arguments.path, budget=arguments.budget)
+
+
+def _reference(text: str) -> Any:
+    if text.strip().lower() in _LAWS:
+        return text.strip().lower()
+    return [_value(number, part) for number, part in enumerate(text.split(","), 1)]
+
+
+def _value(number: int, text: str) -> Any:
+    try:
+        value = parse_expression(text)
+    except SymdecoupleError as error:
+        raise InvalidInput(f"--reference takes gaussian or exact numbers separated by commas, such as 0,1,0,3; number "
+                           f"{number}: {error}") from None
+    if not (value.is_number and value.is_real and value.is_finite):
+        raise InvalidInput(f"--reference, number {number}: a finite real number such as 3, 0.5 or 1/3 is needed, got "
+                           f"{text.strip()[:40]!r}")
+    return value
+
+
+def plan_columns(plan: Plan, arguments: argparse.Namespace) -> tuple[Column, ...]:
+    """The decoupled features: moments by their own names at the Gaussian reference, others as they were written."""
+    if not arguments.features and arguments.reference.strip().lower() in _LAWS:
+        return moment_columns(arguments.moments)
+    texts = [text.strip() for text in arguments.features] if arguments.features else list(map(to_text, plan.features))
+    return tuple(Column(text, f"f{k}") for k, text in enumerate(texts, 1))
+
+
+def plan_rows(plan: Plan, columns: Sequence[Column], samples: Samples, nan_policy: str = "propagate",
+              dps: int | None = None) -> tuple[SampleRow, ...]:
+    """Compute the decoupled features of every sample; further arguments and errors are those of `sample_rows`.
+
+    With `dps` values are text of so many digits.
+    """
+    names = [column.name for column in columns]
+
+    def compute(rows: NDArray[Any]) -> list[Values]:
+        found: list[Values] = [({}, {}) for _ in rows]
+        for (values, refused), result, outcome in zip(found, *_applied(plan.transform, rows, dps), strict=True):
+            for name, value in zip(names, _values(result, dps), strict=True):
+                put(values, refused, name, value, outcome)
+        return found
+
+    return sample_rows(samples, names, compute, nan_policy)
+
+
+def normalized_samples(plan: Plan, level: int | None, samples: Samples, nan_policy: str = "propagate",
+                       dps: int | None = None) -> tuple[NormalizedSample, ...]:
+    """Bring features 1..level of every sample to their references; the default level is that of `Plan.normalize`."""
+
+    def compute(rows: NDArray[Any]) -> list[list[Value | None] | Outcome]:
+        found: list[list[Value | None] | Outcome] = []
+        applied = _applied(lambda each, **how: plan.normalize(each, level, **how), rows, dps)
+        for result, outcome in zip(*applied, strict=True):
+            values = list(_values(result, dps))
+            found.append((OUT_OF_RANGE if outcome.ok else outcome) if None in values or not outcome.ok else values)
+        return found
+
+    return tuple(_placed(label, vector, answer) for label, vector, answer in
+                 zip(samples.labels, samples.vectors, answers(samples, compute, nan_policy), strict=True))
+
+
+def _placed(label: str, vector: NDArray[Any], answer: list[Value | None] | Outcome) -> NormalizedSample:
+    """Values where they were in the sample, missing ones between them."""
+    if isinstance(answer, Outcome):
+        return NormalizedSample(label, (None,) * len(vector), answer)
+    left = iter(answer)
+    return NormalizedSample(label, tuple(next(left) if there else None for there in present(vector)))
+
+
+def _applied(function: Callable[..., Any], rows: NDArray[Any], dps: int | None) -> Any:
+    with np.errstate(all="ignore"):  # what is not finite is refused by name
+        return function(rows, dps=dps, on_refusal="return")
+
+
+def _values(numbers: Any, dps: int | None) -> Iterator[Value | None]:
+    """Floats, or the digits asked for; None where it is no finite number."""
+    if dps is None:
+        yield from (float(v) if np.isfinite(v) else None for v in numbers)
+        return
+    with mpmath.workdps(dps):
+        for v in numbers:
+            yield mpmath.nstr(v, dps, strip_zeros=False) if mpmath.isfinite(v) else None

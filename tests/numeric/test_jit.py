@@ -1,0 +1,95 @@
+"""When compiled kernels are used: by size and by what lies on the disk, never by loading numba to find out."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from numpy import where
+
+from symdecouple.numeric import jit
+from symdecouple.numeric.jit import Kernels, is_available
+
+KERNELS = Kernels("symdecouple.numeric.some_kernel", ("symdecouple.numeric.jit", "symdecouple.errors"), seconds=1e-7)
+
+
+@pytest.fixture
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "not there yet"))
+    monkeypatch.setattr(jit, "is_available", lambda: True)
+    return tmp_path / "not there yet"
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_cold_kernels_are_for_the_very_large_only() -> None:
+    assert not KERNELS.are_warm()
+    assert not KERNELS.are_wanted(1000) and not KERNELS.are_wanted(10**7)
+    assert KERNELS.are_wanted(6 * 10**7)  # six seconds of NumPy
+
+
+def test_warm_kernels_are_used_above_a_hundred_thousand(empty_cache: Path) -> None:
+    KERNELS.note_warm()
+    assert KERNELS.are_warm() and KERNELS.are_wanted(10**5) and not KERNELS.are_wanted(10**5 - 1)
+    (mark,) = empty_cache.iterdir()
+    mark.unlink()
+    assert not KERNELS.are_warm()
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_other_sources_are_another_cache() -> None:
+    KERNELS.note_warm()
+    assert not Kernels(KERNELS.name, (*KERNELS.sources, "symdecouple.verdict"), 1e-7).are_warm()
+    assert not Kernels("symdecouple.numeric.other", KERNELS.sources, 1e-7).are_warm()
+
+
+def test_where_nothing_can_be_written_nothing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
+    monkeypatch.setattr(jit, "is_available", lambda: True)
+    KERNELS.note_warm()
+    assert not KERNELS.are_warm()
+
+
+def test_without_numba_nothing_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    assert not is_available() and not KERNELS.are_wanted(10**12) and not KERNELS.are_warm()
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "0")
+    monkeypatch.setitem(sys.modules, "numba", None)  # as if it could not be imported
+    assert not is_available() and not KERNELS.are_wanted(10**12)
+
+
+def test_an_old_cache_is_forgotten_and_that_of_others_is_not(tmp_path: Path) -> None:
+    for name in ("some_kernel.solve-7.py311.nbi", "some_kernel.solve-7.py311.1.nbc", "other.solve-7.py311.nbi"):
+        (tmp_path / name).touch()
+    jit._forget(SimpleNamespace(stats=SimpleNamespace(cache_path=str(tmp_path))), "some_kernel")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "other.solve-7.py311.nbi",
+        "some_kernel.solve-7.py311.1.nbc",
+    ]
+
+
+def scaled(x: float, positive: bool) -> float:
+    return float(where(positive, chosen(x), -x))
+
+
+def chosen(x: float) -> float:
+    return 3 * x
+
+
+def test_a_twin_calls_twins_and_leaves_the_function_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+    monkeypatch.setattr(jit, "_PACKAGE", __name__.partition(".")[0])
+    made: dict[object, object] = {}
+    twin = jit._twin(scaled, frozenset(), made)
+    assert twin(2.0, True) == 6 and twin(2.0, False) == -2
+    assert {scaled, chosen} <= set(made) and scaled.__globals__["chosen"] is chosen
+
+
+def test_small_calls_do_not_load_numba() -> None:
+    call = "from symdecouple.stats import orthokurtosis; orthokurtosis([1, 2, 4, 9])"
+    code = f"{call}; import sys; print('numba' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "False"
