@@ -40,7 +40,7 @@ ORDER = {
     "families": "moments bank tils filter_moments exact",
     "decoupling": (
         "reference attainability motion leaf orbit nested concatenated routes moment_route narrow_route nesting "
-        "modified implicit refutation scenario choice application explanation precise plan transfer storage"
+        "modified implicit refutation scenario choice application explanation precise report plan transfer storage"
     ),
     "analysis": "orthogonality critical_points planner populations discriminability enclosures",
     "stats": "shape moments",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,7 @@ from symdecouple.language.text import parse_domain, parse_expression, to_text
 
 __all__ = ["NormalizedSample", "normalized_samples", "plan_columns", "plan_rows", "planned"]
 
+_FLOAT_DIGITS = 17  # tell any two float64 apart
 _LAWS = ("gaussian", "white")
 
 
@@ -143,6 +145,9 @@ def _placed(label: str, vector: NDArray[Any], answer: list[Value | None] | Outco
 
 
 def _applied(function: Callable[..., Any], rows: NDArray[Any], dps: int | None) -> Any:
+    """Apply a method of the plan; integers past 2**53, which float64 would round together, with all their digits."""
+    if dps is None and rows.dtype.kind == "O":
+        dps = _FLOAT_DIGITS + max(len(str(v)) for v in rows.flat)
     with np.errstate(all="ignore"):  # what is not finite is refused by name
         return function(rows, dps=dps, on_refusal="return")
 
@@ -150,7 +155,7 @@ def _applied(function: Callable[..., Any], rows: NDArray[Any], dps: int | None) 
 def _values(numbers: Any, dps: int | None) -> Iterator[Value | None]:
     """Floats, or the digits asked for; None where it is no finite number."""
     if dps is None:
-        yield from (float(v) if np.isfinite(v) else None for v in numbers)
+        yield from (value if math.isfinite(value) else None for value in map(float, numbers))
         return
     with mpmath.workdps(dps):
         for v in numbers:

@@ -71,8 +71,13 @@ def plain(value: Value | None) -> str:
 
 
 def told(outcome: Outcome) -> str:
-    """An outcome as one phrase."""
-    return outcome.reason + (f" ({outcome.detail})" if outcome.detail else "")
+    """An outcome as one phrase, in the words of the command line."""
+    return outcome.reason + (f" ({detail})" if (detail := in_words(outcome)) else "")
+
+
+def in_words(outcome: Outcome) -> str:
+    """The detail of an outcome; what is an argument in Python is an option here."""
+    return outcome.detail.replace("dps=", "--dps")
 
 
 def grouped(row: SampleRow) -> list[tuple[tuple[str, ...], Outcome]]:
@@ -104,7 +109,7 @@ def _note(what: str, labels: Sequence[str], outcome: Outcome) -> str:
     shown = ", ".join(labels[:_NAMED]) + (f", ... ({len(labels)} samples)" if len(labels) > _NAMED else "")
     if len(labels) == 1:
         return f"{what} for {shown}: {told(outcome)}"
-    return f"{what} for {shown}: {outcome.reason}" + (f" (the first: {outcome.detail})" if outcome.detail else "")
+    return f"{what} for {shown}: {outcome.reason}" + (f" (the first: {detail})" if (detail := in_words(outcome)) else "")
 
 
 def figures(values: Sequence[Value | None]) -> list[str]:

@@ -41,6 +41,10 @@ class Application:
         """The levels at which features are evaluated: how many come before each group."""
         return [start for start, _ in self.spans]
 
+    def values(self, x: Array) -> Array:
+        """Return the features of one sample vector, (M,)."""
+        return np.array([_evaluated(value, x[None])[0, 0] for value in self._values], dtype=x.dtype)
+
     def decoupled(self, nesting: Nesting, rows: Array, references: Sequence[Any]) -> Answers:
         """Return the decoupled features, (R, M)."""
         out = np.full((len(rows), len(self.features)), np.nan, dtype=rows.dtype)

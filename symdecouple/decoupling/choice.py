@@ -16,7 +16,7 @@ from symdecouple.decoupling.orbit import Orbit
 from symdecouple.decoupling.routes import ClosedRoute, Route
 from symdecouple.decoupling.scenario import Verdicts
 from symdecouple.errors import BudgetExceeded, InvalidInput, NoClosedForm
-from symdecouple.families.moments import MomentCoordinates, recognize_moments
+from symdecouple.families.moments import recognize_moments
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.generators import generators
 from symdecouple.flows.separable import flow

@@ -30,6 +30,7 @@ from symdecouple.decoupling.modified import first_features
 from symdecouple.decoupling.nesting import Nesting
 from symdecouple.decoupling.precise import Precise
 from symdecouple.decoupling.reference import reference_values
+from symdecouple.decoupling.report import Report, Row
 from symdecouple.decoupling.scenario import Scenario, Verdicts
 from symdecouple.errors import InvalidInput, NoClosedForm, Outcome
 from symdecouple.flows.normalizer import Normalizer, normalizers
@@ -43,6 +44,7 @@ __all__ = ["Plan", "decouple"]
 GUARD = 15
 _CHUNK = 2**18  # numbers that move together
 
+Progress: TypeAlias = Callable[[int, int], object]
 Answers: TypeAlias = tuple[Array, Array, dict[int, Outcome]]
 
 
@@ -115,7 +117,7 @@ class Plan:
     # --- numbers ------------------------------------------------------------------------------------------------
 
     def transform(self, samples: Any, *, axis: int = -1, dps: int | None = None,
-                  on_refusal: OnRefusal = "warn") -> Any:
+                  on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
         """Return the decoupled features of sample vectors.
 
         Parameters
@@ -129,6 +131,9 @@ class Plan:
         on_refusal : {"warn", "raise", "return"}
             Samples that have no normalization: NaN and one warning, `Refused`, or ``(values, outcomes)``. Features of
             levels that a sample has are kept.
+        progress : callable, optional
+            Called with the samples done and those to do after each portion of a long batch. An interruption in between
+            (Ctrl-C) loses the call, not the plan.
 
         Returns
         -------
@@ -138,17 +143,17 @@ class Plan:
         batch = Batch.of("transform", samples, axis, dps is not None)
         return self._run(batch, (len(self.features),), dps, on_refusal,
                          lambda nesting, rows, refs, _: self._application.decoupled(nesting, rows, refs),
-                         self._spans[-1][0])
+                         self._spans[-1][0], progress)
 
     def normalize(self, samples: Any, level: int | None = None, *, axis: int = -1, dps: int | None = None,
-                  on_refusal: OnRefusal = "warn") -> Any:
+                  on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
         """Return sample vectors with features 1..level at their references.
 
         The default level is M - 1 (or what comes before a last group of features); level 0 changes nothing.
 
         Parameters
         ----------
-        samples, axis, dps, on_refusal
+        samples, axis, dps, on_refusal, progress
             As in `transform`.
         level : int, optional
 
@@ -163,10 +168,11 @@ class Plan:
             return at.values, at.residual, at.refusals
 
         batch = Batch.of("normalize", samples, axis, dps is not None)
-        return self._run(batch, None, dps, on_refusal, compute, k)
+        return self._run(batch, None, dps, on_refusal, compute, k, progress)
 
     def denormalize(self, samples: Any, values: Any, level: int | None = None, *, axis: int = -1,
-                    dps: int | None = None, on_refusal: OnRefusal = "warn") -> Any:
+                    dps: int | None = None, on_refusal: OnRefusal = "warn",
+                    progress: Progress | None = None) -> Any:
         """Return the sample vectors that normalize to `samples` and whose decoupled features are `values`.
 
         Parameters
@@ -175,7 +181,7 @@ class Plan:
             Normalized at this level.
         values : array_like (..., M)
             Decoupled features, as `transform` gives them; the first `level` of them count.
-        level, axis, dps, on_refusal
+        level, axis, dps, on_refusal, progress
             As in `normalize`.
         """
         k = self._level(level)
@@ -190,15 +196,15 @@ class Plan:
             targets = as_multiprecision(asked[index]) if dps else asked[index]
             return self._application.denormalized(nesting, rows, refs, targets, k)
 
-        return self._run(batch, None, dps, on_refusal, compute, k)
+        return self._run(batch, None, dps, on_refusal, compute, k, progress)
 
     def gradients(self, samples: Any, *, axis: int = -1, dps: int | None = None,
-                  on_refusal: OnRefusal = "warn") -> Any:
+                  on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
         """Return the gradients of the decoupled features, (..., M, N): exact, without differencing.
 
         Parameters
         ----------
-        samples, axis, dps, on_refusal
+        samples, axis, dps, on_refusal, progress
             As in `transform`. With `dps` for closed forms only.
 
         Raises
@@ -210,7 +216,38 @@ class Plan:
         batch = Batch.of("gradients", samples, axis, dps is not None)
         return self._run(batch, (len(self.features), batch.rows.shape[-1]), dps, on_refusal,
                          lambda nesting, rows, refs, _: self._application.gradients(nesting, rows, refs),
-                         self._spans[-1][0])
+                         self._spans[-1][0], progress)
+
+    def report(self, sample: Any, level: int | None = None, *, dps: int = 30) -> Report:
+        """Return what a normalization imposed and what it reached, in float64 and in many digits.
+
+        Parameters
+        ----------
+        sample : array_like (N,)
+        level : int, optional
+            As in `normalize`.
+        dps : int
+
+        Examples
+        --------
+        >>> from symdecouple.families.moments import raw_moments
+        >>> report = decouple(raw_moments(4)).report([1, 2, 3, 5, 8, 13])
+        >>> [max(column) < bound for column, bound in zip(zip(*(r.residuals() for r in report.rows)), (1e-15, 1e-30))]
+        [True, True]
+        """
+        k = self._level(level)
+        floats, (first,) = self.normalize(_one_row(sample), k, on_refusal="return")
+        precise, (second,) = self.normalize(_one_row(sample), k, dps=dps, on_refusal="return")
+        with mpmath.workdps(dps + GUARD):
+            ends = [as_multiprecision(end[0]) if outcome.ok else None for end, outcome in
+                    ((floats, first), (precise, second))]
+            reached = [None if end is None else self._application.values(end) for end in ends]
+            rows = tuple(Row(str(self.features[j]), as_multiprecision([self.reference[j]])[0],
+                             *(None if r is None else r[j] for r in reached)) for j in range(k))
+            distance = None
+            if ends[0] is not None and ends[1] is not None:
+                distance = max(abs(ends[0] - ends[1])) / max(abs(ends[1]))
+            return Report(k, dps, rows, distance, (first, second))
 
     # --- what is known ------------------------------------------------------------------------------------------
 
@@ -297,7 +334,8 @@ class Plan:
                 self.choice.is_closed(end)
 
     def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
-             compute: Callable[[Nesting, Array, Sequence[Any], Array], Answers], level: int) -> Any:
+             compute: Callable[[Nesting, Array, Sequence[Any], Array], Answers], level: int,
+             progress: Progress | None) -> Any:
         """Apply `compute` to the rows in portions; what it refuses is NaN, and told once."""
         if dps is not None and (isinstance(dps, bool) or not isinstance(dps, int) or dps < 1):
             raise InvalidInput(f"dps={dps!r} was given, a positive number of decimal digits is expected")
@@ -306,13 +344,16 @@ class Plan:
         with mpmath.workdps((dps or 15) + GUARD):
             refs = [None if v is None else mpmath.mpmathify(v.evalf(mpmath.mp.dps)) for v in self.reference]
             given = refs if dps else [None if v is None else float(v) for v in refs]
-            for index in _portions(np.fromiter(batch.open_rows(), dtype=np.intp), batch.rows.shape[-1]):
+            rows_to_do = np.fromiter(batch.open_rows(), dtype=np.intp)
+            for index in _portions(rows_to_do, 1 if dps is None else _CHUNK, batch.rows.shape[-1]):
                 rows = as_multiprecision(batch.rows[index]) if dps else batch.rows[index]
                 out, residual[index], refusals = compute(nesting, rows, given, index)
                 for r, i in enumerate(index):
                     batch.put(int(i), out[r])
                 for r, outcome in refusals.items():
                     batch.refuse(int(index[r]), outcome)
+                if progress is not None:
+                    progress(int(np.searchsorted(rows_to_do, index[-1])) + 1, len(rows_to_do))
             result = batch.result(shape)
         if dps:
             with mpmath.workdps(dps):
@@ -321,8 +362,16 @@ class Plan:
         return batch.deliver(result, on_refusal)
 
 
-def _portions(rows: Array, n_samples: int) -> Iterator[Array]:
-    step = max(1, _CHUNK // max(1, n_samples))
+def _one_row(sample: Any) -> list[Any]:
+    row = list(sample)
+    if any(np.ndim(v) for v in row):
+        raise InvalidInput("a report is about one sample vector (N,); pass one row")
+    return [row]
+
+
+def _portions(rows: Array, cost: int, n_samples: int) -> Iterator[Array]:
+    """Rows that move together; in high precision (at a higher cost each) one by one."""
+    step = max(1, _CHUNK // max(1, n_samples * cost))
     return (rows[i : i + step] for i in range(0, len(rows), step))
 
 

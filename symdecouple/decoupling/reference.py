@@ -262,7 +262,8 @@ def _by_name(features: FeatureSet, mapping: Mapping[Any, Any]) -> tuple[Expr | N
         named = parse(key, sample=features.sample) if isinstance(key, str) else key
         k = known.get(canonical(getattr(named, "expr", named), features.sample))
         if k is None:
-            raise InvalidInput(f"reference for {key}: no such feature; the features are {', '.join(map(str, features))}")
+            names = ", ".join(map(str, features))
+            raise InvalidInput(f"reference for {key}: no such feature; the features are {names}")
         if values[k] is not None:
             raise InvalidInput(f"the mapping gives two reference values for {features[k]}")
         values[k] = _number(value)

@@ -37,7 +37,7 @@ def raw_moments(order: int, sample: Sample = generic) -> FeatureSet:
     Examples
     --------
     >>> raw_moments(3)
-    FeatureSet(Mean(x), Mean(x**2), Mean(x**3))
+    FeatureSet([Mean(x), Mean(x**2), Mean(x**3)])
     """
     _check(order)
     return FeatureSet([Mean(sample**k) for k in range(1, order + 1)])

@@ -61,6 +61,8 @@ def pullback(imposed: Imposed, covectors: Any) -> FloatArray:
                            f"{imposed.values.shape}; (R, N) or (c, R, N) is expected")
     if not imposed.parts and given.size:
         raise InvalidInput("the path was not kept: follow(..., store=True)")
+    if imposed.parts and not hasattr(imposed.parts[0].level.features, "curvature"):
+        raise InvalidInput("gradients of a normalization need second derivatives: give the features a method curvature")
     out = given.reshape(-1, *imposed.values.shape)
     with np.errstate(all="ignore"):
         for part in imposed.parts:

@@ -231,6 +231,7 @@ class CompiledFeatures:
         self._fields = [gradient(f).in_sample(self._sample).expr for f in features]
         self._gradients: dict[int, Compiled] = {}
         self._low, self._high = (float(end) for end in self._sample.interval)
+        self._is_everywhere = np.isinf([self._low, self._high]).all()
 
     def __len__(self) -> int:
         return len(self.names)
@@ -242,8 +243,10 @@ class CompiledFeatures:
     def gradients(self, rows: Array, count: int | None = None) -> Array:
         """Return v = N grad f of the first `count` features (default all), of shape (..., count, N)."""
         fields = self._compiled(len(self) if count is None else count)(rows)
-        stacked = np.stack([_spread(field, rows.shape) for field in fields])  # each field in one piece of memory
-        return self._inside(rows, np.moveaxis(stacked, 0, -2), 2)
+        stacked = np.empty((len(fields), *rows.shape), dtype=rows.dtype)  # each field in one piece of memory
+        for place, field in zip(stacked, fields, strict=True):
+            place[...] = field
+        return self._inside(rows, stacked.swapaxes(0, 1) if rows.ndim == 2 else np.moveaxis(stacked, 0, -2), 2)
 
     def curvature(self, rows: Array, weights: Array) -> Array:
         r"""Return :math:`\sum_j D_{w_j} v_j`, N times the Hessian of f_j applied to w_j, summed over leading features.
@@ -270,7 +273,7 @@ class CompiledFeatures:
         return self._gradients[count]
 
     def _inside(self, rows: Array, found: Array, n_axes: int) -> Array:
-        if np.isinf(self._low) and np.isinf(self._high):
+        if self._is_everywhere:
             return found
         inside = ((rows > self._low) & (rows < self._high)).all(axis=-1)
         return np.where(inside.reshape(*inside.shape, *[1] * n_axes), found, np.nan)

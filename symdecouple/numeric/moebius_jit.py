@@ -38,6 +38,7 @@ CHUNK = 2048  # samples flowed and summed at a time: 16 KiB, in the first cache
 _PIVOT_SAMPLES = 32  # as in `power_sums`: their mean stands for that of a row of several chunks
 _NEAR = 0.5
 _SHARE = 2**15  # elements that are worth a thread
+_LOOPS = ("_count", "_load", "_load_flowed", "_add_powers")  # where sums may be taken in any order
 _WIDENED = 2**20  # elements of single precision that are widened at once, at most
 
 KERNELS = Kernels(
@@ -72,7 +73,7 @@ def warm() -> None:
 
 @cache
 def _compiled() -> tuple[Callable[..., None], Callable[..., None]]:
-    solve, count = KERNELS.build(solve_rows, count_rows, fast=("_load", "_load_flowed", "_add_powers"))
+    solve, count = KERNELS.build(solve_rows, count_rows, fast=_LOOPS)
     return solve, count
 
 
@@ -121,11 +122,16 @@ def solve_rows(which: Any, values: Any, unit: Any, lift: Any, low: Any, high: An
 def count_rows(which: Any, values: Any, low: Any, high: Any, at_low: Any, at_high: Any) -> None:
     """How many entries of each row named in `which` equal its ends."""
     for i in which:
-        lowest, highest, n_lowest, n_highest = low[i], high[i], 0, 0
-        for value in values[i]:
-            n_lowest += value == lowest
-            n_highest += value == highest
-        at_low[i], at_high[i] = n_lowest, n_highest
+        at_low[i], at_high[i] = _count(values[i], low[i], high[i])
+
+
+def _count(row: Any, low: float, high: float) -> Any:
+    """As floats: then no lane is narrower than the samples."""
+    at_low, at_high = 0.0, 0.0
+    for i in range(len(row)):
+        at_low += 1.0 if row[i] == low else 0.0
+        at_high += 1.0 if row[i] == high else 0.0
+    return int(at_low), int(at_high)
 
 
 def _solve_row(row: Any, unit: float, lift: float, low: float, high: float, chunk: Any, median: Any, a: Any) -> Any:

@@ -21,14 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import comb
 
 import numpy as np
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.moment_basis import mean_of_product, orthogonal_basis
-from symdecouple.numeric.moment_levels import Ladder, climb, gaussian_moments, standardized_reference
+from symdecouple.numeric.moment_levels import Ladder, climb, gaussian_moments, raw_moments, standardized_reference
 from symdecouple.numeric.moment_path import Course, Followed
 from symdecouple.numeric.runge_kutta import pull_back
 
@@ -96,7 +95,7 @@ def decoupled_gradients(
             result.refusals.update((begin + i, outcome) for i, outcome in refused.items())
     for k in range(3, order + 1):
         result.gradients[:, k - 1] *= unit**k
-    return Gradients(_raw(result.values, centre, unit, goal), result.gradients, result.refusals)
+    return Gradients(raw_moments(result.values, centre, unit, goal), result.gradients, result.refusals)
 
 
 def pullback(followed: Followed, covectors: FloatArray) -> FloatArray:
@@ -207,14 +206,3 @@ def _descend(ladder: Ladder, order: int) -> FloatArray:
         kept = covectors[k - 3 :, which]
         covectors[k - 3 :, which] = pullback(followed, kept)
     return ladder.skew.slope * project(ladder.skew.values, covectors, 3)
-
-
-def _raw(values: FloatArray, centre: float, unit: float, goal: Sequence[float]) -> FloatArray:
-    """Standardized moments become raw moments at the mean and deviation of the reference."""
-    out = values.copy()
-    if out.shape[1] > 1:
-        out[:, 1] += centre**2
-    for k in range(3, out.shape[1] + 1):
-        below = sum(comb(k, i) * centre ** (k - i) * unit**i * goal[i] for i in range(k))
-        out[:, k - 1] = below + unit**k * values[:, k - 1]
-    return out

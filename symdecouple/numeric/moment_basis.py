@@ -25,7 +25,7 @@ import numpy as np
 
 from symdecouple.numeric.batch import FloatArray, IntArray
 
-__all__ = ["Basis", "Weights", "free_direction", "hankel_norms", "mean_of_product", "orthogonal_basis", "power_means"]
+__all__ = ["Basis", "Weights", "free_direction", "hankel_norms", "mean_of_product", "orthogonal_basis", "power_mean", "power_means"]
 
 Weights: TypeAlias = FloatArray | None
 
@@ -92,6 +92,12 @@ def power_means(y: FloatArray, order: int, weights: Weights = None) -> FloatArra
     """h_0..h_order, (order + 1, r): Mean(y^i)."""
     powers, heavy = _powers(y, order, weights)
     return _means_of_powers(powers, heavy, order)
+
+
+def power_mean(y: FloatArray, order: int, weights: Weights = None) -> FloatArray:
+    """Mean(y^order) of each row; the last of `power_means`."""
+    powers, heavy = _powers(y, order, weights)
+    return mean_of_product(powers[order // 2], heavy[order - order // 2])
 
 
 def _powers(y: FloatArray, order: int, weights: Weights) -> tuple[list[FloatArray], list[FloatArray]]:

@@ -22,12 +22,23 @@ from numpy.typing import ArrayLike
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.batch import FloatArray, IntArray, Panel, RowValues
-from symdecouple.numeric.moment_basis import Weights, power_means
+from symdecouple.numeric.moment_basis import Weights, power_mean
 from symdecouple.numeric.moment_path import MOST_GROWTH, RTOL, Followed, follow, pulled_apart
+from symdecouple.numeric.moment_path_jit import climb_compiled
 from symdecouple.numeric.power_sums import ZERO_VARIANCE, range_exponent, standardized_moments, to_unit_range
 from symdecouple.numeric.riccati import Imposed, impose_skewness
 
-__all__ = ["HIGHEST", "Follower", "Ladder", "climb", "decoupled_rows", "gaussian_moments", "place_and_scale"]
+__all__ = [
+    "HIGHEST",
+    "Follower",
+    "Ladder",
+    "climb",
+    "decoupled_rows",
+    "gaussian_moments",
+    "place_and_scale",
+    "raw_moments",
+    "standardized_reference",
+]
 
 _LONG = 1024  # entries from which on distinct values are looked for
 _LOOK = 256  # entries looked at before a row is sorted
@@ -152,7 +163,7 @@ def _climb_on(
     for k in range(4, order):
         if not len(which):
             return
-        ladder.moments[k, which] = power_means(z, k, weights)[k]
+        ladder.moments[k, which] = power_mean(z, k, weights)
         moved = follower(z, k, goal[k], held=goal[1:k], weights=weights, store=store)
         ladder.levels.append((k, which, moved))
         growth = growth * moved.growth
@@ -162,7 +173,7 @@ def _climb_on(
         left = np.array([i for i in range(len(which)) if i not in refused], dtype=np.intp)
         which, z, growth = which[left], moved.values[left], growth[left]
         weights = None if weights is None else weights[left]
-    ladder.moments[order, which] = power_means(z, order, weights)[order]
+    ladder.moments[order, which] = power_mean(z, order, weights)
 
 
 def _by_distinct_values(which: IntArray, z: FloatArray) -> list[tuple[IntArray, FloatArray, Weights]]:
@@ -209,9 +220,12 @@ def place_and_scale(panel: Panel) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def decoupled_rows(
-    panel: Panel, order: int, reference: Sequence[float], follower: Follower = follow
+    panel: Panel, order: int, reference: Sequence[float], follower: Follower = follow, *, compiled: bool = False
 ) -> RowValues:
-    """Decoupled moments 1..order of each row, (R, order), with raw reference moments 1..order - 1."""
+    """Decoupled moments 1..order of each row, (R, order), with raw reference moments 1..order - 1.
+
+    With `compiled`, rows that need no care are climbed by `moment_path_jit`.
+    """
     mean, variance, skewness = place_and_scale(panel)
     centre, unit, goal = standardized_reference(reference[: order - 1])
     values = np.full((len(mean), order), np.nan)
@@ -221,13 +235,26 @@ def decoupled_rows(
     moments[3] = skewness
     if order > 3:
         which = np.flatnonzero(panel.low < panel.high)
+        if compiled:
+            climbed = climb_compiled(panel.values[which], order, goal)
+            moments[4:, which] = climbed.moments[4:]
+            which = which[~climbed.done]
         ladder = climb(np.asarray(panel.values[which], dtype=np.float64), order, goal, follower=follower)
         moments[4:, which] = ladder.moments[4:]
         refusals.update((int(which[i]), outcome) for i, outcome in ladder.refusals.items())
     values[:, 0] = mean
     if order > 1:
-        values[:, 1] = variance + centre**2
-    for k in range(3, order + 1):
+        values[:, 1] = variance
+    values[:, 2:] = moments[3 : order + 1].T
+    return RowValues(raw_moments(values, centre, unit, goal), refusals)
+
+
+def raw_moments(values: FloatArray, centre: float, unit: float, goal: Sequence[float]) -> FloatArray:
+    """Variance and standardized moments (R, order) as raw ones at the mean and deviation of the reference."""
+    out = values.copy()
+    if out.shape[1] > 1:
+        out[:, 1] += centre**2
+    for k in range(3, out.shape[1] + 1):
         below = sum(comb(k, i) * centre ** (k - i) * unit**i * goal[i] for i in range(k))
-        values[:, k - 1] = below + unit**k * moments[k]
-    return RowValues(values, refusals)
+        out[:, k - 1] = below + unit**k * values[:, k - 1]
+    return out

@@ -50,7 +50,7 @@ _CORRECTIONS = 4
 _FEW = 1e-7  # D_(k-1)/h_(2k-2) below which distinct values are counted
 _CROWDED = 1e-3  # and below which growth is looked at
 MOST_GROWTH = 2.0**24  # leaves about half of the digits
-_FIRST = 0.3  # the first step moves a row by this many standard deviations
+_FIRST = 0.1  # the first step moves a row by this many standard deviations
 
 
 @dataclass(frozen=True, slots=True)

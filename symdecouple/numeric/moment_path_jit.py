@@ -9,8 +9,8 @@ The same mathematics as `riccati`, `moment_path` and `runge_kutta`, in loops ove
 Nothing is decided here. A row that is crowded, that stalls, that does not settle to the residual of `moment_path`, or
 whose target needs a look, is handed back undone; the NumPy path then solves it or says why not.
 
-The functions are plain Python, far too slow to use as such; `jit` compiles them. The compiled ones agree with NumPy's to
-about 1e-12, not to the last bit.
+The functions are plain Python, far too slow to use as such; `jit` compiles them. Results agree with NumPy's to about
+1e-12, not to the last bit.
 """
 
 from __future__ import annotations
@@ -42,11 +42,19 @@ _CROWDED = 1e-3  # as in moment_path: below, a row is for the careful
 _LOST = 1e-5  # as in moment_basis
 _NOISE = 2.0**-48
 _SETTLED = 5e-15
-_FIRST = 0.3
+_FIRST = 0.1
 _MOST_STEPS = 100
 _SKEW_STEPS = 40
 _FARTHEST = 0.5  # |s| max|z| of one step along the skew flow
-_FAST = ("_moment", "_means", "_polynomial", "_combine", "_error")  # loops over the row: sums in any order
+_FAST = (
+    "_moment",
+    "_block_sums",
+    "_block_sums_4",
+    "_block_sums_5",
+    "_polynomial",
+    "_combine",
+    "_error",
+)  # loops over the row: sums in any order
 
 
 def _table(rows: Sequence[dict[int, float]]) -> tuple[IntArray, FloatArray, IntArray]:
@@ -204,34 +212,22 @@ def _unskew(z: FloatArray, goal: FloatArray) -> bool:
 def _means(y: FloatArray, k: int, means: FloatArray) -> None:
     """Mean(y^j), j = 0..2k-2."""
     n, last = len(y), 2 * k - 1
-    power, part = np.empty(_BLOCK), np.zeros(last)
+    power, block, part = np.empty(_BLOCK), np.zeros(last), np.zeros(last)
     for j in range(last):
         means[j] = 0
     count = 0
     for begin in range(0, n, _BLOCK):
         v = y[begin : begin + _BLOCK]
-        m = len(v)
-        odd = 0.0
-        even = 0.0
-        for i in range(m):
-            power[i] = v[i]
-            odd += v[i]
-            even += v[i] * v[i]
-        part[1] += odd
-        part[2] += even
-        for j in range(2, k):
-            odd = 0.0
-            even = 0.0
-            for i in range(m):
-                before = power[i]
-                now = before * v[i]
-                power[i] = now
-                odd += now * before
-                even += now * now
-            part[2 * j - 1] += odd
-            part[2 * j] += even
+        if k == 4:
+            _block_sums_4(v, block)
+        elif k == 5:
+            _block_sums_5(v, block)
+        else:
+            _block_sums(v, k, power, block)
+        for j in range(last):
+            part[j] += block[j]
         count += 1
-        if count == _BLOCKS or begin + m == n:
+        if count == _BLOCKS or begin + _BLOCK >= n:
             for j in range(last):
                 means[j] += part[j]
                 part[j] = 0
@@ -239,6 +235,57 @@ def _means(y: FloatArray, k: int, means: FloatArray) -> None:
     for j in range(last):
         means[j] /= n
     means[0] = 1
+
+
+def _block_sums(v: FloatArray, k: int, power: FloatArray, sums: FloatArray) -> None:
+    """Sums of v^1..v^(2k-2): two for each further power."""
+    m = len(v)
+    for i in range(m):
+        power[i] = 1
+    for j in range(1, k):
+        odd = 0.0
+        even = 0.0
+        for i in range(m):
+            before = power[i]
+            now = before * v[i]
+            power[i] = now
+            odd += now * before
+            even += now * now
+        sums[2 * j - 1], sums[2 * j] = odd, even
+
+
+def _block_sums_4(v: FloatArray, sums: FloatArray) -> None:
+    """The same at k = 4, in registers; 4 and 5 are the levels of everyday."""
+    a = b = c = d = e = f = 0.0
+    for i in range(len(v)):
+        x = v[i]
+        x2 = x * x
+        x3 = x2 * x
+        a += x
+        b += x2
+        c += x3
+        d += x2 * x2
+        e += x3 * x2
+        f += x3 * x3
+    sums[1], sums[2], sums[3], sums[4], sums[5], sums[6] = a, b, c, d, e, f
+
+
+def _block_sums_5(v: FloatArray, sums: FloatArray) -> None:
+    a = b = c = d = e = f = g = h = 0.0
+    for i in range(len(v)):
+        x = v[i]
+        x2 = x * x
+        x3 = x2 * x
+        x4 = x2 * x2
+        a += x
+        b += x2
+        c += x3
+        d += x4
+        e += x3 * x2
+        f += x3 * x3
+        g += x4 * x3
+        h += x4 * x4
+    sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7], sums[8] = a, b, c, d, e, f, g, h
 
 
 def _decompose(means: FloatArray, k: int, lower: FloatArray, norm: FloatArray) -> float:
@@ -270,16 +317,25 @@ def _in_powers(lower: FloatArray, k: int, c: FloatArray) -> None:
 def _polynomial(y: FloatArray, c: FloatArray, k: int, kept: float, out: FloatArray) -> None:
     """kept y + sum_i c_i y^i, i < k; `out` may be y itself."""
     power = np.empty(_BLOCK)
+    c1 = c[1] + kept
     for begin in range(0, len(y), _BLOCK):
         v, o = y[begin : begin + _BLOCK], out[begin : begin + _BLOCK]
         m = len(v)
-        for i in range(m):
-            power[i] = c[k - 1] * v[i] + c[k - 2]
-        for j in range(k - 3, -1, -1):
+        if k == 4:
             for i in range(m):
-                power[i] = power[i] * v[i] + c[j]
-        for i in range(m):
-            o[i] = kept * v[i] + power[i]
+                o[i] = ((c[3] * v[i] + c[2]) * v[i] + c1) * v[i] + c[0]
+        elif k == 5:
+            for i in range(m):
+                o[i] = (((c[4] * v[i] + c[3]) * v[i] + c[2]) * v[i] + c1) * v[i] + c[0]
+        else:
+            for i in range(m):
+                power[i] = c[k - 1]
+            for j in range(k - 2, 0, -1):
+                d = c1 if j == 1 else c[j]
+                for i in range(m):
+                    power[i] = power[i] * v[i] + d
+            for i in range(m):
+                o[i] = power[i] * v[i] + c[0]
 
 
 def _residual(means: FloatArray, k: int, goal: FloatArray, gap: FloatArray) -> float:
@@ -355,7 +411,7 @@ def _error(slopes: FloatArray, h: float) -> float:
         three += third * third
     if five == 0:
         return 0.0
-    return h * five / np.sqrt((five + 0.01 * three) * n)
+    return float(h * five / np.sqrt((five + 0.01 * three) * n))
 
 
 def _slope(

@@ -41,6 +41,7 @@ __all__ = ["Features", "Frame", "Imposed", "Level", "NarrowPath", "Part"]
 EPS = float(np.finfo(np.float64).eps)
 _CHUNK = 2**14  # numbers that move together, as in runge_kutta
 _DEPENDENT = 2.0**-44  # a projected gradient shorter than this part of the gradient is rounding
+_SMALLEST = 2.0**-1000  # of a step: paths end where a step vanishes beside s, and s may be tiny itself
 _CANCELLED = 0.1  # what is left of a gradient by one projection, to need a second one: a digit is lost at most
 _MOST_CORRECTIONS = 10  # each doubles the digits; the last ones find that nothing improves
 
@@ -104,7 +105,8 @@ class Frame:
             sound[:, j] = left > _DEPENDENT * size
             triangle[:, j, j] = np.where(sound[:, j], left, 1)
             rest /= triangle[:, j, j, None]
-            rest[~sound[:, j]] = 0
+            if not sound[:, j].all():
+                rest[~sound[:, j]] = 0
         return cls(basis, triangle, sound)
 
     def solve(self, values: FloatArray) -> FloatArray:
@@ -261,8 +263,7 @@ class NarrowPath:
 
         Returns
         -------
-        Imposed
-            Rows whose feature is at its target up to rounding come back bit by bit.
+        Imposed; rows whose feature is at its target up to rounding come back bit by bit.
         """
         given, wanted = self._checked(rows, k, targets)
         reached, residual = np.full((2, len(given)), np.nan)
@@ -284,8 +285,7 @@ class NarrowPath:
 
         Returns
         -------
-        list of Imposed
-            One a level; a row that one level refuses is refused by those after it.
+        list of Imposed, one a level; a row that one level refuses is refused by those after it.
         """
         wanted = np.atleast_1d(np.asarray(targets, dtype=np.float64))
         levels: list[Imposed] = []
@@ -319,7 +319,7 @@ class NarrowPath:
         moving = np.flatnonzero(finite & ~there & ~critical)
         path = integrate(
             lambda y, s, which: level.slope(y, s, moving[which]), start[moving], rtol=self.rtol,
-            scale=self._scale(start[moving]), max_steps=self.max_steps, store=store,
+            scale=self._scale(start[moving]), smallest=_SMALLEST, max_steps=self.max_steps, store=store,
             after_step=lambda y, s, which: level.corrected(y, s, moving[which]),
         )
         ends, ending = start.copy(), np.full(n_rows, End.REACHED, dtype=np.int8)

@@ -166,10 +166,13 @@ def propose_pole(a: Any, mean: Any, deviation: Any, top: Any, pole: Any, target:
     highest = top / (top + pole)
     furthest = np.maximum(mean, highest - mean) / deviation
     time, kurtosis, accepted, is_near = solve_series(a, furthest, target)
-    saturated, is_short = _saturated(a, -mean / deviation, (highest - mean) / deviation, target)
-    time = where(is_near | accepted, time, saturated)
+    is_good = is_near | accepted
+    if not every(is_good):
+        saturated, is_short = _saturated(a, -mean / deviation, (highest - mean) / deviation, target)
+        time = where(is_good, time, saturated)
+        is_good = is_good | is_short
     left = deviation + time * mean  # the pole of u is at mean + deviation/time; back to g
-    return pole * (left / (left - time)), is_near | is_short, accepted, kurtosis
+    return pole * (left / (left - time)), is_good, accepted, kurtosis
 
 
 def stride_pole(pole: Any, lower: Any, upper: Any, first: Any, top: Any) -> Any:

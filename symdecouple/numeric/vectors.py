@@ -51,8 +51,11 @@ class Batch:
 
     def open_rows(self) -> Iterator[int]:
         """Yield the rows that can be asked; the others are refused here."""
+        fit = np.zeros(len(self.rows), dtype=np.bool_)
+        if self.rows.dtype != object and self.rows.shape[-1] > 1:
+            fit = np.isfinite(self.rows).all(axis=1)
         for index, row in enumerate(self.rows):
-            outcome = _unfit(row)
+            outcome = None if fit[index] else _unfit(row)
             if outcome is None:
                 yield index
             else:

@@ -41,6 +41,7 @@ from symdecouple.numeric.moment_levels import (
     place_and_scale,
     standardized_reference,
 )
+from symdecouple.numeric.moment_path_jit import KERNELS
 from symdecouple.numeric.power_sums import (
     ZERO_VARIANCE,
     blocks,
@@ -105,8 +106,14 @@ def decoupled_moments(
 
     Notes
     -----
-    Orders 1 to 4 are good to 1e-13, those above to about 1e-10 in units of Mean|z|^k. A sample's result is the same to
-    the last bit in any batch. Means and variances that float64 cannot hold are infinite or 0.
+    Orders 1 to 4 are good to 1e-13, those above to about 1e-10 in units of Mean|z|^k; fewer digits, but half of them at
+    least, where a sample is crowded into as many clusters as the order of a level, or refused ("beyond float64").
+    Means and variances that float64 cannot hold are infinite or 0. Cost: about 3 microseconds an entry near a normal
+    law, 10 where it is skewed.
+
+    Where numba is installed, large input is answered by compiled loops, some twenty to fifty times faster: above 1e5
+    elements once they lie compiled on the disk, else where NumPy would take more than five seconds. The two agree to
+    about 1e-11; within each, a sample's result is the same to the last bit in any batch.
 
     Orders 1 to 4 are mutually decoupled, and each order above from its neighbours up to a few degrees on average
     (condition C2 fails there, and nothing exact exists: Theorem H).
@@ -133,8 +140,11 @@ def decoupled_moments(
     goal = _reference(reference, order)
     centre, _, _ = standardized_reference(goal)
 
+    size = getattr(a, "size", 0)  # elements of an array; other containers are left to NumPy
+    compiled = KERNELS.are_wanted(int(size) if isinstance(size, int | np.integer) else 0)
+
     def kernel(panel: Panel) -> RowValues:
-        return decoupled_rows(panel, order, goal)
+        return decoupled_rows(panel, order, goal, compiled=compiled)
 
     return _reduce_orders("decoupled_moments", a, order, kernel, axis, nan_policy, keepdims, on_refusal, centre**2)
 

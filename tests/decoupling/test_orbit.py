@@ -17,8 +17,8 @@ from symdecouple.decoupling.leaf import Moved, Unreachable
 from symdecouple.decoupling.orbit import Orbit
 from symdecouple.decoupling.reference import reference_values
 from symdecouple.flows.generators import generators
-from symdecouple.flows.steps import TIME, make_steps
 from symdecouple.flows.separable import flow
+from symdecouple.flows.steps import TIME, make_steps
 from symdecouple.language.feature import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x

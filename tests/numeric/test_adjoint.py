@@ -218,6 +218,16 @@ def test_wrong_calls() -> None:
         pullback(path.follow([[1.0, 2.0, 4.0]], 2, 1.0), [[1.0, 0.0, 0.0]])
     with pytest.raises(InvalidInput, match="covectors of shape"):
         pullback(path.follow([[1.0, 2.0, 4.0]], 2, 1.0, store=True), [1.0, 0.0, 0.0])
+    class FirstOrder:  # values and gradients only
+        names = ("mean",)
+        values, gradients = staticmethod(lambda rows: rows.mean(axis=1)[:, None]), staticmethod(
+            lambda rows, count: np.ones((len(rows), count, rows.shape[1])))
+
+        def __len__(self) -> int:
+            return 1
+
+    with pytest.raises(InvalidInput, match="second derivatives"):
+        pullback(NarrowPath(FirstOrder()).follow([[1.0, 2.0]], 1, 1.0, store=True), [[1.0, 0.0]])
     with pytest.raises(InvalidInput, match="5 of them are expected"):
         decoupled_gradients(path, [[1.0, 2.0, 4.0]], [0.0, 1.0])
 

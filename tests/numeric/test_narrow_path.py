@@ -158,6 +158,15 @@ def test_an_offset_costs_the_digits_it_takes_from_the_samples_only() -> None:
     np.testing.assert_allclose(far.values, near.values, atol=1e-6)
 
 
+@pytest.mark.parametrize("unit", [1e-70, 1e-30, 1e30, 1e70])
+def test_samples_of_any_unit(unit: float) -> None:
+    rows = samples(POWERS)
+    expected = NarrowPath(POWERS).normalize(rows, [0, 1, 0])[-1]
+    found = NarrowPath(POWERS).normalize(unit * rows, [0, 1, 0])[-1]
+    assert not found.refusals
+    np.testing.assert_allclose(found.values, expected.values, atol=1e-9)
+
+
 def test_smaller_tolerances_come_nearer_to_the_exact_end() -> None:
     rows = np.random.default_rng(2).gamma(0.5, size=(20, 16))
     best = NarrowPath(POWERS, rtol=1e-14).normalize(rows, [0, 1, 0, 3])[-1]

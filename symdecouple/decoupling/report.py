@@ -1,0 +1,86 @@
+"""What was imposed on a sample and what was reached, in float64 and in many digits."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import Any
+
+import mpmath
+
+from symdecouple.errors import Outcome
+
+__all__ = ["Report", "Row"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One imposed feature.
+
+    Attributes
+    ----------
+    feature, target : str
+    reached, precise : mpf or None
+        The feature of the sample normalized in float64, evaluated in many digits, and of the one normalized in many
+        digits; None where that sample was refused.
+    """
+
+    feature: str
+    target: Any
+    reached: Any
+    precise: Any
+
+    def residuals(self) -> tuple[Any, Any]:
+        """Return the distances from the target, over 1 + abs(target)."""
+        return tuple(None if v is None else abs(v - self.target) / (1 + abs(self.target))
+                     for v in (self.reached, self.precise))  # type: ignore[return-value]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The residuals of one normalization; `str` and notebooks show a table.
+
+    Attributes
+    ----------
+    level, dps : int
+    rows : tuple of Row
+    distance : mpf or None
+        Between the two normalized samples: the largest, over the largest absolute value.
+    outcomes : tuple of Outcome
+        Of float64 and of many digits.
+    """
+
+    level: int
+    dps: int
+    rows: tuple[Row, ...]
+    distance: Any
+    outcomes: tuple[Outcome, Outcome]
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        head = ("feature", "imposed", "residual in float64", f"residual at {self.dps} digits")
+        cells = [(r.feature, mpmath.nstr(r.target, 17), *map(_short, r.residuals())) for r in self.rows]
+        return [head, *cells]
+
+    def _notes(self) -> list[str]:
+        names = ("float64", f"{self.dps} digits")
+        notes = [f"{name}: {outcome}" for name, outcome in zip(names, self.outcomes, strict=True) if not outcome.ok]
+        if self.distance is not None:
+            notes.append(f"the two normalized samples differ by {_short(self.distance)} of their largest value")
+        return notes
+
+    def __str__(self) -> str:
+        cells = self._cells()
+        widths = [max(len(row[n]) for row in cells) for n in range(4)]
+        lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells]
+        return "\n".join([f"level {self.level}", *lines, *self._notes()])
+
+    def _repr_html_(self) -> str:
+        head, *body = self._cells()
+        rows = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>" for row in body)
+        titles = "".join(f"<th>{html.escape(c)}</th>" for c in head)
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self._notes())
+        return f"<table><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table>{notes}"
+
+
+def _short(value: Any) -> str:
+    return "refused" if value is None else mpmath.nstr(value, 2)
