@@ -34,8 +34,8 @@ ORDER = {
     ),
     "numeric": (
         "intake batch vectors power_sums ranges jit skew_series moebius moebius_jit riccati runge_kutta "
-        "moment_basis moment_path moment_path_jit moment_levels moment_adjoint energies perturbation compiled "
-        "narrow_path adjoint precision"
+        "moment_basis moment_course moment_path moment_loops moment_path_jit moment_levels moment_adjoint energies "
+        "perturbation compiled narrow_path adjoint precision"
     ),
     "families": "moments bank tils filter_moments exact",
     "decoupling": (
@@ -78,7 +78,9 @@ SYMPY_FREE = {
     "numeric.riccati",
     "numeric.runge_kutta",
     "numeric.moment_basis",
+    "numeric.moment_course",
     "numeric.moment_path",
+    "numeric.moment_loops",
     "numeric.moment_path_jit",
     "numeric.moment_levels",
     "numeric.moment_adjoint",

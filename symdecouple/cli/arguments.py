@@ -7,6 +7,7 @@ import math
 import re
 import threading
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import NoReturn
 
 from symdecouple.errors import InvalidInput
@@ -170,15 +171,16 @@ def _shielded(argument: str) -> str:
 
 def _with_default_style(argv: Sequence[str]) -> list[str]:
     """--formulas takes one of its styles, and nothing else: what follows may be FILE."""
-    followers = [*argv[1:], ""]
     return ["--formulas=text" if argument == "--formulas" and follower not in STYLES else argument
-            for argument, follower in zip(argv, followers, strict=True)]
+            for argument, follower in pairwise([*argv, ""])]
 
 
 def _complete(found: argparse.Namespace) -> None:
     """Tell FILE from the last formula, and what is computed in which way; refuse what does not belong together."""
     if found.file is None and found.features and "(" not in found.features[-1]:
         found.file = found.features.pop()  # every formula has a parenthesis
+    if found.features and found.moments:
+        raise UsageError("--moments and --features are two feature sets: name one")
     asked = found.dps is not None or found.path != "auto" or found.reference.lower() not in ("gaussian", "white")
     found.is_standard = not (asked or found.features or found.domain != _EVERYWHERE)
     found.wants_plan = bool(asked or found.features or found.normalize or found.explain or found.formulas)

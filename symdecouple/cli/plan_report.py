@@ -53,8 +53,7 @@ def code(plan: Plan, level: int | None = None) -> str:
     notes = _notes(plan, level)
     closed = [note for note in notes if note.latex]
     if not closed:
-        raise NoClosedForm("no level has a closed form, so that there is no code" if level is None else
-                           f"level {level} has no closed form, so that there is no code: {_obstacle(notes[0])}")
+        raise NoClosedForm(f"there is no code: level {notes[0].level}, {_obstacle(notes[0])}")
     last = closed[-1]
     lines = [f"normalize(x) brings samples to level {last.level}: "
              + "; ".join(note.title for note in _notes(plan) if note.level <= last.level)]

@@ -18,6 +18,7 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -118,8 +119,9 @@ def _places() -> list[Path]:
 
 def _forget(dispatcher: Any, module: str) -> None:
     """Take away the index of what was compiled from older sources."""
-    for index in Path(dispatcher.stats.cache_path).glob(f"{module}.*.nbi"):
-        index.unlink(missing_ok=True)
+    if dispatcher.stats.cache_path is not None:
+        for index in Path(dispatcher.stats.cache_path).glob(f"{module}.*.nbi"):
+            index.unlink(missing_ok=True)
 
 
 def _twin(function: Any, fast: frozenset[str], made: dict[Any, Any], is_cached: bool = False) -> Any:
@@ -136,7 +138,10 @@ def _twin(function: Any, fast: frozenset[str], made: dict[Any, Any], is_cached: 
         copy = FunctionType(function.__code__, {**function.__globals__, **ours}, function.__name__)
         copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
         flags = _FAST if function.__name__ in fast else _FUSED
-        made[function] = numba.njit(nogil=True, error_model="numpy", fastmath=flags, cache=is_cached)(copy)
+        made[function] = twin = numba.njit(nogil=True, error_model="numpy", fastmath=flags)(copy)
+        if is_cached:
+            with suppress(RuntimeError):  # no folder can be written: compiled anew in each process
+                twin.enable_caching()
     return made[function]
 
 

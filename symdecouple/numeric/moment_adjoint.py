@@ -27,8 +27,9 @@ import numpy as np
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.moment_basis import mean_of_product, orthogonal_basis
+from symdecouple.numeric.moment_course import Course
 from symdecouple.numeric.moment_levels import Ladder, climb, gaussian_moments, raw_moments, standardized_reference
-from symdecouple.numeric.moment_path import Course, Followed
+from symdecouple.numeric.moment_path import Followed
 from symdecouple.numeric.runge_kutta import pull_back
 
 __all__ = ["Gradients", "decoupled_gradients", "project", "pullback"]

@@ -25,7 +25,16 @@ import numpy as np
 
 from symdecouple.numeric.batch import FloatArray, IntArray
 
-__all__ = ["Basis", "Weights", "free_direction", "hankel_norms", "mean_of_product", "orthogonal_basis", "power_mean", "power_means"]
+__all__ = [
+    "Basis",
+    "Weights",
+    "free_direction",
+    "hankel_norms",
+    "mean_of_product",
+    "orthogonal_basis",
+    "power_mean",
+    "power_means",
+]
 
 Weights: TypeAlias = FloatArray | None
 

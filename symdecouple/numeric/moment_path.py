@@ -22,81 +22,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import comb
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.batch import FloatArray, IntArray
-from symdecouple.numeric.moment_basis import (
-    Weights,
-    free_direction,
-    hankel_norms,
-    orthogonal_basis,
-    power_means,
-)
+from symdecouple.numeric.moment_basis import Weights, free_direction, hankel_norms, power_means
+from symdecouple.numeric.moment_course import Course, correct, residuals, taken
 from symdecouple.numeric.ranges import orthokurtosis_range
 from symdecouple.numeric.runge_kutta import End, Path, integrate
 
-__all__ = ["MOST_GROWTH", "Course", "Followed", "correct", "follow", "pulled_apart", "residuals"]
+__all__ = ["MOST_GROWTH", "RESIDUAL", "RTOL", "Followed", "follow", "pulled_apart"]
 
 RTOL = 1e-11  # local error of a step in standard deviations: 1e-9 in moments to order 6, with a digit to spare
 RESIDUAL = 2e-14  # of a moment, relative to Mean|z|^j: what counts as there
-_NOISE = 2.0**-48  # 4e-15: a gap that is left alone
 _SETTLED = 5e-15  # no further correction
 _CORRECTIONS = 4
 _FEW = 1e-7  # D_(k-1)/h_(2k-2) below which distinct values are counted
 _CROWDED = 1e-3  # and below which growth is looked at
 MOST_GROWTH = 2.0**24  # leaves about half of the digits
 _FIRST = 0.1  # the first step moves a row by this many standard deviations
-
-
-@dataclass(frozen=True, slots=True)
-class Course:
-    """What the path of each row is: the numbers that a second look at it needs.
-
-    Attributes
-    ----------
-    k : int
-    centre, unit : arrays (R,)
-        Mean and standard deviation that are held.
-    start : array (R, N)
-        z at s = 0.
-    goal : array (k + 1, R)
-        Moments of z at the end, from order 0.
-    first : array (R,)
-        k-th moment of z at the start.
-    weights : array (R, N) or None
-    """
-
-    k: int
-    centre: FloatArray
-    unit: FloatArray
-    start: FloatArray
-    goal: FloatArray
-    first: FloatArray
-    weights: Weights
-
-    @property
-    def distance(self) -> FloatArray:
-        """By how much the k-th moment of z has to change."""
-        change: FloatArray = self.goal[self.k] - self.first
-        return change
-
-    def slope(self, z: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
-        """dz/ds."""
-        direction, norm = free_direction(z, self.k, _taken(self.weights, which))
-        rate = self.distance[which] / (self.k * norm)
-        moved: FloatArray = direction * rate[:, None]
-        return moved
-
-    def corrected(self, z: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
-        """One Newton step towards the moments that belong to s."""
-        goal = self.goal[:, which].copy()
-        goal[self.k] -= (1 - s) * self.distance[which]
-        return correct(z, goal, _taken(self.weights, which))
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +129,7 @@ def follow(
         raise InvalidInput(f"k={k} was given, at least 3 is expected; shift and scale impose moments 1 and 2")
     rows = np.ascontiguousarray(rows, dtype=np.float64)
     with np.errstate(all="ignore"):
-        course = _course(rows, k, np.broadcast_to(np.asarray(targets, dtype=np.float64), len(rows)), held, weights)
+        course = Course.of(rows, k, np.broadcast_to(np.asarray(targets, dtype=np.float64), len(rows)), held, weights)
         at_start = residuals(course.start, course.goal, weights)
         refusals = _refused_at_once(course, at_start)
         refused = np.zeros(len(rows), dtype=np.bool_)
@@ -204,65 +151,7 @@ def follow(
     return Followed(values, residual, attained, growth, dict(sorted(refusals.items())), course, path)
 
 
-def correct(z: FloatArray, goal: FloatArray, weights: Weights = None) -> FloatArray:
-    """One step of Newton's method in the span of p_0..p_(k-1) towards Mean(z^j) = goal[j], j = 1..k."""
-    k = len(goal) - 1
-    basis, means = orthogonal_basis(z, k, weights)
-    lower = basis.of_powers()
-    gap = goal[1:] - means[1 : k + 1]
-    gap[np.abs(gap) <= _NOISE * _sizes(means, k)[1:]] = 0  # divided by a small norm, rounding would push
-    c = np.empty((k, len(z)))
-    for i in range(k):  # the derivative of Mean(z^(i+1)) along p_j is (i + 1) L_ij D_j
-        rest = gap[i] / (i + 1)
-        for j in range(i):
-            rest = rest - lower[i, j] * basis.norm[j] * c[j]
-        c[i] = rest / basis.norm[i]
-    moved = z.copy()
-    for c_j, p in zip(c, basis.polynomials(z), strict=True):
-        moved += c_j[:, None] * p
-    return moved
-
-
-def residuals(z: FloatArray, goal: FloatArray, weights: Weights = None) -> FloatArray:
-    """Largest |Mean(z^j) - goal[j]| over Mean|z|^j, j = 1..k; odd orders by the mean of their neighbours."""
-    k = len(goal) - 1
-    means = power_means(z, k + k % 2, weights)
-    gap = np.abs(means[1 : k + 1] - goal[1:])
-    largest: FloatArray = np.max(gap / _sizes(means, k)[1:], axis=0)
-    return largest
-
-
-def _sizes(means: FloatArray, k: int) -> FloatArray:
-    """Mean|z|^j, j = 0..k, from the power means up to k + 1 at odd k; those of odd order from above."""
-    size = means[: k + 1].copy()
-    size[1::2] = np.sqrt(means[0:k:2] * means[2 : k + 2 : 2])
-    return size
-
-
 # --- before ---
-
-
-def _course(rows: FloatArray, k: int, targets: FloatArray, held: ArrayLike | None, weights: Weights) -> Course:
-    """Mean and deviation, and what the moments of z are to be."""
-    if held is None:
-        centre = power_means(rows, 1, weights)[1]
-        centre = centre + power_means(rows - centre[:, None], 1, weights)[1]
-        unit = np.sqrt(power_means(rows - centre[:, None], 2, weights)[2])
-        start = (rows - centre[:, None]) / unit[:, None]
-        means = power_means(start, k, weights)
-        goal = means.copy()
-        goal[1], goal[2] = 0, 1
-        goal[k] += (targets - power_means(rows, k, weights)[k]) / unit**k
-        return Course(k, centre, unit, start, goal, means[k], weights)
-    given = np.asarray(held, dtype=np.float64)
-    given = np.broadcast_to(given[:, None] if given.ndim == 1 else given, (k - 1, len(rows)))
-    raw = np.vstack([np.ones((1, len(rows))), given, targets[None]])
-    centre, unit = raw[1].copy(), np.sqrt(raw[2] - raw[1] ** 2)
-    start = (rows - centre[:, None]) / unit[:, None]
-    goal = np.array([
-        sum(comb(j, i) * raw[i] * (-centre) ** (j - i) for i in range(j + 1)) / unit**j for j in range(k + 1)
-    ])
-    return Course(k, centre, unit, start, goal, power_means(start, k, weights)[k], weights)
 
 
 def _refused_at_once(course: Course, residual: FloatArray) -> dict[int, Outcome]:
@@ -322,7 +211,7 @@ def _integrate(course: Course, moving: IntArray, rtol: float, store: bool) -> Pa
         return lambda z, s, which: function(z, s, moving[which])
 
     z = course.start[moving]
-    _, norm = free_direction(z, course.k, _taken(course.weights, moving))
+    _, norm = free_direction(z, course.k, taken(course.weights, moving))
     speed = np.abs(course.distance[moving]) / (course.k * np.sqrt(norm))
     first = np.where(np.isfinite(speed), np.minimum(1.0, _FIRST / speed), 1.0)
     found = integrate(
@@ -350,15 +239,15 @@ def _integrate(course: Course, moving: IntArray, rtol: float, store: bool) -> Pa
 
 def _settle(course: Course, z: FloatArray, moving: IntArray) -> FloatArray:
     """Correct the end points in place until their moments are there to rounding; returns the residuals."""
-    goal, weights = course.goal[:, moving], _taken(course.weights, moving)
+    goal, weights = course.goal[:, moving], taken(course.weights, moving)
     residual = residuals(z[moving], goal, weights)
     for _ in range(_CORRECTIONS):
         left = np.flatnonzero((residual > _SETTLED) & (residual < 1e-3))
         if not len(left):
             break
         here = moving[left]
-        moved = correct(z[here], goal[:, left], _taken(weights, left))
-        after = residuals(moved, goal[:, left], _taken(weights, left))
+        moved = correct(z[here], goal[:, left], taken(weights, left))
+        after = residuals(moved, goal[:, left], taken(weights, left))
         better = after < residual[left]
         z[here[better]] = moved[better]
         residual[left[better]] = after[better]
@@ -371,8 +260,8 @@ def _growth(course: Course, path: Path, which: IntArray) -> FloatArray:
     """Largest ratio of a gap at the end to the same gap at the start; 1 where the start is not crowded."""
     growth = np.ones(len(course.start))
     start = course.start[which]
-    _, norm = free_direction(start, course.k, _taken(course.weights, which))
-    highest = power_means(start, 2 * course.k - 2, _taken(course.weights, which))[-1]
+    _, norm = free_direction(start, course.k, taken(course.weights, which))
+    highest = power_means(start, 2 * course.k - 2, taken(course.weights, which))[-1]
     for i in which[~(norm > _CROWDED * highest)]:
         order = np.argsort(course.start[i], kind="stable")
         before, after = np.diff(course.start[i, order]), np.diff(path.values[i, order])
@@ -417,7 +306,3 @@ def _raw_moment(course: Course, z: FloatArray) -> FloatArray:
     """Mean(y^k) of y = centre + unit z."""
     attained: FloatArray = power_means(course.centre[:, None] + course.unit[:, None] * z, course.k, course.weights)[-1]
     return attained
-
-
-def _taken(weights: Weights, which: IntArray | NDArray[np.bool_]) -> Weights:
-    return None if weights is None else weights[which]

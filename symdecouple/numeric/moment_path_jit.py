@@ -25,6 +25,8 @@ from numpy.typing import NDArray
 
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.jit import Kernels
+from symdecouple.numeric.moment_course import NOISE
+from symdecouple.numeric.moment_loops import BLOCK, FAST, add_up_polynomials, decompose, means_to, moment, polynomial
 from symdecouple.numeric.moment_path import RESIDUAL, RTOL
 from symdecouple.numeric.runge_kutta import FIFTH, STAGES, THIRD, WEIGHTS
 
@@ -32,29 +34,21 @@ __all__ = ["KERNELS", "Climbed", "climb_compiled", "climb_rows", "warm"]
 
 KERNELS = Kernels(
     __name__,
-    tuple(f"symdecouple.numeric.{name}" for name in ("jit", "runge_kutta", "moment_path", "moment_path_jit")),
+    tuple(
+        f"symdecouple.numeric.{name}"
+        for name in ("jit", "runge_kutta", "moment_course", "moment_path", "moment_loops", "moment_path_jit")
+    ),
     seconds=3e-6,
 )
 
-_BLOCK = 512  # numbers between two looks at memory: they stay in the first cache, and sums stay short
-_BLOCKS = 16  # blocks summed before they are added to the rest
 _CROWDED = 1e-3  # as in moment_path: below, a row is for the careful
 _LOST = 1e-5  # as in moment_basis
-_NOISE = 2.0**-48
 _SETTLED = 5e-15
 _FIRST = 0.1
 _MOST_STEPS = 100
 _SKEW_STEPS = 40
 _FARTHEST = 0.5  # |s| max|z| of one step along the skew flow
-_FAST = (
-    "_moment",
-    "_block_sums",
-    "_block_sums_4",
-    "_block_sums_5",
-    "_polynomial",
-    "_combine",
-    "_error",
-)  # loops over the row: sums in any order
+_FAST = (*FAST, "_combine", "_error")
 
 
 def _table(rows: Sequence[dict[int, float]]) -> tuple[IntArray, FloatArray, IntArray]:
@@ -147,39 +141,20 @@ def climb_rows(
         for k in range(4, order):
             if not good:
                 break
-            moments[r, k] = _moment(z, k)
+            moments[r, k] = moment(z, k)
             good = _follow(z, k, goal, slopes, stage, fresh)
         if good:
-            moments[r, order] = _moment(z, order)
+            moments[r, order] = moment(z, order)
         done[r] = good
-
-
-def _moment(z: FloatArray, k: int) -> float:
-    """Mean(z^k)."""
-    total = 0.0
-    power = np.empty(_BLOCK)
-    for begin in range(0, len(z), _BLOCK):
-        v = z[begin : begin + _BLOCK]
-        m = len(v)
-        for i in range(m):
-            power[i] = v[i]
-        for _ in range(k - 1):
-            for i in range(m):
-                power[i] *= v[i]
-        part = 0.0
-        for i in range(m):
-            part += power[i]
-        total += part
-    return total / len(z)
 
 
 def _standardize(z: FloatArray) -> None:
     n = len(z)
     for _ in range(2):  # the second mean takes out what rounding left of the first
-        mean = _moment(z, 1)
+        mean = moment(z, 1)
         for i in range(n):
             z[i] -= mean
-    unit = 1 / np.sqrt(_moment(z, 2))
+    unit = 1 / np.sqrt(moment(z, 2))
     for i in range(n):
         z[i] *= unit
 
@@ -191,8 +166,8 @@ def _unskew(z: FloatArray, goal: FloatArray) -> bool:
     means, lower, norm, c = np.empty(5), np.empty((3, 3)), np.empty(3), np.empty(3)
     _standardize(z)
     for _ in range(_SKEW_STEPS):
-        _means(z, 3, means)
-        kept = _decompose(means, 3, lower, norm)
+        means_to(z, 3, means)
+        kept = decompose(means, 3, lower, norm)
         if not kept > _CROWDED:
             return False
         gap = target - means[3]
@@ -209,135 +184,6 @@ def _unskew(z: FloatArray, goal: FloatArray) -> bool:
     return _settle(z, 3, goal, means, lower, norm, c) <= RESIDUAL
 
 
-def _means(y: FloatArray, k: int, means: FloatArray) -> None:
-    """Mean(y^j), j = 0..2k-2."""
-    n, last = len(y), 2 * k - 1
-    power, block, part = np.empty(_BLOCK), np.zeros(last), np.zeros(last)
-    for j in range(last):
-        means[j] = 0
-    count = 0
-    for begin in range(0, n, _BLOCK):
-        v = y[begin : begin + _BLOCK]
-        if k == 4:
-            _block_sums_4(v, block)
-        elif k == 5:
-            _block_sums_5(v, block)
-        else:
-            _block_sums(v, k, power, block)
-        for j in range(last):
-            part[j] += block[j]
-        count += 1
-        if count == _BLOCKS or begin + _BLOCK >= n:
-            for j in range(last):
-                means[j] += part[j]
-                part[j] = 0
-            count = 0
-    for j in range(last):
-        means[j] /= n
-    means[0] = 1
-
-
-def _block_sums(v: FloatArray, k: int, power: FloatArray, sums: FloatArray) -> None:
-    """Sums of v^1..v^(2k-2): two for each further power."""
-    m = len(v)
-    for i in range(m):
-        power[i] = 1
-    for j in range(1, k):
-        odd = 0.0
-        even = 0.0
-        for i in range(m):
-            before = power[i]
-            now = before * v[i]
-            power[i] = now
-            odd += now * before
-            even += now * now
-        sums[2 * j - 1], sums[2 * j] = odd, even
-
-
-def _block_sums_4(v: FloatArray, sums: FloatArray) -> None:
-    """The same at k = 4, in registers; 4 and 5 are the levels of everyday."""
-    a = b = c = d = e = f = 0.0
-    for i in range(len(v)):
-        x = v[i]
-        x2 = x * x
-        x3 = x2 * x
-        a += x
-        b += x2
-        c += x3
-        d += x2 * x2
-        e += x3 * x2
-        f += x3 * x3
-    sums[1], sums[2], sums[3], sums[4], sums[5], sums[6] = a, b, c, d, e, f
-
-
-def _block_sums_5(v: FloatArray, sums: FloatArray) -> None:
-    a = b = c = d = e = f = g = h = 0.0
-    for i in range(len(v)):
-        x = v[i]
-        x2 = x * x
-        x3 = x2 * x
-        x4 = x2 * x2
-        a += x
-        b += x2
-        c += x3
-        d += x4
-        e += x3 * x2
-        f += x3 * x3
-        g += x4 * x3
-        h += x4 * x4
-    sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7], sums[8] = a, b, c, d, e, f, g, h
-
-
-def _decompose(means: FloatArray, k: int, lower: FloatArray, norm: FloatArray) -> float:
-    """L and D of the Hankel matrix; returns the smallest D_j/h_(2j)."""
-    kept = np.inf
-    for j in range(k):
-        for i in range(j, k):
-            entry = means[i + j]
-            for m in range(j):
-                entry -= lower[i, m] * lower[j, m] * norm[m]
-            if i == j:
-                norm[j] = entry
-                lower[j, j] = 1
-            else:
-                lower[i, j] = entry / norm[j]
-        ratio = norm[j] / means[2 * j]
-        if not ratio >= kept:  # so that NaN stays
-            kept = ratio
-    return kept
-
-
-def _in_powers(lower: FloatArray, k: int, c: FloatArray) -> None:
-    """sum_j c_j p_j becomes coefficients of powers, in place."""
-    for j in range(k - 1, -1, -1):
-        for i in range(j + 1, k):
-            c[j] -= c[i] * lower[i, j]
-
-
-def _polynomial(y: FloatArray, c: FloatArray, k: int, kept: float, out: FloatArray) -> None:
-    """kept y + sum_i c_i y^i, i < k; `out` may be y itself."""
-    power = np.empty(_BLOCK)
-    c1 = c[1] + kept
-    for begin in range(0, len(y), _BLOCK):
-        v, o = y[begin : begin + _BLOCK], out[begin : begin + _BLOCK]
-        m = len(v)
-        if k == 4:
-            for i in range(m):
-                o[i] = ((c[3] * v[i] + c[2]) * v[i] + c1) * v[i] + c[0]
-        elif k == 5:
-            for i in range(m):
-                o[i] = (((c[4] * v[i] + c[3]) * v[i] + c[2]) * v[i] + c1) * v[i] + c[0]
-        else:
-            for i in range(m):
-                power[i] = c[k - 1]
-            for j in range(k - 2, 0, -1):
-                d = c1 if j == 1 else c[j]
-                for i in range(m):
-                    power[i] = power[i] * v[i] + d
-            for i in range(m):
-                o[i] = power[i] * v[i] + c[0]
-
-
 def _residual(means: FloatArray, k: int, goal: FloatArray, gap: FloatArray) -> float:
     """Largest gap over Mean|z|^j, and the gaps that are more than rounding."""
     largest = 0.0
@@ -347,7 +193,7 @@ def _residual(means: FloatArray, k: int, goal: FloatArray, gap: FloatArray) -> f
         share = abs(gap[j - 1]) / size
         if not share <= largest:
             largest = share
-        if share <= _NOISE:
+        if share <= NOISE:
             gap[j - 1] = 0
     return largest
 
@@ -359,8 +205,8 @@ def _corrected(z: FloatArray, k: int, lower: FloatArray, norm: FloatArray, c: Fl
         for j in range(i):
             rest -= lower[i, j] * norm[j] * c[j]
         c[i] = rest / norm[i]
-    _in_powers(lower, k, c)
-    _polynomial(z, c, k, 1.0, z)
+    add_up_polynomials(lower, k, c)
+    polynomial(z, c, k, 1.0, z)
 
 
 def _settle(
@@ -369,8 +215,8 @@ def _settle(
     """Correct until the moments are there to rounding; `means`, `lower` and `norm` are those of the result."""
     residual = np.inf
     for _ in range(4):
-        _means(z, k, means)
-        kept = _decompose(means, k, lower, norm)
+        means_to(z, k, means)
+        kept = decompose(means, k, lower, norm)
         residual = _residual(means, k, goal, c)
         if residual <= _SETTLED or not (kept > _LOST and residual < 1e-3):
             break
@@ -380,8 +226,8 @@ def _settle(
 
 def _combine(y: FloatArray, slopes: FloatArray, row: int, h: float, out: FloatArray) -> None:
     """out = y + h sum of weight times slope."""
-    for begin in range(0, len(y), _BLOCK):
-        end = begin + _BLOCK
+    for begin in range(0, len(y), BLOCK):
+        end = begin + BLOCK
         v, o = y[begin:end], out[begin:end]
         m = len(v)
         for i in range(m):
@@ -421,8 +267,8 @@ def _slope(
     for j in range(k):
         c[j] = 0
     c[k - 1] = distance / (k * norm[k - 1])
-    _in_powers(lower, k, c)
-    _polynomial(y, c, k, 0.0, out)
+    add_up_polynomials(lower, k, c)
+    polynomial(y, c, k, 0.0, out)
 
 
 def _follow(
@@ -430,8 +276,8 @@ def _follow(
 ) -> bool:
     """Level k, in place; False where a careful look is needed."""
     means, lower, norm, c = np.empty(2 * k - 1), np.empty((k, k)), np.empty(k), np.empty(k)
-    _means(z, k, means)
-    kept = _decompose(means, k, lower, norm)
+    means_to(z, k, means)
+    kept = decompose(means, k, lower, norm)
     if not kept > _CROWDED:
         return False
     if _residual(means, k, goal, c) <= RESIDUAL:
@@ -452,8 +298,8 @@ def _follow(
             begun = True
         for i in range(1, 12):
             _combine(z, slopes, i, h, stage)
-            _means(stage, k, means)
-            if not _decompose(means, k, lower, norm) > _LOST:
+            means_to(stage, k, means)
+            if not decompose(means, k, lower, norm) > _LOST:
                 return False
             _slope(stage, k, distance, lower, norm, c, slopes[i])
         error = _error(slopes, h) / RTOL
@@ -469,13 +315,13 @@ def _follow(
             for i in range(len(z)):
                 z[i] = fresh[i]
             return residual <= RESIDUAL
-        _means(fresh, k, means)
-        if not _decompose(means, k, lower, norm) > _LOST:
+        means_to(fresh, k, means)
+        if not decompose(means, k, lower, norm) > _LOST:
             return False
-        if _residual(means, k, wanted, c) > _NOISE:
+        if _residual(means, k, wanted, c) > NOISE:
             _corrected(fresh, k, lower, norm, c)
-            _means(fresh, k, means)
-            _decompose(means, k, lower, norm)
+            means_to(fresh, k, means)
+            decompose(means, k, lower, norm)
         for i in range(len(z)):
             z[i] = fresh[i]
         begun = False

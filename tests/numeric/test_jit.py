@@ -88,6 +88,14 @@ def test_a_twin_calls_twins_and_leaves_the_function_alone(monkeypatch: pytest.Mo
     assert {scaled, chosen} <= set(made) and scaled.__globals__["chosen"] is chosen
 
 
+def test_where_numba_finds_no_place_to_keep_it_the_kernel_works_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    caching = pytest.importorskip("numba.core.caching")
+    monkeypatch.setattr(caching.CompileResultCacheImpl, "_locator_classes", [])
+    twin = jit._twin(chosen, frozenset(), {}, is_cached=True)
+    jit._forget(twin, "test_jit")
+    assert twin.stats.cache_path is None and twin(2.0) == 6
+
+
 def test_small_calls_do_not_load_numba() -> None:
     call = "from symdecouple.stats import orthokurtosis; orthokurtosis([1, 2, 4, 9])"
     code = f"{call}; import sys; print('numba' in sys.modules)"

@@ -146,3 +146,14 @@ def test_everything_answers_without_numba() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "(2000,)"
+
+
+@pytest.mark.usefixtures("compiled")
+def test_warming_leaves_the_mark_and_large_input_is_then_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))  # of the mark; numba has read its own already
+    assert not KERNELS.are_warm() and orthokurtosis_kernel(10**6) is orthokurtosis_rows
+    moebius_jit.warm()
+    assert KERNELS.are_warm() and orthokurtosis_kernel(10**6) is compiled_orthokurtosis_rows
+    assert orthokurtosis_kernel(1000) is orthokurtosis_rows

@@ -11,7 +11,8 @@ from hypothesis import given, settings, strategies as st
 from scipy.integrate import solve_ivp
 
 from symdecouple.errors import InvalidInput
-from symdecouple.numeric.moment_path import RESIDUAL, follow, residuals
+from symdecouple.numeric.moment_course import residuals
+from symdecouple.numeric.moment_path import RESIDUAL, follow
 from symdecouple.numeric.riccati import impose_skewness
 from tests.numeric import moment_oracle
 

@@ -1,0 +1,129 @@
+r"""The directions of the gradients of declared features at sample vectors, and how well they are determined.
+
+A direction is evaluated where it is best evaluated. If the derivative of f along the shift, D_1 f, is a number, then
+v_f(x + b) = v_f(x); if D_x f - p f is a number for a number p, then v_f(a x) = a^(p-1) v_f(x). So the gradient of a
+standardized moment is taken on the centred sample in units of its range: offsets and units cost no digits.
+
+Near a critical point of f the gradient is a difference of nearly equal terms. With u the sample, its entries with
+random signs, a change of the sample by rounding changes the gradient by about eps D_u v: what is not larger than that
+has no direction.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from sympy import Expr, cancel, expand, together
+
+from symdecouple.calculus.gradient import gradient
+from symdecouple.errors import UnsupportedExpression
+from symdecouple.language.canonical import close
+from symdecouple.language.feature import Feature, FeatureSet
+from symdecouple.language.mean import Mean
+from symdecouple.language.sample import Sample
+from symdecouple.numeric.batch import FloatArray
+from symdecouple.numeric.compiled import Compiled
+
+__all__ = ["GradientDirections", "gradient_directions"]
+
+
+class GradientDirections:
+    """Directions of gradients, compiled once.
+
+    Parameters
+    ----------
+    features : FeatureSet
+        Of averages, with all parameters bound.
+
+    Attributes
+    ----------
+    invariances : tuple of (bool, bool)
+        For each feature, whether its gradient keeps its direction under shifts, and under changes of the unit.
+    """
+
+    def __init__(self, features: FeatureSet) -> None:
+        sample = features.sample
+        fields = [gradient(f).in_sample(sample).expr for f in features]
+        self.invariances = tuple(_invariances(f, v, sample) for f, v in zip(features, fields, strict=True))
+        self._compiled = [Compiled([v], sample) for v in fields]
+
+    def __call__(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Evaluate at sample vectors.
+
+        Parameters
+        ----------
+        rows : array (R, N)
+
+        Returns
+        -------
+        fields : array (R, M, N)
+            Positive multiples of the gradients; not finite where a feature has none.
+        changes : array (R, M)
+            The length of what the field changes by when the sample changes by rounding.
+        """
+        fields = np.empty((len(rows), len(self._compiled), rows.shape[-1]))
+        changes = np.empty(fields.shape[:2])
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], rows.shape[-1])
+        with np.errstate(all="ignore"):
+            for j, (compiled, (shift, scale)) in enumerate(zip(self._compiled, self.invariances, strict=True)):
+                seen = _moved(rows, shift, scale)
+                fields[:, j] = compiled(seen)[0]
+                along = np.broadcast_to(compiled.derivative(seen, seen * signs)[0], rows.shape)
+                changes[:, j] = np.finfo(np.float64).eps * np.linalg.norm(along, axis=-1)
+        return fields, changes
+
+
+@lru_cache(maxsize=16)
+def gradient_directions(features: FeatureSet) -> GradientDirections:
+    """Return the directions of a feature set, compiled when they are first asked for.
+
+    Examples
+    --------
+    >>> from symdecouple.families.moments import raw_moments, standardized_moments
+    >>> gradient_directions(standardized_moments(3)).invariances
+    ((True, True), (True, True), (True, True))
+    >>> gradient_directions(raw_moments(3)).invariances
+    ((True, True), (False, True), (False, True))
+    """
+    return GradientDirections(features)
+
+
+def _invariances(feature: Feature, field: Expr, sample: Sample) -> tuple[bool, bool]:
+    try:
+        value = close(feature.expr, sample)
+        along_shift, along_scale = (close(Mean(u * field), sample) for u in (1, sample))
+        return _is_number(along_shift), _is_number(along_scale) or _degree(along_scale, value) is not None
+    except UnsupportedExpression:
+        return False, False
+
+
+def _degree(derivative: Expr, value: Expr) -> Expr | None:
+    ratio = cancel(together(derivative / value))
+    return ratio if ratio.is_number else None
+
+
+def _is_number(expr: Expr) -> bool:
+    """True if the expression is proved constant: the numerator of its difference from a value of it expands to 0."""
+    if expr.is_number:
+        return True
+    numerator, denominator = together(expr).as_numer_denom()
+    ratio = cancel(expand(numerator) / denominator)
+    return bool(ratio.is_number)
+
+
+def _moved(rows: FloatArray, shift: bool, scale: bool) -> FloatArray:
+    """Centre rows if `shift`, and bring them to the range 1 if `scale`, by a power of two."""
+    exponent = _exponents(rows)
+    moved = np.ldexp(rows, -exponent)
+    if shift:
+        moved = moved - moved.mean(axis=-1, keepdims=True)
+        moved = moved - moved.mean(axis=-1, keepdims=True)  # the first pass rounds in units of the offset
+    if scale:
+        return np.ldexp(moved, -_exponents(moved))
+    return np.ldexp(moved, exponent)
+
+
+def _exponents(rows: FloatArray) -> Any:
+    return np.frexp(np.abs(rows).max(axis=-1, keepdims=True, initial=0.0))[1]
