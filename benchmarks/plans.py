@@ -36,7 +36,7 @@ def by_hand(x: Array) -> Array:
 
     def moved(t: float) -> Array:
         y = z / (1 - t * z)
-        return (y - y.mean()) / y.std()
+        return np.asarray((y - y.mean()) / y.std())
 
     inside = 1 - 1e-9
     t = brentq(lambda t: np.mean(moved(t) ** 3), inside / z.min(), inside / z.max(), xtol=1e-15)

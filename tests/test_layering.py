@@ -23,7 +23,7 @@ ROOMS = (
 ).split()
 
 ORDER = {
-    "language": "sample limits mean filters statistics binding feature waves canonical printer syntax reader text",
+    "language": "sample limits mean filters statistics binding black_box feature waves canonical printer syntax reader text",
     "calculus": (
         "budget coefficients elementary field gradient bracket subject frame span membership jets witness "
         "coordinate_frame exceptional evidence audit certificates independence frobenius closure"

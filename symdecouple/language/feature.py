@@ -3,12 +3,13 @@
 A feature is a smooth expression of averages, ``Mean(x**2) - Mean(x)**2``, for every sample size at once, or an
 expression of explicit coordinates, for one sample size. The two kinds do not mix in one set; ``at(n_samples=N)``
 turns the first into the second. Declarations are checked here, once: what passes is smooth (or named as not),
-depends on the sample, and is exact.
+depends on the sample, and is exact. A callable can be a feature too, as a black box: it has values and no expression.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from sympy import (
@@ -30,6 +31,7 @@ from sympy.core.function import AppliedUndef
 
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language.binding import bind, parameters_of, spread
+from symdecouple.language.black_box import BlackBox
 from symdecouple.language.mean import Mean, exact, free_sample
 from symdecouple.language.sample import Coordinate, Sample, coordinates, x
 
@@ -66,62 +68,104 @@ class Feature:
     'mean'
     """
 
-    __slots__ = ("allow_nonsmooth", "expr")
-    expr: Expr
+    __slots__ = ("_content", "allow_nonsmooth")
+    _content: Any
     allow_nonsmooth: frozenset[str]
 
     def __init__(self, expr: Any, *, allow_nonsmooth: Iterable[str] = ()) -> None:
         if isinstance(expr, Feature):
-            expr, allow_nonsmooth = expr.expr, {*expr.allow_nonsmooth, *allow_nonsmooth}
-        expr = exact(expr, "Feature")
+            expr, allow_nonsmooth = expr._content, {*expr.allow_nonsmooth, *allow_nonsmooth}
         allowed = frozenset([allow_nonsmooth] if isinstance(allow_nonsmooth, str) else allow_nonsmooth)
-        _check_declared(expr)
-        check_smooth(expr, allowed)
-        object.__setattr__(self, "expr", expr)
+        if not isinstance(expr, BlackBox):
+            expr = exact(expr, "Feature")
+            _check_declared(expr)
+            check_smooth(expr, allowed)
+        object.__setattr__(self, "_content", expr)
         object.__setattr__(self, "allow_nonsmooth", allowed)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a Feature is immutable; build a new one instead of setting {name}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.expr, tuple(sorted(self.allow_nonsmooth)))
+        return _restore, (self._content, tuple(sorted(self.allow_nonsmooth)))
+
+    @classmethod
+    def from_callable(cls, f: Callable[[Any], Any], gradient: Callable[[Any], Any] | None = None,
+                      name: str | None = None, *, vectorized: bool = False) -> Feature:
+        """Return a black box: a smooth function of a sample vector that is known by its values only.
+
+        Parameters
+        ----------
+        f : callable
+            From a sample vector (N,) to a number.
+        gradient : callable, optional
+            From (N,) to (N,): the plain gradient, in 64 bits, as anything that NumPy takes for an array (JAX, autograd).
+            Without one it comes from extrapolated differences, 10 N calls of `f` each.
+        name : str, optional
+            What it prints as; default the name of `f`.
+        vectorized : bool
+            `f` takes sample vectors as rows, (R, N), and returns (R,); `gradient` returns (R, N) then.
+
+        Examples
+        --------
+        >>> Feature.from_callable(lambda v: v.max(), name="largest")
+        Feature(largest)
+        """
+        return cls(BlackBox(f, gradient, "" if name is None else name, vectorized))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Feature) and self.expr == other.expr
+        return isinstance(other, Feature) and bool(self._content == other._content)
 
     def __hash__(self) -> int:
-        return hash(self.expr)
+        return hash(self._content)
 
     def __repr__(self) -> str:
-        return f"Feature({self.expr})"
+        return f"Feature({self})"
 
     def __str__(self) -> str:
-        return str(self.expr)
+        return str(self._content)
 
     def _repr_latex_(self) -> str:
-        return str(self.expr._repr_latex_())
+        box = self.black_box
+        return str(self.expr._repr_latex_()) if box is None else rf"$\displaystyle {box.latex()}$"
+
+    @property
+    def expr(self) -> Expr:
+        """The expression; asking a black box for it raises `UnsupportedExpression`."""
+        if self.black_box is not None:
+            raise UnsupportedExpression(f"{self} is a black box: it has no expression, only values; declare it in terms "
+                                        "of Mean(...) where a formula is needed")
+        return self._content
+
+    @property
+    def black_box(self) -> BlackBox | None:
+        """The callable of a black box; None for a feature with an expression."""
+        return self._content if isinstance(self._content, BlackBox) else None
 
     @property
     def kind(self) -> str:
-        """"mean" (averages, any sample size) or "coordinates" (one sample size)."""
-        return "coordinates" if self.coordinates else "mean"
+        """"mean" (averages, any sample size), "coordinates" (one sample size) or "black box"."""
+        return "black box" if self.black_box is not None else "coordinates" if self.coordinates else "mean"
 
     @property
     def coordinates(self) -> tuple[Coordinate, ...]:
         """The coordinates (x1, ..., xn) of a feature of the second kind; empty otherwise."""
-        found = self.expr.atoms(Coordinate)
+        found = self._atoms(Coordinate)
         return coordinates(next(iter(found)).size) if found else ()
 
     @property
     def sample(self) -> Sample:
         """The generic sample, with its domain."""
-        means = self.expr.atoms(Mean)
+        means = self._atoms(Mean)
         return next(iter(means)).sample if means else x
 
     @property
     def parameters(self) -> frozenset[Basic]:
         """Everything that must be bound before numbers: parameters, symbolic filters, undefined functions."""
-        return parameters_of(self.expr)
+        return frozenset() if self.black_box is not None else parameters_of(self.expr)
+
+    def _atoms(self, kind: type[Any]) -> set[Any]:
+        return set() if self.black_box is not None else self.expr.atoms(kind)
 
     @property
     def gradient(self) -> VectorField:
@@ -132,6 +176,8 @@ class Feature:
 
     def bind(self, values: Mapping[Any, Any]) -> Feature:
         """Return the feature with parameters, filters and undefined functions replaced; see `FeatureSet.bind`."""
+        if self.black_box is not None:
+            return self
         return Feature(bind(self.expr, values), allow_nonsmooth=self.allow_nonsmooth)
 
     def at(self, *, n_samples: int) -> Feature:
@@ -142,6 +188,8 @@ class Feature:
         >>> Feature(Mean(x**2)).at(n_samples=2)
         Feature(x1**2/2 + x2**2/2)
         """
+        if self.black_box is not None:
+            return self
         if self.kind == "coordinates":
             if n_samples != len(self.coordinates):
                 raise InvalidInput(f"{self} is a function of {len(self.coordinates)} coordinates, not {n_samples}")
@@ -164,7 +212,7 @@ class Group:
 
 
 class FeatureSet:
-    """An ordered set of features of one kind.
+    """An ordered set of features of one kind, and black boxes among them.
 
     Parameters
     ----------
@@ -240,18 +288,23 @@ class FeatureSet:
 
     @property
     def kind(self) -> str:
-        """"mean" or "coordinates", common to all features."""
-        return self.features[0].kind
+        """"mean" or "coordinates", common to all features; "black box" as soon as one is."""
+        return "black box" if len(self.symbolic) < len(self) else self.features[0].kind
+
+    @property
+    def symbolic(self) -> tuple[Feature, ...]:
+        """The features before the first black box."""
+        return tuple(takewhile(lambda f: f.black_box is None, self.features))
 
     @property
     def sample(self) -> Sample:
         """The generic sample, with its domain."""
-        return self.features[0].sample
+        return next((f for f in self.features if f.black_box is None), self.features[0]).sample
 
     @property
     def coordinates(self) -> tuple[Coordinate, ...]:
         """The explicit coordinates; empty for averages."""
-        return self.features[0].coordinates
+        return next((f for f in self.features if f.black_box is None), self.features[0]).coordinates
 
     @property
     def parameters(self) -> frozenset[Basic]:
@@ -279,8 +332,7 @@ class FeatureSet:
         FeatureSet([Mean(x), Mean(x**2)])
         """
         _check_occurs(self.parameters, values)
-        bound = [Feature(bind(f.expr, values), allow_nonsmooth=f.allow_nonsmooth) for f in self.features]
-        return FeatureSet(self._regrouped(bound))
+        return FeatureSet(self._regrouped([f.bind(values) for f in self.features]))
 
     def at(self, *, n_samples: int) -> FeatureSet:
         """Return the set in explicit coordinates, for one sample size."""
@@ -334,6 +386,7 @@ def _check_set(features: list[Feature]) -> None:
         if feature in seen:
             raise InvalidInput(f"features {seen[feature]} and {k} are the same: {feature}")
         seen[feature] = k
+    features = [f for f in features if f.black_box is None]
     if len({f.kind for f in features}) > 1:
         raise InvalidInput("averages and functions of coordinates do not mix in one set; "
                            "turn the averages into coordinates with .at(n_samples=N)")
@@ -345,5 +398,5 @@ def _check_set(features: list[Feature]) -> None:
         raise InvalidInput(f"the features average over samples of different domains: {sorted(map(str, domains))}")
 
 
-def _restore(expr: Expr, allowed: tuple[str, ...]) -> Feature:
+def _restore(expr: Any, allowed: tuple[str, ...]) -> Feature:
     return Feature(expr, allow_nonsmooth=allowed)

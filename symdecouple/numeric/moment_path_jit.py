@@ -98,9 +98,9 @@ def climb_compiled(rows: NDArray[np.floating[Any]], order: int, goal: Sequence[f
     values = np.array(rows, dtype=np.float64)  # a copy: it is worked on in place
     low, high = values.min(axis=1), values.max(axis=1)
     with np.errstate(over="ignore"):
-        exponent = np.frexp(high - low)[1]
-    scale = np.ldexp(1.0, np.minimum(-exponent, 1023))
-    open_rows = (low < high) & np.isfinite(high - low)
+        spread = high - low
+    scale = np.ldexp(1.0, np.minimum(-np.frexp(spread)[1], 1023))
+    open_rows = (low < high) & np.isfinite(spread)
     moments = np.full((len(values), order + 1), np.nan)
     moments[:, :4] = goal[:4]
     done = np.zeros(len(values), dtype=np.bool_)
