@@ -71,8 +71,9 @@ def main() -> None:
         start = time.perf_counter()
         moment_path_jit.warm()
         print(f"compiled, or loaded from the disk, in {time.perf_counter() - start:.1f}s")
-    print(f"{'rows x N':>14} {'law':>12} {'ns of kurt':>11} {'compiled':>9} {'NumPy':>8} {'gradients':>10} {'by hand':>9} "
-          f"{'error':>8} {'error':>8}")
+    heads = (("rows x N", 14), ("law", 12), ("ns of kurt", 11), ("compiled", 9), ("NumPy", 8), ("gradients", 10),
+             ("by hand", 9), ("error", 8), ("of NumPy", 9))
+    print(" ".join(f"{head:>{width}}" for head, width in heads))
     for rows, n in SHAPES:
         for law, method in LAWS.items():
             x = getattr(rng, method)((rows, n))
@@ -87,7 +88,8 @@ def main() -> None:
                 ours = seconds(lambda x=x: decoupled_rows(Panel.of(x), 6, GAUSSIAN, compiled=True)) / x.size
                 wrong = error(some[:4], True)
             print(f"{rows:>6} x {n:<6}{law:>12} {1e9 * kurt:11.1f} {ours / kurt:8.1f}x {numpys / kurt:7.0f}x "
-                  f"{gradients / numpys:9.2f}p {hand / ours:8.0f}x {wrong:8.0e} {error(some[:4], False):8.0e}", flush=True)
+                  f"{gradients / numpys:9.2f}p {hand / ours:8.0f}x {wrong:8.0e} {error(some[:4], False):9.0e}",
+                  flush=True)
     print("compiled and NumPy in units of kurt; gradients in units of NumPy's own pass; by hand in units of compiled")
 
 

@@ -1,4 +1,5 @@
 from . import (
+    analysis as analysis,
     calculus as calculus,
     cli as cli,
     decoupling as decoupling,

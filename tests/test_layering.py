@@ -30,7 +30,7 @@ ORDER = {
     ),
     "flows": (
         "generators projective kernels chart quadrature catalogue source evaluation flow verification separable "
-        "spectral steps normalizer_source normalizer"
+        "spectral steps domains normalizer_source normalizer"
     ),
     "numeric": (
         "intake batch vectors power_sums ranges jit skew_series moebius moebius_jit riccati runge_kutta "
@@ -42,11 +42,14 @@ ORDER = {
         "reference attainability motion leaf orbit nested concatenated routes moment_route narrow_route nesting "
         "modified implicit refutation scenario choice application explanation precise report plan transfer storage"
     ),
-    "analysis": "orthogonality critical_points planner populations discriminability enclosures",
+    "analysis": (
+        "deviations deviation_tables gradient_directions orthogonality critical_points planner populations "
+        "discriminability enclosures"
+    ),
     "stats": "shape moments",
     "sklearn": "",
     "lazy": "",
-    "plotting": "",
+    "plotting": "orthogonality_plot",
     "cli": (
         "exit_codes arguments waiting declaration cells text_file samples sample_rows shape_rows moment_rows plan_rows "
         "report normalized_report plan_report decouple check demo command"
@@ -57,6 +60,7 @@ ORDER = {
 # Methods of the contract that hand on to a later module (module, target): why. Inside a function or under
 # TYPE_CHECKING only, so that nothing is loaded in a circle; a door that nobody uses any more is an error.
 DOORS = {
+    ("analysis.orthogonality", "plotting.orthogonality_plot"): "Orthogonality.plot draws, with Matplotlib if it is there",
     ("language.feature", "calculus.field"): "the type of Feature.gradient",
     ("language.feature", "calculus.gradient"): "Feature.gradient is the vector field",
     ("language.feature", "language.text"): "FeatureSet.parse reads text",

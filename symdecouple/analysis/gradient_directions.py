@@ -1,22 +1,24 @@
 r"""The directions of the gradients of declared features at sample vectors, and how well they are determined.
 
 A direction is evaluated where it is best evaluated. If the derivative of f along the shift, D_1 f, is a number, then
-v_f(x + b) = v_f(x); if D_x f - p f is a number for a number p, then v_f(a x) = a^(p-1) v_f(x). So the gradient of a
-standardized moment is taken on the centred sample in units of its range: offsets and units cost no digits.
+v_f(x + b) = v_f(x); if D_x f is a number, or p f with a number p, then v_f(a x) is a power of a times v_f(x). So the
+gradient of a standardized moment is taken on the centred sample in units of its range: offsets and units cost no
+digits.
 
-Near a critical point of f the gradient is a difference of nearly equal terms. With u the sample, its entries with
-random signs, a change of the sample by rounding changes the gradient by about eps D_u v: what is not larger than that
-has no direction.
+Near a critical point of f the gradient is a difference of nearly equal terms. It is evaluated again where each number of
+the sample is changed by rounding; what is not larger than the change has no direction.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from sympy import Expr, cancel, expand, together
 
+from symdecouple.analysis.deviations import unit
 from symdecouple.calculus.gradient import gradient
 from symdecouple.errors import UnsupportedExpression
 from symdecouple.language.canonical import close
@@ -28,9 +30,15 @@ from symdecouple.numeric.compiled import Compiled
 
 __all__ = ["GradientDirections", "gradient_directions"]
 
+BoolArray: TypeAlias = NDArray[np.bool_]
+
+
+NUDGE = 2.0**-50  # relative: four units in the last place
+UNDETERMINED = 32  # changes by rounding that a gradient must exceed: a direction of less than two digits is none
+
 
 class GradientDirections:
-    """Directions of gradients, compiled once.
+    """Gradients of features up to a positive factor, compiled once.
 
     Parameters
     ----------
@@ -49,7 +57,7 @@ class GradientDirections:
         self.invariances = tuple(_invariances(f, v, sample) for f, v in zip(features, fields, strict=True))
         self._compiled = [Compiled([v], sample) for v in fields]
 
-    def __call__(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def __call__(self, rows: FloatArray) -> tuple[FloatArray, BoolArray]:
         """Evaluate at sample vectors.
 
         Parameters
@@ -59,19 +67,30 @@ class GradientDirections:
         Returns
         -------
         fields : array (R, M, N)
-            Positive multiples of the gradients; not finite where a feature has none.
-        changes : array (R, M)
-            The length of what the field changes by when the sample changes by rounding.
+            Positive multiples of the gradients.
+        determined : array (R, M)
+            Where they are finite and not the rounding error of zero.
         """
+        fields, changes = self._evaluated(rows, True)
+        return fields, np.linalg.norm(unit(fields), axis=-1) > UNDETERMINED * changes
+
+    def sizes(self, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the lengths of N grad f, and the parts of them that rounding of the sample makes uncertain, (R, M)."""
+        fields, changes = self._evaluated(rows, False)
+        lengths = np.linalg.norm(fields, axis=-1)
+        return lengths, UNDETERMINED * lengths * np.nan_to_num(changes)
+
+    def _evaluated(self, rows: FloatArray, in_units: bool) -> tuple[FloatArray, FloatArray]:
+        """Return fields, and the relative change of each by rounding of the sample."""
         fields = np.empty((len(rows), len(self._compiled), rows.shape[-1]))
         changes = np.empty(fields.shape[:2])
-        signs = np.random.default_rng(0).choice([-1.0, 1.0], rows.shape[-1])
+        nudges = 1 + NUDGE * np.random.default_rng(0).choice([-1.0, 1.0], rows.shape[-1])
         with np.errstate(all="ignore"):
             for j, (compiled, (shift, scale)) in enumerate(zip(self._compiled, self.invariances, strict=True)):
-                seen = _moved(rows, shift, scale)
+                seen = _moved(rows, shift, scale and in_units)
                 fields[:, j] = compiled(seen)[0]
-                along = np.broadcast_to(compiled.derivative(seen, seen * signs)[0], rows.shape)
-                changes[:, j] = np.finfo(np.float64).eps * np.linalg.norm(along, axis=-1)
+                change = compiled(seen * nudges)[0] - fields[:, j]
+                changes[:, j] = np.linalg.norm(change, axis=-1) / np.linalg.norm(fields[:, j], axis=-1)
         return fields, changes
 
 
@@ -94,23 +113,15 @@ def _invariances(feature: Feature, field: Expr, sample: Sample) -> tuple[bool, b
     try:
         value = close(feature.expr, sample)
         along_shift, along_scale = (close(Mean(u * field), sample) for u in (1, sample))
-        return _is_number(along_shift), _is_number(along_scale) or _degree(along_scale, value) is not None
     except UnsupportedExpression:
         return False, False
-
-
-def _degree(derivative: Expr, value: Expr) -> Expr | None:
-    ratio = cancel(together(derivative / value))
-    return ratio if ratio.is_number else None
+    return _is_number(along_shift), _is_number(along_scale) or _is_number(along_scale / value)
 
 
 def _is_number(expr: Expr) -> bool:
-    """True if the expression is proved constant: the numerator of its difference from a value of it expands to 0."""
-    if expr.is_number:
-        return True
+    """True if the expression is proved to be constant; False where no proof is found."""
     numerator, denominator = together(expr).as_numer_denom()
-    ratio = cancel(expand(numerator) / denominator)
-    return bool(ratio.is_number)
+    return bool(cancel(expand(numerator) / denominator).is_number)
 
 
 def _moved(rows: FloatArray, shift: bool, scale: bool) -> FloatArray:

@@ -109,7 +109,8 @@ def _note(what: str, labels: Sequence[str], outcome: Outcome) -> str:
     shown = ", ".join(labels[:_NAMED]) + (f", ... ({len(labels)} samples)" if len(labels) > _NAMED else "")
     if len(labels) == 1:
         return f"{what} for {shown}: {told(outcome)}"
-    return f"{what} for {shown}: {outcome.reason}" + (f" (the first: {detail})" if (detail := in_words(outcome)) else "")
+    detail = in_words(outcome)
+    return f"{what} for {shown}: {outcome.reason}" + (f" (the first: {detail})" if detail else "")
 
 
 def figures(values: Sequence[Value | None]) -> list[str]:

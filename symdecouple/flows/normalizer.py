@@ -32,7 +32,7 @@ from sympy import Expr, Symbol, latex, oo
 from symdecouple.calculus.bracket import lie_bracket
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.errors import InvalidInput, NoClosedForm, UnsupportedExpression
-from symdecouple.flows import steps as known
+from symdecouple.flows import domains as known
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.generators import generators
 from symdecouple.flows.normalizer_source import Recipe, source_of_normalizer

@@ -12,21 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from sympy import (
-    Abs,
-    Basic,
-    DiracDelta,
-    Expr,
-    Heaviside,
-    Max,
-    Min,
-    Mod,
-    Piecewise,
-    ceiling,
-    floor,
-    frac,
-    sign,
-)
+from sympy import Abs, Basic, DiracDelta, Expr, Heaviside, Max, Min, Mod, Piecewise, ceiling, floor, frac, sign
 from sympy.core.function import AppliedUndef
 
 from symdecouple.errors import InvalidInput, UnsupportedExpression
@@ -99,7 +85,7 @@ class Feature:
         f : callable
             From a sample vector (N,) to a number.
         gradient : callable, optional
-            From (N,) to (N,): the plain gradient, in 64 bits, as anything that NumPy takes for an array (JAX, autograd).
+            From (N,) to (N,): the plain gradient in 64 bits, as anything that NumPy takes for an array (JAX, autograd).
             Without one it comes from extrapolated differences, 10 N calls of `f` each.
         name : str, optional
             What it prints as; default the name of `f`.
@@ -133,8 +119,8 @@ class Feature:
     def expr(self) -> Expr:
         """The expression; asking a black box for it raises `UnsupportedExpression`."""
         if self.black_box is not None:
-            raise UnsupportedExpression(f"{self} is a black box: it has no expression, only values; declare it in terms "
-                                        "of Mean(...) where a formula is needed")
+            raise UnsupportedExpression(f"{self} is a black box: it has values and no expression; declare it as one of "
+                                        "Mean(...) where a formula is needed")
         return self._content
 
     @property
@@ -188,13 +174,11 @@ class Feature:
         >>> Feature(Mean(x**2)).at(n_samples=2)
         Feature(x1**2/2 + x2**2/2)
         """
-        if self.black_box is not None:
-            return self
-        if self.kind == "coordinates":
-            if n_samples != len(self.coordinates):
-                raise InvalidInput(f"{self} is a function of {len(self.coordinates)} coordinates, not {n_samples}")
-            return self
-        return Feature(spread(self.expr, coordinates(n_samples)), allow_nonsmooth=self.allow_nonsmooth)
+        if self.kind == "mean":
+            return Feature(spread(self.expr, coordinates(n_samples)), allow_nonsmooth=self.allow_nonsmooth)
+        if self.coordinates and n_samples != len(self.coordinates):
+            raise InvalidInput(f"{self} is a function of {len(self.coordinates)} coordinates, not {n_samples}")
+        return self
 
 
 class Group:
@@ -299,12 +283,12 @@ class FeatureSet:
     @property
     def sample(self) -> Sample:
         """The generic sample, with its domain."""
-        return next((f for f in self.features if f.black_box is None), self.features[0]).sample
+        return next((f.sample for f in self.features if f.black_box is None), x)
 
     @property
     def coordinates(self) -> tuple[Coordinate, ...]:
         """The explicit coordinates; empty for averages."""
-        return next((f for f in self.features if f.black_box is None), self.features[0]).coordinates
+        return next((f.coordinates for f in self.features if f.coordinates), ())
 
     @property
     def parameters(self) -> frozenset[Basic]:

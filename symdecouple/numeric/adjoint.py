@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.batch import FloatArray, IntArray
@@ -65,9 +64,8 @@ def pullback(imposed: Imposed, covectors: Any) -> FloatArray:
         raise InvalidInput("gradients of a normalization need second derivatives: give the features a method curvature")
     out = given.reshape(-1, *imposed.values.shape)
     with np.errstate(all="ignore"):
-        for part in imposed.parts:
-            moved = imposed.steps[part.rows] > 0
-            out[:, part.rows] = _Backwards(part, len(out)).through(out[:, part.rows], moved)
+        for part in reversed(imposed.parts):
+            out[:, part.rows] = _Backwards(part, len(out)).through(out[:, part.rows])
     out[:, np.fromiter(imposed.refusals, dtype=np.intp)] = np.nan
     return out.reshape(given.shape)
 
@@ -122,7 +120,7 @@ class _Backwards:
         self.part, self.level = part, part.level
         self.at_begin = np.zeros((n_covectors, len(part.rows), part.level.k))
 
-    def through(self, covectors: FloatArray, moved: NDArray[np.bool_]) -> FloatArray:
+    def through(self, covectors: FloatArray) -> FloatArray:
         level, n = self.level, covectors.shape[-1]
         out = covectors.copy()
         for which, values in reversed(self.part.corrections):
@@ -130,7 +128,8 @@ class _Backwards:
         out = pull_back(self.part.tape, level.slope, self.through_slope, out, self.through_correction)
         gradients = level.features.gradients(level.start, level.k)
         out += (self.at_begin[..., None] * gradients).sum(axis=2) / n
-        out[:, ~moved] = _at_target(gradients[~moved], out[:, ~moved])
+        resting = self.part.resting
+        out[:, resting] = _at_target(gradients[resting], out[:, resting])
         return out
 
     def through_slope(self, y: FloatArray, s: FloatArray, which: IntArray, covectors: FloatArray) -> FloatArray:

@@ -10,12 +10,7 @@ Gauss-Newton correction, of least norm, puts all k features back to these values
 What is moved is anything that satisfies `Features`: values and gradients in arrays; second derivatives where gradients
 of the normalization are wanted (`numeric.adjoint`). Rows never meet: each has its own steps, end and reason.
 
-Signatures::
-
-    NarrowPath(features, rtol=1e-12, max_steps=2000)
-        .follow(rows (R, N), k, targets (R,) or number, store=False) -> Imposed
-        .normalize(rows (R, N), targets (K,) or (R, K), store=False) -> list of Imposed, levels 1 to K
-    Imposed: values (R, N), NaN where refused; reached (R,); residual (R,); refusals {row: Outcome}; steps (R,); parts
+Far targets are reached in legs, between which tolerances are set anew to the spread of the sample.
 
 Refusals: "not finite" (a feature at the start), "critical point" (no projected gradient there), "not attainable" (the
 path ends before the target, the value reached is told), "no convergence".
@@ -41,7 +36,7 @@ __all__ = ["Features", "Frame", "Imposed", "Level", "NarrowPath", "Part"]
 EPS = float(np.finfo(np.float64).eps)
 _CHUNK = 2**14  # numbers that move together, as in runge_kutta
 _DEPENDENT = 2.0**-44  # a projected gradient shorter than this part of the gradient is rounding
-_SMALLEST = 2.0**-1000  # of a step: paths end where a step vanishes beside s, and s may be tiny itself
+_LEG = float(np.log(64))  # the longest leg; the whole range of float64 has some 350
 _CANCELLED = 0.1  # what is left of a gradient by one projection, to need a second one: a digit is lost at most
 _MOST_CORRECTIONS = 10  # each doubles the digits; the last ones find that nothing improves
 
@@ -176,13 +171,14 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Rows (places in the batch) that moved together: their steps, and the corrections (places in `rows`, values
-    before) that were made at the end. `numeric.adjoint` goes back along it."""
+    """One leg of some rows (places in the batch): their steps, the corrections at its end (places in `rows`, values
+    before), and which were at the target from the beginning. `numeric.adjoint` goes back along it."""
 
     rows: IntArray
     level: Level
     tape: tuple[Step, ...]
     corrections: list[tuple[IntArray, FloatArray]]
+    resting: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,10 +264,10 @@ class NarrowPath:
         given, wanted = self._checked(rows, k, targets)
         reached, residual = np.full((2, len(given)), np.nan)
         out = Imposed(k, np.full_like(given, np.nan), reached, residual, {}, np.zeros(len(given), dtype=np.intp))
-        parts = []
+        parts: list[Part] = []
         with np.errstate(all="ignore"):  # what is not finite is refused
             for places in _chunks(*given.shape):
-                parts.append(self._follow(given[places], places, wanted[places], out, store))
+                parts += self._follow(given[places], places, wanted[places], out, store)
         return replace(out, parts=tuple(parts) if store else ())
 
     def normalize(self, rows: Any, targets: Any, *, store: bool = False) -> list[Imposed]:
@@ -306,49 +302,52 @@ class NarrowPath:
             raise InvalidInput(f"targets of shape {wanted.shape} were given, one or {len(given)} are expected")
         return given, np.broadcast_to(wanted, len(given)).copy()
 
-    def _follow(self, start: FloatArray, places: IntArray, targets: FloatArray, out: Imposed, store: bool) -> Part:
+    def _follow(self, start: FloatArray, places: IntArray, targets: FloatArray, out: Imposed,
+                store: bool) -> list[Part]:
         """Move some rows and write down what became of them."""
-        k, n_rows = out.k, len(start)
-        begin = self.features.values(start)[:, :k]
-        gradients = self.features.gradients(start, k)
-        level = Level(self.features, k, start, begin, targets)
-        finite = np.isfinite(begin).all(axis=1) & np.isfinite(targets) & np.isfinite(gradients).all(axis=(1, 2))
-        distance = np.abs(targets - begin[:, -1])
-        there = distance <= 2 * EPS * (np.abs(targets) + np.abs(gradients[:, -1] * start).mean(axis=1))
+        level = Level(self.features, out.k, start, self.features.values(start)[:, : out.k], targets)
+        begin, gradients = level.begin[:, -1], self.features.gradients(start, out.k)
+        finite = np.isfinite(level.begin).all(axis=1) & np.isfinite(gradients).all(axis=(1, 2)) & np.isfinite(targets)
+        rounding = 2 * EPS * (np.abs(targets) + np.abs(gradients[:, -1] * start).mean(axis=1))
+        there = finite & (np.abs(targets - begin) <= rounding)
         critical = finite & ~there & ~Frame.of(np.where(finite[:, None, None], gradients, 0)).sound[:, -1]
-        moving = np.flatnonzero(finite & ~there & ~critical)
-        path = integrate(
-            lambda y, s, which: level.slope(y, s, moving[which]), start[moving], rtol=self.rtol,
-            scale=self._scale(start[moving]), smallest=_SMALLEST, max_steps=self.max_steps, store=store,
-            after_step=lambda y, s, which: level.corrected(y, s, moving[which]),
-        )
-        ends, ending = start.copy(), np.full(n_rows, End.REACHED, dtype=np.int8)
-        ends[moving], ending[moving] = path.values, path.ending
-        arrived = moving[path.ending == End.REACHED]
-        corrections = self._finish(level, ends, arrived)
-        out.reached[places] = np.where(there, begin[:, -1], self.features.values(ends)[:, k - 1])
-        out.residual[places] = self._residual(level, ends)
-        out.steps[places[moving]] = path.steps + path.failed
-        fine = finite & there
-        fine[arrived] = out.residual[places[arrived]] <= EPS**0.5
+        ends, ending = start.copy(), np.where(finite & ~there & ~critical, End.REACHED, End.STALLED)
+        out.residual[places] = self._residual(level, start)
+        stops, legs = _stops(begin, targets, np.sqrt((gradients[:, -1] ** 2).mean(axis=1)) * _spread(start))
+        parts = [Part(places, level, (), [], np.flatnonzero(there))]
+        for i, stop in enumerate(stops):
+            going = np.flatnonzero((ending == End.REACHED) & (legs > i))
+            parts.append(self._leg(replace(parts[0], resting=going[:0]), going, ends, ending, stop, out, store))
+        out.reached[places] = np.where(there, begin, self.features.values(ends)[:, out.k - 1])
+        fine = there | (ending == End.REACHED)
         out.values[places[fine]] = ends[fine]
         for i in np.flatnonzero(~fine):
             reason = ("not finite" if not finite[i] else "critical point" if critical[i] else
                       "not attainable" if ending[i] == End.STALLED else "no convergence")
             out.refusals[int(places[i])] = self._outcome(reason, level, int(i), out.reached[places[i]], ends[i])
-        tape = tuple(replace(step, which=moving[step.which]) for step in path.tape)
-        return Part(places, level, tape, corrections)
+        return parts
 
-    def _scale(self, rows: FloatArray) -> FloatArray:
-        """Return the standard deviations, or what rounding of the samples leaves visible where that is more."""
-        largest = np.abs(rows).max(axis=1)
-        deviation = rows.std(axis=1)
-        scale: FloatArray = np.maximum(np.where(deviation > EPS * largest, deviation, largest),
-                                       64 * EPS / self.rtol * largest)
-        return scale
+    def _leg(self, part: Part, going: IntArray, ends: FloatArray, ending: IntArray, stops: FloatArray, out: Imposed,
+             store: bool) -> Part:
+        """Bring the rows `going` to their next stops."""
+        begin = self.features.values(ends)[:, : out.k]
+        level = replace(part.level, start=ends.copy(), begin=begin, targets=stops)
+        path = integrate(
+            lambda y, s, which: level.slope(y, s, going[which]), ends[going], rtol=self.rtol,
+            scale=np.maximum(_spread(ends[going]), 64 * EPS / self.rtol * np.abs(ends[going]).max(axis=1, initial=0)),
+            after_step=lambda y, s, which: level.corrected(y, s, going[which]), max_steps=self.max_steps, store=store,
+        )
+        ends[going], ending[going] = path.values, path.ending
+        corrections, gap = self._finish(level, ends, going[path.ending == End.REACHED])
+        ending[going[(path.ending == End.REACHED) & ~(gap[going] <= EPS**0.5)]] = End.EXHAUSTED
+        out.residual[part.rows[going]] = gap[going]
+        out.steps[part.rows[going]] += path.steps + path.failed
+        tape = tuple(replace(step, which=going[step.which]) for step in path.tape)
+        return replace(part, level=level, tape=tape, corrections=corrections)
 
-    def _finish(self, level: Level, ends: FloatArray, left: IntArray) -> list[tuple[IntArray, FloatArray]]:
-        """Correct the rows `left` of `ends` as long as that brings them nearer; return what was corrected."""
+    def _finish(self, level: Level, ends: FloatArray,
+                left: IntArray) -> tuple[list[tuple[IntArray, FloatArray]], FloatArray]:
+        """Correct the rows `left` of `ends` as long as that helps; return what was corrected, and all residuals."""
         made = []
         gap = self._residual(level, ends)
         for _ in range(_MOST_CORRECTIONS):
@@ -361,15 +360,13 @@ class NarrowPath:
             left = left[new[left] < gap[left]]
             made.append((left, ends[left]))
             ends[left], gap[left] = trial[left], new[left]
-        return made
+        return made, gap
 
     def _residual(self, level: Level, y: FloatArray) -> FloatArray:
         """Return the largest distance of a feature from where it should be, in its own units."""
         wanted = level.wanted(np.ones(len(y)), np.arange(len(y)))
         gradients = self.features.gradients(y, level.k)
-        spread = y.std(axis=1)
-        spread = np.where(spread > 0, spread, np.abs(y[:, 0]))
-        units = np.abs(wanted) + np.sqrt((gradients**2).mean(axis=2)) * spread[:, None]
+        units = np.abs(wanted) + np.sqrt((gradients**2).mean(axis=2)) * _spread(y)[:, None]
         gap = np.abs(wanted - self.features.values(y)[:, : level.k])
         residual: FloatArray = np.where(gap > 0, gap / units, gap).max(axis=1)
         return residual
@@ -393,6 +390,25 @@ class NarrowPath:
                "where it becomes singular or leaves the domain of the features")
         return Outcome(False, reason, f"{name} came to {reached:.6g}, {why}; {target:.6g} was asked for; ask for a "
                        "value that is attained, or perturb ties")
+
+
+def _spread(rows: FloatArray) -> FloatArray:
+    """Return the standard deviations, or the sizes of constant rows."""
+    deviation, largest = rows.std(axis=1), np.abs(rows).max(axis=1, initial=0)
+    spread: FloatArray = np.where(deviation > EPS * largest, deviation, largest)
+    return spread
+
+
+def _stops(begin: FloatArray, targets: FloatArray, unit: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Return the ends of the legs, (legs, R), and how many each row has: even in log f towards 0, else in asinh f."""
+    shrinks = (begin * targets > 0) & (np.abs(targets) < np.abs(begin))
+    first, last = (np.where(shrinks, np.log(np.abs(f)), np.arcsinh(f / unit)) for f in (begin, targets))
+    length = np.abs(last - first) / _LEG
+    legs = np.where(np.isfinite(length), np.maximum(np.ceil(length), 1), 1).astype(np.intp)
+    share = np.minimum(np.arange(1, legs.max(initial=1) + 1)[:, None] / legs, 1)
+    way = first + share * (last - first)
+    stops = np.where(shrinks, np.copysign(np.exp(way), begin), unit * np.sinh(way))
+    return np.where(share == 1, targets, stops), legs
 
 
 def _chunks(n_rows: int, n_samples: int) -> Iterator[IntArray]:

@@ -34,11 +34,7 @@ from symdecouple.flows.steps import (
     TIME,
     Step,
     composed,
-    conditions,
     make_steps,
-    skewness_asked,
-    spans_moebius,
-    trend_of,
 )
 from symdecouple.language.canonical import close
 from symdecouple.language.feature import Feature, FeatureSet
@@ -229,33 +225,6 @@ def test_signs_and_roots_come_out_plain_after_a_branch() -> None:
     second = steps_of([M**2, Mean(x**2)], [4, 5])[1]
     assert simplify(second.formula - 2 * M / Abs(M) - (x - M) / S) == 0
     assert len(str(second.formula)) < 120
-
-
-# --- what is known of a step ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("third", "trend"), [
-    (Mean(x**3), 1), (skewness(), 1), (-skewness(), -1), (exp(-skewness()), -1), (skewness() ** 2, 0),
-    (skewness() ** 3 + skewness(), 0)])
-def test_trend_is_the_sign_of_the_leading_coefficient(third: Expr, trend: int) -> None:
-    """The last one is increasing, which is not found: 0 means not proved."""
-    assert trend_of(FeatureSet([M, variance(), third]), [Integer(1), x, x**2], (x - M) / S) == trend
-
-
-def test_conditions_name_denominators_roots_and_logarithms() -> None:
-    assert conditions(x - M) == []
-    assert conditions((x - M) / S) == ["-Mean(x)**2 + Mean(x**2) > 0"]
-    assert conditions(x + M / Abs(M)) == ["Mean(x) != 0"]
-    assert conditions(x + log(M) + sqrt(Mean(x**3))) == ["Mean(x**3) >= 0", "Mean(x) > 0"]
-    assert conditions(x - log(Mean(exp(x)))) == []
-
-
-def test_skewness_asked_needs_centred_moebius_leaves() -> None:
-    features, fields, before = FeatureSet([M, variance(), 3 * skewness()]), [Integer(1), x, x**2], (x - M) / S
-    assert skewness_asked(features, Integer(1), fields, before) == Rational(1, 3)
-    assert skewness_asked(features, Integer(1), fields, before + 1) is None
-    assert skewness_asked(features, Integer(1), [Integer(1), x, exp(x)], before) is None
-    assert spans_moebius([Integer(1), x + 1, x**2 - x], x) and not spans_moebius([Integer(1), x], x)
 
 
 def test_composed_replaces_inside_averages() -> None:

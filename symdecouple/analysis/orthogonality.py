@@ -1,0 +1,270 @@
+r"""How far from orthogonal the gradients of features are: as declared, decoupled, and decoupled against declared.
+
+Features are decoupled where their gradients are orthogonal. The deviation from orthogonality of two gradients with the
+angle alpha between them is
+
+.. math:: \mathrm{DO} = 90^\circ - \alpha
+
+above 0 where the angle is acute. Decoupled features have DO = 0 where the modified features before them are involutive
+(Theorem D), and on the reference manifolds whatever they are; elsewhere DO says how near they come. All gradients are
+exact, so that an exact zero shows as rounding, about 1e-14 degrees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.analysis.deviation_tables import as_html, as_latex, as_text
+from symdecouple.analysis.deviations import Deviations, deviations
+from symdecouple.analysis.gradient_directions import GradientDirections, gradient_directions
+from symdecouple.decoupling.modified import starts
+from symdecouple.decoupling.plan import Plan
+from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.numeric.batch import Answer, FloatArray, OnRefusal
+from symdecouple.numeric.vectors import Batch
+
+__all__ = ["Orthogonality", "orthogonality"]
+
+_CHUNK = 2**18  # numbers whose gradients are in memory together
+_SMALL = 1e-8  # of the declared gradient; a decoupled one below is looked at again
+_EPS = float(np.finfo(np.float64).eps)
+
+
+def orthogonality(plan: Plan, samples: Any, *, axis: int = -1, on_refusal: OnRefusal = "warn") -> Any:
+    """Measure the deviations from orthogonality between gradients, of the original and of the decoupled features.
+
+    Parameters
+    ----------
+    plan : Plan
+        As `symdecouple.decouple` gives it.
+    samples : array_like (..., N)
+    axis : int
+        The sample axis.
+    on_refusal : {"warn", "raise", "return"}
+        Samples that lack a gradient, or are a critical point of a feature, where the direction of its gradient is
+        rounding error: they are NaN in `degrees`, left out of all averages, and counted; with one warning, `Refused`
+        (with the result in `partial`), or ``(result, outcomes)``.
+
+    Returns
+    -------
+    Orthogonality
+        With `original`, `decoupled` and `cross`, each with `degrees`, `mean`, `std`, `average` and `spread`.
+
+    Raises
+    ------
+    InvalidInput
+        If it is not a plan of two or more features.
+
+    Notes
+    -----
+    Angles are computed from unit vectors by a formula that is accurate to rounding at all angles. Where a feature does
+    not change with shift or unit up to constants and factors, which is decided symbolically, its declared gradient is
+    taken on the centred sample in units of its range. Single precision is widened first.
+
+    The cost is that of ``plan.gradients``, and twice that of the declared gradients.
+
+    Examples
+    --------
+    Mean, x^2, x^4, x^3: all four decoupled features are orthogonal (Theorem D).
+
+    >>> from symdecouple.decoupling.plan import decouple
+    >>> from symdecouple.language.feature import FeatureSet
+    >>> found = orthogonality(decouple(FeatureSet.parse("mean(x)", "mean(x^2)", "mean(x^4)", "mean(x^3)")),
+    ...                       [[1.0, 2, 3, 5, 8, 13, 21]])
+    >>> found.original.mean.round(2).tolist()[3]
+    [33.75, 72.49, 81.94, 90.0]
+    >>> found.decoupled.largest < 1e-12
+    True
+    """
+    if not isinstance(plan, Plan):
+        raise InvalidInput(f"a plan is expected, as decouple(features) returns it; got {type(plan).__name__}")
+    if len(plan.features) < 2:
+        raise InvalidInput("one feature was given; orthogonality is between two or more")
+    if on_refusal not in get_args(OnRefusal):
+        raise InvalidInput(f"on_refusal={on_refusal!r} was given, one of {', '.join(map(repr, get_args(OnRefusal)))} is "
+                           "expected")
+    batch = Batch.of("orthogonality", samples, axis, False)
+    size = len(plan.features)
+    degrees = np.full((3, len(batch.rows), size, size), np.nan)
+    refusals: dict[int, Outcome] = {}
+    for part in _portions(batch.rows):
+        found = _gradients(plan, batch.rows[part])
+        fine = _computed(found.outcomes)
+        original, decoupled = found.original[fine], found.decoupled[fine]
+        for out, first, second in zip(degrees, (original, decoupled, decoupled), (original, decoupled, original),
+                                      strict=True):
+            out[part.start + fine] = deviations(first, second)
+        refusals |= {part.start + i: outcome for i, outcome in enumerate(found.outcomes) if not outcome.ok}
+    answer = Answer("orthogonality", batch.shape, refusals, frames=3)
+    return answer.deliver(_result(plan, degrees.reshape(3, *batch.shape, size, size), answer.outcomes()), on_refusal)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Orthogonality:
+    """Deviations from orthogonality over a batch; `str` is text, notebooks show tables.
+
+    Attributes
+    ----------
+    original : Deviations
+        Between the features as declared.
+    decoupled : Deviations
+        Between the decoupled features.
+    cross : Deviations
+        Decoupled features (rows) against declared ones (columns); those before the feature count in averages.
+    names : tuple of str
+        The features as text.
+    outcomes : tuple of Outcome
+        One for each sample vector of the flattened batch.
+    """
+
+    original: Deviations
+    decoupled: Deviations
+    cross: Deviations
+    names: tuple[str, ...]
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def count(self) -> int:
+        """How many samples count."""
+        return len(self.outcomes) - self.refused
+
+    @property
+    def refused(self) -> int:
+        """How many samples were left out."""
+        return sum(not outcome.ok for outcome in self.outcomes)
+
+    def select(self, *numbers: int) -> Orthogonality:
+        """Return the same for some of the features, by their numbers from 1.
+
+        The source leaves mean and variance out of its averages: ``found.select(3, 4, 5, 6)``.
+        """
+        sets = [each.select(numbers) for each in self._sets]
+        names = tuple(self.names[self.original.features.index(n)] for n in sets[0].features)
+        return replace(self, original=sets[0], decoupled=sets[1], cross=sets[2], names=names)
+
+    def __str__(self) -> str:
+        return as_text(self._sets, self._heading, self.names)
+
+    def __repr__(self) -> str:
+        return (f"<Orthogonality of {len(self.names)} features, {self.count} samples: original "
+                f"{self.original.average:.2g}, decoupled {self.decoupled.average:.2g} degrees>")
+
+    def latex(self) -> str:
+        """Return a LaTeX tabular, mean and standard deviation of abs(DO) for each pair and for all."""
+        return as_latex(self._sets)
+
+    def html(self) -> str:
+        """Return tables as HTML."""
+        return as_html(self._sets, self._heading, self.names)
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw DO of each pair with error bars, and abs(DO) as heat maps; see `plotting.orthogonality_plot`.
+
+        Parameters
+        ----------
+        ax : Axes, or sequence of three Axes, optional
+            One takes the error bars alone; three take error bars and both maps; by default a figure is made.
+
+        Returns
+        -------
+        tuple of Axes
+
+        Raises
+        ------
+        ImportError
+            Without Matplotlib, which is optional.
+        """
+        from symdecouple.plotting.orthogonality_plot import draw_orthogonality
+
+        return draw_orthogonality(self, ax)
+
+    @property
+    def _sets(self) -> tuple[Deviations, Deviations, Deviations]:
+        return self.original, self.decoupled, self.cross
+
+    @property
+    def _heading(self) -> str:
+        samples = f"{self.count} sample{'' if self.count == 1 else 's'}"
+        left_out = f", {self.refused} refused" if self.refused else ""
+        return f"deviation from orthogonality |DO| in degrees, mean ± standard deviation of {samples}{left_out}"
+
+
+class _Found(NamedTuple):
+    """Gradients of some rows, up to positive factors, and what became of each row."""
+
+    original: FloatArray
+    decoupled: FloatArray
+    outcomes: list[Outcome]
+
+
+def _gradients(plan: Plan, rows: FloatArray) -> _Found:
+    decoupled, told = plan.gradients(rows, on_refusal="return")
+    outcomes = list(told)
+    fine = _computed(outcomes)
+    directions = gradient_directions(plan.features)
+    original = np.full_like(decoupled, np.nan)
+    original[fine], determined = directions(rows[fine])
+    for kind, lost in (("", ~determined), ("decoupled ", _lost(plan, directions, rows[fine], decoupled[fine]))):
+        for r, k in zip(*np.nonzero(lost), strict=True):
+            if outcomes[fine[r]].ok:
+                outcomes[fine[r]] = Outcome(False, "critical point", f"the {kind}gradient of {plan.features[int(k)]} is "
+                                            "zero to rounding, or not finite, and has no direction; leave the sample out, "
+                                            "or perturb it")
+    return _Found(original, decoupled, outcomes)
+
+
+def _computed(outcomes: Sequence[Outcome]) -> NDArray[np.intp]:
+    return np.array([i for i, outcome in enumerate(outcomes) if outcome.ok], dtype=np.intp)
+
+
+def _lost(plan: Plan, directions: GradientDirections, rows: FloatArray, decoupled: FloatArray) -> NDArray[np.bool_]:
+    """Where a decoupled gradient is what rounding leaves of a projection to zero, (R, M).
+
+    It is the projection of the gradient at the normalized sample, carried back; so it is measured by that gradient, in
+    units of the sample. Normalizing once more is left to the few rows that look suspicious.
+    """
+    lost = np.zeros(decoupled.shape[:2], dtype=np.bool_)
+    n_samples = rows.shape[-1]
+    with np.errstate(all="ignore"):
+        lengths = _lengths(decoupled) * n_samples
+        suspicious = ~(lengths > _SMALL * directions.sizes(rows)[0])
+        for k, level in enumerate(starts(plan.features)):
+            which = np.flatnonzero(suspicious[:, k])
+            if len(which):
+                there, _ = plan.normalize(rows[which], level, on_refusal="return")
+                whole, uncertain = directions.sizes(there)
+                noise = (n_samples * _EPS * whole + uncertain)[:, k] * there.std(axis=-1) / _spread(rows[which])
+                lost[which, k] = ~(lengths[which, k] > noise)
+    return lost
+
+
+def _lengths(vectors: FloatArray) -> Any:
+    size = np.abs(vectors).max(axis=-1)
+    scaled = vectors / np.where(size > 0, size, 1)[..., None]
+    return np.linalg.norm(scaled, axis=-1) * size
+
+
+def _spread(rows: FloatArray) -> Any:
+    size = np.abs(rows).max(axis=-1)
+    return (rows / size[:, None]).std(axis=-1) * size
+
+
+def _portions(rows: FloatArray) -> Iterator[slice]:
+    step = max(1, _CHUNK // max(1, rows.shape[-1]))
+    return (slice(i, min(i + step, len(rows))) for i in range(0, len(rows), step))
+
+
+def _result(plan: Plan, degrees: FloatArray, outcomes: tuple[Outcome, ...]) -> Orthogonality:
+    numbers = tuple(range(1, len(plan.features) + 1))
+    sets = [Deviations(title, degrees[i], numbers, symbols) for i, (title, symbols) in enumerate([
+        ("original", ("f", "f")), ("decoupled", (r"\hat f", r"\hat f")),
+        ("decoupled against original", (r"\hat f", "f"))])]
+    return Orthogonality(*sets, tuple(map(str, plan.features)), outcomes)

@@ -1,0 +1,1 @@
+"""Pictures of results. Matplotlib is optional, and loads when the first one is drawn."""
