@@ -34,6 +34,9 @@ exclude_patterns = ["_build", "**.ipynb_checkpoints"]
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
+# Tables that notebooks show have their formulas between dollar signs, as Jupyter reads them.
+myst_mathjax_classes = "tex2jax_process|mathjax_process|math|output_area|text_html"
+mathjax3_config = {"tex": {"inlineMath": [["\\(", "\\)"], ["$", "$"]]}}
 
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(HERE / "_build" / "notebook-cache")
@@ -50,3 +53,5 @@ html_title = f"symdecouple {release}"
 html_theme_options = {"navigation_with_keys": False, "show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
 html_sidebars = {page: [] for page in ("guide", "changelog", "notebooks/*")}  # one page each: no section to navigate
 html_copy_source = False
+html_static_path = ["_static"]
+html_css_files = ["tables.css"]

@@ -23,7 +23,9 @@ ROOMS = (
 ).split()
 
 ORDER = {
-    "language": "sample limits mean filters statistics binding black_box feature waves canonical printer syntax reader text",
+    "language": (
+        "sample limits mean filters statistics binding black_box feature waves canonical printer syntax reader text"
+    ),
     "calculus": (
         "budget coefficients elementary field gradient bracket subject frame span membership jets witness "
         "coordinate_frame exceptional evidence audit certificates independence frobenius closure"
@@ -35,7 +37,7 @@ ORDER = {
     "numeric": (
         "intake batch vectors power_sums ranges jit skew_series moebius moebius_jit riccati runge_kutta "
         "moment_basis moment_course moment_path moment_loops moment_path_jit moment_levels moment_adjoint energies "
-        "perturbation compiled narrow_path adjoint precision"
+        "perturbation compiled narrow_path adjoint precision differences oracle black_box empirical"
     ),
     "families": "moments bank tils filter_moments exact",
     "decoupling": (

@@ -1,4 +1,4 @@
-"""Deviations from orthogonality as text, LaTeX and HTML: one lower triangle, mean ± standard deviation, for each set."""
+"""Deviations from orthogonality as text, LaTeX and HTML: a lower triangle of mean ± standard deviation for each set."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def as_latex(sets: Sequence[Deviations]) -> str:
     lines = [rf"\begin{{tabular}}{{l{'r' * len(columns)}}}", r"\hline"]
     for each in sets:
         row, column = each.symbols
-        lines += [rf"\multicolumn{{{len(columns) + 1}}}{{l}}{{{each.title}: ${_overall(each, PLUS_MINUS)}$}} \\", r"\hline",
+        lines += [rf"\multicolumn{{{len(columns) + 1}}}{{l}}{{{each.title}: ${_overall(each, PLUS_MINUS)}$}} \\",
+                  r"\hline",
                   " & ".join(["", *(f"${column}_{{{n}}}$" for n in columns)]) + r" \\"]
         for n, cells in zip(each.features[1:], _cells(each, PLUS_MINUS), strict=True):
             filled = [f"${cell}$" for cell in cells] + [""] * (len(columns) - len(cells))
@@ -41,7 +42,8 @@ def as_latex(sets: Sequence[Deviations]) -> str:
 
 def as_html(sets: Sequence[Deviations], heading: str, names: Sequence[str]) -> str:
     """Return the tables as HTML, the darker the farther from orthogonal."""
-    items = "".join(f'<li value="{n}">{html.escape(name)}</li>' for n, name in zip(sets[0].features, names, strict=True))
+    items = "".join(f'<li value="{n}">{html.escape(name)}</li>'
+                    for n, name in zip(sets[0].features, names, strict=True))
     return f"<p>{html.escape(heading)}</p><ol>{items}</ol>" + "".join(map(_html_table, sets))
 
 

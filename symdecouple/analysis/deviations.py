@@ -28,7 +28,7 @@ def unit(vectors: Any) -> FloatArray:
 
     Examples
     --------
-    >>> unit(np.array([3e200, 4e200])).tolist()
+    >>> unit(np.array([3e200, 4e200])).round(15).tolist()
     [0.6, 0.8]
     """
     given = np.asarray(vectors, dtype=np.float64)
@@ -139,8 +139,8 @@ class Deviations:
         """Return the deviations between some of the features, by their numbers from 1."""
         unknown = [n for n in numbers if n not in self.features]
         if unknown or len(set(numbers)) < len(numbers) or len(numbers) < 2:
-            raise InvalidInput(f"features {', '.join(map(str, numbers)) or 'none'} were asked for; two or more different "
-                               f"ones of {', '.join(map(str, self.features))} are expected")
+            raise InvalidInput(f"features {', '.join(map(str, numbers)) or 'none'} were asked for; two or more "
+                               f"different ones of {', '.join(map(str, self.features))} are expected")
         order = sorted(numbers)
         places = [self.features.index(n) for n in order]
         return Deviations(self.title, self.degrees[..., places, :][..., places], tuple(order), self.symbols)
@@ -158,9 +158,11 @@ class Deviations:
         return found
 
 
-def _mean(values: FloatArray, axes: tuple[int, ...]) -> Any:
-    return np.mean(values, axis=axes) if values.size else np.full(np.sum(values, axis=axes).shape, np.nan)
+def _mean(values: FloatArray, axes: tuple[int, ...]) -> FloatArray:
+    if values.size:
+        return np.asarray(np.mean(values, axis=axes))
+    return np.full(np.sum(values, axis=axes).shape, np.nan)
 
 
-def _std(values: FloatArray, axes: tuple[int, ...]) -> Any:
-    return np.std(values, axis=axes) if values.size else np.full(np.sum(values, axis=axes).shape, np.nan)
+def _std(values: FloatArray, axes: tuple[int, ...]) -> FloatArray:
+    return np.sqrt(_mean((values - _mean(values, axes)) ** 2, axes))

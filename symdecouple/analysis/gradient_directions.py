@@ -5,8 +5,8 @@ v_f(x + b) = v_f(x); if D_x f is a number, or p f with a number p, then v_f(a x)
 gradient of a standardized moment is taken on the centred sample in units of its range: offsets and units cost no
 digits.
 
-Near a critical point of f the gradient is a difference of nearly equal terms. It is evaluated again where each number of
-the sample is changed by rounding; what is not larger than the change has no direction.
+Near a critical point of f the gradient is a difference of nearly equal terms. It is evaluated again where each number
+of the sample is changed by rounding; what is not larger than the change has no direction.
 """
 
 from __future__ import annotations
@@ -127,13 +127,12 @@ def _is_number(expr: Expr) -> bool:
 def _moved(rows: FloatArray, shift: bool, scale: bool) -> FloatArray:
     """Centre rows if `shift`, and bring them to the range 1 if `scale`, by a power of two."""
     exponent = _exponents(rows)
-    moved = np.ldexp(rows, -exponent)
+    moved: FloatArray = np.ldexp(rows, -exponent)
     if shift:
         moved = moved - moved.mean(axis=-1, keepdims=True)
         moved = moved - moved.mean(axis=-1, keepdims=True)  # the first pass rounds in units of the offset
-    if scale:
-        return np.ldexp(moved, -_exponents(moved))
-    return np.ldexp(moved, exponent)
+    found: FloatArray = np.ldexp(moved, -_exponents(moved) if scale else exponent)
+    return found
 
 
 def _exponents(rows: FloatArray) -> Any:

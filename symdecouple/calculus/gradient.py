@@ -25,6 +25,9 @@ from symdecouple.language.sample import Sample
 __all__ = ["gradient", "leaves", "mean_field"]
 
 
+_SLOPES = {"Abs": ("sign",), "Max": ("Heaviside",), "Min": ("Heaviside",)}  # who accepts a kink accepts its slopes
+
+
 def gradient(feature: Any) -> VectorField:
     """Return the gradient field of a feature: v = N grad f for averages, grad f for coordinates.
 
@@ -47,12 +50,12 @@ def gradient(feature: Any) -> VectorField:
     N grad f = h~(2*h(x))
     """
     feature = feature if isinstance(feature, Feature) else Feature(feature)
+    allowed = feature.allow_nonsmooth.union(*(_SLOPES.get(name, ()) for name in feature.allow_nonsmooth))
     if feature.kind == "coordinates":
         symbols = feature.coordinates
         return VectorField([feature.expr.diff(s) for s in symbols], symbols, gradient_of=feature,
-                           allow_nonsmooth=feature.allow_nonsmooth)
-    return VectorField(mean_field(feature.expr, feature.sample), gradient_of=feature,
-                       allow_nonsmooth=feature.allow_nonsmooth)
+                           allow_nonsmooth=allowed)
+    return VectorField(mean_field(feature.expr, feature.sample), gradient_of=feature, allow_nonsmooth=allowed)
 
 
 def mean_field(expr: Expr, sample: Sample) -> Expr:

@@ -46,18 +46,20 @@ class Application:
         return np.array([_evaluated(value, x[None])[0, 0] for value in self._values], dtype=x.dtype)
 
     def decoupled(self, nesting: Nesting, rows: Array, references: Sequence[Any]) -> Answers:
-        """Return the decoupled features, (R, M)."""
+        """Return the decoupled features, (R, M); one beyond float64 is NaN and leaves the others."""
         out = np.full((len(rows), len(self.features)), np.nan, dtype=rows.dtype)
-        residual, refusals = np.zeros(len(rows), dtype=rows.dtype), dict[int, Outcome]()
+        residual, refusals, beyond = np.zeros(len(rows), dtype=rows.dtype), dict[int, Outcome](), dict[int, Outcome]()
         for at, (start, end) in zip(nesting.levels(rows, self.starts, references), self.spans, strict=True):
             refusals = {**at.refusals, **refusals}
             fine = _others(len(rows), refusals)
             residual[fine] = np.maximum(residual[fine], at.residual[fine])
             for j in range(start, end):
                 out[fine, j] = _evaluated(self._values[j], at.values[fine])[:, 0]
-                refusals |= self._wrong(fine[~_finite(out[fine, j])], j, "not finite", "its value is not a finite "
-                                        "number; use dps= for values beyond float64, or other features")
-        return out, residual, refusals
+                wrong = fine[~_finite(out[fine, j])]
+                out[wrong, j] = np.nan
+                beyond = {**self._wrong(wrong, j, "not finite", "its value is not a finite number; use dps= for values "
+                                        "beyond float64, or other features"), **beyond}
+        return out, residual, {**refusals, **beyond}
 
     def gradients(self, nesting: Nesting, rows: Array, references: Sequence[Any]) -> Answers:
         """Return the gradients of the decoupled features, (R, M, N)."""
@@ -94,12 +96,27 @@ def _evaluated(compiled: Compiled, rows: Array) -> Array:
     """Evaluate at rows, NaN where one divides by zero; mpmath raises there, and then rows are taken one by one."""
     try:
         with np.errstate(all="ignore"):
-            found = compiled(rows)[0]
+            found = np.broadcast_to(compiled(rows)[0], rows.shape)
     except (ZeroDivisionError, ValueError):
         if len(rows) == 1:
             return np.full(rows.shape, mpmath.nan, dtype=object)
         return np.concatenate([_evaluated(compiled, row[None]) for row in rows])
-    return np.broadcast_to(found, rows.shape)
+    return found if rows.dtype == object else _without_underflow(compiled, rows, found)
+
+
+def _without_underflow(compiled: Compiled, rows: Array, found: Array) -> Array:
+    """Put NaN for what is 0 or nearly so because it is too small for float64: the variance of values near 1e-200."""
+    suspects = np.flatnonzero((np.abs(found) < np.finfo(np.float64).tiny).all(axis=1))
+    if not len(suspects):
+        return found
+    found = found.copy()
+    for r in suspects:
+        try:
+            with np.errstate(over="ignore", divide="ignore", invalid="ignore", under="raise"):
+                compiled(rows[r])
+        except FloatingPointError:
+            found[r] = np.nan
+    return found
 
 
 def _others(count: int, refused: dict[int, Outcome]) -> Array:

@@ -127,7 +127,7 @@ class Choice:
         if self.path == "narrow":
             return 'path="narrow" was asked for'
         if obstacle := self.obstacle(k):
-            return f"narrow path, because {obstacle}"
+            return f"narrow path, because {obstacle}" if self.path == "auto" else obstacle
         if k == 1:
             return "closed form: the gradient has a multiple that does not depend on the sample, and its flow a formula"
         return (f"closed form: features 1 to {k} are proved involutive, and their span has generators that do not "

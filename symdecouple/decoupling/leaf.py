@@ -120,7 +120,7 @@ class Leaf:
             return self._search(moved, k, wanted)
         moved = self._explicit(moved, k, wanted)
         moved = replace(moved, residual=self._rest(moved, wanted))
-        if not self._is_there(moved):
+        if not (self._is_there(moved) or self._is_there_in_units(moved, wanted)):
             raise Unreachable(Outcome(False, f"level {k} not attainable", self._about(moved, k - 1, wanted)))
         return moved
 
@@ -162,21 +162,30 @@ class Leaf:
         try:
             with np.errstate(all="ignore"):
                 jacobian = self.gradients(y)[:k] @ self.generators(y, k).T / y.shape[-1]
-            rows = np.array([largest(row) for row in jacobian])
-            if not all(rows):
-                return None
-            delta = linear_solution(jacobian / rows[:, None], (targets - self.values(y)[:k]) / rows)
+                rows = np.array([largest(row) for row in jacobian])
+                if not all(rows):
+                    return None
+                delta = linear_solution(jacobian / rows[:, None], (targets - self.values(y)[:k]) / rows)
         except (ZeroDivisionError, ValueError, np.linalg.LinAlgError):
             return None
         return delta if all(is_finite(d) for d in delta) else None
 
     def _rest(self, moved: Moved, targets: Array) -> Any:
-        gap = self.values(moved.values)[: len(targets)] - targets
-        rest = largest(gap / (1 + abs(targets)))
+        with np.errstate(all="ignore"):
+            gap = self.values(moved.values)[: len(targets)] - targets
+            rest = largest(gap / (1 + abs(targets)))
         return rest if is_finite(rest) else mpmath.inf
 
     def _is_there(self, moved: Moved) -> bool:
-        return bool(moved.residual**2 <= unit(moved.values))
+        return bool(moved.residual <= mpmath.sqrt(unit(moved.values)))
+
+    def _is_there_in_units(self, moved: Moved, targets: Array) -> bool:
+        """True where what is missing is little beside what features change by when the samples move by their size."""
+        y, k = moved.values, len(targets)
+        with np.errstate(all="ignore"):
+            sizes = [abs(t) + largest(y) * largest(v) for t, v in zip(targets, self.gradients(y), strict=False)]
+            gaps = abs(self.values(y)[:k] - targets)
+            return all(is_finite(g) and g <= mpmath.sqrt(unit(y)) * size for g, size in zip(gaps, sizes, strict=True))
 
     def _about(self, moved: Moved, k: int, targets: Array) -> str:
         value = self.values(moved.values)[k]

@@ -187,7 +187,9 @@ def _check_integrable(size: Callable[[Any], Any], psi: Expr) -> None:
             value, error = mpmath.quad(size, _LINE, error=True)
             is_fine = error < value / 1000 and all(size(end) < 1e-30 * (1 + value) for end in (_LINE[0], _LINE[-1]))
             failure = "its integral diverges"
-        except (ValueError, TypeError, ZeroDivisionError) as error:
+        except TypeError:  # a complex number
+            is_fine, failure = False, "it is not real for every real sample"
+        except (ValueError, ZeroDivisionError) as error:
             is_fine, failure = False, str(error)
     if not is_fine:
         raise InvalidInput(f"the reference value of {psi} could not be computed ({failure}); give it as a number")

@@ -19,6 +19,7 @@ import numpy as np
 from symdecouple.decoupling.leaf import Leaf, Moved, Unreachable
 from symdecouple.errors import Outcome
 from symdecouple.numeric.compiled import Array
+from symdecouple.numeric.power_sums import ZERO_VARIANCE
 
 __all__ = ["ClosedRoute", "Imposed", "Route", "off"]
 
@@ -73,9 +74,10 @@ class ClosedRoute:
         refusals: dict[int, Outcome] = {}
         for r, row in enumerate(rows):
             try:
-                found[r] = self.leaf.impose(row, k, [t[r] if np.ndim(t) else t for t in targets[:k]])
+                with np.errstate(all="ignore"):  # what is not finite is refused
+                    found[r] = self.leaf.impose(row, k, [t[r] if np.ndim(t) else t for t in targets[:k]])
             except Unreachable as error:
-                refusals[r] = error.outcome
+                refusals[r] = ZERO_VARIANCE if k > 1 and (row == row[0]).all() else error.outcome
 
         def pullback(covectors: Array) -> Array:
             out = np.full(rows.shape, np.nan, dtype=rows.dtype)

@@ -150,6 +150,8 @@ class _Backwards:
         b, pulled, across = _through_span(level, y, frame, z, covectors)
         at_values = y.shape[1] * b
         at_values[..., -1] *= 1 - s
+        if level.held is not None:
+            at_values[..., :-1] = 0
         self.at_begin[:, which] += at_values
         return across + pulled
 

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from symdecouple.numeric.batch import FloatArray, IntArray
 
@@ -34,8 +35,12 @@ _SETTLED = 2.0**-33  # an error below this part of all derivatives of a row toge
 _NEAR_ROUNDING = 4  # smaller steps would only round more
 
 
-def extrapolated(quotient: Quotient, n_rows: int, n_numbers: int, n_steps: int = 5) -> tuple[FloatArray, FloatArray]:
-    """Return derivatives (R, K) and estimates of their errors (R, K); an error of infinity goes with NaN.
+def extrapolated(
+    quotient: Quotient, n_rows: int, n_numbers: int, *, n_steps: int = 5
+) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+    """Return derivatives (R, K), estimates of their errors (R, K), and which rows settled (R,).
+
+    An error of infinity goes with NaN. A row settled if its errors are small, or no larger than rounding makes them.
 
     Parameters
     ----------
@@ -53,12 +58,12 @@ def extrapolated(quotient: Quotient, n_rows: int, n_numbers: int, n_steps: int =
 
     >>> def quotient(which, h):
     ...     return np.full((1, 1), np.sinh(h) / h), np.full((1, 1), EPS / h)
-    >>> value, error = extrapolated(quotient, 1, 1)
+    >>> value, error, _ = extrapolated(quotient, 1, 1)
     >>> bool(abs(value[0, 0] - 1) <= error[0, 0] <= 1e-10)
     True
     """
     best, error = np.full((n_rows, n_numbers), np.nan), np.full((n_rows, n_numbers), np.inf)
-    which, h = np.arange(n_rows), FIRST
+    which, h, settled = np.arange(n_rows), FIRST, np.zeros(n_rows, dtype=np.bool_)
     with np.errstate(all="ignore"):
         for _ in range(_LADDERS):
             sides = [quotient(which, h / 2**j) for j in range(n_steps)]
@@ -66,12 +71,13 @@ def extrapolated(quotient: Quotient, n_rows: int, n_numbers: int, n_steps: int =
             found, doubt = _least_moved(np.stack([side[0] for side in sides]), rounding)
             better = doubt < error[which]
             best[which], error[which] = np.where(better, found, best[which]), np.where(better, doubt, error[which])
-            size = np.sqrt(np.nanmean(np.nan_to_num(best[which]) ** 2, axis=1, keepdims=True))
-            settled = (error[which] <= _SETTLED * size) | (error[which] <= _NEAR_ROUNDING * rounding[-1])
-            which, h = which[~settled.all(axis=1)], h / 2 ** (n_steps - 1)
+            size = np.sqrt((np.nan_to_num(best[which]) ** 2).mean(axis=1, keepdims=True))
+            fine = (error[which] <= _SETTLED * size) | (error[which] <= _NEAR_ROUNDING * rounding[-1])
+            settled[which] = fine.all(axis=1)
+            which, h = which[~settled[which]], h / 2 ** (n_steps - 1)
             if not len(which):
                 break
-    return best, error
+    return best, error, settled
 
 
 def _least_moved(column: FloatArray, rounding: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -18,9 +18,8 @@ path ends before the target, the value reached is told), "no convergence".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +33,8 @@ from symdecouple.numeric.runge_kutta import End, Step, integrate
 __all__ = ["Features", "Frame", "Imposed", "Level", "NarrowPath", "Part"]
 
 EPS = float(np.finfo(np.float64).eps)
+Corrections: TypeAlias = list[tuple[IntArray, FloatArray]]  # places, and the values before
+
 _CHUNK = 2**14  # numbers that move together, as in runge_kutta
 _DEPENDENT = 2.0**-44  # a projected gradient shorter than this part of the gradient is rounding
 _LEG = float(np.log(64))  # the longest leg; the whole range of float64 has some 350
@@ -52,19 +53,15 @@ class Features(Protocol):
 
     def __len__(self) -> int:
         """Return M, the number of features."""
-        ...
 
     def values(self, rows: FloatArray) -> FloatArray:
         """Return the features of rows (R, N), of shape (R, M)."""
-        ...
 
     def gradients(self, rows: FloatArray, count: int) -> FloatArray:
         """Return v = N grad f of the first `count` features, of shape (R, count, N)."""
-        ...
 
     def curvature(self, rows: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the sum over j of N Hess f_j w_j, of shape (..., R, N), for weights (..., R, count, N)."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +88,7 @@ class Frame:
             size = left = np.sqrt(np.vecdot(rest, rest) / n)
             if j:
                 triangle[:, :j, j], left = _reduced(rest, basis[:j])
-                again = np.flatnonzero(~(left > _CANCELLED * size) & (left > 0))
-                if len(again):
+                if len(again := np.flatnonzero(~(left > _CANCELLED * size) & (left > 0))):
                     once = rest[again]
                     more, left[again] = _reduced(once, basis[:j, again])
                     triangle[again, :j, j] += more
@@ -122,9 +118,9 @@ class Frame:
 
     def combined(self, z: FloatArray) -> FloatArray:
         """Return the sum of z_j q_j, (..., R, N)."""
-        moved: FloatArray = z[..., 0, None] * self.basis[0]
-        for j in range(1, len(self.basis)):
-            moved += z[..., j, None] * self.basis[j]
+        moved = np.zeros((*z.shape[:-1], self.basis.shape[-1]))
+        for j, q in enumerate(self.basis):
+            moved += z[..., j, None] * q
         return moved
 
 
@@ -140,26 +136,32 @@ def _reduced(rest: FloatArray, basis: FloatArray) -> tuple[FloatArray, FloatArra
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """Level k of some rows: where they began, what f_1, ..., f_{k-1} are kept at, and where f_k goes."""
+    """Level k of some rows: where they began, with which features (k - 1 of them as held), and where f_k goes."""
 
     features: Features
     k: int
+    held: FloatArray | None
     start: FloatArray
     begin: FloatArray
     targets: FloatArray
 
+    @classmethod
+    def of(cls, features: Features, k: int, held: FloatArray | None, start: FloatArray, targets: FloatArray) -> Level:
+        begin = features.values(start)[:, :k]
+        if held is not None:
+            begin = np.concatenate([np.where(np.isfinite(begin[:, :-1]), held, np.nan), begin[:, -1:]], axis=1)
+        return cls(features, k, held, start, begin, targets)
+
     def slope(self, y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
         """Return dy/ds, NaN where the projected gradient vanishes."""
         frame = Frame.of(self.features.gradients(y, self.k))
-        distance = (self.targets - self.begin[:, -1])[which]
-        speed = np.where(frame.sound[:, -1], distance / frame.triangle[:, -1, -1], np.nan)
-        slope: FloatArray = speed[:, None] * frame.basis[-1]
-        return slope
+        speed = (self.targets - self.begin[:, -1])[which] / frame.triangle[:, -1, -1]
+        speed[~frame.sound[:, -1]] = np.nan
+        return np.asarray(speed[:, None] * frame.basis[-1])
 
     def wanted(self, s: FloatArray, which: IntArray) -> FloatArray:
         """Return the values of the first k features at s, (r, k)."""
-        values = self.begin[which]
-        target = self.targets[which]
+        values, target = self.begin[which], self.targets[which]
         values[:, -1] = np.where(s == 1, target, values[:, -1] + s * (target - values[:, -1]))
         return values
 
@@ -171,13 +173,13 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One leg of some rows (places in the batch): their steps, the corrections at its end (places in `rows`, values
-    before), and which were at the target from the beginning. `numeric.adjoint` goes back along it."""
+    """One leg of some rows (places in the batch): its steps, the corrections at its end, and which rows were at the
+    target from the beginning. `numeric.adjoint` goes back along it."""
 
     rows: IntArray
     level: Level
     tape: tuple[Step, ...]
-    corrections: list[tuple[IntArray, FloatArray]]
+    corrections: Corrections
     resting: IntArray
 
 
@@ -187,17 +189,13 @@ class Imposed:
 
     Attributes
     ----------
-    k : int
-    values : array (R, N)
-        NaN in refused rows.
-    reached : array (R,)
-        The value of feature k that was reached, in refused rows too.
+    values : array (R, N), NaN in refused rows
+    reached : array (R,), the value of feature k that was reached, in refused rows too
     residual : array (R,)
         Largest distance of the first k features from where they should be, relative to |value| plus what the feature
         changes by when the sample moves by its standard deviation.
     refusals : dict of row: Outcome
-    steps : array (R,)
-        Accepted and rejected together; 0 where feature k was at its target.
+    steps : array (R,), accepted and rejected together; 0 where feature k was at its target
     parts : tuple of Part, empty unless stored
     """
 
@@ -220,7 +218,7 @@ class NarrowPath:
     rtol : float
         Local error of a step, relative to the standard deviation of the sample vector.
     max_steps : int
-        Of a row, rejected ones included.
+        Of a row in one leg, rejected ones included.
 
     Notes
     -----
@@ -245,78 +243,73 @@ class NarrowPath:
         self.features: Features = features
         self.rtol, self.max_steps = rtol, max_steps
 
-    def follow(self, rows: Any, k: int, targets: Any, *, store: bool = False) -> Imposed:
+    def follow(self, rows: Any, k: int, targets: Any, *, held: Any = None, store: bool = False) -> Imposed:
         """Bring feature k of every row to its target; features 1 to k-1 stay at the values they have.
+
+        Rows whose feature is at its target up to rounding come back bit by bit.
 
         Parameters
         ----------
         rows : array_like (R, N)
-        k : int
-            From 1 to M.
+        k : int, from 1 to M
         targets : array_like (R,) or number
-        store : bool
-            Keep the path, for gradients.
-
-        Returns
-        -------
-        Imposed; rows whose feature is at its target up to rounding come back bit by bit.
+        held : array_like (k - 1,) or (R, k - 1), optional
+            What features 1 to k-1 are at up to rounding, and are brought to exactly. It matters where the scale
+            shrinks: the mean of a sample of size 1e30 is zero up to 1e14 only.
+        store : bool, keep the path for gradients
         """
-        given, wanted = self._checked(rows, k, targets)
+        given, wanted, kept = self._checked(rows, k, targets, held)
         reached, residual = np.full((2, len(given)), np.nan)
         out = Imposed(k, np.full_like(given, np.nan), reached, residual, {}, np.zeros(len(given), dtype=np.intp))
         parts: list[Part] = []
         with np.errstate(all="ignore"):  # what is not finite is refused
-            for places in _chunks(*given.shape):
-                parts += self._follow(given[places], places, wanted[places], out, store)
+            for i in range(0, len(given), size := max(1, _CHUNK // given.shape[1])):
+                part = slice(i, i + size)
+                level = Level.of(self.features, k, None if kept is None else kept[part], given[part], wanted[part])
+                parts += self._follow(level, np.arange(len(given))[part], out, store)
         return replace(out, parts=tuple(parts) if store else ())
 
     def normalize(self, rows: Any, targets: Any, *, store: bool = False) -> list[Imposed]:
-        """Bring features 1 to K to their targets, one level after the other.
+        """Bring features 1 to K to their targets, (K,) or (R, K), one level after the other; all levels are returned.
 
-        Parameters
-        ----------
-        rows : array_like (R, N)
-        targets : array_like (K,) or (R, K)
-        store : bool
-
-        Returns
-        -------
-        list of Imposed, one a level; a row that one level refuses is refused by those after it.
+        A row that one level refuses is refused by those after it, for the same reason.
         """
         wanted = np.atleast_1d(np.asarray(targets, dtype=np.float64))
         levels: list[Imposed] = []
-        for k in range(1, wanted.shape[-1] + 1):
-            levels.append(self.follow(levels[-1].values if levels else rows, k, wanted[..., k - 1], store=store))
-            if len(levels) > 1:
-                levels[-1].refusals.update(levels[-2].refusals)
+        for k in range(wanted.shape[-1]):
+            start = levels[-1].values if levels else rows
+            levels.append(self.follow(start, k + 1, wanted[..., k], held=wanted[..., :k], store=store))
+            levels[-1].refusals.update(levels[k - 1].refusals)
         return levels
 
-    def _checked(self, rows: Any, k: int, targets: Any) -> tuple[FloatArray, FloatArray]:
+    def _checked(self, rows: Any, k: int, targets: Any, held: Any) -> tuple[FloatArray, FloatArray, FloatArray | None]:
         given = np.ascontiguousarray(rows, dtype=np.float64)
         if given.ndim != 2 or given.shape[-1] == 0:
             raise InvalidInput(f"rows of shape (R, N) are expected, got an array of shape {given.shape}")
         if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= len(self.features):
             raise InvalidInput(f"k={k!r} was given, a feature from 1 to {len(self.features)} is expected")
-        wanted = np.asarray(targets, dtype=np.float64)
-        if wanted.shape not in ((), (len(given),)):
-            raise InvalidInput(f"targets of shape {wanted.shape} were given, one or {len(given)} are expected")
-        return given, np.broadcast_to(wanted, len(given)).copy()
+        try:
+            wanted = np.broadcast_to(np.asarray(targets, dtype=np.float64), len(given)).copy()
+            kept = None if held is None else np.broadcast_to(np.asarray(held, np.float64), (len(given), k - 1)).copy()
+        except ValueError as error:
+            raise InvalidInput(f"{len(given)} rows take one target each and {k - 1} held values, got the shapes "
+                               f"{np.shape(targets)} and {np.shape(held)}") from error
+        return given, wanted, kept
 
-    def _follow(self, start: FloatArray, places: IntArray, targets: FloatArray, out: Imposed,
-                store: bool) -> list[Part]:
+    def _follow(self, level: Level, places: IntArray, out: Imposed, store: bool) -> list[Part]:
         """Move some rows and write down what became of them."""
-        level = Level(self.features, out.k, start, self.features.values(start)[:, : out.k], targets)
-        begin, gradients = level.begin[:, -1], self.features.gradients(start, out.k)
+        start, targets, begin = level.start, level.targets, level.begin[:, -1]
+        gradients = self.features.gradients(start, out.k)
         finite = np.isfinite(level.begin).all(axis=1) & np.isfinite(gradients).all(axis=(1, 2)) & np.isfinite(targets)
         rounding = 2 * EPS * (np.abs(targets) + np.abs(gradients[:, -1] * start).mean(axis=1))
         there = finite & (np.abs(targets - begin) <= rounding)
         critical = finite & ~there & ~Frame.of(np.where(finite[:, None, None], gradients, 0)).sound[:, -1]
-        ends, ending = start.copy(), np.where(finite & ~there & ~critical, End.REACHED, End.STALLED)
+        ends, ending = start.copy(), np.where(finite & ~there & ~critical, int(End.REACHED), int(End.STALLED))
         out.residual[places] = self._residual(level, start)
         stops, legs = _stops(begin, targets, np.sqrt((gradients[:, -1] ** 2).mean(axis=1)) * _spread(start))
         parts = [Part(places, level, (), [], np.flatnonzero(there))]
-        for i, stop in enumerate(stops):
-            going = np.flatnonzero((ending == End.REACHED) & (legs > i))
+        for leg, stop in enumerate(stops):
+            going = np.flatnonzero((ending == End.REACHED) & (legs > leg))
             parts.append(self._leg(replace(parts[0], resting=going[:0]), going, ends, ending, stop, out, store))
         out.reached[places] = np.where(there, begin, self.features.values(ends)[:, out.k - 1])
         fine = there | (ending == End.REACHED)
@@ -327,11 +320,10 @@ class NarrowPath:
             out.refusals[int(places[i])] = self._outcome(reason, level, int(i), out.reached[places[i]], ends[i])
         return parts
 
-    def _leg(self, part: Part, going: IntArray, ends: FloatArray, ending: IntArray, stops: FloatArray, out: Imposed,
+    def _leg(self, part: Part, going: IntArray, ends: FloatArray, ending: NDArray[Any], stops: FloatArray, out: Imposed,
              store: bool) -> Part:
         """Bring the rows `going` to their next stops."""
-        begin = self.features.values(ends)[:, : out.k]
-        level = replace(part.level, start=ends.copy(), begin=begin, targets=stops)
+        level = Level.of(self.features, out.k, part.level.held, ends.copy(), stops)
         path = integrate(
             lambda y, s, which: level.slope(y, s, going[which]), ends[going], rtol=self.rtol,
             scale=np.maximum(_spread(ends[going]), 64 * EPS / self.rtol * np.abs(ends[going]).max(axis=1, initial=0)),
@@ -345,8 +337,7 @@ class NarrowPath:
         tape = tuple(replace(step, which=going[step.which]) for step in path.tape)
         return replace(part, level=level, tape=tape, corrections=corrections)
 
-    def _finish(self, level: Level, ends: FloatArray,
-                left: IntArray) -> tuple[list[tuple[IntArray, FloatArray]], FloatArray]:
+    def _finish(self, level: Level, ends: FloatArray, left: IntArray) -> tuple[Corrections, FloatArray]:
         """Correct the rows `left` of `ends` as long as that helps; return what was corrected, and all residuals."""
         made = []
         gap = self._residual(level, ends)
@@ -368,8 +359,7 @@ class NarrowPath:
         gradients = self.features.gradients(y, level.k)
         units = np.abs(wanted) + np.sqrt((gradients**2).mean(axis=2)) * _spread(y)[:, None]
         gap = np.abs(wanted - self.features.values(y)[:, : level.k])
-        residual: FloatArray = np.where(gap > 0, gap / units, gap).max(axis=1)
-        return residual
+        return np.asarray(np.where(gap > 0, gap / units, gap).max(axis=1))
 
     def _outcome(self, reason: str, level: Level, i: int, reached: float, end: FloatArray) -> Outcome:
         name, target, begin = self.features.names[level.k - 1], level.targets[i], level.begin[i]
@@ -382,8 +372,7 @@ class NarrowPath:
             return Outcome(False, reason, f"{name} is {reached:.6g} and does not move at fixed values of the features "
                            f"before it, {target:.6g} was asked for; perturb the sample")
         if reason == "no convergence":
-            return Outcome(False, reason, f"{name} came to {reached:.6g}, {target:.6g} was asked for, in "
-                           f"{self.max_steps} steps at most; raise max_steps, or ask for less than that")
+            return Outcome(False, reason, f"{name} came to {reached:.6g}, {target:.6g} was asked for; raise max_steps")
         gradients = self.features.gradients(end[None], level.k)
         vanishes = Frame.of(gradients).triangle[0, -1, -1] <= 1e-3 * np.sqrt((gradients[0, -1] ** 2).mean())
         why = ("a critical point of it at fixed values of the features before it" if vanishes else
@@ -409,8 +398,3 @@ def _stops(begin: FloatArray, targets: FloatArray, unit: FloatArray) -> tuple[Fl
     way = first + share * (last - first)
     stops = np.where(shrinks, np.copysign(np.exp(way), begin), unit * np.sinh(way))
     return np.where(share == 1, targets, stops), legs
-
-
-def _chunks(n_rows: int, n_samples: int) -> Iterator[IntArray]:
-    step = max(1, _CHUNK // n_samples)
-    return (np.arange(i, min(i + step, n_rows)) for i in range(0, n_rows, step))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from symdecouple.analysis.deviation_tables import title_of
+from symdecouple.analysis.deviation_tables import TINY, title_of
 from symdecouple.analysis.deviations import Deviations
 from symdecouple.analysis.orthogonality import Orthogonality
 from symdecouple.errors import InvalidInput
@@ -113,7 +113,12 @@ def _draw_map(ax: Any, each: Deviations) -> Any:
     ax.set_facecolor("0.9")
     if size <= ANNOTATED:
         for i, j in zip(*np.nonzero(~np.eye(size, dtype=bool)), strict=True):
-            shown = f"{mean[i, j]:.0f}" if mean[i, j] >= 9.95 else f"{mean[i, j]:.1f}"
-            ax.text(j, i, "0" if mean[i, j] < 1e-9 else shown, ha="center", va="center", fontsize="small",
+            ax.text(j, i, _short(mean[i, j]), ha="center", va="center", fontsize="small",
                     color="black" if mean[i, j] > 45 else "white")
     return image
+
+
+def _short(degrees: float) -> str:
+    if degrees < 0.05:
+        return "0" if degrees < TINY else "<0.1"
+    return f"{degrees:.0f}" if degrees >= 9.95 else f"{degrees:.1f}"

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 import scipy.stats
 from hypothesis import given, settings, strategies as st
-from sympy import Rational, Symbol, exp, log, sin, tanh
+from sympy import Abs, Rational, Symbol, exp, log, sin, tanh
 
 from symdecouple import (
+    Feature,
     FeatureSet,
     Group,
     InvalidInput,
@@ -243,3 +244,40 @@ def test_logarithms_of_positive_samples() -> None:
     np.testing.assert_allclose(found, [1, 0, 1], atol=1e-12)
     back = plan_of_logs.denormalize(moved, plan_of_logs.transform(points))
     np.testing.assert_allclose(back, points, rtol=1e-11)
+
+
+@pytest.mark.parametrize("path", ["auto", "relaxed", "parallel", "broad"])
+@pytest.mark.parametrize("scale", [1e300, 1e-300])
+def test_values_beyond_float64_are_refused_and_had_with_digits(path: str, scale: float) -> None:
+    points = [1.0, 2, 3, 5, 8, 13]
+    values, (outcome,) = plan("moments", path).transform([[v * scale for v in points]], on_refusal="return")
+    assert outcome.reason == "not finite" and np.isnan(values[0, 1])
+    if path in ("parallel", "broad"):  # their Newton steps start too far away
+        return
+    with mpmath.workdps(30):
+        precise = plan("moments", path).transform([v * scale for v in points], dps=30)
+        wanted = plan("moments", path).transform(points, dps=30)
+        assert max(abs(precise[2:] - wanted[2:])) < mpmath.mpf(10) ** -14
+        assert abs(precise[1] / mpmath.mpf(scale) ** 2 / wanted[1] - 1) < mpmath.mpf(10) ** -14
+
+
+@pytest.mark.parametrize("path", ["auto", "relaxed", "parallel"])
+def test_constant_samples_say_so_in_every_precision(path: str) -> None:
+    for dps in (None, 20):
+        outcome = plan("moments", path).transform([[7, 7, 7, 7]], dps=dps, on_refusal="return")[1][0]
+        assert outcome.reason == "zero variance"
+
+
+def test_kinks_that_are_allowed_stay_allowed() -> None:
+    with_kink = decouple([Mean(x), sd_feature(Mean(Abs(x))), Mean(x**2)], [2, Rational(17, 5)])
+    values = with_kink.transform([1.0, 2, -3, 4, 7])  # no sample passes 0 on the way
+    assert np.isfinite(values).all() and values[0] == pytest.approx(2.2)
+
+
+def sd_feature(expr: Any) -> Any:
+    return Feature(expr, allow_nonsmooth=["Abs"])
+
+
+def test_references_that_are_not_real_are_told_in_words() -> None:
+    with pytest.raises(InvalidInput, match="not real for every real sample"):
+        decouple([Mean(x), Mean(log(x))])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import mpmath
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from sympy import cosh, log, tanh
+from sympy import cosh, exp, log, tanh
 
 from symdecouple.errors import InvalidInput
 from symdecouple.language.mean import Mean
@@ -75,11 +76,11 @@ def test_coarse_steps_are_differentiated_as_they_are() -> None:
     start = fine.normalize(samples(POWERS, n_rows=1), [0, 1, 0])[-1].values
     level = coarse.follow(start, 4, 1.3, store=True)
     assert np.abs(level.values - fine.follow(start, 4, 1.3).values).max() > 1e-4
-    sizes = [float(step.size[0]) for step in level.parts[0].tape]
+    sizes = [float(step.size[0]) for step in level.parts[1].tape]  # part 0: rows that rest
     row = np.array([0])
 
     def same_steps(y: Array) -> Array:
-        begun = coarse.follow(y, 4, 1.3, store=True).parts[0].level
+        begun = coarse.follow(y, 4, 1.3, store=True).parts[1].level
         for i, size in enumerate(sizes):
             h, last = np.array([size]), i + 1 == len(sizes)
             y = y + h * rk._combined(rk.WEIGHTS, rk._slopes(begun.slope, y, np.zeros(1), h, row))
@@ -152,6 +153,92 @@ def test_against_differences_in_fifty_digits() -> None:
         expected = (second(1) - second(-1)) / (2 * h)
     gradients, _ = decoupled_gradients(NarrowPath(features, rtol=1e-14), np.array([row], dtype=float), [0, 1])
     assert gradients[0, 2] @ direction == pytest.approx(float(expected), rel=1e-13)
+
+
+# --- anything with values and gradients ---
+
+
+class Handwritten:
+    """Functions of three explicit coordinates that are no averages: x1 x2, and the distance from (1, 1, 1)."""
+
+    names = ("product", "distance")
+
+    def __len__(self) -> int:
+        return 2
+
+    def values(self, rows: Array) -> Array:
+        return np.stack([rows[:, 0] * rows[:, 1], np.sqrt(((rows - 1) ** 2).sum(axis=1))], axis=1)
+
+    def gradients(self, rows: Array, count: int) -> Array:
+        product = np.stack([rows[:, 1], rows[:, 0], np.zeros(len(rows))], axis=1)
+        distance = (rows - 1) / np.sqrt(((rows - 1) ** 2).sum(axis=1))[:, None]
+        return 3 * np.stack([product, distance], axis=1)[:, :count]
+
+    def curvature(self, rows: Array, weights: Array) -> Array:
+        product, away = weights[..., 0, :], rows - 1
+        total = np.stack([product[..., 1], product[..., 0], np.zeros_like(product[..., 0])], axis=-1)
+        if weights.shape[-2] == 2:
+            size, w = np.sqrt((away**2).sum(axis=-1, keepdims=True)), weights[..., 1, :]
+            total = total + (w - away * (away * w).sum(axis=-1, keepdims=True) / size**2) / size
+        return 3 * total
+
+
+def test_features_of_any_origin() -> None:
+    path = NarrowPath(Handwritten())
+    rows = np.array([[2.0, 3.0, 0.5], [1.0, 1.5, 4.0]])
+    one, two = path.normalize(rows, [5.0, 2.0])
+    assert not two.refusals
+    np.testing.assert_allclose(path.features.values(two.values), [[5.0, 2.0]] * 2, rtol=1e-14)
+    np.testing.assert_allclose(one.values[:, 2], rows[:, 2], rtol=1e-14)  # the product does not depend on it
+    product = rows[:, 0] ** 2 - rows[:, 1] ** 2  # the gradient of x1 x2 keeps x1^2 - x2^2
+    np.testing.assert_allclose(one.values[:, 0] ** 2 - one.values[:, 1] ** 2, product, rtol=1e-11)
+
+
+def test_gradients_for_features_of_any_origin() -> None:
+    path = NarrowPath(Handwritten(), rtol=1e-14)
+    row = np.array([[2.0, 3.0, 0.5]])
+    level = path.follow(row, 2, 2.0, store=True)
+    for covector in np.eye(3):
+        found = check_gradient(lambda y, c=covector: path.follow(y[None], 2, 2.0).values[0] @ c, row[0],
+                               pullback(level, covector[None])[0], first_step=0.03)
+        assert found.agrees and found.error < 1e-9, found.verdict
+
+
+def black_box(functions: Sequence[Any]) -> Any:
+    """Features known by their values only; gradients by Richardson's differences."""
+
+    class BlackBox:
+        names = tuple(f.__name__ for f in functions)
+
+        def __len__(self) -> int:
+            return len(functions)
+
+        def values(self, rows: Array) -> Array:
+            return np.stack([f(rows) for f in functions], axis=1)
+
+        def gradients(self, rows: Array, count: int) -> Array:
+            n = rows.shape[1]
+            shifts = np.eye(n)
+            estimate = [(self.values((rows[:, None] + h * shifts).reshape(-1, n))
+                         - self.values((rows[:, None] - h * shifts).reshape(-1, n))) / (2 * h) for h in (1e-3, 2e-3)]
+            slopes = ((4 * estimate[0] - estimate[1]) / 3).reshape(len(rows), n, -1)
+            return n * np.ascontiguousarray(slopes.transpose(0, 2, 1)[:, :count])
+
+    return BlackBox()
+
+
+def test_black_boxes() -> None:
+    def mean(rows: Array) -> Array:
+        return rows.mean(axis=1)
+
+    def soft_max(rows: Array) -> Array:
+        return np.log(np.exp(rows).mean(axis=1))
+
+    rows = samples(POWERS, n_rows=2, n=6)
+    found = NarrowPath(black_box([mean, soft_max]), rtol=1e-9).normalize(rows, [0.0, 0.7])[-1]
+    known = NarrowPath([Mean(x), log(Mean(exp(x)))]).normalize(rows, [0.0, 0.7])[-1]
+    np.testing.assert_allclose(found.values, known.values, atol=1e-8)
+    assert (found.residual < 1e-14).all()
 
 
 # --- rows that did not move, and rows that were refused ---

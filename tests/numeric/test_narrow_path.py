@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
 from sympy import cosh, log, tanh
 
 from symdecouple.errors import InvalidInput, UnsupportedExpression
@@ -158,13 +158,46 @@ def test_an_offset_costs_the_digits_it_takes_from_the_samples_only() -> None:
     np.testing.assert_allclose(far.values, near.values, atol=1e-6)
 
 
-@pytest.mark.parametrize("unit", [1e-70, 1e-30, 1e30, 1e70])
+@pytest.mark.parametrize("unit", [1e-40, 1e-10, 1e30, 1e70])
 def test_samples_of_any_unit(unit: float) -> None:
     rows = samples(POWERS)
     expected = NarrowPath(POWERS).normalize(rows, [0, 1, 0])[-1]
     found = NarrowPath(POWERS).normalize(unit * rows, [0, 1, 0])[-1]
     assert not found.refusals
     np.testing.assert_allclose(found.values, expected.values, atol=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-8, 1e-3, 1e3, 1e8])
+def test_fourth_moment_alone_in_closed_form_from_afar(unit: float) -> None:
+    """dx/dt = x^3 adds a constant to 1/x^2."""
+    rows = unit * samples(POWERS)
+    moved = NarrowPath([Mean(x**4)], rtol=1e-13).follow(rows, 1, 3.0)
+    assert not moved.refusals
+    for row, found in zip(rows, moved.values, strict=True):
+        base = 1 / row**2 - 1 / np.max(row**2)
+        size = brentq(lambda u, base=base: np.log(np.mean((base + np.exp(u)) ** -2.0) / 3), -10, 10, xtol=1e-15)
+        expected = np.sign(row) / np.sqrt(base + np.exp(size))
+        large = np.abs(expected) > 0.1
+        np.testing.assert_allclose(found[large], expected[large], rtol=3e-10)
+
+
+def test_an_offset_far_away_and_back() -> None:
+    path = NarrowPath([Mean(x), variance()])
+    rows = samples(POWERS)
+    far = path.follow(rows, 1, 1e8)
+    assert not far.refusals and (np.abs(far.values.mean(axis=1) - 1e8) < 1e-7).all()
+    back = path.follow(far.values, 1, rows.mean(axis=1))
+    np.testing.assert_allclose(back.values, rows, atol=1e-6)
+
+
+def test_features_that_are_held_are_put_right() -> None:
+    rows = 1e30 * samples(POWERS)
+    path = NarrowPath(POWERS)
+    centred = path.follow(rows, 1, 0.0).values
+    assert np.abs(centred.mean(axis=1)).max() > 1e10  # rounding
+    held = path.follow(centred, 2, 1.0, held=[0.0])
+    assert not held.refusals and np.abs(held.values.mean(axis=1)).max() < 1e-15
+    assert path.follow(centred, 2, 1.0).refusals  # the second moment is at least the squared mean
 
 
 def test_smaller_tolerances_come_nearer_to_the_exact_end() -> None:
@@ -262,7 +295,8 @@ def test_nothing_is_warned_of_and_the_input_stays() -> None:
         (lambda p: p.follow([[1.0, 2.0]], 0, 0.0), "from 1 to 6"),
         (lambda p: p.follow([[1.0, 2.0]], 7, 0.0), "from 1 to 6"),
         (lambda p: p.follow([[1.0, 2.0]], True, 0.0), "from 1 to 6"),
-        (lambda p: p.follow([[1.0, 2.0]], 1, [0.0, 1.0]), "one or 1 are expected"),
+        (lambda p: p.follow([[1.0, 2.0]], 1, [0.0, 1.0]), r"one target each and 0 held values, got the shapes \(2,\)"),
+        (lambda p: p.follow([[1.0, 2.0]], 2, 1.0, held=[0.0, 1.0]), "1 held values"),
         (lambda _: NarrowPath([Mean(x), Mean(x)]), "the same"),
     ],
 )
@@ -312,73 +346,3 @@ def test_frame_against_qr_in_more_digits() -> None:
     np.testing.assert_allclose(np.einsum("rjn,rn->rj", gradients, frame.combined(z))[0] / 9, np.ones(4), rtol=1e-5)
     a = frame.coefficients(z)
     np.testing.assert_allclose(np.einsum("rj,rjn->rn", a, gradients), frame.combined(z), rtol=1e-4)
-
-
-# --- anything with values and gradients ---
-
-
-class Handwritten:
-    """Functions of three explicit coordinates that are no averages: x1 x2, and the distance from (1, 1, 1)."""
-
-    names = ("product", "distance")
-
-    def __len__(self) -> int:
-        return 2
-
-    def values(self, rows: Array) -> Array:
-        return np.stack([rows[:, 0] * rows[:, 1], np.sqrt(((rows - 1) ** 2).sum(axis=1))], axis=1)
-
-    def gradients(self, rows: Array, count: int) -> Array:
-        product = np.stack([rows[:, 1], rows[:, 0], np.zeros(len(rows))], axis=1)
-        distance = (rows - 1) / np.sqrt(((rows - 1) ** 2).sum(axis=1))[:, None]
-        return 3 * np.stack([product, distance], axis=1)[:, :count]
-
-
-def test_features_of_any_origin() -> None:
-    path = NarrowPath(Handwritten())
-    rows = np.array([[2.0, 3.0, 0.5], [1.0, 1.5, 4.0]])
-    one, two = path.normalize(rows, [5.0, 2.0])
-    assert not two.refusals
-    np.testing.assert_allclose(path.features.values(two.values), [[5.0, 2.0]] * 2, rtol=1e-14)
-    np.testing.assert_allclose(one.values[:, 2], rows[:, 2], rtol=1e-14)  # the product does not depend on it
-    product = rows[:, 0] ** 2 - rows[:, 1] ** 2  # the gradient of x1 x2 keeps x1^2 - x2^2
-    np.testing.assert_allclose(one.values[:, 0] ** 2 - one.values[:, 1] ** 2, product, rtol=1e-11)
-
-
-def black_box(functions: Sequence[Any]) -> Any:
-    """Features known by their values only; gradients by Richardson's differences."""
-
-    class BlackBox:
-        names = tuple(f.__name__ for f in functions)
-
-        def __len__(self) -> int:
-            return len(functions)
-
-        def values(self, rows: Array) -> Array:
-            return np.stack([f(rows) for f in functions], axis=1)
-
-        def gradients(self, rows: Array, count: int) -> Array:
-            n = rows.shape[1]
-            shifts = np.eye(n)
-            estimate = [(self.values((rows[:, None] + h * shifts).reshape(-1, n))
-                         - self.values((rows[:, None] - h * shifts).reshape(-1, n))) / (2 * h) for h in (1e-3, 2e-3)]
-            slopes = ((4 * estimate[0] - estimate[1]) / 3).reshape(len(rows), n, -1)
-            return n * np.ascontiguousarray(slopes.transpose(0, 2, 1)[:, :count])
-
-    return BlackBox()
-
-
-def test_black_boxes() -> None:
-    def mean(rows: Array) -> Array:
-        return rows.mean(axis=1)
-
-    def soft_max(rows: Array) -> Array:
-        return np.log(np.exp(rows).mean(axis=1))
-
-    from sympy import exp
-
-    rows = samples(POWERS, n_rows=2, n=6)
-    found = NarrowPath(black_box([mean, soft_max]), rtol=1e-9).normalize(rows, [0.0, 0.7])[-1]
-    known = NarrowPath([Mean(x), log(Mean(exp(x)))]).normalize(rows, [0.0, 0.7])[-1]
-    np.testing.assert_allclose(found.values, known.values, atol=1e-8)
-    assert (found.residual < 1e-14).all()
