@@ -49,6 +49,7 @@ $(VENV)/.made:
 # numba is an extra that nothing depends on: where it has no wheel, go on without.
 $(VENV)/.runtime: pyproject.toml $(VENV)/.made
 	$(PIP) install --only-binary numba,llvmlite --editable ".[fast]" || $(PIP) install --editable .
+	-$(BIN)/symdecouple compile
 	@touch $@
 
 $(VENV)/.test: pyproject.toml $(VENV)/.runtime

@@ -54,7 +54,7 @@ ORDER = {
     "plotting": "orthogonality_plot",
     "cli": (
         "exit_codes arguments waiting declaration cells text_file samples sample_rows shape_rows moment_rows plan_rows "
-        "report normalized_report plan_report decouple check demo command"
+        "report normalized_report plan_report decouple check demo compile_kernels command"
     ),
     "reproduction": "",
 }

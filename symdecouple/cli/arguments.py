@@ -30,6 +30,7 @@ commands:
   decouple FILE      orthokurtosis, decoupled moments or your own features of a file,
                      the plan behind them, and its formulas as text, LaTeX or code
   demo               a guided tour on Michelson's speed of light, in seconds
+  compile            compile the kernels for large arrays, once (needs numba)
 
   symdecouple COMMAND --help    tells more about one of them"""
 
@@ -110,6 +111,10 @@ examples:
 
 exit codes: 0 every value computed, 4 some were refused, 3 bad input"""
 
+
+_COMPILE = """\
+Compile the kernels that large arrays use where numba is installed, and keep them
+on the disk: a quarter of a minute, once. Nothing else depends on it."""
 
 _DEMO = """\
 A guided tour on Michelson's measurements of the speed of light, 1879: features
@@ -284,14 +289,15 @@ def _add_decouple(parser: argparse.ArgumentParser) -> None:
     add("--encoding", default="auto", metavar="NAME", help="of text; auto (default) is UTF-8, or UTF-16 with its mark")
 
 
-def _add_demo(parser: argparse.ArgumentParser) -> None:
-    """The tour takes no arguments."""
+def _add_nothing(parser: argparse.ArgumentParser) -> None:
+    """For commands without arguments."""
 
 
 COMMANDS: dict[str, tuple[str, str, Callable[[argparse.ArgumentParser], None]]] = {
     "check": (_CHECK, _CHECK_MORE, _add_check),
     "decouple": (_DECOUPLE, _DECOUPLE_MORE, _add_decouple),
-    "demo": (_DEMO, "", _add_demo),
+    "demo": (_DEMO, "", _add_nothing),
+    "compile": (_COMPILE, "", _add_nothing),
 }
 """Each command's description, what follows its options in the help, and its options."""
 

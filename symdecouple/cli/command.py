@@ -87,6 +87,10 @@ def _run(arguments: argparse.Namespace) -> int:
         from symdecouple.cli import decouple
 
         return decouple.run(arguments)
+    if arguments.command == "compile":
+        from symdecouple.cli import compile_kernels
+
+        return compile_kernels.run()
     from symdecouple.cli import demo
 
     return demo.run()

@@ -66,6 +66,8 @@ def extrapolated(
     which, h, settled = np.arange(n_rows), FIRST, np.zeros(n_rows, dtype=np.bool_)
     with np.errstate(all="ignore"):
         for _ in range(_LADDERS):
+            if not len(which):
+                break
             sides = [quotient(which, h / 2**j) for j in range(n_steps)]
             rounding = np.stack([side[1] for side in sides])
             found, doubt = _least_moved(np.stack([side[0] for side in sides]), rounding)
@@ -75,8 +77,6 @@ def extrapolated(
             fine = (error[which] <= _SETTLED * size) | (error[which] <= _NEAR_ROUNDING * rounding[-1])
             settled[which] = fine.all(axis=1)
             which, h = which[~settled[which]], h / 2 ** (n_steps - 1)
-            if not len(which):
-                break
     return best, error, settled
 
 

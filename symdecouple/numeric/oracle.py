@@ -6,8 +6,8 @@ can be checked: two answers for one sample must agree, and a gradient must agree
 one direction.
 
 Without a gradient, differences take its place (`numeric.differences`); steps are parts of the standard deviation of the
-sample vector, and what they lose is judged by the noise of the function, which is measured. A gradient costs 10 N values,
-a product with the Hessian matrix 16 N of them, or 10 gradients.
+sample vector, and what they lose is judged by the noise of the function, which is measured. A gradient costs 10 N
+values, a product with the Hessian matrix 16 N of them, or 10 gradients.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from symdecouple.numeric.differences import extrapolated, scales
 __all__ = ["HIDDEN", "RESOLVED", "Oracle"]
 
 EPS = float(np.finfo(np.float64).eps)
-RESOLVED = 2.0**-20
+RESOLVED = 2.0**-28
 """Gradients whose error is above this part of them are not used."""
 HIDDEN = 8.0
 """Gradients below so many times their rounding are not told from 0."""
@@ -133,8 +133,8 @@ class Oracle:
         for i, r in enumerate(open_rows):
             if not errors[i] <= RESOLVED:
                 found[int(r)] = Outcome(False, "gradient not resolved", f"{self.name}: differences give its gradient "
-                                        f"to {errors[i]:.1e} of its size only; is it smooth, and in 64 bits? Or give "
-                                        "gradient=")
+                                        f"to {errors[i]:.1e} of its size only; is it smooth, in 64 bits, and without "
+                                        "an offset that hides it? Or give gradient=")
             elif not np.isfinite(gradients[i]).all():
                 found[int(r)] = self._gradient_complaint(given[i])
             elif doubts[i] <= _AGREES * sizes[i] < abs(slopes[i] - differences[i]):

@@ -197,9 +197,9 @@ def test_features_of_any_origin() -> None:
 def test_gradients_for_features_of_any_origin() -> None:
     path = NarrowPath(Handwritten(), rtol=1e-14)
     row = np.array([[2.0, 3.0, 0.5]])
-    level = path.follow(row, 2, 2.0, store=True)
+    level = path.follow(row, 2, 2.5, store=True)
     for covector in np.eye(3):
-        found = check_gradient(lambda y, c=covector: path.follow(y[None], 2, 2.0).values[0] @ c, row[0],
+        found = check_gradient(lambda y, c=covector: path.follow(y[None], 2, 2.5).values[0] @ c, row[0],
                                pullback(level, covector[None])[0], first_step=0.03)
         assert found.agrees and found.error < 1e-9, found.verdict
 

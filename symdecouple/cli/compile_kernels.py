@@ -1,0 +1,28 @@
+"""``symdecouple compile``: the compiled kernels, made once and kept on the disk, so that no later call waits for them."""
+
+from __future__ import annotations
+
+import time
+
+from symdecouple.cli.exit_codes import ExitCode
+from symdecouple.numeric import jit, moebius_jit, moment_path_jit
+
+__all__ = ["run"]
+
+_KERNELS = (("orthokurtosis", moebius_jit), ("decoupled moments", moment_path_jit))
+
+
+def run() -> int:
+    """Compile what is not compiled yet, and say how long it took."""
+    if not jit.is_available():
+        print('numba is not installed, and everything works without it; pip install "symdecouple[fast]" makes large '
+              "arrays several times faster")
+        return ExitCode.OK
+    for name, module in _KERNELS:
+        if module.KERNELS.are_warm():
+            print(f"{name}: compiled already")
+            continue
+        start = time.perf_counter()
+        module.warm()
+        print(f"{name}: compiled in {time.perf_counter() - start:.0f} s", flush=True)
+    return ExitCode.OK

@@ -1,0 +1,36 @@
+"""The command that warms the compiled kernels: what it says with numba, and without."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from symdecouple.cli import compile_kernels
+from symdecouple.cli.command import main
+from symdecouple.numeric import jit
+
+
+def kernels(are_warm: bool, calls: list[str]) -> SimpleNamespace:
+    return SimpleNamespace(KERNELS=SimpleNamespace(are_warm=lambda: are_warm), warm=lambda: calls.append("warm"))
+
+
+def test_what_is_cold_is_compiled_and_what_is_warm_is_left(monkeypatch: pytest.MonkeyPatch,
+                                                         capsys: pytest.CaptureFixture[str]) -> None:
+    calls: list[str] = []
+    monkeypatch.setattr(jit, "is_available", lambda: True)
+    monkeypatch.setattr(compile_kernels, "_KERNELS", (("one", kernels(False, calls)), ("two", kernels(True, calls))))
+    assert main(["compile"]) == 0
+    assert calls == ["warm"]
+    out = capsys.readouterr().out
+    assert "one: compiled in" in out and "two: compiled already" in out
+
+
+def test_without_numba_it_says_what_would_help(monkeypatch: pytest.MonkeyPatch,
+                                              capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(jit, "is_available", lambda: False)
+    assert main(["compile"]) == 0
+    assert 'pip install "symdecouple[fast]"' in capsys.readouterr().out
+
+
+def test_it_takes_no_arguments(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compile", "everything"]) == 3
+    assert "everything" in capsys.readouterr().err
