@@ -22,17 +22,26 @@ from symdecouple.calculus.coordinate_frame import CoordinateFrame
 from symdecouple.calculus.evidence import numeric_evidence
 from symdecouple.calculus.exceptional import exceptions
 from symdecouple.calculus.frame import Frame, recent_frame
-from symdecouple.calculus.independence import SEED, check_independence, check_size, is_generic, settled
+from symdecouple.calculus.independence import (
+    SEED,
+    check_independence,
+    check_size,
+    is_generic,
+    settled,
+    without_expression,
+)
 from symdecouple.calculus.membership import Membership
 from symdecouple.calculus.subject import Subject
 from symdecouple.calculus.witness import Witness, find_witness
-from symdecouple.errors import BudgetExceeded, UnsupportedExpression
+from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
+from symdecouple.language.feature import FeatureSet
 from symdecouple.verdict import Status, Verdict
 
 __all__ = ["check_frobenius"]
 
 
-def check_frobenius(features: Any, *, n_samples: int | None = None, budget: float = 30.0) -> Verdict:
+def check_frobenius(features: Any, *, n_samples: int | None = None, budget: float = 30.0,
+                    samples: Any = None) -> Verdict:
     """Decide exactly whether the gradients span an involutive distribution (condition C2).
 
     Parameters
@@ -42,6 +51,8 @@ def check_frobenius(features: Any, *, n_samples: int | None = None, budget: floa
         Decide for this sample size; default: for every size at once.
     budget : float
         Seconds; past them the verdict is UNDECIDED with the evidence so far.
+    samples : array_like (..., N), optional
+        Only for sets with black boxes, which have no exact answer: look at these samples, for a NUMERICAL verdict.
 
     Returns
     -------
@@ -52,7 +63,7 @@ def check_frobenius(features: Any, *, n_samples: int | None = None, budget: floa
     Raises
     ------
     InvalidInput
-        For a sample size below 2 or one that contradicts the coordinates.
+        For a sample size below 2 or one that contradicts the coordinates; for samples where the question is exact.
 
     Notes
     -----
@@ -69,6 +80,15 @@ def check_frobenius(features: Any, *, n_samples: int | None = None, budget: floa
     (0, 0, 2)
     """
     subject = Subject.of(features)
+    if (verdict := without_expression(subject, "C2", n_samples)) is not None and samples is not None:
+        from symdecouple.numeric.empirical import empirical_frobenius
+
+        return empirical_frobenius(FeatureSet(subject.items), samples, n_samples=n_samples, budget=budget)
+    if verdict is not None:
+        return verdict
+    if samples is not None:
+        raise InvalidInput("all of these features have expressions, and C2 is decided exactly, for every sample: leave "
+                           "samples= out")
     return _decide(subject, check_size(subject, n_samples), budget)
 
 

@@ -27,7 +27,7 @@ from symdecouple.calculus.witness import find_witness
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.verdict import Status, Verdict
 
-__all__ = ["check_independence", "check_size"]
+__all__ = ["check_independence", "check_size", "without_expression"]
 
 SEED = 20260
 LARGE = 16
@@ -63,6 +63,8 @@ def check_independence(features: Any, *, n_samples: int | None = None, budget: f
     'REFUTED'
     """
     subject = Subject.of(features)
+    if (verdict := without_expression(subject, "C1", n_samples)) is not None:
+        return verdict
     return _decide(subject, check_size(subject, n_samples), budget)
 
 
@@ -82,6 +84,16 @@ def _decide(subject: Subject, n_samples: int | None, budget: float, look_for_exc
         answer["exceptions"] = exceptions(subject, (answer["status"], None), None, decide, clock)
     return Verdict("C1", subject=subject.texts(), n_samples=n_samples,
                    redecide=partial(_again, subject, n_samples, budget), seconds=time.perf_counter() - start, **answer)
+
+
+def without_expression(subject: Subject, question: str, n_samples: int | None) -> Verdict | None:
+    """Return an UNDECIDED verdict where an item is a black box, which there is nothing to decide by; else None."""
+    boxes = [str(item) for item in subject.items if item.kind == "black box"]
+    if not boxes:
+        return None
+    reason = (f"{', '.join(boxes)} {'is a black box' if len(boxes) == 1 else 'are black boxes'}, without an expression "
+              "to decide by; check_frobenius(features, samples=X) looks at samples")
+    return Verdict(question, Status.UNDECIDED, subject.texts(), n_samples, reason=reason)
 
 
 def check_size(subject: Subject, n_samples: int | None) -> int | None:

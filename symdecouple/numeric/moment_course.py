@@ -64,6 +64,14 @@ class Course:
         moved: FloatArray = direction * rate[:, None]
         return moved
 
+    def stretch(self, z: FloatArray, which: IntArray) -> FloatArray:
+        """Largest derivative of the velocity by the value, at least 0: how fast errors of values may grow with s."""
+        basis, _ = orthogonal_basis(z, self.k, taken(self.weights, which))
+        *_, (_, steepness) = basis.with_derivatives(z)
+        rate = self.distance[which] / (self.k * basis.norm[-1])
+        fastest: FloatArray = np.max(rate[:, None] * steepness, axis=1, initial=0.0)
+        return fastest
+
     def corrected(self, z: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
         """One Newton step towards the moments that belong to s."""
         goal = self.goal[:, which].copy()

@@ -10,12 +10,12 @@ import numpy as np
 
 from symdecouple.numeric.batch import FloatArray
 
-__all__ = ["FAST", "add_up_polynomials", "decompose", "means_to", "moment", "polynomial"]
+__all__ = ["FAST", "add_up_polynomials", "decompose", "means_to", "moment", "polynomial", "steepest"]
 
 BLOCK = 512
 _BLOCKS = 16
 
-FAST = ("moment", "_block_sums", "_block_sums_4", "_block_sums_5", "polynomial")  # sums in any order
+FAST = ("moment", "_block_sums", "_block_sums_4", "_block_sums_5", "polynomial", "steepest")  # sums in any order
 
 
 def moment(z: FloatArray, k: int) -> float:
@@ -164,3 +164,20 @@ def polynomial(y: FloatArray, c: FloatArray, k: int, kept: float, out: FloatArra
                     power[i] = power[i] * v[i] + d
             for i in range(m):
                 o[i] = power[i] * v[i] + c[0]
+
+
+def steepest(y: FloatArray, c: FloatArray, k: int) -> float:
+    """Largest derivative of sum_i c_i y^i, i < k, over the values; at least 0."""
+    largest = 0.0
+    power = np.empty(BLOCK)
+    for begin in range(0, len(y), BLOCK):
+        v = y[begin : begin + BLOCK]
+        m = len(v)
+        for i in range(m):
+            power[i] = (k - 1) * c[k - 1]
+        for j in range(k - 2, 0, -1):
+            for i in range(m):
+                power[i] = power[i] * v[i] + j * c[j]
+        for i in range(m):
+            largest = max(largest, power[i])
+    return largest

@@ -14,15 +14,14 @@ of the k-th raw moment is deviation^k times that of z.
 
 *What ends a path.* At a critical point p_(k-1) vanishes on the sample: k-1 distinct values are left, apart from
 rounding. A target behind it is not attainable on this path; the value that was reached is its limit to about twelve
-digits. Rows where that is known beforehand are refused at once: fewer than k distinct values, a target that is no
+digits. A path that pulls values apart takes errors with it: it is followed again in smaller steps where they grow
+beyond 1e-9, and refused where rounding grows by more than 2**24. Rows where that is known beforehand are refused at once: fewer than k distinct values, a target that is no
 moment beside the ones held (the Hankel matrix), a fourth moment of N/2 and more at no skewness.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,17 +31,18 @@ from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.moment_basis import Weights, free_direction, hankel_norms, power_means
 from symdecouple.numeric.moment_course import Course, correct, residuals, taken
 from symdecouple.numeric.ranges import orthokurtosis_range
-from symdecouple.numeric.runge_kutta import End, Path, integrate
+from symdecouple.numeric.runge_kutta import End, Path, Step, integrate
 
-__all__ = ["MOST_GROWTH", "RESIDUAL", "RTOL", "Followed", "follow", "pulled_apart"]
+__all__ = ["GROWN", "MOST_GROWTH", "RESIDUAL", "RTOL", "SHARP", "Followed", "follow", "pulled_apart"]
 
 RTOL = 1e-11  # local error of a step in standard deviations: 1e-9 in moments to order 6, with a digit to spare
 RESIDUAL = 2e-14  # of a moment, relative to Mean|z|^j: what counts as there
 _SETTLED = 5e-15  # no further correction
 _CORRECTIONS = 4
 _FEW = 1e-7  # D_(k-1)/h_(2k-2) below which distinct values are counted
-_CROWDED = 1e-3  # and below which growth is looked at
 MOST_GROWTH = 2.0**24  # leaves about half of the digits
+GROWN = 1e-9  # error of a path, grown, beyond which it is followed again
+SHARP = 1e-14  # with this tolerance
 _FIRST = 0.1  # the first step moves a row by this many standard deviations
 
 
@@ -59,8 +59,8 @@ class Followed:
     attained : array (R,)
         Raw k-th moment that was reached: the target, or the last value before a refusal.
     growth : array (R,)
-        By how much the path pulled values apart, at most, where the sample was crowded at its start; else 1. Rounding
-        of the start grows by it.
+        By how much the path pulls near values apart, at most: the exponential of the integral of its largest derivative
+        by the value. Errors grow with it. 1 in rows that stayed or did not arrive.
     refusals : dict
         `Outcome` by row.
     course, path : Course, Path
@@ -135,13 +135,14 @@ def follow(
         refused = np.zeros(len(rows), dtype=np.bool_)
         refused[list(refusals)] = True
         moving = np.flatnonzero(~refused & ~(at_start <= RESIDUAL))
-        path = _integrate(course, moving, rtol, store)
+        path, growth = _integrate(course, moving, rtol, store)
+        path, growth = _sharpened(course, path, growth, rtol, store)
         residual = at_start.copy()
         residual[moving] = _settle(course, path.values, moving)
         values = rows.copy()
         values[moving] = course.centre[moving, None] + course.unit[moving, None] * path.values[moving]
         arrived = (path.ending == End.REACHED) & (residual <= RESIDUAL)
-        growth = _growth(course, path, moving[arrived[moving]])
+        growth[~arrived] = 1
         refusals |= {int(i): _why(course, path, i) for i in moving[~arrived[moving]]}
         refusals |= {int(i): pulled_apart(k, growth[i]) for i in np.flatnonzero(growth > MOST_GROWTH)}
         gone = sorted(refusals)
@@ -204,23 +205,31 @@ def _unattainable(course: Course, i: int | np.intp, why: str) -> Outcome:
 # --- the path ---
 
 
-def _integrate(course: Course, moving: IntArray, rtol: float, store: bool) -> Path:
-    """The paths of the rows named in `moving`; the others stay at s = 0."""
-
-    def renamed(function: Callable[[FloatArray, FloatArray, IntArray], FloatArray]) -> Any:
-        return lambda z, s, which: function(z, s, moving[which])
-
+def _integrate(course: Course, moving: IntArray, rtol: float, store: bool) -> tuple[Path, FloatArray]:
+    """The paths of the rows named in `moving`, and how much errors grew; the others stay at s = 0."""
     z = course.start[moving]
+    log_growth, passed, stretch = np.zeros(len(moving)), np.zeros(len(moving)), course.stretch(z, moving)
+
+    def slope(z: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
+        return course.slope(z, s, moving[which])
+
+    def after_step(z: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
+        corrected = course.corrected(z, s, moving[which])
+        now = course.stretch(corrected, moving[which])
+        log_growth[which] += (s - passed[which]) * (stretch[which] + now) / 2
+        passed[which], stretch[which] = s, now
+        return corrected
+
     _, norm = free_direction(z, course.k, taken(course.weights, moving))
     speed = np.abs(course.distance[moving]) / (course.k * np.sqrt(norm))
     first = np.where(np.isfinite(speed), np.minimum(1.0, _FIRST / speed), 1.0)
     found = integrate(
-        renamed(course.slope),
+        slope,
         z,
         rtol=rtol,
         scale=np.ones(len(moving)),
         first_step=first,
-        after_step=renamed(course.corrected),
+        after_step=after_step,
         store=store,
     )
     n_rows = len(course.start)
@@ -230,11 +239,13 @@ def _integrate(course: Course, moving: IntArray, rtol: float, store: bool) -> Pa
         np.full(n_rows, End.REACHED, dtype=np.int8),
         np.zeros(n_rows, dtype=np.intp),
         np.zeros(n_rows, dtype=np.intp),
-        tuple(type(step)(moving[step.which], step.begin, step.size, step.values) for step in found.tape),
+        tuple(Step(moving[step.which], step.begin, step.size, step.values) for step in found.tape),
     )
     for name in ("values", "reached", "ending", "steps", "failed"):
         getattr(path, name)[moving] = getattr(found, name)
-    return path
+    growth = np.ones(n_rows)
+    growth[moving] = np.exp(log_growth)
+    return path, growth
 
 
 def _settle(course: Course, z: FloatArray, moving: IntArray) -> FloatArray:
@@ -256,19 +267,22 @@ def _settle(course: Course, z: FloatArray, moving: IntArray) -> FloatArray:
     return residual
 
 
-def _growth(course: Course, path: Path, which: IntArray) -> FloatArray:
-    """Largest ratio of a gap at the end to the same gap at the start; 1 where the start is not crowded."""
-    growth = np.ones(len(course.start))
-    start = course.start[which]
-    _, norm = free_direction(start, course.k, taken(course.weights, which))
-    highest = power_means(start, 2 * course.k - 2, taken(course.weights, which))[-1]
-    for i in which[~(norm > _CROWDED * highest)]:
-        order = np.argsort(course.start[i], kind="stable")
-        before, after = np.diff(course.start[i, order]), np.diff(path.values[i, order])
-        growth[i] = np.max(after[before > 0] / before[before > 0], initial=1.0)
-        if after.min() < -(2.0**-40):  # the order was lost, and with it all that tells the values apart
-            growth[i] = np.inf
-    return growth
+def _sharpened(
+    course: Course, path: Path, growth: FloatArray, rtol: float, store: bool
+) -> tuple[Path, FloatArray]:
+    """Follow rows again, in smaller steps, whose errors grew beyond what was asked for."""
+    again = np.flatnonzero((path.ending == End.REACHED) & (rtol * growth > GROWN) & (growth <= MOST_GROWTH))
+    if rtol <= SHARP or not len(again):
+        return path, growth
+    second, second_growth = _integrate(course, again, SHARP, store)
+    for name in ("values", "reached", "ending", "steps", "failed"):
+        getattr(path, name)[again] = getattr(second, name)[again]
+    growth[again] = second_growth[again]
+    tape = []
+    for step in path.tape:
+        kept = ~np.isin(step.which, again)
+        tape.append(Step(step.which[kept], step.begin[kept], step.size[kept], step.values[kept]))
+    return replace(path, tape=(*tape, *second.tape)), growth
 
 
 def pulled_apart(k: int, growth: float) -> Outcome:

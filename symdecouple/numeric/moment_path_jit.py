@@ -26,8 +26,17 @@ from numpy.typing import NDArray
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.jit import Kernels
 from symdecouple.numeric.moment_course import NOISE
-from symdecouple.numeric.moment_loops import BLOCK, FAST, add_up_polynomials, decompose, means_to, moment, polynomial
-from symdecouple.numeric.moment_path import RESIDUAL, RTOL
+from symdecouple.numeric.moment_loops import (
+    BLOCK,
+    FAST,
+    add_up_polynomials,
+    decompose,
+    means_to,
+    moment,
+    polynomial,
+    steepest,
+)
+from symdecouple.numeric.moment_path import GROWN, MOST_GROWTH, RESIDUAL, RTOL, SHARP
 from symdecouple.numeric.runge_kutta import FIFTH, STAGES, THIRD, WEIGHTS
 
 __all__ = ["KERNELS", "Climbed", "climb_compiled", "climb_rows", "warm"]
@@ -48,6 +57,8 @@ _FIRST = 0.1
 _MOST_STEPS = 100
 _SKEW_STEPS = 40
 _FARTHEST = 0.5  # |s| max|z| of one step along the skew flow
+_GROWN_BY = float(np.log(GROWN / RTOL))
+_MOST = float(np.log(MOST_GROWTH))
 _FAST = (*FAST, "_combine", "_error")
 
 
@@ -130,7 +141,7 @@ def climb_rows(
 ) -> None:
     """Climb every open row in place; `moments` (R, order + 1) and `done` are filled in."""
     n = values.shape[1]
-    slopes, stage, fresh = np.empty((12, n)), np.empty(n), np.empty(n)
+    slopes, start, stage, fresh = np.empty((12, n)), np.empty(n), np.empty(n), np.empty(n)
     for r in range(len(values)):
         if not open_rows[r]:
             continue
@@ -138,11 +149,20 @@ def climb_rows(
         for i in range(n):
             z[i] = z[i] * scale[r] - offset[r]
         good = _unskew(z, goal)
+        total = 0.0
         for k in range(4, order):
             if not good:
                 break
             moments[r, k] = moment(z, k)
-            good = _follow(z, k, goal, slopes, stage, fresh)
+            for i in range(n):
+                start[i] = z[i]
+            log_growth = _follow(z, k, goal, RTOL, slopes, stage, fresh)
+            if log_growth > _GROWN_BY:
+                for i in range(n):
+                    z[i] = start[i]
+                log_growth = _follow(z, k, goal, SHARP, slopes, stage, fresh)
+            total += log_growth
+            good = log_growth >= 0 and total <= _MOST
         if good:
             moments[r, order] = moment(z, order)
         done[r] = good
@@ -272,21 +292,27 @@ def _slope(
 
 
 def _follow(
-    z: FloatArray, k: int, goal: FloatArray, slopes: FloatArray, stage: FloatArray, fresh: FloatArray
-) -> bool:
-    """Level k, in place; False where a careful look is needed."""
+    z: FloatArray,
+    k: int,
+    goal: FloatArray,
+    rtol: float,
+    slopes: FloatArray,
+    stage: FloatArray,
+    fresh: FloatArray,
+) -> float:
+    """Level k, in place; the logarithm of how much errors grew, -1 where a careful look is needed."""
     means, lower, norm, c = np.empty(2 * k - 1), np.empty((k, k)), np.empty(k), np.empty(k)
     means_to(z, k, means)
     kept = decompose(means, k, lower, norm)
     if not kept > _CROWDED:
-        return False
+        return -1.0
     if _residual(means, k, goal, c) <= RESIDUAL:
-        return True
+        return 0.0
     first, wanted = means[k], np.empty(k + 1)
     for j in range(k + 1):
         wanted[j] = goal[j]
     distance = wanted[k] - first
-    s = 0.0
+    s = taken = stretch = log_growth = 0.0
     h = min(1.0, _FIRST * k * np.sqrt(norm[k - 1]) / abs(distance))
     begun = False
     for _ in range(_MOST_STEPS):
@@ -295,14 +321,17 @@ def _follow(
             h = 1 - s
         if not begun:
             _slope(z, k, distance, lower, norm, c, slopes[0])
+            now = steepest(z, c, k)
+            log_growth += taken * (stretch + now) / 2
+            stretch = now
             begun = True
         for i in range(1, 12):
             _combine(z, slopes, i, h, stage)
             means_to(stage, k, means)
             if not decompose(means, k, lower, norm) > _LOST:
-                return False
+                return -1.0
             _slope(stage, k, distance, lower, norm, c, slopes[i])
-        error = _error(slopes, h) / RTOL
+        error = _error(slopes, h) / rtol
         factor = 0.9 * max(error, 1e-30) ** -0.125
         if not error <= 1:
             h *= min(max(factor, 0.2), 0.5)
@@ -314,16 +343,18 @@ def _follow(
             residual = _settle(fresh, k, wanted, means, lower, norm, c)
             for i in range(len(z)):
                 z[i] = fresh[i]
-            return residual <= RESIDUAL
+            _slope(z, k, distance, lower, norm, c, stage)
+            log_growth += h * (stretch + steepest(z, c, k)) / 2
+            return log_growth if residual <= RESIDUAL else -1.0
         means_to(fresh, k, means)
         if not decompose(means, k, lower, norm) > _LOST:
-            return False
+            return -1.0
         if _residual(means, k, wanted, c) > NOISE:
             _corrected(fresh, k, lower, norm, c)
             means_to(fresh, k, means)
             decompose(means, k, lower, norm)
         for i in range(len(z)):
             z[i] = fresh[i]
-        begun = False
+        begun, taken = False, h
         h *= min(max(factor, 0.2), 8.0)
-    return False
+    return -1.0
