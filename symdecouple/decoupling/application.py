@@ -72,7 +72,8 @@ class Application:
             for j in range(start, end):
                 covectors = np.full(rows.shape, np.nan, dtype=rows.dtype)
                 covectors[fine] = _evaluated(self._gradients[j], at.values[fine]) / rows.shape[1]
-                out[fine, j] = at.pullback(covectors)[fine]
+                with np.errstate(all="ignore"):
+                    out[fine, j] = at.pullback(covectors)[fine]
                 refusals |= self._wrong(fine[~_finite(out[fine, j]).all(axis=1)], j, "critical point", "it, or a "
                                         "feature before it, has no gradient to go along at this sample")
         return out, residual, refusals

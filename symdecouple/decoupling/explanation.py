@@ -89,8 +89,9 @@ class Explanation:
 
 
 def _row(note: LevelNote) -> str:
-    formula = rf"$\displaystyle {html.escape(note.latex)}$" if note.latex else html.escape(note.formula)
-    why = " ".join(text for text in (note.reason, note.domain) if text)
+    parts = note.latex.split(r",\quad ") if note.latex else []  # separate formulas can be wrapped
+    formula = ", ".join(rf"$\displaystyle {html.escape(part)}$" for part in parts) or html.escape(note.formula)
+    why = ". ".join(text.rstrip(".") for text in (note.reason, note.domain) if text)
     cells: Sequence[str] = (str(note.level), rf"${html.escape(note.title_latex)}$", html.escape(note.method), formula,
                             html.escape(why))
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"

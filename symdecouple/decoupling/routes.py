@@ -10,6 +10,7 @@ with D the derivative of the motion, flow parameters held, and P_perp the projec
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -82,7 +83,8 @@ class ClosedRoute:
         def pullback(covectors: Array) -> Array:
             out = np.full(rows.shape, np.nan, dtype=rows.dtype)
             for r, moved in found.items():
-                out[r] = moved.slope * off(covectors[r], self.leaf.generators(moved.values, k))
+                with suppress(ZeroDivisionError), np.errstate(all="ignore"):  # dependent generators: NaN
+                    out[r] = moved.slope * off(covectors[r], self.leaf.generators(moved.values, k))
             return out
 
         nan = mpmath.nan if rows.dtype == object else np.nan

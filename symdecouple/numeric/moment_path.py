@@ -14,9 +14,12 @@ of the k-th raw moment is deviation^k times that of z.
 
 *What ends a path.* At a critical point p_(k-1) vanishes on the sample: k-1 distinct values are left, apart from
 rounding. A target behind it is not attainable on this path; the value that was reached is its limit to about twelve
-digits. A path that pulls values apart takes errors with it: it is followed again in smaller steps where they grow
-beyond 1e-9, and refused where rounding grows by more than 2**24. Rows where that is known beforehand are refused at once: fewer than k distinct values, a target that is no
+digits. Rows where that is known beforehand are refused at once: fewer than k distinct values, a target that is no
 moment beside the ones held (the Hankel matrix), a fourth moment of N/2 and more at no skewness.
+
+*What errors do.* A path that pulls near values apart takes errors with it, by the exponential of the integral of its
+largest derivative by the value. Where the error of its steps would grow beyond 1e-9 it is followed again in smaller
+ones, and where rounding grows by more than 2**24 the row is refused.
 """
 
 from __future__ import annotations

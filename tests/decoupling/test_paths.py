@@ -281,3 +281,10 @@ def sd_feature(expr: Any) -> Any:
 def test_references_that_are_not_real_are_told_in_words() -> None:
     with pytest.raises(InvalidInput, match="not real for every real sample"):
         decouple([Mean(x), Mean(log(x))])
+
+
+@pytest.mark.parametrize("dps", [None, 20])
+def test_gradients_at_a_critical_point_are_refused(dps: int | None) -> None:
+    """Two values in equal numbers have skewness 0 already, where the generators are dependent."""
+    found, (outcome,) = plan("moments").gradients([[0, 0, 1, 1]], dps=dps, on_refusal="return")
+    assert outcome.reason == "critical point" and np.isfinite(found[0, :2].astype(float)).all()

@@ -201,8 +201,21 @@ def test_crowds_that_rounding_has_blurred_are_refused() -> None:
     rng = np.random.default_rng(8)
     wide, narrow = (at_level_3(np.arange(24) % 2 + width * rng.random(24)) for width in (1e-5, 1e-10))
     there = follow(wide, 4, 3.0, held=GAUSSIAN[:3])
-    assert not there.refusals and 1e4 < there.growth[0] < 1e6
+    order = np.argsort(wide[0])
+    apart = np.max(np.diff(there.values[0, order]) / np.diff(wide[0, order]))
+    assert not there.refusals and apart > 1e4 and apart <= there.growth[0] <= 100 * apart
     assert follow(narrow, 4, 3.0, held=GAUSSIAN[:3]).refusals[0].reason == "beyond float64"
+
+
+def test_paths_that_pull_values_apart_take_smaller_steps_or_are_refused() -> None:
+    """Half of the values of gamma(.05) crowd at the minimum: nothing near a critical point, yet errors grow."""
+    grown = at_level_3(np.random.default_rng(0).gamma(0.2, size=(1, 300)))
+    there = follow(grown, 4, 3.0, held=GAUSSIAN[:3])
+    sharp = follow(grown, 4, 3.0, held=GAUSSIAN[:3], rtol=1e-14)
+    assert there.growth[0] > 100 and np.array_equal(there.values, sharp.values)
+    torn = at_level_3(np.random.default_rng(5).gamma(0.03, size=(6, 40)))
+    found = follow(torn, 4, 3.0, held=GAUSSIAN[:3])
+    assert "beyond float64" in {o.reason for o in found.refusals.values()}
 
 
 @pytest.mark.parametrize("k", [1, 2])
