@@ -126,4 +126,5 @@ def _others(count: int, refused: dict[int, Outcome]) -> Array:
 
 def _finite(values: Array) -> Array:
     is_finite = np.isfinite if values.dtype != object else np.frompyfunc(mpmath.isfinite, 1, 1)
-    return np.asarray(is_finite(values), dtype=np.bool_)
+    with np.errstate(invalid="ignore"):  # NumPy tells of a NaN in an object array
+        return np.asarray(is_finite(values), dtype=np.bool_)
