@@ -35,7 +35,7 @@ ORDER = {
         "spectral steps domains normalizer_source normalizer"
     ),
     "numeric": (
-        "intake batch vectors power_sums ranges jit skew_series moebius moebius_jit riccati runge_kutta "
+        "intake batch vectors power_sums ranges jit skew_series moebius moebius_jit riccati_flow riccati riccati_jit runge_kutta "
         "moment_basis moment_course moment_path moment_loops moment_path_jit moment_levels moment_adjoint energies "
         "perturbation compiled narrow_path adjoint precision differences oracle black_box empirical"
     ),
@@ -82,7 +82,9 @@ SYMPY_FREE = {
     "numeric.skew_series",
     "numeric.moebius",
     "numeric.moebius_jit",
+    "numeric.riccati_flow",
     "numeric.riccati",
+    "numeric.riccati_jit",
     "numeric.runge_kutta",
     "numeric.moment_basis",
     "numeric.moment_course",

@@ -16,6 +16,7 @@ from symdecouple.decoupling.nesting import Nesting
 from symdecouple.errors import Outcome
 from symdecouple.language.feature import FeatureSet
 from symdecouple.numeric.compiled import Array, Compiled
+from symdecouple.numeric.oracle import Oracle
 
 __all__ = ["Application"]
 
@@ -33,8 +34,10 @@ class Application:
     def __init__(self, features: FeatureSet) -> None:
         self.features = features
         self.spans = [(group[0], group[-1] + 1) for group in features.groups]
-        self._values = [Compiled([f.expr], features.sample) for f in features]
-        self._gradients = [Compiled([f.gradient.expr], features.sample) for f in features]
+        self._oracles = {j: Oracle(f.black_box) for j, f in enumerate(features) if f.black_box is not None}
+        symbolic = {j: f for j, f in enumerate(features) if j not in self._oracles}
+        self._values = {j: Compiled([f.expr], features.sample) for j, f in symbolic.items()}
+        self._gradients = {j: Compiled([f.gradient.expr], features.sample) for j, f in symbolic.items()}
 
     @property
     def starts(self) -> list[int]:
@@ -42,8 +45,10 @@ class Application:
         return [start for start, _ in self.spans]
 
     def values(self, x: Array) -> Array:
-        """Return the features of one sample vector, (M,)."""
-        return np.array([_evaluated(value, x[None])[0, 0] for value in self._values], dtype=x.dtype)
+        """Return the features of one sample vector, (M,); NaN for black boxes."""
+        nan = mpmath.nan if x.dtype == object else np.nan
+        return np.array([_evaluated(self._values[j], x[None])[0, 0] if j in self._values else nan
+                         for j in range(len(self.features))], dtype=x.dtype)
 
     def decoupled(self, nesting: Nesting, rows: Array, references: Sequence[Any]) -> Answers:
         """Return the decoupled features, (R, M); one beyond float64 is NaN and leaves the others."""
@@ -54,11 +59,9 @@ class Application:
             fine = _others(len(rows), refusals)
             residual[fine] = np.maximum(residual[fine], at.residual[fine])
             for j in range(start, end):
-                out[fine, j] = _evaluated(self._values[j], at.values[fine])[:, 0]
-                wrong = fine[~_finite(out[fine, j])]
-                out[wrong, j] = np.nan
-                beyond = {**self._wrong(wrong, j, "not finite", "its value is not a finite number; use dps= for values "
-                                        "beyond float64, or other features"), **beyond}
+                out[fine, j], wrong = self._value(j, at.values[fine])
+                out[fine[list(wrong)], j] = np.nan
+                beyond = {**{int(fine[r]): outcome for r, outcome in wrong.items()}, **beyond}
         return out, residual, {**refusals, **beyond}
 
     def gradients(self, nesting: Nesting, rows: Array, references: Sequence[Any]) -> Answers:
@@ -71,11 +74,13 @@ class Application:
             residual[fine] = np.maximum(residual[fine], at.residual[fine])
             for j in range(start, end):
                 covectors = np.full(rows.shape, np.nan, dtype=rows.dtype)
-                covectors[fine] = _evaluated(self._gradients[j], at.values[fine]) / rows.shape[1]
+                covectors[fine], wrong = self._covectors(j, at.values[fine])
                 with np.errstate(all="ignore"):
                     out[fine, j] = at.pullback(covectors)[fine]
-                refusals |= self._wrong(fine[~_finite(out[fine, j]).all(axis=1)], j, "critical point", "it, or a "
-                                        "feature before it, has no gradient to go along at this sample")
+                out[fine[list(wrong)], j] = np.nan
+                stopped = self._wrong(fine[~_finite(out[fine, j]).all(axis=1)], j, "critical point", "it, or a "
+                                      "feature before it, has no gradient to go along at this sample")
+                refusals |= {**stopped, **{int(fine[r]): outcome for r, outcome in wrong.items()}}
         return out, residual, refusals
 
     def denormalized(self, nesting: Nesting, rows: Array, references: Sequence[Any], targets: Array, level: int
@@ -88,6 +93,23 @@ class Application:
             out[fine], residual[fine] = at.values, np.maximum(residual[fine], at.residual)
             refusals |= {int(fine[r]): outcome for r, outcome in at.refusals.items()}
         return out, residual, refusals
+
+    def _value(self, j: int, rows: Array) -> tuple[Array, dict[int, Outcome]]:
+        """Return feature j of rows, (R,), and what is wrong with it."""
+        if j in self._oracles:
+            values = self._oracles[j].values(rows)
+            return values, self._oracles[j].refusals(rows, values)
+        values = _evaluated(self._values[j], rows)[:, 0]
+        return values, self._wrong(np.flatnonzero(~_finite(values)), j, "not finite", "its value is not a finite number; "
+                                   "use dps= for values beyond float64, or other features")
+
+    def _covectors(self, j: int, rows: Array) -> tuple[Array, dict[int, Outcome]]:
+        """Return the gradient of feature j at rows, (R, N), and what is wrong with it where it is a black box."""
+        if j in self._oracles:
+            oracle = self._oracles[j]
+            wrong = oracle.gradient_refusals(rows) | oracle.refusals(rows, oracle.values(rows))
+            return oracle.gradients(rows)[0], wrong
+        return _evaluated(self._gradients[j], rows) / rows.shape[1], {}
 
     def _wrong(self, rows: Array, j: int, reason: str, detail: str) -> dict[int, Outcome]:
         return {int(r): Outcome(False, reason, f"{self.features[j]}: {detail}") for r in rows}

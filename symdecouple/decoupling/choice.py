@@ -22,7 +22,7 @@ from symdecouple.flows.generators import generators
 from symdecouple.flows.separable import flow
 from symdecouple.flows.steps import Step, make_steps
 from symdecouple.language.feature import Feature, FeatureSet
-from symdecouple.numeric.narrow_path import NarrowPath
+from symdecouple.numeric.black_box import path_of
 from symdecouple.verdict import Status
 
 __all__ = ["Choice", "Closed", "PathName"]
@@ -74,7 +74,7 @@ class Choice:
                                "expected")
         self.features, self.values, self.path = features, values, path
         self.moments = recognize_moments(features)
-        self._narrow = NarrowRoute(NarrowPath(features), self.moments)
+        self._narrow = NarrowRoute(path_of(features), self.moments)
         self._last = features.groups[-1][0]
         self._closed: dict[int, Closed] = {}
         first = self.closed(self._last)
@@ -135,8 +135,10 @@ class Choice:
 
 
 def _closed(features: FeatureSet, values: tuple[Any, ...], path: PathName, count: int) -> Closed:
-    first = list(features)[:count]
+    first = list(features.symbolic)[:count]
     flows, stopped = _flows(first, features)
+    if not stopped and len(first) < count:
+        stopped = f"feature {len(first) + 1}, {features[len(first)]}, is a black box: it has no expression"
     steps = tuple(make_steps(first[: len(flows)], [f.expr for f in flows], list(values[: len(flows)]), features.sample))
     if path == "broad":
         return _strict(features, steps, stopped)

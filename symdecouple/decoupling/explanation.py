@@ -53,7 +53,7 @@ class LevelNote:
     @property
     def title_latex(self) -> str:
         """What is imposed, as LaTeX."""
-        return r",\ ".join(rf"{latex(f.expr)} = {'?' if v is None else latex(v)}"
+        return r",\ ".join(rf"{_latex(f)} = {'?' if v is None else latex(v)}"
                            for f, v in zip(self.features, self.references, strict=True))
 
 
@@ -86,6 +86,11 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         return self.html()
+
+
+def _latex(feature: Any) -> str:
+    box = feature.black_box
+    return str(latex(feature.expr) if box is None else box.latex())
 
 
 def _row(note: LevelNote) -> str:

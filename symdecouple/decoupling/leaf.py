@@ -74,14 +74,14 @@ class Leaf:
         self.steps, self.flows = tuple(steps), tuple(flows)
         self.size = len(self.steps)
         self.explicit = next((k for k, step in enumerate(self.steps) if step.time is None), self.size)
-        self._features = Compiled([f.expr for f in features], sample)
-        self._gradients = Compiled([f.gradient.expr for f in features], sample)
+        self._features = Compiled([f.expr for f in features.symbolic], sample)
+        self._gradients = Compiled([f.gradient.expr for f in features.symbolic], sample)
         self._generators = [Compiled([flow.field.expr], sample) for flow in self.flows]
         self._times = [Compiled([s.time], sample, [TARGET]) for s in self.steps[: self.explicit] if s.time is not None]
         self._motions = [Motion(flow) for flow in self.flows]
 
     def values(self, x: Array) -> Array:
-        """Return all features of a sample vector, (M,); NaN where one divides by zero."""
+        """Return all features before a black box of a sample vector, (M,); NaN where one divides by zero."""
         try:
             with np.errstate(all="ignore"):
                 return np.array([f[..., 0] for f in self._features(x)])

@@ -50,7 +50,8 @@ class NarrowRoute:
             return self._precisely(rows, k, targets[k - 1])
         if self.moments is not None and 3 <= k <= len(self.moments):
             return self._moment(self.moments, rows, k, targets, keep)
-        found = self.path.follow(rows, k, targets[k - 1], store=keep)
+        held = np.array([np.broadcast_to(t, len(rows)) for t in targets[: k - 1]], dtype=np.float64).T
+        found = self.path.follow(rows, k, targets[k - 1], held=held.reshape(len(rows), k - 1), store=keep)
         return Imposed(found.values, found.residual, _kept(keep, lambda c: adjoint.pullback(found, c)),
                        dict(found.refusals))
 
@@ -67,8 +68,9 @@ class NarrowRoute:
         values = np.full(rows.shape, mpmath.nan, dtype=object)
         residual = np.full(len(rows), mpmath.nan, dtype=object)
         refusals: dict[int, Outcome] = {}
+        features = getattr(self.path.features, "compiled", self.path.features)  # none of k is a black box here
         for r, row in enumerate(rows):
-            found = follow_mp(self.path.features, row, k, target[r] if np.ndim(target) else target, mpmath.mp.dps)
+            found = follow_mp(features, row, k, target[r] if np.ndim(target) else target, mpmath.mp.dps)
             if found.outcome.ok:
                 values[r], residual[r] = found.values, found.residual
             else:

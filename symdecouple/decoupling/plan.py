@@ -75,7 +75,7 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "au
     InvalidInput
         If parameters are not bound, or references do not fit or cannot hold together.
     NoClosedForm
-        If a path was named that needs a closed form, and there is none at all.
+        If a path was named that needs a closed form, and there is none at all; for functions of coordinates.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "au
     if features.parameters:
         names = ", ".join(sorted(map(str, features.parameters)))
         raise InvalidInput(f"{names} must be bound to numbers before a plan: features.bind({{...}})")
-    if features.kind != "mean":
+    if features.coordinates:
         raise NoClosedForm("functions of explicit coordinates have no flows in closed form here")
     values = reference_values(features, reference)
     check_attainable(features, values)
@@ -200,7 +200,7 @@ class Plan:
 
     def gradients(self, samples: Any, *, axis: int = -1, dps: int | None = None,
                   on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
-        """Return the gradients of the decoupled features, (..., M, N): exact, without differencing.
+        """Return the gradients of the decoupled features, (..., M, N): exact, without differencing but of black boxes.
 
         Parameters
         ----------
@@ -339,6 +339,10 @@ class Plan:
         """Apply `compute` to the rows in portions; what it refuses is NaN, and told once."""
         if dps is not None and (isinstance(dps, bool) or not isinstance(dps, int) or dps < 1):
             raise InvalidInput(f"dps={dps!r} was given, a positive number of decimal digits is expected")
+        known = len(self.features.symbolic)
+        if dps and (level if shape is None else len(self.features)) > known:
+            raise NoClosedForm(f"{self.features[known]} is a black box, known in float64 only: leave dps out, or "
+                               f"normalize to levels up to {known}")
         nesting = self.choice.nesting(level, dps is not None)
         residual = np.full(len(batch.rows), np.nan, dtype=batch.rows.dtype)
         with mpmath.workdps((dps or 15) + GUARD):

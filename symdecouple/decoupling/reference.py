@@ -18,6 +18,7 @@ from math import comb, isfinite
 from typing import Any
 
 import mpmath
+import numpy as np
 from sympy import (
     Add,
     Dummy,
@@ -44,11 +45,13 @@ from sympy import (
 
 from symdecouple.calculus.budget import Budget
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
+from symdecouple.language.black_box import BlackBox
 from symdecouple.language.canonical import canonical, decompose
 from symdecouple.language.feature import Feature, FeatureSet
 from symdecouple.language.filters import Filtered
 from symdecouple.language.mean import Mean, exact
 from symdecouple.language.sample import Sample
+from symdecouple.numeric.oracle import Oracle
 
 __all__ = ["Reference", "reference_values"]
 
@@ -89,6 +92,7 @@ def reference_values(features: FeatureSet, reference: Any = "gaussian") -> tuple
     reference : str, sequence, mapping, Reference or frozen scipy distribution
         "gaussian" (or "white"): independent N(0, 1) samples; M values, or M - 1 (the last feature needs none); a
         mapping from features (or their text) to values; `Reference.of` a sample; a law with ``pdf`` and ``support``.
+        The expectation of a black box is not known: it takes a number, or its value at `Reference.of` a sample.
 
     Returns
     -------
@@ -98,7 +102,8 @@ def reference_values(features: FeatureSet, reference: Any = "gaussian") -> tuple
     Raises
     ------
     InvalidInput
-        If the values do not fit the features in number or name, or are not finite real numbers.
+        If the values do not fit the features in number or name, or are not finite real numbers; if a black box before
+        the last feature has none.
 
     Examples
     --------
@@ -111,14 +116,32 @@ def reference_values(features: FeatureSet, reference: Any = "gaussian") -> tuple
         if reference not in ("gaussian", "white"):
             raise InvalidInput(f"reference {reference!r} is not known: 'gaussian' (or 'white'), values, a mapping, "
                                "Reference.of(sample) or a frozen scipy distribution")
-        return tuple(_computed(f, _under(f.expr, features.sample, gaussian)) for f in features)
+        return _each(features, lambda f: _under(f.expr, features.sample, gaussian))
     if isinstance(reference, Reference):
-        return tuple(_computed(f, _at_sample(f.expr, reference.sample)) for f in features)
+        return tuple(_computed(f, _at_sample(f.expr, reference.sample) if f.black_box is None else
+                               _asked(f.black_box, reference.sample)) for f in features)
     if hasattr(reference, "pdf") and hasattr(reference, "support"):
-        return tuple(_computed(f, _under(f.expr, features.sample, _law(reference))) for f in features)
+        return _each(features, lambda f: _under(f.expr, features.sample, _law(reference)))
     if isinstance(reference, Mapping):
         return _by_name(features, reference)
     return _given(features, reference)
+
+
+def _each(features: FeatureSet, expected: Callable[[Feature], Expr]) -> tuple[Expr | None, ...]:
+    """Return the expectation of every feature, which a black box lacks and as the last feature does not need."""
+    for k, feature in enumerate(tuple(features)[:-1], 1):
+        if feature.black_box is not None:
+            raise InvalidInput(f"the expectation of {feature}, feature {k}, is not known, as it is a black box: give "
+                               f"numbers, reference=[...], {len(features)} of them or {len(features) - 1}")
+    return tuple(None if f.black_box is not None else _computed(f, expected(f)) for f in features)
+
+
+def _asked(box: BlackBox, points: tuple[Expr, ...]) -> Expr:
+    oracle, row = Oracle(box), np.array([[float(p) for p in points]])
+    values = oracle.values(row)
+    for outcome in oracle.refusals(row, values).values():
+        raise InvalidInput(f"the reference value of a black box: {outcome.detail}")
+    return _number(float(values[0]))
 
 
 def _computed(feature: Feature, value: Expr) -> Expr:
@@ -258,11 +281,14 @@ def _quad(law: Any, function: Callable[[Any], Any]) -> tuple[float, float]:
 def _by_name(features: FeatureSet, mapping: Mapping[Any, Any]) -> tuple[Expr | None, ...]:
     from symdecouple.language.text import parse
 
-    known = {canonical(f.expr, features.sample): k for k, f in enumerate(features)}
+    boxes = [(k, f) for k, f in enumerate(features) if f.black_box is not None]
+    known = {canonical(f.expr, features.sample): k for k, f in enumerate(features) if f.black_box is None}
     values: list[Expr | None] = [None] * len(features)
     for key, value in mapping.items():
-        named = parse(key, sample=features.sample) if isinstance(key, str) else key
-        k = known.get(canonical(getattr(named, "expr", named), features.sample))
+        named = [n for n, f in boxes if key == f or key == str(f)]
+        if len(named) > 1:
+            raise InvalidInput(f"reference for {key}: {len(named)} black boxes have this name; use the features themselves")
+        k = named[0] if named else _place(key)
         if k is None:
             names = ", ".join(map(str, features))
             raise InvalidInput(f"reference for {key}: no such feature; the features are {names}")

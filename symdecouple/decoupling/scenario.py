@@ -155,12 +155,12 @@ class Verdicts:
     # --- decisions ----------------------------------------------------------------------------------------------
 
     def _decide_original(self, k: int) -> Verdict:
-        if self.is_black_box:
+        if k > len(self.features.symbolic):
             return self._undecided(k, BLACK_BOX)
         return check_frobenius(first_features(self.features, k), budget=self.budget)
 
     def _decide_modified(self, k: int) -> Verdict:
-        if self.is_black_box:
+        if k > len(self.features.symbolic):
             return self._undecided(k, BLACK_BOX)
         if max(self._starts[:k]) == 0:  # nothing is modified yet
             return self.original[k]
@@ -239,7 +239,7 @@ class Verdicts:
     @property
     def is_black_box(self) -> bool:
         """True iff a feature has no expression."""
-        return self.features.kind not in ("mean", "coordinates")
+        return self.features.kind == "black box"
 
     @property
     def exact(self) -> int:

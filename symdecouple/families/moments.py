@@ -114,14 +114,14 @@ def recognize_moments(features: FeatureSet) -> MomentCoordinates | None:
     >>> recognize_moments(FeatureSet([Mean(generic), Mean(generic**3)])) is None
     True
     """
-    if features.kind != "mean" or any(len(group) > 1 for group in features.groups):
+    if features.coordinates or any(len(group) > 1 for group in features.groups):
         return None
     m, s = Symbol("m", real=True), Symbol("s", positive=True)
     symbols = [m, s, *(Symbol(f"c{k}", real=True) for k in range(3, len(features) + 1))]
     values = [Symbol(f"v{k}", real=True) for k in range(1, len(features) + 1)]
     forward: list[Expr] = []
     inverse: list[Expr] = []
-    for k, feature in enumerate(features):
+    for k, feature in enumerate(features.symbolic):
         found = _in_coordinates(feature, features.sample, symbols[: k + 1])
         solved = None if found is None else _solved(found, symbols[k], values[k])
         if found is None or solved is None:

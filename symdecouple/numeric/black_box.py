@@ -53,7 +53,7 @@ class BlackBoxFeatures:
         boxes = [f.black_box for f in features]
         self.oracles = {j: Oracle(box) for j, box in enumerate(boxes) if box is not None}
         self._symbolic = np.array([j for j, box in enumerate(boxes) if box is None], dtype=np.intp)
-        self._compiled = CompiledFeatures(FeatureSet([features[int(j)] for j in self._symbolic])) if len(
+        self.compiled = CompiledFeatures(FeatureSet([features[int(j)] for j in self._symbolic])) if len(
             self._symbolic) else None
 
     def __len__(self) -> int:
@@ -71,8 +71,8 @@ class BlackBoxFeatures:
     def values(self, rows: FloatArray) -> FloatArray:
         """Return the features of rows (R, N), of shape (R, M)."""
         found = np.empty((len(rows), len(self)))
-        if self._compiled is not None:
-            found[:, self._symbolic] = self._compiled.values(rows)
+        if self.compiled is not None:
+            found[:, self._symbolic] = self.compiled.values(rows)
         for j, oracle in self.oracles.items():
             found[:, j] = oracle.values(rows)
         return found
@@ -83,8 +83,8 @@ class BlackBoxFeatures:
         n = rows.shape[1]
         found, errors = np.empty((len(rows), count, n)), np.zeros((len(rows), count))
         symbolic = self._symbolic[self._symbolic < count]
-        if self._compiled is not None and len(symbolic):
-            found[:, symbolic] = self._compiled.gradients(rows, len(symbolic))
+        if self.compiled is not None and len(symbolic):
+            found[:, symbolic] = self.compiled.gradients(rows, len(symbolic))
         for j, oracle in self.oracles.items():
             if j < count:
                 plain, errors[:, j] = oracle.gradients(rows)
@@ -97,8 +97,8 @@ class BlackBoxFeatures:
         count = weights.shape[-2]
         total = np.zeros((*weights.shape[:-2], weights.shape[-1]))
         symbolic = self._symbolic[self._symbolic < count]
-        if self._compiled is not None and len(symbolic):
-            total += self._compiled.curvature(rows, weights[..., symbolic, :])
+        if self.compiled is not None and len(symbolic):
+            total += self.compiled.curvature(rows, weights[..., symbolic, :])
         for j, oracle in self.oracles.items():
             if j < count:
                 for lead in np.ndindex(total.shape[:-2]):

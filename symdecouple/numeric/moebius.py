@@ -59,6 +59,7 @@ STRAIGHT = 2.0**80  # a pole at this distance does not bend a sample of range 1:
 PATIENCE = 8  # every eighth pass takes no proposal but a stride
 MOST_STEPS = 800  # 75 strides exhaust the widest bracket
 COLLAPSED = 1 + 2.0**-51  # upper/lower of a bracket without a float between its ends
+SAME = 2.0**-46  # what one pass does to a skewness, at most, in units of Mean|x|^3, which is below sqrt(a_4)
 STRIDED = 31  # entries whose median stands for the median of the row
 
 UNRESOLVED = Outcome(
@@ -155,7 +156,8 @@ class Roots:
     """One entry a row of the panel, NaN where nothing was found: kurtosis at the root, the root t, and its pole.
 
     The pole is the distance w > 0 of the pole from the minimum of x 2^lift, or, where `turned`, of -x 2^lift; for t = 0
-    it is so far that u = g/(g + w) is straight.
+    it is so far that u = g/(g + w) is straight. `is_there` marks rows whose skewness was the target already, as far as
+    the digits of one pass tell.
     """
 
     kurtosis: FloatArray
@@ -163,19 +165,23 @@ class Roots:
     pole: FloatArray
     lift: NDArray[np.intp]
     turned: NDArray[np.bool_]
+    is_there: NDArray[np.bool_]
 
 
 def find_roots(panel: Panel, which: IntArray, target: FloatArray) -> Roots:
     """Move the named rows to the skewness `target`, one entry a row of the panel, known to be attainable."""
     unit, lift = unit_and_lift(panel)
     nothing = np.full(len(unit), np.nan)
-    roots = Roots(nothing, nothing.copy(), nothing.copy(), unit.copy(), np.zeros(len(unit), dtype=np.bool_))
+    nowhere = np.zeros(len(unit), dtype=np.bool_)
+    roots = Roots(nothing, nothing.copy(), nothing.copy(), unit.copy(), nowhere, nowhere.copy())
     moments = standardized_moments(panel.values, which, ORDER, to_unit_range(panel))
     top = np.ldexp(panel.high, unit) - np.ldexp(panel.low, unit)
     step = series_step(moments.standardized, _furthest(moments, top[which]), target[which])
     roots.kurtosis[which] = np.where(step.accepted, step.kurtosis, np.nan)
     turned = np.where(step.accepted, step.time > 0, moments.standardized[3] < target[which])
     roots.turned[which] = turned
+    off = np.abs(moments.standardized[3] - target[which])
+    roots.is_there[which] = off <= SAME * np.sqrt(moments.standardized[4])
     mean = np.where(turned, top[which] - moments.mean, moments.mean)
     with np.errstate(over="ignore"):  # t has the unit 1/x: that of subnormal samples is beyond float64
         roots.time[which] = np.ldexp(step.time / moments.deviation, unit[which])

@@ -61,6 +61,13 @@ def exact(sample: np.ndarray, target: float, dps: int = 40) -> tuple[list[mp.mpf
         return [(v - middle) / deviation for v in z], [1 / (1 - t * v) ** 2 / deviation for v in x]
 
 
+def rounding(z: np.ndarray, target: float) -> tuple[np.ndarray, np.ndarray]:
+    """What 4e-15 Mean|z|^3 of skewness, and as much of the values, do to the values and, relative, to their slopes."""
+    q = z**2 - target * z - 1
+    skew = 4e-15 * np.mean(abs(z) ** 3) / (3 * np.mean(q**2))
+    return skew * abs(q) + 4e-15 * (1 + abs(z)), skew * (2 * abs(z) + abs(target)) + 4e-14
+
+
 SAMPLES = {
     "lognormal-5": np.exp(5 * np.random.default_rng(0).normal(size=12)),
     "lognormal-10": np.exp(10 * np.random.default_rng(1).normal(size=7)),
@@ -169,7 +176,9 @@ def test_what_must_not_matter(sample: np.ndarray, part: float) -> None:
     z, slope = answer.values[0], answer.slope[0]
     shuffled = np.random.default_rng(0).permutation(len(sample))
     other = impose(sample[None, shuffled], target)
-    assert np.array_equal(other.values[0], z[shuffled]) and np.array_equal(other.slope[0], slope[shuffled])
+    allowed, steepness = rounding(z, target)
+    assert (abs(other.values[0] - z[shuffled]) <= allowed[shuffled]).all()
+    assert (abs(other.slope[0] / slope[shuffled] - 1) <= steepness[shuffled]).all()
     for unit in (2.0**-600, 2.0**-40, 2.0**400):
         other = impose(sample[None] * unit, target)
         assert np.array_equal(other.values[0], z) and np.array_equal(other.slope[0], slope / unit)
