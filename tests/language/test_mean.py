@@ -109,7 +109,7 @@ def test_the_free_sample_outside_is_another_variable() -> None:
         (lambda t: t, "expression"),
         (object(), "expression"),
     ],
-    ids=repr,
+    ids=lambda v: repr(v).partition(" at 0x")[0],
 )
 def test_what_is_no_scalar_expression_is_refused(value: Any, said: str) -> None:
     with pytest.raises(InvalidInput, match=f"(?s)Mean.*{said}"):
