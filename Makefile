@@ -15,7 +15,7 @@ demo: $(VENV)/.runtime
 	$(BIN)/symdecouple demo
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2
 
 slow: $(VENV)/.test
 	$(BIN)/python -m pytest -m slow
@@ -70,7 +70,7 @@ $(VENV)/.bench: pyproject.toml $(VENV)/.runtime
 
 # The oldest versions we promise, in an environment of their own, without any extra.
 floors: $(FLOORS)/.test
-	$(FLOORS)/bin/python -m pytest -p no:cacheprovider
+	$(FLOORS)/bin/python -m pytest -n 2 -p no:cacheprovider
 
 $(FLOORS)/.test: pyproject.toml .ci/floors.txt
 	$(MAKE) VENV=$(FLOORS) $(FLOORS)/.made

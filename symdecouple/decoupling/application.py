@@ -100,8 +100,9 @@ class Application:
             values = self._oracles[j].values(rows)
             return values, self._oracles[j].refusals(rows, values)
         values = _evaluated(self._values[j], rows)[:, 0]
-        return values, self._wrong(np.flatnonzero(~_finite(values)), j, "not finite", "its value is not a finite number; "
-                                   "use dps= for values beyond float64, or other features")
+        wrong = np.flatnonzero(~_finite(values))
+        return values, self._wrong(wrong, j, "not finite", "its value is not a finite number; use dps= for values "
+                                   "beyond float64, or other features")
 
     def _covectors(self, j: int, rows: Array) -> tuple[Array, dict[int, Outcome]]:
         """Return the gradient of feature j at rows, (R, N), and what is wrong with it where it is a black box."""

@@ -279,16 +279,14 @@ def _quad(law: Any, function: Callable[[Any], Any]) -> tuple[float, float]:
 
 
 def _by_name(features: FeatureSet, mapping: Mapping[Any, Any]) -> tuple[Expr | None, ...]:
-    from symdecouple.language.text import parse
-
     boxes = [(k, f) for k, f in enumerate(features) if f.black_box is not None]
     known = {canonical(f.expr, features.sample): k for k, f in enumerate(features) if f.black_box is None}
     values: list[Expr | None] = [None] * len(features)
     for key, value in mapping.items():
         named = [n for n, f in boxes if key == f or key == str(f)]
         if len(named) > 1:
-            raise InvalidInput(f"reference for {key}: {len(named)} black boxes have this name; use the features themselves")
-        k = named[0] if named else _place(key)
+            raise InvalidInput(f"reference for {key}: {len(named)} black boxes have this name; give the feature itself")
+        k = named[0] if named else known.get(_canonical(key, features.sample))
         if k is None:
             names = ", ".join(map(str, features))
             raise InvalidInput(f"reference for {key}: no such feature; the features are {names}")
@@ -299,6 +297,13 @@ def _by_name(features: FeatureSet, mapping: Mapping[Any, Any]) -> tuple[Expr | N
     if missing:
         raise InvalidInput(f"the mapping gives no reference value for features {missing}; only the last needs none")
     return tuple(values)
+
+
+def _canonical(key: Any, sample: Sample) -> Expr:
+    from symdecouple.language.text import parse
+
+    named = parse(key, sample=sample) if isinstance(key, str) else key
+    return canonical(getattr(named, "expr", named), sample)
 
 
 def _given(features: FeatureSet, reference: Any) -> tuple[Expr | None, ...]:

@@ -246,12 +246,12 @@ class Verdicts:
         """How many leading decoupled features are proved mutually decoupled, groups aside (Theorem D4).
 
         One more than the features of the last modified set up to which all are proved involutive with independent
-        gradients, and no more than there are. Decides what it needs.
+        gradients, and no more than there are; black boxes do not count. Decides what it needs.
         """
         for end in self._ends[:-1]:
             if not _is_settled(self.modified[end]):
-                return self._after(end - 1)
-        return len(self.features)
+                return min(self._after(end - 1), len(self.features.symbolic))
+        return len(self.features.symbolic)
 
     def _after(self, index: int) -> int:
         """Return the size of the first groups, that of this feature included."""

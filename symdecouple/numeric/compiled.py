@@ -223,7 +223,7 @@ class CompiledFeatures:
     """
 
     def __init__(self, features: FeatureSet) -> None:
-        if features.kind != "mean":
+        if features.coordinates:
             raise UnsupportedExpression("functions of explicit coordinates are not compiled to arrays here")
         self.names = tuple(map(str, features))
         self._sample = features.sample

@@ -4,10 +4,12 @@ At a sample, with v_i = N grad f_i and P_perp the projection off their span,
 
 .. math::
     \text{C1}:\ \min_i \frac{|g_i|}{|v_i|} > \tau, \qquad
-    \text{C2}:\ \max_{i<j} \frac{|P_\perp (D_{v_i} v_j - D_{v_j} v_i)|}{|D_{v_i} v_j| + |D_{v_j} v_i|} \le \tau
+    \text{C2}:\ \max_{i<j} \frac{|P_\perp (D_{v_i} v_j - D_{v_j} v_i)|}
+    {|D_{v_i} v_j| + |D_{v_j} v_i| + |v_i| |v_j| / s} \le \tau
 
-g_i the part of v_i orthogonal to those before it. Derivatives of gradients along a direction are differences. Neither
-figure changes when samples or features are rescaled.
+g_i the part of v_i orthogonal to those before it, s the standard deviation of the sample: what the derivatives would be
+large against if they vanish. Derivatives of gradients along a direction are differences. Neither figure changes when
+samples or features are rescaled.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from symdecouple.errors import InvalidInput
 from symdecouple.language.feature import FeatureSet
 from symdecouple.numeric.batch import FloatArray
 from symdecouple.numeric.black_box import BlackBoxFeatures
+from symdecouple.numeric.differences import scales
 from symdecouple.numeric.narrow_path import Frame
 from symdecouple.verdict import Status, Verdict
 
@@ -102,6 +105,10 @@ def _rows(samples: Any, n_samples: int | None) -> FloatArray:
     return given.reshape(-1, given.shape[-1])
 
 
+def _rms(vector: FloatArray) -> float:
+    return float(np.sqrt((vector**2).mean()))
+
+
 @dataclass
 class _Findings:
     """What was seen at the samples so far."""
@@ -133,8 +140,8 @@ class _Findings:
                 outside = one - other
                 for q in 2 * list(frame.basis[:, 0]):  # twice: the first leaves rounding
                     outside = outside - q * (q @ outside) / row.shape[1]
-                size = float(np.linalg.norm(one) + np.linalg.norm(other))
-                distance = float(np.linalg.norm(outside)) / size if size else 0.0
+                size = _rms(one) + _rms(other) + float(sizes[i] * sizes[j] / scales(row)[0])
+                distance = _rms(outside) / size if size else 0.0
                 if not distance <= self.largest:
                     self.largest, self.pair = distance, (i + 1, j + 1)
 

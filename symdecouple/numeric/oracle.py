@@ -301,9 +301,10 @@ def _direction(n: int) -> FloatArray:
 def _numbers(function: Callable[[Any], Any], argument: FloatArray, shape: tuple[int, ...]) -> Any:
     """Call with a copy, which the function may change; return an array of real numbers."""
     try:
-        found = np.asarray(function(argument.copy()))
-        if found.dtype == object:  # numbers of another kind
-            found = found.astype(np.float64)
+        with np.errstate(all="ignore"):
+            found = np.asarray(function(argument.copy()))
+        if found.dtype == object:  # numbers of another kind; None would become NaN
+            found = np.array([float(v) for v in found.flat]).reshape(found.shape)
     except Exception as error:  # whatever it was, it concerns this sample only
         said = f"{type(error).__name__}: {error}".strip()
         raise _CallFailed(f"it raised {said if len(said) < 300 else said[:297] + '...'}") from error
