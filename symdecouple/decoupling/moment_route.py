@@ -10,7 +10,7 @@ of the samples are kept; which rows have no level 3 is decided by counting ties 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +21,11 @@ from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.numeric.compiled import Array
 from symdecouple.numeric.power_sums import ZERO_VARIANCE
-from symdecouple.numeric.riccati import impose_skewness
+from symdecouple.numeric.riccati_jit import KERNELS, compiled_standardize, skewness_imposer
 
 __all__ = ["MomentRoute"]
+
+_BLOCK = 2**14  # numbers worked on at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +54,21 @@ class MomentRoute:
         with np.errstate(all="ignore"):
             found = [np.broadcast_to(c, len(rows)).astype(float) for c in self.coordinates.coordinates(targets[:k])]
         if k == 1:
-            values = _centred(rows) + found[0][:, None]
+            values = np.empty_like(rows)
+            for part in _blocks(rows):
+                _centre(rows[part], values[part])
+                values[part] += found[0][part, None]
             residual = np.abs(values.mean(axis=1) - found[0]) / (1 + np.abs(found[0]))
             return Imposed(values, residual, _centred)
         refusals = _impossible(found, targets, k)
         skewness = found[2] if k > 2 else None
         z, slope, residual, more = _standardized(rows) if skewness is None else _skewed(rows, skewness)
-        values = found[0][:, None] + found[1][:, None] * z
-        values[list(refusals)] = np.nan
+        values = z
+        if found[0].any() or (found[1] != 1).any():
+            values = found[1][:, None] * z
+            values += found[0][:, None]
+        if refusals:
+            values[list(refusals)] = np.nan
 
         def pullback(covectors: Array) -> Array:
             return np.asarray(found[1][:, None] * slope * _free(covectors, z, k))
@@ -68,9 +77,21 @@ class MomentRoute:
 
 
 def _centred(rows: Array) -> Array:
+    centred = np.empty_like(rows)
+    _centre(rows, centred)
+    return centred
+
+
+def _centre(rows: Array, out: Array) -> None:
     """Take the mean of each row out, twice: the second mean is what the first one, beside an offset, rounds away."""
-    once = rows - rows.mean(axis=1, keepdims=True)
-    return np.asarray(once - once.mean(axis=1, keepdims=True))
+    np.subtract(rows, rows.mean(axis=1, keepdims=True), out=out)
+    out -= out.mean(axis=1, keepdims=True)
+
+
+def _blocks(rows: Array) -> Iterator[slice]:
+    """Rows whose temporaries stay in the cache."""
+    step = max(1, _BLOCK // max(1, rows.shape[1]))
+    return (slice(start, start + step) for start in range(0, len(rows), step))
 
 
 def _free(covectors: Array, z: Array, k: int) -> Array:
@@ -90,21 +111,27 @@ def _off(rows: Array, basis: list[Array]) -> Array:
 
 def _standardized(rows: Array) -> tuple[Array, Array, Array, dict[int, Outcome]]:
     """Return (x - m)/s, 1/s, the residual, and the rows without variance; scaled first by a power of two."""
-    spread = rows.max(axis=1, keepdims=True) / 2 - rows.min(axis=1, keepdims=True) / 2
-    constant = spread[:, 0] == 0
-    exponent = np.frexp(spread)[1]
-    unit = np.ldexp(rows, -exponent)
-    centred = _centred(unit)
-    with np.errstate(all="ignore"):
-        deviation = np.sqrt((centred * centred).mean(axis=1, keepdims=True))
-        z = centred / deviation
-        slope = np.broadcast_to(np.ldexp(1 / deviation, -exponent), rows.shape)
-        residual = np.maximum(np.abs(z.mean(axis=1)), np.abs((z * z).mean(axis=1) - 1) / 2)
+    if KERNELS.are_wanted(rows.size):
+        z, slope, residual = compiled_standardize(rows)
+        return z, slope, residual, {int(r): ZERO_VARIANCE for r in np.flatnonzero(np.isnan(residual))}
+    z, slope, residual = np.empty_like(rows), np.empty((len(rows), 1)), np.empty(len(rows))
+    constant = np.empty(len(rows), dtype=np.bool_)
+    for part in _blocks(rows):
+        x, here = rows[part], z[part]
+        spread = x.max(axis=1, keepdims=True) / 2 - x.min(axis=1, keepdims=True) / 2
+        constant[part] = spread[:, 0] == 0
+        exponent = np.frexp(spread)[1]
+        _centre(np.ldexp(x, -exponent), here)
+        with np.errstate(all="ignore"):
+            deviation = np.sqrt((here * here).mean(axis=1, keepdims=True))
+            here /= deviation
+            slope[part] = np.ldexp(1 / deviation, -exponent)
+            residual[part] = np.maximum(np.abs(here.mean(axis=1)), np.abs((here * here).mean(axis=1) - 1) / 2)
     return z, slope, residual, {int(r): ZERO_VARIANCE for r in np.flatnonzero(constant)}
 
 
 def _skewed(rows: Array, skewness: Array) -> tuple[Array, Array, Array, dict[int, Outcome]]:
-    found = impose_skewness(rows, skewness)
+    found = skewness_imposer(rows.size)(rows, skewness)
     return found.values, found.slope, found.residual, dict(found.refusals)
 
 

@@ -155,8 +155,6 @@ class Verdicts:
     # --- decisions ----------------------------------------------------------------------------------------------
 
     def _decide_original(self, k: int) -> Verdict:
-        if k > len(self.features.symbolic):
-            return self._undecided(k, BLACK_BOX)
         return check_frobenius(first_features(self.features, k), budget=self.budget)
 
     def _decide_modified(self, k: int) -> Verdict:

@@ -32,13 +32,24 @@ from symdecouple.numeric.moebius import (
 from symdecouple.numeric.power_sums import standardize
 from symdecouple.numeric.skew_series import NEAREST, ORDER, farthest_pole, propose_pole, solve_series, stride_pole
 
-__all__ = ["KERNELS", "compiled_orthokurtosis_rows", "orthokurtosis_kernel", "warm"]
+__all__ = [
+    "CHUNK",
+    "KERNELS",
+    "LOOPS",
+    "compiled_orthokurtosis_rows",
+    "count_rows",
+    "orthokurtosis_kernel",
+    "row_moments",
+    "search_row",
+    "share_rows",
+    "warm",
+]
 
 CHUNK = 2048  # samples flowed and summed at a time: 16 KiB, in the first cache
 _PIVOT_SAMPLES = 32  # as in `power_sums`: their mean stands for that of a row of several chunks
 _NEAR = 0.5
 _SHARE = 2**15  # elements that are worth a thread
-_LOOPS = ("_count", "_load", "_load_flowed", "_add_powers")  # where sums may be taken in any order
+LOOPS = ("_count", "_load", "_load_flowed", "_add_powers")  # where sums may be taken in any order
 _WIDENED = 2**20  # elements of single precision that are widened at once, at most
 
 KERNELS = Kernels(
@@ -73,24 +84,24 @@ def warm() -> None:
 
 @cache
 def _compiled() -> tuple[Callable[..., None], Callable[..., None]]:
-    solve, count = KERNELS.build(solve_rows, count_rows, fast=_LOOPS)
+    solve, count = KERNELS.build(solve_rows, count_rows, fast=LOOPS)
     return solve, count
 
 
 def _solve(panel: Panel, which: IntArray) -> FloatArray:
     unit, lift = (np.ldexp(1.0, exponent) for exponent in unit_and_lift(panel))
     kurtosis = np.full(len(panel.low), np.nan)
-    _share(_compiled()[0], which, panel.values, unit, lift, panel.low, panel.high, kurtosis)
+    share_rows(_compiled()[0], which, panel.values, unit, lift, panel.low, panel.high, kurtosis)
     return kurtosis[which]
 
 
 def _count_ties(values: FloatArray, panel: Panel) -> tuple[IntArray, IntArray]:
     ties = np.empty((2, len(values)), dtype=np.intp)
-    _share(_compiled()[1], np.arange(len(values)), values, panel.low, panel.high, ties[0], ties[1])
+    share_rows(_compiled()[1], np.arange(len(values)), values, panel.low, panel.high, ties[0], ties[1])
     return ties[0], ties[1]
 
 
-def _share(kernel: Callable[..., None], which: IntArray, values: NDArray[np.floating[Any]], *others: Any) -> None:
+def share_rows(kernel: Callable[..., None], which: IntArray, values: NDArray[np.floating[Any]], *others: Any) -> None:
     """Run the kernel on parts of the rows, one part a thread; threads do not outlive the call, so forks are safe."""
     n_parts = min(_n_threads(), max(1, len(which) * values.shape[1] // _SHARE), len(which))
     parts = np.array_split(which, n_parts)
@@ -138,7 +149,7 @@ def _solve_row(row: Any, unit: float, lift: float, low: float, high: float, chun
     """The series of the sample itself, and the search where that does not reach; see `moebius.find_roots`."""
     offset = low * unit
     top = high * unit - offset
-    mean, deviation = _moments(row, unit, offset, 0.0, chunk, a)
+    mean, deviation = row_moments(row, unit, offset, 0.0, chunk, a)
     time, kurtosis, accepted, is_near = solve_series(a, max(mean, top - mean) / deviation, 0.0)
     if accepted:
         return kurtosis
@@ -146,11 +157,14 @@ def _solve_row(row: Any, unit: float, lift: float, low: float, high: float, chun
     guess = deviation / abs(time) - (top - mean if is_turned else mean) if is_near else np.nan
     offset = -high * lift if is_turned else low * lift
     top = high * lift - low * lift
-    return _search(row, -lift if is_turned else lift, offset, top, guess * (lift / unit), chunk, median, a)
+    pole = guess * (lift / unit)
+    return search_row(row, -lift if is_turned else lift, offset, top, pole, 0.0, chunk, median, a)[0]
 
 
-def _search(row: Any, scale: float, offset: float, top: float, pole: float, chunk: Any, median: Any, a: Any) -> Any:
-    """`moebius._Search.run` for one row; kurtosis at the root."""
+def search_row(
+    row: Any, scale: float, offset: float, top: float, pole: float, target: float, chunk: Any, median: Any, a: Any
+) -> Any:
+    """`moebius._Search.run` for one row, turned where `scale` is negative; kurtosis at the root and its pole."""
     lower, upper = NEAREST, farthest_pole(top)
     if not lower < pole < upper:
         pole = _median(row, scale, offset, median)
@@ -158,11 +172,11 @@ def _search(row: Any, scale: float, offset: float, top: float, pole: float, chun
             pole = max(_median(row, scale, offset, np.empty(len(row))), NEAREST)
     first, median_due = pole, True
     for count in range(MOST_STEPS):
-        mean, deviation = _moments(row, scale, offset, pole, chunk, a)
-        proposed, is_good, accepted, kurtosis = propose_pole(a, mean, deviation, top, pole, 0.0)
+        mean, deviation = row_moments(row, scale, offset, pole, chunk, a)
+        proposed, is_good, accepted, kurtosis = propose_pole(a, mean, deviation, top, pole, target)
         if accepted:
-            return kurtosis
-        if a[3] > 0:
+            return kurtosis, proposed
+        if a[3] > target:
             upper = pole
         else:
             lower = pole
@@ -176,11 +190,11 @@ def _search(row: Any, scale: float, offset: float, top: float, pole: float, chun
             if not lower < pole < upper:
                 pole = stride_pole(pole, lower, upper, first, top)
         if not lower * COLLAPSED < upper:
-            return np.nan
-    return np.nan
+            return np.nan, np.nan
+    return np.nan, np.nan
 
 
-def _moments(row: Any, scale: float, offset: float, pole: float, chunk: Any, a: Any) -> Any:
+def row_moments(row: Any, scale: float, offset: float, pole: float, chunk: Any, a: Any) -> Any:
     """Mean and deviation of g = scale x - offset, or of g/(g + pole) for a pole above 0; `a` becomes a_0..a_8."""
     n_samples = len(row)
     if n_samples <= len(chunk):

@@ -15,6 +15,7 @@ z.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +27,7 @@ from symdecouple.numeric.power_sums import range_exponent
 from symdecouple.numeric.ranges import saturated_skewness
 from symdecouple.numeric.riccati_flow import TILE, Bundle, run_of
 
-__all__ = ["Imposed", "impose_skewness"]
+__all__ = ["Imposed", "Quick", "impose_skewness"]
 
 _ROUNDING = 2.0**-49  # 1.8e-15: what rounding does to a skewness, at most, in units of Mean|z|^3
 
@@ -45,7 +46,19 @@ class Imposed:
     refusals: dict[int, Outcome] = field(default_factory=dict)
 
 
-def impose_skewness(rows: ArrayLike, targets: ArrayLike) -> Imposed:
+class Quick(Protocol):
+    """A second way for the rows that need no care."""
+
+    def count(self, panel: Panel) -> tuple[IntArray, IntArray]:
+        """`count_ties`."""
+
+    def settle(
+        self, panel: Panel, which: IntArray, lift: NDArray[np.intp], target: FloatArray, answer: Imposed
+    ) -> None:
+        """Fill in rows of the answer, of those named, all of which can move; leave the residual of all others NaN."""
+
+
+def impose_skewness(rows: ArrayLike, targets: ArrayLike, *, quick: Quick | None = None) -> Imposed:
     """Move each sample along its skew flow to a given skewness; mean 0 and population variance 1.
 
     .. math:: z = \\beta\\Bigl(\\frac{g}{g + w} - \\gamma\\Bigr), \\qquad \\bar z = 0,\\; \\overline{z^2} = 1,\\;
@@ -59,6 +72,8 @@ def impose_skewness(rows: ArrayLike, targets: ArrayLike) -> Imposed:
         One sample a row.
     targets : array_like, shape (R,) or ()
         The skewness wanted of each row.
+    quick : Quick, optional
+        Tried first: the compiled kernels of `riccati_jit`.
 
     Returns
     -------
@@ -100,10 +115,10 @@ def impose_skewness(rows: ArrayLike, targets: ArrayLike) -> Imposed:
     answer = Imposed(np.empty(samples.shape), np.empty(samples.shape), np.full(len(samples), np.nan))
     panel = _panel(samples, answer.refusals)
     if not answer.refusals:
-        _impose(*_lifted(panel), wanted, answer)
+        _impose(*_lifted(panel), wanted, answer, quick)
     elif len(answer.refusals) < len(samples):
         which = np.array([i for i in range(len(samples)) if i not in answer.refusals], dtype=np.intp)
-        part = impose_skewness(samples[which], wanted[which])
+        part = impose_skewness(samples[which], wanted[which], quick=quick)
         answer.values[which], answer.slope[which], answer.residual[which] = part.values, part.slope, part.residual
         answer.refusals.update((int(which[i]), outcome) for i, outcome in part.refusals.items())
     lost = list(answer.refusals)
@@ -147,16 +162,19 @@ def _lifted(panel: Panel) -> tuple[Panel, NDArray[np.intp]]:
 # --- which rows move ---
 
 
-def _impose(panel: Panel, lift: NDArray[np.intp], target: FloatArray, answer: Imposed) -> None:
+def _impose(panel: Panel, lift: NDArray[np.intp], target: FloatArray, answer: Imposed, quick: Quick | None) -> None:
     """Fill in the answer: rows as they are where they are at the target already, else along the flow."""
     n_rows, n_samples = panel.values.shape
-    at_low, at_high = count_ties(panel)
+    at_low, at_high = count_ties(panel) if quick is None else quick.count(panel)
     for i in np.flatnonzero(~_is_well_inside(at_low, at_high, target, n_samples)).tolist():
         outcome = why_unreachable(int(at_low[i]), int(at_high[i]), n_samples, float(target[i]))
         if outcome is not None:
             answer.refusals[i] = outcome
     standing = [i for i in answer.refusals if at_low[i] + at_high[i] == n_samples]
     movable = np.delete(np.arange(n_rows), list(answer.refusals)) if answer.refusals else np.arange(n_rows)
+    if quick is not None:
+        quick.settle(panel, movable, lift, target, answer)
+        movable = movable[np.isnan(answer.residual[movable])]
     if len(movable):
         roots = find_roots(panel, movable, target)
         standing += movable[roots.is_there[movable]].tolist()

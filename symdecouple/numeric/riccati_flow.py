@@ -22,15 +22,15 @@ from numpy.typing import NDArray
 from symdecouple.numeric.batch import FloatArray, IntArray, Panel
 from symdecouple.numeric.moebius import Roots
 
-__all__ = ["TILE", "Bundle", "Place", "run_of"]
+__all__ = ["ASTRAY", "LINEAR", "LOOK", "LOST", "TILE", "Bundle", "Place", "run_of"]
 
 TILE = 2**14  # samples worked on at a time: four arrays of them stay in the cache
 _POLISH = 4  # steps of the pole at most; the second is seldom better than rounding
-_LINEAR = 2.0**-27  # times s max|z| up to which s q is the flow to the last digit
+LINEAR = 2.0**-27  # times s max|z| up to which s q is the flow to the last digit
 _STILL = 2.0**-56  # and below which the slope does not feel it
-_LOST = 2.0**-20  # Mean(q^2) below which a_4 - a_3^2 - 1 does not hold its digits
-_LOOK = 64  # entries looked at for one near the mean
-_ASTRAY = 2.0  # deviations between that one and the mean that cost a digit: then all entries are looked at
+LOST = 2.0**-20  # Mean(q^2) below which a_4 - a_3^2 - 1 does not hold its digits
+LOOK = 64  # entries looked at for one near the mean
+ASTRAY = 2.0  # deviations between that one and the mean that cost a digit: then all entries are looked at
 
 
 def run_of(rows: IntArray) -> slice | IntArray:
@@ -53,7 +53,7 @@ class Place:
 
     def is_linear(self) -> NDArray[np.bool_]:
         """Whether the way left is so short that z + s q is there."""
-        linear: NDArray[np.bool_] = np.abs(self.time) * self.furthest() <= _LINEAR
+        linear: NDArray[np.bool_] = np.abs(self.time) * self.furthest() <= LINEAR
         return linear
 
     def furthest(self) -> FloatArray:
@@ -114,10 +114,10 @@ class Bundle:
         """The rows flowed until the pole is at infinity; values and steepness are written to `out`."""
         values, steepness = out or (np.empty_like(self.x), np.empty_like(self.x))
         with np.errstate(all="ignore"):  # 1/0 is what the formula wants; steps where the slope is lost are not taken
-            place, mean = self._from(pole, self._near(pole, None, _LOOK), values, steepness)
+            place, mean = self._from(pole, self._near(pole, None, LOOK), values, steepness)
             shift = np.abs(mean[1])
-            astray = np.flatnonzero(shift > _ASTRAY)
-            if len(astray) and self.x.shape[1] > _LOOK:
+            astray = np.flatnonzero(shift > ASTRAY)
+            if len(astray) and self.x.shape[1] > LOOK:
                 part = self.some(astray)
                 entry = part._near(pole[astray], mean[0][astray], self.x.shape[1])
                 again, _ = part._from(pole[astray], entry, np.empty_like(part.x), np.empty_like(part.x))
@@ -186,7 +186,7 @@ class Bundle:
         mean = mean + shift
         distance = moments[:, 2] - self.target
         spread = moments[:, 3] - moments[:, 2] ** 2 - 1
-        lost = np.flatnonzero(~(spread > _LOST))
+        lost = np.flatnonzero(~(spread > LOST))
         if len(lost):
             z = values[lost]
             q = z * z - moments[lost, 2][:, None] * z - 1

@@ -28,7 +28,8 @@ from symdecouple.numeric.oracle import Oracle
 from symdecouple.verdict import Status
 
 RNG = np.random.default_rng(11)
-ROWS = {"normal": RNG.normal(size=(3, 14)), "gamma": RNG.gamma(0.5, size=(3, 14)), "units": 1e9 * RNG.normal(size=(3, 14))}
+ROWS = {"normal": RNG.normal(size=(3, 14)), "gamma": RNG.gamma(0.5, size=(3, 14)),
+        "units": 1e9 * RNG.normal(size=(3, 14))}
 LAST = Mean(log(cosh(x)))
 
 
@@ -104,7 +105,8 @@ def test_extrapolation_finds_the_derivative_beside_a_pole() -> None:
 @pytest.mark.parametrize("name", BOXES)
 def test_the_path_ends_where_that_of_the_kurtosis_ends(name: str) -> None:
     given, targets = ROWS["normal"], [0, 1, 2.4]
-    ours, known = BlackBoxPath([Mean(x), variance(), BOXES[name], LAST]), NarrowPath([Mean(x), variance(), kurtosis(), LAST])
+    ours = BlackBoxPath([Mean(x), variance(), BOXES[name], LAST])
+    known = NarrowPath([Mean(x), variance(), kurtosis(), LAST])
     ends, expected = ours.normalize(given, targets)[-1], known.normalize(given, targets)[-1]
     assert not ends.refusals and np.all(ends.residual < 1e-14)
     assert np.abs(ends.values - expected.values).max() < 1e-9
@@ -208,7 +210,8 @@ def test_a_function_may_change_its_argument() -> None:
 def test_a_gradient_is_not_believed(gradient: Any, said: str) -> None:
     box = Feature.from_callable(lambda v: (v**2).mean(), gradient, "squares")
     refusal = BlackBoxPath([Mean(x), box]).follow([FINE], 2, 40.0).refusals[0]
-    assert refusal.reason == ("not finite" if "finite" in said else "callable failed") and _matches(said, refusal.detail)
+    assert refusal.reason == ("not finite" if "finite" in said else "callable failed")
+    assert _matches(said, refusal.detail)
 
 
 def test_a_gradient_as_other_arrays_have_it() -> None:
