@@ -103,6 +103,8 @@ def _count_ties(values: FloatArray, panel: Panel) -> tuple[IntArray, IntArray]:
 
 def share_rows(kernel: Callable[..., None], which: IntArray, values: NDArray[np.floating[Any]], *others: Any) -> None:
     """Run the kernel on parts of the rows, one part a thread; threads do not outlive the call, so forks are safe."""
+    if not values.flags.writeable:
+        values = values.copy()  # another type to numba, which would compile anew
     n_parts = min(_n_threads(), max(1, len(which) * values.shape[1] // _SHARE), len(which))
     parts = np.array_split(which, n_parts)
     threads = [threading.Thread(target=kernel, args=(part, values, *others)) for part in parts[1:]]

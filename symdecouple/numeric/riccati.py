@@ -93,8 +93,8 @@ def impose_skewness(rows: ArrayLike, targets: ArrayLike, *, quick: Quick | None 
 
     Mean and variance are met to about 1e-15, the skewness to about 1e-15 Mean|z|^3. Each z is within about
     1e-15 |q|/(3 Mean(q^2)) + 1e-15 (1 + |z|), q = z^2 - G z - 1, of the exact one: dz/dG is the first factor. A power
-    of two as unit changes no bit, a permutation of the sample no more than that rounding. Cost: about that of five
-    passes of `scipy.stats.kurtosis`.
+    of two as unit changes no bit, a permutation of the sample no more than that rounding. Cost: two
+    to five times that of `scipy.stats.kurtosis`, compiled less than once.
 
     Source: paper, eq:skew_adjustment, for the flow; Theorems B and C of the documentation.
 

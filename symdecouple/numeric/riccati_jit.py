@@ -101,7 +101,7 @@ class _Compiled:
         which = which[back[which] <= 1023]
         if len(which):
             scales = (np.ldexp(1.0, exponent) for exponent in (*exponents, np.minimum(back, 1023)))
-            wanted, results = np.ascontiguousarray(target), (answer.values, answer.slope, answer.residual)
+            wanted, results = np.array(target), (answer.values, answer.slope, answer.residual)
             share_rows(_kernels()[0], which, panel.values, *scales, panel.low, panel.high, wanted, *results)
 
 

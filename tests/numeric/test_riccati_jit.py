@@ -152,6 +152,18 @@ def test_standardized_rows(scale: float) -> None:
         assert slope * scale == pytest.approx((1 / deviation).astype(float), rel=1e-14)
 
 
+@pytest.mark.usefixtures("compiled")
+def test_read_only_samples_are_not_compiled_for_anew() -> None:
+    rows, targets = np.random.default_rng(2).exponential(size=(6, 40)), np.linspace(-1, 1, 6)
+    expected = compiled_impose_skewness(rows, targets)
+    kinds = [len(kernel.signatures) for kernel in riccati_jit._kernels()]  # type: ignore[attr-defined]
+    for array in (rows, targets):
+        array.flags.writeable = False
+    assert np.array_equal(compiled_impose_skewness(rows, targets).values, expected.values)
+    compiled_standardize(rows)
+    assert kinds == [len(kernel.signatures) for kernel in riccati_jit._kernels()] == [1, 1, 1]  # type: ignore[attr-defined]
+
+
 def test_which_one_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(KERNELS), "are_wanted", lambda self, n_elements: n_elements >= 1000)
     assert skewness_imposer(999) is impose_skewness and skewness_imposer(1000) is compiled_impose_skewness
