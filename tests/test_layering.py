@@ -36,8 +36,9 @@ ORDER = {
     ),
     "numeric": (
         "intake batch vectors power_sums ranges jit skew_series moebius moebius_jit riccati_flow riccati "
-        "riccati_jit runge_kutta moment_basis moment_course moment_path moment_loops moment_path_jit moment_levels moment_adjoint "
-        "energies perturbation compiled narrow_path adjoint precision differences oracle black_box empirical"
+        "riccati_jit runge_kutta moment_basis moment_course moment_path moment_loops moment_path_jit moment_levels "
+        "moment_adjoint energies perturbation compiled narrow_path adjoint precision differences oracle "
+        "black_box empirical"
     ),
     "families": "moments bank tils filter_moments exact",
     "decoupling": (

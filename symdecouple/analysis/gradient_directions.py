@@ -11,6 +11,7 @@ of the sample is changed by rounding; what is not larger than the change has no 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -21,16 +22,19 @@ from sympy import Expr, cancel, expand, together
 from symdecouple.analysis.deviations import unit
 from symdecouple.calculus.gradient import gradient
 from symdecouple.errors import UnsupportedExpression
+from symdecouple.language.black_box import BlackBox
 from symdecouple.language.canonical import close
 from symdecouple.language.feature import Feature, FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample
 from symdecouple.numeric.batch import FloatArray
 from symdecouple.numeric.compiled import Compiled
+from symdecouple.numeric.oracle import Oracle
 
 __all__ = ["GradientDirections", "gradient_directions"]
 
 BoolArray: TypeAlias = NDArray[np.bool_]
+Field: TypeAlias = Callable[[FloatArray], list[Any]]
 
 
 NUDGE = 2.0**-50  # relative: four units in the last place
@@ -43,7 +47,7 @@ class GradientDirections:
     Parameters
     ----------
     features : FeatureSet
-        Of averages, with all parameters bound.
+        Of averages, with all parameters bound, or black boxes.
 
     Attributes
     ----------
@@ -52,10 +56,9 @@ class GradientDirections:
     """
 
     def __init__(self, features: FeatureSet) -> None:
-        sample = features.sample
-        fields = [gradient(f).in_sample(sample).expr for f in features]
-        self.invariances = tuple(_invariances(f, v, sample) for f, v in zip(features, fields, strict=True))
-        self._compiled = [Compiled([v], sample) for v in fields]
+        made = [_declared(f, features.sample) if f.black_box is None else _called(f.black_box) for f in features]
+        self._compiled = [field for field, _ in made]
+        self.invariances = tuple(invariances for _, invariances in made)
 
     def __call__(self, rows: FloatArray) -> tuple[FloatArray, BoolArray]:
         """Evaluate at sample vectors.
@@ -107,6 +110,17 @@ def gradient_directions(features: FeatureSet) -> GradientDirections:
     ((True, True), (False, True), (False, True))
     """
     return GradientDirections(features)
+
+
+def _declared(feature: Feature, sample: Sample) -> tuple[Field, tuple[bool, bool]]:
+    field = gradient(feature).in_sample(sample).expr
+    return Compiled([field], sample), _invariances(feature, field, sample)
+
+
+def _called(box: BlackBox) -> tuple[Field, tuple[bool, bool]]:
+    """A gradient by calls, of which nothing is known."""
+    oracle = Oracle(box)
+    return lambda rows: [rows.shape[-1] * oracle.gradients(rows)[0]], (False, False)
 
 
 def _invariances(feature: Feature, field: Expr, sample: Sample) -> tuple[bool, bool]:

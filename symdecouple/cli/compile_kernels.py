@@ -1,4 +1,4 @@
-"""``symdecouple compile``: the compiled kernels, made once and kept on the disk, so that no later call waits for them."""
+"""``symdecouple compile``: the compiled kernels, made once and kept on the disk, so that no later call waits."""
 
 from __future__ import annotations
 

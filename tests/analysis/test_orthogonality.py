@@ -167,3 +167,12 @@ def test_bad_calls() -> None:
     for numbers in ((1,), (1, 3), (2, 2)):
         with pytest.raises(InvalidInput, match="two or more different ones of 1, 2"):
             found.select(*numbers)
+
+
+def test_a_black_box_has_the_angles_of_the_same_feature_declared() -> None:
+    samples = np.random.default_rng(3).normal(size=(3, 10))
+    box = sd.Feature.from_callable(lambda v: np.mean((v - v.mean()) ** 4) / v.var() ** 2, name="kurt")
+    found = sd.analysis.orthogonality(sd.decouple([Mean(x), sd.variance(), sd.skewness(), box]), samples)
+    wanted = sd.analysis.orthogonality(sd.decouple(standardized_moments(4)), samples)
+    np.testing.assert_allclose(found.original.degrees, wanted.original.degrees, atol=1e-8)
+    np.testing.assert_allclose(found.decoupled.degrees, wanted.decoupled.degrees, atol=1e-8)

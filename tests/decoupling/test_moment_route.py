@@ -1,0 +1,74 @@
+"""Levels of moments over many rows at once: against long double, in blocks, compiled or not, some rows refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symdecouple import decouple
+from symdecouple.families.moments import raw_moments
+from symdecouple.numeric.riccati_jit import KERNELS
+
+PLAIN = decouple(raw_moments(4))
+SHIFTED = decouple(raw_moments(4), [3, 13, 63])  # mean 3, variance 4, and Mean(x^3) = 27 + 3*3*4 + 8 G: G = 0
+
+
+@pytest.fixture(params=["numpy", "compiled"])
+def kind(request: Any, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "compiled":
+        pytest.importorskip("numba")
+    monkeypatch.setattr(type(KERNELS), "are_wanted", lambda self, n_elements: request.param == "compiled")
+    return str(request.param)
+
+
+SHAPES = [(3, 5), (700, 31), (5, 9000), (2, 40000)]  # many rows a block, one, and a row longer than a block
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.usefixtures("kind")
+def test_the_first_levels_to_the_last_digit(shape: tuple[int, int]) -> None:
+    rows = 1e6 + np.random.default_rng(shape[1]).exponential(size=shape)
+    wide = rows.astype(np.longdouble) - 1_000_000  # exact; then the mean keeps its digits
+    wide -= wide.mean(axis=1, keepdims=True)
+    z = wide / wide.std(axis=1, keepdims=True)
+    largest = float(abs(z).max())
+    assert abs(PLAIN.normalize(rows, 1) - wide).max() <= 1e-15 * float(abs(wide).max())
+    assert abs(PLAIN.normalize(rows, 2) - z).max() <= 1e-15 * (1 + largest)
+    assert abs(SHIFTED.normalize(rows, 2) - (3 + 2 * z)).max() <= 2e-15 * (2 + 2 * largest)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.usefixtures("kind")
+def test_the_third_level_has_the_moments_asked_for(shape: tuple[int, int]) -> None:
+    rows = np.random.default_rng(shape[1]).exponential(size=shape)
+    moved = SHIFTED.normalize(rows, 3).astype(np.longdouble)
+    for power, wanted in ((1, 3), (2, 13), (3, 63)):
+        size = (abs(moved) ** power).mean(axis=1)
+        assert (abs((moved**power).mean(axis=1) - wanted) <= 3e-15 * size).all()
+    assert (np.argsort(moved, axis=1) == np.argsort(rows, axis=1)).all()
+
+
+def test_compiled_and_not_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+    rows = np.random.default_rng(5).standard_t(5, size=(40, 200))
+    rows[3], rows[4], rows[5, :150] = 7, np.repeat([0.0, 1.0], [150, 50]), -50
+    found: dict[bool, Any] = {}
+    for compiled in (True, False):
+        monkeypatch.setattr(type(KERNELS), "are_wanted", lambda self, n_elements, compiled=compiled: compiled)
+        found[compiled] = [getattr(SHIFTED, name)(rows, on_refusal="return") for name in
+                           ("transform", "normalize", "gradients")]
+    for (values, outcomes), (expected, said) in zip(found[True], found[False], strict=True):
+        assert outcomes == said
+        np.testing.assert_allclose(values, expected, rtol=1e-11, atol=1e-12)
+    assert [outcome.reason for outcome in found[True][0][1] if not outcome.ok] == [
+        "zero variance", "two-valued", "no zero-skew point"]
+
+
+@pytest.mark.usefixtures("kind")
+def test_a_row_gives_the_same_bits_alone() -> None:
+    rows = np.random.default_rng(6).gamma(0.5, size=(50, 333))
+    together = SHIFTED.normalize(rows, 3)
+    for i in (0, 17, 49):
+        np.testing.assert_array_equal(SHIFTED.normalize(rows[i], 3), together[i])
