@@ -64,7 +64,7 @@ ORDER = {
 # TYPE_CHECKING only, so that nothing is loaded in a circle; a door that nobody uses any more is an error.
 DOORS = {
     ("calculus.frobenius", "numeric.empirical"): "check_frobenius(..., samples=X), black boxes have no exact answer",
-    ("analysis.orthogonality", "plotting.orthogonality_plot"): "Orthogonality.plot draws, with Matplotlib if it is there",
+    ("analysis.orthogonality", "plotting.orthogonality_plot"): "Orthogonality.plot draws where Matplotlib is",
     ("language.feature", "calculus.field"): "the type of Feature.gradient",
     ("language.feature", "calculus.gradient"): "Feature.gradient is the vector field",
     ("language.feature", "language.text"): "FeatureSet.parse reads text",

@@ -120,11 +120,11 @@ def _evaluated(compiled: Compiled, rows: Array) -> Array:
     """Evaluate at rows, NaN where one divides by zero; mpmath raises there, and then rows are taken one by one."""
     try:
         with np.errstate(all="ignore"):
-            found = np.broadcast_to(compiled(rows)[0], rows.shape)
+            found = compiled(rows)[0]
     except (ZeroDivisionError, ValueError):
         if len(rows) == 1:
             return np.full(rows.shape, mpmath.nan, dtype=object)
-        return np.concatenate([_evaluated(compiled, row[None]) for row in rows])
+        return np.concatenate([np.broadcast_to(_evaluated(compiled, row[None]), row[None].shape) for row in rows])
     return found if rows.dtype == object else _without_underflow(compiled, rows, found)
 
 
@@ -145,6 +145,10 @@ def _without_underflow(compiled: Compiled, rows: Array, found: Array) -> Array:
 
 def _others(count: int, refused: dict[int, Outcome]) -> Array:
     return np.array([r for r in range(count) if r not in refused], dtype=np.intp)
+
+
+def _taken(rows: Array, which: Array) -> Array:
+    return rows if len(which) == len(rows) else rows[which]
 
 
 def _finite(values: Array) -> Array:

@@ -63,7 +63,8 @@ def _figure(found: Orthogonality) -> tuple[Any, ...]:
     width = min(12.0, max(7.5, 3 + 0.25 * len(found.original.pairs)))
     heights = 3.0, 0.3 + 0.43 * width  # two square maps fill the width
     figure = pyplot.figure(figsize=(width, sum(heights)), layout="constrained")
-    above, below = figure.subfigures(2, 1, height_ratios=heights)
+    parts: Any = figure.subfigures(2, 1, height_ratios=heights)
+    above, below = parts
     return (above.subplots(), *below.subplots(1, 2))
 
 
