@@ -54,6 +54,8 @@ _MODULE_OF = {
     "verdict_from_json": "calculus.certificates",
     "Normalizer": "flows.normalizer",
     "normalizers": "flows.normalizer",
+    "GradientCheck": "numeric.adjoint",
+    "check_gradient": "numeric.adjoint",
     "Reference": "decoupling.reference",
     "Plan": "decoupling.plan",
     "decouple": "decoupling.plan",

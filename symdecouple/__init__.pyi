@@ -46,6 +46,7 @@ from .language.statistics import (
     variance as variance,
 )
 from .language.text import parse as parse, to_text as to_text
+from .numeric.adjoint import GradientCheck as GradientCheck, check_gradient as check_gradient
 from .verdict import Status as Status, Verdict as Verdict
 
 __version__: str
@@ -56,6 +57,7 @@ __all__ = [
     "FeatureSet",
     "Filter",
     "Filtered",
+    "GradientCheck",
     "Group",
     "InvalidInput",
     "Mean",
@@ -75,6 +77,7 @@ __all__ = [
     "__version__",
     "central_moment",
     "check_frobenius",
+    "check_gradient",
     "check_independence",
     "coordinates",
     "decouple",
