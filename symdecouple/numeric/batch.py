@@ -33,6 +33,10 @@ __all__ = [
     "OnRefusal",
     "Panel",
     "RowValues",
+    "as_rows",
+    "check_choice",
+    "fill",
+    "normalized_axes",
     "reduce_rows",
 ]
 
@@ -108,20 +112,20 @@ def reduce_rows(
     on_refusal : {"warn", "raise", "return"}
         Samples without an answer: NaN and one `RefusalWarning`; `Refused` after all rows; or ``(values, outcomes)``.
     """
-    _check_choice("nan_policy", nan_policy, get_args(NanPolicy))
-    _check_choice("on_refusal", on_refusal, get_args(OnRefusal))
+    check_choice("nan_policy", nan_policy, get_args(NanPolicy))
+    check_choice("on_refusal", on_refusal, get_args(OnRefusal))
     given = take_numbers(a)
     if given.array.ndim == 0:
         given = Numbers(given.array.reshape(1), None if given.masked is None else given.masked.reshape(1))
-    axes = _normalized_axes(axis, given.array.shape)
+    axes = normalized_axes(axis, given.array.shape)
     answer = Answer(name, tuple(n for i, n in enumerate(given.array.shape) if i not in axes))
     with np.errstate(all="ignore"):  # min and max of rows with NaN; a caller's seterr(all="raise") is not ours to meet
-        _fill(answer, _as_rows(given.array, axes), given.masked, axes, kernel, nan_policy)
+        fill(answer, as_rows(given.array, axes), given.masked, axes, kernel, nan_policy)
     shape = tuple(1 if i in axes else n for i, n in enumerate(given.array.shape)) if keepdims else answer.shape
     return answer.deliver(answer.values.astype(given.result_type).reshape(shape)[()], on_refusal)
 
 
-def _fill(
+def fill(
     answer: Answer,
     rows: NDArray[Any],
     masked: NDArray[np.bool_] | None,
@@ -130,7 +134,7 @@ def _fill(
     nan_policy: NanPolicy,
 ) -> None:
     """Rows that need no thought go to the kernel in panels; the others are prepared one by one."""
-    hidden = None if masked is None else _as_rows(masked, axes)
+    hidden = None if masked is None else as_rows(masked, axes)
     low, high = _ends(rows)
     plain = _plain_rows(rows, hidden, low, high)
     odd = [(int(i), _prepare(rows[i], None if hidden is None else hidden[i])) for i in np.flatnonzero(~plain)]
@@ -281,12 +285,12 @@ def _raise_on_nan(answer: Answer, rows: list[int]) -> None:
         )
 
 
-def _check_choice(argument: str, given: object, expected: tuple[str, ...]) -> None:
+def check_choice(argument: str, given: object, expected: tuple[str, ...]) -> None:
     if given not in expected:
         raise InvalidInput(f"{argument}={given!r} was given, one of {', '.join(map(repr, expected))} is expected")
 
 
-def _normalized_axes(axis: Axis, shape: tuple[int, ...]) -> tuple[int, ...]:
+def normalized_axes(axis: Axis, shape: tuple[int, ...]) -> tuple[int, ...]:
     n_axes = len(shape)
     if axis is None:
         return tuple(range(n_axes))
@@ -304,7 +308,7 @@ def _normalized_axes(axis: Axis, shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(one % n_axes for one in axes)
 
 
-def _as_rows(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+def as_rows(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
     """The sample axes moved last and flattened: one sample a row, one row a sample."""
     kept = [i for i in range(array.ndim) if i not in axes]
     n_rows = math.prod(array.shape[i] for i in kept)

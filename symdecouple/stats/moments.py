@@ -27,10 +27,10 @@ from symdecouple.numeric.batch import (
     OnRefusal,
     Panel,
     RowValues,
-    _as_rows,
-    _check_choice,
-    _fill,
-    _normalized_axes,
+    as_rows,
+    check_choice,
+    fill,
+    normalized_axes,
 )
 from symdecouple.numeric.intake import Numbers, exact, is_exact_in_float64, take_numbers
 from symdecouple.numeric.moment_basis import power_means
@@ -330,15 +330,15 @@ def _reduce_orders(
     added: float = 0.0,
 ) -> Any:
     """As `reduce_rows`, with orders on a last axis; `added` to the variance is the second moment of the reference."""
-    _check_choice("nan_policy", nan_policy, get_args(NanPolicy))
-    _check_choice("on_refusal", on_refusal, get_args(OnRefusal))
+    check_choice("nan_policy", nan_policy, get_args(NanPolicy))
+    check_choice("on_refusal", on_refusal, get_args(OnRefusal))
     given = take_numbers(a)
     if given.array.ndim == 0:
         given = Numbers(given.array.reshape(1), None if given.masked is None else given.masked.reshape(1))
-    axes = _normalized_axes(axis, given.array.shape)
+    axes = normalized_axes(axis, given.array.shape)
     answer = _Orders(name, tuple(n for i, n in enumerate(given.array.shape) if i not in axes), order=order)
     with np.errstate(all="ignore"):
-        _fill(answer, _as_rows(given.array, axes), given.masked, axes, kernel, nan_policy)
+        fill(answer, as_rows(given.array, axes), given.masked, axes, kernel, nan_policy)
         for i, mean, variance in _exact_rows(given, axes):
             if not np.isnan(answer.values[i, 0]):
                 answer.values[i, :2] = (mean, variance + added)[:order]
@@ -349,8 +349,8 @@ def _reduce_orders(
 
 def _exact_rows(given: Numbers, axes: tuple[int, ...]) -> Iterator[tuple[int, float, float]]:
     """Mean and variance of rows that are centred exactly before they are rounded: the kernel cannot see them."""
-    rows = _as_rows(given.array, axes)
-    hidden = None if given.masked is None else _as_rows(given.masked, axes)
+    rows = as_rows(given.array, axes)
+    hidden = None if given.masked is None else as_rows(given.masked, axes)
     if rows.dtype.kind == "f" or rows.dtype.itemsize <= 4 or not rows.shape[1]:
         return
     for i, row in enumerate(rows):
