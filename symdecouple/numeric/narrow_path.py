@@ -192,7 +192,7 @@ class Imposed:
     values : array (R, N), NaN in refused rows
     reached : array (R,), the value of feature k that was reached, in refused rows too
     residual : array (R,)
-        Largest distance of the first k features from where they should be, relative to |value| plus what the feature
+        Largest distance of the first k features from where they should be, relative to abs(value) plus what the feature
         changes by when the sample moves by its standard deviation.
     refusals : dict of row: Outcome
     steps : array (R,), accepted and rejected together; 0 where feature k was at its target

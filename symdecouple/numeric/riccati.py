@@ -37,7 +37,7 @@ class Imposed:
     """Standardized samples (R, N) of the wanted skewness, their slopes, how near they came; refused rows are NaN.
 
     `slope` is dz_n/dx_n with the parameters of the Moebius map held fixed, in units of 1/x. `residual` is
-    |skewness reached - target|/(1 + |target|).
+    abs(skewness reached - target)/(1 + abs(target)).
     """
 
     values: FloatArray
@@ -91,10 +91,10 @@ def impose_skewness(rows: ArrayLike, targets: ArrayLike, *, quick: Quick | None 
     Refused, by counting ties and exact comparison: constant samples; two-valued samples, unless their skewness is the
     target; targets outside the open interval of Theorem C (`skewness_interval`), or at its end.
 
-    Mean and variance are met to about 1e-15, the skewness to about 1e-15 Mean|z|^3. Each z is within about
-    1e-15 |q|/(3 Mean(q^2)) + 1e-15 (1 + |z|), q = z^2 - G z - 1, of the exact one: dz/dG is the first factor. A power
-    of two as unit changes no bit, a permutation of the sample no more than that rounding. Cost: two
-    to five times that of `scipy.stats.kurtosis`, compiled less than once.
+    Mean and variance are met to about 1e-15, the skewness to about 1e-15 Mean(abs(z)^3). With q = z^2 - G z - 1, each z
+    is within about 1e-15 abs(q)/(3 Mean(q^2)) + 1e-15 (1 + abs(z)) of the exact one: dz/dG is q/(3 Mean(q^2)). A power
+    of two as unit changes no bit, a permutation of the sample no more than that rounding. Cost: two to five times that
+    of `scipy.stats.kurtosis`, compiled less than once.
 
     Source: paper, eq:skew_adjustment, for the flow; Theorems B and C of the documentation.
 
