@@ -6,6 +6,7 @@ precision is asked for, the exact numbers that were given.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -46,7 +47,7 @@ class Batch:
         moved = np.moveaxis(array, axis, -1)
         single = array.dtype in (np.float16, np.float32)
         kind = object if exact else np.float64
-        rows = moved.reshape(-1, moved.shape[-1]) if moved.size else np.zeros((0, moved.shape[-1]))
+        rows = moved.reshape(math.prod(moved.shape[:-1]), moved.shape[-1])
         return cls(name, moved.shape[:-1], _converted(rows, kind), axis % array.ndim, single)
 
     def open_rows(self) -> Iterator[int]:
@@ -89,7 +90,14 @@ class Batch:
 def _converted(rows: NDArray[Any], kind: Any) -> NDArray[Any]:
     if kind is object or rows.dtype != object:
         return rows.astype(kind)
-    return np.array([[float(v) for v in row] for row in rows], dtype=np.float64).reshape(rows.shape)
+    return np.array([[_float(v) for v in row] for row in rows], dtype=np.float64).reshape(rows.shape)
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"the sample holds {value!r}, real numbers are expected; missing values are nan") from error
 
 
 def _unfit(row: NDArray[Any]) -> Outcome | None:
@@ -99,6 +107,7 @@ def _unfit(row: NDArray[Any]) -> Outcome | None:
         return SINGLE
     if any(v != v for v in row.tolist()):
         return NAN_INPUT
-    if any(abs(v) == float("inf") for v in row.tolist()):
-        return INFINITE
-    return None
+    try:
+        return INFINITE if any(abs(v) == float("inf") for v in row.tolist()) else None
+    except TypeError as error:
+        raise InvalidInput(f"the sample holds {row.tolist()!r:.80}, real numbers are expected") from error

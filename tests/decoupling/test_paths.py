@@ -288,3 +288,14 @@ def test_gradients_at_a_critical_point_are_refused(dps: int | None) -> None:
     """Two values in equal numbers have skewness 0 already, where the generators are dependent."""
     found, (outcome,) = plan("moments").gradients([[0, 0, 1, 1]], dps=dps, on_refusal="return")
     assert outcome.reason == "critical point" and np.isfinite(found[0, :2].astype(float)).all()
+
+
+def test_samples_without_numbers() -> None:
+    moments = plan("moments")
+    assert moments.transform(np.zeros((0, 5))).shape == (0, 4)
+    values, (outcome,) = moments.transform([], on_refusal="return")
+    assert outcome.reason == "no samples" and np.isnan(values).all()
+    assert [o.reason for o in moments.normalize(np.zeros((2, 0)), on_refusal="return")[1]] == ["no samples"] * 2
+    for dps in (None, 20):
+        with pytest.raises(InvalidInput, match="None"):
+            moments.transform([1, None, 3], dps=dps)
