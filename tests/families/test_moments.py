@@ -93,3 +93,10 @@ def test_sets() -> None:
 def test_orders_are_checked(family: object, order: object) -> None:
     with pytest.raises(InvalidInput, match="order"):
         family(order)  # type: ignore[operator]
+
+
+def test_the_room_offers_its_sets() -> None:
+    import symdecouple as sd
+
+    assert sd.families.raw_moments(2) == FeatureSet([Mean(x), Mean(x**2)])
+    assert sd.families.recognize_moments(sd.families.standardized_moments(3)) is not None
