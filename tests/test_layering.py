@@ -63,6 +63,8 @@ ORDER = {
 # Methods of the contract that hand on to a later module (module, target): why. Inside a function or under
 # TYPE_CHECKING only, so that nothing is loaded in a circle; a door that nobody uses any more is an error.
 DOORS = {
+    ("calculus.certificates", "decoupling.modified"): "verdict_from_json reads certificates about plans",
+    ("calculus.certificates", "decoupling.refutation"): "the same",
     ("calculus.frobenius", "numeric.empirical"): "check_frobenius(..., samples=X), black boxes have no exact answer",
     ("analysis.orthogonality", "plotting.orthogonality_plot"): "Orthogonality.plot draws where Matplotlib is",
     ("language.feature", "calculus.field"): "the type of Feature.gradient",
