@@ -1,5 +1,19 @@
 """Ready feature sets, and what is known about them."""
 
+from symdecouple.families.bank import FilterBank
+from symdecouple.families.filter_moments import filter_moments
 from symdecouple.families.moments import raw_moments, recognize_moments, standardized_moments
+from symdecouple.families.quadratic import autocorrelation, recognize_quadratic, second_order_moments
+from symdecouple.families.tils import tils
 
-__all__ = ["raw_moments", "recognize_moments", "standardized_moments"]
+__all__ = [
+    "FilterBank",
+    "autocorrelation",
+    "filter_moments",
+    "raw_moments",
+    "recognize_moments",
+    "recognize_quadratic",
+    "second_order_moments",
+    "standardized_moments",
+    "tils",
+]

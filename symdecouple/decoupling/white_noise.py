@@ -1,0 +1,109 @@
+r"""Expectations of functions of filtered white noise: the reference of features of filter outputs.
+
+Filter outputs of white noise at one place are jointly Gaussian, with variances sum h^2 and covariances sum h g over
+lags. Polynomials follow from those by Isserlis' theorem, in the form
+
+.. math:: E[y_1\, F(y)] = \sum_j \mathrm{Cov}(y_1, y_j)\, E[\partial F/\partial y_j]
+
+and a function of one output is that of one normal number. The signal is taken as longer than the filters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+from sympy import Add, Expr, Mul, Poly, S, Symbol, expand, sqrt
+from sympy.polys.polyerrors import PolynomialError
+
+from symdecouple.errors import InvalidInput, UnsupportedExpression
+from symdecouple.families.linear_forms import LinearForm, split_forms
+from symdecouple.language.filtered import Response
+from symdecouple.language.filters import Filter
+from symdecouple.language.sample import Sample
+
+__all__ = ["white_expectation"]
+
+Marginal = Callable[[Expr, Sample], Expr]
+
+
+def white_expectation(body: Expr, sample: Sample, marginal: Marginal) -> Expr:
+    """Return E body for white noise of variance 1.
+
+    Parameters
+    ----------
+    body : Expr
+        In the sample and in circular filters of it.
+    sample : Sample
+    marginal : callable
+        Returns the expectation of a function of a standard normal number.
+
+    Raises
+    ------
+    UnsupportedExpression
+        For filters of something that is not linear in the sample, boundaries other than circular (the expectation
+        depends on the place), and functions of two outputs that are not polynomials.
+    InvalidInput
+        If a filter has neither taps nor a frequency response yet.
+
+    Examples
+    --------
+    >>> from symdecouple.decoupling.reference import gaussian
+    >>> from symdecouple.language.sample import x
+    >>> h, g = Filter([1, 1, 0]), Filter([1, -2, 1])
+    >>> white_expectation(h(x)**4, x, gaussian), white_expectation(h(x)**2*g(x)**2, x, gaussian)
+    (12, 14)
+    """
+    if unbound := sorted(str(h) for h in body.atoms(Filter) if h.is_symbolic and not isinstance(h.args[0], Response)):
+        raise InvalidInput(f"{', '.join(unbound)} must be bound to taps before a reference: features.bind({{...}})")
+    split = split_forms(body, sample)
+    if split is None:
+        raise UnsupportedExpression(f"the expectation of {body} for white noise is known for circular filters of the "
+                                    "sample itself; give numbers, reference=[...]")
+    function, forms = split
+    return Add(*(_term(term, forms, sample, marginal) for term in Add.make_args(expand(function))))
+
+
+def _term(term: Expr, forms: Mapping[Symbol, LinearForm], sample: Sample, marginal: Marginal) -> Expr:
+    used = sorted(term.free_symbols & set(forms), key=str)
+    if not used:
+        return term
+    shifted = expand(term.xreplace({y: y + forms[y].constant for y in used if forms[y].constant != 0}))
+    if shifted != term:
+        return Add(*(_centred(part, used, forms, sample, marginal) for part in Add.make_args(shifted)))
+    return _centred(term, used, forms, sample, marginal)
+
+
+def _centred(term: Expr, used: list[Symbol], forms: Mapping[Symbol, LinearForm], sample: Sample, marginal: Marginal
+             ) -> Expr:
+    used = [y for y in used if y in term.free_symbols]
+    if not used:
+        return term
+    try:
+        polynomial = Poly(term, *used)
+    except PolynomialError:
+        polynomial = None
+    if polynomial is not None and not any(c.has(*used) for c in polynomial.coeffs()):
+        covariance = {(a, b): forms[one].covariance(forms[two]) for a, one in enumerate(used)
+                      for b, two in enumerate(used) if a <= b}
+        return Add(*(Mul(c, _isserlis(powers, tuple(sorted(covariance.items()))))
+                     for powers, c in polynomial.terms()))
+    if len(used) > 1:
+        raise UnsupportedExpression(f"the expectation of {term.xreplace({y: Symbol(f'y{k}') for k, y in enumerate(used)})}"
+                                    " of filter outputs that are not independent is not known; give numbers, "
+                                    "reference=[...]")
+    return marginal(term.xreplace({used[0]: sqrt(forms[used[0]].covariance(forms[used[0]])) * sample}), sample)
+
+
+@lru_cache(maxsize=4096)
+def _isserlis(powers: tuple[int, ...], covariance: tuple[tuple[tuple[int, int], Expr], ...]) -> Expr:
+    first = next((k for k, p in enumerate(powers) if p), None)
+    if first is None:
+        return S.One
+    if sum(powers) % 2:
+        return S.Zero
+    known = dict(covariance)
+    rest = [p - (k == first) for k, p in enumerate(powers)]
+    return Add(*(known[min(first, j), max(first, j)] * p * _isserlis(tuple(q - (k == j) for k, q in enumerate(rest)),
+                                                                     covariance)
+                 for j, p in enumerate(rest) if p))
