@@ -6,9 +6,12 @@ from sympy import Rational, sqrt
 
 from symdecouple.errors import InvalidInput
 from symdecouple.families.bank import FilterBank
-from symdecouple.families.filter_moments import filter_moments
+from symdecouple.families.filter_moments import filter_moments, recognize_filter_moments
 from symdecouple.families.tils import tils
+from symdecouple.language.feature import FeatureSet
 from symdecouple.language.filters import Filter
+from symdecouple.language.mean import Mean
+from symdecouple.language.sample import x
 
 
 def test_tils_is_a_parseval_frame_whose_kernels_have_one_energy() -> None:
@@ -128,3 +131,25 @@ def test_orders_that_are_none(orders) -> None:
 def test_the_mean_of_a_band_without_gain_at_zero_is_no_feature() -> None:
     with pytest.raises(InvalidInput, match="h2"):
         filter_moments([[1, 2, 1], [1, 0, -1]], [1, 2])
+
+
+def test_filter_moments_are_recognized_by_their_lines() -> None:
+    found = recognize_filter_moments(filter_moments(tils(), (2, 4)))
+    assert found.index == tuple(range(9)) * 2
+    assert found.powers == (2,) * 9 + (4,) * 9
+    image = np.random.default_rng(0).normal(size=(6, 7))
+    for lines, h in zip(found.bands, tils(), strict=True):
+        assert lines[1].apply(lines[0].apply(image, axis=0), axis=1) == pytest.approx(h.apply(image), abs=1e-13)
+
+
+@pytest.mark.parametrize("expr, gain", [
+    (3 * Mean(Filter([1, 2, 1])(2 * x) ** 3), 24),
+    (Mean(x**2), 1),
+    (Mean((Filter([1, 2, 1])(x) - Mean(x)) ** 2), None),
+    (Mean(Filter([1, 2, 1], boundary="zero")(x) ** 2), None),
+    (Mean(x * Filter([1, 2, 1])(x)), None),
+    (Mean(Filter("h")(x) ** 2), None),
+], ids=["gain", "signal", "central", "zero padding", "product", "no taps"])
+def test_which_features_are_moments_of_filter_outputs(expr, gain) -> None:
+    found = recognize_filter_moments(FeatureSet([expr]))
+    assert found is None if gain is None else found.gains == (gain,)

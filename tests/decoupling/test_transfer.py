@@ -1,0 +1,112 @@
+"""Transfer of features: what is taken over, what is kept, what is refused."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from symdecouple.decoupling.plan import decouple
+from symdecouple.decoupling.transfer import OPPONENT, transfer
+from symdecouple.errors import InvalidInput, RefusalWarning, Refused
+from symdecouple.families.moments import raw_moments, standardized_moments
+
+
+def noise(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).gamma(2.0, size=shape)
+
+
+def test_mean_and_variance_by_hand() -> None:
+    source, target = noise(50), noise(70, seed=1) * 3 + 5
+    done = decouple(standardized_moments(2)).transfer(source, target)
+    by_hand = (source - source.mean()) / source.std() * target.std() + target.mean()
+    assert done.values == pytest.approx(by_hand, rel=1e-13)
+    assert done.feature_gap.max() < 1e-14
+    assert done.kernel_gap < 1e-13
+
+
+@pytest.mark.parametrize("order", [3, 4, 5])
+def test_features_are_those_of_the_target_and_the_kernel_is_kept(order: int) -> None:
+    plan = decouple(raw_moments(order))
+    source, target = noise(200), np.random.default_rng(1).normal(size=150) ** 3
+    done = plan.transfer(source, target)
+    assert plan.transform(done.values) == pytest.approx(plan.transform(target), rel=1e-10)
+    assert plan.normalize(done.values, order) == pytest.approx(plan.normalize(source, order), abs=1e-10)
+    assert done.feature_gap.max() < 1e-10 and done.kernel_gap < 1e-10
+
+
+def test_level_m_minus_1_is_not_kept() -> None:
+    """The erratum of the source: with one feature, level 0 is the source itself, which the transfer moves."""
+    plan = decouple(raw_moments(1))
+    source = noise(20)
+    done = plan.transfer(source, [4.0, 6.0])
+    assert done.values == pytest.approx(source - source.mean() + 5, rel=1e-14)
+    assert np.abs(plan.normalize(done.values, 0) - plan.normalize(source, 0)).max() > 1
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_a_transfer_from_itself_changes_nothing(seed: int) -> None:
+    source = np.random.default_rng(seed).gamma(1.5, size=40)
+    done = decouple(raw_moments(4)).transfer(source, source)
+    assert done.values == pytest.approx(source, rel=1e-10, abs=1e-10 * source.std())
+
+
+def test_batches_and_one_target_for_all() -> None:
+    plan = decouple(raw_moments(3))
+    sources, targets = noise(4, 60), noise(4, 30, seed=2)
+    each = plan.transfer(sources, targets)
+    for k in range(4):
+        assert each.values[k] == pytest.approx(plan.transfer(sources[k], targets[k]).values, rel=1e-12)
+    assert plan.transfer(sources, targets[0]).wanted.shape == (4, 3)
+    with pytest.raises(InvalidInput, match="one target, or one each"):
+        plan.transfer(sources, targets[:3])
+
+
+def test_colours_in_both_spaces() -> None:
+    plan = decouple(standardized_moments(2))
+    source, target = noise(6, 5, 3), noise(4, 4, 3, seed=3) + 2
+    flat = plan.transfer(source.reshape(-1, 3), target.reshape(-1, 3), channel_axis=-1)
+    for c in range(3):
+        by_hand = plan.transfer(source[..., c].ravel(), target[..., c].ravel()).values
+        assert flat.values[:, c] == pytest.approx(by_hand, rel=1e-13)
+    opponent = plan.transfer(source.reshape(-1, 3), target.reshape(-1, 3), channel_axis=-1, colour="opponent")
+    rotated, wanted = opponent.values @ OPPONENT.T, target.reshape(-1, 3) @ OPPONENT.T
+    assert rotated.mean(axis=0) == pytest.approx(wanted.mean(axis=0), rel=1e-12, abs=1e-13)
+    assert rotated.std(axis=0) == pytest.approx(wanted.std(axis=0), rel=1e-12)
+    assert OPPONENT @ OPPONENT.T == pytest.approx(np.eye(3), abs=1e-15)
+
+
+@pytest.mark.parametrize("arguments, match", [
+    ({"colour": "lab"}, "one of 'channels', 'opponent'"),
+    ({"colour": "opponent"}, "needs channel_axis"),
+    ({"channel_axis": 0, "axis": 1}, "leave axis out"),
+    ({"channel_axis": 5}, "channels along axis 5"),
+    ({"channel_axis": 0, "colour": "opponent"}, "three channels"),
+], ids=["space", "no channels", "axis", "no such axis", "two channels"])
+def test_arguments_that_do_not_fit(arguments, match) -> None:
+    with pytest.raises(InvalidInput, match=match):
+        transfer(decouple(raw_moments(2)), noise(2, 9), noise(2, 9), **arguments)
+
+
+def test_a_target_without_features_is_refused() -> None:
+    with pytest.raises(Refused):
+        decouple(raw_moments(4)).transfer(noise(30), [0.0, 0, 0, 0, 1, 2])
+
+
+def test_what_is_out_of_reach_is_named_and_the_others_are_kept() -> None:
+    plan = decouple(raw_moments(4))
+    sources = np.stack([noise(30), np.r_[np.zeros(20), np.ones(10)]])
+    with pytest.warns(RefusalWarning, match="1 of 2"):
+        done = plan.transfer(sources, noise(30, seed=4))
+    assert np.isfinite(done.values[0]).all() and np.isnan(done.values[1]).all()
+    assert done.outcomes[0].ok and not done.outcomes[1].ok
+    assert done.outcomes[1].reason in str(done)
+
+
+def test_values_within_a_range_are_counted() -> None:
+    done = decouple(raw_moments(2)).transfer([0.0, 1, 2, 3], [0.0, 255.0])
+    limited, outside = done.within(0, 255)
+    assert outside == int(((done.values < 0) | (done.values > 255)).sum()) > 0
+    assert limited.min() >= 0 and limited.max() <= 255
+    with pytest.raises(InvalidInput, match="low < high"):
+        done.within(1, 1)
