@@ -79,8 +79,8 @@ class Verdict:
         For sets with parameters the status for generic values; see `exceptions` and `at`.
     subject : tuple of str
         The features or fields, as text in the package's grammar.
-    n_samples : int or None
-        The sample size the answer is about; None for every size at once.
+    n_samples : int, tuple of int or None
+        The sample size the answer is about (the shape of a grid, for images); None for every size at once.
     certificate : Certificate or None
         Present iff the status is PROVED or REFUTED.
     reason : str
@@ -100,7 +100,7 @@ class Verdict:
     question: str
     status: Status
     subject: tuple[str, ...]
-    n_samples: int | None = None
+    n_samples: int | tuple[int, ...] | None = None
     certificate: Certificate | None = None
     reason: str = ""
     evidence: tuple[str, ...] = ()
@@ -173,6 +173,8 @@ class Verdict:
     def scope(self) -> str:
         """The sample sizes the answer is for, in words."""
         size = self.n_samples if self.n_samples is not None else getattr(self.certificate, "n_samples", None)
+        if isinstance(size, tuple):
+            return f"for a grid of {' x '.join(map(str, size))}"
         if size is not None:
             return f"for N = {size}"
         return "for every N" if self.n0 is None else f"for every N >= {self.n0}"

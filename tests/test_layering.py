@@ -24,32 +24,37 @@ ROOMS = (
 
 ORDER = {
     "language": (
-        "sample limits mean filters statistics binding black_box feature waves canonical printer syntax reader text"
+        "sample limits mean boundaries convolution taps filter_notation filtered filters statistics binding black_box "
+        "feature waves lags canonical printer syntax reader text"
     ),
     "calculus": (
-        "budget coefficients elementary field gradient bracket subject frame span membership jets witness "
-        "coordinate_frame exceptional evidence audit certificates independence frobenius closure"
+        "budget coefficients elementary field gradient bracket subject kernels operators compositions matrices "
+        "convolution frame convolution_frame span membership jets witness coordinate_frame exceptional evidence audit "
+        "certificates filtered independence frobenius closure"
     ),
     "flows": (
         "generators projective kernels chart quadrature catalogue source evaluation flow verification separable "
         "spectral steps domains normalizer_source normalizer"
     ),
     "numeric": (
-        "intake batch vectors power_sums ranges jit skew_series moebius moebius_jit riccati_flow riccati "
-        "riccati_jit runge_kutta moment_basis moment_course moment_path moment_loops moment_path_jit moment_levels "
-        "moment_adjoint energies perturbation compiled narrow_path adjoint precision differences oracle "
-        "black_box empirical"
+        "intake panel weighting batch vectors power_sums ranges jit skew_series ties moebius moebius_jit "
+        "riccati_flow riccati riccati_jit runge_kutta moment_basis moment_collapse moment_course moment_path "
+        "moment_loops moment_nodes moment_path_jit moment_levels weighted_levels moment_adjoint_jit moment_adjoint "
+        "spectrum tilting cone energy_problems energy_gradients energies perturbation filtering compiled feature_rows "
+        "coordinate_rows bank_loops bank_rows gram narrow_path adjoint extrapolation precision "
+        "precision_adjoint differences oracle black_box empirical"
     ),
-    "families": "moments bank tils filter_moments exact",
+    "families": "moments linear_forms bank tils filter_moments quadratic exact",
     "decoupling": (
-        "reference attainability motion leaf orbit nested concatenated routes moment_route narrow_route nesting "
-        "modified implicit refutation scenario choice application explanation precise report plan transfer storage"
+        "white_noise coordinate_reference reference attainability motion leaf orbit nested concatenated routes "
+        "moment_route narrow_route nesting modified implicit refutation scenario choice application explanation "
+        "precise report plan transfer storage"
     ),
     "analysis": (
         "deviations deviation_tables gradient_directions orthogonality critical_points planner populations "
         "discriminability enclosures"
     ),
-    "stats": "shape moments",
+    "stats": "shape orders moments",
     "sklearn": "",
     "lazy": "",
     "plotting": "orthogonality_plot",
@@ -76,13 +81,18 @@ DOORS = {
 SYMPY_FREE = {
     "errors",
     "verdict",
+    "language.boundaries",
+    "language.convolution",
     "numeric",  # the face of the room: importing numeric.batch runs it
     "numeric.intake",
+    "numeric.panel",
+    "numeric.weighting",
     "numeric.batch",
     "numeric.power_sums",
     "numeric.ranges",
     "numeric.jit",
     "numeric.skew_series",
+    "numeric.ties",
     "numeric.moebius",
     "numeric.moebius_jit",
     "numeric.riccati_flow",
@@ -90,11 +100,15 @@ SYMPY_FREE = {
     "numeric.riccati_jit",
     "numeric.runge_kutta",
     "numeric.moment_basis",
+    "numeric.moment_collapse",
     "numeric.moment_course",
     "numeric.moment_path",
     "numeric.moment_loops",
+    "numeric.moment_nodes",
     "numeric.moment_path_jit",
     "numeric.moment_levels",
+    "numeric.weighted_levels",
+    "numeric.moment_adjoint_jit",
     "numeric.moment_adjoint",
     "stats",
 }

@@ -29,6 +29,7 @@ from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample
 from symdecouple.numeric.batch import FloatArray
 from symdecouple.numeric.compiled import Compiled
+from symdecouple.numeric.coordinate_rows import compiled_feature
 from symdecouple.numeric.oracle import Oracle
 
 __all__ = ["GradientDirections", "gradient_directions"]
@@ -47,7 +48,7 @@ class GradientDirections:
     Parameters
     ----------
     features : FeatureSet
-        Of averages, with all parameters bound, or black boxes.
+        Of averages or of coordinates, with all parameters bound, or black boxes.
 
     Attributes
     ----------
@@ -113,6 +114,8 @@ def gradient_directions(features: FeatureSet) -> GradientDirections:
 
 
 def _declared(feature: Feature, sample: Sample) -> tuple[Field, tuple[bool, bool]]:
+    if feature.coordinates:
+        return compiled_feature(feature)[1], (False, False)
     field = gradient(feature).in_sample(sample).expr
     return Compiled([field], sample), _invariances(feature, field, sample)
 

@@ -10,25 +10,30 @@ r"""The checks that certificates are made of, by routes that do not trust the de
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from fractions import Fraction
+from math import inf, prod
 from typing import Any
 
 from sympy import Add, Dummy, Expr, Rational, S, fraction, oo, together
 
 from symdecouple.calculus.bracket import as_field, raw_bracket
+from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.coefficients import CoefficientField
+from symdecouple.calculus.convolution import TooManyTerms, Words
+from symdecouple.calculus.convolution_frame import kinds_of_operators
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.jets import Point, bracket_at, field_at
+from symdecouple.calculus.kernels import draw_kernels, kernels_by_filter
 from symdecouple.calculus.span import independent_rows
-from symdecouple.calculus.subject import Subject
+from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.calculus.witness import Witness, draws
 from symdecouple.errors import SymdecoupleError
 from symdecouple.language.binding import bind
-from symdecouple.language.canonical import Statistic, close, decompose, open_statistics
+from symdecouple.language.canonical import close, decompose, open_statistics
 from symdecouple.language.mean import Mean
-from symdecouple.language.sample import Sample
 from symdecouple.verdict import Check
 
 __all__ = ["basis_check", "identity_checks", "minor_check", "size_check"]
@@ -42,24 +47,27 @@ MAX_DIGITS = 1000
 MAX_SIZE = 1000  # larger samples are not written out; claims about them are claims for every N
 
 
-def size_check(subject: Subject, n_samples: int | None) -> Check:
-    """Check that the claim is about sizes that the subject has: coordinates fix it, filters need one."""
+def size_check(subject: Subject, n_samples: Size | None) -> Check:
+    """Check that the claim is about sizes that the subject has: coordinates fix it, filters its number of axes."""
     size = len(subject.coordinates)
     if n_samples is None:
-        fits = not size and not subject.is_filtered
+        fits = not size
     else:
-        fits = type(n_samples) is int and 2 <= n_samples <= MAX_SIZE and n_samples == (size or n_samples)
+        axes = n_samples if isinstance(n_samples, tuple) else (n_samples,)
+        fits = all(type(n) is int and n > 0 for n in axes) and isinstance(n_samples, tuple) == (subject.ndim > 1)
+        fits = fits and len(axes) == subject.ndim and 2 <= prod(axes) <= MAX_SIZE and prod(axes) == (size or prod(axes))
     return Check("sample size", fits, "every N" if n_samples is None else f"N = {n_samples}")
 
 
 def minor_check(subject: Subject, witness: Witness, columns: Sequence[int], pair: tuple[int, int] | None,
-                size: int | None) -> Check:
+                size: Size | None) -> Check:
     """Check that the witness is about these columns and this size, and that its minor is what it says, not zero."""
     name = f"minor at the witness, {witness.sample and len(witness.sample)} samples"
     shape = (tuple(witness.columns) == tuple(columns) and witness.pair == pair and len(set(witness.sample)) > 1
              and len(witness.rows) == len(columns) + (pair is not None) and len(set(witness.rows)) == len(witness.rows)
              and set(witness.rows) <= set(range(1, len(witness.sample) + 1))
-             and (size is None or len(witness.sample) == size) and (witness.digits or 0) <= MAX_DIGITS)
+             and (size is None or len(witness.sample) == count(size))
+             and witness.grid == (size if isinstance(size, tuple) else ()) and (witness.digits or 0) <= MAX_DIGITS)
     if not shape:
         return Check(name, False, "columns, pair, rows or size are not those of the claim")
     low, high = (-oo, oo) if subject.coordinates else subject.sample.interval
@@ -78,16 +86,14 @@ def minor_check(subject: Subject, witness: Witness, columns: Sequence[int], pair
     return Check(name, same and found.excludes_zero() and claimed.excludes_zero(), f"recomputed {found}")
 
 
-def identity_checks(subject: Subject, identities: Sequence[Identity], n_samples: int | None,
+def identity_checks(subject: Subject, identities: Sequence[Identity], n_samples: Size | None,
                     rng: random.Random) -> list[Check]:
     """Check [v_i, v_j] = sum_k c_k v_k for each (pair, c), or 0 = ... without a pair, in mean form and by jets."""
     if not identities:
         return []
     fields = [as_field(item) for item in subject.items]
-    checks = []
-    if not (subject.kind == "mean" and subject.is_filtered):
-        sample = None if subject.coordinates else subject.sample
-        checks = [_symbolic_check(fields, sample, pair, weights) for pair, weights in identities]
+    vanishes = _vanishing(subject, n_samples)
+    checks = [_symbolic_check(fields, vanishes, pair, weights) for pair, weights in identities]
     sizes = [n_samples] if n_samples is not None else _sizes(subject, identities)
     return checks + [_jet_check(subject, fields, identities, n, rng) for n in sizes]
 
@@ -117,36 +123,53 @@ def basis_check(subject: Subject, frame: Any, forms: Sequence[Any], sample: Sequ
     return Check(name, True, f"{len(basis)} basis functions, {len(moving)} statistics, N0 = {len(sample)}")
 
 
-def _symbolic_check(fields: Sequence[VectorField], sample: Sample | None, pair: tuple[int, int] | None,
+def _symbolic_check(fields: Sequence[VectorField], vanishes: Callable[[Expr], bool], pair: tuple[int, int] | None,
                     weights: Sequence[Expr]) -> Check:
     name = f"{_label(pair)}, symbolically"
     zero = tuple(S.Zero for _ in fields[0].components)
     left = raw_bracket(fields[pair[0] - 1], fields[pair[1] - 1]) if pair else zero
     for k, component in enumerate(left):
         terms = Add(*(c * field.components[k] for c, field in zip(weights, fields, strict=True)))
-        if not _vanishes(component - terms, sample):
+        if not vanishes(component - terms):
             return Check(name, False, "the difference does not vanish identically")
     return Check(name, True, "identically zero")
 
 
-def _vanishes(expr: Expr, sample: Sample | None) -> bool:
-    if sample is None:
-        coefficients = CoefficientField([expr])
-        return bool(coefficients.encode(expr) == 0)
-    parts = decompose(close(expr, sample), sample)
-    coefficients = CoefficientField(parts.values())
-    return all(coefficients.encode(c) == 0 for c in parts.values())
+def _vanishing(subject: Subject, n_samples: Size | None) -> Callable[[Expr], bool]:
+    """Return the test whether an expression about the subject is identically zero."""
+    if subject.coordinates:
+        return lambda expr: _all_zero([expr])
+    sample = subject.sample
+    if not subject.is_filtered:
+        return lambda expr: _all_zero(decompose(close(expr, sample), sample).values())
+    kinds = kinds_of_operators(subject, n_samples)
+
+    def vanishes(expr: Expr) -> bool:
+        for make in kinds:
+            with suppress(TooManyTerms):
+                if _all_zero(Words(sample, make(), Budget(inf)).form(expr).values()):
+                    return True
+        return False
+
+    return vanishes
 
 
-def _jet_check(subject: Subject, fields: Sequence[VectorField], identities: Sequence[Identity], n: int,
+def _all_zero(exprs: Iterable[Expr]) -> bool:
+    found = list(exprs)
+    coefficients = CoefficientField(found)
+    return all(coefficients.encode(c) == 0 for c in found)
+
+
+def _jet_check(subject: Subject, fields: Sequence[VectorField], identities: Sequence[Identity], n: Size,
                rng: random.Random) -> Check:
     subject, identities = _concrete(subject, identities, rng)
+    shape = n if isinstance(n, tuple) else None
     name = f"{', '.join(_label(pair) for pair, _ in identities[:3])}{', ...' * (len(identities) > 3)} by jets, N = {n}"
     for world, spread in ((World(None), SPREAD), *((World(digits), None) for digits in DIGITS)):
         done = 0
         try:
-            for sample, parameters in draws(subject, n, rng, 6, spread):
-                point = Point(sample, parameters, world, subject.coordinates)
+            for sample, parameters in draws(subject, count(n), rng, 6, spread):
+                point = Point(sample, parameters, world, subject.coordinates, shape)
                 try:
                     failed = _failing(subject, identities, point)
                 except (OutsideDomain, ZeroDivisionError):
@@ -161,7 +184,7 @@ def _jet_check(subject: Subject, fields: Sequence[VectorField], identities: Sequ
         if not done:
             return Check(name, False, "no sample inside the domain was found")
         return Check(name, True, f"{world.digits}-digit enclosures of zero" if world.iv is not None
-                     else _bound(fields, identities, done, n))
+                     else _bound(fields, identities, done, count(n)))
     return Check(name, False, "the values are neither rational nor enclosed")
 
 
@@ -194,17 +217,21 @@ def _narrow(value: Any, world: World) -> bool:
 
 def _concrete(subject: Subject, identities: Sequence[Identity],
               rng: random.Random) -> tuple[Subject, Sequence[Identity]]:
-    """Put random polynomials in the place of undefined functions."""
-    if not subject.functions:
+    """Put random polynomials in the place of undefined functions, random taps in that of filters with a name."""
+    values: dict[Any, Any] = {f: Add(*(rng.randint(1, 9) * subject.sample**k for k in range(1, 6)))
+                              for f in subject.functions}
+    values |= kernels_by_filter(subject, draw_kernels(subject, rng))
+    if not values:
         return subject, identities
-    symbol = subject.sample
-    values = {f: Add(*(rng.randint(1, 9) * symbol**k for k in range(1, 6))) for f in subject.functions}
     return subject.bind(values), [(pair, [bind(c, values) for c in weights]) for pair, weights in identities]
 
 
-def _sizes(subject: Subject, identities: Sequence[Identity]) -> list[int]:
+def _sizes(subject: Subject, identities: Sequence[Identity]) -> list[Size]:
     """Three sizes, the largest with at least as many coordinates as statistics occur, within reason."""
-    statistics = {s for _, weights in identities for c in weights for s in close(c, subject.sample).atoms(Statistic)}
+    statistics = {s for _, weights in identities for c in weights for s in c.atoms(Mean)}
+    if subject.ndim > 1:
+        *axes, last = (3,) * subject.ndim
+        return [(2,) * subject.ndim, (*axes, last + 1), (*(n + 1 for n in axes), last + 2)]
     largest = max(len(subject) + 3, min(len(statistics), 12), 5)
     return [max(largest - 2, 2), largest - 1, largest]
 

@@ -140,7 +140,7 @@ def _along(u: VectorField, expr: Expr, sample: Sample | None) -> Expr:
     total = opened.diff(sample) * u.expr.xreplace({u.sample: sample})
     for dummy, node in nodes.items():
         if isinstance(node, Filtered):
-            inner = node.filter(_along(u, node.argument, sample))
+            inner = node.filter(_along(u, node.argument, sample), sample)
         else:
             inner = Mean(_along(u, node.opened(sample), sample))
         total += opened.diff(dummy) * inner

@@ -24,7 +24,7 @@ from sympy.polys.polyerrors import PolificationFailed
 from symdecouple.calculus.audit import basis_check, identity_checks, minor_check, size_check
 from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.frame import Frame
-from symdecouple.calculus.subject import Subject
+from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.calculus.witness import Witness
 from symdecouple.errors import InvalidInput, SymdecoupleError
 from symdecouple.language.text import parse_expression
@@ -79,7 +79,7 @@ class Independence(Claim):
 
     witness: Witness
     n0: int | None
-    n_samples: int | None
+    n_samples: Size | None
     kind: ClassVar[str] = "independence"
     answers: ClassVar[tuple[str, Status]] = ("C1", Status.PROVED)
 
@@ -108,7 +108,7 @@ class Dependence(Claim):
     """A relation sum_k r_k v_k = 0; without one, the trivial relation of more gradients than coordinates."""
 
     relation: tuple[Expr, ...] | None
-    n_samples: int | None
+    n_samples: Size | None
     kind: ClassVar[str] = "dependence"
     answers: ClassVar[tuple[str, Status]] = ("C1", Status.REFUTED)
 
@@ -116,7 +116,7 @@ class Dependence(Claim):
         yield size_check(self.subject, self.n_samples)
         if self.relation is None:
             yield Check("more gradients than coordinates", self.n_samples is not None
-                        and len(self.subject) > self.n_samples, f"{len(self.subject)} > {self.n_samples}")
+                        and len(self.subject) > count(self.n_samples), f"{len(self.subject)} > {self.n_samples}")
             return
         yield Check("one weight is 1", any(c == 1 for c in self.relation) and len(self.relation) == len(self.subject))
         yield from identity_checks(self.subject, [(None, self.relation)], self.n_samples, rng)
@@ -128,7 +128,7 @@ class Dependence(Claim):
 
     def latex(self) -> str:
         if self.relation is None:
-            return rf"M = {len(self.subject)} > N = {self.n_samples}"
+            return rf"M = {len(self.subject)} > N = {count(self.n_samples or 0)}"
         return _combination_latex(self.relation) + " = 0"
 
     def to_dict(self) -> dict[str, Any]:
@@ -142,7 +142,7 @@ class Involution(Claim):
 
     structure: Structure = field(hash=False)
     nonvanishing: tuple[Expr, ...]
-    n_samples: int | None
+    n_samples: Size | None
     kind: ClassVar[str] = "involution"
     answers: ClassVar[tuple[str, Status]] = ("C2", Status.PROVED)
 
@@ -184,22 +184,22 @@ class FullSpan(Claim):
     """As many independent gradients as coordinates: they span everything, brackets included."""
 
     witness: Witness
-    n_samples: int
+    n_samples: Size
     kind: ClassVar[str] = "full span"
     answers: ClassVar[tuple[str, Status]] = ("C2", Status.PROVED)
 
     def _checks(self, rng: random.Random) -> Iterable[Check]:
         yield size_check(self.subject, self.n_samples)
-        yield Check("as many columns as samples", len(self.witness.columns) == self.n_samples
+        yield Check("as many columns as samples", len(self.witness.columns) == count(self.n_samples)
                     and set(self.witness.columns) <= set(range(1, len(self.subject) + 1)))
         yield minor_check(self.subject, self.witness, self.witness.columns, None, self.n_samples)
 
     def summary(self) -> tuple[str, ...]:
-        return (f"{self.n_samples} independent gradients in {self.n_samples} coordinates span everything",
+        return (f"{count(self.n_samples)} independent gradients in as many coordinates span everything",
                 f"witness: {self.witness}")
 
     def latex(self) -> str:
-        return rf"\operatorname{{rank}} = N = {self.n_samples}"
+        return rf"\operatorname{{rank}} = N = {count(self.n_samples)}"
 
     def to_dict(self) -> dict[str, Any]:
         return self._head() | {"witness": self.witness.to_dict(), "n_samples": self.n_samples}
@@ -215,7 +215,7 @@ class NonInvolution(Claim):
     pair: tuple[int, int]
     witness: Witness
     n0: int | None
-    n_samples: int | None
+    n_samples: Size | None
     relations: Mapping[int, tuple[Expr, ...]] = field(default_factory=dict, hash=False)
     kind: ClassVar[str] = "non-involution"
     answers: ClassVar[tuple[str, Status]] = ("C2", Status.REFUTED)
@@ -273,7 +273,7 @@ def certificate_from_dict(data: Mapping[str, Any]) -> Any:
 
         return {**modified.READERS, **refutation.READERS}[data["certificate"]](data)
     subject = Subject.from_dict(data["subject"])
-    n = data["n_samples"]
+    n = _size(data["n_samples"])
 
     def witness() -> Witness:
         return Witness.from_dict(data["witness"])
@@ -332,21 +332,27 @@ def _verdict_from_dict(data: Mapping[str, Any]) -> Verdict:
     status = Status[data["status"]]
     if certificate is not None and certificate.answers != (data["question"], status):
         raise InvalidInput(f"a certificate of {certificate.kind} does not answer {data['question']} {status.name}")
-    if certificate is not None and not _covers(certificate, data["n_samples"]):
+    if certificate is not None and not _covers(certificate, _size(data["n_samples"])):
         raise InvalidInput(f"the verdict is for N = {data['n_samples']}, its certificate is not")
     inner = _verdict_from_dict(data["independence"]) if data["independence"] else None
     exceptions = tuple({parse_expression(k): parse_expression(v) for k, v in values.items()}
                        for values in data["exceptions"])
-    return Verdict(data["question"], status, tuple(data["subject"]), data["n_samples"], certificate,
+    return Verdict(data["question"], status, tuple(data["subject"]), _size(data["n_samples"]), certificate,
                    data["reason"], tuple(data["evidence"]), inner, data["vacuous"], exceptions, data["holds"],
                    data["residual"], data["tolerance"], data["seconds"])
 
 
-def _covers(certificate: Any, n_samples: int | None) -> bool:
+def _size(data: Any) -> Any:
+    return tuple(data) if isinstance(data, list) else data
+
+
+def _covers(certificate: Any, n_samples: Size | None) -> bool:
     """True where the certificate is about this size: its own, or one from its N0 on where it is about every size."""
     if n_samples is None or certificate.n_samples == n_samples:
         return True
-    return certificate.n_samples is None and (getattr(certificate, "n0", None) or 0) <= n_samples
+    if certificate.subject.coordinates:
+        return bool(certificate.n_samples == count(n_samples))
+    return certificate.n_samples is None and (getattr(certificate, "n0", None) or 0) <= count(n_samples)
 
 
 def _combination(weights: Iterable[Expr], written: Callable[[Expr], str] = str, open_: str = "(", close: str = ")",

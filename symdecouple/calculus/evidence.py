@@ -15,7 +15,7 @@ import mpmath
 from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.jets import Point, bracket_at, field_at
-from symdecouple.calculus.subject import Subject
+from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.calculus.witness import draws
 from symdecouple.errors import SymdecoupleError
 
@@ -26,16 +26,19 @@ SAMPLES = 2
 LARGEST = 12
 
 
-def numeric_evidence(subject: Subject, n_samples: int | None, rng: random.Random) -> tuple[str, ...]:
+def numeric_evidence(subject: Subject, n_samples: Size | None, rng: random.Random) -> tuple[str, ...]:
     """Return one line per sample: the bracket that is farthest from the span there, relative to its own size."""
-    size = n_samples or max(len(subject) + 2, 5)
-    if subject.functions or subject.filters or size > max(LARGEST, len(subject) + 2):
+    if subject.functions or subject.filters or (n_samples is None and subject.ndim > 1):
+        return ()
+    size, shape = count(n_samples or max(len(subject) + 2, 5)), n_samples if isinstance(n_samples, tuple) else None
+    if size > max(LARGEST, len(subject) + 2):
         return ()
     lines: list[str] = []
     try:
         with Budget(SECONDS).watch("numeric evidence"):
             for sample, parameters in draws(subject, size, rng, 4 * SAMPLES):
-                if (line := _line(subject, Point(sample, parameters, World(30), subject.coordinates))) is not None:
+                point = Point(sample, parameters, World(30), subject.coordinates, shape)
+                if (line := _line(subject, point)) is not None:
                     lines.append(line)
                 if len(lines) == SAMPLES:
                     break

@@ -18,10 +18,12 @@ from sympy import Add, E, Expr, Mul, Poly, S, Symbol, expand, gcd, roots, solve
 from sympy.polys.polyerrors import PolynomialError
 
 from symdecouple.calculus.budget import Budget
+from symdecouple.calculus.convolution_frame import frames
 from symdecouple.calculus.frame import Frame, combination, difference, recent_frame
 from symdecouple.calculus.membership import Membership
 from symdecouple.calculus.subject import Subject
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
+from symdecouple.language.filtered import DcGain
 from symdecouple.verdict import Status, Verdict
 
 __all__ = ["candidates", "exceptions"]
@@ -37,7 +39,7 @@ def exceptions(subject: Subject, generic: tuple[Status, Status | None], certific
     `decide` takes the values and the seconds left. A set that is no feature set at a candidate (a feature becomes
     constant, two features coincide) counts as different, UNDECIDED does not.
     """
-    if not subject.symbols or generic[0] is Status.UNDECIDED:
+    if not (subject.symbols or subject.filters) or generic[0] is Status.UNDECIDED:
         return ()
     found = []
     try:
@@ -60,15 +62,20 @@ def exceptions(subject: Subject, generic: tuple[Status, Status | None], certific
 
 def candidates(subject: Subject, certificate: Any, budget: Budget) -> tuple[Mapping[Symbol, Expr], ...]:
     """Return parameter values to decide again, at most a dozen."""
-    if subject.kind != "mean" or subject.is_filtered:
+    if subject.kind != "mean":
         return ()
     try:
-        frame = recent_frame(subject.items, budget)
+        known: list[Any] = ([*frames(subject, None, budget)] if subject.is_filtered
+                            else [recent_frame(subject.items, budget)])
     except UnsupportedExpression:
         return ()
+    if not known:
+        return ()
+    frame = known[-1]  # filters as sums of shifts, where there are several forms
     conditions: list[Expr] = list(_pivot_conditions(frame, subject.symbols))
-    conditions += _coincidences(frame, subject.symbols)
-    found = [values for c in conditions for values in _solutions([c], subject.symbols)]
+    conditions += _coincidences(frame, subject.symbols) if isinstance(frame, Frame) else []
+    found: list[Mapping[Any, Expr]] = list(_gains(frame))
+    found += [values for c in conditions for values in _solutions([c], subject.symbols)]
     if (pair := getattr(certificate, "pair", None)) is not None:
         found = [*_solutions(_residual(frame, pair, subject.symbols), subject.symbols), *found]
     distinct: list[Mapping[Symbol, Expr]] = []
@@ -76,6 +83,14 @@ def candidates(subject: Subject, certificate: Any, budget: Budget) -> tuple[Mapp
         if values and values not in distinct and all(v.is_real is not False for v in values.values()):
             distinct.append(values)
     return tuple(distinct[:LIMIT])
+
+
+def _gains(frame: Any) -> Iterable[Mapping[Any, Expr]]:
+    """Return the gains at frequency 0 of named filters that occur in coefficients, each 0, and all of them 0."""
+    gains = sorted((e for e in frame.coefficients.functions.values() if isinstance(e, DcGain)), key=str)
+    yield from ({gain: S.Zero} for gain in gains)
+    if len(gains) > 1:
+        yield dict.fromkeys(gains, S.Zero)
 
 
 def _residual(frame: Frame, pair: tuple[int, int], symbols: tuple[Symbol, ...]) -> list[Expr]:

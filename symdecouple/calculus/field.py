@@ -13,10 +13,10 @@ from typing import Any
 from sympy import Expr, Symbol
 
 from symdecouple.errors import InvalidInput
-from symdecouple.language.binding import bind, parameters_of, spread
+from symdecouple.language.binding import bind, on_grid, parameters_of, spread
 from symdecouple.language.feature import check_smooth
 from symdecouple.language.mean import Mean, exact
-from symdecouple.language.sample import Coordinate, Sample, coordinates as explicit, x
+from symdecouple.language.sample import Coordinate, Sample, x
 
 __all__ = ["VectorField", "one_sample"]
 
@@ -117,8 +117,8 @@ class VectorField:
         return VectorField([bind(c, values) for c in self.components] if self.coordinates else bind(self.expr, values),
                            self.coordinates or None, allow_nonsmooth=self.allow_nonsmooth)
 
-    def at(self, *, n_samples: int) -> VectorField:
-        """Return the field in explicit coordinates, component v(x_n) for each n.
+    def at(self, *, n_samples: int | tuple[int, ...]) -> VectorField:
+        """Return the field in explicit coordinates, component v(x_n) for each n; on a grid of samples in C order.
 
         Examples
         --------
@@ -126,14 +126,14 @@ class VectorField:
         >>> VectorField(x - Mean(x)).at(n_samples=2)
         VectorField((x1/2 - x2/2, -x1/2 + x2/2), (x1, x2))
         """
-        points = explicit(n_samples)
+        points, shape = on_grid(n_samples)
         if self.coordinates:
-            if len(self.coordinates) != n_samples:
+            if len(self.coordinates) != len(points):
                 raise InvalidInput(f"{self} has {len(self.coordinates)} coordinates, not {n_samples}")
             return self
         symbol = self.sample
-        return VectorField([spread(self.expr, points, symbol, k) for k in range(n_samples)], points,
-                           allow_nonsmooth=self.allow_nonsmooth)
+        return VectorField([spread(self.expr, points, symbol, k, shape) for k in range(len(points))],
+                           points, allow_nonsmooth=self.allow_nonsmooth)
 
     def __repr__(self) -> str:
         if self.coordinates:

@@ -21,9 +21,11 @@ from symdecouple.calculus.certificates import FullSpan, Involution, NonInvolutio
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
 from symdecouple.calculus.evidence import numeric_evidence
 from symdecouple.calculus.exceptional import exceptions
+from symdecouple.calculus.filtered import involution_of_filtered
 from symdecouple.calculus.frame import Frame, recent_frame
 from symdecouple.calculus.independence import (
     SEED,
+    can_be_written_out,
     check_independence,
     check_size,
     is_generic,
@@ -31,7 +33,7 @@ from symdecouple.calculus.independence import (
     without_expression,
 )
 from symdecouple.calculus.membership import Membership
-from symdecouple.calculus.subject import Subject
+from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.calculus.witness import Witness, find_witness
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.language.feature import FeatureSet
@@ -40,15 +42,16 @@ from symdecouple.verdict import Status, Verdict
 __all__ = ["check_frobenius"]
 
 
-def check_frobenius(features: Any, *, n_samples: int | None = None, budget: float = 30.0,
+def check_frobenius(features: Any, *, n_samples: int | tuple[int, ...] | None = None, budget: float = 30.0,
                     samples: Any = None) -> Verdict:
     """Decide exactly whether the gradients span an involutive distribution (condition C2).
 
     Parameters
     ----------
     features : FeatureSet, or list of VectorField
-    n_samples : int, optional
-        Decide for this sample size; default: for every size at once.
+    n_samples : int or tuple of int, optional
+        Decide for this sample size (the shape of a grid, for filters in several dimensions); default: for every size
+        at once.
     budget : float
         Seconds; past them the verdict is UNDECIDED with the evidence so far.
     samples : array_like (..., N), optional
@@ -83,7 +86,8 @@ def check_frobenius(features: Any, *, n_samples: int | None = None, budget: floa
     if (verdict := without_expression(subject, "C2", n_samples)) is not None and samples is not None:
         from symdecouple.numeric.empirical import empirical_frobenius
 
-        return empirical_frobenius(FeatureSet(subject.items), samples, n_samples=n_samples, budget=budget)
+        return empirical_frobenius(FeatureSet(subject.items), samples, budget=budget,
+                                   n_samples=None if n_samples is None else count(n_samples))
     if verdict is not None:
         return verdict
     if samples is not None:
@@ -92,13 +96,13 @@ def check_frobenius(features: Any, *, n_samples: int | None = None, budget: floa
     return _decide(subject, check_size(subject, n_samples), budget)
 
 
-def _decide(subject: Subject, n_samples: int | None, budget: float, look_for_exceptions: bool = True) -> Verdict:
+def _decide(subject: Subject, n_samples: Size | None, budget: float, look_for_exceptions: bool = True) -> Verdict:
     start, clock, rng = time.perf_counter(), Budget(budget), random.Random(SEED)
     independence = check_independence(subject, n_samples=n_samples, budget=budget)
     try:
         with clock.watch("deciding involutivity"):
             answer = (settled(_decide_generic(subject, clock, rng), n_samples) if is_generic(subject, n_samples)
-                      else _decide_one_size(subject, n_samples or 0, independence, clock, rng))
+                      else _decide_one_size(subject, n_samples, independence, clock, rng))
     except (BudgetExceeded, UnsupportedExpression) as error:
         answer = {"status": Status.UNDECIDED, "reason": str(error)}
 
@@ -151,11 +155,17 @@ def _refute_generic(subject: Subject, frame: Frame, member: Membership, pair: tu
             "certificate": NonInvolution(subject, (i, j), witness, claimed, None if claimed else n0, relations)}
 
 
-def _decide_one_size(subject: Subject, n_samples: int, independence: Verdict, clock: Budget,
+def _decide_one_size(subject: Subject, n_samples: Size | None, independence: Verdict, clock: Budget,
                      rng: random.Random) -> dict[str, Any]:
+    if n_samples is None:
+        return involution_of_filtered(subject, None, clock, rng)
     if (witness := _full_span(subject, n_samples, independence, clock, rng)) is not None:
         return {"status": Status.PROVED, "vacuous": True, "certificate": FullSpan(subject, witness, n_samples),
-                "reason": f"the gradients span all {n_samples} dimensions"}
+                "reason": f"the gradients span all {count(n_samples)} dimensions"}
+    if subject.kind == "mean" and subject.is_filtered:
+        answer = involution_of_filtered(subject, n_samples, clock, rng)
+        if answer["status"] is not Status.UNDECIDED or not can_be_written_out(subject, n_samples):
+            return answer
     if independence.status is Status.UNDECIDED:
         return {"status": Status.UNDECIDED,
                 "reason": f"which gradients are independent at N = {n_samples} is not known: {independence.reason}"}
@@ -177,7 +187,7 @@ def _suspects(subject: Subject, columns: list[int], clock: Budget, rng: random.R
     return [(i, j) for i, j in pairs if member.excludes(member.bracket(i - 1, j - 1))]
 
 
-def _prove_one_size(subject: Subject, n_samples: int, clock: Budget, rng: random.Random) -> dict[str, Any]:
+def _prove_one_size(subject: Subject, n_samples: Size, clock: Budget, rng: random.Random) -> dict[str, Any]:
     """Every minor vanished at the samples tried: prove the brackets in the span, for every N or for this one."""
     if subject.kind == "mean" and not subject.is_filtered:
         structure = _structure(Membership(recent_frame(subject.items, clock), clock, rng))
@@ -187,17 +197,17 @@ def _prove_one_size(subject: Subject, n_samples: int, clock: Budget, rng: random
     structure = _structure(Membership(CoordinateFrame(explicit, clock), clock, rng))
     if isinstance(structure, tuple):
         return _unsolved(structure)
-    return _proved(explicit, structure, n_samples)
+    return _proved(explicit, structure, count(n_samples))
 
 
-def _full_span(subject: Subject, n_samples: int, independence: Verdict, clock: Budget,
+def _full_span(subject: Subject, n_samples: Size, independence: Verdict, clock: Budget,
                rng: random.Random) -> Witness | None:
-    if independence.status is Status.PROVED and len(subject) == n_samples:
+    if independence.status is Status.PROVED and len(subject) == count(n_samples):
         found: Witness = independence.witness
         return found
-    if len(subject) <= n_samples:
+    if len(subject) <= count(n_samples):
         return None
-    for columns in combinations(range(1, len(subject) + 1), n_samples):
+    for columns in combinations(range(1, len(subject) + 1), count(n_samples)):
         if (witness := find_witness(subject, columns, None, n_samples, rng, clock)) is not None:
             return witness
     return None
@@ -243,7 +253,7 @@ def _structure(member: Membership) -> dict[tuple[int, int], Any] | tuple[int, in
     return out
 
 
-def _proved(subject: Subject, structure: dict[tuple[int, int], Any], n_samples: int | None) -> dict[str, Any]:
+def _proved(subject: Subject, structure: dict[tuple[int, int], Any], n_samples: Size | None) -> dict[str, Any]:
     vanishing = denominators(c for row in structure.values() for c in row)
     constant = all(c.is_number for row in structure.values() for c in row)
     reason = "a single field is always involutive" if not structure else (
@@ -257,5 +267,5 @@ def _unsolved(pair: tuple[int, int]) -> dict[str, Any]:
             "gradients, but the identity could not be proved"}
 
 
-def _again(subject: Subject, n_samples: int | None, budget: float, values: Mapping[Any, Any]) -> Verdict:
+def _again(subject: Subject, n_samples: Size | None, budget: float, values: Mapping[Any, Any]) -> Verdict:
     return check_frobenius(subject.bind(values), n_samples=n_samples, budget=budget)

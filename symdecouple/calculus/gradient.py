@@ -72,15 +72,15 @@ def _pullback(body: Expr, weight: Expr, sample: Sample) -> Expr:
     for dummy, node in nodes.items():
         inner = (weight * opened.diff(dummy)).xreplace(nodes)
         if isinstance(node, Filtered):
-            field += _pullback(node.argument, node.filter.adjoint(inner), sample)
+            field += _pullback(node.argument, node.filter.adjoint(inner, sample), sample)
         else:
-            field += _shorter(Mean(inner)) * _pullback(node.opened(sample), S.One, sample)
+            field += _shorter(Mean(inner), sample) * _pullback(node.opened(sample), S.One, sample)
     return field.xreplace(nodes)
 
 
-def _shorter(mean: Expr) -> Expr:
+def _shorter(mean: Expr, sample: Sample) -> Expr:
     """Return an average in canonical form where that is shorter: Mean(x - Mean(x)) is 0."""
-    other = canonical(mean)
+    other = canonical(mean, sample)
     return other if other.count_ops() < mean.count_ops() else mean
 
 

@@ -13,6 +13,7 @@ import random
 import time
 from collections.abc import Mapping
 from functools import partial
+from math import prod
 from typing import Any
 
 from symdecouple.calculus.audit import basis_check
@@ -20,11 +21,13 @@ from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.certificates import Dependence, Independence
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
 from symdecouple.calculus.exceptional import exceptions
+from symdecouple.calculus.filtered import independence_of_filtered
 from symdecouple.calculus.frame import recent_frame
 from symdecouple.calculus.membership import Membership
-from symdecouple.calculus.subject import Subject
+from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.calculus.witness import find_witness
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
+from symdecouple.language.boundaries import grid
 from symdecouple.verdict import Status, Verdict
 
 __all__ = ["check_independence", "check_size", "without_expression"]
@@ -34,14 +37,16 @@ LARGE = 16
 """Sample sizes beyond this are not written out: the answer for every N is looked for instead."""
 
 
-def check_independence(features: Any, *, n_samples: int | None = None, budget: float = 30.0) -> Verdict:
+def check_independence(features: Any, *, n_samples: int | tuple[int, ...] | None = None,
+                       budget: float = 30.0) -> Verdict:
     """Decide exactly whether the gradients are linearly independent at generic samples (condition C1).
 
     Parameters
     ----------
     features : FeatureSet, or list of VectorField
-    n_samples : int, optional
-        Decide for this sample size; default: for every size from some N0 on.
+    n_samples : int or tuple of int, optional
+        Decide for this sample size (the shape of a grid, for filters in several dimensions); default: for every size
+        from some N0 on.
     budget : float
         Seconds; past them the verdict is UNDECIDED.
 
@@ -68,12 +73,12 @@ def check_independence(features: Any, *, n_samples: int | None = None, budget: f
     return _decide(subject, check_size(subject, n_samples), budget)
 
 
-def _decide(subject: Subject, n_samples: int | None, budget: float, look_for_exceptions: bool = True) -> Verdict:
+def _decide(subject: Subject, n_samples: Size | None, budget: float, look_for_exceptions: bool = True) -> Verdict:
     start, clock, rng = time.perf_counter(), Budget(budget), random.Random(SEED)
     try:
         with clock.watch("deciding independence"):
             answer = (settled(_decide_generic(subject, clock, rng), n_samples) if is_generic(subject, n_samples)
-                      else _decide_one_size(subject, n_samples or 0, clock, rng))
+                      else _decide_one_size(subject, n_samples, clock, rng))
     except (BudgetExceeded, UnsupportedExpression) as error:
         answer = {"status": Status.UNDECIDED, "reason": str(error)}
 
@@ -86,7 +91,7 @@ def _decide(subject: Subject, n_samples: int | None, budget: float, look_for_exc
                    redecide=partial(_again, subject, n_samples, budget), seconds=time.perf_counter() - start, **answer)
 
 
-def without_expression(subject: Subject, question: str, n_samples: int | None) -> Verdict | None:
+def without_expression(subject: Subject, question: str, n_samples: Size | None) -> Verdict | None:
     """Return an UNDECIDED verdict where an item is a black box, which there is nothing to decide by; else None."""
     boxes = [str(item) for item in subject.items if item.kind == "black box"]
     if not boxes:
@@ -96,8 +101,18 @@ def without_expression(subject: Subject, question: str, n_samples: int | None) -
     return Verdict(question, Status.UNDECIDED, subject.texts(), n_samples, reason=reason)
 
 
-def check_size(subject: Subject, n_samples: int | None) -> int | None:
-    """Return the sample size that is decided for; coordinates fix it."""
+def check_size(subject: Subject, n_samples: Size | None) -> Size | None:
+    """Return the sample size that is decided for; coordinates fix it, filters tell its number of axes."""
+    if isinstance(n_samples, (tuple, list)):
+        shape = grid(n_samples)
+        if subject.ndim > 1 and len(shape) == subject.ndim:
+            return shape
+        if subject.ndim > 1 or (subject.is_filtered and len(shape) > 1):
+            raise InvalidInput(f"the filters have {subject.ndim} dimensions, and n_samples={shape} has {len(shape)}")
+        n_samples = prod(shape)
+    elif n_samples is not None and subject.ndim > 1:
+        raise InvalidInput(f"the filters have {subject.ndim} dimensions: n_samples is the shape of a grid, such as "
+                           f"{(4,) * subject.ndim}; got {n_samples!r}")
     if n_samples is not None and (isinstance(n_samples, bool) or not hasattr(n_samples, "__index__") or n_samples < 2):
         raise InvalidInput(f"n_samples is an integer of at least 2, or None for every N; got {n_samples!r}")
     if subject.coordinates:
@@ -108,15 +123,21 @@ def check_size(subject: Subject, n_samples: int | None) -> int | None:
     return None if n_samples is None else int(n_samples)
 
 
-def is_generic(subject: Subject, n_samples: int | None) -> bool:
+def is_generic(subject: Subject, n_samples: Size | None) -> bool:
     """True where the answer for every N is to be found: no size is given, or one too large to write out."""
-    return n_samples is None or (n_samples > LARGE and subject.kind == "mean" and not subject.is_filtered)
+    filtered = subject.kind == "mean" and subject.is_filtered
+    return not filtered and (n_samples is None or (count(n_samples) > LARGE and subject.kind == "mean"))
 
 
-def settled(answer: dict[str, Any], n_samples: int | None) -> dict[str, Any]:
+def can_be_written_out(subject: Subject, n_samples: Size) -> bool:
+    """True where exact algebra in the coordinates of one sample size is within reach."""
+    return count(n_samples) <= LARGE and not subject.filters
+
+
+def settled(answer: dict[str, Any], n_samples: Size | None) -> dict[str, Any]:
     """Return an answer found for every N >= N0 as one for a given N, which must be at least N0."""
     n0 = getattr(answer.get("certificate"), "n0", None)
-    if n_samples is None or n0 is None or n0 <= n_samples:
+    if n_samples is None or n0 is None or n0 <= count(n_samples):
         return answer
     return {"status": Status.UNDECIDED, "reason": f"settled for N >= {n0} only, and N = {n_samples} is too many "
             "samples to be written out"}
@@ -142,10 +163,15 @@ def _decide_generic(subject: Subject, clock: Budget, rng: random.Random) -> dict
             "reason": f"a {len(subject)}-minor of the gradients is not zero"}
 
 
-def _decide_one_size(subject: Subject, n_samples: int, clock: Budget, rng: random.Random) -> dict[str, Any]:
-    columns = range(1, len(subject) + 1)
-    if len(subject) > n_samples:
+def _decide_one_size(subject: Subject, n_samples: Size | None, clock: Budget, rng: random.Random) -> dict[str, Any]:
+    if n_samples is not None and len(subject) > count(n_samples):
         return _more_than_coordinates(subject, n_samples)
+    if subject.kind == "mean" and subject.is_filtered:
+        answer = independence_of_filtered(subject, n_samples, clock, rng)
+        if n_samples is None or answer["status"] is not Status.UNDECIDED or not can_be_written_out(subject, n_samples):
+            return answer
+    assert n_samples is not None
+    columns = range(1, len(subject) + 1)
     witness = find_witness(subject, columns, None, n_samples, rng, clock)
     if witness is not None:
         return {"status": Status.PROVED, "certificate": Independence(subject, witness, None, n_samples),
@@ -155,10 +181,10 @@ def _decide_one_size(subject: Subject, n_samples: int, clock: Budget, rng: rando
         if len(generic.pivots) < len(subject):
             return _dependent(subject, generic, n_samples)
     explicit = subject if subject.coordinates else subject.at(n_samples)
-    return _dependent(explicit, Membership(CoordinateFrame(explicit, clock), clock, rng), n_samples)
+    return _dependent(explicit, Membership(CoordinateFrame(explicit, clock), clock, rng), count(n_samples))
 
 
-def _dependent(subject: Subject, member: Membership, n_samples: int | None) -> dict[str, Any]:
+def _dependent(subject: Subject, member: Membership, n_samples: Size | None) -> dict[str, Any]:
     for k in range(len(subject)):
         if k not in member.pivots and (relation := member.relation(k)) is not None:
             alone = all(c == 0 for n, c in enumerate(relation) if n != k)
@@ -169,10 +195,10 @@ def _dependent(subject: Subject, member: Membership, n_samples: int | None) -> d
             "but no relation was proved", "evidence": (f"rank {len(member.pivots)} of {len(subject)}",)}
 
 
-def _more_than_coordinates(subject: Subject, n_samples: int) -> dict[str, Any]:
+def _more_than_coordinates(subject: Subject, n_samples: Size) -> dict[str, Any]:
     return {"status": Status.REFUTED, "certificate": Dependence(subject, None, n_samples),
-            "reason": f"{len(subject)} gradients in {n_samples} coordinates are dependent"}
+            "reason": f"{len(subject)} gradients in {count(n_samples)} coordinates are dependent"}
 
 
-def _again(subject: Subject, n_samples: int | None, budget: float, values: Mapping[Any, Any]) -> Verdict:
+def _again(subject: Subject, n_samples: Size | None, budget: float, values: Mapping[Any, Any]) -> Verdict:
     return check_independence(subject.bind(values), n_samples=n_samples, budget=budget)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from math import prod
 from typing import Any
 
 from sympy import Expr, Max, Min, Piecewise, Rational, Symbol, atan2
@@ -20,9 +21,9 @@ from sympy.core.relational import Relational
 
 from symdecouple.calculus.elementary import RULES, Irrational, OutsideDomain, World, exact_root, positive
 from symdecouple.calculus.field import VectorField
-from symdecouple.errors import UnsupportedExpression
+from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language.feature import Feature
-from symdecouple.language.filters import Filtered
+from symdecouple.language.filtered import Filtered, Unit
 from symdecouple.language.mean import Mean
 
 __all__ = ["Jet", "Point", "bracket_at", "field_at", "gradient_at"]
@@ -84,12 +85,19 @@ class Point:
     parameters : mapping
         Symbol to Fraction.
     world : World
+    coordinates : sequence of Symbol, optional
+        What the coordinates are called in expressions of the second kind.
+    shape : tuple of int, optional
+        Of the grid that the samples are on, in C order, for filters in several dimensions; default (N,).
     """
 
     def __init__(self, sample: Sequence[Fraction], parameters: Mapping[Symbol, Fraction], world: World,
-                 coordinates: Sequence[Symbol] = ()) -> None:
+                 coordinates: Sequence[Symbol] = (), shape: tuple[int, ...] | None = None) -> None:
         self.world = world
         self.size = len(sample)
+        self.shape = (self.size,) if shape is None else tuple(shape)
+        if prod(self.shape) != self.size:
+            raise InvalidInput(f"{self.size} samples are no grid of shape {self.shape}")
         self._one = world.number(Fraction(1))
         self._jets = [Jet(world.number(v), {n: self._one}) for n, v in enumerate(sample)]
         self._constants = {s: Jet(world.number(v)) for s, v in parameters.items()}
@@ -107,6 +115,7 @@ class Point:
         """
         other = Point((), {}, self.world)
         other.size, other._jets, other._constants = len(jets), list(jets), dict(constants or {})
+        other.shape = self.shape if len(jets) == self.size else (len(jets),)
         return other
 
     @property
@@ -125,9 +134,11 @@ class Point:
         if isinstance(expr, Mean):
             return self._mean(expr)
         if isinstance(expr, Filtered):
-            parts = (self.jet(expr.argument, symbol, (index - lag) % self.size) * self.jet(tap)
-                     for lag, tap in expr.filter.lags.items())
+            parts = (self.jet(expr.argument, symbol, k) * self.jet(tap)
+                     for k, tap in expr.filter.rows(self.shape)[index].items())
             return sum(parts, Jet(self.world.number(Fraction(0))))
+        if isinstance(expr, Unit):
+            return Jet(self._one)
         if expr.is_Add:
             return sum((self.jet(arg, symbol, index) for arg in expr.args), Jet(self.world.number(Fraction(0))))
         if expr.is_Mul:

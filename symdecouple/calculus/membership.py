@@ -51,12 +51,16 @@ class Membership:
 
     def excludes(self, target: Form) -> bool:
         """True iff the target is certainly outside the span (a minor that does not vanish)."""
+        if not target:
+            return False
         forms = [*(self.frame.forms[k] for k in self.pivots), target]
         chosen, _ = modular_pivots(self.snapshot.columns(forms, self.frame.basis(forms)))
         return len(forms) - 1 in chosen
 
     def partial_weights(self, target: Form) -> list[FracElement] | None:
         """Return the weights of the pivot fields w_k that give the target on as many rows, not on all."""
+        if not target:
+            return [self.frame.coefficients.field.zero] * len(self.pivots)
         forms = [self.frame.forms[k] for k in self.pivots]
         basis = self.frame.basis([*forms, target])
         _, rows = modular_pivots(self.snapshot.columns(forms, basis))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from sympy import Expr, Symbol
@@ -12,11 +13,15 @@ from sympy.core.function import UndefinedFunction
 from symdecouple.calculus.field import VectorField, one_sample
 from symdecouple.errors import InvalidInput
 from symdecouple.language.feature import Feature, FeatureSet
-from symdecouple.language.filters import Filter, Filtered
+from symdecouple.language.filtered import DcGain, Filtered, dimension_of
+from symdecouple.language.filters import Filter
 from symdecouple.language.sample import Coordinate, Sample
 from symdecouple.language.text import domain_to_text, parse_domain, parse_expression, to_text
 
-__all__ = ["Subject"]
+__all__ = ["Size", "Subject", "count"]
+
+Size = int | tuple[int, ...]
+"""A number of samples, or the shape of a grid of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +93,35 @@ class Subject:
         return any(e.has(Filtered) for item in self.items for e in _expressions(item))
 
     @property
+    def all_filters(self) -> tuple[Filter, ...]:
+        """All filters, with a name or with taps, in a fixed order."""
+        found = {h for item in self.items for e in _expressions(item) for h in e.atoms(Filter)}
+        return tuple(sorted(found, key=str))
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes of a sample, which the filters tell: 1 without any."""
+        return dimension_of([e for item in self.items for e in _expressions(item)])
+
+    @property
+    def is_circular(self) -> bool:
+        """True iff all filters, if any, are circular at the boundary."""
+        return all(h.boundary == "circular" for h in self.all_filters)
+
+    @property
     def is_smooth(self) -> bool:
         """True iff no non-smooth function was let in by name."""
         return not any(item.allow_nonsmooth for item in self.items)
 
     def bind(self, values: Mapping[Any, Any]) -> Subject:
-        """Return the subject with parameters replaced; see `FeatureSet.bind`."""
+        """Return the subject with parameters replaced; see `FeatureSet.bind`. A gain h.dc may be bound to 0."""
+        values = dict(_without_gain(key, value) if isinstance(key, DcGain) else (key, value)
+                      for key, value in values.items())
         if all(isinstance(item, Feature) for item in self.items):
             return Subject(FeatureSet(self.items).bind(values).features)
         return Subject(tuple(item.bind(values) for item in self.items))
 
-    def at(self, n_samples: int) -> Subject:
+    def at(self, n_samples: Size) -> Subject:
         """Return the subject in explicit coordinates."""
         return Subject(tuple(item.at(n_samples=n_samples) for item in self.items))
 
@@ -142,6 +165,19 @@ class Subject:
             else:
                 items.append(VectorField(exprs if symbols else exprs[0], symbols, allow_nonsmooth=allowed))
         return cls(tuple(items))
+
+
+def count(n_samples: Size) -> int:
+    """Return the number of samples of a vector or a grid."""
+    return prod(n_samples) if isinstance(n_samples, tuple) else n_samples
+
+
+def _without_gain(gain: DcGain, value: Any) -> tuple[Filter, Filter]:
+    h: Filter = gain.args[0]
+    if value != 0:
+        raise InvalidInput(f"the gain {gain} of a kernel without taps can be bound to 0, not to {value}; "
+                           f"bind the kernel {h} itself")
+    return h, Filter(h.args[0], boundary=h.boundary, zero_dc=True, ndim=h.ndim)
 
 
 def _read(text: str, symbols: tuple[Symbol, ...] | None, domain: Any) -> Expr:

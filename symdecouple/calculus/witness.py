@@ -19,8 +19,9 @@ from sympy import Symbol, oo
 from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.jets import Point, bracket_at, field_at
+from symdecouple.calculus.kernels import Kernel, bound_to_kernels, draw_kernels
 from symdecouple.calculus.span import determinant, independent_rows
-from symdecouple.calculus.subject import Subject
+from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.errors import InvalidInput
 from symdecouple.language.sample import Sample, rational_points
 
@@ -63,6 +64,10 @@ class Witness:
     minor : Minor
     digits : int or None
         None for exact rational arithmetic, else the digits of the intervals.
+    kernels : tuple of Kernel
+        What the filters that are known by name only are there.
+    grid : tuple of int
+        The shape of the sample, in C order, where it is no vector.
     """
 
     sample: tuple[Fraction, ...]
@@ -72,24 +77,33 @@ class Witness:
     rows: tuple[int, ...]
     minor: Minor
     digits: int | None = None
+    kernels: tuple[Kernel, ...] = ()
+    grid: tuple[int, ...] = ()
 
     def recomputed(self, subject: Subject) -> Minor:
         """Evaluate the minor anew, by jets."""
+        subject = bound_to_kernels(subject, self.kernels)
         names = {s.name: s for s in subject.symbols}
         world = World(self.digits)
         values = {names[name]: value for name, value in self.parameters}
-        columns = columns_at(subject, self.columns, self.pair, self.sample, values, world)
+        columns = columns_at(subject, self.columns, self.pair, self.sample, values, world, self.grid)
         return minor_of(columns, [r - 1 for r in self.rows], world)
 
     def __str__(self) -> str:
         sample = "(" + ", ".join(map(str, self.sample)) + ")"
+        sample += f" on a grid of {' x '.join(map(str, self.grid))}" if self.grid else ""
         given = "".join(f", {name} = {value}" for name, value in self.parameters)
+        given += "".join(f", {kernel}" for kernel in self.kernels)
         return f"x = {sample}{given}: minor of rows {self.rows} is {self.minor}"
 
     def to_dict(self) -> dict[str, Any]:
+        special: dict[str, Any] = {"grid": list(self.grid)} if self.grid else {}
+        if self.kernels:
+            special["kernels"] = [kernel.to_dict() for kernel in self.kernels]
         return {"sample": list(map(str, self.sample)), "parameters": {k: str(v) for k, v in self.parameters},
                 "columns": list(self.columns), "pair": list(self.pair) if self.pair else None,
-                "rows": list(self.rows), "minor": [str(self.minor.low), str(self.minor.high)], "digits": self.digits}
+                "rows": list(self.rows), "minor": [str(self.minor.low), str(self.minor.high)], "digits": self.digits,
+                **special}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Witness:
@@ -97,18 +111,23 @@ class Witness:
         return cls(tuple(map(_read, data["sample"])),
                    tuple((str(k), _read(v)) for k, v in data["parameters"].items()),
                    tuple(map(int, data["columns"])), (int(pair[0]), int(pair[1])) if pair else None,
-                   tuple(map(int, data["rows"])), Minor(*map(_read, data["minor"])), data["digits"])
+                   tuple(map(int, data["rows"])), Minor(*map(_read, data["minor"])), data["digits"],
+                   tuple(Kernel(str(k["name"]), tuple(map(_read, k["taps"])), tuple(map(int, k["shape"])))
+                         for k in data.get("kernels", ())), tuple(map(int, data.get("grid", ()))))
 
 
-def find_witness(subject: Subject, columns: Sequence[int], pair: tuple[int, int] | None, n_samples: int,
+def find_witness(subject: Subject, columns: Sequence[int], pair: tuple[int, int] | None, n_samples: Size,
                  rng: random.Random, budget: Budget) -> Witness | None:
-    """Return a witness of this sample size, None if none of a few random samples is one."""
-    for sample, parameters in draws(subject, n_samples, rng, TRIES):
+    """Return a witness of this sample size (or grid), None if none of a few random samples is one."""
+    shape = n_samples if isinstance(n_samples, tuple) else ()
+    for sample, parameters in draws(subject, count(n_samples), rng, TRIES):
+        kernels = draw_kernels(subject, rng)
+        bound = bound_to_kernels(subject, kernels)
         for digits in DIGITS:
             budget.check("looking for a witness")
             world = World(digits)
             try:
-                found = columns_at(subject, columns, pair, sample, parameters, world)
+                found = columns_at(bound, columns, pair, sample, parameters, world, shape)
             except Irrational:
                 continue
             except OutsideDomain:
@@ -116,22 +135,22 @@ def find_witness(subject: Subject, columns: Sequence[int], pair: tuple[int, int]
             rows = independent_rows(found, world)
             if rows is not None and (minor := minor_of(found, rows, world)).excludes_zero():
                 return Witness(tuple(sample), tuple((s.name, v) for s, v in parameters.items()), tuple(columns), pair,
-                               tuple(r + 1 for r in rows), minor, digits)
+                               tuple(r + 1 for r in rows), minor, digits, kernels, shape)
             if digits is None:
                 break
     return None
 
 
 def columns_at(subject: Subject, columns: Sequence[int], pair: tuple[int, int] | None, sample: Sequence[Fraction],
-               parameters: Mapping[Symbol, Fraction], world: World) -> list[list[Any]]:
-    """Return the fields of some items, and the bracket of a pair, at a sample."""
-    point = Point(sample, parameters, world, subject.coordinates)
+               parameters: Mapping[Symbol, Fraction], world: World, shape: tuple[int, ...] = ()) -> list[list[Any]]:
+    """Return the fields of some items, and the bracket of a pair, at a sample, a vector or a grid of this shape."""
+    point = Point(sample, parameters, world, subject.coordinates, shape or None)
     fields = {k: field_at(subject.items[k - 1], point) for k in {*columns, *(pair or ())}}
     out = [fields[k][0] for k in columns]
     return [*out, bracket_at(fields[pair[0]], fields[pair[1]], point)] if pair else out
 
 
-def draws(subject: Subject, n_samples: int, rng: random.Random, count: int,
+def draws(subject: Subject, n_samples: int, rng: random.Random, many: int,
           spread: int | None = None) -> Iterator[tuple[list[Fraction], dict[Symbol, Fraction]]]:
     """Yield random rational samples in the domain, then in narrower ones, where logarithms and roots may be real.
 
@@ -140,8 +159,8 @@ def draws(subject: Subject, n_samples: int, rng: random.Random, count: int,
     symbols: list[Symbol] = [Symbol("c", real=True)] if subject.coordinates else [subject.sample]
     symbols += [Sample("u", (0, oo)), Sample("u", (0, 1)), Sample("u", (1, oo)), Sample("u", (-1, 1))]
     own = symbols[0]
-    for k in range(count):
-        symbol = own if k < max(count // 2, 2) else symbols[k % len(symbols)]
+    for k in range(many):
+        symbol = own if k < max(many // 2, 2) else symbols[k % len(symbols)]
         if not _inside(symbol, own):
             symbol = own
         parameters = {s: rational_points(s, 1, rng, size=7)[0] for s in subject.symbols}

@@ -5,11 +5,16 @@ from __future__ import annotations
 import time
 
 from symdecouple.cli.exit_codes import ExitCode
-from symdecouple.numeric import jit, moebius_jit, moment_path_jit, riccati_jit
+from symdecouple.numeric import jit, moebius_jit, moment_adjoint_jit, moment_path_jit, riccati_jit
 
 __all__ = ["run"]
 
-_KERNELS = (("orthokurtosis", moebius_jit), ("moments of plans", riccati_jit), ("decoupled moments", moment_path_jit))
+_KERNELS = (
+    ("orthokurtosis", moebius_jit),
+    ("moments of plans", riccati_jit),
+    ("decoupled moments", moment_path_jit),
+    ("gradients of decoupled moments", moment_adjoint_jit),
+)
 
 
 def run() -> int:

@@ -75,7 +75,8 @@ def _computed(plan: Plan | None, samples: Samples, arguments: argparse.Namespace
     is_partial = any(row.refused for row in rows)
     more = {} if plan is None else _settings(plan, arguments) | _structured(plan, arguments)
     if kind == "json":
-        return as_json(rows, columns, samples, arguments.file, arguments.nan_policy, more), is_partial
+        accuracy = _accuracy(arguments)
+        return as_json(rows, [*columns, *accuracy], samples, arguments.file, arguments.nan_policy, more), is_partial
     told = describe(samples, _source(arguments), arguments.axis)
     if kind == "csv":
         print(told, file=sys.stderr)
@@ -99,6 +100,15 @@ def _rows(plan: Plan | None, samples: Samples, arguments: argparse.Namespace
     columns = plan_columns(plan, arguments)
     with told_to_wait(f"decoupling {len(columns)} features of {len(samples.labels)} samples"):
         return columns, plan_rows(plan, columns, samples, policy, arguments.dps)
+
+
+def _accuracy(arguments: argparse.Namespace) -> Sequence[Column]:
+    """Residual and error, where digits were asked for."""
+    if arguments.dps is None:
+        return ()
+    from symdecouple.cli.plan_rows import ACCURACY
+
+    return ACCURACY
 
 
 def _normalized(plan: Plan, samples: Samples, arguments: argparse.Namespace, kind: str | None) -> tuple[str, bool]:

@@ -33,7 +33,7 @@ def normalized_csv(found: Sequence[NormalizedSample], axis: str) -> str:
 def normalized_json(found: Sequence[NormalizedSample], samples: Samples, source: str, nan_policy: str,
                     more: Mapping[str, Any]) -> str:
     """One object; `samples` has one entry a sample, `values` null with a reason where it was refused."""
-    entries = [{"label": sample.label, "values": None if sample.refused else list(sample.values),
+    entries = [{"label": sample.label, "values": None if sample.refused else list(sample.values), **sample.accuracy,
                 "refused": None if sample.refused is None else told(sample.refused)} for sample in found]
     head: dict[str, Any] = {"format": FORMAT, "version": VERSION, "source": source, "axis": samples.axis,
                             "nan_policy": nan_policy, "left_out": list(samples.left_out)}

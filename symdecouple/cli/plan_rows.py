@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 import mpmath
 import numpy as np
@@ -31,10 +31,17 @@ from symdecouple.errors import InvalidInput, Outcome, SymdecoupleError
 from symdecouple.families.moments import raw_moments
 from symdecouple.language.text import parse_domain, parse_expression, to_text
 
-__all__ = ["NormalizedSample", "normalized_samples", "plan_columns", "plan_rows", "planned"]
+__all__ = ["ACCURACY", "NormalizedSample", "normalized_samples", "plan_columns", "plan_rows", "planned"]
 
 _FLOAT_DIGITS = 17  # tell any two float64 apart
 _LAWS = ("gaussian", "white")
+
+ACCURACY = (Column("residual", "residual", has_unit=False), Column("error", "error", has_unit=False))
+"""What `plan_rows` tells of a sample besides its values where digits were asked for, as in `Precise`."""
+
+
+_Normalized: TypeAlias = tuple[list[Value | None], dict[str, str]]
+"""Values of a sample, and its accuracy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +54,14 @@ class NormalizedSample:
     values : tuple
         As many as the sample has; None where a value is missing, everywhere if the sample was refused.
     refused : Outcome or None
+    accuracy : mapping
+        Residual and error, as in `Precise`, where digits were asked for.
     """
 
     label: str
     values: tuple[Value | None, ...]
     refused: Outcome | None = None
+    accuracy: Mapping[str, str] = field(default_factory=dict)
 
 
 def planned(arguments: argparse.Namespace) -> Plan:
@@ -106,15 +116,18 @@ def plan_rows(plan: Plan, columns: Sequence[Column], samples: Samples, nan_polic
               dps: int | None = None) -> tuple[SampleRow, ...]:
     """Compute the decoupled features of every sample; further arguments and errors are those of `sample_rows`.
 
-    With `dps` values are text of so many digits.
+    With `dps` values are text of so many digits, and those of `ACCURACY` are there too.
     """
     names = [column.name for column in columns]
 
     def compute(rows: NDArray[Any]) -> list[Values]:
         found: list[Values] = [({}, {}) for _ in rows]
-        for (values, refused), result, outcome in zip(found, *_applied(plan.transform, rows, dps), strict=True):
+        results, outcomes = _applied(plan.transform, rows, dps)
+        accuracy = _accuracy(results, dps)
+        for (values, refused), result, outcome, off in zip(found, results, outcomes, accuracy, strict=True):
             for name, value in zip(names, _values(result, dps), strict=True):
                 put(values, refused, name, value, outcome)
+            values.update(off)
         return found
 
     return sample_rows(samples, names, compute, nan_policy)
@@ -124,24 +137,26 @@ def normalized_samples(plan: Plan, level: int | None, samples: Samples, nan_poli
                        dps: int | None = None) -> tuple[NormalizedSample, ...]:
     """Bring features 1..level of every sample to their references; the default level is that of `Plan.normalize`."""
 
-    def compute(rows: NDArray[Any]) -> list[list[Value | None] | Outcome]:
-        found: list[list[Value | None] | Outcome] = []
-        applied = _applied(lambda each, **how: plan.normalize(each, level, **how), rows, dps)
-        for result, outcome in zip(*applied, strict=True):
+    def compute(rows: NDArray[Any]) -> list[_Normalized | Outcome]:
+        found: list[_Normalized | Outcome] = []
+        results, outcomes = _applied(lambda each, **how: plan.normalize(each, level, **how), rows, dps)
+        for result, outcome, off in zip(results, outcomes, _accuracy(results, dps), strict=True):
             values = list(_values(result, dps))
-            found.append((OUT_OF_RANGE if outcome.ok else outcome) if None in values or not outcome.ok else values)
+            lacks = None in values or not outcome.ok
+            found.append((OUT_OF_RANGE if outcome.ok else outcome) if lacks else (values, off))
         return found
 
     return tuple(_placed(label, vector, answer) for label, vector, answer in
                  zip(samples.labels, samples.vectors, answers(samples, compute, nan_policy), strict=True))
 
 
-def _placed(label: str, vector: NDArray[Any], answer: list[Value | None] | Outcome) -> NormalizedSample:
+def _placed(label: str, vector: NDArray[Any], answer: _Normalized | Outcome) -> NormalizedSample:
     """Values where they were in the sample, missing ones between them."""
     if isinstance(answer, Outcome):
         return NormalizedSample(label, (None,) * len(vector), answer)
-    left = iter(answer)
-    return NormalizedSample(label, tuple(next(left) if there else None for there in present(vector)))
+    left = iter(answer[0])
+    values = tuple(next(left) if there else None for there in present(vector))
+    return NormalizedSample(label, values, accuracy=answer[1])
 
 
 def _applied(function: Callable[..., Any], rows: NDArray[Any], dps: int | None) -> Any:
@@ -150,6 +165,15 @@ def _applied(function: Callable[..., Any], rows: NDArray[Any], dps: int | None) 
         dps = _FLOAT_DIGITS + max(len(str(v)) for v in rows.flat)
     with np.errstate(all="ignore"):  # what is not finite is refused by name
         return function(rows, dps=dps, on_refusal="return")
+
+
+def _accuracy(results: Any, dps: int | None) -> list[dict[str, str]]:
+    """Residual and error of each sample, as far as they are known; two digits of them tell enough."""
+    if dps is None:
+        return [{} for _ in results]
+    each = zip(results.residual, results.error, strict=True)
+    return [{column.name: mpmath.nstr(value, 2) for column, value in zip(ACCURACY, pair, strict=True)
+             if mpmath.isfinite(value)} for pair in each]
 
 
 def _values(numbers: Any, dps: int | None) -> Iterator[Value | None]:

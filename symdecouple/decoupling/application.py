@@ -1,26 +1,51 @@
 """Decoupled features, their gradients, and denormalized samples, of the rows of a batch.
 
-Each function returns an answer a row, its residual, and the rows that were refused; those are NaN from the level on
-that they lack.
+Each function returns an answer a row with its residual and its error, and the rows that were refused; those are NaN
+from the level on that they lack.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import mpmath
 import numpy as np
 
 from symdecouple.decoupling.nesting import Nesting
+from symdecouple.decoupling.routes import Imposed
 from symdecouple.errors import Outcome
 from symdecouple.language.feature import FeatureSet
-from symdecouple.numeric.compiled import Array, Compiled
+from symdecouple.numeric.compiled import Array
+from symdecouple.numeric.coordinate_rows import compiled_feature
 from symdecouple.numeric.oracle import Oracle
 
-__all__ = ["Application"]
+__all__ = ["Answers", "Application"]
 
-Answers: TypeAlias = tuple[Array, Array, dict[int, Outcome]]
+OnRows: TypeAlias = Callable[[Array], list[Array]]
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What was computed of the rows of a batch.
+
+    Attributes
+    ----------
+    values : array (R, ...)
+    residual : array (R,)
+        The largest of all levels that a row went to.
+    refusals : dict
+        Row to outcome.
+    error : array (R,) or None
+        The largest of all levels, as in `Imposed`; gradients add the errors of carrying them back, relative to their
+        sizes. None in float64.
+    """
+
+    values: Array
+    residual: Array
+    refusals: dict[int, Outcome]
+    error: Array | None
 
 
 class Application:
@@ -36,8 +61,9 @@ class Application:
         self.spans = [(group[0], group[-1] + 1) for group in features.groups]
         self._oracles = {j: Oracle(f.black_box) for j, f in enumerate(features) if f.black_box is not None}
         symbolic = {j: f for j, f in enumerate(features) if j not in self._oracles}
-        self._values = {j: Compiled([f.expr], features.sample) for j, f in symbolic.items()}
-        self._gradients = {j: Compiled([f.gradient.expr], features.sample) for j, f in symbolic.items()}
+        compiled = {j: compiled_feature(f) for j, f in symbolic.items()}
+        self._values = {j: values for j, (values, _) in compiled.items()}
+        self._gradients = {j: gradient for j, (_, gradient) in compiled.items()}
 
     @property
     def starts(self) -> list[int]:
@@ -53,46 +79,71 @@ class Application:
     def decoupled(self, nesting: Nesting, rows: Array, references: Sequence[Any]) -> Answers:
         """Return the decoupled features, (R, M); one beyond float64 is NaN and leaves the others."""
         out = np.full((len(rows), len(self.features)), np.nan, dtype=rows.dtype)
-        residual, refusals, beyond = np.zeros(len(rows), dtype=rows.dtype), dict[int, Outcome](), dict[int, Outcome]()
+        worst, refusals, beyond = _Worst(rows), dict[int, Outcome](), dict[int, Outcome]()
         for at, (start, end) in zip(nesting.levels(rows, self.starts, references), self.spans, strict=True):
             refusals = {**at.refusals, **refusals}
             fine = _others(len(rows), refusals)
-            residual[fine] = np.maximum(residual[fine], at.residual[fine])
+            worst.see(at, fine)
             for j in range(start, end):
                 out[fine, j], wrong = self._value(j, at.values[fine])
                 out[fine[list(wrong)], j] = np.nan
                 beyond = {**{int(fine[r]): outcome for r, outcome in wrong.items()}, **beyond}
-        return out, residual, {**refusals, **beyond}
+        return Answers(out, worst.residual, {**refusals, **beyond}, worst.error)
 
     def gradients(self, nesting: Nesting, rows: Array, references: Sequence[Any]) -> Answers:
         """Return the gradients of the decoupled features, (R, M, N)."""
-        out = np.full((len(rows), len(self.features), rows.shape[1]), np.nan, dtype=rows.dtype)
-        residual, refusals = np.zeros(len(rows), dtype=rows.dtype), dict[int, Outcome]()
-        for at, (start, end) in zip(nesting.levels(rows, self.starts, references, keep=True), self.spans, strict=True):
-            refusals = {**at.refusals, **refusals}
-            fine = _others(len(rows), refusals)
-            residual[fine] = np.maximum(residual[fine], at.residual[fine])
+        levels = list(nesting.levels(rows, self.starts, references, keep=True))
+        own = np.full((len(self.features), *rows.shape), np.nan, dtype=rows.dtype)
+        wrong: dict[int, dict[int, Outcome]] = {}
+        for at, (start, end) in zip(levels, self.spans, strict=True):
+            fine = _others(len(rows), at.refusals)
             for j in range(start, end):
-                covectors = np.full(rows.shape, np.nan, dtype=rows.dtype)
-                covectors[fine], wrong = self._covectors(j, at.values[fine])
-                with np.errstate(all="ignore"):
-                    out[fine, j] = at.pullback(covectors)[fine]
-                out[fine[list(wrong)], j] = np.nan
+                own[j, fine], found = self._covectors(j, at.values[fine])
+                wrong[j] = {int(fine[r]): outcome for r, outcome in found.items()}
+        with np.errstate(all="ignore"):
+            out, lost = self._carried(levels, own)
+        worst, refusals = _Worst(rows), dict[int, Outcome]()
+        for at, (start, end) in zip(levels, self.spans, strict=True):
+            refusals = {**at.refusals, **refusals}
+            worst.see(at, fine := _others(len(rows), refusals))
+            for j in range(start, end):
+                out[list(refusals), j] = np.nan
+                out[list(wrong[j]), j] = np.nan
                 stopped = self._wrong(fine[~_finite(out[fine, j]).all(axis=1)], j, "critical point", "it, or a "
                                       "feature before it, has no gradient to go along at this sample")
-                refusals |= {**stopped, **{int(fine[r]): outcome for r, outcome in wrong.items()}}
-        return out, residual, refusals
+                refusals = {**stopped, **wrong[j], **refusals}
+        return Answers(out, worst.residual, refusals, None if worst.error is None else worst.error + lost)
+
+    def _carried(self, levels: Sequence[Imposed], own: Array) -> tuple[Array, Array]:
+        """Carry gradients at their levels, (M, R, N), back to the samples, (R, M, N); what shares a path goes together.
+
+        The second answer is the sum of the errors of all stretches, (R,).
+        """
+        out, lost = np.full_like(own, np.nan), np.zeros(own.shape[1], dtype=own.dtype)
+        on_the_way = own[:0]
+        for n, (start, end) in reversed(list(enumerate(self.spans))):
+            at, before = levels[n], levels[n - 1] if n else None
+            on_the_way = np.concatenate([own[start:end], on_the_way])
+            while at.stretch is not None and at is not before:
+                on_the_way, more = at.stretch.back(on_the_way)
+                at, lost = at.stretch.before, lost + more
+            if at is not before:  # reached from the samples themselves
+                for j, covectors in enumerate(on_the_way, start):
+                    out[j] = at.pullback(covectors)
+                on_the_way = own[:0]
+        return out.swapaxes(0, 1), lost
 
     def denormalized(self, nesting: Nesting, rows: Array, references: Sequence[Any], targets: Array, level: int
                      ) -> Answers:
         """Return rows at a level with decoupled features 1..level at their targets, (R, M), imposed last first."""
-        out, residual, refusals = rows.copy(), np.zeros(len(rows), dtype=rows.dtype), dict[int, Outcome]()
+        out, worst, refusals = rows.copy(), _Worst(rows), dict[int, Outcome]()
         for start, end in reversed([span for span in self.spans if span[1] <= level]):
             fine = _others(len(rows), refusals)
             at = nesting.move(out[fine], start, end, [*references[:start], *targets[fine, start:end].T])
-            out[fine], residual[fine] = at.values, np.maximum(residual[fine], at.residual)
+            out[fine] = at.values
+            worst.see(at, np.arange(len(fine)), fine)
             refusals |= {int(fine[r]): outcome for r, outcome in at.refusals.items()}
-        return out, residual, refusals
+        return Answers(out, worst.residual, refusals, worst.error)
 
     def _value(self, j: int, rows: Array) -> tuple[Array, dict[int, Outcome]]:
         """Return feature j of rows, (R,), and what is wrong with it."""
@@ -116,7 +167,7 @@ class Application:
         return {int(r): Outcome(False, reason, f"{self.features[j]}: {detail}") for r in rows}
 
 
-def _evaluated(compiled: Compiled, rows: Array) -> Array:
+def _evaluated(compiled: OnRows, rows: Array) -> Array:
     """Evaluate at rows, NaN where one divides by zero; mpmath raises there, and then rows are taken one by one."""
     try:
         with np.errstate(all="ignore"):
@@ -128,7 +179,7 @@ def _evaluated(compiled: Compiled, rows: Array) -> Array:
     return found if rows.dtype == object else _without_underflow(compiled, rows, found)
 
 
-def _without_underflow(compiled: Compiled, rows: Array, found: Array) -> Array:
+def _without_underflow(compiled: OnRows, rows: Array, found: Array) -> Array:
     """Put NaN for what is 0 or nearly so because it is too small for float64: the variance of values near 1e-200."""
     suspects = np.flatnonzero((np.abs(found) < np.finfo(np.float64).tiny).all(axis=1))
     if not len(suspects):
@@ -141,6 +192,21 @@ def _without_underflow(compiled: Compiled, rows: Array, found: Array) -> Array:
         except FloatingPointError:
             found[r] = np.nan
     return found
+
+
+class _Worst:
+    """The largest residual and error of each row so far."""
+
+    def __init__(self, rows: Array) -> None:
+        self.residual = np.zeros(len(rows), dtype=rows.dtype)
+        self.error = np.zeros(len(rows), dtype=object) if rows.dtype == object else None
+
+    def see(self, at: Imposed, which: Array, places: Array | None = None) -> None:
+        """Take in some rows of a level, which have these places in the batch."""
+        places = which if places is None else places
+        self.residual[places] = np.maximum(self.residual[places], at.residual[which])
+        if self.error is not None and at.error is not None:
+            self.error[places] = np.maximum(self.error[places], at.error[which])
 
 
 def _others(count: int, refused: dict[int, Outcome]) -> Array:

@@ -30,6 +30,7 @@ __all__ = ["Choice", "Closed", "PathName"]
 PathName = Literal["auto", "broad", "relaxed", "narrow", "parallel"]
 
 
+_COORDINATES = "functions of explicit coordinates have no flows in closed form here"
 FLOW_BUDGET = 10.0  # seconds for one flow; what is not found by then takes the narrow path
 
 
@@ -136,7 +137,7 @@ class Choice:
 
 def _closed(features: FeatureSet, values: tuple[Any, ...], path: PathName, count: int) -> Closed:
     first = list(features.symbolic)[:count]
-    flows, stopped = _flows(first, features)
+    flows, stopped = _flows(first, features) if not features.coordinates else ([], _COORDINATES)
     if not stopped and len(first) < count:
         stopped = f"feature {len(first) + 1}, {features[len(first)]}, is a black box: it has no expression"
     steps = tuple(make_steps(first[: len(flows)], [f.expr for f in flows], list(values[: len(flows)]), features.sample))

@@ -74,8 +74,9 @@ class Leaf:
         self.steps, self.flows = tuple(steps), tuple(flows)
         self.size = len(self.steps)
         self.explicit = next((k for k, step in enumerate(self.steps) if step.time is None), self.size)
-        self._features = Compiled([f.expr for f in features.symbolic], sample)
-        self._gradients = Compiled([f.gradient.expr for f in features.symbolic], sample)
+        known = features.symbolic if self.steps else ()  # nothing moves without a step
+        self._features = Compiled([f.expr for f in known], sample)
+        self._gradients = Compiled([f.gradient.expr for f in known], sample)
         self._generators = [Compiled([flow.field.expr], sample) for flow in self.flows]
         self._times = [Compiled([s.time], sample, [TARGET]) for s in self.steps[: self.explicit] if s.time is not None]
         self._motions = [Motion(flow) for flow in self.flows]

@@ -9,15 +9,42 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from symdecouple.decoupling.routes import Imposed
-from symdecouple.errors import NoClosedForm, Outcome
+from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.numeric import adjoint, moment_adjoint, moment_path
 from symdecouple.numeric.compiled import Array
 from symdecouple.numeric.narrow_path import NarrowPath
-from symdecouple.numeric.precision import follow_mp
+from symdecouple.numeric.precision import PreciseImposed, follow_mp
+from symdecouple.numeric.precision_adjoint import pullback_mp
 
-__all__ = ["NarrowRoute"]
+__all__ = ["Followed", "NarrowRoute"]
+
+_SPARE = 8  # of the digits of the caller: the path has guard digits of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """Sample vectors after one narrow path each.
+
+    Attributes
+    ----------
+    values : array (R, N)
+        NaN in refused rows.
+    residual : array (R,)
+        Largest distance of a feature from where it should be, as in `narrow_path`.
+    error : array (R,) or None
+        Estimated, as in `PreciseImposed`; None in float64.
+    refusals : dict
+        Row to outcome.
+    back : callable
+        As in `Stretch`; for a path that was kept.
+    """
+
+    values: Array
+    residual: Array
+    error: Array | None
+    refusals: dict[int, Outcome]
+    back: Callable[[Array], tuple[Array, Array]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +61,7 @@ class NarrowRoute:
     path: NarrowPath
     moments: MomentCoordinates | None = None
 
-    def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False) -> Imposed:
+    def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False) -> Followed:
         """Bring feature k of the rows, (R, N), to its target; those before it are at theirs.
 
         Parameters
@@ -44,49 +71,48 @@ class NarrowRoute:
         targets : sequence
             Of k features: numbers, or arrays (R,).
         keep : bool
-            Keep the path, for `Imposed.pullback`.
+            Keep the path, for `Followed.back`.
         """
         if rows.dtype == object:
-            return self._precisely(rows, k, targets[k - 1])
+            return self._precisely(rows, k, targets[k - 1], keep)
         if self.moments is not None and 3 <= k <= len(self.moments):
             return self._moment(self.moments, rows, k, targets, keep)
         held = np.array([np.broadcast_to(t, len(rows)) for t in targets[: k - 1]], dtype=np.float64).T
         found = self.path.follow(rows, k, targets[k - 1], held=held.reshape(len(rows), k - 1), store=keep)
-        return Imposed(found.values, found.residual, _kept(keep, lambda c: adjoint.pullback(found, c)),
-                       dict(found.refusals))
+        return Followed(found.values, found.residual, None, dict(found.refusals),
+                        lambda c: (adjoint.pullback(found, c), np.zeros(len(rows))))
 
     def _moment(self, moments: MomentCoordinates, rows: Array, k: int, targets: Sequence[Any],
-                keep: bool) -> Imposed:
+                keep: bool) -> Followed:
         point = [np.broadcast_to(c, len(rows)).astype(float) for c in moments.coordinates(targets[:k])]
         mean, deviation = point[0][:, None], point[1][:, None]
         held = np.array([np.zeros(len(rows)), np.ones(len(rows)), *point[2 : k - 1]])
         found = moment_path.follow((rows - mean) / deviation, k, point[k - 1], held=held, store=keep)
-        return Imposed(mean + deviation * found.values, found.residual,
-                       _kept(keep, lambda c: moment_adjoint.pullback(found, c)), dict(found.refusals))
+        return Followed(mean + deviation * found.values, found.residual, None, dict(found.refusals),
+                        lambda c: (moment_adjoint.pullback(found, c), np.zeros(len(rows))))
 
-    def _precisely(self, rows: Array, k: int, target: Any) -> Imposed:
+    def _precisely(self, rows: Array, k: int, target: Any, keep: bool) -> Followed:
         values = np.full(rows.shape, mpmath.nan, dtype=object)
-        residual = np.full(len(rows), mpmath.nan, dtype=object)
+        residual, error = np.full((2, len(rows)), mpmath.nan, dtype=object)
         refusals: dict[int, Outcome] = {}
+        kept: dict[int, PreciseImposed] = {}
         features = getattr(self.path.features, "compiled", self.path.features)  # none of k is a black box here
+        digits = max(1, mpmath.mp.dps - _SPARE)
         for r, row in enumerate(rows):
-            found = follow_mp(features, row, k, target[r] if np.ndim(target) else target, mpmath.mp.dps)
+            found = follow_mp(features, row, k, target[r] if np.ndim(target) else target, digits, store=keep)
             if found.outcome.ok:
-                values[r], residual[r] = found.values, found.residual
+                values[r], residual[r], error[r], kept[r] = found.values, found.residual, found.error, found
             else:
                 refusals[r] = found.outcome
-        return Imposed(values, residual, _kept(False, _identity), refusals)
+        return Followed(values, residual, error, refusals, lambda c: _carried(kept, c))
 
 
-def _identity(covectors: Array) -> Array:
-    return covectors
-
-
-def _kept(keep: bool, pullback: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    if keep:
-        return pullback
-
-    def missing(covectors: Array) -> Array:
-        raise NoClosedForm("gradients along the narrow path exist in float64 only; leave dps out")
-
-    return missing
+def _carried(paths: dict[int, PreciseImposed], covectors: Array) -> tuple[Array, Array]:
+    """Carry gradients (c, R, N) back, row by row; those that are not finite stay so."""
+    out, error = np.full(covectors.shape, mpmath.nan, dtype=object), np.zeros(covectors.shape[1], dtype=object)
+    for r, path in paths.items():
+        there = [j for j, c in enumerate(covectors[:, r]) if all(mpmath.isfinite(v) for v in c)]
+        if there:
+            pulled = pullback_mp(path, covectors[there, r])
+            out[there, r], error[r] = pulled.covectors, pulled.error if pulled.outcome.ok else mpmath.inf
+    return out, error

@@ -7,13 +7,14 @@ level before. Both end at the same point where both exist.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import mpmath
 import numpy as np
 
 from symdecouple.decoupling.narrow_route import NarrowRoute
-from symdecouple.decoupling.routes import Imposed, Route
+from symdecouple.decoupling.routes import Imposed, Route, Stretch
 from symdecouple.errors import Outcome
 from symdecouple.numeric.compiled import Array
 
@@ -47,7 +48,7 @@ class Nesting:
         wanted : sequence of int
         targets : sequence of numbers
         keep : bool
-            Keep narrow paths, for `Imposed.pullback`.
+            Keep narrow paths, for gradients.
         """
         at, level = _start(rows), 0
         for k in wanted:
@@ -75,18 +76,23 @@ class Nesting:
         values, residual = at.values.copy(), at.residual.copy()
         values[open_rows] = found.values
         residual[open_rows] = found.residual
+        error = None if at.error is None else at.error.copy()
+        if error is not None:
+            error[open_rows] += found.error
         refusals = {**at.refusals, **{int(open_rows[r]): outcome for r, outcome in found.refusals.items()}}
 
-        def pullback(covectors: Array) -> Array:
-            out = covectors.copy()
-            out[open_rows] = found.pullback(covectors[open_rows])
-            return at.pullback(out)
+        def back(covectors: Array) -> tuple[Array, Array]:
+            out, lost = covectors.copy(), np.zeros(len(values), dtype=values.dtype)
+            out[:, open_rows], lost[open_rows] = found.back(covectors[:, open_rows])
+            return out, lost
 
-        return _without(Imposed(values, residual, pullback, refusals), {})
+        return _without(Imposed(values, residual, lambda c: at.pullback(back(c[None])[0][0]), refusals, error,
+                                Stretch(at, back)), {})
 
 
 def _start(rows: Array) -> Imposed:
-    return Imposed(rows, np.zeros(len(rows), dtype=rows.dtype), lambda covectors: covectors)
+    zeros = np.full(len(rows), mpmath.mpf(0)) if rows.dtype == object else np.zeros(len(rows))
+    return Imposed(rows, zeros, lambda covectors: covectors, error=zeros if rows.dtype == object else None)
 
 
 def _without(imposed: Imposed, refusals: dict[int, Outcome]) -> Imposed:
@@ -96,4 +102,4 @@ def _without(imposed: Imposed, refusals: dict[int, Outcome]) -> Imposed:
     if every:
         values = values.copy()
         values[list(every)] = np.nan
-    return Imposed(values, imposed.residual, imposed.pullback, every)
+    return replace(imposed, values=values, refusals=every)

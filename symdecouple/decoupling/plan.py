@@ -9,7 +9,7 @@ and their gradients are exact: through a closed form, with D the derivative of t
 .. math:: \nabla \hat f_{k+1}(x) = D^T P_\perp \nabla f_{k+1}(N_k(x))
 
 P_perp the projection off the span at the normalized sample (Theorem F); along the narrow path by the discrete adjoint
-of its steps.
+of its steps, in many digits by the adjoint equation.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import mpmath
 import numpy as np
 from sympy import Expr, Symbol
 
-from symdecouple.decoupling.application import Application
+from symdecouple.decoupling.application import Answers, Application
 from symdecouple.decoupling.attainability import check_attainable
 from symdecouple.decoupling.choice import Choice, PathName
 from symdecouple.decoupling.explanation import Explanation, LevelNote
@@ -45,7 +45,6 @@ GUARD = 15
 _CHUNK = 2**18  # numbers that move together
 
 Progress: TypeAlias = Callable[[int, int], object]
-Answers: TypeAlias = tuple[Array, Array, dict[int, Outcome]]
 
 
 def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "auto", budget: float = 30.0) -> Plan:
@@ -75,7 +74,7 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "au
     InvalidInput
         If parameters are not bound, or references do not fit or cannot hold together.
     NoClosedForm
-        If a path was named that needs a closed form, and there is none at all; for functions of coordinates.
+        If a path was named that needs a closed form, and there is none at all.
 
     Examples
     --------
@@ -89,8 +88,6 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "au
     if features.parameters:
         names = ", ".join(sorted(map(str, features.parameters)))
         raise InvalidInput(f"{names} must be bound to numbers before a plan: features.bind({{...}})")
-    if features.coordinates:
-        raise NoClosedForm("functions of explicit coordinates have no flows in closed form here")
     values = reference_values(features, reference)
     check_attainable(features, values)
     return Plan(features, values, Choice(features, values, path, budget), Application(features))
@@ -126,8 +123,8 @@ class Plan:
         axis : int
             The sample axis.
         dps : int, optional
-            Decimal digits; mpmath numbers are computed and returned, as a `Precise` array that knows its residuals.
-            Exact input stays exact on the way in.
+            Decimal digits; mpmath numbers are computed and returned, as a `Precise` array that knows its residuals and
+            errors. Exact input stays exact on the way in.
         on_refusal : {"warn", "raise", "return"}
             Samples that have no normalization: NaN and one warning, `Refused`, or ``(values, outcomes)``. Features of
             levels that a sample has are kept.
@@ -165,7 +162,7 @@ class Plan:
 
         def compute(nesting: Nesting, rows: Array, refs: Sequence[Any], _: Array) -> Answers:
             at = next(nesting.levels(rows, [k], refs))
-            return at.values, at.residual, at.refusals
+            return Answers(at.values, at.residual, at.refusals, at.error)
 
         batch = Batch.of("normalize", samples, axis, dps is not None)
         return self._run(batch, None, dps, on_refusal, compute, k, progress)
@@ -205,12 +202,7 @@ class Plan:
         Parameters
         ----------
         samples, axis, dps, on_refusal, progress
-            As in `transform`. With `dps` for closed forms only.
-
-        Raises
-        ------
-        NoClosedForm
-            With `dps` where a level takes the narrow path.
+            As in `transform`. With `dps` there are no gradients of black boxes.
         """
         self._need(self._spans[-1][0])
         batch = Batch.of("gradients", samples, axis, dps is not None)
@@ -247,7 +239,7 @@ class Plan:
             distance = None
             if ends[0] is not None and ends[1] is not None:
                 distance = max(abs(ends[0] - ends[1])) / max(abs(ends[1]))
-            return Report(k, dps, rows, distance, (first, second))
+            return Report(k, dps, rows, distance, (first, second), precise.error[0] if second.ok else None)
 
     # --- what is known ------------------------------------------------------------------------------------------
 
@@ -343,18 +335,22 @@ class Plan:
         if dps and (level if shape is None else len(self.features)) > known:
             raise NoClosedForm(f"{self.features[known]} is a black box, known in float64 only: leave dps out, or "
                                f"normalize to levels up to {known}")
+        if self.features.coordinates and batch.rows.shape[-1] != len(self.features.coordinates):
+            raise InvalidInput(f"the features are functions of {len(self.features.coordinates)} coordinates, the "
+                               f"samples have {batch.rows.shape[-1]} numbers")
         nesting = self.choice.nesting(level, dps is not None)
-        residual = np.full(len(batch.rows), np.nan, dtype=batch.rows.dtype)
+        residual, error = np.full((2, len(batch.rows)), np.nan, dtype=batch.rows.dtype)
         with mpmath.workdps((dps or 15) + GUARD):
             refs = [None if v is None else mpmath.mpmathify(v.evalf(mpmath.mp.dps)) for v in self.reference]
             given = refs if dps else [None if v is None else float(v) for v in refs]
             rows_to_do = np.fromiter(batch.open_rows(), dtype=np.intp)
             for index in _portions(rows_to_do, 1 if dps is None else _CHUNK, batch.rows.shape[-1]):
                 rows = as_multiprecision(batch.rows[index]) if dps else batch.rows[index]
-                out, residual[index], refusals = compute(nesting, rows, given, index)
+                found = compute(nesting, rows, given, index)
+                residual[index], error[index] = found.residual, found.error
                 for r, i in enumerate(index):
-                    batch.put(int(i), out[r])
-                for r, outcome in refusals.items():
+                    batch.put(int(i), found.values[r])
+                for r, outcome in found.refusals.items():
                     batch.refuse(int(index[r]), outcome)
                 if progress is not None:
                     progress(int(np.searchsorted(rows_to_do, index[-1])) + 1, len(rows_to_do))
@@ -362,7 +358,8 @@ class Plan:
         if dps:
             with mpmath.workdps(dps):
                 rounded = np.frompyfunc(lambda v: +v, 1, 1)(result)
-                result = Precise.of(rounded, dps, residual.reshape(batch.shape)[()])
+                told = (each.reshape(batch.shape)[()] for each in (residual, error + mpmath.eps))
+                result = Precise.of(rounded, dps, *told)
         return batch.deliver(result, on_refusal)
 
 

@@ -44,6 +44,8 @@ from sympy import (
 )
 
 from symdecouple.calculus.budget import Budget
+from symdecouple.decoupling.coordinate_reference import at_point, polynomial_expectation
+from symdecouple.decoupling.white_noise import white_expectation
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.language.black_box import BlackBox
 from symdecouple.language.canonical import canonical, decompose
@@ -51,6 +53,7 @@ from symdecouple.language.feature import Feature, FeatureSet
 from symdecouple.language.filters import Filtered
 from symdecouple.language.mean import Mean, exact
 from symdecouple.language.sample import Sample
+from symdecouple.numeric.compiled import Compiled
 from symdecouple.numeric.oracle import Oracle
 
 __all__ = ["Reference", "reference_values"]
@@ -73,14 +76,16 @@ class Reference:
     """
 
     sample: tuple[Expr, ...]
+    grid: tuple[int, ...]
 
     @classmethod
-    def of(cls, sample: Sequence[Any]) -> Reference:
-        """Take the features' values at this sample vector, exactly."""
-        values = tuple(_number(v) for v in sample)
+    def of(cls, sample: Any) -> Reference:
+        """Take the features' values at this sample vector or image, exactly; in float64 where filters occur."""
+        given = np.array(list(sample), dtype=object)
+        values = tuple(_number(v) for v in given.ravel())
         if len(values) < 2:
             raise InvalidInput(f"a reference sample has at least 2 numbers, got {len(values)}")
-        return cls(values)
+        return cls(values, given.shape)
 
 
 def reference_values(features: FeatureSet, reference: Any = "gaussian") -> tuple[Expr | None, ...]:
@@ -116,12 +121,13 @@ def reference_values(features: FeatureSet, reference: Any = "gaussian") -> tuple
         if reference not in ("gaussian", "white"):
             raise InvalidInput(f"reference {reference!r} is not known: 'gaussian' (or 'white'), values, a mapping, "
                                "Reference.of(sample) or a frozen scipy distribution")
-        return _each(features, lambda f: _under(f.expr, features.sample, gaussian))
+        return _each(features, lambda f: polynomial_expectation(f) if f.coordinates else
+                     _under(f.expr, features.sample, gaussian))
     if isinstance(reference, Reference):
-        return tuple(_computed(f, _at_sample(f.expr, reference.sample) if f.black_box is None else
-                               _asked(f.black_box, reference.sample)) for f in features)
+        return tuple(_computed(f, _at(f, reference)) for f in features)
     if hasattr(reference, "pdf") and hasattr(reference, "support"):
-        return _each(features, lambda f: _under(f.expr, features.sample, _law(reference)))
+        return _each(features, lambda f: polynomial_expectation(f, lambda k: _moment(reference, k, f"x**{k}"))
+                     if f.coordinates else _under(f.expr, features.sample, _law(reference)))
     if isinstance(reference, Mapping):
         return _by_name(features, reference)
     return _given(features, reference)
@@ -134,6 +140,17 @@ def _each(features: FeatureSet, expected: Callable[[Feature], Expr]) -> tuple[Ex
             raise InvalidInput(f"the expectation of {feature}, feature {k}, is not known, as it is a black box: give "
                                f"numbers, reference=[...], {len(features)} of them or {len(features) - 1}")
     return tuple(None if f.black_box is not None else _computed(f, expected(f)) for f in features)
+
+
+def _at(feature: Feature, reference: Reference) -> Expr:
+    if feature.black_box is not None:
+        return _asked(feature.black_box, reference.sample)
+    if feature.coordinates:
+        return at_point(feature, reference.sample)
+    if feature.expr.has(Filtered):
+        row = np.array([float(v) for v in reference.sample])
+        return _number(float(Compiled([feature.expr], feature.sample).on(reference.grid)(row)[0][0]))
+    return _at_sample(feature.expr, reference.sample)
 
 
 def _asked(box: BlackBox, points: tuple[Expr, ...]) -> Expr:
@@ -154,7 +171,9 @@ def _computed(feature: Feature, value: Expr) -> Expr:
 
 
 def gaussian(body: Expr, sample: Sample) -> Expr:
-    """Return the expectation of a function of a standard normal number."""
+    """Return the expectation of a function of a standard normal number, or of filtered white noise."""
+    if body.has(Filtered):
+        return white_expectation(body, sample, gaussian)
     return Add(*(c * _gaussian_basis(psi, sample) for psi, c in decompose(body, sample).items()))
 
 
@@ -226,8 +245,6 @@ def _callable(expr: Expr, sample: Sample, module: str) -> Callable[[Any], Any]:
 
 def _under(expr: Expr, sample: Sample, expectation: Callable[[Expr, Sample], Expr]) -> Expr:
     """Replace every average by an expectation, innermost first."""
-    if expr.has(Filtered):
-        raise UnsupportedExpression(f"{expr}: the reference of filtered features comes with filter banks; give numbers")
     if isinstance(expr, Mean):
         return expectation(_under(expr.opened(sample), sample, expectation), sample)
     if not expr.args or not expr.has(Mean):
@@ -248,6 +265,9 @@ def _law(law: Any) -> Callable[[Expr, Sample], Expr]:
     """Expectation under a frozen scipy distribution: its own moments for powers, else quadrature."""
 
     def expectation(body: Expr, sample: Sample) -> Expr:
+        if body.has(Filtered):
+            raise UnsupportedExpression(f"the expectation of {body} under a law is known for white Gaussian noise only; "
+                                        'reference="white", or give numbers')
         return Add(*(c * _law_basis(law, psi, sample) for psi, c in decompose(body, sample).items()))
 
     return expectation
@@ -258,14 +278,19 @@ def _law_basis(law: Any, psi: Expr, sample: Sample) -> Expr:
         return S.One
     base, exponent = psi.as_base_exp()
     if base == sample and exponent.is_Integer and exponent > 0:
-        value = float(law.moment(int(exponent)))
-        is_finite = isfinite(value)
-    else:
-        value, error = _quad(law, _callable(psi, sample, "numpy"))
-        size, size_error = _quad(law, _callable(abs(psi), sample, "numpy"))
-        is_finite = error + size_error < 1e-7 * (1 + size)
-    if not is_finite:
-        raise InvalidInput(f"the expectation of {psi} under the given law is not finite; give a number")
+        return _moment(law, int(exponent), psi)
+    value, error = _quad(law, _callable(psi, sample, "numpy"))
+    size, size_error = _quad(law, _callable(abs(psi), sample, "numpy"))
+    return _finite(value if error + size_error < 1e-7 * (1 + size) else float("nan"), psi)
+
+
+def _moment(law: Any, order: int, power: Any) -> Expr:
+    return _finite(float(law.moment(order)), power) if order else S.One
+
+
+def _finite(value: float, what: Any) -> Expr:
+    if not isfinite(value):
+        raise InvalidInput(f"the expectation of {what} under the given law is not finite; give a number")
     return Float(value)
 
 

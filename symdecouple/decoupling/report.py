@@ -48,6 +48,8 @@ class Report:
         Between the two normalized samples: the largest, over the largest absolute value.
     outcomes : tuple of Outcome
         Of float64 and of many digits.
+    error : mpf or None
+        Of the sample normalized in many digits, estimated as in `Precise`; None where it was refused.
     """
 
     level: int
@@ -55,6 +57,7 @@ class Report:
     rows: tuple[Row, ...]
     distance: Any
     outcomes: tuple[Outcome, Outcome]
+    error: Any = None
 
     def _cells(self) -> list[tuple[str, ...]]:
         head = ("feature", "imposed", "residual in float64", f"residual at {self.dps} digits")
@@ -66,6 +69,9 @@ class Report:
         notes = [f"{name}: {outcome}" for name, outcome in zip(names, self.outcomes, strict=True) if not outcome.ok]
         if self.distance is not None:
             notes.append(f"the two normalized samples differ by {_short(self.distance)} of their largest value")
+        if self.error is not None:
+            notes.append(f"that of {self.dps} digits is known to {_short(self.error)} of its standard deviation, an "
+                         "estimate")
         return notes
 
     def __str__(self) -> str:

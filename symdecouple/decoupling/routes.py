@@ -21,8 +21,9 @@ from symdecouple.decoupling.leaf import Leaf, Moved, Unreachable
 from symdecouple.errors import Outcome
 from symdecouple.numeric.compiled import Array
 from symdecouple.numeric.power_sums import ZERO_VARIANCE
+from symdecouple.numeric.precision import NoSlope, Span, finite, size, spread
 
-__all__ = ["ClosedRoute", "Imposed", "Route", "off"]
+__all__ = ["ClosedRoute", "Imposed", "Route", "Stretch", "off"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +40,36 @@ class Imposed:
         Takes gradients at `values`, (R, N), of functions of them; returns those at the samples, (R, N).
     refusals : dict
         Row to outcome.
+    error : array (R,) or None
+        Estimated distance from the exact values, relative to their standard deviation; None in float64. Along closed
+        forms a first-order bound of rounding, and what is missing to the targets; along the narrow path that of its
+        steps, added up (`PreciseImposed.error`).
+    stretch : Stretch or None
+        The way from another level, where the samples came from there.
     """
 
     values: Array
     residual: Array
     pullback: Callable[[Array], Array]
     refusals: dict[int, Outcome] = field(default_factory=dict)
+    error: Array | None = None
+    stretch: Stretch | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """The way from one level to another.
+
+    Attributes
+    ----------
+    before : Imposed
+    back : callable
+        Takes gradients at the end, (c, R, N), all along one path, and returns those at `before`, with an estimate of
+        their errors relative to their sizes, (R,); zero in float64.
+    """
+
+    before: Imposed
+    back: Callable[[Array], tuple[Array, Array]]
 
 
 class Route(Protocol):
@@ -89,9 +114,25 @@ class ClosedRoute:
 
         nan = mpmath.nan if rows.dtype == object else np.nan
         values, residual = np.full(rows.shape, nan, dtype=rows.dtype), np.full(len(rows), nan, dtype=rows.dtype)
+        error = residual.copy() if rows.dtype == object else None
         for r, moved in found.items():
             values[r], residual[r] = moved.values, moved.residual
-        return Imposed(values, residual, pullback, refusals)
+            if error is not None:
+                error[r] = self._error(moved, k, [t[r] if np.ndim(t) else t for t in targets[:k]])
+        return Imposed(values, residual, pullback, refusals, error)
+
+    def _error(self, moved: Moved, k: int, targets: Sequence[Any]) -> Any:
+        """Return what rounding did and what is missing to the targets, in standard deviations.
+
+        Gradients and generators have one span on a leaf: the shortest step to the targets is the one along the leaf.
+        """
+        try:
+            gradients = finite(lambda: self.leaf.gradients(moved.values)[:k])
+            missing = Span(gradients).step(np.array(targets, dtype=object) - self.leaf.values(moved.values)[:k])
+        except (NoSlope, ZeroDivisionError):
+            return mpmath.inf
+        off, unit = size(moved.error) + size(missing), spread(moved.values)
+        return off / unit if unit else off and mpmath.inf  # a sample of zeros has no unit
 
 
 def off(vector: Array, fields: Array) -> Array:

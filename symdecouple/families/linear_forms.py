@@ -42,6 +42,9 @@ class LinearForm:
     constant: Expr = S.Zero
     chains: Mapping[Chain, Expr] = field(default_factory=dict)
 
+    def __hash__(self) -> int:
+        return hash((self.constant, frozenset(self.chains.items())))
+
     def lags(self) -> dict[Lag, Expr] | None:
         """Return the taps of the whole form by lag; None where a filter is given by its frequency response."""
         total: dict[Lag, Expr] = {}

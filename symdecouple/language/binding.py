@@ -7,17 +7,20 @@ writes an average out over the explicit coordinates of one sample size.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from typing import Any
 
-from sympy import Add, Basic, Expr, Symbol
+from sympy import Add, Basic, Expr, S, Symbol
 from sympy.core.function import AppliedUndef, Derivative, Subs, UndefinedFunction
 
 from symdecouple.errors import InvalidInput
-from symdecouple.language.filters import Filter, Filtered
+from symdecouple.language.boundaries import grid
+from symdecouple.language.filtered import Filtered, Unit
+from symdecouple.language.filters import Filter
 from symdecouple.language.mean import Mean, exact, free_sample
-from symdecouple.language.sample import BoundSample, Coordinate, Sample, x
+from symdecouple.language.sample import BoundSample, Coordinate, Sample, coordinates, x
 
-__all__ = ["bind", "parameters_of", "spread"]
+__all__ = ["bind", "name_of", "on_grid", "parameters_of", "spread"]
 
 
 def bind(expr: Expr, values: Mapping[Any, Any]) -> Expr:
@@ -33,8 +36,15 @@ def _bind_one(expr: Expr, key: Any, value: Any) -> Expr:
         if key is None:
             return expr
     if isinstance(key, Filter):
-        new = value if isinstance(value, Filter) else Filter(value)
-        return _rebuilt(expr, {key: new, key.adjoint: new.adjoint, key.dc: new.dc})
+        if not key.is_symbolic:
+            raise InvalidInput(f"{key} has taps already; filters with a name are bound")
+        found = {h.declared for h in expr.atoms(Filter) if h.is_symbolic and h.args[0] == key.args[0]}
+        for declared in found:
+            new = _kernel_for(declared, value)
+            new = new.adjoint if key.transposed else new
+            rule = {declared: new, declared.adjoint: new.adjoint}
+            expr = _rebuilt(expr, rule | ({} if declared.zero_dc else {declared.dc: new.dc}))
+        return expr
     value = exact(value, f"the value of {key}")
     if isinstance(key, AppliedUndef):
         key = key.func
@@ -44,6 +54,26 @@ def _bind_one(expr: Expr, key: Any, value: Any) -> Expr:
     if value.atoms(Sample):
         raise InvalidInput(f"the parameter {key} cannot be bound to {value}: it contains the sample")
     return _rebuilt(expr, {key: value})
+
+
+def _kernel_for(key: Filter, value: Any) -> Filter:
+    """What a symbolic filter is bound to: taps get its boundary, a filter must have what was declared."""
+    new = value if isinstance(value, Filter) else Filter(value, boundary=key.boundary)
+    if new.ndim != key.ndim:
+        raise InvalidInput(f"{key} filters in {key.ndim} dimensions (ndim={key.ndim}), and {new} in {new.ndim}")
+    if new.boundary != key.boundary and not new.is_pointwise:
+        raise InvalidInput(f"{key} is declared with a {key.boundary} boundary, and {new} has a {new.boundary} one; "
+                           "bind it to taps, which keep the boundary")
+    if key.zero_dc and not new.zero_dc:
+        raise InvalidInput(f"{key} is declared with zero_dc, and the gain of {new} at frequency 0 is {new.dc}")
+    return new
+
+
+def name_of(parameter: Any) -> str:
+    """Return the name under which a parameter, a filter or an undefined function is bound."""
+    if isinstance(parameter, Filter) and parameter.is_symbolic:
+        return str(parameter.args[0].name)
+    return str(parameter.func if isinstance(parameter, AppliedUndef) else parameter)
 
 
 def _rebuilt(node: Basic, rule: dict[Basic, Basic]) -> Any:
@@ -67,30 +97,41 @@ def _replace_function(expr: Expr, function: UndefinedFunction, body: Any) -> Exp
 
 
 def _named(expr: Expr, name: str) -> Any:
-    found = [p for p in parameters_of(expr) if str(p) == name or str(getattr(p, "func", "")) == name]
+    found = [p for p in parameters_of(expr) if name_of(p) == name]
     return found[0] if found else None
 
 
 def parameters_of(expr: Expr) -> frozenset[Basic]:
-    filters = {Filter(h.args[0]) for h in expr.atoms(Filter) if h.is_symbolic}
+    filters = {h.declared for h in expr.atoms(Filter) if h.is_symbolic}
     names = {h.args[0] for h in filters}
     functions = {node.func for node in expr.atoms(AppliedUndef)}
     symbols = {s for s in expr.free_symbols if not isinstance(s, (Sample, BoundSample, Coordinate))} - names
     return frozenset(symbols | filters | functions)
 
 
-def spread(expr: Expr, points: tuple[Coordinate, ...], symbol: Symbol | None = None, index: int = 0) -> Expr:
-    """Write averages out over explicit coordinates; the free symbol stands for the coordinate of this index."""
-    n = len(points)
+def on_grid(n_samples: Any) -> tuple[tuple[Coordinate, ...], tuple[int, ...]]:
+    """Return the coordinates of a sample, in C order, and its shape: a number of samples or a tuple of sizes."""
+    size = prod(grid(n_samples)) if isinstance(n_samples, (tuple, list)) else n_samples
+    return coordinates(size), grid(n_samples)
+
+
+def spread(expr: Expr, points: tuple[Coordinate, ...], symbol: Symbol | None = None, index: int = 0,
+           shape: tuple[int, ...] | None = None) -> Expr:
+    """Write averages out over explicit coordinates; the free symbol stands for the coordinate of this index.
+
+    The coordinates are those of a sample vector, or of a grid of this shape in C order.
+    """
     if expr == symbol:
         return points[index]
     if isinstance(expr, Mean):
-        return Add(*(spread(expr.body, points, expr.bound, k) for k in range(n))) / n
+        return Add(*(spread(expr.body, points, expr.bound, k, shape) for k in range(len(points)))) / len(points)
     if isinstance(expr, Filtered):
-        return Add(*(tap * spread(expr.argument, points, symbol, (index - lag) % n)
-                     for lag, tap in expr.filter.lags.items()))
+        row = expr.filter.rows(grid(len(points)) if shape is None else shape)[index]
+        return Add(*(tap * spread(expr.argument, points, symbol, k, shape) for k, tap in row.items()))
     if isinstance(expr, (Derivative, Subs)):
         return expr.xreplace({symbol: points[index]})
+    if isinstance(expr, Unit):
+        return S.One
     if not expr.args:
         return expr
-    return expr.func(*(spread(arg, points, symbol, index) for arg in expr.args))
+    return expr.func(*(spread(arg, points, symbol, index, shape) for arg in expr.args))

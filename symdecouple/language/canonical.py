@@ -8,7 +8,8 @@ with constants c_b (numbers, parameters, statistics) and basis functions that ar
 logarithms, one sine or cosine, partial fractions, and whatever else occurs. An average is then a linear form in the
 averages of basis functions, each of which is one symbol, a `Statistic`. Hidden relations are removed on the way:
 hyperbolic functions become exponentials, products of trigonometric functions become sums (sin^2 + cos^2 = 1), rational
-functions are split into partial fractions, filters with taps into shifts, and averages are taken up to a common shift.
+functions are split into partial fractions, circular filters with taps into shifts, and averages are taken up to a
+common shift. Filters with other boundaries stay as they are, but for their linearity.
 
 Two functions that get the same form are equal. The converse holds for polynomials, exponentials, sines and cosines
 of linear phases, powers, logarithms and rational functions of x or of one exponential; elsewhere distinct forms may
@@ -44,7 +45,8 @@ from sympy.functions.elementary.hyperbolic import HyperbolicFunction
 from sympy.polys.polyerrors import PolynomialError
 
 from symdecouple.errors import BudgetExceeded
-from symdecouple.language.filters import Filtered, shift
+from symdecouple.language.filtered import Filtered
+from symdecouple.language.lags import lagged, leading_shift
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample, x as generic
 from symdecouple.language.waves import split_phase, wave_form, with_tangents
@@ -143,7 +145,7 @@ def decompose(expr: Expr, sample: Sample = generic) -> dict[Expr, Expr]:
     """
     if not expr.has(sample):
         return {S.One: expr} if expr != 0 else {}
-    expr, frozen, moving = _frozen(_one_basis(_lagged(expr, sample), sample), sample)
+    expr, frozen, moving = _frozen(_one_basis(lagged(expr, sample), sample), sample)
     if (size := _expanded_size(expr)) > TERM_LIMIT:
         raise BudgetExceeded(f"expanding {str(expr)[:80]} takes about {size} terms, the limit is {TERM_LIMIT}; "
                              "lower the powers or declare the expression through fewer terms")
@@ -187,10 +189,10 @@ def _is_quotient(node: Expr, sample: Sample) -> bool:
 def _statistic(psi: Expr, sample: Sample) -> Expr:
     if psi == 1:
         return S.One
-    if isinstance(psi, Filtered) and psi.filter.is_symbolic:
-        return psi.filter.dc * average(psi.argument, sample)
     if psi.has(Filtered):
-        psi = _leading_shift(psi, sample)
+        psi = leading_shift(psi, sample)
+    if isinstance(psi, Filtered) and psi.filter.boundary == "circular":
+        return psi.filter.dc * average(psi.argument, sample)
     return _shared_statistic(psi)
 
 
@@ -302,37 +304,6 @@ def _one_basis(expr: Expr, sample: Sample) -> Expr:
     if isinstance(expr, (sin, cos)):
         return split_phase(expr, sample)
     return expr
-
-
-def _lagged(expr: Expr, sample: Sample) -> Expr:
-    """Write filters with taps as sums of shifts of the sample itself; pull sums and constants out of named ones."""
-    if not expr.has(Filtered):
-        return expr
-    if isinstance(expr, Filtered):
-        inner = _lagged(expr.argument, sample)
-        if expr.filter.is_symbolic:
-            terms = (t.as_independent(sample, as_Add=False) for t in Add.make_args(expand(inner)))
-            return Add(*(c * Filtered(expr.filter, u) for c, u in terms))
-        return Add(*(tap * _shifted(inner, lag, sample) for lag, tap in expr.filter.lags.items()))
-    return expr.func(*(_lagged(arg, sample) for arg in expr.args)) if expr.args else expr
-
-
-def _shifted(expr: Expr, lag: int, sample: Sample) -> Expr:
-    if lag == 0 or not expr.has(sample):
-        return expr
-    if isinstance(expr, Filtered) and not expr.filter.is_symbolic:
-        return _shifted(expr.argument, lag + next(iter(expr.filter.lags)), sample)
-    if expr == sample or isinstance(expr, Filtered):
-        return Filtered(shift(lag), expr)
-    return expr.func(*(_shifted(arg, lag, sample) for arg in expr.args))
-
-
-def _leading_shift(psi: Expr, sample: Sample) -> Expr:
-    """Choose among the common shifts of a product the one whose smallest lag is 0."""
-    lags = [next(iter(f.filter.lags)) for f in psi.atoms(Filtered) if not f.filter.is_symbolic]
-    bare = psi.xreplace({f: Dummy() for f in psi.atoms(Filtered) if not f.filter.is_symbolic}).has(sample)
-    lowest = min([*lags, 0] if bare else lags, default=0)
-    return _lagged(_shifted(psi, -lowest, sample), sample) if lowest else psi
 
 
 def _expanded_size(expr: Expr) -> int:

@@ -13,11 +13,11 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from sympy import Abs, Basic, DiracDelta, Expr, Heaviside, Max, Min, Mod, Piecewise, ceiling, floor, frac, sign
-from sympy.core.function import AppliedUndef
 
 from symdecouple.errors import InvalidInput, UnsupportedExpression
-from symdecouple.language.binding import bind, parameters_of, spread
+from symdecouple.language.binding import bind, name_of, on_grid, parameters_of, spread
 from symdecouple.language.black_box import BlackBox
+from symdecouple.language.filtered import dimension_of
 from symdecouple.language.mean import Mean, exact, free_sample
 from symdecouple.language.sample import Coordinate, Sample, coordinates, x
 
@@ -166,8 +166,8 @@ class Feature:
             return self
         return Feature(bind(self.expr, values), allow_nonsmooth=self.allow_nonsmooth)
 
-    def at(self, *, n_samples: int) -> Feature:
-        """Return the feature in explicit coordinates, for one sample size.
+    def at(self, *, n_samples: int | tuple[int, ...]) -> Feature:
+        """Return the feature in explicit coordinates, for one sample size or the shape of a grid (in C order).
 
         Examples
         --------
@@ -175,8 +175,9 @@ class Feature:
         Feature(x1**2/2 + x2**2/2)
         """
         if self.kind == "mean":
-            return Feature(spread(self.expr, coordinates(n_samples)), allow_nonsmooth=self.allow_nonsmooth)
-        if self.coordinates and n_samples != len(self.coordinates):
+            points, shape = on_grid(n_samples)
+            return Feature(spread(self.expr, points, shape=shape), allow_nonsmooth=self.allow_nonsmooth)
+        if self.coordinates and on_grid(n_samples)[0] != self.coordinates:
             raise InvalidInput(f"{self} is a function of {len(self.coordinates)} coordinates, not {n_samples}")
         return self
 
@@ -295,6 +296,11 @@ class FeatureSet:
         """Everything that must be bound before numbers."""
         return frozenset().union(*(f.parameters for f in self.features))
 
+    @property
+    def sample_ndim(self) -> int:
+        """The number of axes of a sample: the dimension of the filters; 1 without filters."""
+        return dimension_of(f.expr for f in self.features if f.black_box is None)
+
     def bind(self, values: Mapping[Any, Any]) -> FeatureSet:
         """Return the set with parameters, filters and undefined functions replaced.
 
@@ -318,8 +324,8 @@ class FeatureSet:
         _check_occurs(self.parameters, values)
         return FeatureSet(self._regrouped([f.bind(values) for f in self.features]))
 
-    def at(self, *, n_samples: int) -> FeatureSet:
-        """Return the set in explicit coordinates, for one sample size."""
+    def at(self, *, n_samples: int | tuple[int, ...]) -> FeatureSet:
+        """Return the set in explicit coordinates, for one sample size or the shape of a grid."""
         return FeatureSet(self._regrouped([f.at(n_samples=n_samples) for f in self.features]))
 
     def _regrouped(self, features: Iterable[Feature]) -> list[Any]:
@@ -339,9 +345,8 @@ def check_smooth(expr: Expr, allowed: Iterable[str] = ()) -> None:
 
 
 def _check_occurs(parameters: frozenset[Basic], values: Mapping[Any, Any]) -> None:
-    names = {str(p) for p in parameters}
-    unknown = [str(key.func if isinstance(key, AppliedUndef) else key) for key in values]
-    unknown = [key for key in unknown if key not in names]
+    names = {name_of(p) for p in parameters}
+    unknown = [name for name in map(name_of, values) if name not in names]
     if unknown:
         raise InvalidInput(f"nothing named {', '.join(unknown)} occurs in the features; their parameters are "
                            f"{', '.join(sorted(names)) or 'none'}")
@@ -360,6 +365,7 @@ def _check_declared(expr: Expr) -> None:
                            "symdecouple.x, or of coordinates(n)")
     if len({mean.sample.interval for mean in expr.atoms(Mean)}) > 1:
         raise InvalidInput(f"{expr} averages over samples of different domains")
+    dimension_of([expr])
 
 
 def _check_set(features: list[Feature]) -> None:
@@ -377,6 +383,7 @@ def _check_set(features: list[Feature]) -> None:
     if len({f.coordinates for f in features}) > 1:
         raise InvalidInput(f"the features have different numbers of coordinates: "
                            f"{sorted({len(f.coordinates) for f in features})}")
+    dimension_of(f.expr for f in features)
     domains = {f.sample.interval for f in features}
     if len(domains) > 1:
         raise InvalidInput(f"the features average over samples of different domains: {sorted(map(str, domains))}")

@@ -23,7 +23,9 @@ from sympy.core.function import AppliedUndef, UndefinedFunction
 
 from symdecouple.errors import UnsupportedExpression
 from symdecouple.language.feature import Feature
-from symdecouple.language.filters import DcGain, Filter, Filtered
+from symdecouple.language.filter_notation import boundary_word, tap_text
+from symdecouple.language.filtered import DcGain, Filtered, Unit
+from symdecouple.language.filters import Filter
 from symdecouple.language.limits import MAX_DIGITS, number_complaint
 from symdecouple.language.mean import Mean, exact
 from symdecouple.language.sample import BoundSample, Coordinate, Sample
@@ -233,6 +235,8 @@ class _Printer:
             return f"mean({self.text(expr.body)})"
         if isinstance(expr, Filtered):
             return f"{self._filter(expr.filter)}({self.text(expr.argument)})"
+        if isinstance(expr, Unit):
+            return "1"
         if isinstance(expr, DcGain):
             return f"dc({self._filter_name(expr.args[0])})"
         if isinstance(expr, AppliedUndef):
@@ -273,20 +277,17 @@ class _Printer:
         return str(function.__name__)
 
     def _filter(self, h: Filter) -> str:
-        kernel, origin, mirrored = h.args
         if h.is_symbolic:
-            return f"{'adjoint' if mirrored else 'filter'}({self._filter_name(h)})"
-        if kernel == (1,):
-            return f"shift({-origin})"
-        taps = ", ".join(map(self.text, kernel)) + "," * (len(kernel) == 1)
-        return f"taps(({taps}), {origin})"
+            return f"{'adjoint' if h.transposed else 'filter'}({self._filter_name(h)})"
+        return tap_text(h, self.text)
 
     def _filter_name(self, h: Filter) -> str:
         symbol = h.args[0]
         if symbol != Symbol(symbol.name) or name_problem(symbol.name):
             raise UnsupportedExpression(f"the filter {symbol} cannot be written as text: "
                                         f"{name_problem(symbol.name) or 'its symbol has assumptions'}")
-        return str(symbol.name)
+        how = [str(h.ndim)] * (h.ndim > 1) + [boundary_word(h)] * (h.boundary != "circular") + ["zero_dc"] * h.zero_dc
+        return ", ".join([str(symbol.name), *how])
 
 
 def _is_inverse(factor: Expr) -> bool:

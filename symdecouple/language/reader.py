@@ -16,6 +16,7 @@ from sympy.core.function import AppliedUndef
 
 from symdecouple.errors import InvalidInput, SymdecoupleError
 from symdecouple.language import statistics
+from symdecouple.language.boundaries import BOUNDARIES
 from symdecouple.language.filters import Filter, shift
 from symdecouple.language.limits import (
     MAX_DEPTH,
@@ -45,7 +46,9 @@ _STATISTICS: dict[str, Callable[..., Expr]] = {
     "variance": statistics.variance, "std": statistics.standard_deviation, "skewness": statistics.skewness,
     "kurtosis": statistics.kurtosis}
 _FILTERS = ("shift", "taps", "filter", "adjoint")
+_BOUNDARIES = {boundary.replace("-", "_"): boundary for boundary in BOUNDARIES}
 _MAX_LAG = 10_000
+_MAX_NDIM = 8
 
 
 class Reader:
@@ -189,7 +192,7 @@ class Reader:
         (argument,) = self._arguments(node, 1, 1)
         if name == "diff":
             return self._derivative(inner, argument)
-        return self._calling(node, self._filter(inner, name), self._generic(argument, node))
+        return self._calling(node, self._filter(inner), self._generic(argument, node), self.sample)
 
     def _parts(self, node: ast.Call, least: int, most: int) -> list[ast.expr]:
         if node.keywords or any(isinstance(part, ast.Starred) for part in node.args):
@@ -271,26 +274,71 @@ class Reader:
 
     # Filters.
 
-    def _filter(self, node: ast.Call, name: str) -> Filter:
-        if name == "shift":
-            (lag,) = self._parts(node, 1, 1)
-            return shift(self._integer(lag, -_MAX_LAG, _MAX_LAG))
-        if name == "taps":
-            return self._taps(node)
-        h = self._named_filter(node)
-        return h.adjoint if name == "adjoint" else h
+    def _filter(self, node: ast.Call) -> Filter:
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name == "adjoint":
+            first = self._parts(node, 1, 4)[0]
+            if isinstance(first, ast.Call) and isinstance(first.func, ast.Name) and first.func.id in _FILTERS:
+                self._parts(node, 1, 1)
+                return self._filter(first).adjoint
+            return self._named_filter(node).adjoint
+        if name == "filter":
+            return self._named_filter(node)
+        return self._shift(node) if name == "shift" else self._taps(node)
+
+    def _shift(self, node: ast.Call) -> Filter:
+        lag, *words = self._parts(node, 1, 2)
+        return self._calling(node, shift, self._place(lag), *map(self._boundary, words))
 
     def _taps(self, node: ast.Call) -> Filter:
-        kernel, *origin = self._parts(node, 1, 2)
-        taps = [self._expression(tap) for tap in (kernel.elts if isinstance(kernel, ast.Tuple) else [kernel])]
-        place = self._integer(origin[0], -_MAX_LAG, _MAX_LAG) if origin else None
-        return self._calling(node, Filter, taps, place)
+        kernel, *rest = self._parts(node, 1, 3)
+        words = [rest.pop()] if rest and isinstance(rest[-1], ast.Name) and rest[-1].id in _BOUNDARIES else []
+        if len(rest) > 1:
+            self._boundary(rest[1])
+        place = self._place(rest[0]) if rest else None
+        taps = self._nested(kernel if isinstance(kernel, ast.Tuple) else ast.Tuple([kernel], ast.Load()))
+        return self._calling(node, lambda: Filter(taps, place, boundary=self._boundary(words[0]) if words
+                                                  else "circular"))
+
+    def _nested(self, node: ast.expr) -> Any:
+        if not isinstance(node, ast.Tuple):
+            return self._expression(node)
+        self.depth += 1
+        if self.depth > 2 * MAX_DEPTH:
+            self.source.refuse(f"the taps nest too deeply; at most {MAX_DEPTH} levels are read", node)
+        rows = [self._nested(part) for part in node.elts]
+        self.depth -= 1
+        return rows
+
+    def _place(self, node: ast.expr) -> Any:
+        """A whole number, or a tuple of them for filters in several dimensions."""
+        if isinstance(node, ast.Tuple):
+            return tuple(self._integer(part, -_MAX_LAG, _MAX_LAG) for part in node.elts)
+        return self._integer(node, -_MAX_LAG, _MAX_LAG)
+
+    def _boundary(self, node: ast.expr) -> str:
+        if not isinstance(node, ast.Name) or node.id not in _BOUNDARIES:
+            self.source.refuse(f"the boundary of a filter is one of {', '.join(_BOUNDARIES)}", node)
+        return _BOUNDARIES[node.id]
 
     def _named_filter(self, node: ast.Call) -> Filter:
-        (name,) = self._parts(node, 1, 1)
+        """A name, then in any order its number of dimensions, its boundary and zero_dc."""
+        name, *how = self._parts(node, 1, 4)
         if not isinstance(name, ast.Name):
             self.source.refuse("the name of a filter is needed here, such as filter(h)(x)", node)
-        return Filter(name.id)
+        given: dict[str, Any] = {}
+        one: dict[str, Any]
+        for part in how:
+            if isinstance(part, ast.Constant):
+                one = {"ndim": self._integer(part, 1, _MAX_NDIM)}
+            elif isinstance(part, ast.Name) and part.id == "zero_dc":
+                one = {"zero_dc": True}
+            else:
+                one = {"boundary": self._boundary(part)}
+            if given.keys() & one.keys():
+                self.source.refuse(f"the filter {name.id} has its {min(one)} twice", part)
+            given |= one
+        return self._calling(node, lambda: Filter(name.id, **given))
 
     def _dc(self, node: ast.Call) -> Expr:
         return self._named_filter(node).dc

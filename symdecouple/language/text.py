@@ -16,8 +16,12 @@ objects are built directly. Precedence and associativity are Python's; ``^`` is 
              | "central"                                                      (central(k), central(k, e))
              | "exp" | "log" | "sqrt" | "sin" | ... | "gamma" | "loggamma" | "Abs" | "sign" | "Max" | "Min"
              | name ;                                                         (an undefined function m(e))
-    filter   = "shift(" integer ")" | "taps((" sum {"," sum} [","] ")" ["," integer] ")"
-             | "filter(" name ")" | "adjoint(" name ")" ;                     (and dc(name), its gain)
+    filter   = "shift(" place ["," boundary] ")" | "taps(" taps ["," place] ["," boundary] ")"
+             | "filter(" named ")" | "adjoint(" (named | filter) ")" ;        (and dc(named), its gain)
+    taps     = "(" row {"," row} [","] ")" ;  row = sum | taps ;              (nested once for each dimension)
+    place    = integer | "(" integer {"," integer} [","] ")" ;                (the tap at lag 0, or the lag)
+    boundary = "circular" | "zero" | "half_sample" | "whole_sample" ;
+    named    = name {"," (integer | boundary | "zero_dc")} ;                  (the integer: its dimensions)
     derivative = "diff(" name "(" name ")," name ["," integer] ")"            (of an undefined function: m'(x))
              | "diff(" name ["," integer] ")(" sum ")" ;                      (m'(e) at any argument e)
 

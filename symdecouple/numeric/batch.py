@@ -10,20 +10,40 @@ compiled ones differ from those of NumPy by up to 1e-14.
 from __future__ import annotations
 
 import math
-import operator
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome, RefusalWarning, Refused
 from symdecouple.numeric.intake import Numbers, centre_exactly, exact, is_exact_in_float64, take_numbers
+from symdecouple.numeric.panel import (
+    COMPUTED,
+    EMPTY,
+    INFINITE,
+    NAN_INPUT,
+    SINGLE,
+    Axis,
+    FloatArray,
+    IntArray,
+    Kernel,
+    Panel,
+    RowValues,
+    as_rows,
+    normalized_axes,
+)
+from symdecouple.numeric.weighting import WeighedRows, WeightRows
 
 __all__ = [
+    "COMPUTED",
+    "EMPTY",
+    "INFINITE",
+    "NAN_INPUT",
+    "SINGLE",
     "Answer",
     "Axis",
     "FloatArray",
@@ -40,47 +60,12 @@ __all__ = [
     "reduce_rows",
 ]
 
-FloatArray: TypeAlias = NDArray[np.float64]
-IntArray: TypeAlias = NDArray[np.intp]
-Axis: TypeAlias = int | tuple[int, ...] | None
 NanPolicy = Literal["propagate", "omit", "raise"]
 OnRefusal = Literal["warn", "raise", "return"]
-
-COMPUTED = Outcome(ok=True)
-NAN_INPUT = Outcome(False, "nan in the input", "nan_policy='propagate' hands it on; nan_policy='omit' drops it")
-INFINITE = Outcome(False, "infinite value", "moments of infinite values do not exist; mask them or replace by nan")
-EMPTY = Outcome(False, "no samples", "0 values left, at least 2 distinct ones are needed; check axis and masks")
-SINGLE = Outcome(False, "one sample", "1 value left, at least 2 distinct ones are needed; check axis and masks")
 
 _PANEL = 2**18  # elements handed to a kernel at once: 2 MiB, so that no temporary grows with the batch
 _STRIDED_ROWS = 8  # rows copied together where samples lie across memory: one cache line holds eight float64
 _NAMED = 5  # indices spelt out in a message
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """Finite samples, one a row, at least two values each; `ties` holds counts made before rounding, if any."""
-
-    values: NDArray[np.floating[Any]]
-    low: FloatArray
-    high: FloatArray
-    ties: tuple[IntArray, IntArray] | None = None
-
-    @classmethod
-    def of(cls, values: NDArray[np.floating[Any]], ties: tuple[IntArray, IntArray] | None = None) -> Panel:
-        low, high = values.min(axis=1), values.max(axis=1)
-        return cls(values, low.astype(np.float64), high.astype(np.float64), ties)
-
-
-@dataclass(frozen=True, slots=True)
-class RowValues:
-    """The answer of a kernel: one value a row, and an outcome for each refused row (its value is NaN)."""
-
-    values: FloatArray
-    refusals: dict[int, Outcome] = field(default_factory=dict)
-
-
-Kernel: TypeAlias = Callable[[Panel], RowValues]
 
 
 def reduce_rows(
@@ -91,6 +76,7 @@ def reduce_rows(
     axis: Axis = 0,
     nan_policy: NanPolicy = "propagate",
     keepdims: bool = False,
+    weights: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """Apply `kernel` to every sample of `a`; the contract of all row-wise functions of the package.
@@ -109,6 +95,9 @@ def reduce_rows(
         NaN in the *input*: hand on as NaN, without a warning; leave out; or raise `InvalidInput`.
     keepdims : bool
         Keep reduced axes with length one.
+    weights : array_like, optional
+        How often each entry counts, of the shape of the sample axes or broadcast against `a`. The kernel gets panels
+        with weights.
     on_refusal : {"warn", "raise", "return"}
         Samples without an answer: NaN and one `RefusalWarning`; `Refused` after all rows; or ``(values, outcomes)``.
     """
@@ -120,21 +109,26 @@ def reduce_rows(
     axes = normalized_axes(axis, given.array.shape)
     answer = Answer(name, tuple(n for i, n in enumerate(given.array.shape) if i not in axes))
     with np.errstate(all="ignore"):  # min and max of rows with NaN; a caller's seterr(all="raise") is not ours to meet
-        fill(answer, as_rows(given.array, axes), given.masked, axes, kernel, nan_policy)
+        weighed = None if weights is None else WeightRows.of(weights, given.array.shape, axes)
+        fill(answer, given, axes, kernel, nan_policy, weighed)
     shape = tuple(1 if i in axes else n for i, n in enumerate(given.array.shape)) if keepdims else answer.shape
     return answer.deliver(answer.values.astype(given.result_type).reshape(shape)[()], on_refusal)
 
 
 def fill(
     answer: Answer,
-    rows: NDArray[Any],
-    masked: NDArray[np.bool_] | None,
+    given: Numbers,
     axes: tuple[int, ...],
     kernel: Kernel,
     nan_policy: NanPolicy,
+    weights: WeightRows | None = None,
 ) -> None:
     """Rows that need no thought go to the kernel in panels; the others are prepared one by one."""
-    hidden = None if masked is None else as_rows(masked, axes)
+    rows = as_rows(given.array, axes)
+    hidden = None if given.masked is None else as_rows(given.masked, axes)
+    if weights is not None:
+        _fill_weighed(answer, rows, hidden, kernel, nan_policy, weights)
+        return
     low, high = _ends(rows)
     plain = _plain_rows(rows, hidden, low, high)
     odd = [(int(i), _prepare(rows[i], None if hidden is None else hidden[i])) for i in np.flatnonzero(~plain)]
@@ -147,6 +141,31 @@ def fill(
         answer.put(which, kernel(Panel(values, low[which].astype(np.float64), high[which].astype(np.float64))))
     for which, panel in _odd_panels(answer, odd, nan_policy):
         answer.put(which, kernel(panel))
+
+
+def _fill_weighed(
+    answer: Answer,
+    rows: NDArray[Any],
+    hidden: NDArray[np.bool_] | None,
+    kernel: Kernel,
+    nan_policy: NanPolicy,
+    weights: WeightRows,
+) -> None:
+    """Every row with its weights, without the entries that are absent or left out."""
+
+    def looked_at() -> Iterator[tuple[IntArray, WeighedRows]]:
+        for which in _panels(np.arange(len(rows)), rows):
+            masked = None if hidden is None else hidden[which]
+            yield which, WeighedRows.of(rows[which], masked, *weights.of_rows(which))
+
+    if nan_policy == "raise":
+        holding = (which[some.missing.any(axis=1)] for which, some in looked_at())
+        _raise_on_nan(answer, [i for found in holding for i in found.tolist()])
+    for which, some in looked_at():
+        refused = some.refusals(omit=nan_policy == "omit")
+        answer.refusals.update((int(which[i]), outcome) for i, outcome in refused.items())
+        for part, panel in some.panels([i for i in range(len(which)) if i not in refused]):
+            answer.put(which[part], kernel(panel))
 
 
 def _ends(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -288,29 +307,3 @@ def _raise_on_nan(answer: Answer, rows: list[int]) -> None:
 def check_choice(argument: str, given: object, expected: tuple[str, ...]) -> None:
     if given not in expected:
         raise InvalidInput(f"{argument}={given!r} was given, one of {', '.join(map(repr, expected))} is expected")
-
-
-def normalized_axes(axis: Axis, shape: tuple[int, ...]) -> tuple[int, ...]:
-    n_axes = len(shape)
-    if axis is None:
-        return tuple(range(n_axes))
-    given = axis if isinstance(axis, tuple) else (axis,)
-    if not given or any(isinstance(one, bool | np.bool_) for one in given):
-        raise InvalidInput(f"axis={axis!r} was given, an integer, a tuple of integers or None is expected")
-    try:
-        axes = [operator.index(one) for one in given]
-    except TypeError:
-        raise InvalidInput(f"axis={axis!r} was given, an integer, a tuple of integers or None is expected") from None
-    if any(not -n_axes <= one < n_axes for one in axes):
-        raise InvalidInput(f"axis={axis!r} was given for an array of shape {shape}; use {-n_axes} to {n_axes - 1}")
-    if len({one % n_axes for one in axes}) < len(axes):
-        raise InvalidInput(f"axis={axis!r} names an axis twice; name each axis of the sample once")
-    return tuple(one % n_axes for one in axes)
-
-
-def as_rows(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-    """The sample axes moved last and flattened: one sample a row, one row a sample."""
-    kept = [i for i in range(array.ndim) if i not in axes]
-    n_rows = math.prod(array.shape[i] for i in kept)
-    n_samples = math.prod(array.shape[i] for i in axes)
-    return array.transpose([*kept, *sorted(axes)]).reshape(n_rows, n_samples)

@@ -18,7 +18,7 @@ import numpy as np
 from symdecouple.errors import Outcome
 from symdecouple.language.feature import FeatureSet
 from symdecouple.numeric.batch import FloatArray
-from symdecouple.numeric.compiled import CompiledFeatures
+from symdecouple.numeric.coordinate_rows import compiled_features
 from symdecouple.numeric.narrow_path import Frame, Imposed, Level, NarrowPath
 from symdecouple.numeric.oracle import HIDDEN, RESOLVED, Oracle
 
@@ -34,7 +34,7 @@ class BlackBoxFeatures:
     Parameters
     ----------
     features : FeatureSet
-        Averages with all parameters bound, and black boxes.
+        Averages, or functions of coordinates, with all parameters bound, and black boxes.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class BlackBoxFeatures:
         boxes = [f.black_box for f in features]
         self.oracles = {j: Oracle(box) for j, box in enumerate(boxes) if box is not None}
         self._symbolic = np.array([j for j, box in enumerate(boxes) if box is None], dtype=np.intp)
-        self.compiled = CompiledFeatures(FeatureSet([features[int(j)] for j in self._symbolic])) if len(
+        self.compiled = compiled_features(FeatureSet([features[int(j)] for j in self._symbolic])) if len(
             self._symbolic) else None
 
     def __len__(self) -> int:

@@ -1,8 +1,9 @@
 r"""Expressions of averages as functions of arrays: one text, evaluated in float64 or with mpmath numbers.
 
-An expression such as ``x*Mean(x**2) - Mean(x)`` is split into its averages, innermost first, and what remains. Each
-average is a function of one number followed by a sum over the last axis; nothing is ever written out over N. In high
-precision the same functions run on object arrays of mpmath numbers, inside the caller's precision context.
+An expression such as ``x*Mean(x**2) - Mean(x)`` is split into its averages and filtered parts, innermost first, and
+what remains. Each of these steps is a function of one number, followed by a sum over the last axis or by a filter along
+it; nothing is ever written out over N. In high precision the same functions run on object arrays of mpmath numbers,
+inside the caller's precision context.
 
 Averages are taken as they were declared: ``Mean((x - Mean(x))**4)`` is computed by two passes, as a careful user would.
 
@@ -12,39 +13,42 @@ Derivatives run through the same graph, forwards and backwards. With s_i = Mean(
 
     D_u s_i = \mathrm{Mean}\Bigl(\partial_x\varphi_i\, u + \sum_{j<i} \partial_{s_j}\varphi_i\, D_u s_j\Bigr)
 
-for a field u that is given by its N numbers; the pullback is the transpose of that for <u, v> = Mean(u v).
+for a field u that is given by its N numbers; a filtered part h(e) has D_u h(e) = h(D_u e). The pullback is the
+transpose of that for <u, v> = Mean(u v): weights go through the adjoint filters.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import mpmath
 import numpy as np
 from numpy.typing import NDArray
-from sympy import DiracDelta, Dummy, Expr, Function, Pow, S, Symbol, cosh, lambdify, sinh, tanh
+from sympy import DiracDelta, Dummy, Expr, Function, Pow, Rational, S, Symbol, cosh, lambdify, sinh, tanh
 
-from symdecouple.calculus.gradient import gradient
-from symdecouple.errors import InvalidInput, UnsupportedExpression
-from symdecouple.language.feature import FeatureSet
-from symdecouple.language.filters import Filtered
+from symdecouple.errors import InvalidInput
+from symdecouple.language.filtered import DcGain, Filtered, Response, Unit
+from symdecouple.language.filters import Filter
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample
+from symdecouple.numeric.filtering import filtered
 
-__all__ = ["Compiled", "CompiledFeatures", "as_multiprecision", "average", "elementwise"]
+__all__ = ["Compiled", "as_multiprecision", "average", "elementwise", "function_of", "slope_of"]
 
 Array = NDArray[Any]
 
 _FUNCTIONS = ("exp log sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf gamma loggamma "
-              "sec csc cot sech csch coth sign").split()
+              "sec csc cot sech csch coth sign atan2").split()
 
 _TIMES = Function("times")
 _MULTIPLIED = 64  # powers up to here are products: pow() costs forty times as much as one
 
 
 class Compiled:
-    """Expressions in one sample, with averages, compiled once.
+    """Expressions in one sample, with averages and filters, compiled once.
 
     Parameters
     ----------
@@ -61,25 +65,38 @@ class Compiled:
     """
 
     def __init__(self, exprs: Sequence[Expr], sample: Sample, arguments: Sequence[Symbol] = ()) -> None:
-        free = set().union(*(e.free_symbols for e in exprs)) - {sample, *arguments}
-        if free:
-            names = ", ".join(sorted(map(str, free)))
+        free = {s for e in exprs for s in e.free_symbols if not isinstance(s, Response)} - {sample, *arguments}
+        taps = {s for e in exprs for h in e.atoms(Filter) for s in h.free_symbols if not isinstance(s, Response)}
+        if free | taps:
+            names = ", ".join(sorted(map(str, free | taps)))
             raise InvalidInput(f"{names} must be bound to numbers first: features.bind({{...}})")
-        if any(e.has(Filtered) for e in exprs):
-            raise UnsupportedExpression("filtered features are not compiled to arrays here")
         self._x = Dummy("x", real=True)
         self._arguments = [Dummy(str(a), real=True) for a in arguments]
         self._rename = {sample: self._x, **dict(zip(arguments, self._arguments, strict=True))}
-        self._steps: list[tuple[Dummy, Expr]] = []
+        self._steps: list[_Step] = []
         self._known: dict[Expr, Dummy] = {}
         self._sample = sample
+        self._grid: tuple[int, ...] | None = None
         self._outputs = [self._split(e) for e in exprs]
-        self.pointwise = tuple(e.has(self._x) for e in self._outputs)
+        vectors = [self._x, *(step.symbol for step in self._steps if step.filter is not None)]
+        self.pointwise = tuple(e.has(*vectors) for e in self._outputs)
         self._compiled: dict[bool, tuple[list[Callable[..., Any]], list[Callable[..., Any]]]] = {}
         self._differentiated: dict[bool, tuple[list[_Partials], list[_Partials]]] = {}
 
     def __len__(self) -> int:
         return len(self._outputs)
+
+    def on(self, grid: tuple[int, ...] | None) -> Compiled:
+        """Return the same for samples that lie on a grid, as filters of several dimensions need it; nothing is copied.
+
+        Parameters
+        ----------
+        grid : tuple of int
+            The N numbers of a sample vector, in C order; the default is (N,).
+        """
+        other = copy.copy(self)
+        other._grid = grid
+        return other
 
     def __call__(self, values: Array, *arguments: Any) -> list[Array]:
         """Evaluate at sample vectors.
@@ -96,7 +113,7 @@ class Compiled:
             (..., N) where the sample is free, else (..., 1).
         """
         _, outputs = self._functions(values.dtype == object)
-        known = self._averages(values, arguments)
+        known = self._intermediate(values, arguments)
         return [_spread(output(values, *arguments, *known), shape, values.dtype == object)
                 for output, shape in zip(outputs, self._shapes(values), strict=True)]
 
@@ -112,12 +129,13 @@ class Compiled:
             Held constant.
         """
         steps, outputs = self._partials(values.dtype == object)
-        known = self._averages(values, arguments)
+        known = self._intermediate(values, arguments)
         along: list[Any] = []
-        for step in steps:
-            along.append(average(step.along(direction, along, (values, *arguments, *known)), direction.shape))
-        found = (output.along(direction, along, (values, *arguments, *known)) for output in outputs)
-        return [_spread(d, shape) for d, shape in zip(found, self._shapes(direction), strict=True)]
+        for step, partials in zip(self._steps, steps, strict=True):
+            found = partials.along(direction, along, (values, *arguments, *known))
+            along.append(step.of(found, direction.shape, self._grid))
+        slopes = (output.along(direction, along, (values, *arguments, *known)) for output in outputs)
+        return [_spread(d, shape) for d, shape in zip(slopes, self._shapes(direction), strict=True)]
 
     def pullback(self, values: Array, weights: Sequence[Any], *arguments: Any) -> Array:
         r"""Return the field p with Mean(p u) = sum of <w_i, D_u e_i> for every field u.
@@ -137,7 +155,7 @@ class Compiled:
         array (..., N)
         """
         steps, outputs = self._partials(values.dtype == object)
-        inputs = (values, *arguments, *self._averages(values, arguments))
+        inputs = (values, *arguments, *self._intermediate(values, arguments))
         lead = np.broadcast_shapes(values.shape[:-1], *(np.shape(w)[:-1] for w in weights))
         shape = (*lead, values.shape[-1])
         field: Array = np.zeros(shape[-1:], dtype=values.dtype)
@@ -146,18 +164,20 @@ class Compiled:
             here, inner = output.back(weight, inputs)
             field = field + here
             for j, part in inner:
-                collected[j] = collected[j] + (average(part, shape) if pointwise else part)
+                collected[j] = collected[j] + (self._steps[j].collected(part, shape) if pointwise else part)
         for i in reversed(range(len(steps))):
-            here, inner = steps[i].back(collected[i], inputs)
+            weight = self._steps[i].weight(collected[i], shape, self._grid)
+            here, inner = steps[i].back(weight, inputs)
             field = field + here
             for j, part in inner:
-                collected[j] = collected[j] + average(part, shape)
+                collected[j] = collected[j] + self._steps[j].collected(part, shape)
         return _spread(field, shape)
 
-    def _averages(self, values: Array, arguments: Sequence[Any]) -> list[Any]:
+    def _intermediate(self, values: Array, arguments: Sequence[Any]) -> list[Any]:
         known: list[Any] = []
-        for step in self._functions(values.dtype == object)[0]:
-            known.append(average(step(values, *arguments, *known), values.shape))
+        precise = values.dtype == object
+        for step, function in zip(self._steps, self._functions(precise)[0], strict=True):
+            known.append(step.of(function(values, *arguments, *known), values.shape, self._grid, precise))
         return known
 
     def _shapes(self, values: Array) -> list[tuple[int, ...]]:
@@ -167,151 +187,109 @@ class Compiled:
         if isinstance(expr, Mean):
             if expr not in self._known:
                 body = self._split(expr.opened(self._sample))
-                self._known[expr] = Dummy(f"mean{len(self._steps)}", real=True)
-                self._steps.append((self._known[expr], body))
+                self._known[expr] = self._step(body)
             return self._known[expr]
+        if isinstance(expr, Filtered):
+            if expr not in self._known:
+                self._known[expr] = self._step(self._split(expr.argument), expr.filter)
+            return self._known[expr]
+        if isinstance(expr, DcGain):
+            return Rational(float(np.asarray(expr.args[0].args[0].values).flat[0].real))
+        if isinstance(expr, Unit):
+            return S.One
         if expr in self._rename:
             return self._rename[expr]
         if not expr.args:
             return expr
         return expr.func(*(self._split(arg) for arg in expr.args))
 
+    def _step(self, body: Expr, h: Filter | None = None) -> Dummy:
+        symbol = Dummy(f"step{len(self._steps)}", real=True)
+        self._steps.append(_Step(symbol, body, h))
+        return symbol
+
     def _functions(self, multiprecision: bool) -> tuple[list[Callable[..., Any]], list[Callable[..., Any]]]:
         if multiprecision not in self._compiled:
             symbols = self._symbols()
-            steps = [_function(symbols[: len(symbols) - len(self._steps) + i], body, multiprecision)
-                     for i, (_, body) in enumerate(self._steps)]
-            self._compiled[multiprecision] = steps, [_function(symbols, e, multiprecision) for e in self._outputs]
+            first = len(symbols) - len(self._steps)
+            steps = [function_of(symbols[: first + i], step.body, multiprecision) for i, step in enumerate(self._steps)]
+            self._compiled[multiprecision] = steps, [function_of(symbols, e, multiprecision) for e in self._outputs]
         return self._compiled[multiprecision]
 
     def _partials(self, multiprecision: bool) -> tuple[list[_Partials], list[_Partials]]:
         if multiprecision not in self._differentiated:
-            symbols, means = self._symbols(), [dummy for dummy, _ in self._steps]
-            first = len(symbols) - len(means)
+            symbols, before = self._symbols(), [step.symbol for step in self._steps]
+            first = len(symbols) - len(before)
             self._differentiated[multiprecision] = (
-                [_Partials(body, self._x, means[:i], symbols[: first + i], multiprecision)
-                 for i, (_, body) in enumerate(self._steps)],
-                [_Partials(e, self._x, means, symbols, multiprecision) for e in self._outputs],
+                [_Partials(step.body, self._x, before[:i], symbols[: first + i], multiprecision)
+                 for i, step in enumerate(self._steps)],
+                [_Partials(e, self._x, before, symbols, multiprecision) for e in self._outputs],
             )
         return self._differentiated[multiprecision]
 
     def _symbols(self) -> list[Dummy]:
-        return [self._x, *self._arguments, *(dummy for dummy, _ in self._steps)]
+        return [self._x, *self._arguments, *(step.symbol for step in self._steps)]
 
 
-class CompiledFeatures:
-    """The values, gradient fields and second derivatives of a feature set, on arrays.
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """The average of a body, one number a sample vector, or the filtered body, a vector."""
 
-    Parameters
-    ----------
-    features : FeatureSet
-        Of averages, with all parameters bound.
+    symbol: Dummy
+    body: Expr
+    filter: Filter | None
 
-    Notes
-    -----
-    Sample vectors with a number outside the open interval of the sample have NaN for everything.
-
-    Examples
-    --------
-    >>> from symdecouple.language.sample import x
-    >>> features = CompiledFeatures(FeatureSet([Mean(x), Mean(x**2)]))
-    >>> rows = np.array([[1.0, 2.0, 6.0]])
-    >>> features.values(rows).tolist()
-    [[3.0, 13.666666666666666]]
-    >>> features.gradients(rows).tolist()
-    [[[1.0, 1.0, 1.0], [2.0, 4.0, 12.0]]]
-    """
-
-    def __init__(self, features: FeatureSet) -> None:
-        if features.coordinates:
-            raise UnsupportedExpression("functions of explicit coordinates are not compiled to arrays here")
-        self.names = tuple(map(str, features))
-        self._sample = features.sample
-        self._values = Compiled([f.expr for f in features], self._sample)
-        self._fields = [gradient(f).in_sample(self._sample).expr for f in features]
-        self._gradients: dict[int, Compiled] = {}
-        self._low, self._high = (float(end) for end in self._sample.interval)
-        self._is_everywhere = np.isinf([self._low, self._high]).all()
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def values(self, rows: Array) -> Array:
-        """Return the features of sample vectors (..., N), of shape (..., M)."""
-        return self._inside(rows, np.concatenate(self._values(rows), axis=-1), 1)
-
-    def gradients(self, rows: Array, count: int | None = None) -> Array:
-        """Return v = N grad f of the first `count` features (default all), of shape (..., count, N)."""
-        fields = self._compiled(len(self) if count is None else count)(rows)
-        stacked = np.empty((len(fields), *rows.shape), dtype=rows.dtype)  # each field in one piece of memory
-        for place, field in zip(stacked, fields, strict=True):
-            place[...] = field
-        return self._inside(rows, stacked.swapaxes(0, 1) if rows.ndim == 2 else np.moveaxis(stacked, 0, -2), 2)
-
-    def curvature(self, rows: Array, weights: Array) -> Array:
-        r"""Return :math:`\sum_j D_{w_j} v_j`, N times the Hessian of f_j applied to w_j, summed over leading features.
-
-        Parameters
-        ----------
-        rows : array (..., N)
-        weights : array (..., count, N)
-            Further leading axes as in `Compiled.derivative`.
-
-        Returns
-        -------
-        array (..., N)
-        """
-        compiled = self._compiled(weights.shape[-2])
-        # A Hessian is symmetric: the pullback of the weights is the derivative along them, summed in one sweep.
-        parts = [weights[..., j, :] for j in range(len(compiled))]
-        return compiled.pullback(rows, [part if pointwise else average(part, part.shape)
-                                        for part, pointwise in zip(parts, compiled.pointwise, strict=True)])
-
-    def _compiled(self, count: int) -> Compiled:
-        if count not in self._gradients:
-            self._gradients[count] = Compiled(self._fields[:count], self._sample)
-        return self._gradients[count]
-
-    def _inside(self, rows: Array, found: Array, n_axes: int) -> Array:
-        if self._is_everywhere:
+    def of(self, found: Any, shape: tuple[int, ...], grid: tuple[int, ...] | None, precise: bool = False) -> Any:
+        """Return the step, or its derivative, from the numbers of its body."""
+        if self.filter is None:
+            return average(found, shape)
+        if isinstance(found, int) and found == 0:
             return found
-        inside = ((rows > self._low) & (rows < self._high)).all(axis=-1)
-        return np.where(inside.reshape(*inside.shape, *[1] * n_axes), found, np.nan)
+        return filtered(self.filter, _spread(found, shape, precise), grid)
+
+    def collected(self, part: Any, shape: tuple[int, ...]) -> Any:
+        """Return what a weight at every sample says of the step."""
+        return average(part, shape) if self.filter is None else part
+
+    def weight(self, collected: Any, shape: tuple[int, ...], grid: tuple[int, ...] | None) -> Any:
+        """Return the weights of the body."""
+        if self.filter is None or isinstance(collected, int):
+            return collected
+        return filtered(self.filter.adjoint, _spread(collected, shape), grid)
 
 
 class _Partials:
-    """The derivatives of one expression by the sample and by the averages in it, those that do not vanish."""
+    """The derivatives of one expression by the sample and by the steps in it, those that do not vanish."""
 
-    def __init__(self, expr: Expr, x: Dummy, means: list[Dummy], symbols: list[Dummy], multiprecision: bool) -> None:
-        by_mean = {j: expr.diff(mean) for j, mean in enumerate(means) if expr.has(mean)}
-        slope = expr.diff(x)
+    def __init__(self, expr: Expr, x: Dummy, steps: list[Dummy], symbols: list[Dummy], multiprecision: bool) -> None:
+        by_step = {j: slope_of(expr, step) for j, step in enumerate(steps) if expr.has(step)}
+        slope = slope_of(expr, x)
         self._has_slope = slope != 0
-        self._means = [j for j, partial in by_mean.items() if partial != 0]
-        partials = [_away_from_kinks(p) for p in (slope, *(by_mean[j] for j in self._means))]
-        self._function = _function(symbols, [_without_overflow(p) for p in partials], multiprecision)
+        self._steps = [j for j, partial in by_step.items() if partial != 0]
+        self._function = function_of(symbols, [slope, *(by_step[j] for j in self._steps)], multiprecision)
         self._count = len(symbols)
 
     def along(self, direction: Array, along: list[Any], inputs: tuple[Any, ...]) -> Any:
-        """Return D_u of the expression; `along` are those of the averages."""
+        """Return D_u of the expression; `along` are those of the steps."""
         slope, *partials = self._at(inputs)
         total: Any = slope * direction if self._has_slope else 0
-        for j, partial in zip(self._means, partials, strict=True):
+        for j, partial in zip(self._steps, partials, strict=True):
             total = total + partial * along[j]
         return total
 
     def back(self, weight: Any, inputs: tuple[Any, ...]) -> tuple[Any, list[tuple[int, Any]]]:
-        """Return the weight times the slope, and (j, weight times the derivative by average j)."""
+        """Return the weight times the slope, and (j, weight times the derivative by step j)."""
         slope, *partials = self._at(inputs)
         return (weight * slope if self._has_slope else 0,
-                [(j, weight * partial) for j, partial in zip(self._means, partials, strict=True)])
+                [(j, weight * partial) for j, partial in zip(self._steps, partials, strict=True)])
 
     def _at(self, inputs: tuple[Any, ...]) -> list[Any]:
         found: list[Any] = self._function(*inputs[: self._count])
         return found
 
 
-def _function(symbols: Sequence[Dummy], expr: Any, multiprecision: bool) -> Callable[..., Any]:
-    """Compile one expression, or a list of them that share their parts."""
+def function_of(symbols: Sequence[Dummy], expr: Any, multiprecision: bool) -> Callable[..., Any]:
+    """Compile one expression, or a list of them that share their parts, elementwise on arrays of either kind."""
     if multiprecision:
         modules: Any = [elementwise(), "mpmath"]
     else:
@@ -344,8 +322,9 @@ def _without_overflow(expr: Expr) -> Expr:
     return other if other.count_ops() < expr.count_ops() else expr
 
 
-def _away_from_kinks(expr: Expr) -> Expr:
-    return expr.replace(DiracDelta, lambda *_: S.Zero)
+def slope_of(expr: Expr, symbol: Symbol) -> Expr:
+    """Return the derivative, away from kinks, written so that it does not overflow before its value does."""
+    return _without_overflow(expr.diff(symbol).replace(DiracDelta, lambda *_: S.Zero))
 
 
 def average(values: Any, shape: tuple[int, ...]) -> Array:
@@ -362,7 +341,7 @@ def _spread(values: Any, shape: tuple[int, ...], precise: bool = False) -> Array
 
 def elementwise() -> Mapping[str, Any]:
     """Return mpmath's elementary functions, acting elementwise on object arrays."""
-    return {name: np.frompyfunc(getattr(mpmath, name), 1, 1) for name in _FUNCTIONS}
+    return {name: np.frompyfunc(getattr(mpmath, name), 1 + (name == "atan2"), 1) for name in _FUNCTIONS}
 
 
 def as_multiprecision(values: Any) -> Array:

@@ -185,18 +185,30 @@ def _refuse_value(value: Any) -> NoReturn:
     )
 
 
-def centre_exactly(values: Sequence[Any]) -> tuple[NDArray[np.float64], tuple[int, int]]:
+def centre_exactly(
+    values: Sequence[Any], weights: Sequence[float] | None = None
+) -> tuple[NDArray[np.float64], tuple[int, int]]:
     """Shift integers or Fractions by their upper median and scale by a power of two, exactly; round once.
 
-    Returns the floats and how many values are tied at the minimum and at the maximum.
+    The median is that of the weights, if any. Returns the floats and how many values are tied at the minimum and at
+    the maximum.
     """
     if len(values) < 2:
         return np.zeros(len(values)), (len(values), len(values))
     ordered = sorted(values)
-    low, middle, high = ordered[0], ordered[len(ordered) // 2], ordered[-1]
+    middle = ordered[len(ordered) // 2] if weights is None else _weighted_median(values, weights)
+    low, high = ordered[0], ordered[-1]
     span = Fraction(high - low)
     exponent = _LIFT - span.numerator.bit_length() + span.denominator.bit_length()
     up, down = 2 ** max(exponent, 0), 2 ** max(-exponent, 0)
     shifted = (value - middle for value in values)
     floats = np.array([(v.numerator * up) / (v.denominator * down) for v in shifted])  # int / int is rounded once
     return floats, (ordered.count(low), ordered.count(high))
+
+
+def _weighted_median(values: Sequence[Any], weights: Sequence[float]) -> Any:
+    """The first value up to which more than half of the weight lies; the largest where weights make no sense."""
+    ordered = sorted(range(len(values)), key=values.__getitem__)
+    reached = np.cumsum([weights[i] for i in ordered])
+    first = int(np.argmax(2 * reached > reached[-1]))
+    return values[ordered[first]]

@@ -6,7 +6,8 @@ and a first call on a thousand numbers never waits for it.
 
 The functions that are compiled are ordinary functions of ours, the same that NumPy runs: `build` makes a compiled twin
 of one and of all it calls. numba's cache looks at the file of the cached function only, so a mark with the hash of all
-sources stands beside it; without that mark the cache is taken for old.
+sources stands beside it; without that mark the cache is taken for old. A function makes arrays by `np.empty` alone: the
+others are compiled without reference counts, which would cost more than the loops over short samples do.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ FROM_SECONDS = 5.0  # of NumPy, where one that must be compiled first pays
 _FUSED = {"contract"}  # products and sums in one rounding
 _FAST = {"reassoc", "contract", "nsz", "arcp"}  # sums in any order, too; NaN and infinity keep their meaning
 _PACKAGE = __name__.partition(".")[0]
+_MAKES_ARRAYS = "empty"  # the one way to make one: functions without it need not count references, which costs 0.1 us
 
 
 def is_available() -> bool:
@@ -90,7 +92,7 @@ class Kernels:
     def build(self, *functions: Callable[..., Any], fast: Iterable[str] = ()) -> Any:
         """Compiled twins, kept on the disk; of the functions they call, those named in `fast` may reorder sums."""
         made: dict[Any, Any] = {}
-        twins = tuple(_twin(function, frozenset(fast), made, is_cached=True) for function in functions)
+        twins = tuple(_twin(function, frozenset(fast), made, is_entry=True) for function in functions)
         if not self.are_warm():
             _forget(twins[0], self.name.rpartition(".")[2])
         return twins
@@ -124,7 +126,7 @@ def _forget(dispatcher: Any, module: str) -> None:
             index.unlink(missing_ok=True)
 
 
-def _twin(function: Any, fast: frozenset[str], made: dict[Any, Any], is_cached: bool = False) -> Any:
+def _twin(function: Any, fast: frozenset[str], made: dict[Any, Any], is_entry: bool = False) -> Any:
     """`function` compiled, its globals that are functions of ours replaced by their twins."""
     import numba
 
@@ -137,9 +139,15 @@ def _twin(function: Any, fast: frozenset[str], made: dict[Any, Any], is_cached: 
         }
         copy = FunctionType(function.__code__, {**function.__globals__, **ours}, function.__name__)
         copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
-        flags = _FAST if function.__name__ in fast else _FUSED
-        made[function] = twin = numba.njit(nogil=True, error_model="numpy", fastmath=flags)(copy)
-        if is_cached:
+        made[function] = twin = numba.njit(
+            nogil=True,
+            error_model="numpy",
+            fastmath=_FAST if function.__name__ in fast else _FUSED,
+            no_cpython_wrapper=not is_entry,  # called from compiled functions only
+            no_cfunc_wrapper=True,
+            _nrt=is_entry or _MAKES_ARRAYS in named,
+        )(copy)
+        if is_entry:
             with suppress(RuntimeError):  # no folder can be written: compiled anew in each process
                 twin.enable_caching()
     return made[function]

@@ -15,6 +15,8 @@ g = x - min x, is in [0, 1): nothing cancels, at any offset, for any w. The firs
 sample on either side of u = 1/2. After each pass the series is tried again, and log w is bracketed: Newton steps inside
 the bracket, and now and then a stride or a bisection, so that the search ends for every sample.
 
+*Weights*, where the panel has them, take the place of the numbers of entries throughout.
+
 Symbols: `pole` is w, in units that bring the range of the row near 2**1010 (`LIFT`).
 
 Not covered: rows whose range exceeds 2**2030 times the gaps that matter; they are refused, not guessed.
@@ -24,7 +26,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -32,16 +33,9 @@ from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.batch import FloatArray, IntArray, Panel, RowValues
-from symdecouple.numeric.power_sums import (
-    ZERO_VARIANCE,
-    Moments,
-    blocks,
-    range_exponent,
-    standardized_moments,
-    to_unit_range,
-)
-from symdecouple.numeric.ranges import beyond_end, skewness_interval
+from symdecouple.numeric.power_sums import Moments, blocks, range_exponent, standardized_moments, to_unit_range
 from symdecouple.numeric.skew_series import NEAREST, ORDER, farthest_pole, propose_pole, series_step, stride_pole
+from symdecouple.numeric.ties import WeighedTies, count_ties, why_unreachable
 
 __all__ = [
     "Roots",
@@ -82,6 +76,8 @@ def zero_skewness_rows(panel: Panel) -> RowValues:
 
 def at_zero_skewness(panel: Panel, two_valued: float, solve: Callable[[Panel, IntArray], FloatArray]) -> RowValues:
     """What `solve` finds for the rows that have a zero-skew point, NaN where float64 ends; the others are refused."""
+    if panel.weights is not None:
+        return _at_zero_with_weights(panel, two_valued, solve)
     at_low, at_high = count_ties(panel)
     n_samples = panel.values.shape[1]
     two = at_low + at_high == n_samples
@@ -95,57 +91,21 @@ def at_zero_skewness(panel: Panel, two_valued: float, solve: Callable[[Panel, In
     return RowValues(values, reasons)
 
 
+def _at_zero_with_weights(
+    panel: Panel, two_valued: float, solve: Callable[[Panel, IntArray], FloatArray]
+) -> RowValues:
+    ties = WeighedTies.of(panel)
+    reasons = ties.unreachable(_zero(panel))
+    values = np.where(ties.two_valued() & ties.balanced(), two_valued, np.nan)
+    which = np.array([i for i in range(len(values)) if i not in reasons], dtype=np.intp)
+    if len(which):
+        values[which] = solve(panel, which)
+    refused = np.flatnonzero(np.isnan(values)).tolist()
+    return RowValues(values, {i: reasons.get(i, UNRESOLVED) for i in refused})
+
+
 def _zero(panel: Panel) -> FloatArray:
     return np.zeros(len(panel.low))
-
-
-# --- existence: Theorem C ---
-
-
-def count_ties(panel: Panel) -> tuple[IntArray, IntArray]:
-    """How many entries of each row equal its minimum and its maximum, by exact comparison of the input."""
-    if panel.ties is not None:
-        return panel.ties
-    n_rows, n_samples = panel.values.shape
-    at_low, at_high = np.empty(n_rows, dtype=np.intp), np.empty(n_rows, dtype=np.intp)
-    for part in blocks(n_rows, n_samples):
-        at_low[part] = np.count_nonzero(panel.values[part] == panel.low[part, None], axis=1)
-        at_high[part] = np.count_nonzero(panel.values[part] == panel.high[part, None], axis=1)
-    return at_low, at_high
-
-
-@lru_cache(maxsize=1024)
-def why_unreachable(at_low: int, at_high: int, n_samples: int, target: float = 0.0) -> Outcome | None:
-    """Why no sample with these ties is moved to the skewness `target`; None where each one is.
-
-    Two values are refused whatever the target: that they may be there already is for the caller to see.
-    """
-    if at_low == n_samples:
-        return ZERO_VARIANCE
-    lowest, highest = skewness_interval(at_low, at_high, n_samples)
-    if at_low + at_high == n_samples:
-        return Outcome(
-            False,
-            "two-valued",
-            f"critical point of the skewness: two values, {at_low} and {at_high} times, have skewness {highest:.6g} "
-            "wherever they are; a third value is needed",
-        )
-    below, above = beyond_end(-target, at_low, n_samples), beyond_end(target, at_high, n_samples)
-    if max(below, above) < 0:
-        return None
-    end, ties = ("minimum", at_low) if below >= above else ("maximum", at_high)
-    interval, wanted = f"skewness stays in ({lowest:.6g}, {highest:.6g})", f"{target:.6g} was wanted"
-    if target == 0:
-        remedy = "fewer than half of the values may be tied at an end; break the ties if noise is acceptable"
-        if max(below, above) == 0:
-            return Outcome(False, "limit only", f"limit only: {end} tied N/2 times, {interval}; {remedy}")
-        return Outcome(False, "no zero-skew point", f"{interval}, {end} tied {ties} of {n_samples} times; {remedy}")
-    remedy = f"with fewer values tied at the {end} more can be reached" if ties > 1 else "more values would be needed"
-    if max(below, above) == 0:
-        return Outcome(False, "limit only", f"limit only: {interval}, {wanted}; choose a target strictly inside")
-    return Outcome(
-        False, "skewness out of reach", f"{interval}, {wanted}, {end} tied {ties} of {n_samples} times; {remedy}"
-    )
 
 
 # --- the root ---
@@ -174,7 +134,7 @@ def find_roots(panel: Panel, which: IntArray, target: FloatArray) -> Roots:
     nothing = np.full(len(unit), np.nan)
     nowhere = np.zeros(len(unit), dtype=np.bool_)
     roots = Roots(nothing, nothing.copy(), nothing.copy(), unit.copy(), nowhere, nowhere.copy())
-    moments = standardized_moments(panel.values, which, ORDER, to_unit_range(panel))
+    moments = standardized_moments(panel.values, which, ORDER, to_unit_range(panel), panel.weights)
     top = np.ldexp(panel.high, unit) - np.ldexp(panel.low, unit)
     step = series_step(moments.standardized, _furthest(moments, top[which]), target[which])
     roots.kurtosis[which] = np.where(step.accepted, step.kurtosis, np.nan)
@@ -229,6 +189,7 @@ class _Search:
     first: FloatArray  # where the search began
     target: FloatArray  # skewness wanted, negative where the sample is turned
     median_due: NDArray[np.bool_]
+    weights: FloatArray | None
 
     @classmethod
     def of(cls, panel: Panel, lift: NDArray[np.intp], turned: IntArray, target: FloatArray) -> _Search:
@@ -241,7 +202,8 @@ class _Search:
         nothing = np.full_like(top, np.nan)
         due = np.ones(len(top), dtype=np.bool_)
         nearest, farthest = np.full_like(top, NEAREST), farthest_pole(top)
-        return cls(panel.values, scale, offset, top, nothing, nearest, farthest, nothing.copy(), target, due)
+        ends = (nothing, nearest, farthest, nothing.copy())
+        return cls(panel.values, scale, offset, top, *ends, target, due, panel.weights)
 
     def to_distance(self, block: FloatArray, which: IntArray) -> None:
         """x -> g."""
@@ -275,7 +237,7 @@ class _Search:
     def advance(self, which: IntArray) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_], FloatArray]:
         """One pass: tighten the brackets by the sign of the skewness and propose the next poles."""
         pole, target = self.pole[which], self.target[which]
-        moments = standardized_moments(self.values, which, ORDER, self.to_flowed)
+        moments = standardized_moments(self.values, which, ORDER, self.to_flowed, self.weights)
         a = moments.standardized
         skewed = a[3] > target
         self.upper[which] = np.where(skewed, pole, self.upper[which])
@@ -299,7 +261,9 @@ class _Search:
         self.pole[rest] = stride_pole(self.pole[rest], lower, upper, self.first[rest], top)
 
     def median(self, which: IntArray, count: int) -> FloatArray:
-        """Upper median of g over `count` entries spread over the row."""
+        """Upper median of g over `count` entries spread over the row; with weights, theirs over all of it."""
+        if self.weights is not None:
+            return self._weighted_median(which, self.weights)
         medians = np.empty(len(which))
         n_samples = self.values.shape[1]
         count = min(count, n_samples)
@@ -311,4 +275,17 @@ class _Search:
             self.to_distance(distances, rows)
             distances.partition(count // 2, axis=1)
             medians[part] = distances[:, count // 2]
+        return medians
+
+    def _weighted_median(self, which: IntArray, weights: FloatArray) -> FloatArray:
+        medians = np.empty(len(which))
+        for part in blocks(len(which), self.values.shape[1]):
+            rows = which[part]
+            distances = self.values[rows].astype(np.float64, copy=False)
+            self.to_distance(distances, rows)
+            order = distances.argsort(axis=1)
+            reached = np.take_along_axis(weights[rows], order, axis=1).cumsum(axis=1)
+            middle = (2 * reached > reached[:, -1:]).argmax(axis=1)
+            place = np.take_along_axis(order, middle[:, None], axis=1)
+            medians[part] = np.take_along_axis(distances, place, axis=1)[:, 0]
         return medians

@@ -171,7 +171,7 @@ def search_row(
     if not lower < pole < upper:
         pole = _median(row, scale, offset, median)
         if not lower < pole < upper:
-            pole = max(_median(row, scale, offset, np.empty(len(row))), NEAREST)
+            pole = max(_full_median(row, scale, offset), NEAREST)
     first, median_due = pole, True
     for count in range(MOST_STEPS):
         mean, deviation = row_moments(row, scale, offset, pole, chunk, a)
@@ -187,7 +187,7 @@ def search_row(
         else:
             if median_due:
                 median_due = False
-                middle = _median(row, scale, offset, np.empty(len(row)))
+                middle = _full_median(row, scale, offset)
                 pole = middle if lower < middle < upper else pole
             if not lower < pole < upper:
                 pole = stride_pole(pole, lower, upper, first, top)
@@ -220,8 +220,9 @@ def row_moments(row: Any, scale: float, offset: float, pole: float, chunk: Any, 
 
 
 def _standardized(n_samples: int, pivot: float, a: Any) -> Any:
-    a[0] = n_samples
-    a /= n_samples
+    a[0] = 1.0
+    for k in range(1, len(a)):
+        a[k] /= n_samples
     return standardize(pivot, a)
 
 
@@ -274,6 +275,10 @@ def _add_powers(chunk: Any, pivot: float, a: Any) -> None:
     a[6] += s6
     a[7] += s7
     a[8] += s8
+
+
+def _full_median(row: Any, scale: float, offset: float) -> Any:
+    return _median(row, scale, offset, np.empty(len(row)))
 
 
 def _median(row: Any, scale: float, offset: float, chosen: Any) -> Any:

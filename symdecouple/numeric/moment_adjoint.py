@@ -7,9 +7,12 @@ The covector of order k starts as k z^(k-1)/N on the sample at level k - 1 and g
   levels 1 and 2 lie on the same leaf.
 
 With D the distance of the k-th moment, p = p_(k-1), g = p(y), H = <g, g>, V = (D/(k H)) g the velocity of the path and
-l a covector, its product with the Jacobian matrix of V is
+l a covector, its product with the Jacobian matrix of V is a multiple of l less the derivative of a polynomial:
 
-    p'(y) (l1 - R(y)) - g R'(y),     l1 = D/(k H) (l - 2 g <l, g>/H),     R = sum_(j<k-1) <l1, p_j>/D_j p_j
+    D/(k H) (p'(y) l - (p S)'(y)),     S = sum_(j<k) <l, p_j>/D_j p_j
+
+by power means and Horner's rule. In crowded samples the same is summed up as p' (l1 - R) - g R', which cancels less:
+l1 = D/(k H) (l - 2 g <l, g>/H), R = sum_(j<k-1) <l1, p_j>/D_j p_j.
 
 D itself depends on where the path begins: dD = -k y0^(k-1)/N. What is normal to the moments held is dropped at every
 end: the levels below take it out anyway.
@@ -26,11 +29,18 @@ import numpy as np
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.batch import FloatArray, IntArray
-from symdecouple.numeric.moment_basis import mean_of_product, orthogonal_basis
+from symdecouple.numeric.moment_adjoint_jit import KERNELS, step_back
+from symdecouple.numeric.moment_basis import (
+    evaluated,
+    mean_of_product,
+    orthogonal_basis,
+    polynomial_coefficients,
+    products_with_powers,
+)
 from symdecouple.numeric.moment_course import Course
 from symdecouple.numeric.moment_levels import Ladder, climb, gaussian_moments, raw_moments, standardized_reference
 from symdecouple.numeric.moment_path import Followed
-from symdecouple.numeric.runge_kutta import pull_back
+from symdecouple.numeric.runge_kutta import Step, pull_back
 
 __all__ = ["Gradients", "decoupled_gradients", "project", "pullback"]
 
@@ -122,7 +132,11 @@ def pullback(followed: Followed, covectors: FloatArray) -> FloatArray:
     end = (followed.values - course.centre[:, None]) / course.unit[:, None]
     with np.errstate(all="ignore"):
         backward = _Backward(course, np.zeros(stacked.shape[:2]))
-        pulled = pull_back(followed.path.tape, course.slope, backward.slope, project(end, stacked, course.k))
+        pulled = project(end, stacked, course.k)
+        if KERNELS.are_wanted(len(stacked) * sum(step.values.size for step in followed.path.tape)):
+            backward.through(followed.path.tape, pulled)
+        else:
+            pulled = pull_back(followed.path.tape, backward.slope, backward.pull, pulled)
         by_distance = backward.by_distance * (course.k / course.start.shape[1])
         pulled -= by_distance[:, :, None] * course.start ** (course.k - 1)
     pulled[:, list(followed.refusals)] = np.nan
@@ -145,8 +159,53 @@ class _Backward:
 
     course: Course
     by_distance: FloatArray
+    stages: list[tuple[FloatArray, FloatArray, IntArray]] = field(default_factory=list)
 
-    def slope(self, y: FloatArray, s: FloatArray, which: IntArray, covectors: FloatArray) -> FloatArray:
+    def through(self, tape: Sequence[Step], covectors: FloatArray) -> None:
+        """All steps in place, compiled where no stage is crowded."""
+        for step in reversed(tape):
+            kept = np.ascontiguousarray(covectors[:, step.which])
+            share, done = step_back(step, self.course.k, self.course.distance[step.which], kept)
+            self.by_distance[:, step.which] += share
+            covectors[:, step.which] = kept
+            if not done.all():
+                left = np.flatnonzero(~done)
+                rest = Step(step.which[left], step.begin[left], step.size[left], step.values[left])
+                covectors[:, rest.which] = pull_back((rest,), self.slope, self.pull, covectors)[:, rest.which]
+
+    def slope(self, y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
+        """That of the course; its polynomials are kept for the way back, which takes the stages from the last on."""
+        k = self.course.k
+        inverse, norm, poor = polynomial_coefficients(y, k)
+        self.stages.append((inverse, norm, poor))
+        slope = evaluated(inverse[-1] * (self.course.distance[which] / (k * norm[-1])), y)
+        if len(poor):
+            slope[poor] = self.course.slope(y[poor], s[poor], which[poor])
+        return slope
+
+    def pull(self, y: FloatArray, s: FloatArray, which: IntArray, covectors: FloatArray) -> FloatArray:
+        k, n = self.course.k, y.shape[1]
+        inverse, norm, poor = self.stages.pop()
+        before = self.by_distance[:, which[poor]]
+        last, rate = inverse[-1], self.course.distance[which] / (k * norm[-1])
+        steepness = evaluated(last[1:] * (np.arange(1, k)[:, None] * rate), y)
+        out = np.empty_like(covectors)
+        for c, products in enumerate(products_with_powers(y, covectors, k)):
+            along = np.sum(inverse * products, axis=1)
+            self.by_distance[c, which] += n * along[-1] / (k * norm[-1])
+            of_powers = np.sum((rate * along / norm)[:, None] * inverse, axis=0)
+            normal = np.zeros((2 * k - 1, len(y)))
+            for i in range(k):
+                normal[i : i + k] += last[i] * of_powers
+            np.multiply(steepness, covectors[c], out=out[c])
+            out[c] -= evaluated(normal[1:] * np.arange(1, 2 * k - 1)[:, None], y)
+        if len(poor):
+            self.by_distance[:, which[poor]] = before
+            out[:, poor] = self._in_crowds(y[poor], which[poor], covectors[:, poor])
+        return out
+
+    def _in_crowds(self, y: FloatArray, which: IntArray, covectors: FloatArray) -> FloatArray:
+        """The same by the recurrence of the polynomials, which loses less."""
         k, n = self.course.k, y.shape[1]
         basis, _ = orthogonal_basis(y, k)
         *lower, (g, slope) = basis.with_derivatives(y)

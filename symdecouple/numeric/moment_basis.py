@@ -28,12 +28,16 @@ from symdecouple.numeric.batch import FloatArray, IntArray
 __all__ = [
     "Basis",
     "Weights",
+    "evaluated",
     "free_direction",
     "hankel_norms",
     "mean_of_product",
     "orthogonal_basis",
+    "polynomial_coefficients",
     "power_mean",
     "power_means",
+    "products_with_powers",
+    "steepness",
 ]
 
 Weights: TypeAlias = FloatArray | None
@@ -143,6 +147,20 @@ def free_direction(y: FloatArray, k: int, weights: Weights = None) -> tuple[Floa
     return direction, size
 
 
+def steepness(y: FloatArray, k: int, weights: Weights = None) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The derivative of p_(k-1) at y, and D_(k-1), h_(2k-2): beside each other they tell how crowded a sample is."""
+    means = power_means(y, 2 * k - 2, weights)
+    lower, norm = _decompose(means, k)
+    coefficients = _last_row_of_inverse(lower)[1:]
+    slope, size = (k - 1) * _horner(coefficients * (np.arange(1, k) / (k - 1))[:, None], y), norm[-1].copy()
+    poor = _poor(norm, means)
+    if len(poor):
+        basis, _ = _stieltjes(y[poor], k, None if weights is None else weights[poor])
+        *_, (_, slope[poor]) = basis.with_derivatives(y[poor])
+        size[poor] = basis.norm[-1]
+    return slope, size, means[-1]
+
+
 def orthogonal_basis(y: FloatArray, k: int, weights: Weights = None) -> tuple[Basis, FloatArray]:
     """The recurrence of p_0..p_(k-1), and the power means h_0..h_(2k-2), (2k-1, r)."""
     means = power_means(y, 2 * k - 2, weights)
@@ -179,6 +197,23 @@ def _poor(norm: FloatArray, means: FloatArray) -> IntArray:
     return np.flatnonzero(~kept)
 
 
+def products_with_powers(y: FloatArray, u: FloatArray, k: int) -> FloatArray:
+    """Mean(u y^j), j < k, for each u of (c, r, n); (c, k, r)."""
+    powers, _ = _powers(y, 2 * k - 2, None)
+    return np.stack([[mean_of_product(v, power) for power in powers] for v in u])
+
+
+def polynomial_coefficients(y: FloatArray, k: int) -> tuple[FloatArray, FloatArray, IntArray]:
+    """C, (k, k, r): p_i = sum_j C_ij y^j; D_0..D_(k-1), (k, r); and the rows where neither is to be relied on."""
+    means = power_means(y, 2 * k - 2)
+    lower, norm = _decompose(means, k)
+    inverse = np.zeros((k, k, len(y)))
+    for i in range(k):
+        inverse[i, i] = 1
+        inverse[i, :i] = -np.sum(lower[i, :i, None] * inverse[:i, :i], axis=0)
+    return inverse, norm, _poor(norm, means)
+
+
 def _last_row_of_inverse(lower: FloatArray) -> FloatArray:
     """c with c L = (0, .., 0, 1): p_(k-1) = sum_i c_i y^i."""
     k = len(lower)
@@ -195,6 +230,16 @@ def _horner(coefficients: FloatArray, y: FloatArray) -> FloatArray:
     if len(coefficients) == 1:
         return np.ones_like(y)
     value: FloatArray = y + coefficients[-2][:, None]
+    for c in coefficients[-3::-1]:
+        value *= y
+        value += c[:, None]
+    return value
+
+
+def evaluated(coefficients: FloatArray, y: FloatArray) -> FloatArray:
+    """Polynomials, coefficients (m, r) with m at least 2, at y (r, n)."""
+    value: FloatArray = coefficients[-1][:, None] * y
+    value += coefficients[-2][:, None]
     for c in coefficients[-3::-1]:
         value *= y
         value += c[:, None]

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from symdecouple.numeric.batch import FloatArray, IntArray
-from symdecouple.numeric.moment_basis import Weights, free_direction, orthogonal_basis, power_means
+from symdecouple.numeric.moment_basis import Weights, free_direction, orthogonal_basis, power_means, steepness
 
 __all__ = ["NOISE", "Course", "correct", "residuals", "taken"]
 
@@ -64,13 +64,11 @@ class Course:
         moved: FloatArray = direction * rate[:, None]
         return moved
 
-    def stretch(self, z: FloatArray, which: IntArray) -> FloatArray:
-        """Largest derivative of the velocity by the value, at least 0: how fast errors of values may grow with s."""
-        basis, _ = orthogonal_basis(z, self.k, taken(self.weights, which))
-        *_, (_, steepness) = basis.with_derivatives(z)
-        rate = self.distance[which] / (self.k * basis.norm[-1])
-        fastest: FloatArray = np.max(rate[:, None] * steepness, axis=1, initial=0.0)
-        return fastest
+    def stretch(self, z: FloatArray, which: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Derivative of the velocity by the value, how fast errors of each value grow with s, and D_(k-1)/h_(2k-2)."""
+        slope, norm, highest = steepness(z, self.k, taken(self.weights, which))
+        slope *= (self.distance[which] / (self.k * norm))[:, None]
+        return slope, norm / highest
 
     def corrected(self, z: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
         """One Newton step towards the moments that belong to s."""

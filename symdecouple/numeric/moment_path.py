@@ -15,10 +15,11 @@ of the k-th raw moment is deviation^k times that of z.
 *What ends a path.* At a critical point p_(k-1) vanishes on the sample: k-1 distinct values are left, apart from
 rounding. A target behind it is not attainable on this path; the value that was reached is its limit to about twelve
 digits. Rows where that is known beforehand are refused at once: fewer than k distinct values, a target that is no
-moment beside the ones held (the Hankel matrix), a fourth moment of N/2 and more at no skewness.
+moment beside the ones held (the Hankel matrix), a fourth moment of N/2 and more at no skewness. On the way, a row is
+given up as soon as it is caught (`moment_collapse`).
 
 *What errors do.* A path that pulls near values apart takes errors with it, by the exponential of the integral of its
-largest derivative by the value. Where the error of its steps would grow beyond 1e-9 it is followed again in smaller
+derivative by the value, along each value. Where the error of its steps would grow beyond 1e-9 it is followed again in smaller
 ones, and where rounding grows by more than 2**24 the row is refused.
 """
 
@@ -27,11 +28,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.moment_basis import Weights, free_direction, hankel_norms, power_means
+from symdecouple.numeric.moment_collapse import atoms, summit
 from symdecouple.numeric.moment_course import Course, correct, residuals, taken
 from symdecouple.numeric.ranges import orthokurtosis_range
 from symdecouple.numeric.runge_kutta import End, Path, Step, integrate
@@ -46,6 +48,8 @@ _FEW = 1e-7  # D_(k-1)/h_(2k-2) below which distinct values are counted
 MOST_GROWTH = 2.0**24  # leaves about half of the digits
 GROWN = 1e-9  # error of a path, grown, beyond which it is followed again
 SHARP = 1e-14  # with this tolerance
+_CROWDED = 2.0**-5  # D_(k-1)/h_(2k-2) below which a row may be near its last point
+_HEAVY = 0.5  # share of the least and the largest value, times the fourth moment that is wanted: below, it can be had
 _FIRST = 0.1  # the first step moves a row by this many standard deviations
 
 
@@ -62,8 +66,9 @@ class Followed:
     attained : array (R,)
         Raw k-th moment that was reached: the target, or the last value before a refusal.
     growth : array (R,)
-        By how much the path pulls near values apart, at most: the exponential of the integral of its largest derivative
-        by the value. Errors grow with it. 1 in rows that stayed or did not arrive.
+        By how much the path pulls near values apart, at most: the exponential of the integral of its derivative by the
+        value, along the way of one value and from its worst point on. Errors grow with it. 1 in rows that stayed or
+        did not arrive.
     refusals : dict
         `Outcome` by row.
     course, path : Course, Path
@@ -135,18 +140,21 @@ def follow(
         course = Course.of(rows, k, np.broadcast_to(np.asarray(targets, dtype=np.float64), len(rows)), held, weights)
         at_start = residuals(course.start, course.goal, weights)
         refusals = _refused_at_once(course, at_start)
+        summits = _too_high(course, at_start, refusals)
         refused = np.zeros(len(rows), dtype=np.bool_)
-        refused[list(refusals)] = True
+        refused[[*refusals, *summits]] = True
         moving = np.flatnonzero(~refused & ~(at_start <= RESIDUAL))
         path, growth = _integrate(course, moving, rtol, store)
         path, growth = _sharpened(course, path, growth, rtol, store)
+        for i, top in summits.items():
+            path.values[i], path.ending[i] = top, End.OVER
         residual = at_start.copy()
         residual[moving] = _settle(course, path.values, moving)
         values = rows.copy()
         values[moving] = course.centre[moving, None] + course.unit[moving, None] * path.values[moving]
         arrived = (path.ending == End.REACHED) & (residual <= RESIDUAL)
         growth[~arrived] = 1
-        refusals |= {int(i): _why(course, path, i) for i in moving[~arrived[moving]]}
+        refusals |= {i: _why(course, path, i) for i in [*moving[~arrived[moving]].tolist(), *summits]}
         refusals |= {int(i): pulled_apart(k, growth[i]) for i in np.flatnonzero(growth > MOST_GROWTH)}
         gone = sorted(refusals)
         residual[gone] = np.where(np.isfinite(residual[gone]), residual[gone], np.inf)
@@ -187,6 +195,22 @@ def _refused_at_once(course: Course, residual: FloatArray) -> dict[int, Outcome]
     return refused
 
 
+def _too_high(course: Course, residual: FloatArray, refused: dict[int, Outcome]) -> dict[int, FloatArray]:
+    """The highest samples of rows whose fourth moment cannot rise so far, because many entries are equal at an end."""
+    if course.k != 4:
+        return {}
+    found = {}
+    share = 1 / course.start.shape[1] if course.weights is None else course.weights
+    ends = [(course.start == end(course.start, axis=1, keepdims=True)) * share for end in (np.min, np.max)]
+    heavy = (ends[0] + ends[1]).sum(axis=1) * course.goal[4] > _HEAVY
+    for i in np.flatnonzero(heavy & (course.distance > 0) & ~(residual <= RESIDUAL)):
+        if int(i) not in refused:
+            top = summit(course.start[i], None if course.weights is None else course.weights[i], course.goal[:, i])
+            if top is not None:
+                found[int(i)] = top
+    return found
+
+
 def _too_few(k: int, count: int, value: float, target: float) -> Outcome:
     return Outcome(
         False,
@@ -211,17 +235,27 @@ def _unattainable(course: Course, i: int | np.intp, why: str) -> Outcome:
 def _integrate(course: Course, moving: IntArray, rtol: float, store: bool) -> tuple[Path, FloatArray]:
     """The paths of the rows named in `moving`, and how much errors grew; the others stay at s = 0."""
     z = course.start[moving]
-    log_growth, passed, stretch = np.zeros(len(moving)), np.zeros(len(moving)), course.stretch(z, moving)
+    stretch, spare = course.stretch(z, moving)
+    log_growth, passed, limits = np.zeros_like(z), np.zeros(len(moving)), dict[int, FloatArray]()
 
     def slope(z: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
         return course.slope(z, s, moving[which])
 
     def after_step(z: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
         corrected = course.corrected(z, s, moving[which])
-        now = course.stretch(corrected, moving[which])
-        log_growth[which] += (s - passed[which]) * (stretch[which] + now) / 2
+        now, spare[which] = course.stretch(corrected, moving[which])
+        more = (stretch[which] + now) * ((s - passed[which]) / 2)[:, None]
+        log_growth[which] = np.maximum(log_growth[which] + more, 0)  # what is made on the way grows from there on
         passed[which], stretch[which] = s, now
         return corrected
+
+    def is_over(z: FloatArray, s: FloatArray, which: IntArray) -> NDArray[np.bool_]:
+        for i in np.flatnonzero(spare[which] < _CROWDED):
+            row = moving[which[i]]
+            end = atoms(z[i], None if course.weights is None else course.weights[row], course.goal[:, row])
+            if end is not None:
+                limits[int(which[i])] = end
+        return np.array([int(i) in limits for i in which])
 
     _, norm = free_direction(z, course.k, taken(course.weights, moving))
     speed = np.abs(course.distance[moving]) / (course.k * np.sqrt(norm))
@@ -233,8 +267,11 @@ def _integrate(course: Course, moving: IntArray, rtol: float, store: bool) -> tu
         scale=np.ones(len(moving)),
         first_step=first,
         after_step=after_step,
+        is_over=is_over,
         store=store,
     )
+    for i, end in limits.items():
+        found.values[i] = end
     n_rows = len(course.start)
     path = Path(
         course.start.copy(),
@@ -247,7 +284,7 @@ def _integrate(course: Course, moving: IntArray, rtol: float, store: bool) -> tu
     for name in ("values", "reached", "ending", "steps", "failed"):
         getattr(path, name)[moving] = getattr(found, name)
     growth = np.ones(n_rows)
-    growth[moving] = np.exp(log_growth)
+    growth[moving] = np.exp(log_growth.max(axis=1, initial=0.0))
     return path, growth
 
 
@@ -298,13 +335,14 @@ def pulled_apart(k: int, growth: float) -> Outcome:
     )
 
 
-def _why(course: Course, path: Path, i: np.intp) -> Outcome:
+def _why(course: Course, path: Path, i: int) -> Outcome:
     """Why the path of row i did not arrive."""
     z = path.values[i : i + 1]
     k, weights = course.k, None if course.weights is None else course.weights[i : i + 1]
     value, target = power_means(z, k, weights)[k, 0], course.goal[k, i]
     norm = float(free_direction(z, k, weights)[1][0] / power_means(z, 2 * k - 2, weights)[-1, 0])
-    if path.ending[i] == End.STALLED and norm < 1e-6 and path.reached[i] > 0:
+    is_stuck = path.ending[i] == End.STALLED and path.reached[i] > 0
+    if norm < 1e-6 and (is_stuck or path.ending[i] == End.OVER):
         return _unattainable(
             course,
             i,

@@ -19,7 +19,7 @@ path ends before the target, the value reached is told), "no convergence".
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +27,11 @@ from numpy.typing import NDArray
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.language.feature import FeatureSet
 from symdecouple.numeric.batch import FloatArray, IntArray
-from symdecouple.numeric.compiled import CompiledFeatures
+from symdecouple.numeric.coordinate_rows import compiled_features
+from symdecouple.numeric.feature_rows import Features
 from symdecouple.numeric.runge_kutta import End, Step, integrate
 
-__all__ = ["Features", "Frame", "Imposed", "Level", "NarrowPath", "Part"]
+__all__ = ["Frame", "Imposed", "Level", "NarrowPath", "Part"]
 
 EPS = float(np.finfo(np.float64).eps)
 Corrections: TypeAlias = list[tuple[IntArray, FloatArray]]  # places, and the values before
@@ -40,28 +41,6 @@ _DEPENDENT = 2.0**-44  # a projected gradient shorter than this part of the grad
 _LEG = float(np.log(64))  # the longest leg; the whole range of float64 has some 350
 _CANCELLED = 0.1  # what is left of a gradient by one projection, to need a second one: a digit is lost at most
 _MOST_CORRECTIONS = 10  # each doubles the digits; the last ones find that nothing improves
-
-
-class Features(Protocol):
-    """Features as functions of arrays, one sample vector a row.
-
-    `values` and `gradients` return NaN, without a warning, where a feature is not defined. A row must give the same
-    bits beside any other rows. `curvature` is needed for the gradients of a normalization only.
-    """
-
-    names: tuple[str, ...]
-
-    def __len__(self) -> int:
-        """Return M, the number of features."""
-
-    def values(self, rows: FloatArray) -> FloatArray:
-        """Return the features of rows (R, N), of shape (R, M)."""
-
-    def gradients(self, rows: FloatArray, count: int) -> FloatArray:
-        """Return v = N grad f of the first `count` features, of shape (R, count, N)."""
-
-    def curvature(self, rows: FloatArray, weights: FloatArray) -> FloatArray:
-        """Return the sum over j of N Hess f_j w_j, of shape (..., R, N), for weights (..., R, count, N)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +218,7 @@ class NarrowPath:
 
     def __init__(self, features: Any, *, rtol: float = 1e-12, max_steps: int = 2000) -> None:
         if not hasattr(features, "gradients"):
-            features = CompiledFeatures(features if isinstance(features, FeatureSet) else FeatureSet(features))
+            features = compiled_features(features if isinstance(features, FeatureSet) else FeatureSet(features))
         self.features: Features = features
         self.rtol, self.max_steps = rtol, max_steps
 

@@ -7,7 +7,7 @@ binomial identity. Three rules keep the digits:
 * scale by a power of two, which rounds nothing, so that units of 1e-150 and 1e150 give the same bits;
 * sum at most 8192 products at a time: short sums round less, and the temporaries stay in the cache.
 
-No sum runs across two rows, so neighbours and batch size cannot show in the last bit.
+No sum runs across two rows, so neighbours and batch size cannot show in the last bit. Weights multiply the products.
 
 Symbols: `standardized[k]` is a_k, `deviation` is sqrt(m_2), `mean` is m in the units of the mapped block.
 """
@@ -30,6 +30,7 @@ __all__ = [
     "Moments",
     "blocks",
     "kurtosis_rows",
+    "place_and_scale",
     "range_exponent",
     "skewness_rows",
     "standardize",
@@ -71,8 +72,27 @@ def _standardized_rows(panel: Panel, order: int) -> RowValues:
     varying = panel.low < panel.high
     values = np.full(len(varying), np.nan)
     which = np.flatnonzero(varying)
-    values[which] = standardized_moments(panel.values, which, order, to_unit_range(panel)).standardized[order]
+    found = standardized_moments(panel.values, which, order, to_unit_range(panel), panel.weights)
+    values[which] = found.standardized[order]
     return RowValues(values, {int(i): ZERO_VARIANCE for i in np.flatnonzero(~varying)})
+
+
+def place_and_scale(panel: Panel) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Mean, variance and skewness of each row, (R,); the skewness of a constant row is NaN.
+
+    A variance beyond float64 is infinite, one below it 0.
+    """
+    varying = np.flatnonzero(panel.low < panel.high)
+    mean, variance = panel.low.copy(), np.zeros(len(panel.low))
+    skewness = np.full(len(panel.low), np.nan)
+    if len(varying):
+        exponent = range_exponent(panel)[varying]
+        found = standardized_moments(panel.values, varying, 3, to_unit_range(panel), panel.weights)
+        with np.errstate(all="ignore"):
+            mean[varying] += np.ldexp(found.mean, exponent)
+            variance[varying] = np.ldexp(found.deviation**2, 2 * exponent)
+        skewness[varying] = found.standardized[3]
+    return mean, variance, skewness
 
 
 def range_exponent(panel: Panel) -> NDArray[np.intc]:
@@ -101,7 +121,13 @@ def blocks(n_rows: int, n_samples: int) -> Iterator[slice]:
     return (slice(i, min(i + step, n_rows)) for i in range(0, n_rows, step))
 
 
-def standardized_moments(rows: NDArray[np.floating[Any]], which: IntArray, order: int, to_values: BlockMap) -> Moments:
+def standardized_moments(
+    rows: NDArray[np.floating[Any]],
+    which: IntArray,
+    order: int,
+    to_values: BlockMap,
+    weights: FloatArray | None = None,
+) -> Moments:
     """Moments up to `order` (3 to 8) of the mapped values of the rows named in `which`.
 
     Every mapped row must vary. Cost: one pass, seldom two, of about ten floating-point operations an element.
@@ -112,11 +138,11 @@ def standardized_moments(rows: NDArray[np.floating[Any]], which: IntArray, order
     scratch = _Scratch.of(min(BLOCK, max(n_samples, 1) * max(1, BLOCK // max(n_samples, 1))))
     if n_samples <= BLOCK:
         for part in blocks(len(which), n_samples):
-            pivot[part] = _short_rows(rows, which[part], to_values, scratch, sums[:, part])
+            pivot[part] = _short_rows(rows, which[part], to_values, scratch, sums[:, part], weights)
     else:
         for i in range(len(which)):
-            pivot[i] = _long_row(rows, which[i : i + 1], to_values, scratch, sums[:, i : i + 1])
-    return _standardize(pivot, sums / n_samples)
+            pivot[i] = _long_row(rows, which[i : i + 1], to_values, scratch, sums[:, i : i + 1], weights)
+    return _standardize(pivot, sums / (n_samples if weights is None else sums[0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,29 +161,48 @@ class _Scratch:
 
 
 def _short_rows(
-    rows: NDArray[np.floating[Any]], which: IntArray, to_values: BlockMap, scratch: _Scratch, sums: FloatArray
+    rows: NDArray[np.floating[Any]],
+    which: IntArray,
+    to_values: BlockMap,
+    scratch: _Scratch,
+    sums: FloatArray,
+    weights: FloatArray | None,
 ) -> FloatArray:
     """Rows that fit a block together: the pivot is their mean."""
     work = scratch.matrices((len(which), rows.shape[1]))
     work[0] = rows[which]
     to_values(work[0], which)
-    pivot: FloatArray = np.vecdot(work[0], scratch.ones[: rows.shape[1]]) / rows.shape[1]
+    ones = scratch.ones[: rows.shape[1]]
+    if weights is None:
+        pivot: FloatArray = np.vecdot(work[0], ones) / rows.shape[1]
+        work[0] -= pivot[:, None]
+        _power_sums(work, scratch.ones, sums)
+        return pivot
+    heavy = weights[which]
+    pivot = np.vecdot(work[0], heavy) / np.vecdot(heavy, ones)
     work[0] -= pivot[:, None]
-    _power_sums(work, scratch.ones, sums)
+    _weighted_power_sums(work, heavy, scratch.ones, sums)
     return pivot
 
 
 def _long_row(
-    rows: NDArray[np.floating[Any]], which: IntArray, to_values: BlockMap, scratch: _Scratch, sums: FloatArray
+    rows: NDArray[np.floating[Any]],
+    which: IntArray,
+    to_values: BlockMap,
+    scratch: _Scratch,
+    sums: FloatArray,
+    weights: FloatArray | None,
 ) -> float:
     """A row of several blocks about a guessed pivot; once more about its mean where the guess was poor."""
     row = rows[which[0]]
+    heavy = None if weights is None else weights[which[0]]
     strided = row[:: len(row) // _PIVOT_SAMPLES].astype(np.float64)[None]
     to_values(strided, which)
     pivot = float(strided.mean())
     for _ in range(2):
-        _sum_over_blocks(row, which, pivot, to_values, scratch, sums)
-        shift, spread = sums[1, 0] / len(row), sums[2, 0] / len(row)
+        _sum_over_blocks(row, which, pivot, to_values, scratch, sums, heavy)
+        total = len(row) if heavy is None else sums[0, 0]
+        shift, spread = sums[1, 0] / total, sums[2, 0] / total
         if shift**2 <= _NEAR**2 * (spread - shift**2):
             break
         pivot += float(shift)
@@ -171,15 +216,20 @@ def _sum_over_blocks(
     to_values: BlockMap,
     scratch: _Scratch,
     sums: FloatArray,
+    heavy: FloatArray | None,
 ) -> None:
     parts = np.empty((len(sums), -(-len(row) // BLOCK)))
     for j in range(parts.shape[1]):
-        part = row[j * BLOCK : (j + 1) * BLOCK]
+        place = slice(j * BLOCK, (j + 1) * BLOCK)
+        part = row[place]
         work = scratch.matrices((1, len(part)))
         work[0] = part
         to_values(work[0], which)
         work[0] -= pivot
-        _power_sums(work, scratch.ones, parts[:, j : j + 1])
+        if heavy is None:
+            _power_sums(work, scratch.ones, parts[:, j : j + 1])
+        else:
+            _weighted_power_sums(work, heavy[None, place], scratch.ones, parts[:, j : j + 1])
     sums[:, 0] = parts.sum(axis=1)
 
 
@@ -200,6 +250,29 @@ def _power_sums(work: FloatArray, ones: FloatArray, sums: FloatArray) -> None:
     np.multiply(v2, v2, out=v4)
     for k, (one, other) in enumerate([(v4, v), (v4, v2), (v4, v3), (v4, v4)][: order - 4], start=5):
         sums[k] = np.vecdot(one, other)
+
+
+def _weighted_power_sums(work: FloatArray, weights: FloatArray, ones: FloatArray, sums: FloatArray) -> None:
+    """Sums of w v^0..w v^order, in the manner of `_power_sums`."""
+    v, v2, v3, heavy = work
+    order, ones = len(sums) - 1, ones[: v.shape[1]]
+    np.multiply(v, v, out=v2)
+    np.multiply(weights, v, out=heavy)
+    sums[0] = np.vecdot(weights, ones)
+    sums[1] = np.vecdot(heavy, ones)
+    sums[2] = np.vecdot(heavy, v)
+    sums[3] = np.vecdot(heavy, v2)
+    if order >= 4:
+        heavy *= v
+        sums[4] = np.vecdot(heavy, v2)
+    if order > 4:
+        np.multiply(v2, v, out=v3)
+        heavy *= v2  # w v^4
+        for k, other in enumerate((v, v2, v3)[: order - 4], start=5):
+            sums[k] = np.vecdot(heavy, other)
+    if order == 8:
+        heavy *= v
+        sums[8] = np.vecdot(heavy, v3)
 
 
 def _standardize(pivot: FloatArray, means: FloatArray) -> Moments:

@@ -1,10 +1,7 @@
 r"""The narrow path of one sample vector to any number of digits, with an estimate of its error.
 
-The equation is that of `numeric.narrow_path`. Every step is extrapolated from modified midpoint rules of 2, 4, 6, ...
-substeps (Gragg, Bulirsch, Stoer; E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, 2nd
-ed. (1993), sec. II.9), whose error has even powers of the step only: each further rule removes one of them. The number
-of rules grows with the digits asked for, the step is chosen so that all but the last two are used. A Gauss-Newton
-correction to full precision follows every step.
+The equation is that of `numeric.narrow_path`. Every step is extrapolated (`numeric.extrapolation`), by a number of rules
+that grows with the digits asked for. A Gauss-Newton correction to full precision follows every step.
 
 Extrapolation adds up numbers of both signs, and the equations of the projection lose digits where gradients are nearly
 dependent: guard digits pay for both, as many as the weights have, and 10 and a fifth of all digits.
@@ -13,7 +10,7 @@ dependent: guard digits pay for both, as many as the weights have, and 10 and a 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import mpmath
@@ -21,13 +18,36 @@ import numpy as np
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.language.feature import FeatureSet
-from symdecouple.numeric.compiled import Array, CompiledFeatures, as_multiprecision
+from symdecouple.numeric.compiled import Array, as_multiprecision
+from symdecouple.numeric.coordinate_rows import compiled_features
+from symdecouple.numeric.extrapolation import SHRINK, NoSlope, digits_lost, extrapolated, rules_for
+from symdecouple.numeric.feature_rows import Features
 
-__all__ = ["PreciseImposed", "follow_mp"]
+__all__ = ["PreciseImposed", "Span", "Track", "finite", "follow_mp", "size", "spread", "working_digits"]
 
 _MAX_STEPS = 2000
 _MOST_CORRECTIONS = 12
-_SAFETY, _SHRINK, _GROW = 0.8, 0.15, 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """The way of a sample vector through the points after every step, in all working digits.
+
+    Attributes
+    ----------
+    features : Features
+    k, dps : int
+    distance : mpf
+        From the value that feature k had to its target.
+    points : tuple of (s, y)
+        From s = 0 to s = 1; the start alone, where feature k was at its target.
+    """
+
+    features: Any
+    k: int
+    dps: int
+    distance: Any
+    points: tuple[tuple[Any, Array], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +63,13 @@ class PreciseImposed:
     residual : mpf
         Largest distance of the first k features from where they should be, relative as in `narrow_path`.
     error : mpf
-        Sum of the estimated errors of all steps, relative to the standard deviation of the sample. Errors made early
-        may grow or shrink along the path; compare with more digits where that matters.
+        Sum of the estimated errors of all steps, each relative to the standard deviation of the sample at that step.
+        Errors made early may grow or shrink along the path; compare with more digits where that matters.
     steps, evaluations : int
         Steps, rejected ones included, and how often the gradients were computed.
     outcome : Outcome
+    track : Track or None
+        Where it was asked to be stored, and the target was reached.
     """
 
     values: Array
@@ -57,14 +79,15 @@ class PreciseImposed:
     steps: int
     evaluations: int
     outcome: Outcome = field(default_factory=lambda: Outcome(True))
+    track: Track | None = None
 
 
-def follow_mp(features: Any, x: Any, k: int, target: Any, dps: int = 30) -> PreciseImposed:
+def follow_mp(features: Any, x: Any, k: int, target: Any, dps: int = 30, *, store: bool = False) -> PreciseImposed:
     """Bring feature k of a sample vector to its target, features 1 to k-1 staying, to `dps` digits.
 
     Parameters
     ----------
-    features : FeatureSet, list of features, or CompiledFeatures
+    features : FeatureSet, list of features, or Features on object arrays
     x : array_like (N,)
         Numbers of any kind; exact ones (int, Fraction, Rational) are taken exactly.
     k : int
@@ -72,6 +95,8 @@ def follow_mp(features: Any, x: Any, k: int, target: Any, dps: int = 30) -> Prec
     target : number
     dps : int
         Decimal digits.
+    store : bool
+        Keep the points of the path, for `precision_adjoint.pullback_mp`.
 
     Returns
     -------
@@ -86,29 +111,29 @@ def follow_mp(features: Any, x: Any, k: int, target: Any, dps: int = 30) -> Prec
     >>> print(mpmath.nstr(moved.values[2], 40))
     1.224744871391589049098642037352945695983
     """
-    compiled = features if hasattr(features, "gradients") else CompiledFeatures(
+    compiled = features if hasattr(features, "gradients") else compiled_features(
         features if isinstance(features, FeatureSet) else FeatureSet(features))
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= len(compiled):
         raise InvalidInput(f"k={k!r} was given, a feature from 1 to {len(compiled)} is expected")
     if isinstance(dps, bool) or not isinstance(dps, int) or dps < 1:
         raise InvalidInput(f"dps={dps!r} was given, a positive number of decimal digits is expected")
-    rules = 4 + (dps + 1) // 2
-    with mpmath.workdps(dps + 10 + dps // 5 + _digits_lost(rules)):
+    with mpmath.workdps(working_digits(dps)):
         row = as_multiprecision(x)
         if row.ndim != 1 or not len(row):
             raise InvalidInput(f"one sample vector (N,) is expected, got an array of shape {row.shape}")
-        found = _Path(compiled, k, row, as_multiprecision([target])[0], rules, mpmath.mpf(10) ** -(dps + 2)).run()
+        found = _Path(compiled, k, row, as_multiprecision([target])[0], dps).run()
     with mpmath.workdps(dps):
         values = np.frompyfunc(lambda v: +v, 1, 1)(found.values)
-        return PreciseImposed(values, +found.reached, +found.residual, +found.error, found.steps, found.evaluations,
-                              found.outcome)
+        return replace(found, values=values, reached=+found.reached, residual=+found.residual, error=+found.error,
+                       track=found.track if store else None)
 
 
-class _Failed(Exception):
-    """A feature is not a finite real number, or the projected gradient vanishes."""
+def working_digits(dps: int) -> int:
+    """Return how many digits are computed with, to have `dps` of them in the end."""
+    return dps + 10 + dps // 5 + digits_lost(rules_for(dps))
 
 
-class _Span:
+class Span:
     """Gradients v_1, ..., v_k and the factors L D L' of their products <v_i, v_j>; `sound` are those that add to it."""
 
     def __init__(self, gradients: Array) -> None:
@@ -130,6 +155,10 @@ class _Span:
 
     def step(self, values: Any) -> Array:
         """Return the shortest field w with <v_j, w> = values_j, dependent gradients left out."""
+        return self.combined(self.coefficients(values))
+
+    def coefficients(self, values: Any) -> list[Any]:
+        """Return a with <v_j, sum of a_i v_i> = values_j, dependent gradients left out."""
         z: list[Any] = []
         for row, value in zip(self.lower, values, strict=True):
             z.append(value - sum(c * known for c, known in zip(row, z, strict=True)))
@@ -138,77 +167,70 @@ class _Span:
         for j in reversed(range(len(a))):
             for i in range(j):
                 a[i] -= self.lower[j][i] * a[j]
+        return a
+
+    def combined(self, a: Any) -> Array:
+        """Return the sum of a_j v_j."""
         return np.array([mpmath.fdot(a, column) for column in self.gradients.T], dtype=object)
 
 
 class _Path:
     """One vector on its way."""
 
-    def __init__(self, features: CompiledFeatures, k: int, start: Array, target: Any, rules: int, tol: Any) -> None:
-        self.features, self.k, self.start, self.target = features, k, start, target
-        self.rules, self.tol = rules, tol
-        self.smallest = mpmath.sqrt(tol) / 10**5  # near an extreme the sample is half as well determined as the feature
+    def __init__(self, features: Any, k: int, start: Array, target: Any, dps: int) -> None:
+        self.features, self.k, self.start, self.target, self.dps = features, k, start, target, dps
+        self.rules, self.tol = rules_for(dps), mpmath.mpf(10) ** -(dps + 2)
+        self.smallest = mpmath.sqrt(self.tol) / 10**5  # near an extreme the sample is half as well determined as the feature
         self.evaluations = 0
 
     def run(self) -> PreciseImposed:
         try:
             self.begin = self.values(self.start)
-            span = _Span(self.gradients(self.start))
-        except _Failed:
+            span = Span(self.gradients(self.start))
+        except NoSlope:
             return self._refused(self.start, "not finite", "a feature is not finite at this sample", 0, 0)
         distance = self.target - self.begin[-1]
         visible = mpmath.fdot(abs(span.gradients[-1]), abs(self.start)) / len(self.start)
         if abs(distance) <= 2 * mpmath.eps * (abs(self.target) + visible):
-            return self._answer(self.start, mpmath.mpf(0), 0)
+            return self._answer([(mpmath.mpf(0), self.start)], mpmath.mpf(0), 0)
         if not span.sound[-1]:
             return self._refused(self.start, "critical point", f"feature {self.k} does not move from here at fixed "
                                  "values of the features before it; perturb the sample", 0, 0)
         y, s, error, steps = self.start, mpmath.mpf(0), mpmath.mpf(0), 0
-        scale = _spread(y)
-        h = min(mpmath.mpf(1), scale / 2 / _size(self.slope(y)))
+        points = [(s, y)]
+        h = min(mpmath.mpf(1), spread(y) / 2 / size(self.slope(y)))
         while s < 1:
             h = 1 - s if s + h * 1.05 >= 1 else h
             if steps == _MAX_STEPS or h < self.smallest:
                 reason = "not attainable" if h < self.smallest else "no convergence"
                 return self._refused(y, reason, "", error, steps)
             steps += 1
-            step, factor = self._stepped(y, s, h, self.tol * scale)
-            if step is not None:
-                y, s, error = step[0], mpmath.mpf(1) if s + h == 1 else s + h, error + step[1] / scale
+            end, off, factor = self._stepped(y, s, h)
+            if end is not None:
+                y, s, error = end, mpmath.mpf(1) if s + h == 1 else s + h, error + off
+                points.append((s, y))
             h = h * factor
-        return self._answer(self._finished(y), error, steps)
+        return self._answer([*points[:-1], (s, self._finished(y))], error, steps)
 
-    def _stepped(self, y: Array, s: Any, h: Any, allowed: Any) -> tuple[tuple[Array, Any] | None, Any]:
-        """Return the next point with its error, None where the step is too long, and a factor for the next one."""
+    def _stepped(self, y: Array, s: Any, h: Any) -> tuple[Array | None, Any, Any]:
+        """Return the next point, None where the step is too long, its error, and a factor for the next one."""
+        allowed = self.tol * spread(y)
         try:
-            first = self.slope(y)
-            row: list[Array] = []
-            last = mpmath.inf
-            for j in range(1, self.rules + 1):
-                new = [_midpoint(self.slope, y, first, h, 2 * j)]
-                for i, older in enumerate(row, 1):
-                    new.append(new[-1] + (new[-1] - older) / (mpmath.mpf(j) ** 2 / (j - i) ** 2 - 1))
-                if row:
-                    last = _size(new[-1] - row[-1])
-                    if last <= allowed:
-                        spare = self.rules - 2 - j
-                        moved = self._corrected(new[-1], s + h)
-                        return (moved, last), min(_GROW, mpmath.mpf(1.25) ** spare) if spare else mpmath.mpf(1)
-                row = new
-        except (_Failed, ZeroDivisionError):
-            return None, mpmath.mpf(_SHRINK)
-        factor = _SAFETY * (allowed / last) ** (mpmath.mpf(1) / (2 * self.rules - 1))
-        return None, min(max(factor, mpmath.mpf(_SHRINK)), mpmath.mpf("0.7"))
+            step = extrapolated(self.slope, y, self.slope(y), h, self.rules, lambda gap: size(gap) / allowed)
+            end = None if step.values is None else self._corrected(step.values, s + h)
+        except (NoSlope, ZeroDivisionError):
+            return None, mpmath.inf, mpmath.mpf(SHRINK)
+        return end, step.error * self.tol, step.factor
 
     def slope(self, y: Array) -> Array:
         """Return dy/ds."""
-        span = _Span(self.gradients(y))
+        span = Span(self.gradients(y))
         if not span.sound[-1]:
-            raise _Failed
+            raise NoSlope
         return span.step([mpmath.mpf(0)] * (self.k - 1) + [self.target - self.begin[-1]])
 
     def _corrected(self, y: Array, s: Any) -> Array:
-        corrected: Array = y + _Span(self.gradients(y)).step(self._wanted(s) - self.values(y))
+        corrected: Array = y + Span(self.gradients(y)).step(self._wanted(s) - self.values(y))
         return corrected
 
     def _finished(self, y: Array) -> Array:
@@ -218,7 +240,7 @@ class _Path:
             try:
                 trial = self._corrected(y, mpmath.mpf(1))
                 new = self._gap(trial)
-            except (_Failed, ZeroDivisionError):
+            except (NoSlope, ZeroDivisionError):
                 break
             if not new < gap:
                 break
@@ -232,19 +254,22 @@ class _Path:
 
     def _gap(self, y: Array) -> Any:
         gaps = [(abs(a - b), abs(b)) for a, b in zip(self.values(y), self._wanted(mpmath.mpf(1)), strict=True)]
-        slopes = [_size(v) for v in self.gradients(y)]
-        spread = _spread(y)
-        return max(gap and gap / (size + slope * spread) for (gap, size), slope in zip(gaps, slopes, strict=True))
+        slopes, unit = [size(v) for v in self.gradients(y)], spread(y)
+        return max(gap and gap / (value + slope * unit) for (gap, value), slope in zip(gaps, slopes, strict=True))
 
     def values(self, y: Array) -> Array:
-        return _finite(lambda: self.features.values(y[None])[0, : self.k])
+        """Return the first k features, (k,)."""
+        return finite(lambda: self.features.values(y[None])[0, : self.k])
 
     def gradients(self, y: Array) -> Array:
+        """Return their gradients, (k, N)."""
         self.evaluations += 1
-        return _finite(lambda: self.features.gradients(y[None], self.k)[0])
+        return finite(lambda: self.features.gradients(y[None], self.k)[0])
 
-    def _answer(self, y: Array, error: Any, steps: int) -> PreciseImposed:
-        return PreciseImposed(y, self.values(y)[-1], self._gap(y), error, steps, self.evaluations)
+    def _answer(self, points: list[tuple[Any, Array]], error: Any, steps: int) -> PreciseImposed:
+        y = points[-1][1]
+        track = Track(self.features, self.k, self.dps, self.target - self.begin[-1], tuple(points))
+        return PreciseImposed(y, self.values(y)[-1], self._gap(y), error, steps, self.evaluations, track=track)
 
     def _refused(self, y: Array, reason: str, detail: str, error: Any, steps: int) -> PreciseImposed:
         reached = mpmath.nan if reason == "not finite" else self.values(y)[-1]
@@ -255,42 +280,22 @@ class _Path:
                               Outcome(False, reason, detail))
 
 
-def _size(vector: Array) -> Any:
+def size(vector: Array) -> Any:
+    """Return the root of the mean square."""
     return mpmath.sqrt(mpmath.fdot(vector, vector) / len(vector))
 
 
-def _spread(vector: Array) -> Any:
+def spread(vector: Array) -> Any:
     """Return the standard deviation, or the size of a constant vector."""
-    return _size(vector - vector.sum() / len(vector)) or abs(vector[0])
+    return size(vector - vector.sum() / len(vector)) or abs(vector[0])
 
 
-def _midpoint(slope: Callable[[Array], Array], y: Array, first: Array, h: Any, count: int) -> Array:
-    """Return y(h) by `count` substeps of the midpoint rule, begun with an Euler step; the error is even in h."""
-    size = h / count
-    before: Array = y
-    here: Array = y + first * size  # an mpmath number times an array: the array must come first
-    for _ in range(count - 1):
-        before, here = here, before + slope(here) * (2 * size)
-    return here
-
-
-def _digits_lost(rules: int) -> int:
-    """Return the digits that extrapolation costs: of the sum of its weights, all taken positive."""
-    total = mpmath.mpf(0)
-    for j in range(1, rules + 1):
-        weight = mpmath.mpf(1)
-        for i in range(1, rules + 1):
-            if i != j:
-                weight *= mpmath.mpf(j) ** 2 / abs(mpmath.mpf(j) ** 2 - i**2)
-        total += weight
-    return int(mpmath.ceil(mpmath.log10(total)))
-
-
-def _finite(compute: Callable[[], Any]) -> Array:
+def finite(compute: Callable[[], Any]) -> Array:
+    """Return what is computed; raise `NoSlope` where it is not finite and real."""
     try:
         found = np.array(compute(), dtype=object)
     except (ZeroDivisionError, ValueError, OverflowError, TypeError) as error:
-        raise _Failed from error
+        raise NoSlope from error
     if any(isinstance(v, mpmath.mpc) or not mpmath.isfinite(v) for v in found.flat):
-        raise _Failed
+        raise NoSlope
     return found

@@ -22,10 +22,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.batch import EMPTY, INFINITE, NAN_INPUT, SINGLE, FloatArray, IntArray, Panel
-from symdecouple.numeric.moebius import LIFT, STRAIGHT, UNRESOLVED, Roots, count_ties, find_roots, why_unreachable
+from symdecouple.numeric.moebius import LIFT, STRAIGHT, UNRESOLVED, Roots, find_roots
 from symdecouple.numeric.power_sums import range_exponent
-from symdecouple.numeric.ranges import saturated_skewness
 from symdecouple.numeric.riccati_flow import TILE, Bundle, run_of
+from symdecouple.numeric.ties import CountedTies, ties_of
 
 __all__ = ["Imposed", "Quick", "impose_skewness"]
 
@@ -58,7 +58,9 @@ class Quick(Protocol):
         """Fill in rows of the answer, of those named, all of which can move; leave the residual of all others NaN."""
 
 
-def impose_skewness(rows: ArrayLike, targets: ArrayLike, *, quick: Quick | None = None) -> Imposed:
+def impose_skewness(
+    rows: ArrayLike, targets: ArrayLike, *, weights: FloatArray | None = None, quick: Quick | None = None
+) -> Imposed:
     """Move each sample along its skew flow to a given skewness; mean 0 and population variance 1.
 
     .. math:: z = \\beta\\Bigl(\\frac{g}{g + w} - \\gamma\\Bigr), \\qquad \\bar z = 0,\\; \\overline{z^2} = 1,\\;
@@ -72,8 +74,11 @@ def impose_skewness(rows: ArrayLike, targets: ArrayLike, *, quick: Quick | None 
         One sample a row.
     targets : array_like, shape (R,) or ()
         The skewness wanted of each row.
+    weights : array (R, N), optional
+        How often each entry counts: finite and not negative, two positive ones a row at least; equal by default. An
+        entry of weight 0 goes where the minimum goes.
     quick : Quick, optional
-        Tried first: the compiled kernels of `riccati_jit`.
+        Tried first, without weights: the compiled kernels of `riccati_jit`.
 
     Returns
     -------
@@ -113,12 +118,13 @@ def impose_skewness(rows: ArrayLike, targets: ArrayLike, *, quick: Quick | None 
     """
     samples, wanted = _as_rows(rows, targets)
     answer = Imposed(np.empty(samples.shape), np.empty(samples.shape), np.full(len(samples), np.nan))
-    panel = _panel(samples, answer.refusals)
+    panel = _panel(samples, answer.refusals, weights)
     if not answer.refusals:
-        _impose(*_lifted(panel), wanted, answer, quick)
+        _impose(*_lifted(panel), wanted, answer, quick if weights is None else None)
     elif len(answer.refusals) < len(samples):
         which = np.array([i for i in range(len(samples)) if i not in answer.refusals], dtype=np.intp)
-        part = impose_skewness(samples[which], wanted[which], quick=quick)
+        heavy = None if weights is None else weights[which]
+        part = impose_skewness(samples[which], wanted[which], weights=heavy, quick=quick)
         answer.values[which], answer.slope[which], answer.residual[which] = part.values, part.slope, part.residual
         answer.refusals.update((int(which[i]), outcome) for i, outcome in part.refusals.items())
     lost = list(answer.refusals)
@@ -138,12 +144,12 @@ def _as_rows(rows: ArrayLike, targets: ArrayLike) -> tuple[FloatArray, FloatArra
     return np.ascontiguousarray(samples), np.broadcast_to(wanted, (len(samples),))
 
 
-def _panel(samples: FloatArray, refusals: dict[int, Outcome]) -> Panel:
+def _panel(samples: FloatArray, refusals: dict[int, Outcome], weights: FloatArray | None) -> Panel:
     if samples.shape[1] < 2:
         refusals.update(dict.fromkeys(range(len(samples)), SINGLE if samples.shape[1] else EMPTY))
         return Panel(samples, np.empty(0), np.empty(0))
     with np.errstate(invalid="ignore"):
-        panel = Panel.of(samples)
+        panel = Panel.of(samples) if weights is None else Panel.weighted(samples, weights)
     for i in np.flatnonzero(~(np.isfinite(panel.low) & np.isfinite(panel.high))).tolist():
         refusals[i] = NAN_INPUT if np.isnan(samples[i]).any() else INFINITE
     return panel
@@ -156,7 +162,9 @@ def _lifted(panel: Panel) -> tuple[Panel, NDArray[np.intp]]:
     lift = np.where(wanted > 1023, wanted, 0)
     if not lift.any():
         return panel, lift
-    return Panel(np.ldexp(panel.values, lift[:, None]), np.ldexp(panel.low, lift), np.ldexp(panel.high, lift)), lift
+    values = np.ldexp(panel.values, lift[:, None])
+    low, high = np.ldexp(panel.low, lift), np.ldexp(panel.high, lift)
+    return Panel(values, low, high, weights=panel.weights), lift
 
 
 # --- which rows move ---
@@ -165,12 +173,10 @@ def _lifted(panel: Panel) -> tuple[Panel, NDArray[np.intp]]:
 def _impose(panel: Panel, lift: NDArray[np.intp], target: FloatArray, answer: Imposed, quick: Quick | None) -> None:
     """Fill in the answer: rows as they are where they are at the target already, else along the flow."""
     n_rows, n_samples = panel.values.shape
-    at_low, at_high = count_ties(panel) if quick is None else quick.count(panel)
-    for i in np.flatnonzero(~_is_well_inside(at_low, at_high, target, n_samples)).tolist():
-        outcome = why_unreachable(int(at_low[i]), int(at_high[i]), n_samples, float(target[i]))
-        if outcome is not None:
-            answer.refusals[i] = outcome
-    standing = [i for i in answer.refusals if at_low[i] + at_high[i] == n_samples]
+    ties = ties_of(panel) if quick is None else CountedTies(*quick.count(panel), n_samples)
+    answer.refusals.update(ties.unreachable(target))
+    two_valued = ties.two_valued()
+    standing = [i for i in answer.refusals if two_valued[i]]
     movable = np.delete(np.arange(n_rows), list(answer.refusals)) if answer.refusals else np.arange(n_rows)
     if quick is not None:
         quick.settle(panel, movable, lift, target, answer)
@@ -188,16 +194,6 @@ def _impose(panel: Panel, lift: NDArray[np.intp], target: FloatArray, answer: Im
     moving = moving[~np.isnan(roots.kurtosis[moving])] if len(moving) else moving
     if len(moving):
         _settle(panel, moving, roots, target, lift, answer)
-
-
-def _is_well_inside(at_low: IntArray, at_high: IntArray, target: FloatArray, n_samples: int) -> NDArray[np.bool_]:
-    """Rows that the exact comparison need not see: a third value, and a target that no rounding takes to an end."""
-    inside: NDArray[np.bool_] = at_low + at_high < n_samples
-    for ties, wanted in ((at_low, -target), (at_high, target)):
-        counts, place = np.unique(np.minimum(ties, n_samples - 1), return_inverse=True)
-        end = np.array([saturated_skewness(count, n_samples) for count in counts.tolist()])[place]
-        inside &= end - wanted > 2.0**-40 * (1 + np.abs(end))
-    return inside
 
 
 def _standing(panel: Panel) -> Roots:
@@ -230,7 +226,7 @@ def _settle(
         place = bundle.at(roots.pole[rows], (values, slope))
         kept = np.ones(len(rows), dtype=np.bool_)
         if stays:
-            kept = np.abs(place.distance) <= _ROUNDING * place.third_absolute_moment()
+            kept = np.abs(place.distance) <= _ROUNDING * bundle.third_absolute_moment(place)
             place.time[:] = 0.0
         else:
             bundle.polish(place)

@@ -50,21 +50,12 @@ class Place:
     distance: FloatArray  # skewness - target
     time: FloatArray  # of the flow, to the target
     change: FloatArray  # Newton's step of the pole
+    furthest: FloatArray  # a bound of max|z|
 
     def is_linear(self) -> NDArray[np.bool_]:
         """Whether the way left is so short that z + s q is there."""
-        linear: NDArray[np.bool_] = np.abs(self.time) * self.furthest() <= LINEAR
+        linear: NDArray[np.bool_] = np.abs(self.time) * self.furthest <= LINEAR
         return linear
-
-    def furthest(self) -> FloatArray:
-        """A bound of max|z|."""
-        bound: FloatArray = (self.moments[:, 3] * self.values.shape[1]) ** 0.25
-        return bound
-
-    def third_absolute_moment(self) -> FloatArray:
-        """Mean|z|^3."""
-        moment: FloatArray = (np.abs(self.values) ** 3).sum(axis=1) / self.values.shape[1]
-        return moment
 
     def take(self, rows: IntArray, other: Place, chosen: NDArray[np.bool_]) -> None:
         """Replace rows by the chosen ones of another place of them."""
@@ -82,6 +73,7 @@ class Bundle:
     lift: NDArray[np.intp]  # from the units of the sample
     target: FloatArray
     is_straight: bool  # the pole is at infinity
+    share: FloatArray | None = None  # of each entry, where they have weights
 
     @classmethod
     def of(
@@ -100,13 +92,44 @@ class Bundle:
         wanted = np.where(turned, -target[rows], target[rows])
         total = lift[rows] + roots.lift[rows]
         x = np.asarray(panel.values[run_of(rows)], dtype=np.float64)
-        return cls(x, scale[:, None], offset[:, None], total, wanted, is_straight)
+        share = None
+        if panel.weights is not None:
+            heavy = panel.weights[rows]
+            share = heavy / heavy.sum(axis=1)[:, None]
+        return cls(x, scale[:, None], offset[:, None], total, wanted, is_straight, share)
 
     def some(self, rows: IntArray) -> Bundle:
         """Fewer of them."""
         return Bundle(
-            self.x[rows], self.scale[rows], self.offset[rows], self.lift[rows], self.target[rows], self.is_straight
+            self.x[rows],
+            self.scale[rows],
+            self.offset[rows],
+            self.lift[rows],
+            self.target[rows],
+            self.is_straight,
+            None if self.share is None else self.share[rows],
         )
+
+    # --- means over the entries, tile by tile ---
+
+    def count(self) -> int:
+        """By what sums are divided: the number of entries, or the sum of their shares."""
+        return self.x.shape[1] if self.share is None else 1
+
+    def sum(self, values: FloatArray, part: slice) -> FloatArray:
+        """Over one tile."""
+        total: FloatArray = values.sum(axis=1) if self.share is None else np.vecdot(values, self.share[:, part])
+        return total
+
+    def sum_of_squares(self, values: FloatArray, part: slice) -> FloatArray:
+        """Over one tile."""
+        total: FloatArray = np.vecdot(values, values if self.share is None else values * self.share[:, part])
+        return total
+
+    def third_absolute_moment(self, place: Place) -> FloatArray:
+        """Mean|z|^3."""
+        moment: FloatArray = self.sum(np.abs(place.values) ** 3, slice(None)) / self.count()
+        return moment
 
     # --- the flow ---
 
@@ -141,8 +164,7 @@ class Bundle:
         self, pole: FloatArray, entry: FloatArray, values: FloatArray, steepness: FloatArray
     ) -> tuple[Place, tuple[FloatArray, FloatArray]]:
         """Values from one entry; also the mean of u, and how many deviations it is from that entry."""
-        n_samples = self.x.shape[1]
-        scratch = np.empty((len(self.x), min(n_samples, TILE)))
+        scratch = np.empty((len(self.x), min(self.x.shape[1], TILE)))
         w, g = pole[:, None], entry - self.offset
         v = g + w
         shift, variance, moments = np.zeros(len(pole)), np.zeros(len(pole)), np.zeros((len(pole), 4))
@@ -165,23 +187,23 @@ class Bundle:
                 h /= v
                 h *= p
                 z += h
-            shift += z.sum(axis=1)
-        shift /= n_samples
+            shift += self.sum(z, part)
+        shift /= self.count()
         for part in self._tiles():
             z = values[:, part]
             z -= shift[:, None]
-            variance += np.vecdot(z, z)
-        deviation = np.sqrt(variance / n_samples)
+            variance += self.sum_of_squares(z, part)
+        deviation = np.sqrt(variance / self.count())
         for part in self._tiles():
             h, z = scratch[:, : part.stop - part.start], values[:, part]
             z /= deviation[:, None]
-            moments[:, 0] += z.sum(axis=1)
+            moments[:, 0] += self.sum(z, part)
             np.multiply(z, z, out=h)
-            moments[:, 1] += h.sum(axis=1)
-            moments[:, 3] += np.vecdot(h, h)
+            moments[:, 1] += self.sum(h, part)
+            moments[:, 3] += self.sum_of_squares(h, part)
             h *= z
-            moments[:, 2] += h.sum(axis=1)
-        moments /= n_samples
+            moments[:, 2] += self.sum(h, part)
+        moments /= self.count()
         mean = g[:, 0] if self.is_straight else g[:, 0] / v[:, 0]
         mean = mean + shift
         distance = moments[:, 2] - self.target
@@ -190,10 +212,12 @@ class Bundle:
         if len(lost):
             z = values[lost]
             q = z * z - moments[lost, 2][:, None] * z - 1
-            spread[lost] = (q * q).sum(axis=1) / n_samples
+            spread[lost] = self.some(lost).sum(q * q, slice(None)) / self.count()
         time = -(distance - 3 * moments[:, 0] + 1.5 * (1 - moments[:, 1]) * moments[:, 2]) / (3 * spread)
         change = pole * (time / (deviation + time * (mean - 1)))
-        return Place(pole, values, steepness, deviation, moments, distance, time, change), (mean, shift / deviation)
+        furthest = (moments[:, 3] * self.x.shape[1]) ** 0.25 if self.share is None else np.abs(values).max(axis=1)
+        place = Place(pole, values, steepness, deviation, moments, distance, time, change, furthest)
+        return place, (mean, shift / deviation)
 
     def _tiles(self) -> list[slice]:
         n_samples = self.x.shape[1]
@@ -216,11 +240,10 @@ class Bundle:
 
     def put_right(self, place: Place) -> FloatArray:
         """Correct the values, turn them back, and return the distance then; steepness becomes slope."""
-        n_samples = self.x.shape[1]
         time = np.where(place.is_linear(), place.time, 0.0)
         mean, variance, skewness = place.moments[:, 0], place.moments[:, 1], place.moments[:, 2]
         linear = (1 - variance) / 2 - time * skewness
-        scratch = np.empty((len(self.x), min(n_samples, TILE)))
+        scratch = np.empty((len(self.x), min(self.x.shape[1], TILE)))
         third = np.zeros(len(time))
         turned = np.flatnonzero(self.scale[:, 0] < 0)
         with np.errstate(all="ignore"):  # slopes may be beyond float64
@@ -228,7 +251,7 @@ class Bundle:
             if self.is_straight:
                 mantissa, exponent = np.ones(len(time)), np.zeros(len(time), dtype=np.intc)
             factor = np.ldexp(1 / place.deviation / mantissa, self.lift - exponent)[:, None]
-            moved = np.flatnonzero(np.abs(time) * place.furthest() > _STILL)
+            moved = np.flatnonzero(np.abs(time) * place.furthest > _STILL)
             for part in self._tiles():
                 h, z, p = scratch[:, : part.stop - part.start], place.values[:, part], place.steepness[:, part]
                 if not self.is_straight:
@@ -245,8 +268,8 @@ class Bundle:
                 z += h
                 np.multiply(z, z, out=h)
                 h *= z
-                third += h.sum(axis=1)
+                third += self.sum(h, part)
                 if len(turned):
                     z[turned] *= -1
-        distance: FloatArray = third / n_samples - self.target
+        distance: FloatArray = third / self.count() - self.target
         return distance

@@ -219,8 +219,8 @@ def _carry(
     for first in range(0, n_samples, CHUNK):
         _standardize(z[first : first + CHUNK], shift, deviation)
         _add_four(z[first : first + CHUNK], sums)
-    sums[:5] /= n_samples
-    mean, variance, skewness, kurtosis = sums[1], sums[2], sums[3], sums[4]
+    mean, variance = sums[1] / n_samples, sums[2] / n_samples
+    skewness, kurtosis = sums[3] / n_samples, sums[4] / n_samples
     sign = -1.0 if scale < 0 else 1.0
     spread = kurtosis - skewness * skewness - 1
     gap = sign * target - skewness + 3 * mean - 1.5 * (1 - variance) * skewness

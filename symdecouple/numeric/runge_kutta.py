@@ -16,17 +16,17 @@ Not covered: stiff equations, output between steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.numeric.batch import FloatArray, IntArray
 
-__all__ = ["AfterStep", "AfterStepPullback", "End", "Path", "Rhs", "RhsPullback", "Step", "integrate", "pull_back"]
+__all__ = ["AfterStep", "AfterStepPullback", "End", "IsOver", "Path", "Rhs", "RhsPullback", "Step", "integrate", "pull_back"]
 
 # Values (r, N), positions s (r,), places of these rows in the batch (r,) -> slopes (r, N).
 Rhs: TypeAlias = Callable[[FloatArray, FloatArray, IntArray], FloatArray]
@@ -35,6 +35,8 @@ AfterStep: TypeAlias = Callable[[FloatArray, FloatArray, IntArray], FloatArray]
 # The same arguments and covectors (c, r, N) -> their products with the Jacobian matrix (c, r, N).
 RhsPullback: TypeAlias = Callable[[FloatArray, FloatArray, IntArray, FloatArray], FloatArray]
 AfterStepPullback: TypeAlias = RhsPullback
+# The arguments of `Rhs`, after an accepted step -> which rows need not go on (r,).
+IsOver: TypeAlias = Callable[[FloatArray, FloatArray, IntArray], NDArray[np.bool_]]
 
 NODES = np.array([
     0.0, 0.05260015195876773, 0.0789002279381516, 0.1183503419072274, 0.2816496580927726, 0.3333333333333333, 0.25,
@@ -84,6 +86,21 @@ THIRD = {
     8: -0.4226823213237919, 9: -0.1521609496625161, 10: 0.20136540080403034, 11: 0.02265179219836082,
 }
 
+_ZEROTH = 2  # slopes 0, 1, 2 are kept in the order 2, 1, 0: then those that a sum needs lie side by side
+
+
+def _run(row: dict[int, float]) -> tuple[int, FloatArray]:
+    """Where the slopes of a sum begin, and the weight of each from there on."""
+    weights = {j if j > _ZEROTH else _ZEROTH - j: weight for j, weight in row.items()}
+    first = min(weights)
+    return first, np.array([weights.get(j, 0.0) for j in range(first, max(weights) + 1)])
+
+
+_STAGE_SUMS = [_run(row) for row in STAGES[1:]]
+_STEP_SUM, _FIFTH_SUM, _THIRD_SUM = _run(WEIGHTS), _run(FIFTH), _run(THIRD)
+# For the way back: the weight of slope i in each later stage, and in the step.
+_BACK_SUMS = [np.array([*(row.get(i, 0.0) for row in STAGES[i + 1 :]), WEIGHTS.get(i, 0.0)]) for i in range(len(STAGES))]
+
 _CHUNK = 2**14  # numbers that move together: their slopes stay in the second cache
 _ORDER = 8
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 8.0
@@ -97,6 +114,7 @@ class End(IntEnum):
     REACHED = 0
     STALLED = 1  # steps became too small: a singularity, or a slope that is not finite
     EXHAUSTED = 2  # too many steps
+    OVER = 3  # the caller said that it leads nowhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +161,7 @@ def integrate(
     scale: FloatArray | None = None,
     first_step: FloatArray | None = None,
     after_step: AfterStep | None = None,
+    is_over: IsOver | None = None,
     smallest: float = 2.0**-40,
     max_steps: int = 400,
     store: bool = False,
@@ -163,6 +182,9 @@ def integrate(
         By default as far as the row moves by half of its scale.
     after_step : callable, optional
         ``after_step(values, s, which) -> values``, applied to every accepted point.
+    is_over : callable, optional
+        ``is_over(values, s, which) -> (r,)`` of bool, asked after every accepted step: True ends the path of a row there
+        as `End.OVER`.
     smallest : float
         A step below this part of the way that is done ends the path of a row as `End.STALLED`.
     max_steps : int
@@ -192,7 +214,8 @@ def integrate(
     with np.errstate(all="ignore"):  # what overflows is a failed step
         for which in _chunks(*start.shape):
             h = _first_steps(rhs, start, size, which) if first_step is None else np.minimum(first_step[which], 1.0)
-            _follow(rhs, path, which, h, size * rtol, after_step, smallest, max_steps, tape if store else None)
+            _follow(rhs, path, which, h, size * rtol, after_step, is_over, smallest, max_steps,
+                    tape if store else None)
     return Path(path.values, path.reached, path.ending, path.steps, path.failed, tuple(tape))
 
 
@@ -203,36 +226,53 @@ def _follow(
     h: FloatArray,
     allowed: FloatArray,
     after_step: AfterStep | None,
+    is_over: IsOver | None,
     smallest: float,
     max_steps: int,
     tape: list[Step] | None,
 ) -> None:
     """Step the rows `which` of `path` until none is left on its way."""
+    y, s, allowed = path.values[which], path.reached[which], allowed[which]
+    steps, failed = np.zeros((2, len(which)), dtype=np.intp)
+    slopes, is_new = np.empty((len(STAGES), *y.shape)), np.ones(len(which), dtype=np.bool_)
     while len(which):
-        y, s = path.values[which], path.reached[which]
         is_last = s + _LAST * h >= 1
         h = np.where(is_last, 1 - s, h)
-        slopes = _slopes(rhs, y, s, h, which)
-        error = _error(slopes, h) / allowed[which]
-        moved = y + h[:, None] * _combined(WEIGHTS, slopes)
-        ends = np.where(is_last, 1.0, s + h)
+        slopes[_ZEROTH, is_new] = rhs(*_some(is_new, y, s, which))
+        for i, sums in enumerate(_STAGE_SUMS, 1):
+            slopes[i if i > _ZEROTH else _ZEROTH - i] = rhs(_moved(y, h, slopes, sums), s + NODES[i] * h, which)
+        error = _error(slopes, h) / allowed
         good = error <= 1
-        if after_step is not None and good.any():
-            corrected = after_step(moved[good], ends[good], which[good])
-            moved[good] = corrected
-            good[good] = np.isfinite(corrected).all(axis=1)
-        if tape is not None and good.any():
-            tape.append(Step(which[good], s[good], h[good], y[good]))
-        path.values[which[good]], path.reached[which[good]] = moved[good], ends[good]
-        path.steps[which] += good
-        path.failed[which] += ~good
+        over = np.zeros_like(good)
+        if good.any():
+            moved, ends = _moved(y, h, slopes, _STEP_SUM), np.where(is_last, 1.0, s + h)
+            if after_step is not None:
+                moved[good] = corrected = after_step(*_some(good, moved, ends, which))
+                good[good] = np.isfinite(corrected).all(axis=1)
+            if tape is not None and good.any():
+                tape.append(Step(*_some(good, which, s, h, y)))
+            y, s = np.where(good[:, None], moved, y), np.where(good, ends, s)
+            if is_over is not None:
+                over[good] = is_over(*_some(good, y, s, which))
+        steps += good
+        failed += ~good
         h = h * _factor(error, good)
-        done = path.reached[which] == 1
-        stalled = ~done & ((h < smallest * path.reached[which]) | (h < _TINY))
-        tired = ~done & ~stalled & (path.steps[which] + path.failed[which] >= max_steps)
-        path.ending[which[stalled]], path.ending[which[tired]] = End.STALLED, End.EXHAUSTED
-        left = ~(done | stalled | tired)
-        which, h = which[left], h[left]
+        done = s == 1
+        over &= ~done
+        stalled = ~done & ~over & ((h < smallest * s) | (h < _TINY))
+        tired = ~done & ~over & ~stalled & (steps + failed >= max_steps)
+        gone = done | over | stalled | tired
+        is_new = good
+        if gone.any():
+            at = which[gone]
+            path.values[at], path.reached[at], path.steps[at], path.failed[at] = y[gone], s[gone], steps[gone], failed[gone]
+            for flags, end in ((stalled, End.STALLED), (tired, End.EXHAUSTED), (over, End.OVER)):
+                path.ending[which[flags]] = end
+            left = ~gone
+            y, s, h, which, allowed, steps, failed, is_new = _some(left, y, s, h, which, allowed, steps, failed, is_new)
+            kept = slopes[_ZEROTH, left]
+            slopes = np.empty((len(STAGES), *y.shape))
+            slopes[_ZEROTH] = kept
 
 
 def pull_back(
@@ -254,10 +294,11 @@ def pull_back(
     tape : sequence of Step
         Of `integrate` with ``store=True``.
     rhs : callable
-        The same right-hand side: stages are computed again rather than kept.
+        The same right-hand side, asked again for the twelve stages of each step.
     rhs_pullback : callable
         ``(values (r, N), s (r,), which (r,), covectors (c, r, N)) -> (c, r, N)``, the product with the transposed
-        Jacobian matrix of `rhs`. It may add up what belongs to parameters on the way: each stage is visited once.
+        Jacobian matrix of `rhs`. It may add up what belongs to parameters on the way: each stage of a step is visited
+        once, the last one first.
     covectors : array (c, R, N)
     after_step_pullback : callable, optional
         That of `after_step`, with the values before they were moved.
@@ -281,54 +322,48 @@ def _step_back(
     covectors: FloatArray,
     after_step_pullback: AfterStepPullback | None,
 ) -> FloatArray:
-    stages: list[FloatArray] = []
-    slopes = _slopes(rhs, step.values, step.begin, step.size, step.which, stages)
-    h = step.size[:, None]
+    y, h = step.values, step.size
+    slopes, stages = np.empty((len(STAGES), *y.shape)), [y]
+    slopes[_ZEROTH] = rhs(y, step.begin, step.which)
+    for i, sums in enumerate(_STAGE_SUMS, 1):
+        stages.append(_moved(y, h, slopes, sums))
+        slopes[i if i > _ZEROTH else _ZEROTH - i] = rhs(stages[i], step.begin + NODES[i] * h, step.which)
     if after_step_pullback is not None:
-        moved = step.values + h * _combined(WEIGHTS, slopes)
-        covectors = after_step_pullback(moved, step.begin + step.size, step.which, covectors)
-    pulled: dict[int, FloatArray] = {}
+        moved = _moved(y, h, slopes, _STEP_SUM)
+        covectors = after_step_pullback(moved, step.begin + h, step.which, covectors)
+    pulled = np.empty((len(STAGES) + 1, *covectors.shape))
+    pulled[-1] = covectors
     for i in reversed(range(len(STAGES))):
-        later = {j: STAGES[j][i] for j in range(i + 1, len(STAGES)) if i in STAGES[j]}
-        at_slope = _combined(later, pulled) if later else np.zeros_like(covectors)
-        if i in WEIGHTS:
-            at_slope = at_slope + WEIGHTS[i] * covectors
-        pulled[i] = rhs_pullback(stages[i], step.begin + NODES[i] * step.size, step.which, h * at_slope)
-    return covectors + _combined(dict.fromkeys(pulled, 1.0), pulled)
+        at_slope = np.einsum("j,jcrn->crn", _BACK_SUMS[i], pulled[i + 1 :])
+        at_slope *= h[:, None]
+        pulled[i] = rhs_pullback(stages[i], step.begin + NODES[i] * h, step.which, at_slope)
+    back: FloatArray = np.add.reduce(pulled, axis=0)
+    return back
 
 
-def _slopes(
-    rhs: Rhs,
-    y: FloatArray,
-    s: FloatArray,
-    h: FloatArray,
-    which: IntArray,
-    stages: list[FloatArray] | None = None,
-) -> list[FloatArray]:
-    slopes: list[FloatArray] = []
-    for node, weights in zip(NODES, STAGES, strict=True):
-        stage = y + h[:, None] * _combined(weights, slopes) if weights else y
-        slopes.append(rhs(stage, s + node * h, which))
-        if stages is not None:
-            stages.append(stage)
-    return slopes
+def _some(flags: NDArray[np.bool_], *arrays: Any) -> tuple[Any, ...]:
+    """The rows that are flagged; without a copy where they all are."""
+    return arrays if flags.all() else tuple(array[flags] for array in arrays)
 
 
-def _combined(weights: Mapping[int, float], vectors: Sequence[FloatArray] | Mapping[int, FloatArray]) -> FloatArray:
-    """Sum up weight times vector, entry by entry: a matrix product would round by the place in the batch."""
-    places = iter(weights.items())
-    j, weight = next(places)
-    total: FloatArray = weight * vectors[j]
-    scratch = np.empty_like(total)
-    for j, weight in places:
-        np.multiply(vectors[j], weight, out=scratch)
-        total += scratch
+def _moved(y: FloatArray, h: FloatArray, slopes: FloatArray, sums: tuple[int, FloatArray]) -> FloatArray:
+    """y + h times the sum of weight times slope."""
+    moved = _sum(slopes, sums)
+    moved *= h[:, None]
+    moved += y
+    return moved
+
+
+def _sum(slopes: FloatArray, sums: tuple[int, FloatArray]) -> FloatArray:
+    """Entry by entry: a matrix product would round by the place in the batch."""
+    first, weights = sums
+    total: FloatArray = np.einsum("j,jrn->rn", weights, slopes[first : first + len(weights)])
     return total
 
 
-def _error(slopes: Sequence[FloatArray], h: FloatArray) -> FloatArray:
+def _error(slopes: FloatArray, h: FloatArray) -> FloatArray:
     """Root mean square of the error of each row; the estimate of order 3 tempers that of order 5."""
-    fifth, third = _combined(FIFTH, slopes), _combined(THIRD, slopes)
+    fifth, third = _sum(slopes, _FIFTH_SUM), _sum(slopes, _THIRD_SUM)
     five, three = np.vecdot(fifth, fifth), np.vecdot(third, third)
     both = np.sqrt((five + 0.01 * three) * fifth.shape[1])
     error: FloatArray = h * np.divide(five, both, out=np.zeros_like(five), where=both != 0)

@@ -6,7 +6,6 @@ precision is asked for, the exact numbers that were given.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.batch import EMPTY, INFINITE, NAN_INPUT, SINGLE, Answer, OnRefusal
+from symdecouple.numeric.batch import (
+    EMPTY,
+    INFINITE,
+    NAN_INPUT,
+    SINGLE,
+    Answer,
+    Axis,
+    OnRefusal,
+    as_rows,
+    normalized_axes,
+)
 from symdecouple.numeric.intake import take_numbers
 
 __all__ = ["Batch"]
@@ -23,32 +32,66 @@ __all__ = ["Batch"]
 
 @dataclass(slots=True)
 class Batch:
-    """Sample vectors as rows, and what became of each."""
+    """Sample vectors as rows, and what became of each.
+
+    Attributes
+    ----------
+    name : str
+        Of the function that was called, for messages.
+    shape : tuple of int
+        Of the batch, without the sample axes.
+    rows : array (R, N)
+        Sample vectors, those on a grid flattened in C order.
+    axes : tuple of int
+        The sample axes of the input.
+    grid : tuple of int
+        Their lengths.
+    single : bool
+        Whether the input had 32 or 16 bits.
+    """
 
     name: str
     shape: tuple[int, ...]
     rows: NDArray[Any]
-    axis: int
+    axes: tuple[int, ...]
+    grid: tuple[int, ...]
     single: bool
     answers: dict[int, NDArray[Any]] = field(default_factory=dict)
     refusals: dict[int, Outcome] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, name: str, samples: Any, axis: int, exact: bool) -> Batch:
-        """Take array-like samples; with `exact`, numbers are kept as they were given."""
+    def of(cls, name: str, samples: Any, axis: Axis, exact: bool, filtered: int | None = None) -> Batch:
+        """Take array-like samples.
+
+        Parameters
+        ----------
+        name : str
+        samples : array_like
+        axis : int, tuple of int, or None
+            The sample axes; None for as many of the last ones as the filters have, one without filters.
+        exact : bool
+            Keep numbers as they were given.
+        filtered : int, optional
+            The dimension of the filters that will be applied to the samples.
+        """
         given = take_numbers(samples)
         if given.masked is not None and given.masked.any():
             raise InvalidInput(f"{name}: masked entries are not left out of sample vectors; compress each row first")
         array = given.array
-        if array.ndim == 0:
-            raise InvalidInput(f"{name} takes sample vectors (..., N), got one number")
-        if isinstance(axis, bool) or not isinstance(axis, int) or not -array.ndim <= axis < max(array.ndim, 1):
-            raise InvalidInput(f"{name}: axis={axis!r} was given for samples of shape {array.shape}")
-        moved = np.moveaxis(array, axis, -1)
+        ndim = filtered or 1
+        if array.ndim < ndim:
+            what = "one number" if array.ndim == 0 else f"an array of shape {array.shape}"
+            wanted = "sample vectors (..., N)" if ndim == 1 else f"samples on grids of {ndim} dimensions"
+            raise InvalidInput(f"{name} takes {wanted}, got {what}")
+        axes = normalized_axes(tuple(range(-ndim, 0)) if axis is None else axis, array.shape)
+        if filtered is not None and len(axes) != filtered:
+            raise InvalidInput(f"{name}: axis={axis!r} was given; the filters have {filtered} dimension(s), and so many "
+                               "sample axes are needed")
+        axes = tuple(sorted(axes))
         single = array.dtype in (np.float16, np.float32)
-        kind = object if exact else np.float64
-        rows = moved.reshape(math.prod(moved.shape[:-1]), moved.shape[-1])
-        return cls(name, moved.shape[:-1], _converted(rows, kind), axis % array.ndim, single)
+        kept = tuple(n for i, n in enumerate(array.shape) if i not in axes)
+        grid = tuple(array.shape[i] for i in axes)
+        return cls(name, kept, _converted(as_rows(array, axes), object if exact else np.float64), axes, grid, single)
 
     def open_rows(self) -> Iterator[int]:
         """Yield the rows that can be asked; the others are refused here."""
@@ -71,15 +114,15 @@ class Batch:
         self.refusals[index] = outcome
 
     def result(self, shape: tuple[int, ...] | None) -> NDArray[Any]:
-        """Return all answers, NaN where there is none; a shape of None is that of the samples themselves."""
-        each = (self.rows.shape[-1],) if shape is None else shape
+        """Return all answers of this shape, NaN where there is none; a shape of None is that of the samples."""
+        each = self.grid if shape is None else shape
         out = np.full((len(self.rows), *each), np.nan, dtype=self.rows.dtype)
         for index, values in self.answers.items():
-            out[index] = values
+            out[index] = values.reshape(each)
         out = out.reshape(*self.shape, *each)
         if self.single and out.dtype == np.float64:
             out = out.astype(np.float32)
-        return np.moveaxis(out, -1, self.axis) if shape is None else out
+        return np.moveaxis(out, range(-len(self.axes), 0), self.axes) if shape is None else out
 
     def deliver(self, result: Any, on_refusal: OnRefusal) -> Any:
         """Report the refused rows as the caller wants them reported."""

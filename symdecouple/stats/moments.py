@@ -10,44 +10,30 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any, get_args
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from symdecouple.errors import InvalidInput
-from symdecouple.numeric.batch import (
-    Answer,
-    Axis,
-    FloatArray,
-    Kernel,
-    NanPolicy,
-    OnRefusal,
-    Panel,
-    RowValues,
-    as_rows,
-    check_choice,
-    fill,
-    normalized_axes,
-)
-from symdecouple.numeric.intake import Numbers, exact, is_exact_in_float64, take_numbers
-from symdecouple.numeric.moment_basis import power_means
+from symdecouple.numeric.batch import Axis, FloatArray, NanPolicy, OnRefusal, Panel, RowValues
+from symdecouple.numeric.moment_basis import Weights, power_means
 from symdecouple.numeric.moment_levels import (
     HIGHEST,
     decoupled_rows,
     gaussian_moments,
-    place_and_scale,
     standardized_reference,
 )
 from symdecouple.numeric.moment_path_jit import KERNELS
 from symdecouple.numeric.power_sums import (
     ZERO_VARIANCE,
     blocks,
+    place_and_scale,
     standardized_moments as moments_of_blocks,
     to_unit_range,
 )
+from symdecouple.numeric.weighted_levels import shares, weighted_decoupled_rows
+from symdecouple.stats.orders import Orders
 
 __all__ = ["blest", "decoupled_moments", "standardized_moments"]
 
@@ -62,6 +48,7 @@ def decoupled_moments(
     keepdims: bool = False,
     *,
     reference: str | Sequence[float] = "gaussian",
+    weights: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """Mean, variance, skewness, orthokurtosis and the decoupled moments above, up to an order.
@@ -86,6 +73,8 @@ def decoupled_moments(
     reference : "gaussian" or sequence of float
         Raw moments Mean(x), Mean(x**2), .. that the levels are brought to, order - 1 of them or more. Those of the
         standard normal law, 0, 1, 0, 3, 0, 15, .., unless given.
+    weights : array_like, optional
+        How often each entry counts, as in `skewness`.
     on_refusal : {"warn", "raise", "return"}
         For samples that lack a level: NaN from there on and one `RefusalWarning`; `Refused` once all are done; or no
         signal, and the result is ``(values, outcomes)``.
@@ -102,18 +91,20 @@ def decoupled_moments(
         `a` does not hold real numbers, `order` or `reference` does not fit, `axis` does not exist.
     Refused
         With ``on_refusal="raise"``: a sample is constant, has no zero skewness (Theorem C), or cannot reach the
-        reference of a moment. Kurtosis 3 takes at least 7 samples, a sixth moment of 15 at least 22.
+        reference of a moment (kurtosis 3 takes at least 7 samples, a sixth moment of 15 at least 22); or its variance
+        is not 0 but too small or too large for the type of the result ("out of range"), which leaves all other orders.
 
     Notes
     -----
     Orders 1 to 4 are good to 1e-13, those above to about 1e-10 in units of Mean|z|^k; fewer digits, but half of them at
     least, where a sample is crowded into as many clusters as the order of a level, or refused ("beyond float64").
-    Means and variances that float64 cannot hold are infinite or 0. Cost: about 3 microseconds an entry near a normal
+    Cost: about 3 microseconds an entry near a normal
     law, 10 where it is skewed.
 
     Where numba is installed, large input is answered by compiled loops, some twenty to fifty times faster: above 1e5
     elements once they lie compiled on the disk, else where NumPy would take more than five seconds. The two agree to
-    about 1e-11; within each, a sample's result is the same to the last bit in any batch.
+    about 1e-11; within each, a sample's result is the same to the last bit in any batch. Samples with weights are
+    answered by NumPy.
 
     Orders 1 to 4 are mutually decoupled, and each order above from its neighbours up to a few degrees on average
     (condition C2 fails there, and nothing exact exists: Theorem H).
@@ -144,9 +135,12 @@ def decoupled_moments(
     compiled = KERNELS.are_wanted(int(size) if isinstance(size, int | np.integer) else 0)
 
     def kernel(panel: Panel) -> RowValues:
+        if panel.weights is not None:
+            return weighted_decoupled_rows(panel, order, goal)
         return decoupled_rows(panel, order, goal, compiled=compiled)
 
-    return _reduce_orders("decoupled_moments", a, order, kernel, axis, nan_policy, keepdims, on_refusal, centre**2)
+    orders = Orders("decoupled_moments", order, axis, nan_policy, keepdims, on_refusal, added=centre**2)
+    return orders.reduce(a, weights, kernel)
 
 
 def standardized_moments(
@@ -156,6 +150,7 @@ def standardized_moments(
     nan_policy: NanPolicy = "propagate",
     keepdims: bool = False,
     *,
+    weights: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """Mean, variance, and the standardized central moments from the skewness up to an order.
@@ -178,7 +173,7 @@ def standardized_moments(
     def kernel(panel: Panel) -> RowValues:
         return _standardized_rows(panel, order, shifted=False)
 
-    return _reduce_orders("standardized_moments", a, order, kernel, axis, nan_policy, keepdims, on_refusal)
+    return Orders("standardized_moments", order, axis, nan_policy, keepdims, on_refusal).reduce(a, weights, kernel)
 
 
 def blest(
@@ -188,6 +183,7 @@ def blest(
     nan_policy: NanPolicy = "propagate",
     keepdims: bool = False,
     *,
+    weights: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """Standardized moments whose even orders from 4 on are the smallest over all shifts.
@@ -224,7 +220,7 @@ def blest(
     def kernel(panel: Panel) -> RowValues:
         return _standardized_rows(panel, order, shifted=True)
 
-    return _reduce_orders("blest", a, order, kernel, axis, nan_policy, keepdims, on_refusal)
+    return Orders("blest", order, axis, nan_policy, keepdims, on_refusal).reduce(a, weights, kernel)
 
 
 # --- kernels ---
@@ -237,25 +233,26 @@ def _standardized_rows(panel: Panel, order: int, shifted: bool) -> RowValues:
     varying = np.flatnonzero(panel.low < panel.high)
     if order > 3 and len(varying):
         to_unit = to_unit_range(panel)
-        found = moments_of_blocks(panel.values, varying, 3, to_unit)
+        found = moments_of_blocks(panel.values, varying, 3, to_unit, panel.weights)
         for part in blocks(len(varying), panel.values.shape[1]):
             z = panel.values[varying[part]].astype(np.float64)
             to_unit(z, varying[part])
             z -= found.mean[part, None]
             z /= found.deviation[part, None]
-            values[varying[part], 3:] = _higher(z, order, shifted)
+            share = None if panel.weights is None else shares(panel.weights[varying[part]])
+            values[varying[part], 3:] = _higher(z, order, shifted, share)
     refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(panel.low == panel.high)} if order > 2 else {}
     return RowValues(values[:, :order], refusals)
 
 
-def _higher(z: FloatArray, order: int, shifted: bool) -> FloatArray:
+def _higher(z: FloatArray, order: int, shifted: bool, share: Weights) -> FloatArray:
     """Moments 4..order of standardized rows, (r, order - 3); even ones at their best shift, if wanted."""
-    means = power_means(z, order)
+    means = power_means(z, order, share)
     higher = means[4:].T.copy()
     if shifted:
         for k in range(4, order + 1, 2):
             c = _best_shift(means[:k])
-            higher[:, k - 4] = power_means(z - c[:, None], k)[k]
+            higher[:, k - 4] = power_means(z - c[:, None], k, share)[k]
     return higher
 
 
@@ -265,6 +262,7 @@ def _best_shift(means: FloatArray) -> FloatArray:
     c = np.zeros(means.shape[1])
     reach = 2 * np.abs(means[k - 1]) ** (1 / (k - 1)) + 2  # a sample's L_(k-1) centre is not farther from its mean
     low, high = -reach, reach
+    settled = np.zeros(len(c), dtype=np.bool_)  # such a sample stays, whatever its neighbours do
     for _ in range(_NEWTON):
         value = sum(math.comb(k - 1, j) * means[k - 1 - j] * (-c) ** j for j in range(k))
         slope = (k - 1) * sum(math.comb(k - 2, j) * means[k - 2 - j] * (-c) ** j for j in range(k - 1))
@@ -272,14 +270,15 @@ def _best_shift(means: FloatArray) -> FloatArray:
         step = value / slope
         proposed = c + step
         inside = (low < proposed) & (proposed < high)
-        moved = np.where(value == 0, c, np.where(inside, proposed, (low + high) / 2))
-        if np.all(np.abs(moved - c) <= 1e-15 * reach):
-            return moved
+        moved = np.where((value == 0) | settled, c, np.where(inside, proposed, (low + high) / 2))
+        settled |= np.abs(moved - c) <= 1e-15 * reach
         c = moved
+        if settled.all():
+            break
     return c
 
 
-# --- arguments and the frame ---
+# --- arguments ---
 
 
 def _order(order: object) -> int:
@@ -306,67 +305,3 @@ def _reference(reference: str | Sequence[float], order: int) -> tuple[float, ...
     if len(values) < order - 1:
         raise InvalidInput(f"{len(values)} reference moments were given, at least order - 1 = {order - 1} are expected")
     return values[: order - 1]
-
-
-@dataclass(slots=True)
-class _Orders(Answer):
-    """As many values a sample as there are orders."""
-
-    order: int = 1
-
-    def __post_init__(self) -> None:
-        self.values = np.full((math.prod(self.shape), self.order), np.nan)
-
-
-def _reduce_orders(
-    name: str,
-    a: Any,
-    order: int,
-    kernel: Kernel,
-    axis: Axis,
-    nan_policy: NanPolicy,
-    keepdims: bool,
-    on_refusal: OnRefusal,
-    added: float = 0.0,
-) -> Any:
-    """As `reduce_rows`, with orders on a last axis; `added` to the variance is the second moment of the reference."""
-    check_choice("nan_policy", nan_policy, get_args(NanPolicy))
-    check_choice("on_refusal", on_refusal, get_args(OnRefusal))
-    given = take_numbers(a)
-    if given.array.ndim == 0:
-        given = Numbers(given.array.reshape(1), None if given.masked is None else given.masked.reshape(1))
-    axes = normalized_axes(axis, given.array.shape)
-    answer = _Orders(name, tuple(n for i, n in enumerate(given.array.shape) if i not in axes), order=order)
-    with np.errstate(all="ignore"):
-        fill(answer, as_rows(given.array, axes), given.masked, axes, kernel, nan_policy)
-        for i, mean, variance in _exact_rows(given, axes):
-            if not np.isnan(answer.values[i, 0]):
-                answer.values[i, :2] = (mean, variance + added)[:order]
-        shape = tuple(1 if i in axes else n for i, n in enumerate(given.array.shape)) if keepdims else answer.shape
-        result = answer.values.astype(given.result_type).reshape(*shape, order)
-    return answer.deliver(result, on_refusal)
-
-
-def _exact_rows(given: Numbers, axes: tuple[int, ...]) -> Iterator[tuple[int, float, float]]:
-    """Mean and variance of rows that are centred exactly before they are rounded: the kernel cannot see them."""
-    rows = as_rows(given.array, axes)
-    hidden = None if given.masked is None else as_rows(given.masked, axes)
-    if rows.dtype.kind == "f" or rows.dtype.itemsize <= 4 or not rows.shape[1]:
-        return
-    for i, row in enumerate(rows):
-        kept = row if hidden is None else row[~hidden[i]]
-        if not len(kept) or (kept.dtype.kind in "iu" and is_exact_in_float64(kept.min(), kept.max())):
-            continue
-        numbers = [exact(value) for value in kept.tolist()]
-        finite = [value for value in numbers if not isinstance(value, float)]
-        if finite:
-            mean = Fraction(sum(finite)) / len(finite)
-            variance = sum(((value - mean) ** 2 for value in finite), Fraction(0)) / len(finite)
-            yield i, _rounded(mean), _rounded(variance)
-
-
-def _rounded(value: Fraction) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf

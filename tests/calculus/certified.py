@@ -10,7 +10,7 @@ from sympy import Symbol, cos, exp, sin
 from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.independence import check_independence
-from symdecouple.language.filters import shift
+from symdecouple.language.filters import Filter, shift
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, sample, x
 from symdecouple.language.statistics import kurtosis, variance
@@ -26,6 +26,10 @@ VERDICTS: dict[str, Verdict] = {
     "functions": check_frobenius([m, v, kurtosis()]),
     "one size": check_frobenius(FOUR[:3], n_samples=5),
     "filtered": check_frobenius([m, s, Mean(x * shift(1)(x))], n_samples=5),
+    "mirrored": check_frobenius(
+        [m, *(Mean(Filter(k, boundary="half-sample")(x) ** 2) for k in ([-1, 2, -1], [1, 2, 1]))], n_samples=6
+    ),
+    "kernels": check_frobenius([Mean(Filter("h")(x) ** 2), Mean(Filter("h")(x) ** 4)]),
     "refuted": check_frobenius(FOUR),
     "refuted at": check_frobenius(FOUR, n_samples=6),
     "intervals": check_frobenius([Mean(sin(x)), Mean(cos(x))]),

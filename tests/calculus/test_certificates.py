@@ -140,7 +140,8 @@ def test_the_size_of_a_proof() -> None:
     explicit = VERDICTS["explicit proof"].certificate
     for bad in (None, 2, 4):
         assert rejected(changed(explicit, n_samples=bad)), bad
-    assert rejected(changed(VERDICTS["filtered"].certificate, n_samples=None)), "filters: for the stated N only"
+    assert changed(VERDICTS["filtered"].certificate, n_samples=None).verify(), "circular filters commute at every N"
+    assert rejected(changed(VERDICTS["mirrored"].certificate, n_samples=None)), "other boundaries: for the stated N only"
 
 
 # --- witnesses --------------------------------------------------------------------------------------------------
@@ -156,6 +157,7 @@ WITNESSED = [
     "independent at",
     "explicit",
     "domain",
+    "kernels",
 ]
 
 
@@ -185,6 +187,19 @@ def tampered(w: Witness) -> dict[str, list[Witness]]:
             if w.parameters
             else []
         ),
+        "kernels": [
+            dataclasses.replace(w, kernels=bad) for bad in ((("nosuch", (Fraction(1),), 0),), ((1, 2),), None, 3)
+        ]
+        + (
+            [
+                dataclasses.replace(w, kernels=bad)
+                for name, taps, origin in w.kernels
+                for bad in ((), ((name, taps[:2], 0),), ((name, (taps[0] + 1, *taps[1:]), origin),), ((name, (), 0),))
+            ]
+            if w.kernels
+            else []
+        ),
+        "grid": [dataclasses.replace(w, grid=bad) for bad in ((size,), (1, size), (2, 2), None)],
         "columns": [
             dataclasses.replace(w, columns=bad)
             for bad in (w.columns[:-1], (*w.columns, 9), tuple(reversed(w.columns)), (0, *w.columns[1:]), (), None)

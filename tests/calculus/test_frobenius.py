@@ -14,7 +14,6 @@ from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.errors import InvalidInput
 from symdecouple.language.feature import FeatureSet
-from symdecouple.language.filters import Filter, shift
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, sample, x
 from symdecouple.language.statistics import central_moment, kurtosis, skewness, variance
@@ -261,19 +260,6 @@ def test_a_division_by_a_hidden_zero_is_not_decided() -> None:
 def test_what_is_out_of_reach_is_undecided_or_right_but_never_raises(features: list[Any]) -> None:
     verdict = check_frobenius(features, budget=5)
     assert verdict.certificate is None or verdict.certificate.verify()
-
-
-def test_filtered_features_are_decided_for_one_size_only() -> None:
-    features = [m, Mean(x**2), Mean(x * shift(1)(x))]
-    generic = check_frobenius(features)
-    assert generic.status is Status.UNDECIDED and "n_samples=N" in generic.reason
-    decided(features, Status.PROVED, n_samples=6)
-    high = Filter([-1, 2, -1])
-    decided([m, Mean(high(x) ** 2)], Status.PROVED, n_samples=5)
-    decided([Mean(x**2), Mean(high(x) ** 3)], Status.PROVED, n_samples=5)
-    decided([m, v, Mean(high(x) ** 2), Mean(x**3)], Status.REFUTED, n_samples=6)
-    with pytest.raises(InvalidInput, match="bind"):
-        check_frobenius([m, Mean(Filter("h")(x) ** 2)], n_samples=5)
 
 
 # --- input ------------------------------------------------------------------------------------------------------

@@ -135,9 +135,14 @@ def test_unattainable_moments_before_it_are_found() -> None:
         decouple([Mean(x), Mean(x**2), NAMED], [2, 3])
 
 
-def test_coordinates_do_not_go_along() -> None:
-    with pytest.raises(NoClosedForm, match="explicit coordinates"):
-        decouple([coordinates(3)[0], NAMED], [1])
+def test_coordinates_go_along() -> None:
+    """x1 = 1 leaves the other coordinates where they are."""
+    plan = decouple([coordinates(3)[0], NAMED], [1])
+    rows = np.array([[2.0, 3, 5], [-1, 0, 4]])
+    moved = rows.copy()
+    moved[:, 0] = 1
+    np.testing.assert_array_equal(plan.normalize(rows), moved)
+    np.testing.assert_array_equal(plan.transform(rows), np.stack([rows[:, 0], peakedness(moved)], axis=1))
 
 
 def test_failing_rows_leave_the_others_alone() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sympy import cos, sin
 
-from symdecouple import Mean, NoClosedForm, decouple, kurtosis, variance, x
+from symdecouple import Mean, decouple, kurtosis, variance, x
 from symdecouple.families.moments import raw_moments, standardized_moments
 
 
@@ -74,8 +74,3 @@ def test_rows_drop_out_where_they_have_no_level() -> None:
     assert np.isfinite(values[1, 2]) and np.isnan(values[1, 3])  # the kurtosis of four values is 7/3 at most
     alone = plan.transform(rows[1], on_refusal="return")[0]
     np.testing.assert_array_equal(alone[:3], values[1, :3])
-
-
-def test_gradients_along_the_narrow_path_are_float64() -> None:
-    with pytest.raises(NoClosedForm, match="float64 only"):
-        decouple(raw_moments(3), path="narrow").gradients([1, 2, 3, 5], dps=20)

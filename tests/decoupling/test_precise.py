@@ -10,11 +10,11 @@ from symdecouple.families.moments import raw_moments
 
 def test_reductions_are_numbers() -> None:
     with mpmath.workdps(30):
-        array = Precise.of([mpmath.mpf(1) / 3, mpmath.mpf(2)], 30, mpmath.mpf(0))
+        array = Precise.of([mpmath.mpf(1) / 3, mpmath.mpf(2)], 30, mpmath.mpf(0), mpmath.mpf(10) ** -30)
         for one in (array.sum(), array @ array, array[0], np.max(array), abs(array).max()):
             assert isinstance(one, mpmath.mpf)
         assert isinstance(array + 1, Precise) and (array + 1).dps == 30
-        assert array[:1].residual == 0
+        assert array[:1].residual == 0 and array[:1].error == mpmath.mpf(10) ** -30
 
 
 def test_residuals_come_with_every_row() -> None:
@@ -26,3 +26,75 @@ def test_residuals_come_with_every_row() -> None:
             assert residual < mpmath.mpf(10) ** -40
             reached = [sum(v**k for v in row) / 6 for k in (1, 2, 3)]
             assert max(abs(a - b) for a, b in zip(reached, (0, 1, 0), strict=True)) < mpmath.mpf(10) ** -38
+
+
+def test_errors_come_with_every_row_and_are_not_below_rounding() -> None:
+    samples = [[1, 2, 3, 5, 8, 13], [-1, 0, 2, 4, 4, 6]]
+    plan = decouple(raw_moments(3))
+    for found in (plan.transform(samples, dps=30), plan.normalize(samples, 2, dps=30), plan.gradients(samples, dps=30)):
+        assert found.error.shape == (2,)
+        assert all(mpmath.mpf(10) ** -31 < e < mpmath.mpf(10) ** -29 for e in found.error)
+    one = plan.denormalize([-1, 0, 0, 1], [2, 5, 0], 2, dps=30)
+    assert mpmath.mpf(10) ** -31 < one.error < mpmath.mpf(10) ** -29
+
+
+def test_the_error_of_a_narrow_level_is_that_of_its_path() -> None:
+    plan = decouple(MIXED, [0, 1, Rational(2, 5), 0])
+    ends = [plan.normalize(POINTS, 3, dps=dps) for dps in (8, 25)]
+    with mpmath.workdps(30):
+        gap = max(abs(a - b) for a, b in zip(*ends, strict=True))
+        assert 0 < gap < 10 * ends[0].error
+        assert ends[1].error < mpmath.mpf(10) ** -24
+
+
+def test_gradients_along_both_ways_to_28_digits() -> None:
+    closed, narrow = (decouple(raw_moments(4), path=path) for path in ("auto", "narrow"))
+    assert closed.choice.is_closed(3) and not narrow.choice.is_closed(1)
+    sample = [1, 2, 3, 5, 8, 13]
+    one, other = closed.gradients(sample, dps=30), narrow.gradients(sample, dps=30)
+    with mpmath.workdps(40):
+        for a, b in zip(one, other, strict=True):
+            assert max(abs(a - b)) < mpmath.mpf(10) ** -28 * max(abs(a))
+    assert one.error < mpmath.mpf(10) ** -29 and other.error < mpmath.mpf(10) ** -29
+
+
+def test_gradients_of_a_set_without_closed_forms() -> None:
+    """Float64 has another method: the discrete adjoint of its steps."""
+    plan = decouple(MIXED, [0, 1, Rational(2, 5), 0])
+    assert [plan.choice.is_closed(k) for k in (2, 3)] == [True, False]
+    before = mpmath.mp.prec
+    precise = plan.gradients(POINTS, dps=20)
+    assert mpmath.mp.prec == before
+    np.testing.assert_allclose(plan.gradients(POINTS), precise.astype(float), atol=1e-9)
+    assert precise.error < mpmath.mpf(10) ** -18
+    with mpmath.workdps(30):
+        assert abs(precise[3].sum()) < mpmath.mpf(10) ** -18
+        assert abs(sum(precise[3] * as_multiprecision(POINTS))) < mpmath.mpf(10) ** -18  # any scale is the same shape
+
+
+@pytest.mark.slow
+def test_gradients_of_moments_do_not_see_shift_and_scale() -> None:
+    sample = [1, 2, 3, 5, 8, 13, 4, 17]
+    found = decouple(raw_moments(6)).gradients(sample, dps=30)
+    with mpmath.workdps(40):
+        sizes = [mpmath.sqrt(sum(v * v)) for v in found]
+        assert abs(found[0].sum() - 1) < mpmath.mpf(10) ** -28
+        for g, size in zip(found[1:], sizes[1:], strict=True):
+            assert abs(g.sum()) < mpmath.mpf(10) ** -28 * size
+        for g, size in zip(found[2:], sizes[2:], strict=True):
+            assert abs(sum(g * as_multiprecision(sample))) < mpmath.mpf(10) ** -27 * size
+
+
+def test_refused_rows_are_nan_and_the_others_are_there() -> None:
+    plan = decouple(raw_moments(4), path="narrow")
+    rows = [[3, 3, 3, 3, 3], [1, 2, 3, 5, 8]]
+    found, outcomes = plan.gradients(rows, dps=12, on_refusal="return")
+    assert [o.ok for o in outcomes] == [False, True] and outcomes[0].reason == "critical point"
+    assert all(mpmath.isnan(v) for v in found[0, 2:].flat)
+    np.testing.assert_allclose(plan.gradients(rows[1]), found[1].astype(float), atol=1e-9)
+
+
+def test_a_black_box_has_no_digits() -> None:
+    box = black_box(lambda rows: np.mean(rows**4, axis=-1), name="fourth")
+    with pytest.raises(NoClosedForm, match="float64 only"):
+        decouple([Mean(x), Mean(x**2), box], [0, 1, None]).gradients([1, 2, 4], dps=20)

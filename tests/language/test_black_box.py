@@ -16,7 +16,7 @@ from symdecouple.language.black_box import BlackBox
 from symdecouple.language.feature import Feature, FeatureSet, Group
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, x
-from symdecouple.numeric.compiled import CompiledFeatures
+from symdecouple.numeric.feature_rows import CompiledFeatures
 from symdecouple.verdict import Status
 
 

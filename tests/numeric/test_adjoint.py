@@ -83,7 +83,11 @@ def test_coarse_steps_are_differentiated_as_they_are() -> None:
         begun = coarse.follow(y, 4, 1.3, store=True).parts[1].level
         for i, size in enumerate(sizes):
             h, last = np.array([size]), i + 1 == len(sizes)
-            y = y + h * rk._combined(rk.WEIGHTS, rk._slopes(begun.slope, y, np.zeros(1), h, row))
+            slopes: list[Array] = []
+            for stage in (*rk.STAGES, rk.WEIGHTS):
+                moved = y + h * sum(weight * slopes[j] for j, weight in stage.items())
+                slopes.append(begun.slope(moved, np.zeros(1), row))
+            y = moved
             y = begun.corrected(y, np.ones(1) if last else np.array([sum(sizes[: i + 1])]), row)
         for _ in range(3):
             y = begun.corrected(y, np.ones(1), row)

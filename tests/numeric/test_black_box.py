@@ -21,8 +21,8 @@ from symdecouple.language.sample import x
 from symdecouple.language.statistics import kurtosis, skewness, variance
 from symdecouple.numeric.adjoint import decoupled_gradients
 from symdecouple.numeric.black_box import BlackBoxFeatures, BlackBoxPath, path_of
-from symdecouple.numeric.compiled import CompiledFeatures
 from symdecouple.numeric.differences import extrapolated
+from symdecouple.numeric.feature_rows import CompiledFeatures
 from symdecouple.numeric.narrow_path import NarrowPath
 from symdecouple.numeric.oracle import Oracle
 from symdecouple.verdict import Status

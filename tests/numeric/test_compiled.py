@@ -16,11 +16,11 @@ from symdecouple.calculus.bracket import derivative_along
 from symdecouple.calculus.field import VectorField
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language.feature import Feature, FeatureSet
-from symdecouple.language.filters import Filter
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, sample, x
 from symdecouple.language.statistics import kurtosis, skewness, variance
-from symdecouple.numeric.compiled import Compiled, CompiledFeatures, as_multiprecision, average, elementwise
+from symdecouple.numeric.compiled import Compiled, as_multiprecision, average, elementwise
+from symdecouple.numeric.feature_rows import CompiledFeatures
 
 DATA = np.random.default_rng(7).normal(size=(3, 2, 11))
 
@@ -118,11 +118,6 @@ def test_nothing_is_unrolled_over_samples() -> None:
 def test_unbound_parameters(expr: Any) -> None:
     with pytest.raises(InvalidInput, match="must be bound to numbers first"):
         Compiled([expr], x)
-
-
-def test_filtered_expressions_are_refused() -> None:
-    with pytest.raises(UnsupportedExpression, match="filtered"):
-        Compiled([Mean(Filter([1, 2, 1])(x) ** 2)], x)
 
 
 def test_hostile_names_do_not_reach_the_compiler() -> None:

@@ -83,7 +83,7 @@ def test_a_twin_calls_twins_and_leaves_the_function_alone(monkeypatch: pytest.Mo
     pytest.importorskip("numba")
     monkeypatch.setattr(jit, "_PACKAGE", __name__.partition(".")[0])
     made: dict[object, object] = {}
-    twin = jit._twin(scaled, frozenset(), made)
+    twin = jit._twin(scaled, frozenset(), made, is_entry=True)
     assert twin(2.0, True) == 6 and twin(2.0, False) == -2
     assert {scaled, chosen} <= set(made) and scaled.__globals__["chosen"] is chosen
 
@@ -91,7 +91,7 @@ def test_a_twin_calls_twins_and_leaves_the_function_alone(monkeypatch: pytest.Mo
 def test_where_numba_finds_no_place_to_keep_it_the_kernel_works_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     caching = pytest.importorskip("numba.core.caching")
     monkeypatch.setattr(caching.CompileResultCacheImpl, "_locator_classes", [])
-    twin = jit._twin(chosen, frozenset(), {}, is_cached=True)
+    twin = jit._twin(chosen, frozenset(), {}, is_entry=True)
     jit._forget(twin, "test_jit")
     assert twin.stats.cache_path is None and twin(2.0) == 6
 

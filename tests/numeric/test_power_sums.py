@@ -11,6 +11,7 @@ from symdecouple.numeric.batch import Panel
 from symdecouple.numeric.power_sums import (
     BLOCK,
     kurtosis_rows,
+    place_and_scale,
     range_exponent,
     skewness_rows,
     standardized_moments,
@@ -85,3 +86,16 @@ def test_constant_rows_are_refused_by_comparison_not_by_rounding() -> None:
     assert np.isnan(answer.values[0]) and answer.refusals[0].reason == "zero variance"
     assert answer.values[1] == pytest.approx(1.5, rel=1e-14)
     assert set(skewness_rows(Panel.of(np.full((2, 3), 7.0))).refusals) == {0, 1}
+
+
+@pytest.mark.parametrize("order", range(3, 9))
+@pytest.mark.parametrize("n_samples", [7, 500, 2 * BLOCK + 5])
+def test_whole_weights_are_repetitions(n_samples: int, order: int) -> None:
+    rng = np.random.default_rng(order)
+    row, weights = rng.exponential(size=n_samples), rng.integers(0, 4, n_samples)
+    weights[:3] = 2  # never constant
+    panel, repeated = Panel.weighted(row[None], weights[None].astype(float)), np.repeat(row, weights)[None]
+    found = standardized_moments(panel.values, np.arange(1), order, to_unit_range(panel), panel.weights)
+    assert found.standardized[:, 0] == pytest.approx(moments_of(repeated, order)[:, 0], rel=1e-12, abs=1e-13)
+    mean, variance, _ = place_and_scale(panel)
+    assert (mean[0], variance[0]) == pytest.approx((repeated.mean(), repeated.var()), rel=1e-13)

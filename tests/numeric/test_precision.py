@@ -16,7 +16,8 @@ from symdecouple.errors import InvalidInput
 from symdecouple.language.feature import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import sample, x
-from symdecouple.numeric.compiled import CompiledFeatures, as_multiprecision
+from symdecouple.numeric.compiled import as_multiprecision
+from symdecouple.numeric.feature_rows import CompiledFeatures
 from symdecouple.numeric.narrow_path import NarrowPath
 from symdecouple.numeric.precision import follow_mp
 

@@ -136,9 +136,9 @@ def test_any_finite_sample_has_values_or_a_reason(sample: list[float]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         values, (outcome,) = decoupled_moments(sample, 5, on_refusal="return")
-    assert outcome.ok == bool(np.isfinite(values[2:]).all())
-    missing = np.isnan(values)
-    assert np.all(missing[1:] >= missing[:-1])  # from the first missing order on, all are
+    assert outcome.ok == bool(np.isfinite(values).all())
+    missing = np.isnan(values[[0, 2, 3, 4]])
+    assert np.all(missing[1:] >= missing[:-1])  # from the first missing order on, all are, but for the variance
     if np.isfinite(values[3]):
         n = len(sample)
         assert 1 - 1e-13 <= values[3] <= n / 2 * (1 + 1e-13)
@@ -289,12 +289,38 @@ def test_a_sixth_moment_of_fifteen_takes_twenty_two_samples(n_samples: int) -> N
     assert outcome.reason == "moment not attainable" and np.isnan(values[6]) and np.isfinite(values[:6]).all()
 
 
-def test_a_scale_beyond_float64_leaves_the_shape() -> None:
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("unit", [1e-200, 1e-160, 1e200])
+def test_a_variance_beyond_float64_is_said_and_leaves_the_shape(function: object, unit: float) -> None:
+    """1e-160 squared is subnormal: a number, but not with the digits of the variance."""
     x = np.array(SAMPLE, dtype=float)
-    for unit, variance in ((1e-200, 0.0), (1e200, np.inf)):
-        values = decoupled_moments(unit * x)
-        assert values[1] == variance
-        assert values[2:] == pytest.approx(expected(CASES[0])[2:], rel=1e-9)
+    values, (outcome,) = function(unit * x, on_refusal="return")  # type: ignore[operator]
+    assert np.isnan(values[1]) and outcome.reason == "out of range" and "variance" in outcome.detail
+    assert values[0] == pytest.approx(unit * x.mean(), rel=1e-14)
+    assert values[2:] == pytest.approx(function(x)[2:], rel=1e-9)  # type: ignore[operator]
+    with pytest.warns(RefusalWarning, match="variance beyond the range of float64, all other orders are there"):
+        function([unit * x, x], axis=1)  # type: ignore[operator]
+
+
+def test_a_variance_beyond_float32_is_said() -> None:
+    x = np.array(SAMPLE, dtype=np.float32)
+    for unit in (1e-25, 1e25):
+        values, (outcome,) = decoupled_moments(x * np.float32(unit), 4, on_refusal="return")
+        assert values.dtype == np.float32 and np.isnan(values).tolist() == [False, True, False, False]
+        assert outcome.reason == "out of range" and "give float64 values" in outcome.detail
+        assert decoupled_moments((x * np.float32(unit)).astype(np.float64), 4)[1] == pytest.approx(
+            unit**2 * expected(CASES[0])[1], rel=1e-6
+        )
+
+
+def test_a_level_and_the_variance_may_both_be_missing() -> None:
+    values, (outcome,) = decoupled_moments(np.array([0, 0, 1, 2]) * 1e-200, 4, on_refusal="return")
+    assert np.isnan(values).tolist() == [False, True, False, True]
+    assert outcome.reason == "limit only" and "variance beyond the range of float64" in outcome.detail
+    constant, (outcome,) = decoupled_moments([1e-200] * 5, 2, on_refusal="return")
+    assert constant.tolist() == [1e-200, 0] and outcome.ok  # 0 it is
+    huge, (outcome,) = decoupled_moments([10**400, 10**400 + 1, 10**400 + 5], 3, on_refusal="return")
+    assert np.isnan(huge[0]) and huge[1] == pytest.approx(14 / 3, rel=1e-15) and outcome.reason == "out of range"
 
 
 def test_the_warning_is_single_and_points_at_the_caller() -> None:

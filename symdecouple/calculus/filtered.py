@@ -1,0 +1,136 @@
+"""C1 and C2 of filtered features: identities in words prove, for every N; samples at one N refute.
+
+An identity in words holds for every kernel that the words leave open and for every sample size: it proves. That no
+identity was found refutes nothing, since words may be dependent at a given N. What refutes is an exact witness: one N,
+rational taps for kernels known by name, a rational sample and a minor that is not zero. Such an answer is claimed for
+this N only, where the question was not about one.
+"""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+from typing import Any
+
+from symdecouple.calculus.budget import Budget
+from symdecouple.calculus.certificates import Dependence, Independence, Involution, NonInvolution, denominators
+from symdecouple.calculus.convolution import TooManyTerms
+from symdecouple.calculus.convolution_frame import frames
+from symdecouple.calculus.kernels import sizes_beyond
+from symdecouple.calculus.membership import Membership
+from symdecouple.calculus.subject import Size, Subject, count
+from symdecouple.calculus.witness import find_witness
+from symdecouple.errors import UnsupportedExpression
+from symdecouple.verdict import Status
+
+__all__ = ["independence_of_filtered", "involution_of_filtered"]
+
+Answer = dict[str, Any]
+
+
+def independence_of_filtered(subject: Subject, n_samples: Size | None, clock: Budget, rng: random.Random) -> Answer:
+    """Return the answer to C1; UNDECIDED where neither a relation in words nor a witness is found."""
+    reason, tried = "", frames(subject, n_samples, clock)
+    try:
+        if (found := _relation(subject, next(tried, None), n_samples, clock, rng)) is not None:
+            return found
+    except (TooManyTerms, UnsupportedExpression) as error:
+        reason = str(error)
+    columns = range(1, len(subject) + 1)
+    for size in _sizes(subject, n_samples):
+        if (witness := find_witness(subject, columns, None, size, rng, clock)) is not None:
+            return {"status": Status.PROVED, "certificate": Independence(subject, witness, None, size),
+                    "reason": f"a {len(subject)}-minor of the gradients is not zero{_claim(subject, n_samples, size)}"}
+    for frame in tried:
+        if (found := _relation(subject, frame, n_samples, clock, rng)) is not None:
+            return found
+    return {"status": Status.UNDECIDED, "reason": reason or "every minor vanished at the samples that were tried, "
+            "but no relation was proved"}
+
+
+def _relation(subject: Subject, frame: Any, n_samples: Size | None, clock: Budget, rng: random.Random) -> Answer | None:
+    if frame is None:
+        return None
+    member = Membership(frame, clock, rng)
+    for k in range(len(subject)):
+        if k not in member.pivots and (relation := member.relation(k)) is not None:
+            alone = all(c == 0 for n, c in enumerate(relation) if n != k)
+            return {"status": Status.REFUTED, "certificate": Dependence(subject, relation, n_samples),
+                    "reason": f"gradient {k + 1} " + ("vanishes identically" if alone
+                                                      else "is a combination of the others, exactly")}
+    return None
+
+
+def involution_of_filtered(subject: Subject, n_samples: Size | None, clock: Budget, rng: random.Random) -> Answer:
+    """Return the answer to C2; UNDECIDED where neither an identity in words nor a witness is found."""
+    searched: set[tuple[int, int]] = set()
+    reason = ""
+    try:
+        for frame in frames(subject, n_samples, clock):
+            member = Membership(frame, clock, rng)
+            outside = _outside(member)
+            if isinstance(outside, dict):
+                return _proved(subject, outside, n_samples)
+            relations = {k + 1: member.relation(k) for k in range(len(subject)) if k not in member.pivots}
+            for pair in outside:
+                if pair not in searched and (found := _refuted(subject, pair, relations, n_samples, clock, rng)):
+                    return found
+            searched |= set(outside)
+            i, j = outside[0]
+            reason = (f"[v{i}, v{j}] leaves the span as a formal expression, but every minor vanished at the samples "
+                      "that were tried" + ("" if n_samples else ": what holds for special kernels and boundaries may "
+                                           "be decided for one sample size, n_samples=N"))
+    except (TooManyTerms, UnsupportedExpression) as error:
+        reason = str(error)
+        for pair in combinations(range(1, len(subject) + 1), 2):
+            if found := _refuted(subject, pair, {}, n_samples, clock, rng):
+                return found
+    return {"status": Status.UNDECIDED, "reason": reason}
+
+
+def _outside(member: Membership) -> dict[tuple[int, int], Any] | list[tuple[int, int]]:
+    """Return the structure functions of all pairs (from 1), or the pairs whose brackets are not in the span."""
+    pairs = list(combinations(range(member.frame.size), 2))
+    failing = [(i + 1, j + 1) for i, j in combinations(member.pivots, 2) if member.excludes(member.bracket(i, j))]
+    if failing:
+        return failing
+    structure = {(i + 1, j + 1): member.structure(i, j) for i, j in pairs}
+    unsolved = [pair for pair, functions in structure.items() if functions is None]
+    return unsolved or structure
+
+
+def _proved(subject: Subject, structure: dict[tuple[int, int], Any], n_samples: Size | None) -> Answer:
+    vanishing = denominators(c for row in structure.values() for c in row)
+    if all(c == 0 for row in structure.values() for c in row):
+        reason = "all brackets of the gradients vanish" if structure else "a single field is always involutive"
+    else:
+        constant = all(c.is_number for row in structure.values() for c in row)
+        reason = ("every bracket is a combination of the gradients, with "
+                  f"{'constant ' if constant else ''}structure functions")
+    return {"status": Status.PROVED, "reason": reason,
+            "certificate": Involution(subject, structure, vanishing, n_samples)}
+
+
+def _refuted(subject: Subject, pair: tuple[int, int], relations: dict[int, Any], n_samples: Size | None, clock: Budget,
+             rng: random.Random) -> Answer | None:
+    """Look for a sample at which a bracket leaves the span of the gradients that are not combinations of others."""
+    columns = [k for k in range(1, len(subject) + 1) if k not in relations]
+    if not set(pair) <= set(columns) or None in relations.values():
+        return None
+    for size in _sizes(subject, n_samples):
+        if count(size) <= len(columns):
+            continue
+        if (found := find_witness(subject, columns, pair, size, rng, clock)) is not None:
+            return {"status": Status.REFUTED, "reason": f"[v{pair[0]}, v{pair[1]}] is not in the span of the gradients"
+                    + _claim(subject, n_samples, size),
+                    "certificate": NonInvolution(subject, pair, found, None, size, relations)}
+    return None
+
+
+def _sizes(subject: Subject, n_samples: Size | None) -> list[Size]:
+    return sizes_beyond(subject, len(subject)) if n_samples is None else [n_samples]
+
+
+def _claim(subject: Subject, n_samples: Size | None, size: Size) -> str:
+    kernels = ", for generic kernels" * bool(subject.filters)
+    return kernels + (f"; claimed for N = {size} only" if n_samples is None else "")

@@ -1,0 +1,115 @@
+r"""Levels of second-order features of a signal, all rows at once in float64: one convex problem in the spectrum a level.
+
+The features are quadratic forms of circular convolutions, the mean perhaps before them (`families.quadratic`). They
+commute, so that level k multiplies the spectrum by exp(sum of a_j w_j / 2) with the a that bring them to their targets
+(Theorem E); which targets a signal cannot have is decided by its active frequencies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from symdecouple.decoupling.routes import Imposed, Route
+from symdecouple.errors import Outcome
+from symdecouple.families.quadratic import QuadraticForms
+from symdecouple.numeric.compiled import Array
+from symdecouple.numeric.energies import Energies
+from symdecouple.numeric.energy_gradients import DecoupledEnergies
+from symdecouple.numeric.spectrum import Bands
+
+__all__ = ["Decoupled", "EnergyRoute", "of_forms"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decoupled:
+    """Leading decoupled features of all rows at once.
+
+    Attributes
+    ----------
+    values : array (R, K)
+        NaN from the level on that a row lacks.
+    found : DecoupledEnergies
+    slopes : array (K,)
+        What the gradient of each is times that of the quadratic form, or of the mean.
+    """
+
+    values: Array
+    found: DecoupledEnergies
+    slopes: Array
+
+    @property
+    def residual(self) -> Array:
+        """Largest relative distance from a target, (R,)."""
+        return self.found.residual
+
+    @property
+    def refusals(self) -> dict[int, Outcome]:
+        """Row to the outcome of the first level that it lacks."""
+        return self.found.refusals
+
+    def gradient(self, j: int) -> Array:
+        """Return the gradient of decoupled feature j, counted from 0, (R, N)."""
+        return self.slopes[j] * self.found.gradient(j + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class EnergyRoute:
+    """Levels along the flows of quadratic features.
+
+    Parameters
+    ----------
+    forms : QuadraticForms
+        The leading features.
+    grid : tuple of int
+        The shape of a sample.
+    beyond : Route
+        Takes levels after them.
+    """
+
+    forms: QuadraticForms
+    grid: tuple[int, ...]
+    beyond: Route
+
+    @property
+    def size(self) -> int:
+        """How many levels have a closed form."""
+        return max(len(self.forms), self.beyond.size)
+
+    def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> Imposed:
+        """As in `Route`."""
+        if k > len(self.forms):
+            return self.beyond.impose(rows, k, targets)
+        found = of_forms(self.forms, self.grid).normalize(rows, self._goals(rows, targets[:k]))
+        return Imposed(found.values, found.residual, found.pullback, found.refusals)
+
+    def decoupled(self, rows: Array, targets: Sequence[Any]) -> Decoupled:
+        """Return the decoupled features of the forms, each at the level before it."""
+        found = of_forms(self.forms, self.grid).decouple(rows, self._goals(rows, targets[: len(self.forms) - 1]))
+        slope, constant = self.forms.mean or (1, 0)
+        first = [slope] if self.forms.mean is not None else []
+        slopes = np.array([float(c) for c in [*first, *(1 for _ in self.forms.constants)]])
+        shifts = np.array([float(c) for c in [*([constant] if first else []), *self.forms.constants]])
+        return Decoupled(slopes * found.values + shifts, found, slopes)
+
+    def _goals(self, rows: Array, targets: Sequence[Any]) -> Array:
+        """Targets of features as those of the mean and of forms without constants, (R, k)."""
+        goals = np.empty((len(rows), len(targets)))
+        offset = int(self.forms.mean is not None)
+        for j, target in enumerate(targets):
+            if self.forms.mean is not None and j == 0:
+                slope, constant = map(float, self.forms.mean)
+                goals[:, j] = (target - constant) / slope
+            else:
+                goals[:, j] = target - float(self.forms.constants[j - offset])
+        return goals
+
+
+@lru_cache(maxsize=8)
+def of_forms(forms: QuadraticForms, grid: tuple[int, ...]) -> Energies:
+    """Return the energies of samples on a grid; the last few are kept, as their weights take time."""
+    return Energies(Bands(forms.weights(grid), grid), forms.mean is not None)

@@ -1,0 +1,135 @@
+r"""Decoupled energies and their exact gradients, all levels of all signals at once.
+
+With a the parameters of level k - 1, the gradient of the decoupled feature k has the transform
+
+.. math:: \frac{2}{N} \bigl(w_k - \textstyle\sum_{j<k} b_j w_j\bigr) e^{a \cdot w} X, \qquad
+    \sum_{j<k} \langle w_i, w_j \rangle b_j = \langle w_i, w_k \rangle, \quad
+    \langle u, v \rangle = \sum_\xi u\, v\, P e^{a \cdot w} :
+
+a real multiple of X (Theorem F). The matrix is that of the last step of Newton's method, so that gradients
+cost M(M-1)/2 numbers a signal, and one transform each where they are wanted as signals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from symdecouple.errors import Outcome
+from symdecouple.numeric.batch import FloatArray
+from symdecouple.numeric.energy_problems import EnergyProblems
+from symdecouple.numeric.spectrum import Spectrum
+from symdecouple.numeric.tilting import solve_scaled
+
+__all__ = ["DecoupledEnergies", "decoupled_energies"]
+
+
+@dataclass(frozen=True, slots=True)
+class DecoupledEnergies:
+    """Decoupled features of signals, and their gradients by multipliers in the frequency domain.
+
+    Attributes
+    ----------
+    values : array (R, L)
+        Feature k at level k - 1; NaN from the first level on that a signal lacks.
+    parameters : array (R, L, M)
+        a of level k - 1.
+    coefficients : array (R, L, M)
+        w_k - sum of b_j w_j as a combination of all w: 1 at feature k, -b_j before.
+    residual : array (R,)
+        Largest one of all levels.
+    refusals : dict
+        Row to the outcome of the first level that is missing.
+    """
+
+    values: FloatArray
+    parameters: FloatArray
+    coefficients: FloatArray
+    residual: FloatArray
+    refusals: dict[int, Outcome]
+    spectrum: Spectrum = field(repr=False)
+
+    @property
+    def _offset(self) -> int:
+        return int(self.values.shape[1]) - len(self.spectrum.bands)
+
+    def gradient(self, feature: int) -> FloatArray:
+        """Return the gradient of one decoupled feature at the signals, (R, N), feature from 1: one transform."""
+        bands = self.spectrum.bands
+        if feature <= self._offset:
+            return np.full((len(self.values), bands.grid.size), 1 / bands.grid.size)
+        a, c = self.parameters[:, feature - 1], self.coefficients[:, feature - 1]
+        exponents = self.spectrum.exponents[:, None]
+        factors = a @ bands.columns
+        factors += 2 * np.log(2) * exponents  # from x 2^-e to x 2^e, from where 2^-e leads to 1 over x
+        np.exp(factors, out=factors)
+        factors *= c @ bands.columns
+        factors *= 2 / bands.grid.size
+        if self._offset:
+            factors[:, 0] = 0
+        return self.spectrum.times(slice(None), factors, -1)
+
+    def gradients(self) -> FloatArray:
+        """Return all gradients at the signals, (R, L, N): one transform each."""
+        return np.stack([self.gradient(k + 1) for k in range(self.values.shape[1])], axis=1)
+
+    def gram(self) -> FloatArray:
+        """Return the inner products of all gradients, (R, L, L), by sums over frequencies: without a transform."""
+        bands, count = self.spectrum.bands, len(self.values)
+        n_features = self.values.shape[1]
+        out = np.zeros((count, n_features, n_features))
+        if self._offset:
+            out[:, 0, 0] = 1 / bands.grid.size
+        first = self._offset
+        for row in range(count):
+            power = np.exp(self.spectrum.log_power[row]) * bands.grid.size
+            for part in bands.chunks():
+                columns = bands.columns[:, part]
+                factors = np.exp(self.parameters[row, first:] @ columns)
+                factors *= self.coefficients[row, first:] @ columns
+                out[row, first:, first:] += factors * (self.spectrum.shares[row, part] * power) @ factors.T
+        out[:, first:, first:] *= (2 / bands.grid.size) ** 2
+        return out
+
+
+def decoupled_energies(task: EnergyProblems) -> DecoupledEnergies:
+    """Solve all levels but the last of all signals."""
+    spectrum, bands, offset = task.spectrum, task.bands, task.offset
+    count, m = len(task.goals), len(bands)
+    size = m + offset
+    last = np.zeros(count, dtype=np.intp)  # the last level below which all exist
+    refusals: dict[int, Outcome] = {}
+    for row in range(count):
+        first, outcome = task.missing(row, size - 1)
+        last[row] = first - 1
+        if outcome is not None:
+            refusals[row] = outcome
+    owner = np.repeat(np.arange(count), last - offset + 1)
+    levels = np.concatenate([np.arange(offset, k + 1) for k in last]) if count else np.zeros(0, dtype=np.intp)
+    problems = task.problems(owner, levels)
+    found, unreachable = task.solved(problems, levels)
+    values, parameters = np.full((count, size), np.nan), np.full((count, size, m), np.nan)
+    coefficients, residual = np.full(parameters.shape, np.nan), np.zeros(count)
+    is_good = np.ones(len(levels), dtype=np.bool_)
+    for q, outcome in unreachable.items():
+        row = int(owner[q])
+        is_good &= (owner != row) | (levels < levels[q])
+        if not is_good[q] and (row not in refusals or levels[q] <= last[row]):
+            refusals[row], last[row] = outcome, levels[q] - 1
+    good = np.flatnonzero(is_good)
+    r, k = owner[good], levels[good]
+    own = k - offset  # the energy that is decoupled at each level
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        unit = np.exp(found.shift[good] + spectrum.log_power[r])
+        values[r, k] = np.where(np.isfinite(spectrum.log_power[r]), found.values[good, own] * unit, 0)
+    if offset:
+        assert spectrum.means is not None
+        values[:, 0] = spectrum.means
+        values[r, k] += bands.at_zero[own] * task.goals[r, 0] ** 2
+    parameters[r, k] = found.parameters[good]
+    right = np.take_along_axis(found.matrix[good], own[:, None, None], axis=2)[..., 0]
+    coefficients[r, k] = -solve_scaled(found.matrix[good], problems.wanted[good], right)
+    coefficients[r, k, own] = 1
+    np.maximum.at(residual, r, found.residual[good])
+    return DecoupledEnergies(values, parameters, coefficients, residual, refusals, spectrum)

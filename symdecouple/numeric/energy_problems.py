@@ -1,0 +1,174 @@
+r"""The convex problems of a batch of signals, what they lack for them, and why some have no solution.
+
+A signal without power at some frequencies may have dependent features: a target that agrees with the dependence is
+met by itself, another one is refused by the level at which this shows. What is left has a solution iff the targets are
+in the relative interior of a cone; that is asked only where the iteration does not answer it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from symdecouple.errors import Outcome
+from symdecouple.numeric.batch import FloatArray, IntArray
+from symdecouple.numeric.cone import Dependence, cone_membership, dependence
+from symdecouple.numeric.spectrum import Bands, Spectrum
+from symdecouple.numeric.tilting import Problems, Tilted, tilt
+
+__all__ = ["EnergyProblems"]
+
+_CONSISTENT = 1e-10  # relative; what a dependent feature may differ from the value that the others give it
+_SOON, _LATE = 40, 400  # iterations before and after the question whether there is a solution
+_SLOW = "no convergence"
+_WIDE = 30.0  # e^-36 is eps: a multiplier of such a range may be on its way to a limit
+
+
+@dataclass(frozen=True, slots=True)
+class EnergyProblems:
+    """One batch of signals and the targets of its features.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        Of rows, centred where the mean is imposed.
+    goals : array (R, L)
+        Targets, that of the mean first where it is imposed.
+    mean : bool
+    """
+
+    spectrum: Spectrum
+    goals: FloatArray
+    mean: bool
+
+    @property
+    def bands(self) -> Bands:
+        """The quadratic features."""
+        return self.spectrum.bands
+
+    @property
+    def offset(self) -> int:
+        """How many features come before the quadratic ones."""
+        return int(self.mean)
+
+    @property
+    def targets(self) -> FloatArray:
+        """What the frequencies that move must sum up to; the mean has its part in an energy with a gain at zero."""
+        if not self.mean:
+            return self.goals
+        known = np.outer(self.goals[:, 0] ** 2, self.bands.at_zero)
+        return self.goals[:, 1:] - known[:, : self.goals.shape[1] - 1]
+
+    def dependence(self, row: int) -> Dependence:
+        """How features depend on each other at the active frequencies of a row."""
+        shares = self.spectrum.shares[row]
+        active = shares > 0
+        if active[1 if self.mean else 0 :].all():
+            return _whole(self.bands, self.offset)
+        return dependence(self.bands.columns[:, active])
+
+    def screened(self, level: int) -> dict[int, Outcome]:
+        """Refuse rows with a feature that depends on those before it and cannot have its target."""
+        found = (self.missing(row, level) for row in range(len(self.goals)))
+        return {row: outcome for row, (_, outcome) in enumerate(found) if outcome is not None}
+
+    def missing(self, row: int, level: int) -> tuple[int, Outcome | None]:
+        """Return the first level up to this one that a row lacks for want of frequencies; level + 1 where none."""
+        offset = self.offset
+        v, known = self.targets[row], self.dependence(row)
+        for j in np.flatnonzero(~known.independent[: level - offset]):
+            c = known.coefficients[j, : len(v)]
+            if not abs(v[j] - c @ v) <= _CONSISTENT * (abs(v[j]) + np.abs(c) @ np.abs(v)):
+                return int(j) + 1 + offset, self._too_few(row, int(j), c, v)
+        return level + 1, None
+
+    def _too_few(self, row: int, j: int, c: FloatArray, v: FloatArray) -> Outcome:
+        offset = self.offset
+        groups = int(np.count_nonzero(self.spectrum.shares[row]))
+        level, all_groups = j + 1 + offset, self.spectrum.shares.shape[1]
+        said = f"level {level}: the signal has power at {groups} of {all_groups} groups of frequencies, where "
+        said += f"feature {level} "
+        if c.any():
+            others = ", ".join(str(i + 1 + offset) for i in np.flatnonzero(c))
+            said += f"is a combination of feature{'s' * int(np.count_nonzero(c) > 1)} {others}: it is {c @ v:.6g} there"
+        else:
+            said += "vanishes"
+        said += f", {v[j]:.6g} is asked for"
+        if _whole(self.bands, self.offset).independent[j]:
+            return Outcome(False, "too few active frequencies", said + "; the spectral perturbation makes every "
+                           "frequency active (`numeric.perturbation`)")
+        return Outcome(False, "too few active frequencies", said + "; so it is for every signal of this shape: leave "
+                       f"feature {j + 1 + offset} out")
+
+    def problems(self, rows: IntArray, levels: IntArray) -> Problems:
+        """Set up the convex problems of some rows at some levels."""
+        m, offset = len(self.bands), self.offset
+        independent = np.array([self.dependence(int(r)).independent for r in rows], dtype=np.bool_).reshape(-1, m)
+        wanted = (np.arange(m) < (levels - offset)[:, None]) & independent
+        targets = np.zeros((len(rows), m))
+        given = self.targets[rows][:, :m]
+        targets[:, : given.shape[1]] = given
+        targets[~wanted] = 0
+        largest = np.abs(targets).max(axis=1, initial=0)
+        has_scale = largest > 0
+        log_scale = np.where(has_scale, np.log(np.where(has_scale, largest, 1)) - self.spectrum.log_power[rows], 0)
+        return Problems(self.bands, self.spectrum.shares, rows, wanted,
+                        targets / np.where(has_scale, largest, 1)[:, None], log_scale)
+
+    def solved(self, problems: Problems, levels: IntArray) -> tuple[Tilted, dict[int, Outcome]]:
+        """Solve, and refuse problems without a solution; whether there is one is asked where it is not found soon."""
+        found = tilt(problems, _SOON)
+        refusals = self._judged(problems, found, levels)
+        slow = np.array([q for q, outcome in refusals.items() if outcome.reason == _SLOW], dtype=np.intp)
+        if len(slow):
+            more = tilt(problems.take(slow), _LATE, found.parameters[slow])
+            found.put_all(slow, more)
+            again = self._judged(problems.take(slow), more, levels[slow])
+            refusals = {q: o for q, o in refusals.items() if o.reason != _SLOW}
+            refusals |= {int(slow[q]): outcome for q, outcome in again.items()}
+        return found, refusals
+
+    def _judged(self, problems: Problems, found: Tilted, levels: IntArray) -> dict[int, Outcome]:
+        """Refuse problems without a solution, those included that go to a limit."""
+        bands = self.bands
+        out: dict[int, Outcome] = {}
+        widest = 2 * np.abs(found.parameters) @ bands.largest
+        for q in np.flatnonzero(~found.converged | (widest > _WIDE)).tolist():
+            active = problems.shares[problems.owner[q]] > 0
+            wanted = problems.wanted[q]
+            if found.converged[q]:
+                along = (found.parameters[q] @ bands.columns)[active]
+                if not len(along) or np.ptp(along) <= _WIDE:
+                    continue
+            place = cone_membership(bands.columns[np.ix_(wanted, active)], problems.targets[q, wanted])
+            if place.where == "inside" and found.converged[q]:
+                continue
+            out[q] = self._unreachable(place.where, place.direction, problems, q, int(levels[q]))
+            if place.where == "inside":
+                out[q] = Outcome(False, _SLOW, f"level {levels[q]}: the targets are inside the cone, the "
+                                 f"iteration ended with a residual of {found.residual[q]:.1e}; are they almost on its "
+                                 "boundary?")
+        return out
+
+    def _unreachable(self, where: str, direction: FloatArray, problems: Problems, q: int, level: int) -> Outcome:
+        offset = self.offset
+        wanted = np.flatnonzero(problems.wanted[q])
+        v, names = self.targets[problems.owner[q], wanted], wanted + 1 + offset
+        d = direction / max(float(np.abs(direction).max(initial=0)), 1e-300)
+        form = " ".join(f"{c:+.4g} f{j}" for c, j in zip(d, names, strict=True) if abs(c) > 1e-7)
+        whole = self.bands.columns[wanted][:, offset:]
+        helps = "no signal of this shape has them: change the targets"
+        if cone_membership(whole, v).where == "inside":
+            helps = "the spectral perturbation makes every frequency active, which makes them attainable"
+        said = f"level {level}: {form} <= 0 for every signal with these frequencies, the targets make it "
+        if where == "boundary":
+            return Outcome(False, "on the boundary of the cone", f"{said}0: reached in the limit only; {helps}")
+        return Outcome(False, "outside the cone", f"{said}{d @ v:.4g}; {helps}")
+
+
+@lru_cache(maxsize=16)
+def _whole(bands: Bands, first: int) -> Dependence:
+    """How the features depend on each other where all frequencies are active, from the first one on that counts."""
+    return dependence(bands.columns[:, first:])

@@ -1,0 +1,94 @@
+r"""Filters on the rows of a batch, whatever the grid that the numbers of a row lie on.
+
+Rows are flattened samples (..., N); a filter of d dimensions sees each of them on its grid, d axes with N numbers in C
+order. Numbers are filtered as `Filter.apply` does it, in float64 or exactly. A filter that is given by 64-bit
+frequencies H counts them as exact where numbers have more digits, and multiplies the discrete Fourier transform,
+
+.. math:: h(x) = F^{-1}\,(H \cdot F x)
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+import mpmath
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.errors import InvalidInput
+from symdecouple.language.filtered import Response
+from symdecouple.language.filters import Filter
+
+__all__ = ["filtered"]
+
+Array = NDArray[Any]
+
+
+def filtered(h: Filter, values: Array, grid: tuple[int, ...] | None = None) -> Array:
+    """Return the filtered rows.
+
+    Parameters
+    ----------
+    h : Filter
+        With numbers for taps, or a frequency response.
+    values : array (..., N)
+        float64, or object arrays of mpmath numbers or Fractions.
+    grid : tuple of int, optional
+        How the N numbers lie; default (N,).
+
+    Returns
+    -------
+    array (..., N)
+
+    Raises
+    ------
+    InvalidInput
+        If N numbers do not fill the grid, or the filter has another size or number of dimensions.
+
+    Examples
+    --------
+    >>> filtered(Filter([1, 2, 4]), np.array([[1.0, 0, 0, 0, 0]])).tolist()
+    [[2.0, 4.0, 0.0, 0.0, 1.0]]
+    >>> filtered(Filter([[1, 2], [4, 8]], origin=(0, 0)), np.array([1.0, 0, 0, 0, 0, 0]), (2, 3)).tolist()
+    [1.0, 2.0, 0.0, 4.0, 8.0, 0.0]
+    """
+    shape = values.shape[-1:] if grid is None else grid
+    if prod(shape) != values.shape[-1]:
+        raise InvalidInput(f"the grid {shape} has {prod(shape)} places, the samples have {values.shape[-1]} numbers")
+    if len(shape) != h.ndim:
+        raise InvalidInput(f"{h} is a filter of {h.ndim} dimension(s), and the grid of the samples is {shape}")
+    placed = values.reshape(*values.shape[:-1], *shape)
+    if values.dtype == object and isinstance(h.args[0], Response):
+        found = _by_response(h, placed, shape)
+    else:
+        found = np.asarray(h.apply(placed))
+    return found.reshape(values.shape)
+
+
+def _by_response(h: Filter, placed: Array, shape: tuple[int, ...]) -> Array:
+    """Multiply the spectrum of mpmath numbers by that of the filter, in the precision of the context."""
+    response = np.asarray(h.args[0].values)
+    if response.shape != shape:
+        given, found = ("x".join(map(str, sizes)) for sizes in (response.shape, shape))
+        raise InvalidInput(f"the filter {h} is given by {given} frequencies, the samples have size {found}")
+    spectrum = _transformed(placed, shape, -2)
+    exact = np.frompyfunc(mpmath.mpc, 1, 1)(np.conj(response) if h.transposed else response)
+    return np.asarray(np.frompyfunc(lambda v: v.real, 1, 1)(_transformed(spectrum * exact, shape, 2)) / prod(shape))
+
+
+def _transformed(placed: Array, shape: tuple[int, ...], sign: int) -> Array:
+    """Transform the last axes, one after the other."""
+    for i, n in enumerate(shape):
+        axis = i - len(shape)
+        placed = np.moveaxis(np.moveaxis(placed, axis, -1) @ _waves(n, sign, mpmath.mp.prec), -1, axis)
+    return placed
+
+
+@lru_cache(maxsize=16)
+def _waves(n: int, sign: int, prec: int) -> Array:
+    """Return the matrix of exp(sign pi i j k/n) with this many bits."""
+    with mpmath.workprec(prec):
+        roots = [mpmath.expjpi(mpmath.mpf(sign * k) / n) for k in range(n)]
+    return np.array([[roots[j * k % n] for k in range(n)] for j in range(n)], dtype=object)

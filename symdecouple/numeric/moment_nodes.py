@@ -1,0 +1,187 @@
+"""A long sample stood in for by some dozens of points: a quadrature that knows its Chebyshev moments.
+
+Along a narrow path every entry moves by the same smooth function of where it began. The mean over the sample of a smooth
+function f, with x in [-1, 1] the place within the range of the sample, is
+
+    Mean(f(x)) = sum_q w_q f(x_q),    x_q = cos(pi (q + 1/2)/m),    w_q = (S_0 + 2 sum_j S_j T_j(x_q))/m,
+
+S_j = Mean(T_j(x)) for j < m: exact for polynomials of degree below m, and for others as far as their Chebyshev series
+has ended by then. So the path of m weighted points is that of the sample, and the series of their displacement moves
+the sample. Whether m points are enough is seen afterwards: the last coefficients of that series are rounding.
+
+Weights may be negative where the sample has no values. Loops go over blocks that stay in the first cache, eight
+polynomials at a time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from symdecouple.numeric.batch import FloatArray
+from symdecouple.numeric.moment_loops import BLOCK
+
+__all__ = ["EIGHT", "LOOPS", "add_series", "chebyshev_sums", "place_nodes", "series_length", "series_of", "tail_of"]
+
+EIGHT = 8  # numbers of nodes are multiples of it
+LOOPS = ("_load", "_add_eight")  # where sums may be taken in any order
+_TAIL = 4  # coefficients looked at, odd and even ones
+_NOTHING = 2.0**-56  # of a displacement, in standard deviations
+
+
+def chebyshev_sums(v: FloatArray, share: FloatArray, centre: float, half: float, sums: FloatArray) -> None:
+    """sum_i share_i T_j((v_i - centre)/half) for j below the length of `sums`, two more than a multiple of eight."""
+    size = min(len(v), BLOCK)
+    twice, before, now = np.empty(size), np.empty(size), np.empty(size)
+    for j in range(len(sums)):
+        sums[j] = 0.0
+    for begin in range(0, len(v), BLOCK):
+        part = v[begin : begin + BLOCK]
+        _load(part, share[begin : begin + BLOCK], centre, 1 / half, twice, before, now, sums)
+        for j in range(2, len(sums), EIGHT):
+            _add_eight(len(part), twice, before, now, sums[j : j + EIGHT])
+
+
+def _load(
+    v: FloatArray,
+    share: FloatArray,
+    centre: float,
+    inverse: float,
+    twice: FloatArray,
+    before: FloatArray,
+    now: FloatArray,
+    sums: FloatArray,
+) -> None:
+    """2 x, and share T_0 and share T_1, which are summed."""
+    zeroth = first = 0.0
+    for i in range(len(v)):
+        x = (v[i] - centre) * inverse
+        twice[i] = 2 * x
+        before[i] = share[i]
+        now[i] = share[i] * x
+        zeroth += share[i]
+        first += share[i] * x
+    sums[0] += zeroth
+    sums[1] += first
+
+
+def _add_eight(n: int, twice: FloatArray, before: FloatArray, now: FloatArray, sums: FloatArray) -> None:
+    """The next eight of T_(j+1) = 2 x T_j - T_(j-1)."""
+    s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
+    for i in range(n):
+        x, a, b = twice[i], before[i], now[i]
+        a = x * b - a
+        b = x * a - b
+        s0 += a
+        s1 += b
+        a = x * b - a
+        b = x * a - b
+        s2 += a
+        s3 += b
+        a = x * b - a
+        b = x * a - b
+        s4 += a
+        s5 += b
+        a = x * b - a
+        b = x * a - b
+        s6 += a
+        s7 += b
+        before[i], now[i] = a, b
+    sums[0] += s0
+    sums[1] += s1
+    sums[2] += s2
+    sums[3] += s3
+    sums[4] += s4
+    sums[5] += s5
+    sums[6] += s6
+    sums[7] += s7
+
+
+def add_series(v: FloatArray, centre: float, half: float, c: FloatArray, length: int, out: FloatArray) -> None:
+    """Add sum_j c_j T_j((v - centre)/half), j < length, by Clenshaw; `out` may be v, `c` ends in eight zeros."""
+    size = min(len(v), BLOCK)
+    twice, after, now = np.empty(size), np.empty(size), np.empty(size)
+    top = 1 + EIGHT * (-(-(length - 1) // EIGHT))
+    for begin in range(0, len(v), BLOCK):
+        part = v[begin : begin + BLOCK]
+        _begin(part, centre, 1 / half, twice, after, now)
+        for j in range(top - EIGHT, 0, -EIGHT):
+            _take_eight(len(part), twice, after, now, c[j : j + EIGHT])
+        _end(twice, after, now, c[0], out[begin : begin + BLOCK])
+
+
+def _begin(
+    v: FloatArray, centre: float, inverse: float, twice: FloatArray, after: FloatArray, now: FloatArray
+) -> None:
+    for i in range(len(v)):
+        twice[i] = 2 * ((v[i] - centre) * inverse)
+        after[i] = 0.0
+        now[i] = 0.0
+
+
+def _take_eight(n: int, twice: FloatArray, after: FloatArray, now: FloatArray, c: FloatArray) -> None:
+    """The next eight of b_j = c_j + 2 x b_(j+1) - b_(j+2)."""
+    c0, c1, c2, c3, c4, c5, c6, c7 = c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]
+    for i in range(n):
+        x, a, b = twice[i], after[i], now[i]
+        a = x * b - a + c7
+        b = x * a - b + c6
+        a = x * b - a + c5
+        b = x * a - b + c4
+        a = x * b - a + c3
+        b = x * a - b + c2
+        a = x * b - a + c1
+        b = x * a - b + c0
+        after[i], now[i] = a, b
+
+
+def _end(twice: FloatArray, after: FloatArray, now: FloatArray, constant: float, out: FloatArray) -> None:
+    for i in range(len(out)):
+        out[i] += 0.5 * twice[i] * now[i] - after[i] + constant
+
+
+def place_nodes(
+    z: FloatArray, weights: FloatArray, centre: float, half: float, x: FloatArray, nodes: FloatArray, share: FloatArray,
+    sums: FloatArray,
+) -> None:
+    """m places in [-1, 1], the values there and their weights; `sums` is of length m + 10."""
+    m = len(x)
+    chebyshev_sums(z, weights, centre, half, sums)
+    for q in range(m):
+        x[q] = np.cos(np.pi * (q + 0.5) / m)
+        nodes[q] = centre + half * x[q]
+        share[q] = 0.0
+    _scale(sums, m)
+    add_series(x, 0.0, 1.0, sums, m, share)
+
+
+def series_of(moved: FloatArray, centre: float, half: float, x: FloatArray, c: FloatArray) -> None:
+    """Chebyshev coefficients 0..m-1 of the displacement, and zeros; `moved` becomes that displacement."""
+    m = len(x)
+    for q in range(m):
+        moved[q] -= centre + half * x[q]
+    chebyshev_sums(x, moved, 0.0, 1.0, c)
+    _scale(c, m)
+
+
+def _scale(c: FloatArray, m: int) -> None:
+    """Sums over m nodes, or of their weights, to coefficients."""
+    for j in range(len(c)):
+        c[j] *= 0.0 if j >= m else (1 if j == 0 else 2) / m
+
+
+def tail_of(c: FloatArray, m: int) -> float:
+    """The largest of the last coefficients of a series of m."""
+    tail = 0.0
+    for j in range(m - _TAIL, m):
+        size = abs(c[j])
+        if not size <= tail:
+            tail = size
+    return tail
+
+
+def series_length(c: FloatArray, m: int) -> int:
+    """Up to where coefficients matter."""
+    length = m
+    while length > 2 and abs(c[length - 1]) <= _NOTHING:
+        length -= 1
+    return length

@@ -1,0 +1,127 @@
+"""Samples as a kernel sees them: a matrix with one finite sample a row, and what is said of rows that cannot be asked.
+
+Weights, where there are any, are those of the entries. A row of them is scaled by a power of two, which rounds nothing,
+and stands for shares of its sum. An entry of weight 0 is absent: it takes the value of the minimum, where it disturbs
+neither the ends of the row nor a flow, and counts nowhere.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.errors import InvalidInput, Outcome
+
+__all__ = [
+    "COMPUTED",
+    "EMPTY",
+    "INFINITE",
+    "NAN_INPUT",
+    "SINGLE",
+    "Axis",
+    "BoolArray",
+    "FloatArray",
+    "IntArray",
+    "Kernel",
+    "Panel",
+    "RowValues",
+    "as_rows",
+    "normalized_axes",
+    "scaled_weights",
+]
+
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.intp]
+BoolArray: TypeAlias = NDArray[np.bool_]
+Axis: TypeAlias = int | tuple[int, ...] | None
+
+COMPUTED = Outcome(ok=True)
+NAN_INPUT = Outcome(False, "nan in the input", "nan_policy='propagate' hands it on; nan_policy='omit' drops it")
+INFINITE = Outcome(False, "infinite value", "moments of infinite values do not exist; mask them or replace by nan")
+EMPTY = Outcome(False, "no samples", "0 values left, at least 2 distinct ones are needed; check axis and masks")
+SINGLE = Outcome(False, "one sample", "1 value left, at least 2 distinct ones are needed; check axis and masks")
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Finite samples, one a row, at least two values each.
+
+    `ties` holds counts made before rounding, if any. Of panels with `weights`, `ends` marks the entries at the minimum
+    and at the maximum, where that was seen before rounding.
+    """
+
+    values: NDArray[np.floating[Any]]
+    low: FloatArray
+    high: FloatArray
+    ties: tuple[IntArray, IntArray] | None = None
+    weights: FloatArray | None = None
+    ends: tuple[BoolArray, BoolArray] | None = None
+
+    @classmethod
+    def of(cls, values: NDArray[np.floating[Any]], ties: tuple[IntArray, IntArray] | None = None) -> Panel:
+        low, high = values.min(axis=1), values.max(axis=1)
+        return cls(values, low.astype(np.float64), high.astype(np.float64), ties)
+
+    @classmethod
+    def weighted(
+        cls,
+        values: NDArray[np.floating[Any]],
+        weights: FloatArray,
+        ends: tuple[BoolArray, BoolArray] | None = None,
+    ) -> Panel:
+        """Rows with weights: finite, not negative, two positive ones a row at least; values count where they do."""
+        absent = weights == 0
+        low = values.min(axis=1, where=~absent, initial=np.inf)
+        high = values.max(axis=1, where=~absent, initial=-np.inf)
+        filled = np.where(absent, low[:, None], values) if absent.any() else values
+        return cls(filled, low.astype(np.float64), high.astype(np.float64), None, scaled_weights(weights), ends)
+
+
+def scaled_weights(weights: FloatArray) -> FloatArray:
+    """Every row by a power of two, so that its largest weight lies in [1/2, 1)."""
+    exponent = np.frexp(weights.max(axis=1))[1]
+    scaled: FloatArray = np.ldexp(weights, -exponent[:, None])
+    return scaled
+
+
+@dataclass(frozen=True, slots=True)
+class RowValues:
+    """The answer of a kernel: one value a row, and an outcome for each refused row (its value is NaN)."""
+
+    values: FloatArray
+    refusals: dict[int, Outcome] = field(default_factory=dict)
+
+
+Kernel: TypeAlias = Callable[[Panel], RowValues]
+
+
+def normalized_axes(axis: Axis, shape: tuple[int, ...]) -> tuple[int, ...]:
+    n_axes = len(shape)
+    if axis is None:
+        return tuple(range(n_axes))
+    given = axis if isinstance(axis, tuple) else (axis,)
+    if not given or any(isinstance(one, bool | np.bool_) for one in given):
+        raise InvalidInput(f"axis={axis!r} was given, an integer, a tuple of integers or None is expected")
+    try:
+        axes = [operator.index(one) for one in given]
+    except TypeError:
+        raise InvalidInput(f"axis={axis!r} was given, an integer, a tuple of integers or None is expected") from None
+    if any(not -n_axes <= one < n_axes for one in axes):
+        raise InvalidInput(f"axis={axis!r} was given for an array of shape {shape}; use {-n_axes} to {n_axes - 1}")
+    if len({one % n_axes for one in axes}) < len(axes):
+        raise InvalidInput(f"axis={axis!r} names an axis twice; name each axis of the sample once")
+    return tuple(one % n_axes for one in axes)
+
+
+def as_rows(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+    """The sample axes moved last and flattened: one sample a row, one row a sample."""
+    kept = [i for i in range(array.ndim) if i not in axes]
+    n_rows = math.prod(array.shape[i] for i in kept)
+    n_samples = math.prod(array.shape[i] for i in axes)
+    return array.transpose([*kept, *sorted(axes)]).reshape(n_rows, n_samples)

@@ -1,0 +1,299 @@
+r"""Perturbations that the quantisation of a signal hides, for signals that are degenerate.
+
+Two kinds, both reproducible by their seed. The *ramp* makes all values distinct, as moments need it: the ranks of a
+plane of irrational slope, N levels inside one quantisation step. The *spectral* one makes every frequency active, as
+filter energies need it: the least change after which no frequency of a support is below a threshold,
+
+.. math:: E = \begin{cases} 0 & |X| \ge \theta \\ (\theta - |X|)\, e^{i \arg X} & 0 < |X| < \theta \\
+    \theta\, e^{i \varphi} & X = 0 \end{cases}
+
+with conjugate symmetric phases, real where a frequency is its own mirror. Both together share the step.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from symdecouple.errors import InvalidInput, Outcome, Refused
+from symdecouple.numeric.batch import FloatArray
+from symdecouple.numeric.spectrum import EPS, Grid
+
+__all__ = ["Perturbed", "both_perturbations", "quantisation_step", "ramp_perturbation", "spectral_perturbation"]
+
+_MOST_LEVELS = 2**24  # a signal of float64 with more of them is not quantised
+_SLOPES = 100  # slopes tried
+_SHARPNESS = 1e-6  # relative, of the largest threshold that is hidden
+
+
+@dataclass(frozen=True, slots=True)
+class Perturbed:
+    """A perturbed signal, and what was done to it.
+
+    Attributes
+    ----------
+    values : array
+        The signal, of the same shape, in float64.
+    kind : str
+        "ramp", "spectral" or "ramp and spectral".
+    size : float
+        The largest change of a sample.
+    step : float
+        The quantisation step; nan where none was asked for.
+    threshold : float
+        What the transform (unnormalized) reaches at least on the support; nan for a ramp.
+    seed : int
+    hidden : bool
+        True iff rounding to the quantisation step gives the signal back.
+    """
+
+    values: FloatArray
+    kind: Literal["ramp", "spectral", "ramp and spectral"]
+    size: float
+    step: float
+    threshold: float
+    seed: int
+    hidden: bool
+
+    def __str__(self) -> str:
+        parts = [f"{self.kind} perturbation of size {self.size:.3g}", f"seed {self.seed}"]
+        if not math.isnan(self.step):
+            parts.append(f"quantisation step {self.step:.6g}, {'hidden' if self.hidden else 'not hidden'} by it")
+        if not math.isnan(self.threshold):
+            parts.append(f"every frequency of the support at {self.threshold:.3g} at least")
+        return ", ".join(parts)
+
+
+def quantisation_step(samples: ArrayLike) -> float:
+    """Return the largest step of which all differences of samples are multiples; 1 for integers and booleans.
+
+    Raises
+    ------
+    Refused
+        If there is none: a constant in floating point, or more than 2**24 levels (float32: 2**19).
+
+    Examples
+    --------
+    >>> quantisation_step([0.25, 1.0, 2.5]), quantisation_step(np.array([3, 9])), quantisation_step([0.1, 0.4, 0.6])
+    (0.75, 1.0, 0.1)
+    """
+    given = np.asarray(samples)
+    signal = _signal(given)
+    if given.dtype.kind in "iub":
+        return 1.0
+    levels = np.unique(signal)
+    gaps = np.diff(levels)
+    if not len(gaps):
+        raise _no_step("all samples are equal")
+    rounding = float(np.finfo(given.dtype if given.dtype.kind == "f" else np.float64).eps) * np.abs(levels).max()
+    spread = levels[-1] - levels[0]
+    finest = max(spread / _MOST_LEVELS, 16 * rounding)
+    step = float(gaps.min())
+    while step >= finest:
+        whole = np.rint(gaps / step)
+        rest = np.abs(gaps - whole * step)
+        uneven = rest > np.maximum(4 * rounding, whole * rounding)
+        if not uneven.any():
+            counts = np.cumsum(whole)
+            step = float(counts @ (levels[1:] - levels[0]) / (counts @ counts))
+            return float(f"{step:.12g}") if abs(step - float(f"{step:.12g}")) * counts[-1] < 4 * rounding else step
+        step = float(rest[uneven].min())
+    raise _no_step(f"{len(levels)} different values in [{levels[0]:.6g}, {levels[-1]:.6g}] have no common step above "
+                   f"{finest:.3g}")
+
+
+def ramp_perturbation(samples: ArrayLike, step: float | None = None, seed: int = 0) -> Perturbed:
+    """Make all values of a signal distinct, by a ramp of N levels inside one quantisation step.
+
+    Parameters
+    ----------
+    samples : array_like, any number of axes
+    step : float, optional
+        Default: `quantisation_step`.
+    seed : int
+        Of the slopes of the ramp.
+
+    Returns
+    -------
+    Perturbed
+        Values differ by at least step/N; different values keep their order, the mean stays.
+
+    Raises
+    ------
+    Refused
+        If there is no step, or N levels inside it are too fine for float64.
+
+    Examples
+    --------
+    >>> ramp_perturbation(np.array([5, 5, 5, 7])).values.tolist()
+    [4.625, 4.875, 5.125, 7.375]
+    """
+    signal, width = _signal(samples), _step(samples, step)
+    values = _distinct(signal + width * _ramp(signal.shape, seed), signal, width)
+    return _perturbed(signal, values, "ramp", width, math.nan, seed)
+
+
+def spectral_perturbation(
+    samples: ArrayLike,
+    threshold: float | None = None,
+    step: float | None = None,
+    support: ArrayLike | None = None,
+    seed: int = 0,
+) -> Perturbed:
+    """Make every frequency of a support active, by the least change of the signal.
+
+    Parameters
+    ----------
+    samples : array_like, any number of axes
+    threshold : float, optional
+        Least modulus of the unnormalized transform; default: the largest one that the quantisation step hides, to 1e-6.
+        Found by bisection: where the largest change does not grow with the threshold, it may be a local one.
+    step : float, optional
+        Default: `quantisation_step`; not needed with a threshold.
+    support : array_like of bool, optional
+        On the frequencies of `numpy.fft.rfftn`; default: all.
+    seed : int
+        Of the phases where the transform vanishes.
+
+    Examples
+    --------
+    >>> found = spectral_perturbation(np.array([4, 4, 4, 4]), threshold=0.5, seed=1)
+    >>> np.abs(np.fft.fft(found.values)).round(12).tolist()
+    [16.0, 0.5, 0.5, 0.5]
+    """
+    signal = _signal(samples)
+    width = math.nan if threshold is not None and step is None else _step(samples, step)
+    change = _Change.of(signal, support, seed)
+    if threshold is None:
+        level = _largest_hidden(change, width / 2)
+    elif not (math.isfinite(threshold) and threshold > 0):
+        raise InvalidInput(f"threshold={threshold!r} was given, a positive number is expected")
+    else:
+        level = float(threshold)
+    return _perturbed(signal, signal + change.at(level), "spectral", width, level, seed)
+
+
+def both_perturbations(
+    samples: ArrayLike, step: float | None = None, support: ArrayLike | None = None, seed: int = 0
+) -> Perturbed:
+    """Make all values distinct and every frequency active; each perturbation takes half of the quantisation step.
+
+    Values of different levels keep their order; the ramp comes first, and frequencies count after it.
+    """
+    signal, width = _signal(samples), _step(samples, step)
+    ramped = _distinct(signal + width / 2 * _ramp(signal.shape, seed), signal, width)
+    change = _Change.of(ramped, support, seed)
+    level = _largest_hidden(change, width / 4)
+    values = ramped + change.at(level)
+    while len(np.unique(values)) < values.size:  # by chance
+        level *= 0.99
+        values = ramped + change.at(level)
+    return _perturbed(signal, values, "ramp and spectral", width, level, seed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """The least change for any threshold: the transform, its modulus and phases, and where it counts."""
+
+    grid: Grid
+    transform: NDArray[np.complex128]
+    modulus: FloatArray
+    phase: NDArray[np.complex128]
+    support: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, signal: FloatArray, support: ArrayLike | None, seed: int) -> _Change:
+        grid = Grid(signal.shape)
+        inside = np.ones(grid.half, dtype=np.bool_) if support is None else np.asarray(support)
+        if inside.shape != grid.half or inside.dtype != np.bool_:
+            raise InvalidInput(f"support of shape {inside.shape} and type {inside.dtype} was given, an array of bool of "
+                               f"shape {grid.half} is expected: the frequencies of rfftn")
+        transform = grid.forward(signal)[0]
+        modulus = np.abs(transform)
+        is_zero = modulus <= 8 * EPS * math.sqrt(math.log2(2 * grid.size)) * modulus.max()
+        # The transform of real noise has phases that are independent, uniform, and symmetric as they must be.
+        noise = grid.forward(np.random.default_rng([seed, 1]).normal(size=grid.shape))[0]
+        directed = np.where(is_zero, noise, transform)
+        return cls(grid, transform, np.where(is_zero, 0, modulus), directed / np.abs(directed), inside)
+
+    def at(self, threshold: float) -> FloatArray:
+        """Return the change of the samples."""
+        lifted = np.where(self.support & (self.modulus < threshold), threshold - self.modulus, 0)
+        return self.grid.inverse((lifted * self.phase)[None])[0].reshape(self.grid.shape)
+
+
+def _largest_hidden(change: _Change, limit: float) -> float:
+    """Return a threshold whose change stays below the limit in every sample, that of a bit more does not."""
+    if not change.support.any():
+        raise InvalidInput("the support holds no frequency; leave it out to have them all")
+
+    def is_hidden(threshold: float) -> bool:
+        return bool(np.abs(change.at(threshold)).max() < limit)
+
+    low = high = limit
+    while not is_hidden(low):
+        low /= 4
+    while is_hidden(high):
+        low, high = high, 4 * high
+    while high - low > _SHARPNESS * high:
+        middle = (low + high) / 2 if high < 2 * low else math.sqrt(low * high)
+        low, high = (middle, high) if is_hidden(middle) else (low, middle)
+    return low
+
+
+def _ramp(shape: Sequence[int], seed: int) -> FloatArray:
+    """The ranks of a plane, as N levels with mean 0 in (-1/2, 1/2)."""
+    rng = np.random.default_rng([seed, 0])
+    size = math.prod(shape)
+    for _ in range(_SLOPES):
+        plane = np.zeros(shape)
+        for axis, slope in enumerate([1.0, *rng.random(len(shape) - 1)]):
+            plane += slope * np.arange(shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(shape))])
+        order = np.argsort(plane, axis=None)
+        if (np.diff(plane.ravel()[order]) > 0).all():
+            ranks = np.empty(size)
+            ranks[order] = np.arange(size)
+            return ((ranks + (1 - size) / 2) / size).reshape(shape)
+    raise Refused(f"{_SLOPES} slopes gave no ramp of {size} different values in float64")
+
+
+def _signal(samples: ArrayLike) -> FloatArray:
+    given = np.asarray(samples)
+    if given.dtype.kind not in "fiub" or given.size == 0 or given.ndim == 0:
+        raise InvalidInput(f"one signal of real numbers is expected, got type {given.dtype} and shape {given.shape}")
+    signal = given.astype(np.float64)
+    if not np.isfinite(signal).all():
+        raise InvalidInput("the signal holds nan or infinite values; mend them first")
+    return signal
+
+
+def _step(samples: ArrayLike, step: float | None) -> float:
+    if step is None:
+        return quantisation_step(samples)
+    if not (math.isfinite(step) and step > 0):
+        raise InvalidInput(f"step={step!r} was given, a positive number is expected: the quantisation step")
+    return float(step)
+
+
+def _distinct(values: FloatArray, signal: FloatArray, step: float) -> FloatArray:
+    if len(np.unique(values)) < values.size:
+        raise Refused(f"{values.size} levels inside a quantisation step of {step:.3g} are too fine for float64 at values "
+                      f"up to {np.abs(signal).max():.3g}; take the mean out, or fewer samples")
+    return values
+
+
+def _no_step(why: str) -> Refused:
+    detail = f"{why}; give step=, the size below which changes do not matter"
+    return Refused(f"no quantisation step: {detail}", None, (Outcome(False, "no quantisation step", detail),))
+
+
+def _perturbed(signal: FloatArray, values: FloatArray, kind: Any, step: float, threshold: float,
+               seed: int) -> Perturbed:
+    change = np.abs(values - signal)
+    hidden = bool((np.rint((values - signal) / step) == 0).all()) if not math.isnan(step) else False
+    return Perturbed(values, kind, float(change.max()), step, threshold, seed, hidden)

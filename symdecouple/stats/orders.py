@@ -1,0 +1,145 @@
+"""Statistics by order, on a last axis: samples go in, and what no float can hold is taken out and said.
+
+Standardized moments do not feel the unit of the sample; mean and variance do. The variance of values near 1e-200 is
+1e-400: float64 makes 0 of it, the variance of a constant. Such an entry is NaN, and the outcome of its sample says
+"out of range"; the other orders stay.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, get_args
+
+import numpy as np
+
+from symdecouple.errors import Outcome
+from symdecouple.numeric.batch import (
+    Answer,
+    Axis,
+    FloatArray,
+    Kernel,
+    NanPolicy,
+    OnRefusal,
+    Panel,
+    RowValues,
+    as_rows,
+    check_choice,
+    fill,
+    normalized_axes,
+)
+from symdecouple.numeric.intake import Numbers, exact, is_exact_in_float64, take_numbers
+from symdecouple.numeric.weighting import WeightRows
+
+__all__ = ["Orders"]
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """As `reduce_rows`, for kernels of `order` values a sample, mean and variance first.
+
+    `added` to the variance is the second moment of the reference.
+    """
+
+    name: str
+    order: int
+    axis: Axis
+    nan_policy: NanPolicy
+    keepdims: bool
+    on_refusal: OnRefusal
+    added: float = 0.0
+
+    def reduce(self, a: Any, weights: Any, kernel: Kernel) -> Any:
+        """Apply the kernel to every sample."""
+        check_choice("nan_policy", self.nan_policy, get_args(NanPolicy))
+        check_choice("on_refusal", self.on_refusal, get_args(OnRefusal))
+        given = take_numbers(a)
+        if given.array.ndim == 0:
+            given = Numbers(given.array.reshape(1), None if given.masked is None else given.masked.reshape(1))
+        shape = given.array.shape
+        axes = normalized_axes(self.axis, shape)
+        weighed = None if weights is None else WeightRows.of(weights, shape, axes)
+        answer = _Orders(self.name, tuple(n for i, n in enumerate(shape) if i not in axes), order=self.order)
+        with np.errstate(all="ignore"):
+            fill(answer, given, axes, lambda panel: _with_variation(kernel, panel), self.nan_policy, weighed)
+            for i, mean, variance in _exact_rows(answer, given, axes, weighed):
+                answer.values[i, : min(self.order, 2)] = (mean, variance + self.added)[: self.order]
+            values = answer.in_range(given.result_type)
+            kept = tuple(1 if i in axes else n for i, n in enumerate(shape)) if self.keepdims else answer.shape
+            result = values.astype(given.result_type).reshape(*kept, self.order)
+        return answer.deliver(result, self.on_refusal)
+
+
+@dataclass(slots=True)
+class _Orders(Answer):
+    """A row a sample: as many values as there are orders, then 1 where it varies."""
+
+    order: int = 1
+
+    def __post_init__(self) -> None:
+        self.values = np.full((math.prod(self.shape), self.order + 1), np.nan)
+
+    def in_range(self, kind: type[np.floating[Any]]) -> FloatArray:
+        """The orders; NaN, and an outcome, where the type of the result cannot hold them."""
+        values, varies = self.values[:, : self.order].copy(), self.values[:, self.order] == 1
+        info = np.finfo(kind)
+        beyond = np.abs(values) > info.max
+        if self.order > 1:
+            beyond[:, 1] |= varies & (values[:, 1] < info.tiny)  # below, digits are missing
+        for i in np.flatnonzero(beyond.any(axis=1)).tolist():
+            orders = (np.flatnonzero(beyond[i]) + 1).tolist()
+            self.refusals[i] = _out_of_range(orders, info.bits, self.refusals.get(i))
+        values[beyond] = np.nan
+        return values
+
+
+def _with_variation(kernel: Kernel, panel: Panel) -> RowValues:
+    found = kernel(panel)
+    return RowValues(np.column_stack([found.values, panel.low < panel.high]), found.refusals)
+
+
+def _out_of_range(orders: list[int], bits: int, before: Outcome | None) -> Outcome:
+    """Beside what was to be said of the sample before."""
+    which = ", ".join({1: "mean", 2: "variance"}.get(k, f"order {k}") for k in orders)
+    wider = " or give float64 values" if bits < 64 else ""
+    what = f"{which} beyond the range of float{bits}, all other orders are there; change the unit of the sample{wider}"
+    if before is None:
+        return Outcome(False, "out of range", what)
+    return Outcome(False, before.reason, f"{before.detail}; {what}")
+
+
+# --- numbers that float64 would round ---
+
+
+def _exact_rows(
+    answer: Answer, given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None
+) -> Iterator[tuple[int, float, float]]:
+    """Mean and variance of rows that are centred exactly before they are rounded: the kernel cannot see them."""
+    rows = as_rows(given.array, axes)
+    hidden = None if given.masked is None else as_rows(given.masked, axes)
+    if rows.dtype.kind == "f" or rows.dtype.itemsize <= 4 or not rows.shape[1]:
+        return
+    for i in np.flatnonzero(~np.isnan(answer.values[:, 0])).tolist():
+        kept = np.ones(rows.shape[1], dtype=np.bool_) if hidden is None else ~hidden[i]
+        looked_at, weights = rows[i][kept], np.ones(rows.shape[1])
+        if weighed is not None:
+            looked_at = rows[i]  # as the panel was made
+            (weights,), omitted = weighed.of_rows(np.array([i]))
+            kept &= (weights > 0) if omitted is None else (weights > 0) & ~omitted[0]
+        if rows.dtype.kind in "iu" and is_exact_in_float64(looked_at.min(), looked_at.max()):
+            continue
+        numbers, shares = map(exact, rows[i][kept].tolist()), map(Fraction, weights[kept].tolist())
+        finite = [(v, w) for v, w in zip(numbers, shares, strict=True) if not isinstance(v, float)]
+        total = sum((w for _, w in finite), Fraction(0))
+        mean = sum((w * v for v, w in finite), Fraction(0)) / total
+        variance = sum((w * (v - mean) ** 2 for v, w in finite), Fraction(0)) / total
+        yield i, _rounded(mean), _rounded(variance)
+
+
+def _rounded(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf

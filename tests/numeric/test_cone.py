@@ -1,0 +1,79 @@
+"""Cones by linear programs, against nonnegative least squares and against hand counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import nnls
+
+from symdecouple.numeric.cone import cone_membership, dependence
+
+RNG = np.random.default_rng(5)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 5])
+def test_membership_against_nonnegative_least_squares(m: int) -> None:
+    """Outside where the nearest vector of the cone is elsewhere; inside where a bit of every column can be spared."""
+    seen = set()
+    for _ in range(60):
+        columns = RNG.normal(size=(m, RNG.integers(1, 40))) + RNG.integers(0, 2) * 1.5
+        vector = RNG.normal(size=m) + 1.0
+        spare = columns.sum(axis=1) * 1e-4
+        is_outside = nnls(columns, vector)[1] > 1e-6
+        is_inside = nnls(columns, vector - spare)[1] < 1e-9
+        found = cone_membership(columns, vector)
+        seen.add(found.where)
+        if is_outside:
+            assert found.where == "outside"
+            assert found.direction @ vector > 0
+            assert (found.direction @ columns).max() < 1e-7
+        if is_inside:
+            assert found.where == "inside"
+    assert {"inside", "outside"} <= seen
+
+
+def test_boundary_by_hand() -> None:
+    """The cone over a square: its rays, its faces, its axis; a face of lower dimension has an interior of its own."""
+    square = np.array([[1.0, 1, -1, -1], [1, -1, 1, -1], [1, 1, 1, 1]])
+    for vector, where in [([0, 0, 1], "inside"), ([1, 1, 1], "boundary"), ([1, 0, 1], "boundary"),
+                          ([1.001, 0, 1], "outside"), ([0.999, 0, 1], "inside"), ([0, 0, -1], "outside")]:
+        assert cone_membership(square, np.array(vector, dtype=float)).where == where
+    face = square[:, :2]
+    assert cone_membership(face, np.array([1.0, 0, 1])).where == "inside"
+    told = cone_membership(square, np.array([1.0, 0, 1])).direction
+    assert told @ [1, 0, 1] == pytest.approx(0, abs=1e-7)
+    assert (told @ square).min() < -0.1
+
+
+def test_the_origin_is_inside_a_subspace_only() -> None:
+    assert cone_membership(np.array([[1.0, -1.0]]), np.zeros(1)).where == "inside"
+    assert cone_membership(np.array([[1.0, 2.0]]), np.zeros(1)).where == "boundary"
+    assert cone_membership(np.zeros((2, 3)), np.zeros(2)).where == "inside"
+    assert cone_membership(np.zeros((2, 3)), np.array([0.0, 1.0])).where == "outside"
+
+
+def test_units_do_not_matter() -> None:
+    square = np.array([[1.0, 1, -1, -1], [1, -1, 1, -1], [1, 1, 1, 1]])
+    units = np.array([1e-120, 1.0, 1e120])
+    for vector, where in [([0.3, 0.2, 1], "inside"), ([1, 0, 1], "boundary"), ([1.1, 0, 1], "outside")]:
+        assert cone_membership(square * units[:, None], np.array(vector) * units).where == where
+        assert cone_membership(square * RNG.uniform(1e-9, 1e9, 4), np.array(vector) * 1e-90).where == where
+
+
+def test_many_constraints_come_one_by_one() -> None:
+    """A circular cone with 1e5 rays: as good as its formula."""
+    angle = np.linspace(0, 2 * np.pi, 100_001)
+    rays = np.array([np.cos(angle), np.sin(angle), np.ones_like(angle)])
+    for radius, where in [(0.999, "inside"), (1.001, "outside")]:
+        assert cone_membership(rays, np.array([radius * np.cos(1), radius * np.sin(1), 1.0])).where == where
+
+
+def test_dependence_names_the_later_row() -> None:
+    rows = RNG.normal(size=(5, 30))
+    rows[2] = 3 * rows[0] - 2e-9 * rows[1]
+    rows[4] = 0
+    found = dependence(rows * np.array([[1.0], [1e100], [1.0], [1e-100], [1.0]]))
+    assert found.independent.tolist() == [True, True, False, True, False]
+    np.testing.assert_allclose(found.coefficients[2], [3, -2e-109, 0, 0, 0], rtol=1e-6)
+    assert not found.coefficients[4].any()
+    assert dependence(rows[:, :2]).independent.tolist() == [True, True, False, False, False]

@@ -1,0 +1,193 @@
+"""Perturbations: distinct values, active frequencies, the least change, and nothing that rounding shows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.stats import rankdata
+
+from symdecouple.errors import InvalidInput, Refused
+from symdecouple.numeric.energies import Energies
+from symdecouple.numeric.perturbation import (
+    both_perturbations,
+    quantisation_step,
+    ramp_perturbation,
+    spectral_perturbation,
+)
+from symdecouple.numeric.spectrum import Bands
+from tests.numeric.energy_banks import kernels, pictures, responses
+
+Array = NDArray[np.float64]
+RNG = np.random.default_rng(9)
+ARRAYS = {
+    "row": RNG.integers(0, 3, 50),
+    "image": RNG.integers(0, 256, (33, 47)).astype(np.uint8),
+    "volume": RNG.integers(-2, 3, (5, 6, 7)),
+    "one row of pixels": RNG.integers(0, 65536, (1, 40)).astype(np.uint16),
+    "constant": np.full((8, 9), 3),
+    "floats": RNG.integers(0, 2**16, (16, 16)) / 65535,
+}
+by_array = pytest.mark.parametrize("name", list(ARRAYS))
+
+
+@by_array
+@pytest.mark.parametrize("perturbed", [ramp_perturbation, both_perturbations], ids=["ramp", "both"])
+def test_all_values_are_distinct_and_keep_their_order(name: str, perturbed: object) -> None:
+    given = ARRAYS[name]
+    found = perturbed(given, seed=3)  # type: ignore[operator]
+    flat, before = found.values.ravel(), given.ravel().astype(float)
+    assert len(set(flat.tolist())) == flat.size
+    order = np.argsort(flat)
+    assert (np.diff(before[order]) >= 0).all()
+    assert np.abs(found.values - given).max() == found.size < found.step / 2
+    assert found.hidden
+    np.testing.assert_array_equal(np.rint((found.values - given) / found.step), 0)
+    np.testing.assert_array_equal(perturbed(given, seed=3).values, found.values)  # type: ignore[operator]
+    if given.ndim > 1 or perturbed is both_perturbations:  # a row has no slope to choose
+        other = perturbed(given, seed=4).values  # type: ignore[operator]
+        assert given.shape[0] == 1 or (other != found.values).any()
+
+
+def test_the_ramp_is_that_of_algorithm_6() -> None:
+    """Ranks of n_x + r n_y, by SciPy; N levels, uniform; half a level above the source's, so that the mean stays."""
+    shape = (12, 17)
+    found = ramp_perturbation(np.zeros(shape, dtype=int), seed=5)
+    levels = found.values.ravel() * shape[0] * shape[1]
+    np.testing.assert_allclose(np.sort(levels), np.arange(204) - 203 / 2, atol=1e-12)
+    assert abs(found.values.mean()) < 1e-16
+    y, x = np.mgrid[:12, :17]
+    slopes = np.linspace(0, 1, 4001)
+    assert any((rankdata(y + r * x) == rankdata(levels)).all() for r in slopes)
+
+
+def test_levels_too_fine_for_float64() -> None:
+    with pytest.raises(Refused, match="too fine for float64"):
+        ramp_perturbation(np.full(100, 2**52), step=1.0)
+
+
+# --- frequencies ---
+
+
+@pytest.mark.parametrize("shape", [(9,), (10,), (6, 8), (5, 7), (3, 4, 5), (1, 6)], ids=str)
+def test_every_frequency_is_active_and_the_signal_stays_real(shape: tuple[int, ...]) -> None:
+    signal = np.round(3 * RNG.normal(size=shape))
+    whole = np.fft.fftn(signal)
+    threshold = 1.01 * float(np.median(np.abs(whole)))
+    found = spectral_perturbation(signal, threshold, seed=2)
+    after = np.fft.fftn(found.values)
+    assert (np.abs(after) >= threshold * (1 - 1e-12)).all()
+    small = np.abs(whole) < threshold
+    np.testing.assert_allclose(after[~small], whole[~small], atol=1e-12)
+    np.testing.assert_allclose(np.abs(after[small]), threshold, rtol=1e-12)
+    known = small & (np.abs(whole) > 1e-9)
+    np.testing.assert_allclose(np.angle(after[known] / whole[known]), 0, atol=1e-9)
+
+
+def test_no_smaller_change_does_it() -> None:
+    """SciPy's constrained minimizer, started elsewhere, ends at the same change."""
+    signal = np.array([1.0, 2, 0.5, 1, 3, 1])
+    threshold = 2.5
+    found = spectral_perturbation(signal, threshold)
+
+    def margin(change: Array) -> Array:
+        return np.abs(np.fft.rfft(signal + change)) ** 2 - threshold**2
+
+    best = min(
+        (minimize(lambda e: e @ e, start, constraints={"type": "ineq", "fun": margin}, method="SLSQP",
+                  options={"ftol": 1e-14, "maxiter": 500}) for start in RNG.normal(size=(20, 6))),
+        key=lambda m: m.fun if (margin(m.x) > -1e-6).all() else np.inf,
+    )
+    np.testing.assert_allclose(found.values - signal, best.x, atol=1e-5)
+
+
+def test_support_alone_is_lifted() -> None:
+    signal = np.full((6, 8), 5)
+    support = np.zeros((6, 5), dtype=bool)
+    support[1:3, 1:3] = True
+    after = np.fft.rfft2(spectral_perturbation(signal, 0.5, support=support).values)
+    np.testing.assert_allclose(np.abs(after[support]), 0.5, rtol=1e-12)
+    off = after[~support]
+    assert off[0] == pytest.approx(240)
+    np.testing.assert_allclose(off[1:], 0, atol=1e-13)
+
+
+@by_array
+def test_the_threshold_is_the_largest_that_is_hidden(name: str) -> None:
+    given = ARRAYS[name]
+    found = spectral_perturbation(given, seed=1)
+    assert found.hidden
+    assert found.threshold > 0
+    step = found.step
+    offset = given.ravel()[0]
+    np.testing.assert_allclose(np.rint((found.values - offset) / step) * step + offset, given, atol=1e-9 * step)
+    more = spectral_perturbation(given, found.threshold * (1 + 1e-5), step=step, seed=1)
+    assert more.size >= step / 2 > found.size
+    assert (np.abs(np.fft.fftn(found.values)) >= found.threshold * (1 - 1e-9)).all()
+
+
+@pytest.mark.parametrize("name", list(pictures(16)))
+def test_after_it_every_level_exists(name: str) -> None:
+    """What the refusals of `energies` promise."""
+    energies = Energies(Bands(responses(kernels(), (16, 16)), (16, 16)))
+    for perturbed in (spectral_perturbation, both_perturbations):
+        found = perturbed(pictures(16)[name], step=1 / 255)
+        row = found.values.reshape(1, -1)
+        level = energies.normalize(row, np.ones(9))
+        assert not level.refusals
+        np.testing.assert_allclose(energies.values(level.values), 1, rtol=1e-11)
+        assert not energies.decouple(row, np.ones(9)).refusals
+
+
+# --- steps ---
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([1.0, 0.1, 1 / 255, 1 / 65535, 2.0**-12, 3e7]),
+       st.sampled_from([0.0, 1.0, -1000 / 3]), st.integers(2, 200))
+@settings(max_examples=80, deadline=None)
+def test_steps_are_found(seed: int, step: float, offset: float, count: int) -> None:
+    """The greatest common divisor of the differences, by integers."""
+    levels = np.random.default_rng(seed).integers(0, 5000, count)
+    if len(set(levels.tolist())) < 2:
+        return
+    divisor = int(np.gcd.reduce(levels - levels[0]))
+    assert quantisation_step(offset + levels * step) == pytest.approx(divisor * step, rel=1e-8)
+
+
+def test_float32_has_a_step_of_its_own() -> None:
+    image = (RNG.integers(0, 256, (20, 20)) / 255).astype(np.float32)
+    assert quantisation_step(image) == pytest.approx(1 / 255, rel=1e-5)
+
+
+@pytest.mark.parametrize("samples", [RNG.normal(size=100), np.full(5, 0.3), RNG.random(10)], ids=["noise", "constant",
+                                                                                                "few"])
+def test_no_step(samples: Array) -> None:
+    with pytest.raises(Refused, match="give step=") as error:
+        quantisation_step(samples)
+    assert error.value.outcomes[0].reason == "no quantisation step"
+
+
+@pytest.mark.parametrize(
+    ("samples", "options", "said"),
+    [
+        ([1.0, np.nan], {}, "nan or infinite"),
+        ([], {}, "one signal"),
+        ([1j, 2], {}, "real numbers"),
+        ([1, 2], {"step": 0}, "positive"),
+        ([1, 2], {"step": np.nan}, "positive"),
+        ([1, 2], {"threshold": -1.0}, "positive"),
+        ([1, 2], {"support": [True]}, "bool"),
+        ([1, 2], {"support": [False, False]}, "no frequency"),
+    ],
+    ids=["nan", "empty", "complex", "zero step", "nan step", "threshold", "support", "no support"],
+)
+def test_calls_that_make_no_sense(samples: list[float], options: dict[str, float], said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        spectral_perturbation(samples, **options)  # type: ignore[arg-type]
+
+
+def test_text() -> None:
+    assert str(ramp_perturbation(np.array([1, 1, 2, 2]))) == (
+        "ramp perturbation of size 0.375, seed 0, quantisation step 1, hidden by it")

@@ -1,0 +1,211 @@
+"""Weights as they are given: absent, missing, broadcast, exact; samples that have no answer with them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symdecouple.errors import InvalidInput, RefusalWarning, Refused
+from symdecouple.stats import blest, decoupled_moments, kurtosis, orthokurtosis, skewness, standardized_moments
+from tests.stats import oracle
+
+BY_ORDER = [standardized_moments, blest, decoupled_moments]
+FUNCTIONS = [skewness, kurtosis, orthokurtosis, *BY_ORDER]
+SAMPLE = np.array([-15.0, -11, -9, -7, -4, -2, 0, 1, 3, 5, 8, 9, 12, 20])
+WEIGHTS = np.array([1, 1, 2, 2, 3, 1, 2, 4, 1, 3, 2, 2, 1, 1])
+N = len(SAMPLE)
+Statistic = Callable[..., Any]
+
+every = pytest.mark.parametrize("function", FUNCTIONS)
+
+
+def answer(function: Statistic, a: Any, **options: Any) -> tuple[Any, list[str]]:
+    values, outcomes = function(a, on_refusal="return", **options)
+    return values, [outcome.reason for outcome in outcomes]
+
+
+def equal(found: Any, expected: Any) -> bool:
+    return np.array_equal(found, expected, equal_nan=True)
+
+
+# --- absent, missing, broadcast ---------------------------------------------------------------------------------
+
+
+@every
+@pytest.mark.parametrize("value", [1e300, -1e300, np.nan, np.inf])
+def test_what_weighs_nothing_is_not_there(function: Statistic, value: float) -> None:
+    """Neither in the sums nor among the ends; to the last bit."""
+    sample, weights = np.insert(SAMPLE, 4, value), np.insert(WEIGHTS, 4, 0)
+    assert equal(function(sample, weights=weights, nan_policy="raise"), function(SAMPLE, weights=WEIGHTS))
+
+
+@every
+@pytest.mark.filterwarnings("ignore::symdecouple.errors.RefusalWarning")  # three values may have half of the weight
+def test_shapes_and_broadcasting(function: Statistic) -> None:
+    function = partial(function, order=4) if function in BY_ORDER else function
+    rng = np.random.default_rng(2)
+    a, w = rng.gamma(2, size=(7, 3, 7)), rng.integers(1, 4, (7, 3, 7)).astype(float)
+    along = rng.integers(1, 4, 7)
+
+    def one(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        return function(values.ravel(), weights=weights.ravel())
+
+    full = function(a, weights=w)
+    assert full.shape[:2] == (3, 7)
+    assert equal(full[1, 2], one(a[:, 1, 2], w[:, 1, 2]))
+    assert equal(function(a, axis=0, weights=along)[1, 2], one(a[:, 1, 2], along))  # not along the last axis
+    assert equal(function(a, axis=-1, weights=along)[1, 2], one(a[1, 2], along))
+    assert equal(function(a, axis=2, weights=w[:1])[5, 1], one(a[5, 1], w[0, 1]))
+    assert equal(function(a, axis=1, weights=w[0, :, :1])[5, 6], one(a[5, :, 6], w[0, :, 0]))
+    both = function(a, axis=(2, 0), weights=w[:, 0, :].T)  # in the order in which the axes are named
+    assert equal(both[1], one(a[:, 1, :], w[:, 0, :]))
+    assert equal(function(a, axis=None, weights=w), one(a, w))
+    assert function(a, axis=(0, 2), weights=w, keepdims=True).shape[:3] == (1, 3, 1)
+    assert np.shape(function(SAMPLE, weights=WEIGHTS)) == np.shape(function(SAMPLE))
+
+
+@every
+@pytest.mark.parametrize("given", [[1, 2, 3], [[1.0] * 4] * 3, np.ones((2, 4, 3)), [1, 2, 3, 4, 5]])
+def test_weights_that_do_not_fit(function: Statistic, given: Any) -> None:
+    """(3,) broadcasts against (4, 3), but says nothing of samples along the first axis."""
+    with pytest.raises(InvalidInput, match=r"give the shape \(4,\) of the sample axes"):
+        function(np.arange(12.0).reshape(4, 3), weights=given)
+
+
+@every
+@pytest.mark.parametrize("given", [[True] * N, ["1"] * N, [1j] * N, [[1], [2, 3]]])
+def test_weights_that_are_no_numbers(function: Statistic, given: Any) -> None:
+    with pytest.raises(InvalidInput, match="weights: "):
+        function(SAMPLE, weights=given)
+
+
+@every
+def test_nan_policies(function: Statistic) -> None:
+    """NaN in the entry, in the weight, in both: the pair is gone."""
+    a, w = SAMPLE.copy(), WEIGHTS.astype(float)
+    a[1], w[4], a[7], w[7] = np.nan, np.nan, np.nan, np.nan
+    left = np.delete(SAMPLE, [1, 4, 7]), np.delete(WEIGHTS, [1, 4, 7])
+    omitted = function(a, weights=w, nan_policy="omit")
+    assert equal(omitted, function(left[0], weights=left[1]))
+    masked = function(np.ma.masked_invalid(a), weights=np.ma.masked_invalid(w))
+    assert equal(omitted, masked)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rows = function([a, SAMPLE], axis=1, weights=[w, WEIGHTS])
+    assert np.isnan(rows[0]).all() and equal(rows[1], function(SAMPLE, weights=WEIGHTS))
+    assert answer(function, SAMPLE, weights=w)[1] == ["nan in the input"]
+    for entries, weights in ((a, WEIGHTS), (SAMPLE, w)):
+        with pytest.raises(InvalidInput, match="hold NaN"):
+            function(entries, weights=weights, nan_policy="raise")
+
+
+@every
+def test_single_precision_stays(function: Statistic) -> None:
+    found = function(SAMPLE.astype(np.float32), weights=WEIGHTS)
+    assert found.dtype == np.float32
+    assert found == pytest.approx(function(SAMPLE, weights=WEIGHTS).astype(np.float32), rel=1e-6)
+    assert function(SAMPLE, weights=WEIGHTS.astype(np.float32)).dtype == np.float64
+
+
+# --- exact numbers ----------------------------------------------------------------------------------------------
+
+
+@every
+@pytest.mark.parametrize("number", [Fraction, Decimal, int])
+def test_exact_numbers_and_exact_weights(function: Statistic, number: type) -> None:
+    """Centred before they are rounded, mean and variance put back."""
+    huge = np.array([number(10**30 + 3 * int(v)) for v in SAMPLE], dtype=object)
+    weights = np.array([number(int(w)) / (3 if number is Fraction else 1) for w in WEIGHTS], dtype=object)
+    expected = function(SAMPLE, weights=WEIGHTS)
+    if function in BY_ORDER:
+        expected = np.concatenate([[1e30, 9 * expected[1]], expected[2:]])
+    assert function(huge, weights=weights) == pytest.approx(expected, rel=1e-10)
+    huge[3], weights[3] = float("nan"), 0
+    assert function(huge, weights=weights) == pytest.approx(function(np.delete(huge, 3), weights=np.delete(weights, 3)))
+
+
+def test_large_integers_beside_small_ones() -> None:
+    rows = np.array([SAMPLE, SAMPLE]).astype(np.int64)
+    rows[0] += 2**60
+    found = standardized_moments(rows, axis=1, weights=WEIGHTS)
+    assert equal(found[1], standardized_moments(rows[1], weights=WEIGHTS))
+    assert found[0, [1, 2, 3, 4, 5]] == pytest.approx(found[1, [1, 2, 3, 4, 5]], rel=1e-13)
+    assert found[0, 0] == 2.0**60 + np.round(found[1, 0] / 256) * 256  # the spacing of float64 there
+
+
+def test_extremes_that_rounding_would_tie() -> None:
+    """1 + 1e-40 holds less than half of the weight; 1 and it together would not."""
+    values = np.array([Fraction(0), Fraction(1, 2), Fraction(1), 1 + Fraction(1, 10**40)], dtype=object)
+    value, reasons = answer(orthokurtosis, values, weights=[2, 2, 2, 3])
+    expected = oracle.orthokurtosis(np.repeat(values, [2, 2, 2, 3]))
+    assert reasons == [""] and value == pytest.approx(float(expected), rel=1e-13)
+
+
+# --- refusals ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sample", "weights", "reason", "said"),
+    [
+        ([0, 1, 2], [2, 1, 1], "limit only", "minimum with half of the weight"),
+        ([0, 0, 1, 2], [0.5, 0.5, 0.25, 0.75], "limit only", "minimum with half of the weight"),
+        ([0, 1, 2], [1, 1, 3], "no zero-skew point", "maximum with 0.6 of the weight"),
+        ([0, 0, 1, 2], [0.1, 0.2, 0.15, 0.15], "no zero-skew point", "less than half of the weight"),  # 0.1 + 0.2 > 0.3
+        ([0, 0, 1, 2], [Fraction(1, 10), Fraction(1, 5), Fraction(3, 20), Fraction(3, 20)], "limit only", "half"),
+        ([0, 1, 5, 1], [1, 2, 0, 1], "two-valued", "with 0.25 and 0.75 of the weight"),
+        ([0, 1, 5], [0.1, 0.2, 0], "two-valued", "a third value is needed"),
+        ([7, 7, 8], [1, 2, 0], "zero variance", ""),
+        ([1, 2, 3], [0, 3, 0], "one sample", ""),
+        ([1, 2, 3], [0, 0, 0], "no weight", "all weights are 0"),
+        ([1, 2, 3], [1, 1, -1], "negative weight", "0 leaves an entry out"),
+        ([1, 2, 3], [1, 1, np.inf], "infinite weight", ""),
+        ([1, 2, np.inf], [1, 1, 1], "infinite value", ""),
+        ([1, 2, 3], [1, 1e-300, 1], "beyond float64", "factor 2**900"),
+        ([], [], "no samples", ""),
+    ],
+)
+def test_samples_without_an_answer(sample: list[Any], weights: list[Any], reason: str, said: str) -> None:
+    value, (outcome,) = orthokurtosis(sample, weights=weights, on_refusal="return")
+    assert np.isnan(value) and outcome.reason == reason and said in outcome.detail
+    higher, reasons = answer(decoupled_moments, sample, order=4, weights=weights)
+    assert np.isnan(higher[3]) and reasons == [reason]
+
+
+def test_two_values_of_equal_weight_have_the_orthokurtosis_one() -> None:
+    for weights in ([0.25, 0.5, 0.75, 0], [3, 4, 7, 0]):
+        assert orthokurtosis([5, 5, 6, 9], weights=weights) == 1
+    assert answer(orthokurtosis, [0, 1, 2], weights=[2**52 - 1, 1, 2**52])[1] == ["limit only"]
+
+
+@pytest.mark.parametrize("nearest", [2.0**-52, 2.0**-40, 2.0**-30])
+def test_half_of_the_weight_is_decided_exactly(nearest: float) -> None:
+    """Just below there is an answer, near 1; at half and above there is none."""
+    weights = np.array([0.5 - nearest, 0.25, 0.25])
+    assert orthokurtosis([0, 1, 4], weights=weights) == pytest.approx(1, abs=100 * nearest)
+    assert answer(orthokurtosis, [0, 1, 4], weights=[0.5, 0.25, 0.25])[1] == ["limit only"]
+    assert answer(orthokurtosis, [0, 1, 4], weights=[0.5 + nearest, 0.25, 0.25])[1] == ["no zero-skew point"]
+
+
+@every
+def test_one_bad_row_never_spoils_the_batch(function: Statistic) -> None:
+    rng = np.random.default_rng(3)
+    a, w = rng.exponential(size=(9, 12)), rng.random((9, 12))
+    w[1, 2], w[2, 3], w[3, 4], w[4], a[5, 5], w[6, :5], a[7] = -1, np.nan, np.inf, 0, np.nan, 0, 7
+    values, outcomes = function(a, axis=1, weights=w, on_refusal="return")
+    across, _ = function(a.T, weights=w.T, on_refusal="return")
+    assert equal(values, across)
+    for i in range(9):
+        alone, (outcome,) = function(a[i], weights=w[i], on_refusal="return")
+        assert equal(alone, values[i]) and outcome == outcomes[i]
+    with pytest.warns(RefusalWarning, match="4 of 9 samples refused, at 1, 3, 4, 7"):
+        function(a, axis=1, weights=w)
+    with pytest.raises(Refused) as caught:
+        function(a, axis=1, weights=w, on_refusal="raise")
+    assert equal(caught.value.partial, values)
