@@ -2,7 +2,8 @@
 
 The unit is ``scipy.stats.kurtosis(X, axis=1)``. What a user would write, ``solve_ivp`` with the projection by ``lstsq``
 in its right-hand side, row by row, is timed on a few rows and scaled up. The table shows NumPy and the compiled
-loops, which are compiled first; both in one thread. Errors are those of order 5 and 6 against a tolerance of 1e-13.
+loops, which are compiled first, by NUMBA_NUM_THREADS threads. Errors are those of order 5 and 6 against a tolerance of
+1e-13.
 
     python -m benchmarks moments
 """

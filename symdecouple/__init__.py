@@ -20,6 +20,7 @@ _MODULE_OF = {
     "InvalidInput": "errors",
     "NoClosedForm": "errors",
     "Outcome": "errors",
+    "PerturbedWarning": "errors",
     "RefusalWarning": "errors",
     "Refused": "errors",
     "SymdecoupleError": "errors",
@@ -56,7 +57,10 @@ _MODULE_OF = {
     "normalizers": "flows.normalizer",
     "GradientCheck": "numeric.adjoint",
     "check_gradient": "numeric.adjoint",
+    "FilterBank": "families.bank",
     "Reference": "decoupling.reference",
+    "Transferred": "decoupling.transfer",
+    "Perturbation": "decoupling.perturbing",
     "Plan": "decoupling.plan",
     "decouple": "decoupling.plan",
 }

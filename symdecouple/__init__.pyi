@@ -21,18 +21,22 @@ from .calculus.field import VectorField as VectorField
 from .calculus.frobenius import check_frobenius as check_frobenius
 from .calculus.gradient import gradient as gradient
 from .calculus.independence import check_independence as check_independence
+from .decoupling.perturbing import Perturbation as Perturbation
 from .decoupling.plan import Plan as Plan, decouple as decouple
 from .decoupling.reference import Reference as Reference
+from .decoupling.transfer import Transferred as Transferred
 from .errors import (
     BudgetExceeded as BudgetExceeded,
     InvalidInput as InvalidInput,
     NoClosedForm as NoClosedForm,
     Outcome as Outcome,
+    PerturbedWarning as PerturbedWarning,
     RefusalWarning as RefusalWarning,
     Refused as Refused,
     SymdecoupleError as SymdecoupleError,
     UnsupportedExpression as UnsupportedExpression,
 )
+from .families.bank import FilterBank as FilterBank
 from .flows.normalizer import Normalizer as Normalizer, normalizers as normalizers
 from .language.feature import Feature as Feature, FeatureSet as FeatureSet, Group as Group
 from .language.filters import Filter as Filter, Filtered as Filtered, shift as shift
@@ -56,6 +60,7 @@ __all__ = [
     "Feature",
     "FeatureSet",
     "Filter",
+    "FilterBank",
     "Filtered",
     "GradientCheck",
     "Group",
@@ -64,6 +69,8 @@ __all__ = [
     "NoClosedForm",
     "Normalizer",
     "Outcome",
+    "Perturbation",
+    "PerturbedWarning",
     "Plan",
     "Reference",
     "RefusalWarning",
@@ -71,6 +78,7 @@ __all__ = [
     "Sample",
     "Status",
     "SymdecoupleError",
+    "Transferred",
     "UnsupportedExpression",
     "VectorField",
     "Verdict",

@@ -17,6 +17,7 @@ __all__ = [
     "InvalidInput",
     "NoClosedForm",
     "Outcome",
+    "PerturbedWarning",
     "RefusalWarning",
     "Refused",
     "SymdecoupleError",
@@ -85,3 +86,7 @@ class Refused(SymdecoupleError):
 
 class RefusalWarning(UserWarning):
     """Some samples of a batch have no answer and are NaN in the result; issued once a call."""
+
+
+class PerturbedWarning(UserWarning):
+    """Some samples of a batch have an answer because they were perturbed, as was asked for; issued once a call."""

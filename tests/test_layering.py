@@ -40,15 +40,15 @@ ORDER = {
         "intake panel weighting batch vectors power_sums ranges jit skew_series ties moebius moebius_jit "
         "riccati_flow riccati riccati_jit runge_kutta moment_basis moment_collapse moment_course moment_path "
         "moment_loops moment_nodes moment_path_jit moment_levels weighted_levels moment_adjoint_jit moment_adjoint "
-        "spectrum tilting cone energy_problems energy_gradients energies perturbation filtering compiled feature_rows "
+        "columns spectrum tilting cone energy_problems energy_gradients energies perturbation filtering compiled feature_rows "
         "coordinate_rows bank_loops bank_rows gram narrow_path adjoint extrapolation precision "
         "precision_adjoint differences oracle black_box empirical"
     ),
     "families": "moments linear_forms bank tils filter_moments quadratic exact",
     "decoupling": (
         "white_noise coordinate_reference reference attainability motion leaf orbit nested concatenated routes "
-        "moment_route narrow_route nesting modified implicit refutation scenario choice application explanation "
-        "precise report plan transfer storage"
+        "moment_route energy_route narrow_route nesting modified implicit refutation scenario choice application explanation "
+        "precise perturbing running report plan transfer storage"
     ),
     "analysis": (
         "deviations deviation_tables gradient_directions orthogonality critical_points planner populations "
@@ -72,6 +72,7 @@ DOORS = {
     ("calculus.certificates", "decoupling.refutation"): "the same",
     ("calculus.frobenius", "numeric.empirical"): "check_frobenius(..., samples=X), black boxes have no exact answer",
     ("analysis.orthogonality", "plotting.orthogonality_plot"): "Orthogonality.plot draws where Matplotlib is",
+    ("decoupling.plan", "decoupling.transfer"): "Plan.transfer is three calls of the plan",
     ("language.feature", "calculus.field"): "the type of Feature.gradient",
     ("language.feature", "calculus.gradient"): "Feature.gradient is the vector field",
     ("language.feature", "language.text"): "FeatureSet.parse reads text",
@@ -110,6 +111,14 @@ SYMPY_FREE = {
     "numeric.weighted_levels",
     "numeric.moment_adjoint_jit",
     "numeric.moment_adjoint",
+    "numeric.columns",
+    "numeric.spectrum",
+    "numeric.tilting",
+    "numeric.cone",
+    "numeric.energy_problems",
+    "numeric.energy_gradients",
+    "numeric.energies",
+    "numeric.perturbation",
     "stats",
 }
 

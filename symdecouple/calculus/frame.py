@@ -81,8 +81,8 @@ class Frame(ExactFields):
 
     def __init__(self, items: Sequence[Any], budget: Budget) -> None:
         if any(_expression(item).has(Filtered) for item in items):
-            raise UnsupportedExpression("filtered features couple neighbouring samples: they are decided for one "
-                                        "sample size, n_samples=N with numeric taps, not for every N at once")
+            raise UnsupportedExpression("filtered features couple neighbouring samples: their fields are no functions "
+                                        "of one sample each")
         self.sample: Sample = one_sample(items)
         self.budget = budget
         self._raw_of: dict[Statistic, Raw] = {}

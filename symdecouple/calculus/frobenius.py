@@ -171,10 +171,11 @@ def _decide_one_size(subject: Subject, n_samples: Size | None, independence: Ver
                 "reason": f"which gradients are independent at N = {n_samples} is not known: {independence.reason}"}
     about, columns, relations = _independent_part(subject, independence, clock, rng)
     for i, j in _suspects(subject, columns, clock, rng):
-        found = find_witness(about, columns, (i, j), n_samples, rng, clock)
+        size = count(n_samples) if about.coordinates else n_samples
+        found = find_witness(about, columns, (i, j), size, rng, clock)
         if found is not None:
             return {"status": Status.REFUTED, "reason": f"[v{i}, v{j}] is not in the span of the gradients",
-                    "certificate": NonInvolution(about, (i, j), found, None, n_samples, relations)}
+                    "certificate": NonInvolution(about, (i, j), found, None, size, relations)}
     return _prove_one_size(subject, n_samples, clock, rng)
 
 
@@ -225,6 +226,8 @@ def _independent_part(subject: Subject, independence: Verdict, clock: Budget,
     if certificate.relation is None:
         return subject, [], {}
     about: Subject = certificate.subject
+    if about.is_filtered and independence.n_samples is not None:
+        about = about.at(independence.n_samples)
     frame = CoordinateFrame(about, clock) if about.coordinates else recent_frame(about.items, clock)
     member = Membership(frame, clock, rng)
     relations = _relations(member, len(subject))

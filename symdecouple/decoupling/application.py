@@ -6,6 +6,7 @@ from the level on that they lack.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -13,11 +14,12 @@ from typing import Any, TypeAlias
 import mpmath
 import numpy as np
 
+from symdecouple.decoupling.energy_route import Decoupled
 from symdecouple.decoupling.nesting import Nesting
 from symdecouple.decoupling.routes import Imposed
 from symdecouple.errors import Outcome
 from symdecouple.language.feature import FeatureSet
-from symdecouple.numeric.compiled import Array
+from symdecouple.numeric.compiled import Array, Compiled
 from symdecouple.numeric.coordinate_rows import compiled_feature
 from symdecouple.numeric.oracle import Oracle
 
@@ -65,10 +67,14 @@ class Application:
         self._values = {j: values for j, (values, _) in compiled.items()}
         self._gradients = {j: gradient for j, (_, gradient) in compiled.items()}
 
-    @property
-    def starts(self) -> list[int]:
-        """The levels at which features are evaluated: how many come before each group."""
-        return [start for start, _ in self.spans]
+    def on(self, grid: tuple[int, ...]) -> Application:
+        """Return the same for samples on a grid, as filters need it."""
+        if self.features.filter_ndim is None:
+            return self
+        other = copy.copy(self)
+        other._values = {j: _on(compiled, grid) for j, compiled in self._values.items()}
+        other._gradients = {j: _on(compiled, grid) for j, compiled in self._gradients.items()}
+        return other
 
     def values(self, x: Array) -> Array:
         """Return the features of one sample vector, (M,); NaN for black boxes."""
@@ -80,7 +86,12 @@ class Application:
         """Return the decoupled features, (R, M); one beyond float64 is NaN and leaves the others."""
         out = np.full((len(rows), len(self.features)), np.nan, dtype=rows.dtype)
         worst, refusals, beyond = _Worst(rows), dict[int, Outcome](), dict[int, Outcome]()
-        for at, (start, end) in zip(nesting.levels(rows, self.starts, references), self.spans, strict=True):
+        first, spans = self._leading(nesting, rows, references)
+        if first is not None:
+            out[:, : first.values.shape[1]] = first.values
+            refusals = dict(first.refusals)
+            worst.residual = first.residual.copy()
+        for at, (start, end) in zip(nesting.levels(rows, [s for s, _ in spans], references), spans, strict=True):
             refusals = {**at.refusals, **refusals}
             fine = _others(len(rows), refusals)
             worst.see(at, fine)
@@ -92,18 +103,24 @@ class Application:
 
     def gradients(self, nesting: Nesting, rows: Array, references: Sequence[Any]) -> Answers:
         """Return the gradients of the decoupled features, (R, M, N)."""
-        levels = list(nesting.levels(rows, self.starts, references, keep=True))
+        first, spans = self._leading(nesting, rows, references)
+        levels = list(nesting.levels(rows, [start for start, _ in spans], references, keep=True))
         own = np.full((len(self.features), *rows.shape), np.nan, dtype=rows.dtype)
         wrong: dict[int, dict[int, Outcome]] = {}
-        for at, (start, end) in zip(levels, self.spans, strict=True):
+        for at, (start, end) in zip(levels, spans, strict=True):
             fine = _others(len(rows), at.refusals)
             for j in range(start, end):
                 own[j, fine], found = self._covectors(j, at.values[fine])
                 wrong[j] = {int(fine[r]): outcome for r, outcome in found.items()}
         with np.errstate(all="ignore"):
-            out, lost = self._carried(levels, own)
+            out, lost = _carried(levels, spans, own)
         worst, refusals = _Worst(rows), dict[int, Outcome]()
-        for at, (start, end) in zip(levels, self.spans, strict=True):
+        if first is not None:
+            refusals = dict(first.refusals)
+            worst.residual = first.residual.copy()
+            for j in range(first.values.shape[1]):
+                out[:, j] = first.gradient(j)
+        for at, (start, end) in zip(levels, spans, strict=True):
             refusals = {**at.refusals, **refusals}
             worst.see(at, fine := _others(len(rows), refusals))
             for j in range(start, end):
@@ -114,24 +131,12 @@ class Application:
                 refusals = {**stopped, **wrong[j], **refusals}
         return Answers(out, worst.residual, refusals, None if worst.error is None else worst.error + lost)
 
-    def _carried(self, levels: Sequence[Imposed], own: Array) -> tuple[Array, Array]:
-        """Carry gradients at their levels, (M, R, N), back to the samples, (R, M, N); what shares a path goes together.
-
-        The second answer is the sum of the errors of all stretches, (R,).
-        """
-        out, lost = np.full_like(own, np.nan), np.zeros(own.shape[1], dtype=own.dtype)
-        on_the_way = own[:0]
-        for n, (start, end) in reversed(list(enumerate(self.spans))):
-            at, before = levels[n], levels[n - 1] if n else None
-            on_the_way = np.concatenate([own[start:end], on_the_way])
-            while at.stretch is not None and at is not before:
-                on_the_way, more = at.stretch.back(on_the_way)
-                at, lost = at.stretch.before, lost + more
-            if at is not before:  # reached from the samples themselves
-                for j, covectors in enumerate(on_the_way, start):
-                    out[j] = at.pullback(covectors)
-                on_the_way = own[:0]
-        return out.swapaxes(0, 1), lost
+    def _leading(self, nesting: Nesting, rows: Array, references: Sequence[Any]
+                 ) -> tuple[Decoupled | None, list[tuple[int, int]]]:
+        """Return the leading features that come all at once, and the spans of the others."""
+        first = nesting.leading(rows, references) if all(end == start + 1 for start, end in self.spans) else None
+        count = 0 if first is None else first.values.shape[1]
+        return first, [span for span in self.spans if span[0] >= count]
 
     def denormalized(self, nesting: Nesting, rows: Array, references: Sequence[Any], targets: Array, level: int
                      ) -> Answers:
@@ -165,6 +170,30 @@ class Application:
 
     def _wrong(self, rows: Array, j: int, reason: str, detail: str) -> dict[int, Outcome]:
         return {int(r): Outcome(False, reason, f"{self.features[j]}: {detail}") for r in rows}
+
+
+def _carried(levels: Sequence[Imposed], spans: Sequence[tuple[int, int]], own: Array) -> tuple[Array, Array]:
+    """Carry gradients at their levels, (M, R, N), back to the samples, (R, M, N); what shares a path goes together.
+
+    The second answer is the sum of the errors of all stretches, (R,).
+    """
+    out, lost = np.full_like(own, np.nan), np.zeros(own.shape[1], dtype=own.dtype)
+    on_the_way = own[:0]
+    for n, (start, end) in reversed(list(enumerate(spans))):
+        at, before = levels[n], levels[n - 1] if n else None
+        on_the_way = np.concatenate([own[start:end], on_the_way])
+        while at.stretch is not None and at is not before:
+            on_the_way, more = at.stretch.back(on_the_way)
+            at, lost = at.stretch.before, lost + more
+        if at is not before:  # reached from the samples themselves
+            for j, covectors in enumerate(on_the_way, start):
+                out[j] = at.pullback(covectors)
+            on_the_way = own[:0]
+    return out.swapaxes(0, 1), lost
+
+
+def _on(compiled: OnRows, grid: tuple[int, ...]) -> OnRows:
+    return compiled.on(grid) if isinstance(compiled, Compiled) else compiled
 
 
 def _evaluated(compiled: OnRows, rows: Array) -> Array:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, get_args
 
+from symdecouple.calculus.budget import Budget
 from symdecouple.decoupling.concatenated import Concatenated
+from symdecouple.decoupling.energy_route import EnergyRoute
 from symdecouple.decoupling.leaf import Leaf
 from symdecouple.decoupling.modified import modified_features
 from symdecouple.decoupling.moment_route import MomentRoute
@@ -17,9 +20,11 @@ from symdecouple.decoupling.routes import ClosedRoute, Route
 from symdecouple.decoupling.scenario import Verdicts
 from symdecouple.errors import BudgetExceeded, InvalidInput, NoClosedForm
 from symdecouple.families.moments import recognize_moments
+from symdecouple.families.quadratic import recognize_quadratic
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.generators import generators
 from symdecouple.flows.separable import flow
+from symdecouple.flows.spectral import SpectralFlow
 from symdecouple.flows.steps import Step, make_steps
 from symdecouple.language.feature import Feature, FeatureSet
 from symdecouple.numeric.black_box import path_of
@@ -31,7 +36,7 @@ PathName = Literal["auto", "broad", "relaxed", "narrow", "parallel"]
 
 
 _COORDINATES = "functions of explicit coordinates have no flows in closed form here"
-FLOW_BUDGET = 10.0  # seconds for one flow; what is not found by then takes the narrow path
+FLOW_BUDGET = 10.0  # seconds for one flow, or to write features out along it; then the narrow path is taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,8 @@ class Choice:
     ----------
     moments : MomentCoordinates or None
         Where the features are moments.
-    verdicts : Verdicts
+    energies : QuadraticForms or None
+        Where the features are quadratic forms of a signal, and are not asked to take the narrow path.
     """
 
     def __init__(self, features: FeatureSet, values: tuple[Any, ...], path: PathName, budget: float) -> None:
@@ -75,25 +81,45 @@ class Choice:
                                "expected")
         self.features, self.values, self.path = features, values, path
         self.moments = recognize_moments(features)
+        self.energies = None if path == "narrow" else recognize_quadratic(features)
         self._narrow = NarrowRoute(path_of(features), self.moments)
         self._last = features.groups[-1][0]
         self._closed: dict[int, Closed] = {}
+        self._budget = budget
+        if path != "narrow":
+            self.closed(self._last)
+
+    @cached_property
+    def verdicts(self) -> Verdicts:
+        """The verdicts that the ways rest on; nothing is decided yet."""
         first = self.closed(self._last)
-        self.verdicts = Verdicts(features, first.leaf.steps, values, stopped=first.stopped, budget=budget)
+        return Verdicts(self.features, first.leaf.steps, self.values, stopped=first.stopped, budget=self._budget)
 
     def closed(self, level: int) -> Closed:
         """Return the closed forms up to a level; those of the last features are looked for when they are asked for."""
         count = self._last if level <= self._last else len(self.features)
+        if count != self._last and self.closed(self._last).stopped:
+            return self.closed(self._last)  # what ends before the last features does not go on with them
         if count not in self._closed:
             self._closed[count] = _closed(self.features, self.values, self.path, count)
         return self._closed[count]
 
-    def nesting(self, level: int, precise: bool) -> Nesting:
-        """Return the levels up to one, in float64 or in mpmath numbers."""
-        closed: Route = ClosedRoute(self.closed(level).leaf)
+    def nesting(self, level: int, precise: bool, grid: tuple[int, ...]) -> Nesting:
+        """Return the levels up to one for samples on a grid, in float64 or in mpmath numbers."""
+        leaf = Automatic(self.features, (), ()) if self.path == "narrow" else self.closed(level).leaf
+        closed: Route = ClosedRoute(leaf)
         if not precise and self.path == "auto" and self.moments is not None:
             closed = MomentRoute(self.moments, closed)
-        return Nesting(closed, self._narrow, self.is_closed)
+        if not precise and self.energies is not None:
+            closed = EnergyRoute(self.energies, grid, closed)
+        narrow = self._narrow if self.features.filter_ndim is None else self._narrow.on(grid, self.features, precise)
+        return Nesting(closed, narrow, lambda k: self.is_closed(k) and not (precise and self.spectral(k)))
+
+    def spectral(self, k: int) -> SpectralFlow | None:
+        """Return how level k is reached in the frequency domain; None where it is not."""
+        if self.energies is None or not int(self.energies.mean is not None) < k <= len(self.energies):
+            return None
+        return SpectralFlow(tuple(self.features)[:k], self.energies.mean is not None)
 
     def is_closed(self, k: int) -> bool:
         """Return whether level k is reached by a closed form.
@@ -112,6 +138,8 @@ class Choice:
 
     def obstacle(self, k: int) -> str:
         """Say why level k has no closed form; return nothing where it has."""
+        if self.spectral(k):
+            return ""
         closed = self.closed(k)
         if k > len(closed.leaf.steps):
             return closed.stopped
@@ -129,6 +157,9 @@ class Choice:
             return 'path="narrow" was asked for'
         if obstacle := self.obstacle(k):
             return f"narrow path, because {obstacle}" if self.path == "auto" else obstacle
+        if self.spectral(k):
+            return (f"closed form: features 1 to {k} are quadratic forms of circular convolutions, which commute; one "
+                    "convex problem in the frequency domain brings them to their references")
         if k == 1:
             return "closed form: the gradient has a multiple that does not depend on the sample, and its flow a formula"
         return (f"closed form: features 1 to {k} are proved involutive, and their span has generators that do not "
@@ -140,11 +171,26 @@ def _closed(features: FeatureSet, values: tuple[Any, ...], path: PathName, count
     flows, stopped = _flows(first, features) if not features.coordinates else ([], _COORDINATES)
     if not stopped and len(first) < count:
         stopped = f"feature {len(first) + 1}, {features[len(first)]}, is a black box: it has no expression"
-    steps = tuple(make_steps(first[: len(flows)], [f.expr for f in flows], list(values[: len(flows)]), features.sample))
+    steps, stopped = _steps(first, flows, values, features, stopped)
+    flows = flows[: len(steps)]
     if path == "broad":
         return _strict(features, steps, stopped)
     kinds: dict[str, type[Leaf]] = {"relaxed": Nested, "parallel": Concatenated}
     return Closed(kinds.get(path, Automatic)(features, steps, flows), stopped)
+
+
+def _steps(first: list[Feature], flows: list[Flow], values: tuple[Any, ...], features: FeatureSet, stopped: str
+           ) -> tuple[tuple[Step, ...], str]:
+    """Solve for the flow parameters, of fewer features where the composed flows are too long to be written out."""
+    for count in range(len(flows), 0, -1):
+        try:
+            with Budget(FLOW_BUDGET).watch("writing features out along flows"):
+                return tuple(make_steps(first[:count], [f.expr for f in flows[:count]], list(values[:count]),
+                                        features.sample)), stopped
+        except BudgetExceeded:
+            stopped = (f"feature {count}, {first[count - 1]}, was not written out along the flows within "
+                       f"{FLOW_BUDGET:g} s")
+    return (), stopped
 
 
 def _strict(features: FeatureSet, steps: tuple[Step, ...], stopped: str) -> Closed:

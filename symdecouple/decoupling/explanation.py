@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sympy import latex
+from sympy import Symbol, latex
 
-__all__ = ["Explanation", "LevelNote"]
+from symdecouple.flows.normalizer import Normalizer
+from symdecouple.flows.spectral import SpectralFlow
+
+__all__ = ["Explanation", "LevelNote", "note_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,7 @@ class LevelNote:
         Those that it brings there.
     references : tuple of Expr or None
     method : str
-        "explicit", "implicit", "parallel", "narrow path", or "none" where there is no way.
+        "explicit", "implicit", "parallel", "spectral", "narrow path", or "none" where there is no way.
     formula : str
         What is done, as text.
     latex : str
@@ -100,3 +103,29 @@ def _row(note: LevelNote) -> str:
     cells: Sequence[str] = (str(note.level), rf"${html.escape(note.title_latex)}$", html.escape(note.method), formula,
                             html.escape(why))
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+
+
+def note_of(path: str, features: tuple[Any, ...], references: tuple[Any, ...], level: int, reason: str,
+            made: Normalizer | SpectralFlow | None) -> LevelNote:
+    """Return the note on a level that brings some features to their references; None for what has no closed form."""
+    if isinstance(made, SpectralFlow):
+        domain = "samples whose active frequencies allow the values (decided by a linear program)"
+        return LevelNote(level, features, references, "spectral", f"x -> {made.formula}", made.latex(), reason, domain)
+    if made is not None:
+        return LevelNote(level, features, references, made.kind, _told(made), made.latex(), reason, made.domain)
+    if path not in ("auto", "narrow"):
+        return LevelNote(level, features, references, "none", "there is no way", "", reason)
+    names = ", ".join(map(str, features))
+    return LevelNote(level, features, references, "narrow path", f"along the projected gradient of {names}", "", reason)
+
+
+def _told(made: Normalizer) -> str:
+    """What a normalizer does, in short."""
+    if made.kind == "explicit":
+        return f"x -> {made.formula}"
+    flows = [f.expr.xreplace({made.features.sample: Symbol("y")}) for f in made.flows]
+    if made.kind == "parallel":
+        return (f"x -> {', then '.join(f'y -> {e}' for e in flows)}, for one time t each, such that "
+                + ", ".join(f"{f} = {v}" for f, v in zip(made.features, made.values, strict=True)))
+    before = f"N{made.level - 1}"
+    return f"x -> {before}(y -> {flows[-1]} of {before}(x)), t such that {made.features[-1]} = {made.values[-1]}"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import mpmath
 import numpy as np
 
 from symdecouple.errors import Outcome
+from symdecouple.families.filter_moments import FilterMoments, recognize_filter_moments
 from symdecouple.families.moments import MomentCoordinates
+from symdecouple.language.feature import FeatureSet
 from symdecouple.numeric import adjoint, moment_adjoint, moment_path
+from symdecouple.numeric.bank_rows import BankRows, Line
 from symdecouple.numeric.compiled import Array
 from symdecouple.numeric.narrow_path import NarrowPath
 from symdecouple.numeric.precision import PreciseImposed, follow_mp
@@ -19,6 +22,7 @@ from symdecouple.numeric.precision_adjoint import pullback_mp
 
 __all__ = ["Followed", "NarrowRoute"]
 
+_RTOL_OF_BANKS = 1e-10  # dozens of levels of thousands of samples: a step or two each
 _SPARE = 8  # of the digits of the caller: the path has guard digits of its own
 
 
@@ -60,6 +64,13 @@ class NarrowRoute:
 
     path: NarrowPath
     moments: MomentCoordinates | None = None
+
+    def on(self, grid: tuple[int, ...], features: FeatureSet, precise: bool) -> NarrowRoute:
+        """Return the route for samples on a grid, by the bank of the features where these are moments of one."""
+        bank = None if precise else recognize_filter_moments(features)
+        if bank is None:
+            return replace(self, path=self.path.on(grid))
+        return replace(self, path=NarrowPath(bank_rows(bank, grid, features), rtol=_RTOL_OF_BANKS))
 
     def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False) -> Followed:
         """Bring feature k of the rows, (R, N), to its target; those before it are at theirs.
@@ -116,3 +127,9 @@ def _carried(paths: dict[int, PreciseImposed], covectors: Array) -> tuple[Array,
             pulled = pullback_mp(path, covectors[there, r])
             out[there, r], error[r] = pulled.covectors, pulled.error if pulled.outcome.ok else mpmath.inf
     return out, error
+
+
+def bank_rows(bank: FilterMoments, grid: tuple[int, ...], features: FeatureSet) -> BankRows:
+    """Return moments of filter outputs on arrays."""
+    bands = [[Line(tuple(float(tap) for tap in h.args[0]), -int(h.args[1])) for h in lines] for lines in bank.bands]
+    return BankRows(tuple(map(str, features)), bands, bank.index, bank.powers, [float(g) for g in bank.gains], grid)

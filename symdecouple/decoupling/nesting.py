@@ -13,6 +13,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
+from symdecouple.decoupling.energy_route import Decoupled, EnergyRoute
 from symdecouple.decoupling.narrow_route import NarrowRoute
 from symdecouple.decoupling.routes import Imposed, Route, Stretch
 from symdecouple.errors import Outcome
@@ -59,6 +60,11 @@ class Nesting:
                 at = self._followed(at, j, targets, keep)
             level = k
             yield at
+
+    def leading(self, rows: Array, targets: Sequence[Any]) -> Decoupled | None:
+        """Return leading decoupled features, each at the level before it, where the route has all of them at once."""
+        return self.closed.decoupled(rows, targets) if isinstance(self.closed, EnergyRoute) and self.is_closed(
+            len(self.closed.forms)) else None
 
     def move(self, rows: Array, start: int, end: int, targets: Sequence[Any]) -> Imposed:
         """Bring features start+1..end of rows at level `start` to their targets; features 1..start keep theirs."""

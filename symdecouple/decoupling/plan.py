@@ -14,40 +14,39 @@ of its steps, in many digits by the adjoint equation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import mpmath
 import numpy as np
-from sympy import Expr, Symbol
+from sympy import Expr
 
 from symdecouple.decoupling.application import Answers, Application
 from symdecouple.decoupling.attainability import check_attainable
 from symdecouple.decoupling.choice import Choice, PathName
-from symdecouple.decoupling.explanation import Explanation, LevelNote
+from symdecouple.decoupling.explanation import Explanation, LevelNote, note_of
 from symdecouple.decoupling.modified import first_features
 from symdecouple.decoupling.nesting import Nesting
-from symdecouple.decoupling.precise import Precise
+from symdecouple.decoupling.perturbing import Perturbation, PerturbationKind, as_perturbation
 from symdecouple.decoupling.reference import reference_values
 from symdecouple.decoupling.report import Report, Row
+from symdecouple.decoupling.running import GUARD, Compute, Progress, Running
 from symdecouple.decoupling.scenario import Scenario, Verdicts
-from symdecouple.errors import InvalidInput, NoClosedForm, Outcome
+from symdecouple.errors import InvalidInput, NoClosedForm
 from symdecouple.flows.normalizer import Normalizer, normalizers
 from symdecouple.language.feature import FeatureSet
-from symdecouple.numeric.batch import OnRefusal
+from symdecouple.numeric.batch import Axis, OnRefusal
 from symdecouple.numeric.compiled import Array, as_multiprecision
 from symdecouple.numeric.vectors import Batch
 
+if TYPE_CHECKING:
+    from symdecouple.decoupling.transfer import Colour, Transferred
+
 __all__ = ["Plan", "decouple"]
 
-GUARD = 15
-_CHUNK = 2**18  # numbers that move together
-
-Progress: TypeAlias = Callable[[int, int], object]
-
-
-def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "auto", budget: float = 30.0) -> Plan:
+def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "auto", budget: float = 30.0,
+             perturb: Perturbation | PerturbationKind | None = None) -> Plan:
     """Return the plan that decouples each feature from those before it.
 
     Parameters
@@ -64,6 +63,9 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "au
         vector root a level ("parallel", Algorithm 4); the projected gradients ("narrow", Algorithm 3).
     budget : float
         Seconds for each verdict. Nothing is decided before it is needed.
+    perturb : Perturbation or {"ramp", "spectral", "ramp and spectral"}, optional
+        Samples that are refused are tried once more with a perturbation that their quantisation hides; outcomes tell,
+        and a `PerturbedWarning`. Off by default.
 
     Returns
     -------
@@ -90,7 +92,8 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "au
         raise InvalidInput(f"{names} must be bound to numbers before a plan: features.bind({{...}})")
     values = reference_values(features, reference)
     check_attainable(features, values)
-    return Plan(features, values, Choice(features, values, path, budget), Application(features))
+    return Plan(features, values, Choice(features, values, path, budget), Application(features),
+                as_perturbation(perturb))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,24 +107,27 @@ class Plan:
         What each feature is normalized to.
     choice : Choice
         Which way each level takes.
+    perturbation : Perturbation or None
+        What refused samples are tried with once more.
     """
 
     features: FeatureSet
     reference: tuple[Expr | None, ...]
     choice: Choice
     _application: Application
+    perturbation: Perturbation | None = None
 
     # --- numbers ------------------------------------------------------------------------------------------------
 
-    def transform(self, samples: Any, *, axis: int = -1, dps: int | None = None,
+    def transform(self, samples: Any, *, axis: Axis = None, dps: int | None = None,
                   on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
         """Return the decoupled features of sample vectors.
 
         Parameters
         ----------
-        samples : array_like (..., N)
-        axis : int
-            The sample axis.
+        samples : array_like (..., N), or (..., *grid) where filters have several dimensions
+        axis : int or tuple of int, optional
+            The sample axes: all of them make one sample. Default the last, or as many as the filters have.
         dps : int, optional
             Decimal digits; mpmath numbers are computed and returned, as a `Precise` array that knows its residuals and
             errors. Exact input stays exact on the way in.
@@ -137,12 +143,12 @@ class Plan:
         array (..., M)
         """
         self._need(self._spans[-1][0])
-        batch = Batch.of("transform", samples, axis, dps is not None)
+        batch = self._batch("transform", samples, axis, dps)
         return self._run(batch, (len(self.features),), dps, on_refusal,
-                         lambda nesting, rows, refs, _: self._application.decoupled(nesting, rows, refs),
+                         lambda nesting, rows, refs, _: self._application.on(batch.grid).decoupled(nesting, rows, refs),
                          self._spans[-1][0], progress)
 
-    def normalize(self, samples: Any, level: int | None = None, *, axis: int = -1, dps: int | None = None,
+    def normalize(self, samples: Any, level: int | None = None, *, axis: Axis = None, dps: int | None = None,
                   on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
         """Return sample vectors with features 1..level at their references.
 
@@ -164,10 +170,10 @@ class Plan:
             at = next(nesting.levels(rows, [k], refs))
             return Answers(at.values, at.residual, at.refusals, at.error)
 
-        batch = Batch.of("normalize", samples, axis, dps is not None)
+        batch = self._batch("normalize", samples, axis, dps)
         return self._run(batch, None, dps, on_refusal, compute, k, progress)
 
-    def denormalize(self, samples: Any, values: Any, level: int | None = None, *, axis: int = -1,
+    def denormalize(self, samples: Any, values: Any, level: int | None = None, *, axis: Axis = None,
                     dps: int | None = None, on_refusal: OnRefusal = "warn",
                     progress: Progress | None = None) -> Any:
         """Return the sample vectors that normalize to `samples` and whose decoupled features are `values`.
@@ -183,7 +189,7 @@ class Plan:
         """
         k = self._level(level)
         wanted = np.asarray(values, dtype=object if dps else float)
-        batch = Batch.of("denormalize", samples, axis, dps is not None)
+        batch = self._batch("denormalize", samples, axis, dps)
         if wanted.shape[:-1] != batch.shape or wanted.shape[-1] < k:
             raise InvalidInput(f"values of shape {wanted.shape} were given for samples of shape "
                                f"{(*batch.shape, batch.rows.shape[-1])}; (..., M) with M >= {k} is expected")
@@ -195,7 +201,7 @@ class Plan:
 
         return self._run(batch, None, dps, on_refusal, compute, k, progress)
 
-    def gradients(self, samples: Any, *, axis: int = -1, dps: int | None = None,
+    def gradients(self, samples: Any, *, axis: Axis = None, dps: int | None = None,
                   on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
         """Return the gradients of the decoupled features, (..., M, N): exact, without differencing but of black boxes.
 
@@ -205,9 +211,9 @@ class Plan:
             As in `transform`. With `dps` there are no gradients of black boxes.
         """
         self._need(self._spans[-1][0])
-        batch = Batch.of("gradients", samples, axis, dps is not None)
-        return self._run(batch, (len(self.features), batch.rows.shape[-1]), dps, on_refusal,
-                         lambda nesting, rows, refs, _: self._application.gradients(nesting, rows, refs),
+        batch = self._batch("gradients", samples, axis, dps)
+        return self._run(batch, (len(self.features), *batch.grid), dps, on_refusal,
+                         lambda nesting, rows, refs, _: self._application.on(batch.grid).gradients(nesting, rows, refs),
                          self._spans[-1][0], progress)
 
     def report(self, sample: Any, level: int | None = None, *, dps: int = 30) -> Report:
@@ -228,18 +234,28 @@ class Plan:
         [True, True]
         """
         k = self._level(level)
-        floats, (first,) = self.normalize(_one_row(sample), k, on_refusal="return")
-        precise, (second,) = self.normalize(_one_row(sample), k, dps=dps, on_refusal="return")
+        one = self._one_sample(sample)
+        floats, (first,) = self.normalize(one, k, on_refusal="return")
+        precise, (second,) = self.normalize(one, k, dps=dps, on_refusal="return")
         with mpmath.workdps(dps + GUARD):
-            ends = [as_multiprecision(end[0]) if outcome.ok else None for end, outcome in
+            ends = [as_multiprecision(np.ravel(end)) if outcome.ok else None for end, outcome in
                     ((floats, first), (precise, second))]
-            reached = [None if end is None else self._application.values(end) for end in ends]
+            application = self._application.on(np.shape(floats)[1:])
+            reached = [None if end is None else application.values(end) for end in ends]
             rows = tuple(Row(str(self.features[j]), as_multiprecision([self.reference[j]])[0],
                              *(None if r is None else r[j] for r in reached)) for j in range(k))
             distance = None
             if ends[0] is not None and ends[1] is not None:
                 distance = max(abs(ends[0] - ends[1])) / max(abs(ends[1]))
             return Report(k, dps, rows, distance, (first, second), precise.error[0] if second.ok else None)
+
+    def transfer(self, source: Any, target: Any, *, axis: Axis = None, channel_axis: int | None = None,
+                 colour: Colour = "channels", on_refusal: OnRefusal = "warn") -> Transferred:
+        """Return the source with the decoupled features of the target; see `symdecouple.decoupling.transfer`."""
+        from symdecouple.decoupling.transfer import transfer
+
+        return transfer(self, source, target, axis=axis, channel_axis=channel_axis, colour=colour,
+                        on_refusal=on_refusal)
 
     # --- what is known ------------------------------------------------------------------------------------------
 
@@ -277,6 +293,9 @@ class Plan:
             raise InvalidInput("level 0 changes nothing; closed forms begin with level 1")
         if obstacle := self.choice.obstacle(k):
             raise NoClosedForm(f"level {k}: {obstacle}")
+        if spectral := self.choice.spectral(k):
+            raise NoClosedForm(f"level {k} is reached in the frequency domain: {spectral.formula}; plan.explain() shows "
+                               "it, with its equations")
         first = first_features(self.features, k)
         return normalizers(first, list(self.reference[:k]), budget=self.verdicts.budget)[-1]
 
@@ -289,15 +308,10 @@ class Plan:
                                                       if self.reference[end - 1] is not None))
 
     def _note(self, start: int, end: int) -> LevelNote:
-        features, references = tuple(self.features)[start:end], self.reference[start:end]
-        reason = self.choice.why(end)
-        if self.path == "narrow" or self.choice.obstacle(end):
-            names = ", ".join(map(str, features))
-            method = "narrow path" if self.path in ("auto", "narrow") else "none"
-            return LevelNote(end, features, references, method, f"along the projected gradient of {names}" if
-                             method != "none" else "there is no way", "", reason)
-        made = self.normalizer(end)
-        return LevelNote(end, features, references, made.kind, _told(made), made.latex(), reason, made.domain)
+        spectral = self.choice.spectral(end)
+        made = None if self.path == "narrow" or spectral or self.choice.obstacle(end) else self.normalizer(end)
+        return note_of(self.path, tuple(self.features)[start:end], self.reference[start:end], end,
+                       self.choice.why(end), spectral or made)
 
     # --- inside -------------------------------------------------------------------------------------------------
 
@@ -325,64 +339,27 @@ class Plan:
             if end <= k:
                 self.choice.is_closed(end)
 
-    def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
-             compute: Callable[[Nesting, Array, Sequence[Any], Array], Answers], level: int,
-             progress: Progress | None) -> Any:
-        """Apply `compute` to the rows in portions; what it refuses is NaN, and told once."""
+    def _one_sample(self, sample: Any) -> list[Any]:
+        row, axes = list(sample), self.features.sample_ndim
+        if any(np.ndim(v) != axes - 1 for v in row):
+            raise InvalidInput("a report is about one sample " + ("vector (N,)" if axes == 1 else f"of {axes} axes") +
+                               "; pass one")
+        return [row]
+
+    def _batch(self, name: str, samples: Any, axis: Axis, dps: int | None) -> Batch:
         if dps is not None and (isinstance(dps, bool) or not isinstance(dps, int) or dps < 1):
             raise InvalidInput(f"dps={dps!r} was given, a positive number of decimal digits is expected")
+        batch = Batch.of(name, samples, axis, dps is not None, self.features.filter_ndim)
+        if self.features.coordinates and batch.rows.shape[-1] != len(self.features.coordinates):
+            raise InvalidInput(f"the features are functions of {len(self.features.coordinates)} coordinates, the "
+                               f"samples have {batch.rows.shape[-1]} numbers")
+        return batch
+
+    def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
+             compute: Compute, level: int, progress: Progress | None) -> Any:
         known = len(self.features.symbolic)
         if dps and (level if shape is None else len(self.features)) > known:
             raise NoClosedForm(f"{self.features[known]} is a black box, known in float64 only: leave dps out, or "
                                f"normalize to levels up to {known}")
-        if self.features.coordinates and batch.rows.shape[-1] != len(self.features.coordinates):
-            raise InvalidInput(f"the features are functions of {len(self.features.coordinates)} coordinates, the "
-                               f"samples have {batch.rows.shape[-1]} numbers")
-        nesting = self.choice.nesting(level, dps is not None)
-        residual, error = np.full((2, len(batch.rows)), np.nan, dtype=batch.rows.dtype)
-        with mpmath.workdps((dps or 15) + GUARD):
-            refs = [None if v is None else mpmath.mpmathify(v.evalf(mpmath.mp.dps)) for v in self.reference]
-            given = refs if dps else [None if v is None else float(v) for v in refs]
-            rows_to_do = np.fromiter(batch.open_rows(), dtype=np.intp)
-            for index in _portions(rows_to_do, 1 if dps is None else _CHUNK, batch.rows.shape[-1]):
-                rows = as_multiprecision(batch.rows[index]) if dps else batch.rows[index]
-                found = compute(nesting, rows, given, index)
-                residual[index], error[index] = found.residual, found.error
-                for r, i in enumerate(index):
-                    batch.put(int(i), found.values[r])
-                for r, outcome in found.refusals.items():
-                    batch.refuse(int(index[r]), outcome)
-                if progress is not None:
-                    progress(int(np.searchsorted(rows_to_do, index[-1])) + 1, len(rows_to_do))
-            result = batch.result(shape)
-        if dps:
-            with mpmath.workdps(dps):
-                rounded = np.frompyfunc(lambda v: +v, 1, 1)(result)
-                told = (each.reshape(batch.shape)[()] for each in (residual, error + mpmath.eps))
-                result = Precise.of(rounded, dps, *told)
-        return batch.deliver(result, on_refusal)
-
-
-def _one_row(sample: Any) -> list[Any]:
-    row = list(sample)
-    if any(np.ndim(v) for v in row):
-        raise InvalidInput("a report is about one sample vector (N,); pass one row")
-    return [row]
-
-
-def _portions(rows: Array, cost: int, n_samples: int) -> Iterator[Array]:
-    """Rows that move together; in high precision (at a higher cost each) one by one."""
-    step = max(1, _CHUNK // max(1, n_samples * cost))
-    return (rows[i : i + step] for i in range(0, len(rows), step))
-
-
-def _told(made: Normalizer) -> str:
-    """What a normalizer does, in short."""
-    if made.kind == "explicit":
-        return f"x -> {made.formula}"
-    flows = [f.expr.xreplace({made.features.sample: Symbol("y")}) for f in made.flows]
-    if made.kind == "parallel":
-        return (f"x -> {', then '.join(f'y -> {e}' for e in flows)}, for one time t each, such that "
-                + ", ".join(f"{f} = {v}" for f, v in zip(made.features, made.values, strict=True)))
-    before = f"N{made.level - 1}"
-    return f"x -> {before}(y -> {flows[-1]} of {before}(x)), t such that {made.features[-1]} = {made.values[-1]}"
+        nesting = self.choice.nesting(level, dps is not None, batch.grid)
+        return Running(nesting, self.reference, dps, self.perturbation)(batch, shape, on_refusal, compute, progress)

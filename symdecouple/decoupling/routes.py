@@ -20,8 +20,9 @@ import numpy as np
 from symdecouple.decoupling.leaf import Leaf, Moved, Unreachable
 from symdecouple.errors import Outcome
 from symdecouple.numeric.compiled import Array
+from symdecouple.numeric.extrapolation import NoSlope
 from symdecouple.numeric.power_sums import ZERO_VARIANCE
-from symdecouple.numeric.precision import NoSlope, Span, finite, size, spread
+from symdecouple.numeric.precision import Span, finite, size, spread
 
 __all__ = ["ClosedRoute", "Imposed", "Route", "Stretch", "off"]
 
@@ -114,12 +115,12 @@ class ClosedRoute:
 
         nan = mpmath.nan if rows.dtype == object else np.nan
         values, residual = np.full(rows.shape, nan, dtype=rows.dtype), np.full(len(rows), nan, dtype=rows.dtype)
-        error = residual.copy() if rows.dtype == object else None
+        errors = residual.copy() if rows.dtype == object else None
         for r, moved in found.items():
             values[r], residual[r] = moved.values, moved.residual
-            if error is not None:
-                error[r] = self._error(moved, k, [t[r] if np.ndim(t) else t for t in targets[:k]])
-        return Imposed(values, residual, pullback, refusals, error)
+            if errors is not None:
+                errors[r] = self._error(moved, k, [t[r] if np.ndim(t) else t for t in targets[:k]])
+        return Imposed(values, residual, pullback, refusals, errors)
 
     def _error(self, moved: Moved, k: int, targets: Sequence[Any]) -> Any:
         """Return what rounding did and what is missing to the targets, in standard deviations.

@@ -157,7 +157,7 @@ def _sum_of_slices(padded: Array, kernel: Kernel, axes: tuple[int, ...], shape: 
         for i, axis in enumerate(axes):
             start = kernel.taps.shape[i] - 1 - place[i]
             window[axis] = slice(start, start + shape[axis])
-        out += kernel.taps[place] * padded[tuple(window)]
+        out += padded[tuple(window)] * kernel.taps[place]  # an interval on the left would take the array for one
     return out
 
 

@@ -17,7 +17,7 @@ from sympy import Abs, Basic, DiracDelta, Expr, Heaviside, Max, Min, Mod, Piecew
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language.binding import bind, name_of, on_grid, parameters_of, spread
 from symdecouple.language.black_box import BlackBox
-from symdecouple.language.filtered import dimension_of
+from symdecouple.language.filtered import Filtered, dimension_of
 from symdecouple.language.mean import Mean, exact, free_sample
 from symdecouple.language.sample import Coordinate, Sample, coordinates, x
 
@@ -300,6 +300,11 @@ class FeatureSet:
     def sample_ndim(self) -> int:
         """The number of axes of a sample: the dimension of the filters; 1 without filters."""
         return dimension_of(f.expr for f in self.features if f.black_box is None)
+
+    @property
+    def filter_ndim(self) -> int | None:
+        """The dimension of the filters; None without filters, where a sample may have any number of axes."""
+        return self.sample_ndim if any(f.expr.has(Filtered) for f in self.features if f.black_box is None) else None
 
     def bind(self, values: Mapping[Any, Any]) -> FeatureSet:
         """Return the set with parameters, filters and undefined functions replaced.

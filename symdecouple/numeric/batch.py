@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from symdecouple.errors import InvalidInput, Outcome, RefusalWarning, Refused
+from symdecouple.errors import InvalidInput, Outcome, PerturbedWarning, RefusalWarning, Refused
 from symdecouple.numeric.intake import Numbers, centre_exactly, exact, is_exact_in_float64, take_numbers
 from symdecouple.numeric.panel import (
     COMPUTED,
@@ -259,6 +259,7 @@ class Answer:
     values: FloatArray = field(init=False)
     refusals: dict[int, Outcome] = field(default_factory=dict)
     frames: int = 4  # from the warning to the caller's line
+    notes: dict[int, Outcome] = field(default_factory=dict)  # what is to be told about answers
 
     def __post_init__(self) -> None:
         self.values = np.full(math.prod(self.shape), np.nan)
@@ -268,7 +269,7 @@ class Answer:
         self.refusals.update((int(which[i]), outcome) for i, outcome in rows.refusals.items())
 
     def outcomes(self) -> tuple[Outcome, ...]:
-        return tuple(self.refusals.get(i, COMPUTED) for i in range(len(self.values)))
+        return tuple(self.refusals.get(i) or self.notes.get(i, COMPUTED) for i in range(len(self.values)))
 
     def deliver(self, result: Any, on_refusal: OnRefusal) -> Any:
         """NaN handed on because the caller chose so is in the outcomes, but is nothing to warn of."""
@@ -279,6 +280,10 @@ class Answer:
             raise Refused(self.message(refused), result, self.outcomes())
         if refused:
             warnings.warn(RefusalWarning(self.message(refused)), stacklevel=self.frames)
+        if self.notes:
+            noted = sorted(self.notes)
+            told = f"{self.name}: {len(noted)} of {len(self.values)} samples perturbed, {self.where(noted)}: "
+            warnings.warn(PerturbedWarning(told + self.notes[noted[0]].detail), stacklevel=self.frames)
         return result
 
     def message(self, refused: list[int]) -> str:
@@ -290,6 +295,8 @@ class Answer:
 
     def where(self, rows: Sequence[int]) -> str:
         """'at 3, 7' or 'at (0, 1), (2, 0), ...': the first indices in the shape of the batch."""
+        if not self.shape:
+            return "the only one"
         places = [tuple(map(int, np.unravel_index(i, self.shape))) for i in rows[:_NAMED]]
         named = ", ".join(str(place[0]) if len(place) == 1 else str(place) for place in places)
         return f"at {named}" + (", ..." if len(rows) > _NAMED else "") + (", the first" if len(rows) > 1 else "")

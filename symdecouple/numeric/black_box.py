@@ -55,6 +55,7 @@ class BlackBoxFeatures:
         self._symbolic = np.array([j for j, box in enumerate(boxes) if box is None], dtype=np.intp)
         self.compiled = compiled_features(FeatureSet([features[int(j)] for j in self._symbolic])) if len(
             self._symbolic) else None
+        self._grid: tuple[int, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -66,7 +67,16 @@ class BlackBoxFeatures:
 
     def first(self, count: int) -> BlackBoxFeatures:
         """Return the first features alone."""
-        return BlackBoxFeatures(FeatureSet(tuple(self.features)[:count]))
+        made = BlackBoxFeatures(FeatureSet(tuple(self.features)[:count]))
+        return made if self._grid is None else made.on(self._grid)
+
+    def on(self, grid: tuple[int, ...]) -> BlackBoxFeatures:
+        """Return the same for samples on a grid; black boxes take them flattened."""
+        other = copy.copy(self)
+        other._grid = grid
+        if isinstance(self.compiled, CompiledFeatures):
+            other.compiled = self.compiled.on(grid)
+        return other
 
     def values(self, rows: FloatArray) -> FloatArray:
         """Return the features of rows (R, N), of shape (R, M)."""
@@ -152,6 +162,12 @@ class BlackBoxPath(NarrowPath):
         default = _RTOL_OF_GRADIENTS if made.has_gradients else _RTOL_OF_DIFFERENCES
         super().__init__(made, rtol=default if rtol is None else rtol, max_steps=max_steps)
         self._boxes = made
+
+    def on(self, grid: tuple[int, ...]) -> BlackBoxPath:
+        """As in `NarrowPath`."""
+        other = copy.copy(self)
+        other.features = other._boxes = self._boxes.on(grid)
+        return other
 
     def follow(self, rows: Any, k: int, targets: Any, *, held: Any = None, store: bool = False) -> Imposed:
         """As in `NarrowPath`; rows at which a black box fails are refused before they move."""

@@ -7,7 +7,7 @@ in the relative interior of a cone; that is asked only where the iteration does 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -22,6 +22,7 @@ __all__ = ["EnergyProblems"]
 
 _CONSISTENT = 1e-10  # relative; what a dependent feature may differ from the value that the others give it
 _SOON, _LATE = 40, 400  # iterations before and after the question whether there is a solution
+_SKETCHED = 1e-4  # the residual of a start that is worth having
 _SLOW = "no convergence"
 _WIDE = 30.0  # e^-36 is eps: a multiplier of such a range may be on its way to a limit
 
@@ -119,16 +120,25 @@ class EnergyProblems:
 
     def solved(self, problems: Problems, levels: IntArray) -> tuple[Tilted, dict[int, Outcome]]:
         """Solve, and refuse problems without a solution; whether there is one is asked where it is not found soon."""
-        found = tilt(problems, _SOON)
+        found = tilt(problems, _SOON, self._start(problems))
         refusals = self._judged(problems, found, levels)
         slow = np.array([q for q, outcome in refusals.items() if outcome.reason == _SLOW], dtype=np.intp)
         if len(slow):
-            more = tilt(problems.take(slow), _LATE, found.parameters[slow])
+            more = tilt(problems.take(slow), _LATE)
             found.put_all(slow, more)
             again = self._judged(problems.take(slow), more, levels[slow])
             refusals = {q: o for q, o in refusals.items() if o.reason != _SLOW}
             refusals |= {int(slow[q]): outcome for q, outcome in again.items()}
         return found, refusals
+
+    def _start(self, problems: Problems) -> FloatArray | None:
+        """Solve on fewer frequencies first; a row for which that fails starts from 0."""
+        coarse = self.bands.coarse
+        if coarse is None or not len(problems):
+            return None
+        gathered = coarse.gathered(problems.shares)
+        found = tilt(replace(problems, bands=coarse, shares=gathered), _SOON)
+        return np.where((found.residual < _SKETCHED)[:, None], found.parameters, 0)
 
     def _judged(self, problems: Problems, found: Tilted, levels: IntArray) -> dict[int, Outcome]:
         """Refuse problems without a solution, those included that go to a limit."""

@@ -1,8 +1,8 @@
 r"""Steps of a differential equation to any number of digits, by extrapolation of the midpoint rule.
 
-A step is computed by modified midpoint rules of 2, 4, 6, ... substeps (Gragg, Bulirsch, Stoer; E. Hairer, S. P. Norsett,
-G. Wanner, Solving Ordinary Differential Equations I, 2nd ed. (1993), sec. II.9), whose error has even powers of the step
-only. With T_j1 the end by rule j, each further column removes one of them,
+A step is computed by modified midpoint rules of 2, 4, 6, ... substeps (Gragg, Bulirsch, Stoer; E. Hairer, S. P.
+Norsett, G. Wanner, Solving Ordinary Differential Equations I, 2nd ed. (1993), sec. II.9), whose error has even powers
+of the step only. With T_j1 the end by rule j, each further column removes one of them,
 
 .. math:: T_{j,i+1} = T_{j,i} + \frac{T_{j,i} - T_{j-1,i}}{\bigl(j/(j-i)\bigr)^2 - 1}
 

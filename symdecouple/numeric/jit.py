@@ -139,14 +139,10 @@ def _twin(function: Any, fast: frozenset[str], made: dict[Any, Any], is_entry: b
         }
         copy = FunctionType(function.__code__, {**function.__globals__, **ours}, function.__name__)
         copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
-        made[function] = twin = numba.njit(
-            nogil=True,
-            error_model="numpy",
-            fastmath=_FAST if function.__name__ in fast else _FUSED,
-            no_cpython_wrapper=not is_entry,  # called from compiled functions only
-            no_cfunc_wrapper=True,
-            _nrt=is_entry or _MAKES_ARRAYS in named,
-        )(copy)
+        options: dict[str, Any] = {"no_cpython_wrapper": not is_entry, "no_cfunc_wrapper": True}  # for Python only
+        options["_nrt"] = is_entry or _MAKES_ARRAYS in named
+        flags = _FAST if function.__name__ in fast else _FUSED
+        made[function] = twin = numba.njit(nogil=True, error_model="numpy", fastmath=flags, **options)(copy)
         if is_entry:
             with suppress(RuntimeError):  # no folder can be written: compiled anew in each process
                 twin.enable_caching()

@@ -77,8 +77,8 @@ def decoupled_gradients(
 
     Notes
     -----
-    Relative error about 1e-9, as far as the values themselves keep their digits. The cost is about that of two or three
-    times the values.
+    Relative error about 1e-9, as far as the values themselves keep their digits. The cost is about that of two to four
+    times the values in NumPy; the way back is several times faster compiled (`moment_adjoint_jit`).
 
     Source: paper, eq:projection, for level 3 and any level where C2 holds; the chain rule elsewhere.
 

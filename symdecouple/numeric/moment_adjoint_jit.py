@@ -120,7 +120,8 @@ def step_back_rows(
                     _BACK_GROUPS[stage], sizes[r], at_slope,
                 )
                 along[m, r] += _pull(
-                    stages[stage], at_slope, distance[r], k, inverse[stage], norm[stage], c, normal, power, pulled[stage]
+                    stages[stage], at_slope, distance[r], k, inverse[stage], norm[stage], c, normal, power,
+                    pulled[stage],
                 )
             for i in range(n):
                 total = pulled[_N_STAGES, i]
@@ -130,8 +131,8 @@ def step_back_rows(
 
 
 def _make_stages(
-    y: Any, h: float, distance: float, k: int, stages: Any, slopes: Any, inverse: Any, norm: Any, means: Any, lower: Any,
-    c: Any, power: Any,
+    y: Any, h: float, distance: float, k: int, stages: Any, slopes: Any, inverse: Any, norm: Any, means: Any,
+    lower: Any, c: Any, power: Any,
 ) -> bool:
     for stage in range(_N_STAGES):
         z = stages[stage]
@@ -251,7 +252,7 @@ def _pull(
     for begin in range(0, n, BLOCK):
         end = begin + BLOCK
         _pull_block(y[begin:end], covector[begin:end], c, normal, k, power, out[begin:end])
-    return n * along / (k * norm[k - 1])
+    return float(n * along / (k * norm[k - 1]))
 
 
 def _add_products(v: Any, u: Any, k: int, power: Any, sums: Any) -> None:

@@ -26,7 +26,8 @@ from symdecouple.numeric.moment_basis import Weights, power_mean
 from symdecouple.numeric.moment_path import MOST_GROWTH, RTOL, Followed, follow, pulled_apart
 from symdecouple.numeric.moment_path_jit import climb_compiled
 from symdecouple.numeric.power_sums import ZERO_VARIANCE, range_exponent, standardized_moments, to_unit_range
-from symdecouple.numeric.riccati import Imposed, impose_skewness
+from symdecouple.numeric.riccati import Imposed
+from symdecouple.numeric.riccati_jit import skewness_imposer
 
 __all__ = [
     "HIGHEST",
@@ -136,7 +137,7 @@ def climb(
     store : bool
         Keep the steps, for gradients.
     """
-    skew = impose_skewness(rows, goal[3])
+    skew = skewness_imposer(rows.size)(rows, goal[3])
     ladder = Ladder(np.full((order + 1, len(rows)), np.nan), skew, refusals=dict(skew.refusals))
     ladder.moments[:4] = np.array(goal[:4])[:, None]
     which = np.array([i for i in range(len(rows)) if i not in skew.refusals], dtype=np.intp)

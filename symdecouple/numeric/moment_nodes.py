@@ -1,7 +1,7 @@
 """A long sample stood in for by some dozens of points: a quadrature that knows its Chebyshev moments.
 
-Along a narrow path every entry moves by the same smooth function of where it began. The mean over the sample of a smooth
-function f, with x in [-1, 1] the place within the range of the sample, is
+Along a narrow path every entry moves by the same smooth function of where it began. The mean over the sample of such
+a function f, with x in [-1, 1] the place within the range of the sample, is
 
     Mean(f(x)) = sum_q w_q f(x_q),    x_q = cos(pi (q + 1/2)/m),    w_q = (S_0 + 2 sum_j S_j T_j(x_q))/m,
 
@@ -25,7 +25,7 @@ __all__ = ["EIGHT", "LOOPS", "add_series", "chebyshev_sums", "place_nodes", "ser
 EIGHT = 8  # numbers of nodes are multiples of it
 LOOPS = ("_load", "_add_eight")  # where sums may be taken in any order
 _TAIL = 4  # coefficients looked at, odd and even ones
-_NOTHING = 2.0**-56  # of a displacement, in standard deviations
+_NOTHING = 2.0**-54  # of a displacement, in standard deviations: less than a last digit
 
 
 def chebyshev_sums(v: FloatArray, share: FloatArray, centre: float, half: float, sums: FloatArray) -> None:

@@ -19,8 +19,8 @@ moment beside the ones held (the Hankel matrix), a fourth moment of N/2 and more
 given up as soon as it is caught (`moment_collapse`).
 
 *What errors do.* A path that pulls near values apart takes errors with it, by the exponential of the integral of its
-derivative by the value, along each value. Where the error of its steps would grow beyond 1e-9 it is followed again in smaller
-ones, and where rounding grows by more than 2**24 the row is refused.
+derivative by the value, along each value. Where the error of its steps would grow beyond 1e-9 it is followed again in
+smaller ones, and where rounding grows by more than 2**24 the row is refused.
 """
 
 from __future__ import annotations
@@ -250,7 +250,7 @@ def _integrate(course: Course, moving: IntArray, rtol: float, store: bool) -> tu
         return corrected
 
     def is_over(z: FloatArray, s: FloatArray, which: IntArray) -> NDArray[np.bool_]:
-        for i in np.flatnonzero(spare[which] < _CROWDED):
+        for i in np.flatnonzero((spare[which] < _CROWDED) & (s < 1)):
             row = moving[which[i]]
             end = atoms(z[i], None if course.weights is None else course.weights[row], course.goal[:, row])
             if end is not None:

@@ -204,7 +204,7 @@ def _climb_level(
     if not _settle(z, weights, k, goal, _ASTRAY if by_nodes else _FAR, means, lower, norm, c) <= RESIDUAL:
         return -1.0
     moments[k + 1] = means[k + 1]
-    return log_growth
+    return float(log_growth)
 
 
 def _copy(values: Any, to: Any) -> None:
@@ -213,7 +213,7 @@ def _copy(values: Any, to: Any) -> None:
 
 
 def _first_step(means: Any, k: int, goal: Any, norm: Any) -> float:
-    return min(1.0, _FIRST * k * np.sqrt(norm[k - 1]) / abs(goal[k] - means[k]))
+    return float(min(1.0, _FIRST * k * np.sqrt(norm[k - 1]) / abs(goal[k] - means[k])))
 
 
 def _integrate(

@@ -18,6 +18,7 @@ path ends before the target, the value reached is told), "no convergence".
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -221,6 +222,12 @@ class NarrowPath:
             features = compiled_features(features if isinstance(features, FeatureSet) else FeatureSet(features))
         self.features: Features = features
         self.rtol, self.max_steps = rtol, max_steps
+
+    def on(self, grid: tuple[int, ...]) -> NarrowPath:
+        """Return the path of samples on a grid, for features with filters of several dimensions."""
+        other = copy.copy(self)
+        other.features = self.features.on(grid)  # type: ignore[attr-defined]
+        return other
 
     def follow(self, rows: Any, k: int, targets: Any, *, held: Any = None, store: bool = False) -> Imposed:
         """Bring feature k of every row to its target; features 1 to k-1 stay at the values they have.

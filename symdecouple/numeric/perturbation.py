@@ -94,17 +94,22 @@ def quantisation_step(samples: ArrayLike) -> float:
     spread = levels[-1] - levels[0]
     finest = max(spread / _MOST_LEVELS, 16 * rounding)
     step = float(gaps.min())
-    while step >= finest:
+    while step >= finest:  # Euclid's algorithm; its errors grow, those of the fit to all levels do not
         whole = np.rint(gaps / step)
+        counts = np.cumsum(whole)
+        fitted = float(counts @ (levels[1:] - levels[0]) / (counts @ counts))
+        if np.abs(levels[1:] - levels[0] - counts * fitted).max() <= 4 * rounding:
+            return _shortest(fitted, 4 * rounding / float(counts[-1]))
         rest = np.abs(gaps - whole * step)
-        uneven = rest > np.maximum(4 * rounding, whole * rounding)
-        if not uneven.any():
-            counts = np.cumsum(whole)
-            step = float(counts @ (levels[1:] - levels[0]) / (counts @ counts))
-            return float(f"{step:.12g}") if abs(step - float(f"{step:.12g}")) * counts[-1] < 4 * rounding else step
-        step = float(rest[uneven].min())
+        above = rest > min(rounding * float(spread / step), step / 8) * (1 + whole)
+        step = float(rest[above].min() if above.any() else rest.max())
     raise _no_step(f"{len(levels)} different values in [{levels[0]:.6g}, {levels[-1]:.6g}] have no common step above "
                    f"{finest:.3g}")
+
+
+def _shortest(number: float, slack: float) -> float:
+    """Return the number with the fewest digits that is as close as the data can tell."""
+    return next(short for digits in range(1, 18) if abs((short := float(f"{number:.{digits}g}")) - number) <= slack)
 
 
 def ramp_perturbation(samples: ArrayLike, step: float | None = None, seed: int = 0) -> Perturbed:
@@ -211,8 +216,8 @@ class _Change:
         grid = Grid(signal.shape)
         inside = np.ones(grid.half, dtype=np.bool_) if support is None else np.asarray(support)
         if inside.shape != grid.half or inside.dtype != np.bool_:
-            raise InvalidInput(f"support of shape {inside.shape} and type {inside.dtype} was given, an array of bool of "
-                               f"shape {grid.half} is expected: the frequencies of rfftn")
+            raise InvalidInput(f"support of shape {inside.shape} and type {inside.dtype} was given, an array of bool "
+                               f"of shape {grid.half} is expected: the frequencies of rfftn")
         transform = grid.forward(signal)[0]
         modulus = np.abs(transform)
         is_zero = modulus <= 8 * EPS * math.sqrt(math.log2(2 * grid.size)) * modulus.max()
@@ -224,7 +229,8 @@ class _Change:
     def at(self, threshold: float) -> FloatArray:
         """Return the change of the samples."""
         lifted = np.where(self.support & (self.modulus < threshold), threshold - self.modulus, 0)
-        return self.grid.inverse((lifted * self.phase)[None])[0].reshape(self.grid.shape)
+        change: FloatArray = self.grid.inverse((lifted * self.phase)[None])[0].reshape(self.grid.shape)
+        return change
 
 
 def _largest_hidden(change: _Change, limit: float) -> float:
@@ -282,8 +288,8 @@ def _step(samples: ArrayLike, step: float | None) -> float:
 
 def _distinct(values: FloatArray, signal: FloatArray, step: float) -> FloatArray:
     if len(np.unique(values)) < values.size:
-        raise Refused(f"{values.size} levels inside a quantisation step of {step:.3g} are too fine for float64 at values "
-                      f"up to {np.abs(signal).max():.3g}; take the mean out, or fewer samples")
+        raise Refused(f"{values.size} levels inside a quantisation step of {step:.3g} are too fine for float64 at "
+                      f"values up to {np.abs(signal).max():.3g}; take the mean out, or fewer samples")
     return values
 
 

@@ -1,7 +1,7 @@
 r"""The narrow path of one sample vector to any number of digits, with an estimate of its error.
 
-The equation is that of `numeric.narrow_path`. Every step is extrapolated (`numeric.extrapolation`), by a number of rules
-that grows with the digits asked for. A Gauss-Newton correction to full precision follows every step.
+The equation is that of `numeric.narrow_path`. Every step is extrapolated (`numeric.extrapolation`), by a number of
+rules that grows with the digits asked for. A Gauss-Newton correction to full precision follows every step.
 
 Extrapolation adds up numbers of both signs, and the equations of the projection lose digits where gradients are nearly
 dependent: guard digits pay for both, as many as the weights have, and 10 and a fifth of all digits.
@@ -43,7 +43,7 @@ class Track:
         From s = 0 to s = 1; the start alone, where feature k was at its target.
     """
 
-    features: Any
+    features: Features
     k: int
     dps: int
     distance: Any
@@ -177,10 +177,11 @@ class Span:
 class _Path:
     """One vector on its way."""
 
-    def __init__(self, features: Any, k: int, start: Array, target: Any, dps: int) -> None:
+    def __init__(self, features: Features, k: int, start: Array, target: Any, dps: int) -> None:
         self.features, self.k, self.start, self.target, self.dps = features, k, start, target, dps
         self.rules, self.tol = rules_for(dps), mpmath.mpf(10) ** -(dps + 2)
-        self.smallest = mpmath.sqrt(self.tol) / 10**5  # near an extreme the sample is half as well determined as the feature
+        # Near an extreme the sample is half as well determined as the feature.
+        self.smallest = mpmath.sqrt(self.tol) / 10**5
         self.evaluations = 0
 
     def run(self) -> PreciseImposed:

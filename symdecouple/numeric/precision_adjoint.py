@@ -6,8 +6,8 @@ across the span, lambda_par = sum b_j v_j, and w = sum a_j v_j,
 
 .. math:: \frac{d\lambda}{ds} = -D \sum_j D_{w_j} v_j, \qquad w_j = a_j \lambda_\perp - b_j w
 
-f_1, ..., f_k increase linearly along the path, so that v_1, ..., v_k at y(s) solve this equation themselves. That leaves
-only what is across the span at the end, c = c_perp + sum b_j v_j(y(1)), to be carried:
+f_1, ..., f_k increase linearly along the path, so that v_1, ..., v_k at y(s) solve this equation themselves. That
+leaves only what is across the span at the end, c = c_perp + sum b_j v_j(y(1)), to be carried:
 
 .. math:: \nabla (c \circ N_k)(x) = \lambda(0) + \sum_{j<k} b_j v_j(x), \qquad \lambda(1) = c_\perp
 
@@ -135,7 +135,8 @@ class _Back:
         for (begin, start), (s, y) in reversed(pairs):
             state[0] = y
             state, off, h = self._stretch(state, s - begin, h)
-            error += off + size(state[0] - start) / spread(start)
+            missed, unit = size(state[0] - start), spread(start)
+            error += off + (missed / unit if unit else missed and mpmath.inf)
         first = track.features.gradients(track.points[0][1][None], track.k)[0]
         kept = [sum((v * c for v, c in zip(first[:-1], b[:-1], strict=True)), 0 * first[0]) for b in shares]
         return state[1:] + np.array(kept).reshape(state[1:].shape), error
@@ -148,8 +149,8 @@ class _Back:
             h = left / max(1, mpmath.ceil(left / h - mpmath.mpf("0.05")))
             step = self._step(state, h)
             if step.values is not None:
-                state, error, left = step.values, error + step.error * self.tol, mpmath.mpf(0) if h == left else left - h
-                if left <= 0:
+                state, error, left = step.values, error + step.error * self.tol, left - h
+                if left <= 0:  # h was all that was left
                     return state, error, h * step.factor
             h = h * step.factor
         raise _Stopped("no convergence", f"the path of {self.track.features.names[self.track.k - 1]} cannot be "
@@ -159,7 +160,8 @@ class _Back:
         units = [spread(state[0]), *map(size, state[1:])]
 
         def measure(gap: Array) -> Any:
-            return max(size(row) / (unit * self.tol) for row, unit in zip(gap, units, strict=True) if unit)
+            return max((size(row) / (unit * self.tol) for row, unit in zip(gap, units, strict=True) if unit),
+                       default=mpmath.mpf(0))  # nothing is there to be carried
 
         try:
             return extrapolated(self._slope, state, self._slope(state), -h, self.rules, measure)

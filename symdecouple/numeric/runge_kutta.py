@@ -26,7 +26,9 @@ from numpy.typing import NDArray
 
 from symdecouple.numeric.batch import FloatArray, IntArray
 
-__all__ = ["AfterStep", "AfterStepPullback", "End", "IsOver", "Path", "Rhs", "RhsPullback", "Step", "integrate", "pull_back"]
+__all__ = [
+    "AfterStep", "AfterStepPullback", "End", "IsOver", "Path", "Rhs", "RhsPullback", "Step", "integrate", "pull_back",
+]
 
 # Values (r, N), positions s (r,), places of these rows in the batch (r,) -> slopes (r, N).
 Rhs: TypeAlias = Callable[[FloatArray, FloatArray, IntArray], FloatArray]
@@ -99,7 +101,7 @@ def _run(row: dict[int, float]) -> tuple[int, FloatArray]:
 _STAGE_SUMS = [_run(row) for row in STAGES[1:]]
 _STEP_SUM, _FIFTH_SUM, _THIRD_SUM = _run(WEIGHTS), _run(FIFTH), _run(THIRD)
 # For the way back: the weight of slope i in each later stage, and in the step.
-_BACK_SUMS = [np.array([*(row.get(i, 0.0) for row in STAGES[i + 1 :]), WEIGHTS.get(i, 0.0)]) for i in range(len(STAGES))]
+_BACK_SUMS = [np.array([row.get(i, 0.0) for row in (*STAGES[i + 1 :], WEIGHTS)]) for i in range(len(STAGES))]
 
 _CHUNK = 2**14  # numbers that move together: their slopes stay in the second cache
 _ORDER = 8
@@ -140,7 +142,7 @@ class Path:
     ending : array (R,)
         One `End` a row.
     steps, failed : arrays (R,)
-        Steps accepted and rejected; each cost twelve slopes.
+        Steps accepted and rejected; each cost twelve slopes, eleven after a rejected one.
     tape : tuple of Step
         What `pull_back` needs; empty unless asked for.
     """
@@ -183,8 +185,8 @@ def integrate(
     after_step : callable, optional
         ``after_step(values, s, which) -> values``, applied to every accepted point.
     is_over : callable, optional
-        ``is_over(values, s, which) -> (r,)`` of bool, asked after every accepted step: True ends the path of a row there
-        as `End.OVER`.
+        ``is_over(values, s, which) -> (r,)`` of bool, asked after every accepted step: True ends the path of a row as
+        `End.OVER`.
     smallest : float
         A step below this part of the way that is done ends the path of a row as `End.STALLED`.
     max_steps : int
@@ -220,16 +222,8 @@ def integrate(
 
 
 def _follow(
-    rhs: Rhs,
-    path: Path,
-    which: IntArray,
-    h: FloatArray,
-    allowed: FloatArray,
-    after_step: AfterStep | None,
-    is_over: IsOver | None,
-    smallest: float,
-    max_steps: int,
-    tape: list[Step] | None,
+    rhs: Rhs, path: Path, which: IntArray, h: FloatArray, allowed: FloatArray, after_step: AfterStep | None,
+    is_over: IsOver | None, smallest: float, max_steps: int, tape: list[Step] | None,
 ) -> None:
     """Step the rows `which` of `path` until none is left on its way."""
     y, s, allowed = path.values[which], path.reached[which], allowed[which]
@@ -265,7 +259,8 @@ def _follow(
         is_new = good
         if gone.any():
             at = which[gone]
-            path.values[at], path.reached[at], path.steps[at], path.failed[at] = y[gone], s[gone], steps[gone], failed[gone]
+            path.values[at], path.reached[at] = y[gone], s[gone]
+            path.steps[at], path.failed[at] = steps[gone], failed[gone]
             for flags, end in ((stalled, End.STALLED), (tired, End.EXHAUSTED), (over, End.OVER)):
                 path.ending[which[flags]] = end
             left = ~gone

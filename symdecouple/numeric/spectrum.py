@@ -12,8 +12,9 @@ are added up: nothing below depends on more than the sums of P over frequencies 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.batch import FloatArray
+from symdecouple.numeric.columns import Coarse, Columns
 
 __all__ = ["Bands", "Grid", "Spectrum"]
 
 EPS = float(np.finfo(np.float64).eps)
-_CHUNK = 2**14  # frequencies worked on at a time
-_KEPT = 2**21  # products of eigenvalues that are kept, 16 MiB
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Grid:
         return half
 
 
-class Bands:
+class Bands(Columns):
     """M commuting quadratic features of signals of one shape, by their eigenvalues.
 
     Parameters
@@ -116,33 +116,15 @@ class Bands:
         for axis in self.folded:
             half = _first_half(half, axis)
         self.lattice = half.shape[1:]
-        self.columns = np.ascontiguousarray(half.reshape(len(half), -1))
-        self.largest = np.abs(self.columns).max(axis=1)
-        self._products: dict[int, FloatArray] = {}
+        super().__init__(half.reshape(len(half), -1))
         self.at_zero = self.columns[:, 0].copy()
 
-    def __len__(self) -> int:
-        return len(self.columns)
-
-    def chunks(self) -> Iterator[slice]:
-        """Parts of the frequencies, so that no temporary grows with the signal."""
-        n = self.columns.shape[1]
-        step = max(256, _CHUNK * 16 // max(16, len(self) * (len(self) + 1) // 2))
-        return (slice(start, min(start + step, n)) for start in range(0, n, step))
-
-    def products(self, part: slice) -> FloatArray:
-        """Return w_i w_j for i <= j at a part of the frequencies; kept where they are few."""
-        if part.start in self._products:
-            return self._products[part.start]
-        columns, upper = self.columns[:, part], np.triu_indices(len(self))
-        products = np.empty((len(upper[0]), columns.shape[1]))
-        at = 0
-        for i in range(len(self)):
-            np.multiply(columns[i:], columns[i], out=products[at : at + len(self) - i])
-            at += len(self) - i
-        if len(upper[0]) * self.columns.shape[1] <= _KEPT:
-            self._products[part.start] = products
-        return products
+    @cached_property
+    def coarse(self) -> Coarse | None:
+        """The same features on fewer frequencies, where sums over both agree almost."""
+        if len(self.folded) < len(self.lattice) - 1 and any(n > 2 for n in self.grid.shape[:-1]):
+            return None
+        return Coarse.of(self.columns, self.lattice, self.grid.shape)
 
     def fold(self, power: FloatArray) -> FloatArray:
         """Add up power (R, *half) over the frequencies that are not told apart: (R, n)."""

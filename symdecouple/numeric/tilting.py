@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.numeric.batch import FloatArray, IntArray
-from symdecouple.numeric.spectrum import EPS, Bands
+from symdecouple.numeric.columns import Columns
+from symdecouple.numeric.spectrum import EPS
 
 __all__ = ["Problems", "Tilted", "sums", "tilt"]
 
@@ -28,6 +29,7 @@ _NEAR = 0.5  # max |d.w| from which on Newton's full step converges quadraticall
 _RADIUS = 16.0  # max |d.w| of the first step by logarithms
 _WIDEST = 2.0**60  # no limit but that of float64
 _ENOUGH = 1e-4  # the part of the slope that a step must deliver
+_POOR = 0.1  # the residual from which on a start is worse than none
 _ACCURATE = 1e-11  # the largest residual of a solution whose digits have run out
 _RIDGE = 16 * EPS  # of a matrix with unit diagonal; keeps the step finite where features are dependent by rounding
 
@@ -38,7 +40,7 @@ class Problems:
 
     Parameters
     ----------
-    bands : Bands
+    bands : Columns
     shares : array (R, n)
         Weights p, 0 where a frequency is not active.
     owner : int array (Q,)
@@ -49,7 +51,7 @@ class Problems:
         v is targets * exp(log_scale).
     """
 
-    bands: Bands
+    bands: Columns
     shares: FloatArray
     owner: IntArray
     wanted: NDArray[np.bool_]
@@ -110,14 +112,13 @@ class Tilted:
             getattr(self, name)[which[places]] = getattr(other, name)[places]
 
 
-def sums(bands: Bands, shares: FloatArray, owner: IntArray, parameters: FloatArray) -> Tilted:
+def sums(bands: Columns, shares: FloatArray, owner: IntArray, parameters: FloatArray) -> Tilted:
     """Evaluate all sums of Q problems, frequencies part by part."""
     count, m = parameters.shape
     upper = np.triu_indices(m)
     shift = np.full(count, -np.inf)
     total, values, sizes = np.zeros(count), np.zeros((count, m)), np.zeros((count, m))
     packed = np.zeros((count, len(upper[0])))
-    is_signed = bool((bands.columns < 0).any())
     for part in bands.chunks():
         columns, weights = bands.columns[:, part], shares[owner, part]
         exponents = parameters @ columns
@@ -136,13 +137,13 @@ def sums(bands: Bands, shares: FloatArray, owner: IntArray, parameters: FloatArr
         total = total * rescale + tilted.sum(axis=1)
         values = values * rescale[:, None] + tilted @ columns.T
         packed = packed * rescale[:, None] + tilted @ products.T
-        if is_signed:
+        if bands.is_signed:
             sizes = sizes * rescale[:, None] + tilted @ np.abs(columns).T
     shift[~np.isfinite(shift)] = 0
     matrix = np.empty((count, m, m))
     matrix[:, upper[0], upper[1]] = matrix[:, upper[1], upper[0]] = packed
-    return Tilted(parameters, shift, total, values, sizes if is_signed else values, matrix, np.full(count, np.nan),
-                  np.zeros(count, dtype=np.bool_), np.zeros(count, dtype=np.intp))
+    return Tilted(parameters, shift, total, values, sizes if bands.is_signed else values, matrix,
+                  np.full(count, np.nan), np.zeros(count, dtype=np.bool_), np.zeros(count, dtype=np.intp))
 
 
 def tilt(problems: Problems, most: int, start: FloatArray | None = None) -> Tilted:
@@ -151,9 +152,10 @@ def tilt(problems: Problems, most: int, start: FloatArray | None = None) -> Tilt
     From 0, 4 to 8 iterations are usual; smooth signals, without power at high frequencies, take some 20.
     """
     first = np.zeros(problems.targets.shape) if start is None else start.copy()
-    found = sums(problems.bands, problems.shares, problems.owner, first)
-    if found.sizes is found.values:
-        found.sizes = found.values.copy()
+    found = _summed(problems, first)
+    poor = np.flatnonzero(first.any(axis=1) & ~(_residual(problems, found) < _POOR))
+    if len(poor):
+        found.put_all(poor, _summed(problems.take(poor), np.zeros((len(poor), first.shape[1]))))
     pace = _Pace.of(len(problems))
     found.residual = _residual(problems, found)
     found.converged = found.residual <= 4 * EPS
@@ -177,6 +179,13 @@ def tilt(problems: Problems, most: int, start: FloatArray | None = None) -> Tilt
         found.converged[open_] = is_last | (is_good & (residual <= 4 * EPS))
         open_ = open_[~found.converged[open_]]
     found.converged &= found.residual <= _ACCURATE
+    return found
+
+
+def _summed(problems: Problems, parameters: FloatArray) -> Tilted:
+    found = sums(problems.bands, problems.shares, problems.owner, parameters)
+    if found.sizes is found.values:
+        found.sizes = found.values.copy()
     return found
 
 

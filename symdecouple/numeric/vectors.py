@@ -48,6 +48,8 @@ class Batch:
         Their lengths.
     single : bool
         Whether the input had 32 or 16 bits.
+    whole : bool
+        Whether it was of an integer type.
     """
 
     name: str
@@ -56,8 +58,10 @@ class Batch:
     axes: tuple[int, ...]
     grid: tuple[int, ...]
     single: bool
+    whole: bool
     answers: dict[int, NDArray[Any]] = field(default_factory=dict)
     refusals: dict[int, Outcome] = field(default_factory=dict)
+    notes: dict[int, Outcome] = field(default_factory=dict)
 
     @classmethod
     def of(cls, name: str, samples: Any, axis: Axis, exact: bool, filtered: int | None = None) -> Batch:
@@ -91,7 +95,8 @@ class Batch:
         single = array.dtype in (np.float16, np.float32)
         kept = tuple(n for i, n in enumerate(array.shape) if i not in axes)
         grid = tuple(array.shape[i] for i in axes)
-        return cls(name, kept, _converted(as_rows(array, axes), object if exact else np.float64), axes, grid, single)
+        rows = _converted(as_rows(array, axes), object if exact else np.float64)
+        return cls(name, kept, rows, axes, grid, single, array.dtype.kind in "iub")
 
     def open_rows(self) -> Iterator[int]:
         """Yield the rows that can be asked; the others are refused here."""
@@ -113,6 +118,10 @@ class Batch:
         """Note that a row has no answer."""
         self.refusals[index] = outcome
 
+    def note(self, index: int, outcome: Outcome) -> None:
+        """Note what is to be told about an answer."""
+        self.notes[index] = outcome
+
     def result(self, shape: tuple[int, ...] | None) -> NDArray[Any]:
         """Return all answers of this shape, NaN where there is none; a shape of None is that of the samples."""
         each = self.grid if shape is None else shape
@@ -126,7 +135,7 @@ class Batch:
 
     def deliver(self, result: Any, on_refusal: OnRefusal) -> Any:
         """Report the refused rows as the caller wants them reported."""
-        answer = Answer(self.name, self.shape, self.refusals, frames=5)
+        answer = Answer(self.name, self.shape, self.refusals, frames=5, notes=self.notes)
         return answer.deliver(result, on_refusal)
 
 

@@ -38,9 +38,9 @@ __all__ = ["WeighedRows", "WeightRows"]
 NEGATIVE_WEIGHT = Outcome(False, "negative weight", "weights are 0 or more; 0 leaves an entry out")
 INFINITE_WEIGHT = Outcome(False, "infinite weight", "weights are finite; only their ratios matter")
 NO_WEIGHT = Outcome(False, "no weight", "all weights are 0, at least 2 positive ones are needed")
-_SPAN = 2.0**-900  # of the largest weight: sums of products keep their meaning in float64
+_SPAN = 2.0**-200  # of the largest weight: standardized moments go to its power -5, at order 12
 UNEQUAL_WEIGHTS = Outcome(
-    False, "beyond float64", "weights of one sample differ by more than a factor 2**900; give the smallest the weight 0"
+    False, "beyond float64", "weights of one sample differ by more than a factor 2**200; give the smallest the weight 0"
 )
 
 

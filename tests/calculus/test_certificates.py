@@ -19,6 +19,7 @@ from symdecouple.calculus.certificates import (
     denominators,
 )
 from symdecouple.calculus.frobenius import check_frobenius
+from symdecouple.calculus.kernels import Kernel
 from symdecouple.calculus.subject import Subject
 from symdecouple.calculus.witness import Minor, Witness
 from symdecouple.language.mean import Mean
@@ -141,7 +142,7 @@ def test_the_size_of_a_proof() -> None:
     for bad in (None, 2, 4):
         assert rejected(changed(explicit, n_samples=bad)), bad
     assert changed(VERDICTS["filtered"].certificate, n_samples=None).verify(), "circular filters commute at every N"
-    assert rejected(changed(VERDICTS["mirrored"].certificate, n_samples=None)), "other boundaries: for the stated N only"
+    assert rejected(changed(VERDICTS["mirrored"].certificate, n_samples=None)), "mirrors: at the stated N"
 
 
 # --- witnesses --------------------------------------------------------------------------------------------------
@@ -188,17 +189,20 @@ def tampered(w: Witness) -> dict[str, list[Witness]]:
             else []
         ),
         "kernels": [
-            dataclasses.replace(w, kernels=bad) for bad in ((("nosuch", (Fraction(1),), 0),), ((1, 2),), None, 3)
+            dataclasses.replace(w, kernels=bad)
+            for bad in ((Kernel("nosuch", (Fraction(1),), (1,)),), ((1, 2),), None, 3)
         ]
-        + (
-            [
-                dataclasses.replace(w, kernels=bad)
-                for name, taps, origin in w.kernels
-                for bad in ((), ((name, taps[:2], 0),), ((name, (taps[0] + 1, *taps[1:]), origin),), ((name, (), 0),))
-            ]
-            if w.kernels
-            else []
-        ),
+        + [
+            dataclasses.replace(w, kernels=bad)
+            for k in w.kernels
+            for bad in (
+                (),
+                (k, k),
+                (dataclasses.replace(k, name="g"),),
+                (dataclasses.replace(k, taps=(k.taps[0] + 1, *k.taps[1:])),),
+                (dataclasses.replace(k, taps=k.taps[:1], shape=(1,)),),
+            )
+        ],
         "grid": [dataclasses.replace(w, grid=bad) for bad in ((size,), (1, size), (2, 2), None)],
         "columns": [
             dataclasses.replace(w, columns=bad)

@@ -56,7 +56,7 @@ def test_combinations_and_differences() -> None:
 
 
 def test_filters_and_mixed_domains_have_no_frame() -> None:
-    with pytest.raises(UnsupportedExpression, match="n_samples=N"):
+    with pytest.raises(UnsupportedExpression, match="neighbouring samples"):
         Frame([Feature(Mean(x * shift(1)(x)))], Budget())
     with pytest.raises(InvalidInput, match="different domains"):
         Frame([VectorField(x), VectorField(sample(positive=True))], Budget())

@@ -137,6 +137,19 @@ def test_decimals_are_exact_where_digits_are_asked_for(told) -> None:
                 assert abs(mpmath.mpf(sample[name]) - exact) <= abs(exact) * mpmath.mpf(10) ** -39
 
 
+def test_json_tells_residual_and_error_where_digits_are_asked_for(told) -> None:
+    text = "1,2,3,5,8,13\n0.1,0.2,-1,4,4,6\n,,,,,\n"
+    for options in ((), ("--normalize",)):
+        common = ("--moments", "4", "--axis", "rows", "--json", *options)
+        one, two, missing = json.loads(told(text, *common, "--dps", "25", code=4).out)["samples"]
+        for sample in (one, two):
+            assert 0 <= mpmath.mpf(sample["residual"]) < 1e-25
+            assert 1e-26 < mpmath.mpf(sample["error"]) < 1e-24  # a unit in the last digit at least
+        assert missing.get("error") is None
+        plain = json.loads(told(text, *common, code=4).out)["samples"]
+        assert "error" not in plain[0] and "residual" not in plain[0]
+
+
 def test_thirty_digits_of_the_orthokurtosis(told) -> None:
     cases = ORACLE["orthokurtosis"][:3]
     options = ("--moments", "4", "--axis", "rows", "--dps", "30", "--format", "csv")

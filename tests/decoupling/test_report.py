@@ -24,11 +24,12 @@ def test_residuals_are_those_of_the_normalized_samples() -> None:
     text = str(report)
     assert "level 3" in text and "Mean(x**3)" in text and "residual at 30 digits" in text
     assert report._repr_html_().count("<tr>") == 4
+    assert mpmath.mpf(10) ** -31 < report.error < mpmath.mpf(10) ** -29 and "of 30 digits is known to 2.0e-31" in text
 
 
 def test_a_refused_sample_has_no_residuals_but_a_reason() -> None:
     report = MOMENTS.report([0, 0, 0, 1, 2])
-    assert report.distance is None and [o.ok for o in report.outcomes] == [False, False]
+    assert report.distance is None and report.error is None and [o.ok for o in report.outcomes] == [False, False]
     assert report.rows[0].residuals() == (None, None)
     assert "skewness stays in" in str(report) and "refused" in report._repr_html_()
 

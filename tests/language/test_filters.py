@@ -92,11 +92,6 @@ def test_what_is_no_kernel_is_refused(kernel: Any, options: dict[str, Any], said
         Filter(kernel, **options)
 
 
-def test_a_matrix_of_taps_is_not_yet_supported() -> None:
-    with pytest.raises(UnsupportedExpression, match="one-dimensional"):
-        Filter(np.ones((3, 3)))
-
-
 @pytest.mark.parametrize("k", [1.0, True, "1", None])
 def test_a_shift_by_no_whole_number_is_refused(k: Any) -> None:
     with pytest.raises(InvalidInput, match="whole number"):

@@ -13,7 +13,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 from sympy import cosh, log, tanh
 
-from symdecouple.errors import InvalidInput, UnsupportedExpression
+from symdecouple.errors import InvalidInput
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, sample, x
 from symdecouple.language.statistics import kurtosis, skewness, variance
@@ -305,9 +305,11 @@ def test_wrong_calls(call: Any, said: str) -> None:
         call(NarrowPath(POWERS))
 
 
-def test_coordinates_are_not_compiled() -> None:
-    with pytest.raises(UnsupportedExpression, match="coordinates"):
-        NarrowPath([coordinates(2)[0]])
+def test_functions_of_coordinates_move_too() -> None:
+    """x1 x2 = 2 from (1, 1) lies on the diagonal."""
+    first, second = coordinates(2)
+    moved = NarrowPath([first * second]).follow(np.array([[1.0, 1.0]]), 1, 2.0)
+    np.testing.assert_allclose(moved.values, np.sqrt([[2.0, 2.0]]), rtol=1e-13)
 
 
 # --- gradients that depend on each other ---

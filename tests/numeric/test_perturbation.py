@@ -46,9 +46,8 @@ def test_all_values_are_distinct_and_keep_their_order(name: str, perturbed: obje
     assert found.hidden
     np.testing.assert_array_equal(np.rint((found.values - given) / found.step), 0)
     np.testing.assert_array_equal(perturbed(given, seed=3).values, found.values)  # type: ignore[operator]
-    if given.ndim > 1 or perturbed is both_perturbations:  # a row has no slope to choose
-        other = perturbed(given, seed=4).values  # type: ignore[operator]
-        assert given.shape[0] == 1 or (other != found.values).any()
+    if given.ndim > 1 and given.shape[0] > 1:  # a row has no slope to choose
+        assert (perturbed(given, seed=4).values != found.values).any()  # type: ignore[operator]
 
 
 def test_the_ramp_is_that_of_algorithm_6() -> None:
@@ -59,7 +58,7 @@ def test_the_ramp_is_that_of_algorithm_6() -> None:
     np.testing.assert_allclose(np.sort(levels), np.arange(204) - 203 / 2, atol=1e-12)
     assert abs(found.values.mean()) < 1e-16
     y, x = np.mgrid[:12, :17]
-    slopes = np.linspace(0, 1, 4001)
+    slopes = np.linspace(0, 1, 1201)
     assert any((rankdata(y + r * x) == rankdata(levels)).all() for r in slopes)
 
 

@@ -138,6 +138,27 @@ def test_a_correction_that_fails_is_a_failed_step() -> None:
     assert path.ending.tolist() == [End.STALLED, End.REACHED] and path.reached[0] == pytest.approx(0.5, rel=1e-11)
 
 
+def test_a_row_that_leads_nowhere_ends_there_alone() -> None:
+    path = integrate(oscillator, np.tile([1.0, 0.0], (3, 1)), scale=np.ones(3),
+                     is_over=lambda y, s, which: (which == 1) & (s > 0.5))
+    assert path.ending.tolist() == [End.REACHED, End.OVER, End.REACHED] and 0.5 < path.reached[1] < 1
+    w, s = 7.0, path.reached[1]
+    assert path.values[1] == pytest.approx([np.cos(w * s), -np.sin(w * s)], abs=1e-9)
+    assert np.array_equal(path.values[[0, 2]], integrate(oscillator, np.tile([1.0, 0.0], (3, 1)),
+                                                         scale=np.ones(3)).values[[0, 2]])
+
+
+def test_a_rejected_step_keeps_its_first_slope() -> None:
+    calls = []
+
+    def slope(y: np.ndarray, s: np.ndarray, which: np.ndarray) -> np.ndarray:
+        calls.append(len(which))
+        return oscillator(y, s, which)
+
+    path = integrate(slope, np.tile([1.0, 0.0], (3, 1)), scale=np.ones(3), first_step=np.ones(3))
+    assert path.failed.any() and sum(calls) == 12 * path.steps.sum() + 11 * path.failed.sum()
+
+
 def test_empty_batches() -> None:
     assert integrate(lambda y, s, which: y, np.empty((0, 4))).values.shape == (0, 4)
 

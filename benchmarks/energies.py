@@ -1,0 +1,106 @@
+"""Nine filter energies of an image, all levels and all gradients, beside the Fourier transform of the same image.
+
+The unit is one `scipy.fft.rfft2` of the image, measured beside each row. "decouple" gives all nine decoupled energies
+and what their gradients need; "inner products" are those of all nine gradients, "gradients" are all nine as images, at
+least one transform each. "by hand" is the projected gradient flow through `scipy.integrate.solve_ivp`, level by level,
+with transforms inside, to rtol 1e-9.
+
+    python -m benchmarks energies
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+import numpy as np
+import scipy.fft
+from numpy.typing import NDArray
+from scipy.integrate import solve_ivp
+from scipy.ndimage import gaussian_filter
+
+from symdecouple.numeric.energies import Energies
+from symdecouple.numeric.spectrum import Bands
+
+Array = NDArray[np.float64]
+TAPS = [np.array([1, 1, 1]) / 3, np.array([-1, 0, 1]) / 6**0.5, np.array([-1, 2, -1]) / 18**0.5]
+
+
+def tils(n: int) -> Array:
+    """Squared responses of the nine bands, kernels of energy 1."""
+    angle = 2 * np.pi * np.arange(n) / n
+    waves = np.exp(-1j * np.outer(np.arange(3), angle))
+    gains = [np.abs(taps @ waves) ** 2 / (taps @ taps) for taps in TAPS]
+    return np.array([np.outer(a, b)[:, : n // 2 + 1] for a in gains for b in gains])
+
+
+def image(kind: str, n: int) -> Array:
+    noise = np.random.default_rng(1).normal(size=(n, n))
+    if kind == "smooth":
+        noise = gaussian_filter(noise, 1.5, mode="wrap")
+        return np.asarray(np.round(128 + 40 * noise / noise.std()))
+    return noise
+
+
+def by_hand(picture: Array, responses: Array, targets: Array) -> Array:
+    """The narrow path of the energies, without closed forms."""
+    n = picture.size
+    shape = picture.shape
+    y = picture.ravel()
+    for k in range(len(targets)):
+
+        def gradients(y: Array, k: int = k) -> Array:
+            spectrum = scipy.fft.rfft2(y.reshape(shape)) * responses[: k + 1]
+            return np.asarray(scipy.fft.irfft2(spectrum, s=shape)).reshape(k + 1, n) * 2 / n
+
+        distance = targets[k] - float(gradients(y)[k] @ y) / 2
+
+        def slope(_: float, y: Array, distance: float = distance, gradients: Any = gradients) -> Array:
+            found = gradients(y)
+            basis = np.linalg.qr(found[:-1].T)[0]
+            across = found[-1] - basis @ (basis.T @ found[-1])
+            return np.asarray(distance * across / (across @ found[-1]))
+
+        y = solve_ivp(slope, (0, 1), y, method="DOP853", rtol=1e-9, atol=1e-9).y[:, -1]
+    return y
+
+
+def seconds(function: Callable[[], Any], times: int) -> tuple[float, Any]:
+    spent = []
+    for _ in range(times):
+        start = time.perf_counter()
+        result = function()
+        spent.append(time.perf_counter() - start)
+    return median(spent), result
+
+
+def main() -> None:
+    print(f"{'image':>14}{'rfft2':>12}{'decouple':>10}{'inner pr.':>10}{'gradients':>10}{'level 9':>9}{'by hand':>9}"
+          f"{'iterations':>11}{'distance':>10}")
+    for n in (64, 256, 1024):
+        responses = tils(n)
+        energies = Energies(Bands(responses, (n, n)))
+        targets = np.ones(9)
+        for kind in ("white", "smooth"):
+            picture = image(kind, n)
+            row = picture.reshape(1, -1)
+            times = 9 if n > 256 else 41
+            energies.decouple(row, targets)
+            unit, _ = seconds(lambda picture=picture: scipy.fft.rfft2(picture), times)
+            all_levels, found = seconds(lambda e=energies, row=row, t=targets: e.decouple(row, t), times)
+            gram, _ = seconds(found.gram, times)
+            gradients, _ = seconds(found.gradients, times)
+            top, level = seconds(lambda e=energies, row=row, t=targets: e.normalize(row, t), times)
+            hand, apart = np.nan, np.nan
+            if n == 64 and kind == "white":
+                hand, other = seconds(lambda p=picture, w=responses, t=targets: by_hand(p, w, t), 1)
+                apart = float(np.abs(other - level.values[0]).max())
+            print(f"{kind:>7}{n:>7}{unit * 1e3:10.3f}ms" + "".join(f"{t / unit:10.1f}" for t in (
+                all_levels, gram, gradients)) + f"{top / unit:9.1f}{hand / unit:9.0f}{level.iterations[0]:11d}"
+                f"{apart:10.1e}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""The rows of a batch through a plan, in portions: answers, refusals, residuals and errors, in numbers of either kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import mpmath
+import numpy as np
+from sympy import Expr
+
+from symdecouple.decoupling.application import Answers
+from symdecouple.decoupling.nesting import Nesting
+from symdecouple.decoupling.perturbing import Perturbation
+from symdecouple.decoupling.precise import Precise
+from symdecouple.errors import Outcome
+from symdecouple.numeric.batch import OnRefusal
+from symdecouple.numeric.compiled import Array, as_multiprecision
+from symdecouple.numeric.vectors import Batch
+
+__all__ = ["GUARD", "Compute", "Progress", "Running"]
+
+GUARD = 15
+_CHUNK = 2**18  # numbers that move together
+
+Compute: TypeAlias = Callable[[Nesting, Array, Sequence[Any], Array], Answers]
+Progress: TypeAlias = Callable[[int, int], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """One call of a plan.
+
+    Parameters
+    ----------
+    nesting : Nesting
+        Of the grid of the samples, in the numbers that are asked for.
+    reference : sequence of Expr or None
+    dps : int or None
+    perturbation : Perturbation or None
+        What refused samples are tried with once more.
+    """
+
+    nesting: Nesting
+    reference: Sequence[Expr | None]
+    dps: int | None
+    perturbation: Perturbation | None
+
+    def __call__(self, batch: Batch, shape: tuple[int, ...] | None, on_refusal: OnRefusal, compute: Compute,
+                 progress: Progress | None) -> Any:
+        """Apply `compute` to the rows; what it refuses is NaN, and told once."""
+        residual, error = np.full((2, len(batch.rows)), np.nan, dtype=batch.rows.dtype)
+        with mpmath.workdps((self.dps or 15) + GUARD):
+            refs = [None if v is None else mpmath.mpmathify(v.evalf(mpmath.mp.dps)) for v in self.reference]
+            given = refs if self.dps else [None if v is None else float(v) for v in refs]
+            to_do = np.fromiter(batch.open_rows(), dtype=np.intp)
+            for index in _portions(to_do, 1 if self.dps is None else _CHUNK, batch.rows.shape[-1]):
+                found = compute(self.nesting, self._numbers(batch.rows[index]), given, index)
+                residual[index], error[index] = found.residual, found.error
+                for r, i in enumerate(index):
+                    batch.put(int(i), found.values[r])
+                for r, outcome in found.refusals.items():
+                    i = int(index[r])
+                    again = self._once_more(batch, i, outcome, lambda row, i=i: compute(
+                        self.nesting, row, given, np.array([i])))
+                    if again is not None:
+                        residual[i], error[i] = again.residual[0], None if again.error is None else again.error[0]
+                if progress is not None:
+                    progress(int(np.searchsorted(to_do, index[-1])) + 1, len(to_do))
+            result = batch.result(shape)
+        if self.dps:
+            with mpmath.workdps(self.dps):
+                rounded = np.frompyfunc(lambda v: +v, 1, 1)(result)
+                told = (each.reshape(batch.shape)[()] for each in (residual, error + mpmath.eps))
+                result = Precise.of(rounded, self.dps, *told)
+        return batch.deliver(result, on_refusal)
+
+    def _once_more(self, batch: Batch, i: int, outcome: Outcome, compute: Callable[[Array], Answers]) -> Answers | None:
+        """Note a refusal, or try the row perturbed and note that."""
+        if self.perturbation is None:
+            batch.refuse(i, outcome)
+            return None
+        row = np.array([float(v) for v in batch.rows[i]])
+        perturbed, done = self.perturbation.of(row, batch.grid, batch.whole)
+        found = compute(self._numbers(perturbed[None])) if done.ok else None
+        if found is None or found.refusals:
+            why = done if found is None else found.refusals[0]
+            told = f"{outcome.detail}; perturbed: {why.reason}, {why.detail}"
+            batch.refuse(i, Outcome(False, outcome.reason, told))
+            return None
+        batch.put(i, found.values[0])
+        batch.note(i, Outcome(True, done.reason, f"{done.detail}; without it: {outcome.reason}"))
+        return found
+
+    def _numbers(self, rows: Array) -> Array:
+        return as_multiprecision(rows) if self.dps else rows
+
+
+def _portions(rows: Array, cost: int, n_samples: int) -> Iterator[Array]:
+    """Rows that move together; in high precision (at a higher cost each) one by one."""
+    step = max(1, _CHUNK // max(1, n_samples * cost))
+    return (rows[i : i + step] for i in range(0, len(rows), step))

@@ -1,0 +1,156 @@
+r"""The joint flow of quadratic features that commute, in closed form: multipliers in the frequency domain.
+
+With w_j the eigenvalues of f_j = x'A_j x/N (|H_j|^2 for the energy of a filter), the generators A_j x integrate to
+
+.. math:: \varphi_a(x) = \mathcal F^{-1}\Bigl[ e^{\frac12 \sum_j a_j w_j}\, \mathcal F x \Bigr], \qquad
+    \frac{\partial \varphi_a}{\partial a_j} = \tfrac12 A_j \varphi_a = \tfrac{N}{4} \nabla f_j(\varphi_a)
+
+for all a at once, in any order: circular filters commute. Where the mean comes first, frequency zero is set apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.fft import irfftn, rfftn
+from sympy import Expr, latex
+
+from symdecouple.errors import InvalidInput
+from symdecouple.language.filtered import Filtered
+from symdecouple.language.mean import Mean
+from symdecouple.language.sample import Sample
+
+__all__ = ["SpectralFlow"]
+
+
+@dataclass(frozen=True, slots=True)
+class SpectralFlow:
+    """The flow of the quadratic features of a set, and the level that it reaches.
+
+    Parameters
+    ----------
+    features : sequence of Feature
+        Features 1, ..., k of a level.
+    mean : bool
+        Whether feature 1 is the mean, and the others alone are quadratic.
+
+    Examples
+    --------
+    >>> from symdecouple.language.feature import FeatureSet
+    >>> from symdecouple.language.filters import Filter
+    >>> from symdecouple.language.sample import x
+    >>> h = Filter("h")
+    >>> flow = SpectralFlow(tuple(FeatureSet([Mean(x), Mean(h(x)**2), Mean(x**2)])), mean=True)
+    >>> print(flow.formula)
+    v1 + ifft(exp((a1*abs(H2)**2 + a2)/2) * fft(x - Mean(x))), H2 the response of h
+    >>> flow.apply(np.array([1.0, 2, 3, 2]), [0.0, 2 * np.log(2)], np.array([[0.0, 1, 4], [1, 1, 1]]), v1=5).tolist()
+    [3.0, 5.0, 7.0, 5.0]
+    """
+
+    features: Sequence[Any]
+    mean: bool = False
+
+    def __post_init__(self) -> None:
+        if len(self.features) < 1 + self.mean:
+            raise InvalidInput(f"{len(self.features)} features were given, at least one quadratic feature is expected"
+                               + (" after the mean" if self.mean else ""))
+
+    @property
+    def formula(self) -> str:
+        """What is done to the sample, as text; a is where the features have their values."""
+        parts = [_times(f"a{i}", w.text) for i, w in enumerate(self._weights, 1)]
+        exponent = f"({' + '.join(parts)})/2" if len(parts) > 1 or "*" in parts[0] else f"{parts[0]}/2"
+        x = self._sample
+        moved = f"ifft(exp({exponent}) * fft({f'{x} - Mean({x})' if self.mean else x}))"
+        legend = [f"{w.name} the response of {w.filter}" for w in self._weights if w.filter is not None]
+        return ", ".join([f"v1 + {moved}" if self.mean else moved, *legend])
+
+    def latex(self, values: Sequence[Any] | None = None) -> str:
+        """Return the level and its equations as LaTeX, without the dollar signs; values default to v1, v2, ..."""
+        k, x = len(self.features), latex(self._sample)
+        wanted = [rf"v_{{{j}}}" for j in range(1, k + 1)] if values is None else [latex(v) for v in values]
+        exponent = " + ".join(rf"a_{{{i}}} {w.latex}".strip() for i, w in enumerate(self._weights, 1))
+        inside = rf"{x} - {latex(Mean(self._sample))}" if self.mean else x
+        factor = rf"e^{{\frac{{1}}{{2}}\left({exponent}\right)}}"
+        moved = rf"\mathcal{{F}}^{{-1}}\left[{factor} \mathcal{{F}}\left({inside}\right)\right]"
+        shown = rf"{wanted[0]} + {moved}" if self.mean else moved
+        equations = r",\ ".join(rf"{latex(f.expr)}\Big|_{{N_{{{k}}}({x})}} = {v}" for f, v in
+                                zip(self.features[self.mean :], wanted[self.mean :], strict=True))
+        unknowns = ", ".join(f"a_{{{i}}}" for i in range(1, len(self._weights) + 1))
+        legend = "".join(rf",\quad {w.name_latex} = \mathcal{{F}} {latex(w.filter)}" for w in self._weights
+                         if w.filter is not None)
+        return rf"N_{{{k}}}({x}) = {shown},\quad {unknowns}:\ {equations}{legend}"
+
+    def _repr_latex_(self) -> str:
+        return rf"$\displaystyle {self.latex()}$"
+
+    def apply(self, samples: ArrayLike, parameters: ArrayLike, weights: NDArray[np.float64], v1: float = 0.0) -> Any:
+        """Return the flow at time a.
+
+        Parameters
+        ----------
+        samples : array_like (..., *shape)
+        parameters : array_like (M,)
+            a, one for each quadratic feature.
+        weights : array (M, *half)
+            Their eigenvalues at the frequencies of `numpy.fft.rfftn` of the shape.
+        v1 : float
+            The mean of the result, where the mean comes first.
+
+        Returns
+        -------
+        array (..., *shape)
+            float64.
+        """
+        given, a = np.asarray(samples, dtype=np.float64), np.asarray(parameters, dtype=np.float64)
+        shape = given.shape[given.ndim - weights.ndim + 1 :]
+        if given.ndim < weights.ndim - 1 or weights.shape[1:] != (*shape[:-1], shape[-1] // 2 + 1):
+            raise InvalidInput(f"samples of shape {given.shape} and eigenvalues of shape {weights.shape} were given; "
+                               "these are expected at the frequencies of rfftn")
+        if a.shape != (len(weights),) or len(weights) != len(self._weights):
+            raise InvalidInput(f"{len(self._weights)} quadratic features take as many parameters and eigenvalues, got "
+                               f"{a.shape} and {weights.shape}")
+        axes = tuple(range(-len(shape), 0))
+        factors = np.exp(np.tensordot(a, weights, 1) / 2)
+        if self.mean:
+            given = given - given.mean(axis=axes, keepdims=True)
+            factors[(0,) * len(shape)] = 0
+        moved = irfftn(rfftn(given, axes=axes) * factors, s=shape, axes=axes)
+        return moved + v1 if self.mean else moved
+
+    @property
+    def _sample(self) -> Any:
+        return next(iter(self.features[-1].expr.atoms(Mean))).sample
+
+    @property
+    def _weights(self) -> list[_Weight]:
+        return [_Weight.of(f.expr, j) for j, f in enumerate(self.features, 1)][self.mean :]
+
+
+@dataclass(frozen=True, slots=True)
+class _Weight:
+    """How the eigenvalues of one feature are written."""
+
+    text: str
+    latex: str
+    name: str = ""
+    name_latex: str = ""
+    filter: Any = None
+
+    @classmethod
+    def of(cls, expr: Expr, j: int) -> _Weight:
+        if isinstance(expr, Mean):
+            base, power = expr.opened().as_base_exp()
+            if power == 2 and isinstance(base, Sample):
+                return cls("1", "")
+            if power == 2 and isinstance(base, Filtered) and isinstance(base.argument, Sample):
+                return cls(f"abs(H{j})**2", rf"\left|H_{{{j}}}\right|^{{2}}", f"H{j}", f"H_{{{j}}}", base.filter)
+        return cls(f"w{j}", f"w_{{{j}}}")
+
+
+def _times(a: str, weight: str) -> str:
+    return a if weight == "1" else f"{a}*{weight}"

@@ -1,0 +1,120 @@
+r"""Eigenvalues of commuting features as columns, one a frequency, and the same features on fewer frequencies.
+
+A sum over frequencies of P g, with g smooth in c = cos(omega) along each axis, is a sum over Chebyshev nodes,
+
+.. math:: \sum_i P_i\, g(c_i) = \sum_j \Bigl(\sum_i L_j(c_i) P_i\Bigr) g(c_j),
+
+L_j the Lagrange polynomials of the nodes. For filters with few taps the eigenvalues are polynomials in c, known at the
+nodes, and exp(a.w) is smooth: so many iterations run on few frequencies. Their result is a start, never an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+
+from symdecouple.numeric.batch import FloatArray
+
+__all__ = ["Coarse", "Columns"]
+
+_CHUNK = 2**14  # frequencies worked on at a time
+_KEPT = 2**21  # products of eigenvalues that are kept, 16 MiB
+_NODES = 24  # along an axis
+_FEW = 3 * _NODES  # frequencies along an axis that stay as they are
+
+
+class Columns:
+    """Eigenvalues w_j of M features at n frequencies, (M, n)."""
+
+    def __init__(self, columns: FloatArray) -> None:
+        self.columns = np.ascontiguousarray(columns)
+        self.largest = np.abs(self.columns).max(axis=1)
+        self._products: dict[int, FloatArray] = {}
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    @cached_property
+    def is_signed(self) -> bool:
+        """True iff some eigenvalue is negative."""
+        return bool((self.columns < 0).any())
+
+    def chunks(self) -> Iterator[slice]:
+        """Parts of the frequencies, so that no temporary grows with the signal."""
+        n = self.columns.shape[1]
+        step = max(256, _CHUNK * 16 // max(16, len(self) * (len(self) + 1) // 2))
+        return (slice(start, min(start + step, n)) for start in range(0, n, step))
+
+    def products(self, part: slice) -> FloatArray:
+        """Return w_i w_j for i <= j at a part of the frequencies; kept where they are few."""
+        if part.start in self._products:
+            return self._products[part.start]
+        columns, count = self.columns[:, part], len(self) * (len(self) + 1) // 2
+        products = np.empty((count, columns.shape[1]))
+        at = 0
+        for i in range(len(self)):
+            np.multiply(columns[i:], columns[i], out=products[at : at + len(self) - i])
+            at += len(self) - i
+        if count * self.columns.shape[1] <= _KEPT:
+            self._products[part.start] = products
+        return products
+
+
+class Coarse(Columns):
+    """The same features on Chebyshev nodes of the axes that have many frequencies.
+
+    Parameters
+    ----------
+    columns : array (M, n)
+    lattice : tuple of int
+        n as a product: frequencies 0 to pi along each axis.
+    sizes : tuple of int
+        How many samples there are along each axis.
+    """
+
+    def __init__(self, columns: FloatArray, lattice: tuple[int, ...], sizes: tuple[int, ...]) -> None:
+        self.lattice = lattice
+        self._maps = [_lagrange(m, n) if m > _FEW else None for m, n in zip(lattice, sizes, strict=True)]
+        inverses = [None if to is None else np.asarray(np.linalg.pinv(to), dtype=np.float64) for to in self._maps]
+        grid = columns.reshape(len(columns), *lattice)
+        nodes = _along(grid, inverses)
+        apart = np.abs(_along(nodes, self._maps) - grid).reshape(len(columns), -1).max(axis=1)
+        self.is_faithful = bool((apart <= 1e-11 * np.abs(columns).max(axis=1)).all())
+        super().__init__(nodes.reshape(len(columns), -1))
+
+    @classmethod
+    def of(cls, columns: FloatArray, lattice: tuple[int, ...], sizes: tuple[int, ...]) -> Coarse | None:
+        """Return None where nothing is gained, or the eigenvalues are no polynomials of low degree."""
+        if max(lattice) <= _FEW:
+            return None
+        coarse = cls(columns, lattice, sizes)
+        return coarse if coarse.is_faithful else None
+
+    def gathered(self, shares: FloatArray) -> FloatArray:
+        """Move power (R, n) to the nodes."""
+        back = [None if to is None else to.T for to in self._maps]
+        return _along(shares.reshape(len(shares), *self.lattice), back).reshape(len(shares), -1)
+
+
+def _lagrange(count: int, size: int) -> FloatArray:
+    """Lagrange polynomials of the Chebyshev points at cos(2 pi i/size), by the barycentric formula: (count, nodes)."""
+    nodes = np.cos(np.pi * np.arange(_NODES) / (_NODES - 1))
+    weights = (-1.0) ** np.arange(_NODES)
+    weights[[0, -1]] /= 2
+    apart = np.cos(2 * np.pi * np.arange(count) / size)[:, None] - nodes
+    hit = np.abs(apart) < 1e-15
+    terms = weights / np.where(hit, 1, apart)
+    values = terms / terms.sum(axis=1, keepdims=True)
+    return np.where(hit.any(axis=1, keepdims=True), hit, values).astype(np.float64)
+
+
+def _along(array: FloatArray, maps: list[FloatArray | None]) -> FloatArray:
+    """Apply a matrix along each axis but the first."""
+    out: FloatArray = array
+    for axis, to in enumerate(maps, 1):
+        if to is not None:
+            out = np.moveaxis(np.moveaxis(out, axis, -1) @ to.T, -1, axis)
+    whole: FloatArray = np.ascontiguousarray(out)
+    return whole

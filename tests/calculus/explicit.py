@@ -1,0 +1,99 @@
+"""Filtered features written out by hand: filters as explicit matrices, features as polynomials of N coordinates.
+
+An oracle for the calculus of filters that shares nothing with it but the definition of a filter with taps.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from sympy import QQ, Add, Expr, Matrix, Mul, Pow, Rational, S, symbols
+from sympy.polys.matrices import DomainMatrix
+
+from symdecouple.language.canonical import Statistic
+from symdecouple.language.filtered import DcGain, Filtered, Unit
+from symdecouple.language.filters import Filter
+from symdecouple.language.mean import Mean
+from symdecouple.language.sample import x
+
+Lookup = Callable[[Filter], Matrix]
+
+
+def operator(taps: Mapping[int, Any], n: int, boundary: str = "circular") -> Matrix:
+    """(h x)_i = sum_k h_k x_(i - k), what lies beyond the ends by the four rules."""
+    out = Matrix.zeros(n, n)
+    for i, (lag, tap) in product(range(n), taps.items()):
+        place = i - lag
+        while not 0 <= place < n and boundary != "zero":
+            if boundary == "circular":
+                place %= n
+            elif boundary == "half-sample":
+                place = -1 - place if place < 0 else 2 * n - 1 - place
+            else:
+                place = -place if place < 0 else 2 * n - 2 - place
+        if 0 <= place < n:
+            out[i, place] += tap
+    return out
+
+
+def lookup(n: int, named: Mapping[Filter, Matrix] | None = None) -> Lookup:
+    """Matrices of filters: given ones for names, from the taps for others; the adjoint is the transpose."""
+
+    def matrix(h: Filter) -> Matrix:
+        if named and h in named:
+            return named[h]
+        if h.is_symbolic or h.transposed:
+            return matrix(h.adjoint).T
+        return operator({int(lag): tap for lag, tap in h.lags.items()}, n, h.boundary)
+
+    return matrix
+
+
+def values(expr: Expr, sample: Sequence[Any], matrix: Lookup) -> list[Any]:
+    """The expression at each sample."""
+    n = len(sample)
+    if expr == x:
+        return list(sample)
+    if isinstance(expr, Filtered):
+        return list(matrix(expr.filter) * Matrix(values(expr.argument, sample, matrix)))
+    if isinstance(expr, (Mean, Statistic)):
+        body = expr.opened(x) if isinstance(expr, Mean) else expr.psi
+        return [Add(*values(body, sample, matrix)) / n] * n
+    if isinstance(expr, Unit):
+        return [S.One] * n
+    if isinstance(expr, (Add, Mul)):
+        columns = [values(arg, sample, matrix) for arg in expr.args]
+        return [expr.func(*row) for row in zip(*columns, strict=True)]
+    if isinstance(expr, Pow):
+        return [v**expr.exp for v in values(expr.base, sample, matrix)]
+    if isinstance(expr, DcGain):
+        return [sum(matrix(expr.args[0])[0, :])] * n
+    return [expr] * n
+
+
+def ranks(features: Sequence[Expr], sample: Sequence[Any], matrix: Lookup) -> tuple[int, int]:
+    """The exact rank of the gradients at a sample, and that of the gradients and all their brackets."""
+    n = len(sample)
+    coordinates = symbols(f"q1:{n + 1}")
+    rule = dict(zip(coordinates, sample, strict=True))
+    gradients, hessians = [], []
+    for feature in features:
+        f = values(feature, coordinates, matrix)[0]
+        slopes = [f.diff(c) for c in coordinates]
+        gradients.append(Matrix([s.subs(rule) for s in slopes]))
+        hessians.append(Matrix([[s.diff(c).subs(rule) for c in coordinates] for s in slopes]))
+    brackets = [hessians[j] * gradients[i] - hessians[i] * gradients[j]
+                for i in range(len(features)) for j in range(i)]  # fmt: skip
+    return _rank(gradients), _rank([*gradients, *brackets])
+
+
+def point(n: int, seed: int) -> list[Rational]:
+    rng = random.Random(seed)
+    return [Rational(rng.randint(-9, 9), rng.randint(1, 4)) for _ in range(n)]
+
+
+def _rank(columns: Sequence[Matrix]) -> int:
+    return int(DomainMatrix.from_Matrix(Matrix.hstack(*columns)).convert_to(QQ).rank())

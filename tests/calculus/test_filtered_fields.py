@@ -1,0 +1,90 @@
+"""Gradients, brackets and jets of filtered features, every boundary: against SymPy in explicit coordinates."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+import sympy as sp
+from sympy import Rational
+
+from symdecouple.calculus.bracket import lie_bracket
+from symdecouple.calculus.elementary import World
+from symdecouple.calculus.jets import Point, bracket_at, field_at
+from symdecouple.errors import InvalidInput
+from symdecouple.language.boundaries import BOUNDARIES
+from symdecouple.language.canonical import canonical
+from symdecouple.language.feature import Feature
+from symdecouple.language.filters import Filter
+from symdecouple.language.mean import Mean
+from symdecouple.language.sample import Sample, coordinates, sample, x
+
+EXACT = World(None)
+VALUES = [Fraction(1, 2), Fraction(-2), Fraction(3), Fraction(5, 3), Fraction(1), Fraction(-1, 4)]
+
+
+SMALL = {"circular": (4,), "zero": (2, 2), "half-sample": (4,), "whole-sample": (2, 2)}
+SIX = {"circular": (2, 3), "zero": (6,), "half-sample": (2, 3), "whole-sample": (6,)}
+
+
+def pair(boundary: str, shape: tuple[int, ...], t: Sample = x) -> tuple[sp.Expr, sp.Expr]:
+    """Two features with products, powers, nested filters and nested averages of one sample."""
+    if len(shape) == 1:
+        h, g = Filter([1, 2, 4], boundary=boundary), Filter([1, -1], origin=0, boundary=boundary)
+    else:
+        h = Filter([[1, 2], [3, 5]], origin=(0, 1), boundary=boundary)
+        g = Filter([[1], [2], [-1]], boundary=boundary).adjoint
+    return (Mean(t * g(h(t**2))) + Mean(h(t)) ** 2 + Mean(g.adjoint(h(t) ** 2 + 3)),
+            Mean((h(t) - Mean(g(t))) ** 2))
+
+
+@pytest.mark.parametrize(("boundary", "shape", "t"), [*((b, SMALL[b], x) for b in BOUNDARIES),
+                                                       ("zero", (4,), sample("t", positive=True))], ids=str)
+def test_gradient_and_canonical_form(boundary: str, shape: tuple[int, ...], t: Sample) -> None:
+    for expr in pair(boundary, shape, t):
+        written_out = Feature(expr).at(n_samples=shape)
+        points = written_out.coordinates
+        expected = [len(points) * written_out.expr.diff(c) for c in points]
+        found = Feature(expr).gradient.at(n_samples=shape).components
+        assert all(sp.expand(u - v) == 0 for u, v in zip(found, expected, strict=True))
+        assert sp.expand(Feature(canonical(expr, t)).at(n_samples=shape).expr - written_out.expr) == 0
+
+
+@pytest.mark.parametrize(("boundary", "shape"), SMALL.items(), ids=str)
+def test_brackets(boundary: str, shape: tuple[int, ...]) -> None:
+    f, g = map(Feature, pair(boundary, shape))
+    found = lie_bracket(f, g).at(n_samples=shape).components
+    expected = lie_bracket(f.at(n_samples=shape), g.at(n_samples=shape)).components
+    assert any(c != 0 for c in expected)
+    assert all(sp.expand(u - 16 * v) == 0 for u, v in zip(found, expected, strict=True)), "N grad f, N = 4"
+
+
+@pytest.mark.parametrize(("boundary", "shape"), SIX.items(), ids=str)
+def test_jets(boundary: str, shape: tuple[int, ...]) -> None:
+    """Value, gradient and Hessian at a rational sample, and the bracket of two features from them."""
+    point = Point(VALUES, {}, EXACT, shape=shape)
+    columns: list[Any] = []
+    rule = {c: Rational(v.numerator, v.denominator) for c, v in zip(coordinates(6), VALUES, strict=True)}
+    for expr in pair(boundary, shape):
+        written_out = Feature(expr).at(n_samples=shape).expr
+        assert point.jet(expr).value == written_out.xreplace(rule)
+        field, rows = field_at(Feature(expr), point)
+        slopes = [6 * written_out.diff(c) for c in coordinates(6)]
+        assert field == [slope.xreplace(rule) for slope in slopes]
+        assert all(rows[i].get(j, 0) == slopes[i].diff(c).xreplace(rule)
+                   for i in range(6) for j, c in enumerate(coordinates(6)))
+        columns.append((field, rows))
+    spread = lie_bracket(*pair(boundary, shape)).at(n_samples=shape).components
+    assert bracket_at(columns[0], columns[1], point) == [c.xreplace(rule) for c in spread]
+
+
+def test_a_moved_point_keeps_its_grid() -> None:
+    h = Filter([[1, 2], [3, 5]], origin=(0, 1), boundary="zero")
+    point = Point(VALUES, {}, EXACT, shape=(2, 3))
+    moved = point.moved([point.jet(2 * x, x, k) for k in range(6)])
+    assert moved.jet(Mean(h(x) ** 2)).value == 4 * point.jet(Mean(h(x) ** 2)).value
+    with pytest.raises(InvalidInput, match="filters in 2 dimensions"):
+        Point(VALUES, {}, EXACT).jet(Mean(h(x) ** 2))
+    with pytest.raises(InvalidInput, match=r"6 samples are no grid of shape \(2, 2\)"):
+        Point(VALUES, {}, EXACT, shape=(2, 2))

@@ -1,0 +1,175 @@
+"""Filtered features: commuting maps, Euler's identity, gains, and what breaks without each; no part of the package."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+import sympy as sp
+
+N = 6
+X = sp.symbols(f"x1:{N + 1}")
+POINT = [sp.Rational(p, q) for p, q in ((2, 1), (-1, 3), (5, 1), (1, 2), (-3, 1), (7, 5))]
+ONES = sp.ones(N, 1)
+
+
+def matrix(taps: Sequence[int], boundary: str = "circular", n: int = N) -> sp.Matrix:
+    """(Hx)_i = sum_k h_k x_(i - k), h centred, by what the sequence beyond the ends is."""
+    out = sp.zeros(n, n)
+    for i, (j, tap) in product(range(n), enumerate(taps)):
+        place = i - (j - len(taps) // 2)
+        if boundary == "circular":
+            place %= n
+        elif boundary == "half-sample":
+            place = min(place % (2 * n), 2 * n - 1 - place % (2 * n))
+        elif boundary == "whole-sample":
+            place = min(place % (2 * n - 2), 2 * n - 2 - place % (2 * n - 2))
+        if 0 <= place < n:
+            out[i, place] += tap
+    return out
+
+
+def average(h: sp.Matrix, p: int) -> sp.Expr:
+    return sum(v**p for v in h * sp.Matrix(X)) / N
+
+
+def field(f: sp.Expr) -> sp.Matrix:
+    return sp.Matrix([N * f.diff(c) for c in X])
+
+
+def here(expr: sp.Matrix) -> sp.Matrix:
+    return expr.subs(dict(zip(X, POINT, strict=True)))
+
+
+def bracket(u: sp.Matrix, v: sp.Matrix) -> sp.Matrix:
+    return here(v.jacobian(X)) * here(u) - here(u.jacobian(X)) * here(v)
+
+
+def leaves_the_span(features: Sequence[sp.Expr]) -> bool:
+    """Is a bracket outside the span of the gradients, which must be independent, at the point?"""
+    fields = [field(f) for f in features]
+    columns = sp.Matrix.hstack(*map(here, fields))
+    assert columns.rank() == len(features)
+    return any(sp.Matrix.hstack(columns, bracket(u, v)).rank() > len(features) for u, v in combinations(fields, 2))
+
+
+MEAN, SECOND = sum(X) / N, sum(c**2 for c in X) / N
+HIGH, SKEW, SMOOTH, LOW = [-1, 2, -1], [1, 0, -1], [1, 2, 1], [1, 2, 4]
+
+
+def gram(taps: Sequence[int], boundary: str, n: int = N) -> sp.Matrix:
+    h = matrix(taps, boundary, n)
+    return h.T * h
+
+
+def commute(left: Sequence[int], right: Sequence[int], boundary: str, n: int = N) -> bool:
+    a, b = gram(left, boundary, n), gram(right, boundary, n)
+    return bool(a * b == b * a)
+
+
+# F1, F2
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 8])
+def test_circular_filters_commute_at_every_size(n: int) -> None:
+    for left, right in combinations(([1, 2, 4], [3, 0, -1, 5, 2], [0, 0, 1], HIGH), 2):
+        assert commute(left, right, "circular", n)
+        a, b = matrix(left, n=n), matrix(right, n=n)
+        assert a * b == b * a and a * b.T == b.T * a
+
+
+def test_energies_cross_energies_and_the_mean() -> None:
+    h, g = matrix(LOW), matrix(HIGH)
+    cross = sum(u * v for u, v in zip(h * sp.Matrix(X), g * sp.Matrix(X), strict=True)) / N
+    features = [MEAN, average(h, 2), average(g, 2), cross]
+    assert not leaves_the_span(features)
+    assert bracket(ONES, field(average(h, 2))) == 2 * 7**2 * ONES
+    assert all(c == 0 for u, v in combinations(map(field, features[1:]), 2) for c in bracket(u, v))
+
+
+def test_maps_that_do_not_commute_fail() -> None:
+    assert not commute(HIGH, SKEW, "zero")
+    assert leaves_the_span([average(matrix(HIGH, "zero"), 2), average(matrix(SKEW, "zero"), 2)])
+
+
+def test_other_degrees_fail() -> None:
+    assert leaves_the_span([average(matrix(HIGH), 2), average(matrix(HIGH), 4)])
+    assert leaves_the_span([average(matrix(HIGH), 4), average(matrix(LOW), 4)])
+
+
+def test_a_constant_that_is_not_kept_fails() -> None:
+    h = matrix(SMOOTH, "zero")
+    assert len(set(h.T * h * ONES)) > 1
+    assert leaves_the_span([MEAN, average(h, 2)])
+
+
+# F3
+
+
+@pytest.mark.parametrize("p", [3, 4, 5])
+@pytest.mark.parametrize("boundary", ["circular", "zero", "whole-sample"])
+def test_euler(p: int, boundary: str) -> None:
+    v = field(average(matrix(LOW, boundary), p))
+    assert bracket(field(SECOND), v) == 2 * (p - 2) * here(v)
+
+
+def test_another_energy_does_not_replace_the_second_moment() -> None:
+    assert leaves_the_span([average(matrix(SMOOTH), 2), average(matrix(LOW), 4)])
+
+
+# F4
+
+
+@pytest.mark.parametrize("p", [3, 4])
+def test_zero_gain(p: int) -> None:
+    output = average(matrix([3, -1, -2]), p)
+    assert all(c == 0 for c in bracket(ONES, field(output)))
+    assert not leaves_the_span([MEAN, output]) and not leaves_the_span([MEAN, SECOND - MEAN**2, output])
+
+
+def test_another_gain_fails_with_the_bracket_that_is_stated() -> None:
+    h = matrix(LOW)
+    assert bracket(ONES, field(average(h, 3))) == 6 * 7 * h.T * h * sp.Matrix(POINT)
+    assert leaves_the_span([MEAN, average(h, 3)])
+    assert leaves_the_span([MEAN, SECOND - MEAN**2, average(h, 4)])
+
+
+# F5
+
+
+@pytest.mark.parametrize("n", [4, 6, 7])
+def test_half_sample_mirrors_and_short_kernels(n: int) -> None:
+    symmetric = (HIGH, SMOOTH, [1, 1, 3, 1, 1], [2, 0, -1, 5, -1, 0, 2])
+    for left, right in combinations(symmetric, 2):
+        assert commute(left, right, "half-sample", n)
+    assert commute(HIGH, SMOOTH, "zero", n) and commute(HIGH, [4, -7, 4], "zero", n)
+
+
+def test_where_boundaries_break_it() -> None:
+    assert not commute(HIGH, SMOOTH, "whole-sample")
+    assert not commute(HIGH, [1, 1, 3, 1, 1], "zero")
+    for left, right, boundary in ((HIGH, SMOOTH, "whole-sample"), (HIGH, [1, 1, 3, 1, 1], "zero")):
+        assert leaves_the_span([average(matrix(left, boundary), 2), average(matrix(right, boundary), 2)])
+
+
+# C1
+
+
+def test_independence_is_that_of_spectra_on_the_support() -> None:
+    kernels = [[0, 1, 0], HIGH, [1, 1, 3, 1, 1], [2, 0, -1, 5, -1, 0, 2]]
+    n, rng = 16, np.random.default_rng(3)
+    grams = [np.array(gram(taps, "circular", n), dtype=float) for taps in kernels]
+    for active in ((1,), (1, 3), (0, 2, 5), (0, 1, 3, 6)):
+        spectrum = np.zeros(n // 2 + 1, dtype=complex)
+        spectrum[list(active)] = rng.normal(size=len(active)) + 1j * rng.normal(size=len(active)) * (min(active) > 0)
+        sample = np.fft.irfft(spectrum, n)
+        gradients = np.array([a @ sample for a in grams])
+        responses = np.array([(np.fft.fft(a[0]).real)[list(active)] for a in grams])
+        assert np.linalg.matrix_rank(gradients, tol=1e-9) == np.linalg.matrix_rank(responses, tol=1e-9) == len(active)
+
+
+def test_equal_energies() -> None:
+    shifted, adjoint = [0, 0, *LOW], LOW[::-1]
+    assert gram(shifted, "circular") == gram(LOW, "circular") == gram(adjoint, "circular")
