@@ -5,7 +5,7 @@ and what their gradients need; "inner products" are those of all nine gradients,
 least one transform each. "by hand" is the projected gradient flow through `scipy.integrate.solve_ivp`, level by level,
 with transforms inside, to rtol 1e-9.
 
-    python -m benchmarks energies
+    OPENBLAS_NUM_THREADS=1 python -m benchmarks energies
 """
 
 from __future__ import annotations

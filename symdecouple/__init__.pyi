@@ -38,7 +38,8 @@ from .errors import (
 )
 from .families.bank import FilterBank as FilterBank
 from .flows.normalizer import Normalizer as Normalizer, normalizers as normalizers
-from .language.feature import Feature as Feature, FeatureSet as FeatureSet, Group as Group
+from .language.feature import Feature as Feature
+from .language.feature_set import FeatureSet as FeatureSet, Group as Group
 from .language.filters import Filter as Filter, Filtered as Filtered, shift as shift
 from .language.mean import Mean as Mean
 from .language.sample import Sample as Sample, coordinates as coordinates, sample as sample, x as x

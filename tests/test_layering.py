@@ -25,7 +25,7 @@ ROOMS = (
 ORDER = {
     "language": (
         "sample limits mean boundaries convolution taps filter_notation filtered filters statistics binding black_box "
-        "feature waves lags canonical printer syntax reader text"
+        "feature feature_set waves lags canonical printer syntax reader text"
     ),
     "calculus": (
         "budget coefficients elementary field gradient bracket subject kernels operators compositions matrices "
@@ -40,15 +40,15 @@ ORDER = {
         "intake panel weighting batch vectors power_sums ranges jit skew_series ties moebius moebius_jit "
         "riccati_flow riccati riccati_jit runge_kutta moment_basis moment_collapse moment_course moment_path "
         "moment_loops moment_nodes moment_path_jit moment_levels weighted_levels moment_adjoint_jit moment_adjoint "
-        "columns spectrum tilting cone energy_problems energy_gradients energies perturbation filtering compiled feature_rows "
-        "coordinate_rows bank_loops bank_rows gram narrow_path adjoint extrapolation precision "
+        "columns spectrum tilting cone energy_problems energy_gradients energies perturbation filtering compiled "
+        "feature_rows coordinate_rows bank_loops bank_rows gram narrow_path adjoint extrapolation precision "
         "precision_adjoint differences oracle black_box empirical"
     ),
     "families": "moments linear_forms bank tils filter_moments quadratic exact",
     "decoupling": (
         "white_noise coordinate_reference reference attainability motion leaf orbit nested concatenated routes "
-        "moment_route energy_route narrow_route nesting modified implicit refutation scenario choice application explanation "
-        "precise perturbing running report plan transfer storage"
+        "moment_route energy_route narrow_route nesting modified implicit refutation scenario choice application "
+        "explanation precise perturbing running report plan transfer storage"
     ),
     "analysis": (
         "deviations deviation_tables gradient_directions orthogonality critical_points planner populations "
@@ -75,7 +75,7 @@ DOORS = {
     ("decoupling.plan", "decoupling.transfer"): "Plan.transfer is three calls of the plan",
     ("language.feature", "calculus.field"): "the type of Feature.gradient",
     ("language.feature", "calculus.gradient"): "Feature.gradient is the vector field",
-    ("language.feature", "language.text"): "FeatureSet.parse reads text",
+    ("language.feature_set", "language.text"): "FeatureSet.parse reads text",
 }
 
 # These load neither SymPy nor anything of ours that does; `errors` stands on the standard library alone.

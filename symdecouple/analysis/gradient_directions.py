@@ -11,6 +11,7 @@ of the sample is changed by rounding; what is not larger than the change has no 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -24,7 +25,8 @@ from symdecouple.calculus.gradient import gradient
 from symdecouple.errors import UnsupportedExpression
 from symdecouple.language.black_box import BlackBox
 from symdecouple.language.canonical import close
-from symdecouple.language.feature import Feature, FeatureSet
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample
 from symdecouple.numeric.batch import FloatArray
@@ -61,12 +63,19 @@ class GradientDirections:
         self._compiled = [field for field, _ in made]
         self.invariances = tuple(invariances for _, invariances in made)
 
+    def on(self, grid: tuple[int, ...]) -> GradientDirections:
+        """Return the same for samples on a grid, as filters of several dimensions need it."""
+        other = copy.copy(self)
+        other._compiled = [field.on(grid) if isinstance(field, Compiled) else field for field in self._compiled]
+        return other
+
     def __call__(self, rows: FloatArray) -> tuple[FloatArray, BoolArray]:
         """Evaluate at sample vectors.
 
         Parameters
         ----------
         rows : array (R, N)
+            Samples on a grid in C order.
 
         Returns
         -------

@@ -13,7 +13,7 @@ to about 1e-10 degrees, behind a level on the narrow path.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, get_args
 
@@ -26,7 +26,7 @@ from symdecouple.analysis.gradient_directions import GradientDirections, gradien
 from symdecouple.decoupling.modified import starts
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.batch import Answer, FloatArray, OnRefusal
+from symdecouple.numeric.batch import Answer, Axis, FloatArray, OnRefusal
 from symdecouple.numeric.vectors import Batch
 
 __all__ = ["Orthogonality", "orthogonality"]
@@ -36,16 +36,20 @@ _SMALL = 1e-8  # of the declared gradient; a decoupled one below is looked at ag
 _EPS = float(np.finfo(np.float64).eps)
 
 
-def orthogonality(plan: Plan, samples: Any, *, axis: int = -1, on_refusal: OnRefusal = "warn") -> Any:
+def orthogonality(plan: Plan, samples: Any, *, axis: Axis = None, names: Iterable[str] | None = None,
+                  on_refusal: OnRefusal = "warn") -> Any:
     """Measure the deviations from orthogonality between gradients, of the original and of the decoupled features.
 
     Parameters
     ----------
     plan : Plan
         As `symdecouple.decouple` gives it.
-    samples : array_like (..., N)
-    axis : int
-        The sample axis.
+    samples : array_like (..., N), or (..., *grid) where filters have several dimensions
+    axis : int or tuple of int, optional
+        The sample axes. Default the last, or as many as the filters have.
+    names : iterable of str, optional
+        What the features are called in tables and pictures, such as the names of a bank's bands; default their numbers,
+        with the features as text in a list.
     on_refusal : {"warn", "raise", "return"}
         Samples that lack a gradient, or are a critical point of a feature, where the direction of its gradient is
         rounding error: they are NaN in `degrees`, left out of all averages, and counted; with one warning, `Refused`
@@ -59,7 +63,7 @@ def orthogonality(plan: Plan, samples: Any, *, axis: int = -1, on_refusal: OnRef
     Raises
     ------
     InvalidInput
-        If it is not a plan of two or more features.
+        If it is not a plan of two or more features, or names do not fit.
 
     Notes
     -----
@@ -74,7 +78,7 @@ def orthogonality(plan: Plan, samples: Any, *, axis: int = -1, on_refusal: OnRef
     Mean, x^2, x^4, x^3: all four decoupled features are orthogonal (Theorem D).
 
     >>> from symdecouple.decoupling.plan import decouple
-    >>> from symdecouple.language.feature import FeatureSet
+    >>> from symdecouple.language.feature_set import FeatureSet
     >>> found = orthogonality(decouple(FeatureSet.parse("mean(x)", "mean(x^2)", "mean(x^4)", "mean(x^3)")),
     ...                       [[1.0, 2, 3, 5, 8, 13, 21]])
     >>> found.original.mean.round(2).tolist()[3]
@@ -89,12 +93,13 @@ def orthogonality(plan: Plan, samples: Any, *, axis: int = -1, on_refusal: OnRef
     if on_refusal not in get_args(OnRefusal):
         choices = ", ".join(map(repr, get_args(OnRefusal)))
         raise InvalidInput(f"on_refusal={on_refusal!r} was given, one of {choices} is expected")
-    batch = Batch.of("orthogonality", samples, axis, False)
+    called = _called(plan, names)
+    batch = Batch.of("orthogonality", samples, axis, False, plan.features.filter_ndim)
     size = len(plan.features)
     degrees = np.full((3, len(batch.rows), size, size), np.nan)
     refusals: dict[int, Outcome] = {}
     for part in _portions(batch.rows):
-        found = _gradients(plan, batch.rows[part])
+        found = _gradients(plan, batch.rows[part], batch.grid)
         fine = _computed(found.outcomes)
         original, decoupled = found.original[fine], found.decoupled[fine]
         for out, first, second in zip(degrees, (original, decoupled, decoupled), (original, decoupled, original),
@@ -102,7 +107,8 @@ def orthogonality(plan: Plan, samples: Any, *, axis: int = -1, on_refusal: OnRef
             out[part.start + fine] = deviations(first, second)
         refusals |= {part.start + i: outcome for i, outcome in enumerate(found.outcomes) if not outcome.ok}
     answer = Answer("orthogonality", batch.shape, refusals, frames=3)
-    return answer.deliver(_result(plan, degrees.reshape(3, *batch.shape, size, size), answer.outcomes()), on_refusal)
+    degrees = degrees.reshape(3, *batch.shape, size, size)
+    return answer.deliver(_result(called, names is not None, degrees, answer.outcomes()), on_refusal)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,9 +124,11 @@ class Orthogonality:
     cross : Deviations
         Decoupled features (rows) against declared ones (columns); those before the feature count in averages.
     names : tuple of str
-        The features as text.
+        What the features are called: as text, if nothing else was given.
     outcomes : tuple of Outcome
-        One for each sample vector of the flattened batch.
+        One for each sample of the flattened batch.
+    named : bool
+        Whether names were given: tables and pictures show them, and numbers otherwise.
     """
 
     original: Deviations
@@ -128,6 +136,7 @@ class Orthogonality:
     cross: Deviations
     names: tuple[str, ...]
     outcomes: tuple[Outcome, ...]
+    named: bool = False
 
     @property
     def count(self) -> int:
@@ -148,8 +157,13 @@ class Orthogonality:
         names = tuple(self.names[self.original.features.index(n)] for n in sets[0].features)
         return replace(self, original=sets[0], decoupled=sets[1], cross=sets[2], names=names)
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What tables and pictures call the features: the names that were given, else their numbers."""
+        return self.names if self.named else tuple(map(str, self.original.features))
+
     def __str__(self) -> str:
-        return as_text(self._sets, self._heading, self.names)
+        return as_text(self._sets, self._heading, self.names, self.labels)
 
     def __repr__(self) -> str:
         return (f"<Orthogonality of {len(self.names)} features, {self.count} samples: original "
@@ -157,11 +171,11 @@ class Orthogonality:
 
     def latex(self) -> str:
         """Return a LaTeX tabular, mean and standard deviation of abs(DO) for each pair and for all."""
-        return as_latex(self._sets)
+        return as_latex(self._sets, self.labels)
 
     def html(self) -> str:
         """Return tables as HTML."""
-        return as_html(self._sets, self._heading, self.names)
+        return as_html(self._sets, self._heading, self.names, self.labels)
 
     def _repr_html_(self) -> str:
         return self.html()
@@ -206,14 +220,16 @@ class _Found(NamedTuple):
     outcomes: list[Outcome]
 
 
-def _gradients(plan: Plan, rows: FloatArray) -> _Found:
-    decoupled, told = plan.gradients(rows, on_refusal="return")
+def _gradients(plan: Plan, rows: FloatArray, grid: tuple[int, ...]) -> _Found:
+    samples = rows.reshape(-1, *grid)
+    gradients, told = plan.gradients(samples, on_refusal="return")
+    decoupled = gradients.reshape(len(rows), len(plan.features), rows.shape[-1])
     outcomes = list(told)
     fine = _computed(outcomes)
-    directions = gradient_directions(plan.features)
+    directions = gradient_directions(plan.features).on(grid)
     original = np.full_like(decoupled, np.nan)
     original[fine], determined = directions(rows[fine])
-    for kind, lost in (("", ~determined), ("decoupled ", _lost(plan, directions, rows[fine], decoupled[fine]))):
+    for kind, lost in (("", ~determined), ("decoupled ", _lost(plan, directions, samples[fine], decoupled[fine]))):
         for r, k in zip(*np.nonzero(lost), strict=True):
             if outcomes[fine[r]].ok:
                 outcomes[fine[r]] = Outcome(False, "critical point", f"the {kind}gradient of {plan.features[int(k)]} "
@@ -226,21 +242,23 @@ def _computed(outcomes: Sequence[Outcome]) -> NDArray[np.intp]:
     return np.array([i for i, outcome in enumerate(outcomes) if outcome.ok], dtype=np.intp)
 
 
-def _lost(plan: Plan, directions: GradientDirections, rows: FloatArray, decoupled: FloatArray) -> NDArray[np.bool_]:
+def _lost(plan: Plan, directions: GradientDirections, samples: FloatArray, decoupled: FloatArray) -> NDArray[np.bool_]:
     """Where a decoupled gradient is what rounding leaves of a projection to zero, (R, M).
 
     It is the projection of the gradient at the normalized sample, carried back; so it is measured by that gradient, in
     units of the sample. Normalizing once more is left to the few rows that look suspicious.
     """
     lost = np.zeros(decoupled.shape[:2], dtype=np.bool_)
-    n_samples = rows.shape[-1]
+    n_samples = decoupled.shape[-1]
+    rows = samples.reshape(-1, n_samples)
     with np.errstate(all="ignore"):
         lengths = _lengths(decoupled) * n_samples
         suspicious = ~(lengths > _SMALL * directions.sizes(rows)[0])
         for k, level in enumerate(starts(plan.features)):
             which = np.flatnonzero(suspicious[:, k])
             if len(which):
-                there, _ = plan.normalize(rows[which], level, on_refusal="return")
+                normalized, _ = plan.normalize(samples[which], level, on_refusal="return")
+                there = normalized.reshape(-1, n_samples)
                 whole, uncertain = directions.sizes(there)
                 noise = (n_samples * _EPS * whole + uncertain)[:, k] * there.std(axis=-1) / _spread(rows[which])
                 lost[which, k] = ~(lengths[which, k] > noise)
@@ -263,9 +281,16 @@ def _portions(rows: FloatArray) -> Iterator[slice]:
     return (slice(i, min(i + step, len(rows))) for i in range(0, len(rows), step))
 
 
-def _result(plan: Plan, degrees: FloatArray, outcomes: tuple[Outcome, ...]) -> Orthogonality:
-    numbers = tuple(range(1, len(plan.features) + 1))
+def _called(plan: Plan, names: Iterable[str] | None) -> tuple[str, ...]:
+    called = tuple(map(str, plan.features if names is None else names))
+    if len(called) != len(plan.features):
+        raise InvalidInput(f"names of {len(plan.features)} features are expected, {len(called)} were given")
+    return called
+
+
+def _result(names: tuple[str, ...], named: bool, degrees: FloatArray, outcomes: tuple[Outcome, ...]) -> Orthogonality:
+    numbers = tuple(range(1, len(names) + 1))
     original, decoupled, cross = (Deviations(title, degrees[i], numbers, symbols) for i, (title, symbols) in enumerate([
         ("original", ("f", "f")), ("decoupled", (r"\hat f", r"\hat f")),
         ("decoupled against original", (r"\hat f", "f"))]))
-    return Orthogonality(original, decoupled, cross, tuple(map(str, plan.features)), outcomes)
+    return Orthogonality(original, decoupled, cross, names, outcomes, named)

@@ -74,7 +74,7 @@ def candidates(subject: Subject, certificate: Any, budget: Budget) -> tuple[Mapp
     frame = known[-1]  # filters as sums of shifts, where there are several forms
     conditions: list[Expr] = list(_pivot_conditions(frame, subject.symbols))
     conditions += _coincidences(frame, subject.symbols) if isinstance(frame, Frame) else []
-    found: list[Mapping[Any, Expr]] = list(_gains(frame))
+    found: list[Mapping[Any, Expr]] = list(_gains(frame, certificate))
     found += [values for c in conditions for values in _solutions([c], subject.symbols)]
     if (pair := getattr(certificate, "pair", None)) is not None:
         found = [*_solutions(_residual(frame, pair, subject.symbols), subject.symbols), *found]
@@ -85,9 +85,15 @@ def candidates(subject: Subject, certificate: Any, budget: Budget) -> tuple[Mapp
     return tuple(distinct[:LIMIT])
 
 
-def _gains(frame: Any) -> Iterable[Mapping[Any, Expr]]:
-    """Return the gains at frequency 0 of named filters that occur in coefficients, each 0, and all of them 0."""
-    gains = sorted((e for e in frame.coefficients.functions.values() if isinstance(e, DcGain)), key=str)
+def _gains(frame: Any, certificate: Any) -> Iterable[Mapping[Any, Expr]]:
+    """Return the gains at frequency 0 of named filters that an answer may depend on, each 0, and all of them 0.
+
+    What keeps a bracket outside may be a gain. A bracket inside stays inside unless the fields themselves change.
+    """
+    coefficients = frame.coefficients
+    exprs = list(coefficients.functions.values()) if getattr(certificate, "pair", None) is not None else [
+        coefficients.decode(c) for form, p in zip(frame.forms, frame.factors, strict=True) for c in (*form.values(), p)]
+    gains = sorted(set().union(*(e.atoms(DcGain) for e in exprs)), key=str)
     yield from ({gain: S.Zero} for gain in gains)
     if len(gains) > 1:
         yield dict.fromkeys(gains, S.Zero)

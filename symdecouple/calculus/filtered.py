@@ -63,7 +63,9 @@ def _relation(subject: Subject, frame: Any, n_samples: Size | None, clock: Budge
 
 def involution_of_filtered(subject: Subject, n_samples: Size | None, clock: Budget, rng: random.Random) -> Answer:
     """Return the answer to C2; UNDECIDED where neither an identity in words nor a witness is found."""
-    searched: set[tuple[int, int]] = set()
+    if len(subject) == 1:
+        return _proved(subject, {}, n_samples)
+    searched: set[tuple[Any, ...]] = set()
     reason = ""
     try:
         for frame in frames(subject, n_samples, clock):
@@ -73,9 +75,11 @@ def involution_of_filtered(subject: Subject, n_samples: Size | None, clock: Budg
                 return _proved(subject, outside, n_samples)
             relations = {k + 1: member.relation(k) for k in range(len(subject)) if k not in member.pivots}
             for pair in outside:
-                if pair not in searched and (found := _refuted(subject, pair, relations, n_samples, clock, rng)):
+                if (pair, *relations) in searched:
+                    continue
+                if (found := _refuted(subject, pair, relations, n_samples, clock, rng)) is not None:
                     return found
-            searched |= set(outside)
+                searched.add((pair, *relations))
             i, j = outside[0]
             reason = (f"[v{i}, v{j}] leaves the span as a formal expression, but every minor vanished at the samples "
                       "that were tried" + ("" if n_samples else ": what holds for special kernels and boundaries may "
@@ -83,7 +87,7 @@ def involution_of_filtered(subject: Subject, n_samples: Size | None, clock: Budg
     except (TooManyTerms, UnsupportedExpression) as error:
         reason = str(error)
         for pair in combinations(range(1, len(subject) + 1), 2):
-            if found := _refuted(subject, pair, {}, n_samples, clock, rng):
+            if (found := _refuted(subject, pair, {}, n_samples, clock, rng)) is not None:
                 return found
     return {"status": Status.UNDECIDED, "reason": reason}
 

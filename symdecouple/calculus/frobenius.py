@@ -36,7 +36,7 @@ from symdecouple.calculus.membership import Membership
 from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.calculus.witness import Witness, find_witness
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.verdict import Status, Verdict
 
 __all__ = ["check_frobenius"]
@@ -70,7 +70,8 @@ def check_frobenius(features: Any, *, n_samples: int | tuple[int, ...] | None = 
 
     Notes
     -----
-    Milliseconds to a second for moments, exponential and trigonometric averages (see the benchmarks).
+    Milliseconds to a second for moments, exponential and trigonometric averages (see the benchmarks). Filtered features
+    are PROVED for every size and kernel by identities in words (`convolution`), and REFUTED by a witness at one size.
 
     Examples
     --------
@@ -81,6 +82,9 @@ def check_frobenius(features: Any, *, n_samples: int | tuple[int, ...] | None = 
     ('REFUTED', (3, 4), 5)
     >>> check_frobenius([Mean(x), Mean(x**2), Mean(x**3)]).structure[2, 3]
     (0, 0, 2)
+    >>> from symdecouple.language.filters import Filter
+    >>> check_frobenius([Mean(x), Mean(Filter("h")(x)**2)]).structure[1, 2]
+    (2*dc(h)**2, 0)
     """
     subject = Subject.of(features)
     if (verdict := without_expression(subject, "C2", n_samples)) is not None and samples is not None:

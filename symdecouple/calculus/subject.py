@@ -12,7 +12,8 @@ from sympy.core.function import UndefinedFunction
 
 from symdecouple.calculus.field import VectorField, one_sample
 from symdecouple.errors import InvalidInput
-from symdecouple.language.feature import Feature, FeatureSet
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filtered import DcGain, Filtered, dimension_of
 from symdecouple.language.filters import Filter
 from symdecouple.language.sample import Coordinate, Sample

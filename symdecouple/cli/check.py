@@ -16,7 +16,7 @@ from symdecouple.cli.declaration import declared
 from symdecouple.cli.exit_codes import ExitCode
 from symdecouple.cli.waiting import told_to_wait
 from symdecouple.errors import BudgetExceeded, InvalidInput
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.verdict import Check, Status, Verdict
 
 __all__ = ["Verification", "exit_code", "run", "verify"]

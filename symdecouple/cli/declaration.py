@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from symdecouple.errors import InvalidInput, SymdecoupleError
-from symdecouple.language.feature import Feature, FeatureSet
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filters import Filtered
 from symdecouple.language.printer import ALIASES
 from symdecouple.language.sample import Sample

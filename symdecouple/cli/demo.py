@@ -20,7 +20,7 @@ from symdecouple.cli.sample_rows import SampleRow
 from symdecouple.cli.samples import Samples, arrange
 from symdecouple.cli.shape_rows import STATISTICS, shape_rows
 from symdecouple.cli.text_file import read_grid
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.stats import kurtosis, orthokurtosis, skewness
 from symdecouple.verdict import Status
 

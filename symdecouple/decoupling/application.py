@@ -18,7 +18,7 @@ from symdecouple.decoupling.energy_route import Decoupled
 from symdecouple.decoupling.nesting import Nesting
 from symdecouple.decoupling.routes import Imposed
 from symdecouple.errors import Outcome
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.compiled import Array, Compiled
 from symdecouple.numeric.coordinate_rows import compiled_feature
 from symdecouple.numeric.oracle import Oracle

@@ -18,7 +18,7 @@ from sympy import Expr, Matrix, S
 
 from symdecouple.errors import InvalidInput
 from symdecouple.families.moments import recognize_moments
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 
 __all__ = ["check_attainable"]
 

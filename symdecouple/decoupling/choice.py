@@ -26,7 +26,8 @@ from symdecouple.flows.generators import generators
 from symdecouple.flows.separable import flow
 from symdecouple.flows.spectral import SpectralFlow
 from symdecouple.flows.steps import Step, make_steps
-from symdecouple.language.feature import Feature, FeatureSet
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.black_box import path_of
 from symdecouple.verdict import Status
 

@@ -22,7 +22,7 @@ from symdecouple.decoupling.motion import Motion, is_finite, largest, linear_sol
 from symdecouple.errors import Outcome
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.steps import TARGET, Step
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.compiled import Array, Compiled, as_multiprecision
 
 __all__ = ["Leaf", "Moved", "Unreachable", "keeps_digits", "ran_out"]

@@ -28,7 +28,8 @@ from symdecouple.calculus.witness import draws
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.flows.steps import Step, composed
 from symdecouple.language.canonical import canonical, close, decompose, open_statistics
-from symdecouple.language.feature import Feature, FeatureSet, Group
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet, Group
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample, rational_points
 from symdecouple.language.statistics import variance

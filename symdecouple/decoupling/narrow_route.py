@@ -12,7 +12,7 @@ import numpy as np
 from symdecouple.errors import Outcome
 from symdecouple.families.filter_moments import FilterMoments, recognize_filter_moments
 from symdecouple.families.moments import MomentCoordinates
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric import adjoint, moment_adjoint, moment_path
 from symdecouple.numeric.bank_rows import BankRows, Line
 from symdecouple.numeric.compiled import Array

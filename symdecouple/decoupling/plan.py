@@ -35,7 +35,7 @@ from symdecouple.decoupling.running import GUARD, Compute, Progress, Running
 from symdecouple.decoupling.scenario import Scenario, Verdicts
 from symdecouple.errors import InvalidInput, NoClosedForm
 from symdecouple.flows.normalizer import Normalizer, normalizers
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.batch import Axis, OnRefusal
 from symdecouple.numeric.compiled import Array, as_multiprecision
 from symdecouple.numeric.vectors import Batch

@@ -49,7 +49,8 @@ from symdecouple.decoupling.white_noise import white_expectation
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.language.black_box import BlackBox
 from symdecouple.language.canonical import canonical, decompose
-from symdecouple.language.feature import Feature, FeatureSet
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filters import Filtered
 from symdecouple.language.mean import Mean, exact
 from symdecouple.language.sample import Sample

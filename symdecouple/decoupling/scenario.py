@@ -48,7 +48,7 @@ from symdecouple.decoupling.modified import (
 from symdecouple.decoupling.refutation import decide_modified
 from symdecouple.errors import InvalidInput, SymdecoupleError
 from symdecouple.flows.steps import Step
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.verdict import Status, Verdict
 
 __all__ = ["Decisions", "Scenario", "Verdicts"]

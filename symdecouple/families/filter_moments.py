@@ -17,7 +17,7 @@ from sympy import Expr, S
 from symdecouple.errors import InvalidInput
 from symdecouple.families.bank import FilterBank
 from symdecouple.families.linear_forms import linear_form
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filters import Filter
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample, x as generic

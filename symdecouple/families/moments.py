@@ -21,7 +21,8 @@ from sympy.polys.polyerrors import PolynomialError
 from symdecouple.errors import InvalidInput
 from symdecouple.flows.steps import composed
 from symdecouple.language.canonical import close, statistics_of
-from symdecouple.language.feature import Feature, FeatureSet
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample, x as generic
 from symdecouple.language.statistics import variance

@@ -23,7 +23,7 @@ from sympy.polys.polyerrors import PolynomialError
 from symdecouple.errors import InvalidInput
 from symdecouple.families.bank import FilterBank
 from symdecouple.families.linear_forms import LinearForm, split_forms
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filtered import Filtered
 from symdecouple.language.filters import shift
 from symdecouple.language.mean import Mean

@@ -9,7 +9,7 @@ from sympy import Dummy, Expr, S
 
 from symdecouple.flows.steps import composed, is_root
 from symdecouple.language.canonical import canonical, close, decompose, open_statistics, statistics_of
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample
 

@@ -39,7 +39,8 @@ from symdecouple.flows.normalizer_source import Recipe, source_of_normalizer
 from symdecouple.flows.separable import flow
 from symdecouple.flows.steps import TIME, Step, composed, make_steps
 from symdecouple.language.canonical import canonical
-from symdecouple.language.feature import Feature, FeatureSet
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean, exact
 from symdecouple.verdict import Status, Verdict
 

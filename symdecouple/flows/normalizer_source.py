@@ -28,7 +28,7 @@ from symdecouple.flows.evaluation import T, split_means
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.source import function_text, kernels_for, numpy_text
 from symdecouple.flows.steps import TARGET, Step
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 
 __all__ = ["Recipe", "average", "checked", "concatenated", "newton_times", "root_between", "root_from_zero",

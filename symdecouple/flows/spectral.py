@@ -40,7 +40,7 @@ class SpectralFlow:
 
     Examples
     --------
-    >>> from symdecouple.language.feature import FeatureSet
+    >>> from symdecouple.language.feature_set import FeatureSet
     >>> from symdecouple.language.filters import Filter
     >>> from symdecouple.language.sample import x
     >>> h = Filter("h")

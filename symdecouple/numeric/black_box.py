@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from symdecouple.errors import Outcome
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.batch import FloatArray
 from symdecouple.numeric.coordinate_rows import compiled_features
 from symdecouple.numeric.narrow_path import Frame, Imposed, Level, NarrowPath

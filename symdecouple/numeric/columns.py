@@ -22,6 +22,8 @@ __all__ = ["Coarse", "Columns"]
 _CHUNK = 2**14  # frequencies worked on at a time
 _KEPT = 2**21  # products of eigenvalues that are kept, 16 MiB
 _NODES = 24  # along an axis
+_LOOKED_AT = 256  # frequencies along an axis at which the eigenvalues are looked at
+_MOST = 2**14  # frequencies along an axis, with matrices for them
 _FEW = 3 * _NODES  # frequencies along an axis that stay as they are
 
 
@@ -77,17 +79,20 @@ class Coarse(Columns):
     def __init__(self, columns: FloatArray, lattice: tuple[int, ...], sizes: tuple[int, ...]) -> None:
         self.lattice = lattice
         self._maps = [_lagrange(m, n) if m > _FEW else None for m, n in zip(lattice, sizes, strict=True)]
-        inverses = [None if to is None else np.asarray(np.linalg.pinv(to), dtype=np.float64) for to in self._maps]
-        grid = columns.reshape(len(columns), *lattice)
+        looked_at = tuple(slice(None, None, max(1, m // _LOOKED_AT)) for m in lattice)
+        some = [None if to is None else to[part] for to, part in zip(self._maps, looked_at, strict=True)]
+        grid = columns.reshape(len(columns), *lattice)[:, *(
+            slice(None) if to is None else part for to, part in zip(self._maps, looked_at, strict=True))]
+        inverses = [None if to is None else np.asarray(np.linalg.pinv(to), dtype=np.float64) for to in some]
         nodes = _along(grid, inverses)
-        apart = np.abs(_along(nodes, self._maps) - grid).reshape(len(columns), -1).max(axis=1)
+        apart = np.abs(_along(nodes, some) - grid).reshape(len(columns), -1).max(axis=1)
         self.is_faithful = bool((apart <= 1e-11 * np.abs(columns).max(axis=1)).all())
         super().__init__(nodes.reshape(len(columns), -1))
 
     @classmethod
     def of(cls, columns: FloatArray, lattice: tuple[int, ...], sizes: tuple[int, ...]) -> Coarse | None:
         """Return None where nothing is gained, or the eigenvalues are no polynomials of low degree."""
-        if max(lattice) <= _FEW:
+        if not _FEW < max(lattice) <= _MOST:
             return None
         coarse = cls(columns, lattice, sizes)
         return coarse if coarse.is_faithful else None
@@ -106,8 +111,9 @@ def _lagrange(count: int, size: int) -> FloatArray:
     apart = np.cos(2 * np.pi * np.arange(count) / size)[:, None] - nodes
     hit = np.abs(apart) < 1e-15
     terms = weights / np.where(hit, 1, apart)
-    values = terms / terms.sum(axis=1, keepdims=True)
-    return np.where(hit.any(axis=1, keepdims=True), hit, values).astype(np.float64)
+    values: FloatArray = terms / terms.sum(axis=1, keepdims=True)
+    np.copyto(values, hit, where=hit.any(axis=1, keepdims=True))
+    return values
 
 
 def _along(array: FloatArray, maps: list[FloatArray | None]) -> FloatArray:

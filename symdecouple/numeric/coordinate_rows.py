@@ -15,7 +15,8 @@ import numpy as np
 from sympy import Add, Dummy, Expr
 
 from symdecouple.errors import InvalidInput
-from symdecouple.language.feature import Feature, FeatureSet
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.sample import Coordinate
 from symdecouple.numeric.compiled import Array, Compiled, function_of, slope_of
 from symdecouple.numeric.feature_rows import CompiledFeatures

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from symdecouple.errors import InvalidInput
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.batch import FloatArray
 from symdecouple.numeric.black_box import BlackBoxFeatures
 from symdecouple.numeric.differences import scales

@@ -8,7 +8,7 @@ in the relative interior of a cone; that is asked only where the iteration does 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -178,7 +178,12 @@ class EnergyProblems:
         return Outcome(False, "outside the cone", f"{said}{d @ v:.4g}; {helps}")
 
 
-@lru_cache(maxsize=16)
+_KNOWN: WeakKeyDictionary[Bands, dict[int, Dependence]] = WeakKeyDictionary()
+
+
 def _whole(bands: Bands, first: int) -> Dependence:
     """How the features depend on each other where all frequencies are active, from the first one on that counts."""
-    return dependence(bands.columns[:, first:])
+    known = _KNOWN.setdefault(bands, {})
+    if first not in known:
+        known[first] = dependence(bands.columns[:, first:])
+    return known[first]

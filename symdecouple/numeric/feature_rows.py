@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from symdecouple.calculus.gradient import gradient
 from symdecouple.errors import UnsupportedExpression
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.batch import FloatArray
 from symdecouple.numeric.compiled import Compiled, average
 

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.coordinate_rows import compiled_features
 from symdecouple.numeric.feature_rows import Features

@@ -17,7 +17,7 @@ import mpmath
 import numpy as np
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.compiled import Array, as_multiprecision
 from symdecouple.numeric.coordinate_rows import compiled_features
 from symdecouple.numeric.extrapolation import SHRINK, NoSlope, digits_lost, extrapolated, rules_for

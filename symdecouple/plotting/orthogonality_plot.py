@@ -17,6 +17,7 @@ __all__ = ["draw_orthogonality"]
 ORIGINAL, DECOUPLED = "#d55e00", "#0072b2"  # told apart by colour-blind readers
 COLOURS = "viridis"
 LABELLED = 60  # pairs that still have a label each
+ROOM = 84  # letters and gaps that fit side by side
 ANNOTATED = 9  # features whose maps still have room for numbers
 
 
@@ -49,7 +50,7 @@ def draw_orthogonality(found: Orthogonality, ax: Any = None) -> tuple[Any, ...]:
     _draw_pairs(axes[0], found)
     if len(axes) == 3:
         for each, one in zip((found.original, found.decoupled), axes[1:], strict=True):
-            image = _draw_map(one, each)
+            image = _draw_map(one, each, found.labels)
         bar = axes[1].figure.colorbar(image, ax=list(axes[1:]), ticks=range(0, 91, 15), fraction=0.04, pad=0.02)
         bar.set_label("mean |DO| [degrees]")
     return axes
@@ -83,7 +84,8 @@ def _draw_pairs(ax: Any, found: Orthogonality) -> None:
     for each, colour, marker, side in ((found.original, ORIGINAL, "s", -0.13), (found.decoupled, DECOUPLED, "o", 0.13)):
         ax.errorbar(places + side, each.signed_mean[tuple(below.T)], each.signed_std[tuple(below.T)], fmt=marker,
                     color=colour, markersize=4.5, capsize=2.5, linewidth=1.2, label=each.title)
-    ax.set_xticks(*_labels(found.original.features, below), rotation=90 if len(below) > 21 else 0)
+    ticks, labels = _labels(found.labels, below)
+    ax.set_xticks(ticks, labels, rotation=90 if sum(map(len, labels)) > ROOM - len(labels) else 0)
     ax.set_xlim(-0.6, len(below) - 0.4)
     ax.set_xlabel("pair of features")
     ax.set_ylabel("DO [degrees]")
@@ -93,22 +95,22 @@ def _draw_pairs(ax: Any, found: Orthogonality) -> None:
     ax.legend(frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0)
 
 
-def _labels(numbers: Sequence[int], pairs: Any) -> tuple[list[int], list[str]]:
+def _labels(names: Sequence[str], pairs: Any) -> tuple[list[int], list[str]]:
     """Return where labels stand, and what they say: all pairs, or the first pairs of some features."""
     places = list(range(len(pairs)))
     if len(pairs) > LABELLED:
-        every = -(-len(numbers) // 15)
+        every = -(-len(names) // 15)
         places = [p for p in places if pairs[p][0] == pairs[p][1] + 1 and pairs[p][1] % every == 0]
-    return places, [f"{numbers[pairs[p][1]]}-{numbers[pairs[p][0]]}" for p in places]
+    return places, [f"{names[pairs[p][1]]}-{names[pairs[p][0]]}" for p in places]
 
 
-def _draw_map(ax: Any, each: Deviations) -> Any:
+def _draw_map(ax: Any, each: Deviations, names: Sequence[str]) -> Any:
     mean, size = each.mean, len(each.features)
     image = ax.imshow(np.ma.masked_array(mean, np.eye(size, dtype=bool)), cmap=COLOURS, vmin=0, vmax=90)
     every = -(-size // 15)
     ticks = range(0, size, every)
-    ax.set_xticks(ticks, [each.features[t] for t in ticks])
-    ax.set_yticks(ticks, [each.features[t] for t in ticks])
+    ax.set_xticks(ticks, [names[t] for t in ticks])
+    ax.set_yticks(ticks, [names[t] for t in ticks])
     ax.set_title(title_of(each), fontsize="medium")
     ax.set_xlabel("feature")
     ax.set_facecolor("0.9")

@@ -191,6 +191,17 @@ def test_two_gains_must_vanish_together() -> None:
     assert verdict.at({G.dc: 0}).status is Status.REFUTED
 
 
+def test_a_gain_in_the_features_themselves() -> None:
+    """Mean(h(x)) = dc(h) Mean(x) is no feature where the gain vanishes; energies with the mean know no exception."""
+    assert {H.dc: 0} in check_independence([s, Mean(H(x))]).exceptions
+    assert check_frobenius([m, energy(H), energy(G)]).exceptions == ()
+
+
+@pytest.mark.parametrize("feature", [energy(H), Mean(exp(HIGH(x))), energy(Filter([1, 2], 0, boundary="zero"), 3)])
+def test_one_feature_is_involutive(feature: Expr) -> None:
+    assert decided([feature], Status.PROVED).structure == {}
+
+
 def test_taps_with_parameters() -> None:
     """The sum of the taps (1, a, 1) is 0 at a = -2."""
     verdict = decided([m, energy(Filter([1, a, 1]), 3)], Status.REFUTED)
@@ -278,6 +289,18 @@ def test_collinear_spectra(features: list[Expr], relation: tuple[Any, ...]) -> N
     assert verdict.certificate.verify() and verdict.n_samples is None
     assert verdict_from_json(verdict.to_json()) == verdict
     assert decided(features, Status.PROVED).independence.status is Status.REFUTED
+
+
+@pytest.mark.parametrize("features", [
+    [energy(H), energy(H.adjoint), Mean(H(shift(2)(x)) ** 2), energy(H, 4)],
+    [energy(LOW, 4), s, energy(Filter([1, 2, 4], 1), 4), energy(HIGH)],
+], ids=["energies", "fourth powers"])  # fmt: skip
+@pytest.mark.parametrize("n_samples", [None, 7])
+def test_refutations_among_dependent_features(features: list[Expr], n_samples: int | None) -> None:
+    verdict = decided(features, Status.REFUTED, n_samples=n_samples)
+    assert verdict.independence.status is Status.REFUTED
+    columns = verdict.witness.columns
+    assert set(columns) | set(verdict.certificate.relations) == {1, 2, 3, 4} and len(columns) < 4
 
 
 def test_energies_that_coincide_at_a_small_size_only() -> None:

@@ -13,7 +13,7 @@ from symdecouple.calculus.bracket import lie_bracket
 from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.errors import InvalidInput
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, sample, x
 from symdecouple.language.statistics import central_moment, kurtosis, skewness, variance

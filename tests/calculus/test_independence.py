@@ -11,7 +11,7 @@ from sympy import Function, Symbol, cos, cosh, exp, log, sin, sqrt, tan
 from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.independence import check_independence
 from symdecouple.errors import InvalidInput
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, sample, x
 from symdecouple.language.statistics import kurtosis, skewness, variance

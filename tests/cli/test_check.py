@@ -35,7 +35,8 @@ HOSTILE = [
     (PROVED, 0, "PROVED for every N"),
     (REFUTED, 1, "REFUTED for every N >= 5"),
     (DEPENDENT, 1, "C1: REFUTED"),
-    (["mean(filter(h)(x)^2)", "mean(x)"], 2, "UNDECIDED"),
+    (["mean(filter(h)(x)^2)", "mean(x)"], 0, "PROVED for every N"),
+    ([f"mean(taps({taps}, 1, half_sample)(x)^2)" for taps in ("(1, 2, 1)", "(-1, 5, -1)")], 2, "UNDECIDED"),
 ])
 def test_the_exit_code_is_the_answer(formulas: list[str], code: int, said: str,
                                      capsys: pytest.CaptureFixture[str]) -> None:
@@ -43,7 +44,7 @@ def test_the_exit_code_is_the_answer(formulas: list[str], code: int, said: str,
     out, err = capsys.readouterr()
     assert said in out
     assert err == ""
-    assert ("certificates: verified, " in out) == (code != 2)
+    assert ("certificates: verified, " in out) == (code != 2 or "C1: PROVED" in out)
 
 
 def verdict(c2: Status, c1: Status | None) -> Verdict:

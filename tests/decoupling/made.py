@@ -18,7 +18,7 @@ from symdecouple.errors import NoClosedForm
 from symdecouple.flows.generators import generators
 from symdecouple.flows.separable import flow
 from symdecouple.flows.steps import TIME, Step, make_steps
-from symdecouple.language.feature import FeatureSet, Group
+from symdecouple.language.feature_set import FeatureSet, Group
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x
 from symdecouple.language.statistics import kurtosis, skewness, variance

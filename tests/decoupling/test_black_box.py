@@ -13,7 +13,8 @@ from sympy import Rational
 from symdecouple.decoupling.plan import decouple
 from symdecouple.decoupling.reference import Reference, reference_values
 from symdecouple.errors import InvalidInput, NoClosedForm, RefusalWarning, Refused
-from symdecouple.language.feature import Feature, FeatureSet, Group
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet, Group
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, x
 from symdecouple.language.statistics import kurtosis, skewness, variance

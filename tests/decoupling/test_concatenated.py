@@ -15,7 +15,7 @@ from symdecouple.decoupling.orbit import Orbit
 from symdecouple.flows.generators import generators
 from symdecouple.flows.separable import flow
 from symdecouple.flows.steps import make_steps
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x
 from symdecouple.numeric.compiled import as_multiprecision

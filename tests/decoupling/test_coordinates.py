@@ -17,7 +17,8 @@ from symdecouple.decoupling.plan import Plan, decouple
 from symdecouple.decoupling.reference import Reference, reference_values
 from symdecouple.errors import InvalidInput, NoClosedForm, Refused
 from symdecouple.families.moments import raw_moments
-from symdecouple.language.feature import Feature, FeatureSet, Group
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet, Group
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, x
 from symdecouple.numeric.adjoint import check_gradient

@@ -11,7 +11,7 @@ from sympy import cosh, log, tanh
 
 from symdecouple.decoupling import choice
 from symdecouple.decoupling.plan import Plan, decouple
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filters import Filter
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x

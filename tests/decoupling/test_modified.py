@@ -24,7 +24,8 @@ from symdecouple.decoupling.modified import (
     starts,
 )
 from symdecouple.errors import InvalidInput
-from symdecouple.language.feature import Feature, FeatureSet, Group
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet, Group
 from symdecouple.language.filters import shift
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, sample, x

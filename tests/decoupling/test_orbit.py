@@ -19,7 +19,7 @@ from symdecouple.decoupling.reference import reference_values
 from symdecouple.flows.generators import generators
 from symdecouple.flows.separable import flow
 from symdecouple.flows.steps import TIME, make_steps
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x
 from symdecouple.language.statistics import kurtosis, skewness, standard_deviation, variance

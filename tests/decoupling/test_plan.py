@@ -13,7 +13,7 @@ from sympy import Symbol, cos, exp, sin
 from symdecouple import Group, Mean, kurtosis, skewness, stats, variance, x
 from symdecouple.decoupling.plan import Plan, decouple
 from symdecouple.errors import InvalidInput, NoClosedForm, RefusalWarning, Refused
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 
 ORACLE = json.loads((Path(__file__).parent.parent / "data" / "orthokurtosis.json").read_text())
 MOMENTS = [Mean(x), Mean(x**2), Mean(x**3), Mean(x**4)]

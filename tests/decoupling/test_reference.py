@@ -15,7 +15,8 @@ from sympy import Rational, Symbol, cos, cosh, exp, factorial2, log, sin, sqrt, 
 
 from symdecouple.decoupling.reference import Reference, reference_values
 from symdecouple.errors import InvalidInput, UnsupportedExpression
-from symdecouple.language.feature import Feature, FeatureSet
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filters import Filter
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import sample, x

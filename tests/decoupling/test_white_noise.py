@@ -12,7 +12,7 @@ from symdecouple.decoupling.white_noise import white_expectation
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.families.filter_moments import filter_moments
 from symdecouple.families.tils import tils
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filters import Filter, shift
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x

@@ -8,7 +8,7 @@ from symdecouple.errors import InvalidInput
 from symdecouple.families.bank import FilterBank
 from symdecouple.families.filter_moments import filter_moments, recognize_filter_moments
 from symdecouple.families.tils import tils
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filters import Filter
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x

@@ -7,7 +7,7 @@ from symdecouple.families.bank import FilterBank
 from symdecouple.families.moments import raw_moments
 from symdecouple.families.quadratic import autocorrelation, recognize_quadratic, second_order_moments
 from symdecouple.families.tils import tils
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filters import Filter, shift
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x

@@ -10,7 +10,7 @@ import mpmath
 from sympy import Dummy, Expr, Rational, cos, exp, lambdify, log, sin
 
 from symdecouple.flows.normalizer import Normalizer, normalizers
-from symdecouple.language.feature import FeatureSet, Group
+from symdecouple.language.feature_set import FeatureSet, Group
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import sample, x
 from symdecouple.language.statistics import central_moment, skewness, standard_deviation, variance

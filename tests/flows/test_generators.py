@@ -10,7 +10,7 @@ from sympy import Expr, Symbol, cos, exp, sin
 
 from symdecouple.errors import InvalidInput, NoClosedForm
 from symdecouple.flows.generators import generators
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filters import Filter
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x

@@ -12,7 +12,7 @@ from sympy import I, Integer, Rational, Symbol, cosh, erf, exp, log, oo, simplif
 
 from symdecouple.errors import InvalidInput, NoClosedForm
 from symdecouple.flows.normalizer import LARGEST, SMALLEST, Normalizer, modified_feature, normalizers
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, sample, x
 from symdecouple.language.statistics import kurtosis, skewness, variance

@@ -17,7 +17,7 @@ from sympy import Rational
 from symdecouple.decoupling.plan import decouple
 from symdecouple.flows.normalizer import normalizers
 from symdecouple.flows.normalizer_source import newton_times, root_between, root_from_zero, tied_ends
-from symdecouple.language.feature import FeatureSet, Group
+from symdecouple.language.feature_set import FeatureSet, Group
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample, x
 from symdecouple.language.statistics import skewness, variance

@@ -9,7 +9,7 @@ from scipy.linalg import expm
 
 from symdecouple.errors import InvalidInput
 from symdecouple.flows.spectral import SpectralFlow
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filters import Filter, shift
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x

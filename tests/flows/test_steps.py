@@ -37,7 +37,8 @@ from symdecouple.flows.steps import (
     make_steps,
 )
 from symdecouple.language.canonical import close
-from symdecouple.language.feature import Feature, FeatureSet
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x
 from symdecouple.language.statistics import central_moment, skewness, standard_deviation, variance

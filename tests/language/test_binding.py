@@ -10,7 +10,8 @@ from sympy import Function, Rational, Symbol, cos, exp, sin, sqrt
 
 from symdecouple.errors import InvalidInput
 from symdecouple.language.binding import bind, parameters_of, spread
-from symdecouple.language.feature import Feature, FeatureSet
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filters import Filter, shift
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, sample, x

@@ -13,7 +13,8 @@ from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.independence import check_independence
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language.black_box import BlackBox
-from symdecouple.language.feature import Feature, FeatureSet, Group
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet, Group
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, x
 from symdecouple.numeric.feature_rows import CompiledFeatures

@@ -11,7 +11,8 @@ import sympy as sp
 from sympy import Abs, Function, Max, Min, Mod, Piecewise, Rational, Symbol, ceiling, exp, floor, log, sign, sin, sqrt
 
 from symdecouple.errors import InvalidInput, UnsupportedExpression
-from symdecouple.language.feature import Feature, FeatureSet, Group
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet, Group
 from symdecouple.language.filters import Filter
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, sample, x

@@ -14,7 +14,8 @@ from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language.binding import bind
 from symdecouple.language.boundaries import BOUNDARIES
 from symdecouple.language.canonical import canonical
-from symdecouple.language.feature import Feature, FeatureSet
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filtered import DcGain, Filtered, Unit
 from symdecouple.language.filters import Filter, shift
 from symdecouple.language.mean import Mean

@@ -10,7 +10,8 @@ from sympy import Derivative, Expr, Function, Rational, Symbol, exp, log, oo, pi
 
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language import statistics
-from symdecouple.language.feature import Feature, FeatureSet
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filters import Filter, shift
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample, coordinates, sample, x

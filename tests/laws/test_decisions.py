@@ -14,7 +14,7 @@ from sympy import Integer, Rational, cos, exp, sin
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.independence import check_independence
 from symdecouple.language.canonical import Statistic, close
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, x
 from symdecouple.language.statistics import skewness, variance

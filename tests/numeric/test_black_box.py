@@ -15,7 +15,8 @@ from sympy import cosh, exp, log
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.errors import InvalidInput
 from symdecouple.language.black_box import BlackBox
-from symdecouple.language.feature import Feature, FeatureSet
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x
 from symdecouple.language.statistics import kurtosis, skewness, variance

@@ -15,7 +15,8 @@ from sympy import Rational, Symbol, cos, cosh, exp, log, pi, sin, sqrt, tanh
 from symdecouple.calculus.bracket import derivative_along
 from symdecouple.calculus.field import VectorField
 from symdecouple.errors import InvalidInput, UnsupportedExpression
-from symdecouple.language.feature import Feature, FeatureSet
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, sample, x
 from symdecouple.language.statistics import kurtosis, skewness, variance

@@ -14,7 +14,8 @@ from sympy import Expr, Symbol, cosh, log, tanh
 from symdecouple.calculus.elementary import World
 from symdecouple.calculus.jets import Point, field_at
 from symdecouple.errors import InvalidInput
-from symdecouple.language.feature import Feature, FeatureSet
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filters import Filter, shift
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x

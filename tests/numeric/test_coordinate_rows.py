@@ -10,7 +10,8 @@ import pytest
 from sympy import Expr, Rational, Symbol, atan2, cos, exp, hessian, log, pi, sin, sqrt, tanh
 
 from symdecouple.errors import InvalidInput
-from symdecouple.language.feature import Feature, FeatureSet
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, x
 from symdecouple.numeric.compiled import as_multiprecision

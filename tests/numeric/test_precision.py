@@ -13,7 +13,7 @@ import pytest
 from sympy import Rational, cosh, exp, log, tanh
 
 from symdecouple.errors import InvalidInput
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import sample, x
 from symdecouple.numeric.compiled import as_multiprecision

@@ -12,7 +12,7 @@ import pytest
 from sympy import cosh, log, tanh
 
 from symdecouple.errors import InvalidInput
-from symdecouple.language.feature import FeatureSet
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x
 from symdecouple.numeric import adjoint

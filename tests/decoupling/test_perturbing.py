@@ -1,0 +1,239 @@
+"""Refused samples, tried once more with a perturbation that their quantisation hides."""
+
+import warnings
+
+import mpmath
+import numpy as np
+import pytest
+
+from symdecouple.decoupling.perturbing import Perturbation, as_perturbation
+from symdecouple.decoupling.plan import Plan, decouple
+from symdecouple.errors import InvalidInput, PerturbedWarning, Refused, RefusalWarning
+from symdecouple.families.bank import FilterBank
+from symdecouple.families.moments import raw_moments
+from symdecouple.families.quadratic import second_order_moments
+from symdecouple.families.tils import tils
+from symdecouple.numeric.adjoint import check_gradient
+from symdecouple.numeric.perturbation import ramp_perturbation, spectral_perturbation
+
+TIED = [0.0, 0, 0, 0, 1, 2]
+FINE = [1.0, 2, 4, 7, 3, 9]
+MOMENTS = decouple(raw_moments(4), perturb="ramp")
+BANK = FilterBank([[1, 1, 1], [-1, 0, 1], [-1, 2, -1]], names="lmh")
+ENERGIES = decouple(second_order_moments(BANK), perturb="spectral")
+
+
+def stripes(n: int = 12) -> np.ndarray:
+    return np.tile([[10, 20, 30, 20]], (n, n // 4))
+
+
+def checkerboard(n: int = 12) -> np.ndarray:
+    return np.indices((n, n)).sum(axis=0) % 2
+
+
+def mostly_zeros() -> np.ndarray:
+    image = np.random.default_rng(3).integers(1, 9, size=100)
+    image[:62] = 0
+    return image
+
+
+@pytest.mark.parametrize("sample", [TIED, [0, 1] * 8, mostly_zeros()], ids=["tied", "two-valued", "zeros"])
+def test_ties_are_cured_by_the_ramp(sample: list[float]) -> None:
+    _, (before,) = decouple(raw_moments(4)).normalize(sample, on_refusal="return")
+    values, (outcome,) = MOMENTS.normalize(sample, on_refusal="return")
+    assert not before.ok
+    assert outcome.ok and outcome.reason == "perturbed" and before.reason in outcome.detail
+    np.testing.assert_allclose([np.mean(values**k) for k in (1, 2, 3)], [0, 1, 0], rtol=0, atol=1e-12)
+
+
+def test_values_are_those_of_the_perturbed_sample() -> None:
+    values = MOMENTS.transform(TIED, on_refusal="return")[0]
+    perturbed = ramp_perturbation(np.array(TIED), seed=0).values
+    np.testing.assert_array_equal(values, decouple(raw_moments(4)).transform(perturbed))
+
+
+@pytest.mark.parametrize("image", [stripes(), np.full((12, 12), 7), checkerboard()],
+                         ids=["stripes", "constant", "checkerboard"])
+def test_silent_frequencies_are_cured_by_the_spectral_perturbation(image: np.ndarray) -> None:
+    features = second_order_moments(tils(low=False))
+    _, (before,) = decouple(features).normalize(image, on_refusal="return")
+    plan = decouple(features, perturb="spectral")
+    values, (outcome,) = plan.normalize(image, on_refusal="return")
+    assert not before.ok and outcome.ok and outcome.reason == "perturbed"
+    reached = [np.mean(h.apply(values) ** 2) for h in tils(low=False)][:7]
+    np.testing.assert_allclose(reached, np.ones(7), rtol=1e-9)
+
+
+def test_both_perturbations_serve_moments_and_energies() -> None:
+    both = Perturbation("ramp and spectral", seed=4)
+    for plan, sample in ((decouple(raw_moments(4), perturb=both), TIED),
+                         (decouple(second_order_moments(BANK), perturb=both), [4, 4, 4, 4, 4, 4, 4, 4])):
+        values, (outcome,) = plan.transform(sample, on_refusal="return")
+        assert outcome.reason == "perturbed" and "ramp and spectral" in outcome.detail
+        assert np.isfinite(values).all()
+
+
+@pytest.mark.parametrize("kind", ["ramp", "spectral", "ramp and spectral"])
+def test_integers_hide_it_within_rounding(kind: str) -> None:
+    sample = np.array([3, 3, 3, 3, 3, 3, 9, 9, 9, 3, 3, 3])
+    perturbed, outcome = Perturbation(kind).of(sample.astype(float), (12,), True)
+    assert outcome.ok and "hidden by it" in outcome.detail
+    assert (perturbed != sample).any()
+    np.testing.assert_array_equal(np.rint(perturbed), sample)
+
+
+def test_a_constant_of_integers_has_a_step_and_one_of_floats_has_none() -> None:
+    _, (whole,) = MOMENTS.transform([5, 5, 5, 5, 5], on_refusal="return")
+    values, (outcome,) = MOMENTS.transform([5.0, 5, 5, 5, 5], on_refusal="return")
+    assert whole.reason == "perturbed"
+    assert not outcome.ok and outcome.reason == "zero variance" and np.isnan(values[-1])
+    assert "no perturbation" in outcome.detail and "step=" in outcome.detail
+
+
+def test_only_refused_rows_are_touched() -> None:
+    rows = np.array([FINE, TIED, [2.0, 3, 5, 8, 1, 1], [0.0, 1, 0, 1, 0, 1]])
+    plain, before = decouple(raw_moments(4)).transform(rows, on_refusal="return")
+    values, after = MOMENTS.transform(rows, on_refusal="return")
+    fine = [r for r, outcome in enumerate(before) if outcome.ok]
+    assert fine == [0, 2]
+    np.testing.assert_array_equal(values[fine], plain[fine])
+    assert [outcome.reason for outcome in after] == ["", "perturbed", "", "perturbed"]
+    assert np.isfinite(values).all()
+    alone = MOMENTS.transform(rows[1], on_refusal="return")[0]
+    np.testing.assert_array_equal(values[1], alone)
+
+
+def test_warnings_tell_of_both() -> None:
+    rows = np.array([FINE, TIED, [5.0] * 6])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        values = MOMENTS.transform(rows)
+    assert [w.category for w in caught] == [RefusalWarning, PerturbedWarning]
+    assert "1 of 3 samples refused, at 2" in str(caught[0].message)
+    assert "1 of 3 samples perturbed, at 1" in str(caught[1].message)
+    assert "without it: no zero-skew point" in str(caught[1].message)
+    assert all(w.filename == __file__ for w in caught)
+    assert np.isfinite(values[:2]).all() and np.isnan(values[2, -1])
+
+
+def test_raising_is_for_what_stays_refused() -> None:
+    with pytest.warns(PerturbedWarning):
+        MOMENTS.transform(TIED, on_refusal="raise")
+    with pytest.raises(Refused) as caught:
+        MOMENTS.transform([TIED, [5.0] * 6], on_refusal="raise")
+    assert [outcome.reason for outcome in caught.value.outcomes] == ["perturbed", "zero variance"]
+    assert np.isfinite(caught.value.partial[0]).all()
+
+
+def test_without_it_nothing_is_perturbed() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        decouple(raw_moments(4)).transform([TIED, FINE])
+    assert [w.category for w in caught] == [RefusalWarning]
+
+
+def test_nan_and_infinite_samples_are_never_perturbed() -> None:
+    rows = np.array([[np.nan, 1, 2, 3, 4, 5], [np.inf, 1, 2, 3, 4, 5]])
+    plain, before = decouple(raw_moments(4)).transform(rows, on_refusal="return")
+    values, after = MOMENTS.transform(rows, on_refusal="return")
+    assert before == after
+    assert np.isnan(values).all()
+
+
+def test_seeds_are_reproducible() -> None:
+    def found(seed: int) -> np.ndarray:
+        plan = decouple(second_order_moments(BANK), perturb=Perturbation("spectral", seed=seed))
+        return plan.transform(np.full(12, 4), on_refusal="return")[0]
+
+    np.testing.assert_array_equal(found(1), found(1))
+    assert (found(1) != found(2)).any()
+
+
+def test_a_refusal_that_stays_keeps_its_reason_and_tells_both() -> None:
+    ramp = decouple(second_order_moments(BANK), perturb="ramp")   # two values at two ends of a wave stay two frequencies
+    plan = decouple([*raw_moments(3)], [0, 1, 5], perturb="ramp")
+    _, (before,) = decouple([*raw_moments(3)], [0, 1, 5]).normalize(FINE, 3, on_refusal="return")
+    values, (outcome,) = plan.normalize(FINE, 3, on_refusal="return")
+    assert isinstance(ramp, Plan)
+    assert not outcome.ok and outcome.reason == before.reason
+    assert outcome.detail.startswith(before.detail) and "; perturbed: " in outcome.detail
+    assert np.isnan(values).all()
+
+
+def test_a_refused_perturbed_row_keeps_the_levels_that_it_has() -> None:
+    plan = decouple(raw_moments(4), [0, 1, 5, 40], perturb="ramp")
+    plain, (before,) = decouple(raw_moments(4), [0, 1, 5, 40]).transform(FINE, on_refusal="return")
+    values, (outcome,) = plan.transform(FINE, on_refusal="return")
+    assert not outcome.ok and not before.ok
+    np.testing.assert_array_equal(values, plain)
+    assert np.isfinite(values[:3]).all()
+
+
+def test_gradients_are_those_at_the_perturbed_sample() -> None:
+    gradients, (outcome,) = MOMENTS.gradients(TIED, on_refusal="return")
+    assert outcome.reason == "perturbed"
+    perturbed = ramp_perturbation(np.array(TIED)).values
+    np.testing.assert_array_equal(gradients, decouple(raw_moments(4)).gradients(perturbed))
+    angles = [gradients[i] @ gradients[j] / np.linalg.norm(gradients[i]) / np.linalg.norm(gradients[j])
+              for i, j in ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))]
+    assert np.abs(angles).max() < 1e-9
+
+
+def test_gradients_of_energies_at_a_perturbed_sample() -> None:
+    gradients, (outcome,) = ENERGIES.gradients(np.full(12, 4), on_refusal="return")
+    assert outcome.reason == "perturbed"
+    perturbed = spectral_perturbation(np.full(12, 4)).values
+    plan = decouple(second_order_moments(BANK))
+    for j in range(3):
+        assert check_gradient(lambda y, j=j: plan.transform(y)[j], gradients[j], perturbed).largest < 1e-5
+
+
+def test_many_digits() -> None:
+    values, (outcome,) = MOMENTS.transform([0, 0, 0, 0, 1, 2], dps=30, on_refusal="return")
+    assert outcome.reason == "perturbed"
+    perturbed = ramp_perturbation(np.array([0, 0, 0, 0, 1, 2])).values
+    same = decouple(raw_moments(4)).transform(perturbed, dps=30)
+    assert all(a == b for a, b in zip(values, same, strict=True))
+    assert values.residual < mpmath.mpf(10) ** -29
+
+
+def test_samples_on_other_axes_and_in_single_precision() -> None:
+    columns = np.array([FINE, TIED], dtype=np.float32).T
+    values, outcomes = MOMENTS.normalize(columns, axis=0, on_refusal="return")
+    assert values.dtype == np.float32 and values.shape == (6, 2)
+    assert [outcome.reason for outcome in outcomes] == ["", "perturbed"]
+
+
+def test_a_step_of_the_users_own() -> None:
+    plan = decouple(raw_moments(4), perturb=Perturbation("ramp", step=1e-3))
+    values, (outcome,) = plan.transform([5.0] * 8, on_refusal="return")
+    assert outcome.reason == "perturbed" and "quantisation step 0.001" in outcome.detail
+    ramp = (np.arange(8) - 3.5) / 8 * 1e-3  # ranks of a line, one step in all
+    np.testing.assert_allclose(values[:2], [5, np.mean(ramp**2)], rtol=1e-9)
+
+
+def test_explanations_mention_it() -> None:
+    assert "refused samples are tried once more with the ramp perturbation" in str(MOMENTS.explain())
+    assert "ramp perturbation" in MOMENTS.explain().html()
+    assert "perturb" not in str(decouple(raw_moments(4)).explain())
+
+
+@pytest.mark.parametrize(("arguments", "wrong"), [
+    (("noise",), "perturb='noise'"), (("ramp", 0.0), "step=0.0"), (("ramp", float("nan")), "step=nan"),
+    (("ramp", None, -1), "seed=-1"), (("ramp", None, True), "seed=True"), (("ramp", None, 0.5), "seed=0.5")],
+    ids=["kind", "zero step", "nan step", "negative seed", "boolean seed", "real seed"])
+def test_what_is_no_perturbation(arguments: tuple, wrong: str) -> None:
+    with pytest.raises(InvalidInput, match=wrong):
+        Perturbation(*arguments)
+
+
+@pytest.mark.parametrize("given", [True, 3, ["ramp"]], ids=["boolean", "number", "list"])
+def test_only_a_name_or_a_perturbation_is_taken(given: object) -> None:
+    with pytest.raises(InvalidInput, match="perturb="):
+        decouple(raw_moments(4), perturb=given)
+
+
+def test_as_perturbation() -> None:
+    assert as_perturbation(None) is None
+    assert as_perturbation("ramp") == Perturbation("ramp")
+    assert as_perturbation(own := Perturbation("spectral", seed=2)) is own
