@@ -74,7 +74,8 @@ class Verdict:
     Attributes
     ----------
     question : str
-        "C1" (the gradients are linearly independent) or "C2" (their span is involutive).
+        "C1" (the gradients are linearly independent), "C1 at a sample" (they are at one given sample) or "C2" (their
+        span is involutive).
     status : Status
         For sets with parameters the status for generic values; see `exceptions` and `at`.
     subject : tuple of str
@@ -180,8 +181,8 @@ class Verdict:
         return "for every N" if self.n0 is None else f"for every N >= {self.n0}"
 
     def __str__(self) -> str:
-        title = {"C1": "independent gradients (C1)", "C2": "involutive span (C2, Frobenius)"}.get(
-            self.question, self.question)
+        title = {"C1": "independent gradients (C1)", "C1 at a sample": "independent gradients at the sample (C1)",
+                 "C2": "involutive span (C2, Frobenius)"}.get(self.question, self.question)
         lines = [f"{title}: {self.status.name} {self.scope}" + (" (vacuous)" if self.vacuous else "")]
         lines += [f"  {k}  {_clip(text)}" for k, text in enumerate(self.subject, 1)]
         if self.reason:

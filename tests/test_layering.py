@@ -29,8 +29,10 @@ ORDER = {
     ),
     "calculus": (
         "budget coefficients elementary field gradient bracket subject kernels operators compositions matrices "
+        "symmetric_operators "
         "convolution frame convolution_frame span membership jets witness coordinate_frame exceptional evidence audit "
-        "certificates filtered independence frobenius closure"
+        "claims sample_values sample_rank sample_claims certificates filtered sample_independence independence "
+        "frobenius closure"
     ),
     "flows": (
         "generators projective kernels chart quadrature catalogue source evaluation flow verification separable "
@@ -40,15 +42,15 @@ ORDER = {
         "intake panel weighting batch vectors power_sums ranges jit skew_series ties moebius moebius_jit "
         "riccati_flow riccati riccati_jit runge_kutta moment_basis moment_collapse moment_course moment_path "
         "moment_loops moment_nodes moment_path_jit moment_levels weighted_levels moment_adjoint_jit moment_adjoint "
-        "columns spectrum tilting cone energy_problems energy_gradients energies perturbation filtering compiled "
-        "feature_rows coordinate_rows bank_loops bank_rows gram narrow_path adjoint extrapolation precision "
+        "columns spectrum tilting cone energy_loops energy_jit energy_problems energy_gradients energies perturbation filtering compiled "
+        "tangents feature_rows coordinate_rows bank_loops bank_rows gram_loops gram frame projection threads narrow_path adjoint extrapolation precision "
         "precision_adjoint differences oracle black_box empirical"
     ),
     "families": "moments linear_forms bank tils filter_moments quadratic exact",
     "decoupling": (
         "white_noise coordinate_reference reference attainability motion leaf orbit nested concatenated routes "
-        "moment_route energy_route narrow_route nesting modified implicit refutation scenario choice application "
-        "explanation precise perturbing running report plan transfer storage"
+        "moment_route energy_route narrow_route nesting modified modified_energies implicit refutation scenario inner_order choice "
+        "application explanation precise perturbing running report plan transfer storage"
     ),
     "analysis": (
         "deviations deviation_tables gradient_directions orthogonality critical_points planner populations "
@@ -60,7 +62,7 @@ ORDER = {
     "plotting": "orthogonality_plot",
     "cli": (
         "exit_codes arguments waiting declaration cells text_file samples sample_rows shape_rows moment_rows plan_rows "
-        "report normalized_report plan_report decouple check demo compile_kernels command"
+        "report normalized_report plan_report image_files image_features decouple transfer check demo compile_kernels command"
     ),
     "reproduction": "",
 }
@@ -70,6 +72,7 @@ ORDER = {
 DOORS = {
     ("calculus.certificates", "decoupling.modified"): "verdict_from_json reads certificates about plans",
     ("calculus.certificates", "decoupling.refutation"): "the same",
+    ("calculus.certificates", "decoupling.modified_energies"): "the same",
     ("calculus.frobenius", "numeric.empirical"): "check_frobenius(..., samples=X), black boxes have no exact answer",
     ("analysis.orthogonality", "plotting.orthogonality_plot"): "Orthogonality.plot draws where Matplotlib is",
     ("decoupling.plan", "decoupling.transfer"): "Plan.transfer is three calls of the plan",

@@ -23,10 +23,12 @@ from sympy.polys.polyerrors import PolificationFailed
 
 from symdecouple.calculus.audit import basis_check, identity_checks, minor_check, size_check
 from symdecouple.calculus.budget import Budget
+from symdecouple.calculus.claims import Claim, combination, combination_latex
 from symdecouple.calculus.frame import Frame
+from symdecouple.calculus.sample_claims import DependenceAt, IndependenceAt
 from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.calculus.witness import Witness
-from symdecouple.errors import InvalidInput, SymdecoupleError
+from symdecouple.errors import InvalidInput
 from symdecouple.language.text import parse_expression
 from symdecouple.verdict import FORMAT, VERSION, Check, Status, Verdict
 
@@ -34,40 +36,9 @@ __all__ = ["Claim", "Dependence", "FullSpan", "Independence", "Involution", "Non
            "denominators", "verdict_from_json"]
 
 # Certificates about plans live with the plans; their modules are loaded when one is read.
-_OF_PLANS = frozenset({"affine covariance", "modified independence", "modified non-involution"})
+_OF_PLANS = frozenset({"affine covariance", "modified energies", "modified independence", "modified non-involution"})
 
 Structure = Mapping[tuple[int, int], tuple[Expr, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """What all certificates have: a subject, and an audit that recomputes every claim about it."""
-
-    subject: Subject
-
-    kind: ClassVar[str] = ""
-    answers: ClassVar[tuple[str, Status]]
-
-    def audit(self) -> tuple[Check, ...]:
-        """Recompute every claim of the certificate, each by a route of its own, and report on each."""
-        rng = random.Random()
-        try:
-            checks = iter(self._checks(rng))
-            size = next(checks)
-            return (size, *checks) if size.passed else (size,)
-        except (SymdecoupleError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
-            return (Check("well-formed", False, f"{type(error).__name__}: {error}"),)
-
-    def verify(self) -> bool:
-        """Return True iff every claim was recomputed and holds; a few hundredths of a second to a few seconds."""
-        checks = self.audit()
-        return bool(checks) and all(check.passed for check in checks)
-
-    def _checks(self, rng: random.Random) -> Iterable[Check]:
-        raise NotImplementedError
-
-    def _head(self) -> dict[str, Any]:
-        return {"certificate": self.kind, "subject": self.subject.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +95,12 @@ class Dependence(Claim):
     def summary(self) -> tuple[str, ...]:
         if self.relation is None:
             return ()
-        return (f"relation: {_combination(self.relation)} = 0",)
+        return (f"relation: {combination(self.relation)} = 0",)
 
     def latex(self) -> str:
         if self.relation is None:
             return rf"M = {len(self.subject)} > N = {count(self.n_samples or 0)}"
-        return _combination_latex(self.relation) + " = 0"
+        return combination_latex(self.relation) + " = 0"
 
     def to_dict(self) -> dict[str, Any]:
         relation = None if self.relation is None else [self.subject.written(c) for c in self.relation]
@@ -159,7 +130,7 @@ class Involution(Claim):
     def summary(self) -> tuple[str, ...]:
         lines = []
         for (i, j), row in self.structure.items():
-            lines.append(f"[v{i}, v{j}] = {_combination(row)}")
+            lines.append(f"[v{i}, v{j}] = {combination(row)}")
         if len(lines) > 12:
             lines = [*lines[:12], f"... {len(self.structure) - 12} more pairs"]
         return (*lines, *(f"valid where {d} != 0" for d in self.nonvanishing))
@@ -167,7 +138,7 @@ class Involution(Claim):
     def latex(self) -> str:
         rows = []
         for (i, j), row in self.structure.items():
-            rows.append(rf"[v_{{{i}}}, v_{{{j}}}] = {_combination_latex(row)}")
+            rows.append(rf"[v_{{{i}}}, v_{{{j}}}] = {combination_latex(row)}")
         if len(rows) < 2:
             return rows[0] if rows else r"\text{one field}"
         return r"\begin{aligned} " + r" \\ ".join(row.replace("=", "&=", 1) for row in rows) + r" \end{aligned}"
@@ -269,9 +240,9 @@ def denominators(exprs: Iterable[Expr]) -> tuple[Expr, ...]:
 def certificate_from_dict(data: Mapping[str, Any]) -> Any:
     """Read a certificate from the data that its `to_dict` wrote."""
     if data["certificate"] in _OF_PLANS:
-        from symdecouple.decoupling import modified, refutation
+        from symdecouple.decoupling import modified, modified_energies, refutation
 
-        return {**modified.READERS, **refutation.READERS}[data["certificate"]](data)
+        return {**modified.READERS, **modified_energies.READERS, **refutation.READERS}[data["certificate"]](data)
     subject = Subject.from_dict(data["subject"])
     n = _size(data["n_samples"])
 
@@ -293,6 +264,8 @@ def certificate_from_dict(data: Mapping[str, Any]) -> Any:
         "full span": lambda: FullSpan(subject, witness(), n),
         "non-involution": lambda: NonInvolution(subject, pair(data["pair"]), witness(), data["n0"], n, {
             int(k): row(texts) for k, texts in data["relations"].items()}),
+        "independence at a sample": lambda: IndependenceAt.from_dict(subject, data),
+        "dependence at a sample": lambda: DependenceAt.from_dict(subject, data),
     }
     if data["certificate"] not in readers:
         raise InvalidInput(f"unknown certificate {data['certificate']!r}; known are {sorted({*readers, *_OF_PLANS})}")
@@ -353,23 +326,6 @@ def _covers(certificate: Any, n_samples: Size | None) -> bool:
     if certificate.subject.coordinates:
         return bool(certificate.n_samples == count(n_samples))
     return certificate.n_samples is None and (getattr(certificate, "n0", None) or 0) <= count(n_samples)
-
-
-def _combination(weights: Iterable[Expr], written: Callable[[Expr], str] = str, open_: str = "(", close: str = ")",
-                 field: str = " v{}") -> str:
-    """Return sum_k weights[k] v_k as text."""
-    text = ""
-    for k, c in enumerate(weights, 1):
-        if c != 0:
-            minus = c.could_extract_minus_sign()
-            size = -c if minus else c
-            factor = "" if size == 1 else f"{open_}{written(size)}{close}" if size.is_Add else written(size)
-            text += (" - " if minus else " + ") + (factor + field.format(k)).lstrip()
-    return "-" + text[3:] if text.startswith(" - ") else text[3:] or "0"
-
-
-def _combination_latex(weights: Iterable[Expr]) -> str:
-    return _combination(weights, latex, r"\left(", r"\right)", r"\, v_{{{}}}")
 
 
 def _figure(witness: Witness) -> str:

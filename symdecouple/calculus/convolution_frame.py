@@ -31,6 +31,7 @@ from symdecouple.calculus.frame import ExactFields, Form
 from symdecouple.calculus.matrices import MatrixOperators
 from symdecouple.calculus.operators import CircularOperators, Operators, Word
 from symdecouple.calculus.subject import Size, Subject
+from symdecouple.calculus.symmetric_operators import SymmetricOperators, common_boundary
 from symdecouple.errors import UnsupportedExpression
 from symdecouple.language.boundaries import grid
 from symdecouple.language.canonical import Statistic
@@ -172,14 +173,16 @@ def kinds_of_operators(subject: Subject, n_samples: Size | None) -> list[Callabl
     """Return what words can be made of, the cheapest first: kernels by name, sums of shifts, matrices.
 
     Linear fields stay short when filters are written as shifts, and only this finds all relations at every size.
-    Matrices know the size, and what holds at this size alone.
+    Matrices know the size, and what holds at this size alone. Symmetric kernels at one boundary may commute as well.
     """
     filters = subject.all_filters
     matrices: list[Callable[[], Operators]] = []
     if n_samples is not None and not subject.filters:
         matrices.append(partial(MatrixOperators, grid(n_samples)))
     if not subject.is_circular:
-        return [*matrices, Compositions]
+        boundary = common_boundary(filters)
+        symmetric: list[Callable[[], Operators]] = [partial(SymmetricOperators, boundary)] if boundary else []
+        return [*matrices, *symmetric, Compositions]
     shifts: list[Callable[[], Operators]] = [CircularOperators, *matrices]
     if all(h.is_symbolic or len(h.lags) == 1 for h in filters) or all(map(_is_linear, subject.items)):
         return shifts

@@ -85,8 +85,8 @@ class Subject:
 
     @property
     def filters(self) -> tuple[Filter, ...]:
-        """The symbolic filters."""
-        return tuple(sorted((p for p in self.parameters if isinstance(p, Filter)), key=str))
+        """The filters without taps, whether or not they have a frequency response."""
+        return tuple(sorted({h.declared for h in self.all_filters if h.is_symbolic}, key=str))
 
     @property
     def is_filtered(self) -> bool:

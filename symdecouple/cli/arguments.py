@@ -29,6 +29,8 @@ commands:
   check FORMULA...   decide whether features can be decoupled, with a certificate
   decouple FILE      orthokurtosis, decoupled moments or your own features of a file,
                      the plan behind them, and its formulas as text, LaTeX or code
+  transfer SOURCE TARGET -o OUT
+                     a picture with the moments and band energies of another one
   demo               a guided tour on Michelson's speed of light, in seconds
   compile            compile the kernels for large arrays, once (needs numba)
 
@@ -111,6 +113,34 @@ examples:
 
 exit codes: 0 every value computed, 4 some were refused, 3 bad input"""
 
+
+_TRANSFER = """\
+Write SOURCE with the decoupled features of TARGET: its moments, the energies of
+its bands of frequencies, or both. What SOURCE is otherwise is kept: normalized,
+SOURCE and the result are one picture. The sizes of the two may differ."""
+
+_TRANSFER_MORE = """\
+files:
+  SOURCE, TARGET  PNG, TIFF or JPEG (with Pillow), or an NPY array: a signal (N,),
+                  an image (height, width) or colours (height, width, channels)
+  OUT             PNG or TIFF, with the bits of SOURCE: rounded, and limited to the
+                  range, which is told; or NPY, float64 as it was computed
+Transparency is refused. Levels are not changed, but those of TARGET are scaled
+where it has another number of bits than SOURCE.
+
+features: moments:K are the mean and the moments up to order K; energies are those
+of nine filters of 3 x 3 pixels (signals: three of 3 samples). The order counts:
+each is decoupled from those before it. Mean, second moment and energies take one
+convex problem each, seconds for a megapixel; a higher moment beside energies takes
+the narrow path, many seconds even for a small picture.
+
+examples:
+  symdecouple transfer blurred.png sharp.png -o sharpened.png
+  symdecouple transfer wall.png grass.png -o new.png --features energies
+  symdecouple transfer a.png b.png -o c.tif --features moments:4 --colour opponent
+  symdecouple transfer a.npy b.npy -o c.npy --json > transfer.json
+
+exit codes: 0 written, 4 refused and nothing written, 3 bad input"""
 
 _COMPILE = """\
 Compile the kernels that large arrays use where numba is installed, and keep them
@@ -289,6 +319,28 @@ def _add_decouple(parser: argparse.ArgumentParser) -> None:
     add("--encoding", default="auto", metavar="NAME", help="of text; auto (default) is UTF-8, or UTF-16 with its mark")
 
 
+def _add_transfer(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("source", metavar="SOURCE", help="the picture or signal that is changed")
+    add("target", metavar="TARGET", help="the one whose features it takes over")
+    add("--output", "-o", metavar="OUT", required=True, help="where the result goes: .png, .tif, .tiff or .npy")
+    add("--features", default="moments:2,energies", metavar="LIST",
+        help="moments:K, energies, or both in either order (default moments:2,energies)")
+    add("--colour", choices=["auto", "grey", "channels", "opponent"], default="auto",
+        help="transfer in each channel (channels), in the sum and two differences of three (opponent), or of the grey "
+        "values alone, each pixel keeping its differences of colours (grey); auto (default) is channels where both are "
+        "in colour, else grey")
+    add("--reference", default="target", metavar="VALUES",
+        help="what both are normalized to on the way: target, the features of TARGET (default), so that the result has "
+        "these undecoupled too; gaussian, those of white noise; or exact numbers separated by commas")
+    add("--perturb", choices=["ramp", "spectral", "both"],
+        help="try what is refused once more with a perturbation that rounding to levels hides: distinct values (ramp), "
+        "active frequencies (spectral), or both")
+    add("--budget", type=_seconds, default=30.0, metavar="SECONDS",
+        help="give up each verdict after so long (default 30)")
+    add("--json", action="store_true", help="print what was reached as JSON")
+
+
 def _add_nothing(parser: argparse.ArgumentParser) -> None:
     """For commands without arguments."""
 
@@ -296,6 +348,7 @@ def _add_nothing(parser: argparse.ArgumentParser) -> None:
 COMMANDS: dict[str, tuple[str, str, Callable[[argparse.ArgumentParser], None]]] = {
     "check": (_CHECK, _CHECK_MORE, _add_check),
     "decouple": (_DECOUPLE, _DECOUPLE_MORE, _add_decouple),
+    "transfer": (_TRANSFER, _TRANSFER_MORE, _add_transfer),
     "demo": (_DEMO, "", _add_nothing),
     "compile": (_COMPILE, "", _add_nothing),
 }

@@ -87,6 +87,10 @@ def _run(arguments: argparse.Namespace) -> int:
         from symdecouple.cli import decouple
 
         return decouple.run(arguments)
+    if arguments.command == "transfer":
+        from symdecouple.cli import transfer
+
+        return transfer.run(arguments)
     if arguments.command == "compile":
         from symdecouple.cli import compile_kernels
 

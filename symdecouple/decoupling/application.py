@@ -66,14 +66,18 @@ class Application:
         compiled = {j: compiled_feature(f) for j, f in symbolic.items()}
         self._values = {j: values for j, (values, _) in compiled.items()}
         self._gradients = {j: gradient for j, (_, gradient) in compiled.items()}
+        self._grid: tuple[tuple[int, ...], Application] | None = None
 
     def on(self, grid: tuple[int, ...]) -> Application:
         """Return the same for samples on a grid, as filters need it."""
         if self.features.filter_ndim is None:
             return self
+        if self._grid is not None and self._grid[0] == grid:
+            return self._grid[1]
         other = copy.copy(self)
         other._values = {j: _on(compiled, grid) for j, compiled in self._values.items()}
         other._gradients = {j: _on(compiled, grid) for j, compiled in self._gradients.items()}
+        self._grid = grid, other
         return other
 
     def values(self, x: Array) -> Array:
@@ -88,9 +92,13 @@ class Application:
         worst, refusals, beyond = _Worst(rows), dict[int, Outcome](), dict[int, Outcome]()
         first, spans = self._leading(nesting, rows, references)
         if first is not None:
-            out[:, : first.values.shape[1]] = first.values
+            count = first.values.shape[1]
+            out[:, :count] = np.where(np.isfinite(first.values), first.values, np.nan)
             refusals = dict(first.refusals)
             worst.residual = first.residual.copy()
+            for j in reversed(range(count)):
+                missing = [r for r in np.flatnonzero(np.isnan(out[:, j])) if r not in refusals]
+                beyond = {**beyond, **self._beyond(np.array(missing, dtype=np.intp), j)}
         for at, (start, end) in zip(nesting.levels(rows, [s for s, _ in spans], references), spans, strict=True):
             refusals = {**at.refusals, **refusals}
             fine = _others(len(rows), refusals)
@@ -118,8 +126,12 @@ class Application:
         if first is not None:
             refusals = dict(first.refusals)
             worst.residual = first.residual.copy()
-            for j in range(first.values.shape[1]):
+            for j in reversed(range(first.values.shape[1])):
                 out[:, j] = first.gradient(j)
+                lost = [r for r in np.flatnonzero(~_finite(out[:, j]).all(axis=1)) if r not in first.refusals]
+                out[lost, j] = np.nan
+                refusals |= self._wrong(np.array(lost, dtype=np.intp), j, "not finite", "its gradient is beyond "
+                                        "float64; take other units")
         for at, (start, end) in zip(levels, spans, strict=True):
             refusals = {**at.refusals, **refusals}
             worst.see(at, fine := _others(len(rows), refusals))
@@ -156,9 +168,7 @@ class Application:
             values = self._oracles[j].values(rows)
             return values, self._oracles[j].refusals(rows, values)
         values = _evaluated(self._values[j], rows)[:, 0]
-        wrong = np.flatnonzero(~_finite(values))
-        return values, self._wrong(wrong, j, "not finite", "its value is not a finite number; use dps= for values "
-                                   "beyond float64, or other features")
+        return values, self._beyond(np.flatnonzero(~_finite(values)), j)
 
     def _covectors(self, j: int, rows: Array) -> tuple[Array, dict[int, Outcome]]:
         """Return the gradient of feature j at rows, (R, N), and what is wrong with it where it is a black box."""
@@ -167,6 +177,10 @@ class Application:
             wrong = oracle.gradient_refusals(rows) | oracle.refusals(rows, oracle.values(rows))
             return oracle.gradients(rows)[0], wrong
         return _evaluated(self._gradients[j], rows) / rows.shape[1], {}
+
+    def _beyond(self, rows: Array, j: int) -> dict[int, Outcome]:
+        return self._wrong(rows, j, "not finite", "its value is not a finite number; use dps= for values beyond "
+                           "float64, or other features")
 
     def _wrong(self, rows: Array, j: int, reason: str, detail: str) -> dict[int, Outcome]:
         return {int(r): Outcome(False, reason, f"{self.features[j]}: {detail}") for r in rows}

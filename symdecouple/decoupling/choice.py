@@ -37,6 +37,7 @@ PathName = Literal["auto", "broad", "relaxed", "narrow", "parallel"]
 
 
 _COORDINATES = "functions of explicit coordinates have no flows in closed form here"
+_KEPT = 8  # levels and grids
 FLOW_BUDGET = 10.0  # seconds for one flow, or to write features out along it; then the narrow path is taken
 
 
@@ -86,6 +87,7 @@ class Choice:
         self._narrow = NarrowRoute(path_of(features), self.moments)
         self._last = features.groups[-1][0]
         self._closed: dict[int, Closed] = {}
+        self._nestings: dict[tuple[int, bool, tuple[int, ...]], Nesting] = {}
         self._budget = budget
         if path != "narrow":
             self.closed(self._last)
@@ -106,7 +108,16 @@ class Choice:
         return self._closed[count]
 
     def nesting(self, level: int, precise: bool, grid: tuple[int, ...]) -> Nesting:
-        """Return the levels up to one for samples on a grid, in float64 or in mpmath numbers."""
+        """Return the levels up to one for samples on a grid, in float64 or in mpmath numbers.
+
+        The last few are kept: a call on one image would wait longer for them than for its numbers.
+        """
+        key = level, precise, grid
+        if key not in self._nestings:
+            self._nestings = {**dict(list(self._nestings.items())[1 - _KEPT :]), key: self._made(level, precise, grid)}
+        return self._nestings[key]
+
+    def _made(self, level: int, precise: bool, grid: tuple[int, ...]) -> Nesting:
         leaf = Automatic(self.features, (), ()) if self.path == "narrow" else self.closed(level).leaf
         closed: Route = ClosedRoute(leaf)
         if not precise and self.path == "auto" and self.moments is not None:

@@ -84,8 +84,14 @@ class EnergyRoute:
         """As in `Route`."""
         if k > len(self.forms):
             return self.beyond.impose(rows, k, targets)
-        found = of_forms(self.forms, self.grid).normalize(rows, self._goals(rows, targets[:k]))
-        return Imposed(found.values, found.residual, found.pullback, found.refusals)
+        goals = self._goals(rows, targets[:k])
+        wrong = {int(r): _no_target(goals[r]) for r in np.flatnonzero(~np.isfinite(goals).all(axis=1))}
+        goals[list(wrong)] = 0
+        found = of_forms(self.forms, self.grid).normalize(rows, goals)
+        refusals = {**found.refusals, **wrong}
+        beyond = [int(r) for r in np.flatnonzero(~np.isfinite(found.values).all(axis=1)) if r not in refusals]
+        found.values[[*beyond, *wrong]] = np.nan
+        return Imposed(found.values, found.residual, found.pullback, {**refusals, **dict.fromkeys(beyond, _beyond(k))})
 
     def decoupled(self, rows: Array, targets: Sequence[Any]) -> Decoupled:
         """Return the decoupled features of the forms, each at the level before it."""
@@ -107,6 +113,15 @@ class EnergyRoute:
             else:
                 goals[:, j] = target - float(self.forms.constants[j - offset])
         return goals
+
+
+def _no_target(goals: Array) -> Outcome:
+    j = int(np.flatnonzero(~np.isfinite(goals))[0])
+    return Outcome(False, "no target", f"level {j + 1}: {goals[j]} is asked for, a finite number is expected")
+
+
+def _beyond(k: int) -> Outcome:
+    return Outcome(False, "not finite", f"level {k} takes the sample beyond float64; take other units")
 
 
 @lru_cache(maxsize=8)

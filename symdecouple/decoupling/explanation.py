@@ -12,7 +12,7 @@ from sympy import Symbol, latex
 from symdecouple.flows.normalizer import Normalizer
 from symdecouple.flows.spectral import SpectralFlow
 
-__all__ = ["Explanation", "LevelNote", "note_of"]
+__all__ = ["Explanation", "LevelNote", "clipped", "note_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ class LevelNote:
     @property
     def title(self) -> str:
         """What is imposed: "Mean(x) = 0"."""
-        return ", ".join(f"{f} = {'?' if v is None else v}" for f, v in zip(self.features, self.references,
-                                                                          strict=True))
+        return ", ".join(f"{clipped(str(f))} = {'?' if v is None else v}"
+                         for f, v in zip(self.features, self.references, strict=True))
 
     @property
     def title_latex(self) -> str:
@@ -62,18 +62,19 @@ class LevelNote:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The levels of a plan; `str` is text, notebooks show HTML with formulas."""
+    """The levels of a plan, and what is done about samples that are refused; `str` is text, notebooks show HTML."""
 
     path: str
     scenario: str
     notes: tuple[LevelNote, ...]
+    perturbation: str = ""
 
     def __str__(self) -> str:
         lines = [f'path "{self.path}", scenario {self.scenario}']
         for note in self.notes:
             lines.append(f"level {note.level}: {note.title}, {note.method}: {note.formula}")
             lines += [f"  {text}" for text in (note.reason, note.domain) if text]
-        return "\n".join(lines)
+        return "\n".join([*lines, self.perturbation] if self.perturbation else lines)
 
     def latex(self) -> str:
         """Return one aligned LaTeX block, a line a level that has a formula."""
@@ -85,7 +86,8 @@ class Explanation:
         head = "".join(f"<th>{name}</th>" for name in ("level", "imposes", "method", "formula", "why"))
         body = "".join(_row(note) for note in self.notes)
         return (f"<p>path <b>{html.escape(self.path)}</b>, scenario <b>{html.escape(self.scenario)}</b></p>"
-                f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+                f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+                + (f"<p>{html.escape(self.perturbation)}</p>" if self.perturbation else ""))
 
     def _repr_html_(self) -> str:
         return self.html()
@@ -110,13 +112,20 @@ def note_of(path: str, features: tuple[Any, ...], references: tuple[Any, ...], l
     """Return the note on a level that brings some features to their references; None for what has no closed form."""
     if isinstance(made, SpectralFlow):
         domain = "samples whose active frequencies allow the values (decided by a linear program)"
-        return LevelNote(level, features, references, "spectral", f"x -> {made.formula}", made.latex(), reason, domain)
+        latest = len(features)
+        return LevelNote(level, features, references, "spectral", f"x -> {made.short(latest)}",
+                         made.latex(latest=latest), reason, domain)
     if made is not None:
         return LevelNote(level, features, references, made.kind, _told(made), made.latex(), reason, made.domain)
     if path not in ("auto", "narrow"):
         return LevelNote(level, features, references, "none", "there is no way", "", reason)
-    names = ", ".join(map(str, features))
+    names = ", ".join(clipped(str(f)) for f in features)
     return LevelNote(level, features, references, "narrow path", f"along the projected gradient of {names}", "", reason)
+
+
+def clipped(text: str, width: int = 80) -> str:
+    """Return a text, or its beginning and three dots: two-dimensional taps are long."""
+    return text if len(text) <= width else text[: width - 3] + "..."
 
 
 def _told(made: Normalizer) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 import mpmath
@@ -19,10 +20,12 @@ from symdecouple.numeric.compiled import Array
 from symdecouple.numeric.narrow_path import NarrowPath
 from symdecouple.numeric.precision import PreciseImposed, follow_mp
 from symdecouple.numeric.precision_adjoint import pullback_mp
+from symdecouple.numeric.threads import cores
 
 __all__ = ["Followed", "NarrowRoute"]
 
-_RTOL_OF_BANKS = 1e-10  # dozens of levels of thousands of samples: a step or two each
+_RTOL_OF_BANKS = 1e-9  # dozens of levels of thousands of samples: a step or two each
+_LONG = 2**10  # samples of a row, from where on what it computes takes longer than what calls it
 _SPARE = 8  # of the digits of the caller: the path has guard digits of its own
 
 
@@ -70,7 +73,8 @@ class NarrowRoute:
         bank = None if precise else recognize_filter_moments(features)
         if bank is None:
             return replace(self, path=self.path.on(grid))
-        return replace(self, path=NarrowPath(bank_rows(bank, grid, features), rtol=_RTOL_OF_BANKS))
+        threads = cores() if prod(grid) >= _LONG else 1
+        return replace(self, path=NarrowPath(bank_rows(bank, grid, features), rtol=_RTOL_OF_BANKS, threads=threads))
 
     def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False) -> Followed:
         """Bring feature k of the rows, (R, N), to its target; those before it are at theirs.

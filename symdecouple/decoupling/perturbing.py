@@ -49,7 +49,7 @@ class Perturbation:
     >>> plan = decouple(raw_moments(4), perturb=Perturbation("ramp", step=0.01))
     >>> values, (outcome,) = plan.transform([0.0, 0, 0, 0, 1, 2], on_refusal="return")
     >>> outcome.ok, outcome.reason, values.round(3).tolist()[:2]
-    (True, 'perturbed', [0.5, 0.833])
+    (True, 'perturbed', [0.5, 0.587])
     """
 
     kind: PerturbationKind
@@ -80,4 +80,9 @@ class Perturbation:
 
 def as_perturbation(perturb: Perturbation | str | None) -> Perturbation | None:
     """Return what `decouple` was given as perturb=."""
-    return Perturbation(perturb) if isinstance(perturb, str) else perturb  # type: ignore[arg-type]
+    if perturb is None or isinstance(perturb, Perturbation):
+        return perturb
+    if not isinstance(perturb, str):
+        raise InvalidInput(f"perturb={perturb!r} was given, a Perturbation or one of {', '.join(map(repr, _MADE))} is "
+                           "expected")
+    return Perturbation(perturb)  # type: ignore[arg-type]

@@ -26,6 +26,7 @@ from symdecouple.decoupling.application import Answers, Application
 from symdecouple.decoupling.attainability import check_attainable
 from symdecouple.decoupling.choice import Choice, PathName
 from symdecouple.decoupling.explanation import Explanation, LevelNote, note_of
+from symdecouple.decoupling.inner_order import inner_order, reordered
 from symdecouple.decoupling.modified import first_features
 from symdecouple.decoupling.nesting import Nesting
 from symdecouple.decoupling.perturbing import Perturbation, PerturbationKind, as_perturbation
@@ -92,8 +93,9 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "au
         raise InvalidInput(f"{names} must be bound to numbers before a plan: features.bind({{...}})")
     values = reference_values(features, reference)
     check_attainable(features, values)
-    return Plan(features, values, Choice(features, values, path, budget), Application(features),
-                as_perturbation(perturb))
+    order = inner_order(features)
+    choice = Choice(reordered(features, order), tuple(values[j] for j in order), path, budget)
+    return Plan(features, values, choice, Application(features), order, as_perturbation(perturb))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,7 +108,7 @@ class Plan:
     reference : tuple of Expr or None
         What each feature is normalized to.
     choice : Choice
-        Which way each level takes.
+        Which way each level takes; its features are in the order in which those of a group come to their references.
     perturbation : Perturbation or None
         What refused samples are tried with once more.
     """
@@ -115,6 +117,7 @@ class Plan:
     reference: tuple[Expr | None, ...]
     choice: Choice
     _application: Application
+    _order: tuple[int, ...]
     perturbation: Perturbation | None = None
 
     # --- numbers ------------------------------------------------------------------------------------------------
@@ -193,7 +196,7 @@ class Plan:
         if wanted.shape[:-1] != batch.shape or wanted.shape[-1] < k:
             raise InvalidInput(f"values of shape {wanted.shape} were given for samples of shape "
                                f"{(*batch.shape, batch.rows.shape[-1])}; (..., M) with M >= {k} is expected")
-        asked = wanted.reshape(-1, wanted.shape[-1])
+        asked = wanted.reshape(-1, wanted.shape[-1])[:, [j for j in self._order if j < wanted.shape[-1]]]
 
         def compute(nesting: Nesting, rows: Array, refs: Sequence[Any], index: Array) -> Answers:
             targets = as_multiprecision(asked[index]) if dps else asked[index]
@@ -296,8 +299,8 @@ class Plan:
         if spectral := self.choice.spectral(k):
             raise NoClosedForm(f"level {k} is reached in the frequency domain: {spectral.formula}; plan.explain() shows "
                                "it, with its equations")
-        first = first_features(self.features, k)
-        return normalizers(first, list(self.reference[:k]), budget=self.verdicts.budget)[-1]
+        first = first_features(self.choice.features, k)
+        return normalizers(first, list(self.choice.values[:k]), budget=self.verdicts.budget)[-1]
 
     def explain(self) -> Explanation:
         """Return what is done at each level and why: text, LaTeX, and HTML in notebooks."""
@@ -305,7 +308,8 @@ class Plan:
         settled = min(len(verdicts.original.decided), len(verdicts.modified.decided)) == len(self.features)
         scenario = str(self.scenario) if settled else "not asked for yet (plan.scenario)"
         return Explanation(self.path, scenario, tuple(self._note(start, end) for start, end in self._spans
-                                                      if self.reference[end - 1] is not None))
+                                                      if self.reference[end - 1] is not None),
+                           "" if self.perturbation is None else str(self.perturbation))
 
     def _note(self, start: int, end: int) -> LevelNote:
         spectral = self.choice.spectral(end)
@@ -362,4 +366,4 @@ class Plan:
             raise NoClosedForm(f"{self.features[known]} is a black box, known in float64 only: leave dps out, or "
                                f"normalize to levels up to {known}")
         nesting = self.choice.nesting(level, dps is not None, batch.grid)
-        return Running(nesting, self.reference, dps, self.perturbation)(batch, shape, on_refusal, compute, progress)
+        return Running(nesting, self.choice.values, dps, self.perturbation)(batch, shape, on_refusal, compute, progress)

@@ -45,8 +45,10 @@ from symdecouple.decoupling.modified import (
     modified_features,
     starts,
 )
+from symdecouple.decoupling.modified_energies import decide_energies
 from symdecouple.decoupling.refutation import decide_modified
 from symdecouple.errors import InvalidInput, SymdecoupleError
+from symdecouple.families.quadratic import recognize_quadratic
 from symdecouple.flows.steps import Step
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.verdict import Status, Verdict
@@ -170,12 +172,20 @@ class Verdicts:
             if covariance is not None:
                 return self._by_covariance(covariance, k, clock)
             if obstacle := self._obstacle(k):
-                return self._undecided(k, obstacle)
+                found = self._in_spectrum(k)
+                return self._undecided(k, obstacle) if found is None else found
             if (hats := self._written(k, clock)) is not None:
                 return check_frobenius(hats, budget=clock.remaining)
             return decide_modified(self._subject(k), self.steps, budget=clock.remaining)
         except SymdecoupleError as error:
             return self._undecided(k, str(error))
+
+    def _in_spectrum(self, k: int) -> Verdict | None:
+        """Try to refute where levels are reached in the frequency domain."""
+        if any(value is None for value in self.values[: self._starts[k - 1]]):
+            return None
+        forms = recognize_quadratic(first_features(self.features, k))
+        return decide_energies(self._subject(k)) if forms is not None and len(forms) == k else None
 
     def _written(self, k: int, clock: Budget) -> FeatureSet | None:
         with clock.watch("writing the modified features out"):
@@ -205,6 +215,9 @@ class Verdicts:
         for level in sorted(set(self._starts[:k]) - {0}):
             if any(value is None for value in self.values[:level]):
                 return f"level {level} needs the references of features 1 to {level}"
+            if level > len(self.steps) and self._is_spectral(level):
+                return (f"level {level} is reached in the frequency domain, where no bracket was seen to leave the span, "
+                        "and a proof needs a formula of the level")
             if level > len(self.steps):
                 return (f"level {level} is reached along the narrow path, whose end has no formula to decide by"
                         + (f": {self.stopped}" if self.stopped else ""))
@@ -212,6 +225,10 @@ class Verdicts:
                 return (f"level {level} is reached along the narrow path, whose end has no formula to decide by: "
                         f"features 1 to {level} are not proved involutive, so that there is no leaf to follow")
         return ""
+
+    def _is_spectral(self, level: int) -> bool:
+        forms = recognize_quadratic(self.features)
+        return forms is not None and int(forms.mean is not None) < level <= len(forms)
 
     def _subject(self, k: int) -> ModifiedSubject:
         return ModifiedSubject.first(self.features, k, self.values)

@@ -62,15 +62,36 @@ class SpectralFlow:
     @property
     def formula(self) -> str:
         """What is done to the sample, as text; a is where the features have their values."""
+        return ", ".join([self._moved([_times(f"a{i}", w.text) for i, w in enumerate(self._weights, 1)]),
+                          *self._legend(self._weights)])
+
+    def short(self, latest: int) -> str:
+        """Return the formula with the names of the last few features only, a long sum as its ends."""
         parts = [_times(f"a{i}", w.text) for i, w in enumerate(self._weights, 1)]
+        return ", ".join([self._moved(_ends(parts)), *self._legend(self._weights[-latest:])])
+
+    def _moved(self, parts: list[str]) -> str:
         exponent = f"({' + '.join(parts)})/2" if len(parts) > 1 or "*" in parts[0] else f"{parts[0]}/2"
         x = self._sample
         moved = f"ifft(exp({exponent}) * fft({f'{x} - Mean({x})' if self.mean else x}))"
-        legend = [f"{w.name} the response of {w.filter}" for w in self._weights if w.filter is not None]
-        return ", ".join([f"v1 + {moved}" if self.mean else moved, *legend])
+        return f"v1 + {moved}" if self.mean else moved
 
-    def latex(self, values: Sequence[Any] | None = None) -> str:
-        """Return the level and its equations as LaTeX, without the dollar signs; values default to v1, v2, ..."""
+    def _legend(self, weights: list[_Weight]) -> list[str]:
+        return [f"{w.name} the response of {_clipped(str(w.filter))}" if w.filter is not None else
+                f"{w.text} the weights of {_clipped(w.feature)}" for w in weights if w.filter is not None or w.feature]
+
+    def latex(self, values: Sequence[Any] | None = None, latest: int | None = None) -> str:
+        """Return the level and its equations as LaTeX, without the dollar signs.
+
+        Parameters
+        ----------
+        values : sequence, optional
+            Default v1, v2, ...
+        latest : int, optional
+            Write out only so many features, the last ones; default all.
+        """
+        if latest is not None and latest < len(self._weights):
+            return self._latex_short(latest)
         k, x = len(self.features), latex(self._sample)
         wanted = [rf"v_{{{j}}}" for j in range(1, k + 1)] if values is None else [latex(v) for v in values]
         exponent = " + ".join(rf"a_{{{i}}} {w.latex}".strip() for i, w in enumerate(self._weights, 1))
@@ -84,6 +105,19 @@ class SpectralFlow:
         legend = "".join(rf",\quad {w.name_latex} = \mathcal{{F}} {latex(w.filter)}" for w in self._weights
                          if w.filter is not None)
         return rf"N_{{{k}}}({x}) = {shown},\quad {unknowns}:\ {equations}{legend}"
+
+    def _latex_short(self, latest: int) -> str:
+        k, x, weights = len(self.features), latex(self._sample), self._weights
+        exponent = " + ".join(_ends([rf"a_{{{i}}} {w.latex}".strip() for i, w in enumerate(weights, 1)], r"\cdots"))
+        inside = rf"{x} - {latex(Mean(self._sample))}" if self.mean else x
+        factor = rf"e^{{\frac{{1}}{{2}}\left({exponent}\right)}}"
+        shown = rf"\mathcal{{F}}^{{-1}}\left[{factor} \mathcal{{F}}\left({inside}\right)\right]"
+        legend = "".join(rf",\quad {w.name_latex} = \mathcal{{F}} {latex(w.filter)}" for w in weights[-latest:]
+                         if w.filter is not None)
+        first = "v_{1} + " if self.mean else ""
+        unknowns = ", ".join(_ends([rf"a_{{{i}}}" for i in range(1, len(weights) + 1)], r"\ldots"))
+        return (rf"N_{{{k}}}({x}) = {first}{shown},\quad {unknowns}:\ f_{{j}}(N_{{{k}}}({x}))"
+                rf" = v_{{j}},\ j \le {k}{legend}")
 
     def _repr_latex_(self) -> str:
         return rf"$\displaystyle {self.latex()}$"
@@ -140,6 +174,7 @@ class _Weight:
     name: str = ""
     name_latex: str = ""
     filter: Any = None
+    feature: str = ""
 
     @classmethod
     def of(cls, expr: Expr, j: int) -> _Weight:
@@ -149,8 +184,16 @@ class _Weight:
                 return cls("1", "")
             if power == 2 and isinstance(base, Filtered) and isinstance(base.argument, Sample):
                 return cls(f"abs(H{j})**2", rf"\left|H_{{{j}}}\right|^{{2}}", f"H{j}", f"H_{{{j}}}", base.filter)
-        return cls(f"w{j}", f"w_{{{j}}}")
+        return cls(f"w{j}", f"w_{{{j}}}", feature=str(expr))
 
 
 def _times(a: str, weight: str) -> str:
     return a if weight == "1" else f"{a}*{weight}"
+
+
+def _ends(parts: list[str], dots: str = "...") -> list[str]:
+    return parts if len(parts) <= 3 else [parts[0], dots, parts[-1]]
+
+
+def _clipped(text: str, width: int = 60) -> str:
+    return text if len(text) <= width else text[: width - 3] + "..."

@@ -53,9 +53,8 @@ class Step:
     feature : Feature
     flow : Expr
         phi_t(x), in the sample and `TIME`.
-    equation : Expr
-        Vanishes at the wanted t: f(N(phi_t(x))) - `TARGET`, in the sample's averages; None where the features before
-        have no closed formula.
+    before : Expr or None
+        N_(k-1)(x), the sample with the features before at their references; None where these have no closed formula.
     time : Expr or None
         t solved for, in averages of the sample and `TARGET`; None where only a root can be found.
     formula : Expr or None
@@ -65,7 +64,7 @@ class Step:
 
     feature: Feature
     flow: Expr
-    equation: Expr | None
+    before: Expr | None
     time: Expr | None
     formula: Expr | None
 
@@ -73,6 +72,17 @@ class Step:
     def kind(self) -> Literal["explicit", "implicit"]:
         """"explicit" where the flow parameter is a formula, else "implicit"."""
         return "implicit" if self.time is None else "explicit"
+
+    @property
+    def equation(self) -> Expr | None:
+        """What vanishes at the wanted t: f(N(phi_t(N(x)))) - `TARGET`, in the sample's averages; None without `before`.
+
+        Written out when it is asked for: along flows with special functions that takes SymPy many seconds.
+        """
+        if self.before is None:
+            return None
+        sample = self.feature.sample
+        return composed(self.feature.expr, _moved(self.before, self.flow, sample), sample) - TARGET
 
     @property
     def takes_branch(self) -> bool:
@@ -110,17 +120,20 @@ def make_steps(features: list[Feature], flows: list[Expr], values: list[Expr | N
     steps: list[Step] = []
     before: Expr | None = sample
     for feature, flow, value in zip(features, flows, values, strict=True):
-        equation, time, after = None, None, None
-        if before is not None:
-            moved = composed(before, composed(flow, before, sample), sample)
-            equation = composed(feature.expr, moved, sample) - TARGET
-            if _moves_coefficients_only(flow, sample):
-                time = _solved(close(equation, sample), feature, moved, sample)
-        if time is not None and value is not None and before is not None:
-            after = _formula(feature, moved, time, value, sample)
-        steps.append(Step(feature, flow, equation, time, after))
+        time, after = None, None
+        if before is not None and _moves_coefficients_only(flow, sample):
+            moved = _moved(before, flow, sample)
+            time = _solved(close(composed(feature.expr, moved, sample) - TARGET, sample), feature, moved, sample)
+            if time is not None and value is not None:
+                after = _formula(feature, moved, time, value, sample)
+        steps.append(Step(feature, flow, before, time, after))
         before = after
     return steps
+
+
+def _moved(before: Expr, flow: Expr, sample: Sample) -> Expr:
+    """Return the normalized sample, moved along the flow and normalized again."""
+    return composed(before, composed(flow, before, sample), sample)
 
 
 def _solved(equation: Expr, feature: Feature, moved: Expr, sample: Sample) -> Expr | None:

@@ -15,12 +15,12 @@ from sympy.core.function import AppliedUndef, Derivative, Subs, UndefinedFunctio
 
 from symdecouple.errors import InvalidInput
 from symdecouple.language.boundaries import grid
-from symdecouple.language.filtered import Filtered, Unit
+from symdecouple.language.filtered import Filtered, Response, Unit
 from symdecouple.language.filters import Filter
 from symdecouple.language.mean import Mean, exact, free_sample
 from symdecouple.language.sample import BoundSample, Coordinate, Sample, coordinates, x
 
-__all__ = ["bind", "name_of", "on_grid", "parameters_of", "spread"]
+__all__ = ["bind", "name_of", "named_in", "on_grid", "parameters_of", "spread"]
 
 
 def bind(expr: Expr, values: Mapping[Any, Any]) -> Expr:
@@ -97,11 +97,17 @@ def _replace_function(expr: Expr, function: UndefinedFunction, body: Any) -> Exp
 
 
 def _named(expr: Expr, name: str) -> Any:
-    found = [p for p in parameters_of(expr) if name_of(p) == name]
+    found = [p for p in named_in(expr) if name_of(p) == name]
     return found[0] if found else None
 
 
 def parameters_of(expr: Expr) -> frozenset[Basic]:
+    """Return what has no value yet: parameters, filters that are only a name, undefined functions."""
+    return frozenset(p for p in named_in(expr) if not isinstance(p, Filter) or not isinstance(p.args[0], Response))
+
+
+def named_in(expr: Expr) -> frozenset[Basic]:
+    """Return all that may be bound by its name: what has no value yet, and filters given by a frequency response."""
     filters = {h.declared for h in expr.atoms(Filter) if h.is_symbolic}
     names = {h.args[0] for h in filters}
     functions = {node.func for node in expr.atoms(AppliedUndef)}

@@ -7,13 +7,14 @@ either. A set is checked here, once: what passes has no feature twice, and one d
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import takewhile
 from typing import Any
 
 from sympy import Basic, Expr
 
 from symdecouple.errors import InvalidInput
-from symdecouple.language.binding import name_of
+from symdecouple.language.binding import name_of, named_in
 from symdecouple.language.feature import Feature
 from symdecouple.language.filtered import Filtered, dimension_of
 from symdecouple.language.sample import Coordinate, Sample, x
@@ -129,11 +130,11 @@ class FeatureSet:
     @property
     def coordinates(self) -> tuple[Coordinate, ...]:
         """The explicit coordinates; empty for averages."""
-        return next((f.coordinates for f in self.features if f.coordinates), ())
+        return _coordinates(self)
 
     @property
     def parameters(self) -> frozenset[Basic]:
-        """Everything that must be bound before numbers."""
+        """Everything that must be bound before numbers; a filter given by its frequency response is."""
         return frozenset().union(*(f.parameters for f in self.features))
 
     @property
@@ -144,7 +145,7 @@ class FeatureSet:
     @property
     def filter_ndim(self) -> int | None:
         """The dimension of the filters; None without filters, where a sample may have any number of axes."""
-        return self.sample_ndim if any(f.expr.has(Filtered) for f in self.features if f.black_box is None) else None
+        return _filter_ndim(self)
 
     def bind(self, values: Mapping[Any, Any]) -> FeatureSet:
         """Return the set with parameters, filters and undefined functions replaced.
@@ -152,8 +153,8 @@ class FeatureSet:
         Parameters
         ----------
         values : mapping
-            Parameter (symbol or its name) to number or expression; filter to filter or taps; undefined function
-            ``m`` or ``m(x)`` to an expression in the sample.
+            Parameter (symbol or its name) to number or expression; filter with a name (or with a frequency response)
+            to filter or taps; undefined function ``m`` or ``m(x)`` to an expression in the sample.
 
         Raises
         ------
@@ -167,7 +168,7 @@ class FeatureSet:
         >>> FeatureSet([Mean(x), Mean(x**2 + Symbol("a")*x**3)]).bind({"a": 0})
         FeatureSet([Mean(x), Mean(x**2)])
         """
-        _check_occurs(self.parameters, values)
+        _check_occurs(frozenset().union(*(named_in(f.expr) for f in self if f.black_box is None)), values)
         return FeatureSet(self._regrouped([f.bind(values) for f in self.features]))
 
     def at(self, *, n_samples: int | tuple[int, ...]) -> FeatureSet:
@@ -206,3 +207,14 @@ def _check_set(features: list[Feature]) -> None:
     domains = {f.sample.interval for f in features}
     if len(domains) > 1:
         raise InvalidInput(f"the features average over samples of different domains: {sorted(map(str, domains))}")
+
+
+@lru_cache(maxsize=64)
+def _coordinates(features: FeatureSet) -> tuple[Coordinate, ...]:
+    return next((f.coordinates for f in features if f.coordinates), ())
+
+
+@lru_cache(maxsize=64)
+def _filter_ndim(features: FeatureSet) -> int | None:
+    is_filtered = any(f.expr.has(Filtered) for f in features if f.black_box is None)
+    return features.sample_ndim if is_filtered else None

@@ -74,7 +74,7 @@ class BlackBoxFeatures:
         """Return the same for samples on a grid; black boxes take them flattened."""
         other = copy.copy(self)
         other._grid = grid
-        if isinstance(self.compiled, CompiledFeatures):
+        if self.compiled is not None and hasattr(self.compiled, "on"):
             other.compiled = self.compiled.on(grid)
         return other
 

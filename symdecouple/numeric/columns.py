@@ -10,14 +10,16 @@ nodes, and exp(a.w) is smooth: so many iterations run on few frequencies. Their 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from symdecouple.numeric.batch import FloatArray
+from symdecouple.numeric.batch import FloatArray, IntArray
 
-__all__ = ["Coarse", "Columns"]
+__all__ = ["Coarse", "Columns", "Lines"]
 
 _CHUNK = 2**14  # frequencies worked on at a time
 _KEPT = 2**21  # products of eigenvalues that are kept, 16 MiB
@@ -25,13 +27,75 @@ _NODES = 24  # along an axis
 _LOOKED_AT = 256  # frequencies along an axis at which the eigenvalues are looked at
 _MOST = 2**14  # frequencies along an axis, with matrices for them
 _FEW = 3 * _NODES  # frequencies along an axis that stay as they are
+_ROUNDING = 32 * float(np.finfo(np.float64).eps)  # of a response, over the largest
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Eigenvalues as products of functions of one axis: w_j(s, t) = scale_j outer[places[0, j], s] inner[places[1, j], t].
+
+    The last axis of a lattice is t, the others are s. Columns without this form have one s.
+    """
+
+    outer: FloatArray
+    inner: FloatArray
+    places: IntArray
+    scales: FloatArray
+
+    @classmethod
+    def of(cls, columns: FloatArray, lattice: tuple[int, ...]) -> Lines:
+        """Find the lines up to the rounding of the transforms that responses come from.
+
+        Examples
+        --------
+        >>> lines = Lines.of(np.array([[1.0, 2, 2, 4], [3, 0, 6, 0]]), (2, 2))
+        >>> lines.outer.tolist(), lines.inner.tolist(), lines.scales.tolist()
+        ([[0.5, 1.0]], [[0.5, 1.0], [1.0, 0.0]], [4.0, 6.0])
+        """
+        m = len(columns)
+        plain = cls(np.ones((1, 1)), columns, np.array([np.zeros(m), np.arange(m)], dtype=np.intp), np.ones(m))
+        if len(lattice) < 2:
+            return plain
+        sheets = columns.reshape(m, -1, lattice[-1])
+        outer: list[FloatArray] = []
+        inner: list[FloatArray] = []
+        places, scales = np.zeros((2, m), dtype=np.intp), np.zeros(m)
+        for j, sheet in enumerate(sheets):
+            s, t = np.unravel_index(np.abs(sheet).argmax(), sheet.shape)
+            scales[j] = sheet[s, t]
+            top = scales[j] if scales[j] else 1.0
+            places[:, j] = _place(outer, sheet[:, t] / top), _place(inner, sheet[s] / top)
+            if not _agree(sheet / top, np.outer(outer[places[0, j]], inner[places[1, j]])):
+                return plain
+        return cls(np.array(outer), np.array(inner), places, scales)
+
+    def product(self) -> FloatArray:
+        """Return the columns."""
+        factors = self.outer[self.places[0], :, None] * self.inner[self.places[1], None, :]
+        return np.ascontiguousarray((self.scales[:, None, None] * factors).reshape(len(self.scales), -1))
+
+
+def _place(lines: list[FloatArray], line: FloatArray) -> int:
+    """Where a line is among others; it is added where it is not."""
+    for k, other in enumerate(lines):
+        if _agree(line, other):
+            return k
+    lines.append(line)
+    return len(lines) - 1
+
+
+def _agree(one: FloatArray, other: FloatArray) -> bool:
+    """True up to the rounding of |H|^2 where the largest |H| is 1: errors of H are in the unit of the largest."""
+    apart = np.abs(one - other)
+    return bool((apart <= _ROUNDING * np.sqrt(np.abs(other)) + _ROUNDING**2).all())
 
 
 class Columns:
-    """Eigenvalues w_j of M features at n frequencies, (M, n)."""
+    """Eigenvalues w_j of M features at the n frequencies of a lattice, (M, n)."""
 
-    def __init__(self, columns: FloatArray) -> None:
-        self.columns = np.ascontiguousarray(columns)
+    def __init__(self, columns: FloatArray, lattice: tuple[int, ...], lines: Lines | None = None) -> None:
+        self.lines = Lines.of(np.ascontiguousarray(columns), lattice) if lines is None else lines
+        self.columns = self.lines.product()
         self.largest = np.abs(self.columns).max(axis=1)
         self._products: dict[int, FloatArray] = {}
 
@@ -69,33 +133,43 @@ class Coarse(Columns):
 
     Parameters
     ----------
-    columns : array (M, n)
+    whole : Columns
     lattice : tuple of int
         n as a product: frequencies 0 to pi along each axis.
     sizes : tuple of int
         How many samples there are along each axis.
     """
 
-    def __init__(self, columns: FloatArray, lattice: tuple[int, ...], sizes: tuple[int, ...]) -> None:
+    def __init__(self, whole: Columns, lattice: tuple[int, ...], sizes: tuple[int, ...]) -> None:
         self.lattice = lattice
+        columns = whole.columns
         self._maps = [_lagrange(m, n) if m > _FEW else None for m, n in zip(lattice, sizes, strict=True)]
         looked_at = tuple(slice(None, None, max(1, m // _LOOKED_AT)) for m in lattice)
         some = [None if to is None else to[part] for to, part in zip(self._maps, looked_at, strict=True)]
-        grid = columns.reshape(len(columns), *lattice)[:, *(
-            slice(None) if to is None else part for to, part in zip(self._maps, looked_at, strict=True))]
+        parts = tuple(slice(None) if to is None else part for to, part in zip(self._maps, looked_at, strict=True))
+        grid = columns.reshape(len(columns), *lattice)[:, *parts]
         inverses = [None if to is None else np.asarray(np.linalg.pinv(to), dtype=np.float64) for to in some]
         nodes = _along(grid, inverses)
         apart = np.abs(_along(nodes, some) - grid).reshape(len(columns), -1).max(axis=1)
         self.is_faithful = bool((apart <= 1e-11 * np.abs(columns).max(axis=1)).all())
-        super().__init__(nodes.reshape(len(columns), -1))
+        super().__init__(nodes.reshape(len(columns), -1), nodes.shape[1:], self._lines(whole.lines, inverses, parts))
 
     @classmethod
-    def of(cls, columns: FloatArray, lattice: tuple[int, ...], sizes: tuple[int, ...]) -> Coarse | None:
+    def of(cls, whole: Columns, lattice: tuple[int, ...], sizes: tuple[int, ...]) -> Coarse | None:
         """Return None where nothing is gained, or the eigenvalues are no polynomials of low degree."""
         if not _FEW < max(lattice) <= _MOST:
             return None
-        coarse = cls(columns, lattice, sizes)
+        coarse = cls(whole, lattice, sizes)
         return coarse if coarse.is_faithful else None
+
+    def _lines(self, lines: Lines, inverses: list[FloatArray | None], looked_at: tuple[slice, ...]) -> Lines | None:
+        """Move lines to the nodes; None where the eigenvalues have no such form."""
+        *first, last = self.lattice
+        if lines.outer.shape[1] != math.prod(first) or not first:
+            return None
+        outer = lines.outer.reshape(-1, *first)[:, *looked_at[:-1]]
+        outer = _along(outer, inverses[:-1]).reshape(len(outer), -1)
+        return Lines(outer, _along(lines.inner[:, looked_at[-1]], inverses[-1:]), lines.places, lines.scales)
 
     def gathered(self, shares: FloatArray) -> FloatArray:
         """Move power (R, n) to the nodes."""

@@ -288,14 +288,20 @@ class _Partials:
         return found
 
 
-def function_of(symbols: Sequence[Dummy], expr: Any, multiprecision: bool) -> Callable[..., Any]:
-    """Compile one expression, or a list of them that share their parts, elementwise on arrays of either kind."""
+def function_of(symbols: Sequence[Dummy], expr: Any, multiprecision: bool,
+                parts: Sequence[tuple[Symbol, Expr]] | None = None) -> Callable[..., Any]:
+    """Compile one expression, or a list of them that share their parts, elementwise on arrays of either kind.
+
+    Parts that were named before (see `tangents`) are computed in their order; without them they are found.
+    """
     if multiprecision:
         modules: Any = [elementwise(), "mpmath"]
     else:
         modules = [{"times": np.multiply}, "numpy", "scipy"]
         expr = [_as_products(e) for e in expr] if isinstance(expr, list) else _as_products(expr)
-    function: Callable[..., Any] = lambdify(list(symbols), expr, modules=modules, cse=True)
+        parts = None if parts is None else [(name, _as_products(part)) for name, part in parts]
+    shared: Any = True if parts is None else lambda reduced: (parts, reduced)
+    function: Callable[..., Any] = lambdify(list(symbols), expr, modules=modules, cse=shared)
     return function
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import mpmath
 import numpy as np
-from sympy import Add, Dummy, Expr
+from sympy import Add, Dummy, Expr, Symbol
 
 from symdecouple.errors import InvalidInput
 from symdecouple.language.feature import Feature
@@ -20,6 +20,7 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.sample import Coordinate
 from symdecouple.numeric.compiled import Array, Compiled, function_of, slope_of
 from symdecouple.numeric.feature_rows import CompiledFeatures
+from symdecouple.numeric.tangents import tangents
 
 __all__ = ["CompiledCoordinates", "CoordinateFunction", "compiled_feature", "compiled_features"]
 
@@ -34,6 +35,8 @@ class CoordinateFunction:
         All n of them.
     fields : sequence of Dummy
         Further arguments: the numbers of fields, coordinate after coordinate.
+    parts : sequence of (Symbol, Expr), optional
+        What the expressions share, in order, where it has names already.
 
     Examples
     --------
@@ -43,14 +46,17 @@ class CoordinateFunction:
     [[25.0, 12.0], [1.0, 0.0]]
     """
 
-    def __init__(self, exprs: Sequence[Expr], coordinates: Sequence[Coordinate], fields: Sequence[Dummy] = ()) -> None:
-        if free := set().union(*(e.free_symbols for e in exprs)) - {*coordinates, *fields}:
+    def __init__(self, exprs: Sequence[Expr], coordinates: Sequence[Coordinate], fields: Sequence[Dummy] = (),
+                 parts: Sequence[tuple[Symbol, Expr]] | None = None) -> None:
+        named, bodies = zip(*parts, strict=True) if parts else ((), ())
+        if free := set().union(*(e.free_symbols for e in (*exprs, *bodies))) - {*coordinates, *fields, *named}:
             raise InvalidInput(f"{', '.join(sorted(map(str, free)))} must be bound to numbers first: "
                                "features.bind({...})")
         self._size = len(coordinates)
         symbols = {c: Dummy(c.name, real=True) for c in coordinates}
         self._symbols = [*symbols.values(), *fields]
         self._exprs = [e.xreplace(symbols) for e in exprs]
+        self._parts = None if parts is None else [(name, part.xreplace(symbols)) for name, part in parts]
         self._compiled: dict[bool, Callable[..., Any]] = {}
 
     def __call__(self, rows: Array, fields: Array | None = None) -> Array:
@@ -73,7 +79,7 @@ class CoordinateFunction:
                                f"{rows.shape[-1]} numbers")
         precise = rows.dtype == object
         if precise not in self._compiled:
-            self._compiled[precise] = function_of(self._symbols, self._exprs, precise)
+            self._compiled[precise] = function_of(self._symbols, self._exprs, precise, self._parts)
         shape = rows.shape[:-1] if fields is None else fields.shape[:-1]
         with np.errstate(all="ignore"):  # what is not finite is NaN, and refused by who asked
             found = self._compiled[precise](*_columns(rows), *(() if fields is None else _columns(fields)))
@@ -98,8 +104,8 @@ class CompiledCoordinates:
 
     Notes
     -----
-    A feature is NaN where it is not defined. Second derivatives are written out: n times n expressions for each
-    feature, when they are asked for first.
+    A feature is NaN where it is not defined. Gradients are written out, n expressions for each feature; their
+    derivatives along fields are those of the parts that they share (see `tangents`), when they are asked for first.
 
     Examples
     --------
@@ -116,6 +122,7 @@ class CompiledCoordinates:
         self.names = tuple(map(str, features))
         self._coordinates, self._exprs = features.coordinates, [f.expr for f in features]
         self._values = CoordinateFunction(self._exprs, self._coordinates)
+        self._written: dict[Expr, list[Expr]] = {}
         self._gradients: dict[int, CoordinateFunction] = {}
         self._curvatures: dict[int, CoordinateFunction] = {}
 
@@ -130,7 +137,7 @@ class CompiledCoordinates:
         """Return v = n grad f of the first `count` features (default all), of shape (..., count, n)."""
         count, n = len(self) if count is None else count, len(self._coordinates)
         if count not in self._gradients:
-            slopes = [slope_of(e, c) for e in self._exprs[:count] for c in self._coordinates]
+            slopes = [slope for e in self._exprs[:count] for slope in self._slopes(e)]
             self._gradients[count] = CoordinateFunction(slopes, self._coordinates)
         return n * self._gradients[count](rows).reshape(*rows.shape[:-1], count, n)
 
@@ -142,12 +149,18 @@ class CompiledCoordinates:
         count, n = weights.shape[-2:]
         if count not in self._curvatures:
             fields = [Dummy(f"w{i}", real=True) for i in range(count * n)]
-            along = Add(*(w * slope_of(e, c) for w, (e, c) in zip(fields, (
-                (e, c) for e in self._exprs[:count] for c in self._coordinates), strict=True)))
-            self._curvatures[count] = CoordinateFunction([slope_of(along, c) for c in self._coordinates],
-                                                         self._coordinates, fields)
+            slopes = [self._slopes(e) for e in self._exprs[:count]]
+            parts, rates = tangents(slopes, [dict(zip(self._coordinates, fields[j * n : (j + 1) * n], strict=True))
+                                             for j in range(count)])
+            self._curvatures[count] = CoordinateFunction([Add(*along) for along in zip(*rates, strict=True)],
+                                                         self._coordinates, fields, parts)
         moved: Array = n * self._curvatures[count](rows, weights.reshape(*weights.shape[:-2], count * n))
         return moved
+
+    def _slopes(self, expr: Expr) -> list[Expr]:
+        if expr not in self._written:
+            self._written[expr] = [slope_of(expr, c) for c in self._coordinates]
+        return self._written[expr]
 
 
 def compiled_features(features: FeatureSet) -> CompiledCoordinates | CompiledFeatures:

@@ -17,12 +17,16 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from symdecouple.errors import Outcome
-from symdecouple.numeric.batch import FloatArray
+from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.energy_problems import EnergyProblems
-from symdecouple.numeric.spectrum import Spectrum
+from symdecouple.numeric.spectrum import EPS, Spectrum
 from symdecouple.numeric.tilting import solve_scaled
 
 __all__ = ["DecoupledEnergies", "decoupled_energies"]
+
+
+TINY = float(np.finfo(np.float64).tiny)
+ROUNDING = (8 * EPS) ** 2  # of a power spectrum
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,8 @@ class DecoupledEnergies:
     Attributes
     ----------
     values : array (R, L)
-        Feature k at level k - 1; NaN from the first level on that a signal lacks.
+        Feature k at level k - 1; NaN from the first level on that a signal lacks, and where float64 has no such
+        number (the energy of values near 1e200 or 1e-200).
     parameters : array (R, L, M)
         a of level k - 1.
     coefficients : array (R, L, M)
@@ -60,15 +65,17 @@ class DecoupledEnergies:
         if feature <= self._offset:
             return np.full((len(self.values), bands.grid.size), 1 / bands.grid.size)
         a, c = self.parameters[:, feature - 1], self.coefficients[:, feature - 1]
-        exponents = self.spectrum.exponents[:, None]
         factors = a @ bands.columns
-        factors += 2 * np.log(2) * exponents  # from x 2^-e to x 2^e, from where 2^-e leads to 1 over x
+        factors[self.spectrum.shares == 0] = -np.inf  # rounding is not to be lifted
+        powers = _powers(factors.max(axis=1))  # taken out, as a may undo the units of the signal
+        factors -= np.log(2) * powers[:, None]
         np.exp(factors, out=factors)
         factors *= c @ bands.columns
         factors *= 2 / bands.grid.size
         if self._offset:
             factors[:, 0] = 0
-        return self.spectrum.times(slice(None), factors, -1)
+        scaled = self.spectrum.times(slice(None), factors, 0)
+        return np.asarray(np.ldexp(scaled, (powers + self.spectrum.exponents)[:, None], out=scaled))
 
     def gradients(self) -> FloatArray:
         """Return all gradients at the signals, (R, L, N): one transform each."""
@@ -91,6 +98,11 @@ class DecoupledEnergies:
                 out[row, first:, first:] += factors * (self.spectrum.shares[row, part] * power) @ factors.T
         out[:, first:, first:] *= (2 / bands.grid.size) ** 2
         return out
+
+
+def _powers(logarithms: FloatArray) -> IntArray:
+    """The nearest powers of two, 0 where there is none."""
+    return np.rint(np.where(np.isfinite(logarithms), logarithms, 0) / np.log(2)).astype(np.intp)
 
 
 def decoupled_energies(task: EnergyProblems) -> DecoupledEnergies:
@@ -122,7 +134,10 @@ def decoupled_energies(task: EnergyProblems) -> DecoupledEnergies:
     own = k - offset  # the energy that is decoupled at each level
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         unit = np.exp(found.shift[good] + spectrum.log_power[r])
-        values[r, k] = np.where(np.isfinite(spectrum.log_power[r]), found.values[good, own] * unit, 0)
+        in_units = found.values[good, own]
+        values[r, k] = np.where(np.isfinite(spectrum.log_power[r]), in_units * unit, 0)
+        is_there = np.abs(in_units) > ROUNDING * np.abs(found.values[good]).max(axis=1)
+        values[r, k] = np.where(is_there & (np.abs(values[r, k]) < TINY), np.nan, values[r, k])
     if offset:
         assert spectrum.means is not None
         values[:, 0] = spectrum.means

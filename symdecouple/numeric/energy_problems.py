@@ -15,6 +15,7 @@ import numpy as np
 from symdecouple.errors import Outcome
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.cone import Dependence, cone_membership, dependence
+from symdecouple.numeric.energy_jit import is_wanted, tilt_compiled
 from symdecouple.numeric.spectrum import Bands, Spectrum
 from symdecouple.numeric.tilting import Problems, Tilted, tilt
 
@@ -120,7 +121,10 @@ class EnergyProblems:
 
     def solved(self, problems: Problems, levels: IntArray) -> tuple[Tilted, dict[int, Outcome]]:
         """Solve, and refuse problems without a solution; whether there is one is asked where it is not found soon."""
-        found = tilt(problems, _SOON, self._start(problems))
+        if is_wanted(problems):
+            found = tilt_compiled(problems, _SOON, self.bands.coarse)
+        else:
+            found = tilt(problems, _SOON, self._start(problems))
         refusals = self._judged(problems, found, levels)
         slow = np.array([q for q, outcome in refusals.items() if outcome.reason == _SLOW], dtype=np.intp)
         if len(slow):

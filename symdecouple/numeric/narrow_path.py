@@ -30,7 +30,10 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.coordinate_rows import compiled_features
 from symdecouple.numeric.feature_rows import Features
+from symdecouple.numeric.frame import Frame
+from symdecouple.numeric.projection import last_direction, least_move
 from symdecouple.numeric.runge_kutta import End, Step, integrate
+from symdecouple.numeric.threads import each
 
 __all__ = ["Frame", "Imposed", "Level", "NarrowPath", "Part"]
 
@@ -38,80 +41,9 @@ EPS = float(np.finfo(np.float64).eps)
 Corrections: TypeAlias = list[tuple[IntArray, FloatArray]]  # places, and the values before
 
 _CHUNK = 2**14  # numbers that move together, as in runge_kutta
-_DEPENDENT = 2.0**-44  # a projected gradient shorter than this part of the gradient is rounding
 _LEG = float(np.log(64))  # the longest leg; the whole range of float64 has some 350
-_CANCELLED = 0.1  # what is left of a gradient by one projection, to need a second one: a digit is lost at most
 _MOST_CORRECTIONS = 10  # each doubles the digits; the last ones find that nothing improves
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """Gradients in an orthonormal basis: v_j = sum over i <= j of T_ij q_i, with <q_i, q_j> = 1 or 0.
-
-    `basis` is (k, R, N), `triangle` (R, k, k); its last diagonal number is the size of the projected gradient. Where
-    v_j depends on those before it up to rounding, q_j is 0 and `sound` (R, k) is False.
-    """
-
-    basis: FloatArray
-    triangle: FloatArray
-    sound: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, gradients: FloatArray) -> Frame:
-        """Orthogonalize gradients (R, k, N) by Gram-Schmidt, once more where the first time leaves rounding behind."""
-        n_rows, count, n = gradients.shape
-        basis, triangle = np.empty((count, n_rows, n)), np.zeros((n_rows, count, count))
-        sound = np.empty((n_rows, count), dtype=np.bool_)
-        for j in range(count):
-            rest = basis[j]
-            rest[:] = gradients[:, j]
-            size = left = np.sqrt(np.vecdot(rest, rest) / n)
-            if j:
-                triangle[:, :j, j], left = _reduced(rest, basis[:j])
-                if len(again := np.flatnonzero(~(left > _CANCELLED * size) & (left > 0))):
-                    once = rest[again]
-                    more, left[again] = _reduced(once, basis[:j, again])
-                    triangle[again, :j, j] += more
-                    rest[again] = once
-            sound[:, j] = left > _DEPENDENT * size
-            triangle[:, j, j] = np.where(sound[:, j], left, 1)
-            rest /= triangle[:, j, j, None]
-            if not sound[:, j].all():
-                rest[~sound[:, j]] = 0
-        return cls(basis, triangle, sound)
-
-    def solve(self, values: FloatArray) -> FloatArray:
-        """Return z (..., R, k) with <v_j, sum of z_i q_i> = values_j; dependent gradients are left out."""
-        z = np.zeros_like(values)
-        for j in range(z.shape[-1]):
-            known = (self.triangle[:, :j, j] * z[..., :j]).sum(axis=-1)
-            z[..., j] = np.where(self.sound[:, j], (values[..., j] - known) / self.triangle[:, j, j], 0)
-        return z
-
-    def coefficients(self, z: FloatArray) -> FloatArray:
-        """Return a (..., R, k) with sum of a_j v_j = sum of z_i q_i; dependent gradients are left out."""
-        a = np.zeros_like(z)
-        for i in reversed(range(z.shape[-1])):
-            known = (self.triangle[:, i, i + 1 :] * a[..., i + 1 :]).sum(axis=-1)
-            a[..., i] = np.where(self.sound[:, i], (z[..., i] - known) / self.triangle[:, i, i], 0)
-        return a
-
-    def combined(self, z: FloatArray) -> FloatArray:
-        """Return the sum of z_j q_j, (..., R, N)."""
-        moved = np.zeros((*z.shape[:-1], self.basis.shape[-1]))
-        for j, q in enumerate(self.basis):
-            moved += z[..., j, None] * q
-        return moved
-
-
-def _reduced(rest: FloatArray, basis: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Take from rows, in place, their shares along each q_i in turn; return the shares and the size that is left."""
-    n_rows, n = rest.shape
-    shares, scratch = np.empty((n_rows, len(basis))), np.empty_like(rest)
-    for i, q in enumerate(basis):
-        shares[:, i] = np.vecdot(q, rest) / n
-        rest -= np.multiply(shares[:, i, None], q, out=scratch)
-    return shares, np.sqrt(np.vecdot(rest, rest) / n)
+_ROUNDING = EPS / 2  # of a residual
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +59,7 @@ class Level:
 
     @classmethod
     def of(cls, features: Features, k: int, held: FloatArray | None, start: FloatArray, targets: FloatArray) -> Level:
+        """Return the level of rows that begin at `start`."""
         begin = features.values(start)[:, :k]
         if held is not None:
             begin = np.concatenate([np.where(np.isfinite(begin[:, :-1]), held, np.nan), begin[:, -1:]], axis=1)
@@ -134,10 +67,12 @@ class Level:
 
     def slope(self, y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
         """Return dy/ds, NaN where the projected gradient vanishes."""
-        frame = Frame.of(self.features.gradients(y, self.k))
-        speed = (self.targets - self.begin[:, -1])[which] / frame.triangle[:, -1, -1]
-        speed[~frame.sound[:, -1]] = np.nan
-        return np.asarray(speed[:, None] * frame.basis[-1])
+        return self.speed(*last_direction(self.features.gradients(y, self.k)), which)
+
+    def speed(self, direction: FloatArray, size: FloatArray, sound: NDArray[np.bool_], which: IntArray) -> FloatArray:
+        """Return dy/ds along a direction, at which f_k grows by `size`."""
+        distance = (self.targets - self.begin[:, -1])[which]
+        return np.asarray(np.where(sound, distance / size, np.nan)[:, None] * direction)
 
     def wanted(self, s: FloatArray, which: IntArray) -> FloatArray:
         """Return the values of the first k features at s, (r, k)."""
@@ -147,8 +82,11 @@ class Level:
 
     def corrected(self, y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
         """Return y after one Gauss-Newton step to the wanted values."""
-        frame = Frame.of(self.features.gradients(y, self.k))
-        return y + frame.combined(frame.solve(self.wanted(s, which) - self.features.values(y)[:, : self.k]))
+        return self.moved(y, self.features.gradients(y, self.k), s, which)
+
+    def moved(self, y: FloatArray, gradients: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
+        """Return the same with the gradients at y."""
+        return y + least_move(gradients, self.wanted(s, which) - self.features.values(y)[:, : self.k])
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +137,8 @@ class NarrowPath:
         Local error of a step, relative to the standard deviation of the sample vector.
     max_steps : int
         Of a row in one leg, rejected ones included.
+    threads : int
+        How many parts of a batch move at once. It pays for long rows, of features whose loops are compiled.
 
     Notes
     -----
@@ -217,11 +157,11 @@ class NarrowPath:
     [[3.0, 20.0, 147.713513681227]]
     """
 
-    def __init__(self, features: Any, *, rtol: float = 1e-12, max_steps: int = 2000) -> None:
+    def __init__(self, features: Any, *, rtol: float = 1e-12, max_steps: int = 2000, threads: int = 1) -> None:
         if not hasattr(features, "gradients"):
             features = compiled_features(features if isinstance(features, FeatureSet) else FeatureSet(features))
         self.features: Features = features
-        self.rtol, self.max_steps = rtol, max_steps
+        self.rtol, self.max_steps, self.threads = rtol, max_steps, threads
 
     def on(self, grid: tuple[int, ...]) -> NarrowPath:
         """Return the path of samples on a grid, for features with filters of several dimensions."""
@@ -247,12 +187,15 @@ class NarrowPath:
         given, wanted, kept = self._checked(rows, k, targets, held)
         reached, residual = np.full((2, len(given)), np.nan)
         out = Imposed(k, np.full_like(given, np.nan), reached, residual, {}, np.zeros(len(given), dtype=np.intp))
-        parts: list[Part] = []
-        with np.errstate(all="ignore"):  # what is not finite is refused
-            for i in range(0, len(given), size := max(1, _CHUNK // given.shape[1])):
-                part = slice(i, i + size)
-                level = Level.of(self.features, k, None if kept is None else kept[part], given[part], wanted[part])
-                parts += self._follow(level, np.arange(len(given))[part], out, store)
+        size = max(1, min(_CHUNK // given.shape[1], -(-len(given) // self.threads)))
+
+        def follow(at: IntArray) -> list[Part]:
+            with np.errstate(all="ignore"):  # what is not finite is refused
+                level = Level.of(self.features, k, None if kept is None else kept[at], given[at], wanted[at])
+                return self._follow(level, at, out, store)
+
+        some = [np.arange(i, min(i + size, len(given))) for i in range(0, len(given), size)]
+        parts = [part for found in each(follow, some, self.threads) for part in found]
         return replace(out, parts=tuple(parts) if store else ())
 
     def normalize(self, rows: Any, targets: Any, *, store: bool = False) -> list[Imposed]:
@@ -289,14 +232,23 @@ class NarrowPath:
         finite = np.isfinite(level.begin).all(axis=1) & np.isfinite(gradients).all(axis=(1, 2)) & np.isfinite(targets)
         rounding = 2 * EPS * (np.abs(targets) + np.abs(gradients[:, -1] * start).mean(axis=1))
         there = finite & (np.abs(targets - begin) <= rounding)
-        critical = finite & ~there & ~Frame.of(np.where(finite[:, None, None], gradients, 0)).sound[:, -1]
+        direction, size, sound = last_direction(gradients if finite.all() else
+                                                np.where(finite[:, None, None], gradients, 0))
+        critical = finite & ~there & ~sound
+        sizes = _sizes(gradients)
+        units = np.abs(level.wanted(np.ones(len(start)), np.arange(len(start)))) + sizes * _spread(start)[:, None]
+        out.residual[places] = _gap(level, level.begin, units, slice(None))
         ends, ending = start.copy(), np.where(finite & ~there & ~critical, int(End.REACHED), int(End.STALLED))
-        out.residual[places] = self._residual(level, start)
-        stops, legs = _stops(begin, targets, np.sqrt((gradients[:, -1] ** 2).mean(axis=1)) * _spread(start))
+        stops, legs = _stops(begin, targets, sizes[:, -1] * _spread(start))
         parts = [Part(places, level, (), [], np.flatnonzero(there))]
         for leg, stop in enumerate(stops):
             going = np.flatnonzero((ending == End.REACHED) & (legs > leg))
-            parts.append(self._leg(replace(parts[0], resting=going[:0]), going, ends, ending, stop, out, store))
+            if not len(going):
+                continue
+            part = Part(places, replace(level, targets=stop) if leg == 0 else
+                        Level.of(self.features, out.k, level.held, ends.copy(), stop), (), [], going[:0])
+            slopes = part.level.speed(direction[going], size[going], sound[going], going) if leg == 0 else None
+            parts.append(self._leg(part, going, slopes, units, ends, ending, out, store))
         out.reached[places] = np.where(there, begin, self.features.values(ends)[:, out.k - 1])
         fine = there | (ending == End.REACHED)
         out.values[places[fine]] = ends[fine]
@@ -306,46 +258,45 @@ class NarrowPath:
             out.refusals[int(places[i])] = self._outcome(reason, level, int(i), out.reached[places[i]], ends[i])
         return parts
 
-    def _leg(self, part: Part, going: IntArray, ends: FloatArray, ending: NDArray[Any], stops: FloatArray, out: Imposed,
-             store: bool) -> Part:
+    def _leg(self, part: Part, going: IntArray, slopes: FloatArray | None, units: FloatArray, ends: FloatArray,
+             ending: NDArray[Any], out: Imposed, store: bool) -> Part:
         """Bring the rows `going` to their next stops."""
-        level = Level.of(self.features, out.k, part.level.held, ends.copy(), stops)
+        level = part.level
+
+        def corrected(y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
+            gradients, at = self.features.gradients(y, level.k), going[which]
+            units[at] = np.abs(level.wanted(np.ones(len(y)), at)) + _sizes(gradients) * _spread(y)[:, None]
+            return level.moved(y, gradients, s, at)
+
         path = integrate(
             lambda y, s, which: level.slope(y, s, going[which]), ends[going], rtol=self.rtol,
             scale=np.maximum(_spread(ends[going]), 64 * EPS / self.rtol * np.abs(ends[going]).max(axis=1, initial=0)),
-            after_step=lambda y, s, which: level.corrected(y, s, going[which]), max_steps=self.max_steps, store=store,
+            first_slopes=slopes, after_step=corrected, max_steps=self.max_steps, store=store,
         )
         ends[going], ending[going] = path.values, path.ending
-        corrections, gap = self._finish(level, ends, going[path.ending == End.REACHED])
+        corrections, gap = self._finish(level, ends, units, going[path.ending == End.REACHED])
         ending[going[(path.ending == End.REACHED) & ~(gap[going] <= EPS**0.5)]] = End.EXHAUSTED
         out.residual[part.rows[going]] = gap[going]
         out.steps[part.rows[going]] += path.steps + path.failed
         tape = tuple(replace(step, which=going[step.which]) for step in path.tape)
-        return replace(part, level=level, tape=tape, corrections=corrections)
+        return replace(part, tape=tape, corrections=corrections)
 
-    def _finish(self, level: Level, ends: FloatArray, left: IntArray) -> tuple[Corrections, FloatArray]:
+    def _finish(self, level: Level, ends: FloatArray, units: FloatArray, left: IntArray
+                ) -> tuple[Corrections, FloatArray]:
         """Correct the rows `left` of `ends` as long as that helps; return what was corrected, and all residuals."""
         made = []
-        gap = self._residual(level, ends)
+        gap = _gap(level, self.features.values(ends), units, slice(None))
         for _ in range(_MOST_CORRECTIONS):
-            left = left[gap[left] > 0]
+            left = left[gap[left] > _ROUNDING]
             if not len(left):
                 break
-            trial = ends.copy()
-            trial[left] = level.corrected(ends[left], np.ones(len(left)), left)
-            new = self._residual(level, trial)
-            left = left[new[left] < gap[left]]
+            trial = level.corrected(ends[left], np.ones(len(left)), left)
+            new = _gap(level, self.features.values(trial), units, left)
+            helps = new < gap[left]
+            left = left[helps]
             made.append((left, ends[left]))
-            ends[left], gap[left] = trial[left], new[left]
+            ends[left], gap[left] = trial[helps], new[helps]
         return made, gap
-
-    def _residual(self, level: Level, y: FloatArray) -> FloatArray:
-        """Return the largest distance of a feature from where it should be, in its own units."""
-        wanted = level.wanted(np.ones(len(y)), np.arange(len(y)))
-        gradients = self.features.gradients(y, level.k)
-        units = np.abs(wanted) + np.sqrt((gradients**2).mean(axis=2)) * _spread(y)[:, None]
-        gap = np.abs(wanted - self.features.values(y)[:, : level.k])
-        return np.asarray(np.where(gap > 0, gap / units, gap).max(axis=1))
 
     def _outcome(self, reason: str, level: Level, i: int, reached: float, end: FloatArray) -> Outcome:
         name, target, begin = self.features.names[level.k - 1], level.targets[i], level.begin[i]
@@ -365,6 +316,18 @@ class NarrowPath:
                "where it becomes singular or leaves the domain of the features")
         return Outcome(False, reason, f"{name} came to {reached:.6g}, {why}; {target:.6g} was asked for; ask for a "
                        "value that is attained, or perturb ties")
+
+
+def _sizes(gradients: FloatArray) -> FloatArray:
+    """Return the root mean squares of gradients (R, k, N)."""
+    return np.asarray(np.sqrt(np.vecdot(gradients, gradients) / gradients.shape[-1]))
+
+
+def _gap(level: Level, values: FloatArray, units: FloatArray, which: Any) -> FloatArray:
+    """Return the largest distance of the first features of some rows from where they should be, in units of theirs."""
+    at = np.arange(len(level.targets))[which]
+    gap = np.abs(level.wanted(np.ones(len(at)), at) - values[:, : level.k])
+    return np.asarray(np.where(gap > 0, gap / units[at], gap).max(axis=1))
 
 
 def _spread(rows: FloatArray) -> FloatArray:

@@ -162,6 +162,7 @@ def integrate(
     rtol: float = 1e-11,
     scale: FloatArray | None = None,
     first_step: FloatArray | None = None,
+    first_slopes: FloatArray | None = None,
     after_step: AfterStep | None = None,
     is_over: IsOver | None = None,
     smallest: float = 2.0**-40,
@@ -182,6 +183,8 @@ def integrate(
         Size of each row; by default its standard deviation, the root mean square for a constant row.
     first_step : array (R,), optional
         By default as far as the row moves by half of its scale.
+    first_slopes : array (R, N), optional
+        What `rhs` is at the start, where it is known already.
     after_step : callable, optional
         ``after_step(values, s, which) -> values``, applied to every accepted point.
     is_over : callable, optional
@@ -215,24 +218,27 @@ def integrate(
     tape: list[Step] = []
     with np.errstate(all="ignore"):  # what overflows is a failed step
         for which in _chunks(*start.shape):
-            h = _first_steps(rhs, start, size, which) if first_step is None else np.minimum(first_step[which], 1.0)
-            _follow(rhs, path, which, h, size * rtol, after_step, is_over, smallest, max_steps,
+            slope = rhs(start[which], np.zeros(len(which)), which) if first_slopes is None else first_slopes[which]
+            h = _first_steps(slope, size[which]) if first_step is None else np.minimum(first_step[which], 1.0)
+            _follow(rhs, path, which, h, slope, size * rtol, after_step, is_over, smallest, max_steps,
                     tape if store else None)
     return Path(path.values, path.reached, path.ending, path.steps, path.failed, tuple(tape))
 
 
 def _follow(
-    rhs: Rhs, path: Path, which: IntArray, h: FloatArray, allowed: FloatArray, after_step: AfterStep | None,
-    is_over: IsOver | None, smallest: float, max_steps: int, tape: list[Step] | None,
+    rhs: Rhs, path: Path, which: IntArray, h: FloatArray, slope: FloatArray, allowed: FloatArray,
+    after_step: AfterStep | None, is_over: IsOver | None, smallest: float, max_steps: int, tape: list[Step] | None,
 ) -> None:
     """Step the rows `which` of `path` until none is left on its way."""
     y, s, allowed = path.values[which], path.reached[which], allowed[which]
     steps, failed = np.zeros((2, len(which)), dtype=np.intp)
-    slopes, is_new = np.empty((len(STAGES), *y.shape)), np.ones(len(which), dtype=np.bool_)
+    slopes, is_new = np.empty((len(STAGES), *y.shape)), np.zeros(len(which), dtype=np.bool_)
+    slopes[_ZEROTH] = slope
     while len(which):
         is_last = s + _LAST * h >= 1
         h = np.where(is_last, 1 - s, h)
-        slopes[_ZEROTH, is_new] = rhs(*_some(is_new, y, s, which))
+        if is_new.any():
+            slopes[_ZEROTH, is_new] = rhs(*_some(is_new, y, s, which))
         for i, sums in enumerate(_STAGE_SUMS, 1):
             slopes[i if i > _ZEROTH else _ZEROTH - i] = rhs(_moved(y, h, slopes, sums), s + NODES[i] * h, which)
         error = _error(slopes, h) / allowed
@@ -381,10 +387,9 @@ def _size(rows: FloatArray) -> FloatArray:
     return size
 
 
-def _first_steps(rhs: Rhs, start: FloatArray, size: FloatArray, which: IntArray) -> FloatArray:
-    slope = rhs(start[which], np.zeros(len(which)), which)
+def _first_steps(slope: FloatArray, size: FloatArray) -> FloatArray:
     speed = np.sqrt(np.vecdot(slope, slope) / slope.shape[1])
-    h = 0.5 * size[which] / speed
+    h = 0.5 * size / speed
     first: FloatArray = np.where(np.isfinite(h), np.minimum(h, 1.0), np.where(speed == 0, 1.0, 2.0**-20))
     return first
 

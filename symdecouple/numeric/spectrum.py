@@ -28,6 +28,7 @@ from symdecouple.numeric.columns import Coarse, Columns
 __all__ = ["Bands", "Grid", "Spectrum"]
 
 EPS = float(np.finfo(np.float64).eps)
+_MODEST = 128  # exponents of signals whose powers and products are far from the ends of the range of floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ class Bands(Columns):
         for axis in self.folded:
             half = _first_half(half, axis)
         self.lattice = half.shape[1:]
-        super().__init__(half.reshape(len(half), -1))
+        super().__init__(half.reshape(len(half), -1), self.lattice)
         self.at_zero = self.columns[:, 0].copy()
 
     @cached_property
@@ -124,7 +125,7 @@ class Bands(Columns):
         """The same features on fewer frequencies, where sums over both agree almost."""
         if len(self.folded) < len(self.lattice) - 1 and any(n > 2 for n in self.grid.shape[:-1]):
             return None
-        return Coarse.of(self.columns, self.lattice, self.grid.shape)
+        return Coarse.of(self, self.lattice, self.grid.shape)
 
     def fold(self, power: FloatArray) -> FloatArray:
         """Add up power (R, *half) over the frequencies that are not told apart: (R, n)."""
@@ -163,7 +164,7 @@ class Spectrum:
     transforms : complex array (R, *half)
         Of x/2^e; with a mean imposed, of x - Mean(x).
     exponents : int array (R,)
-        e.
+        e, 0 for signals of ordinary size.
     shares : array (R, n)
         Power at the frequencies that are told apart, over the sum of all; 0 where it is rounding.
     log_power : array (R,)
@@ -185,7 +186,8 @@ class Spectrum:
         """
         grid, size = bands.grid, bands.grid.size
         exponents = np.frexp(np.maximum(rows.max(axis=1), -rows.min(axis=1)))[1]
-        scaled = np.ldexp(rows, -exponents[:, None])
+        exponents[np.abs(exponents) <= _MODEST] = 0
+        scaled = _scaled(rows, -exponents, copy=centred)
         means = None
         ceiling = np.zeros(len(rows))
         if centred:
@@ -211,7 +213,14 @@ class Spectrum:
     def times(self, rows: Any, factors: FloatArray, units: int = 1) -> FloatArray:
         """Multiply the transforms of some rows by factors (R, n), and return signals (R, N) times 2^(units e)."""
         back = self.bands.grid.inverse(self.transforms[rows] * self.bands.unfold(factors))
-        return np.asarray(np.ldexp(back, units * self.exponents[rows][:, None]))
+        return _scaled(back, units * self.exponents[rows])
+
+
+def _scaled(rows: FloatArray, exponents: NDArray[np.intc], copy: bool = False) -> FloatArray:
+    """Return rows times 2^exponents; `ldexp` costs as much as a transform, so not where there is nothing to do."""
+    if exponents.any():
+        return np.asarray(np.ldexp(rows, exponents[:, None]))
+    return rows.copy() if copy else rows
 
 
 def _first_half(array: Any, axis: int) -> Any:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from symdecouple.decoupling.perturbing import Perturbation, as_perturbation
-from symdecouple.decoupling.plan import Plan, decouple
+from symdecouple.decoupling.plan import decouple
 from symdecouple.errors import InvalidInput, PerturbedWarning, Refused, RefusalWarning
 from symdecouple.families.bank import FilterBank
 from symdecouple.families.moments import raw_moments
@@ -37,7 +37,7 @@ def mostly_zeros() -> np.ndarray:
     return image
 
 
-@pytest.mark.parametrize("sample", [TIED, [0, 1] * 8, mostly_zeros()], ids=["tied", "two-valued", "zeros"])
+@pytest.mark.parametrize("sample", [TIED, [0, 0, 0, 1] * 4, mostly_zeros()], ids=["tied", "two-valued", "zeros"])
 def test_ties_are_cured_by_the_ramp(sample: list[float]) -> None:
     _, (before,) = decouple(raw_moments(4)).normalize(sample, on_refusal="return")
     values, (outcome,) = MOMENTS.normalize(sample, on_refusal="return")
@@ -91,7 +91,7 @@ def test_a_constant_of_integers_has_a_step_and_one_of_floats_has_none() -> None:
 
 
 def test_only_refused_rows_are_touched() -> None:
-    rows = np.array([FINE, TIED, [2.0, 3, 5, 8, 1, 1], [0.0, 1, 0, 1, 0, 1]])
+    rows = np.array([FINE, TIED, [2.0, 3, 5, 8, 1, 1], [0.0, 1, 0, 1, 0, 0]])
     plain, before = decouple(raw_moments(4)).transform(rows, on_refusal="return")
     values, after = MOMENTS.transform(rows, on_refusal="return")
     fine = [r for r, outcome in enumerate(before) if outcome.ok]
@@ -150,11 +150,9 @@ def test_seeds_are_reproducible() -> None:
 
 
 def test_a_refusal_that_stays_keeps_its_reason_and_tells_both() -> None:
-    ramp = decouple(second_order_moments(BANK), perturb="ramp")   # two values at two ends of a wave stay two frequencies
     plan = decouple([*raw_moments(3)], [0, 1, 5], perturb="ramp")
     _, (before,) = decouple([*raw_moments(3)], [0, 1, 5]).normalize(FINE, 3, on_refusal="return")
     values, (outcome,) = plan.normalize(FINE, 3, on_refusal="return")
-    assert isinstance(ramp, Plan)
     assert not outcome.ok and outcome.reason == before.reason
     assert outcome.detail.startswith(before.detail) and "; perturbed: " in outcome.detail
     assert np.isnan(values).all()
@@ -185,7 +183,7 @@ def test_gradients_of_energies_at_a_perturbed_sample() -> None:
     perturbed = spectral_perturbation(np.full(12, 4)).values
     plan = decouple(second_order_moments(BANK))
     for j in range(3):
-        assert check_gradient(lambda y, j=j: plan.transform(y)[j], gradients[j], perturbed).largest < 1e-5
+        assert check_gradient(lambda y, j=j: plan.transform(y)[j], perturbed, gradients[j]).agrees
 
 
 def test_many_digits() -> None:

@@ -1,0 +1,65 @@
+"""What all certificates have: a subject, and an audit that recomputes every claim about it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from sympy import Expr, latex
+
+from symdecouple.calculus.subject import Subject
+from symdecouple.errors import SymdecoupleError
+from symdecouple.verdict import Check, Status
+
+__all__ = ["Claim", "combination", "combination_latex"]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What all certificates have: a subject, and an audit that recomputes every claim about it."""
+
+    subject: Subject
+
+    kind: ClassVar[str] = ""
+    answers: ClassVar[tuple[str, Status]]
+
+    def audit(self) -> tuple[Check, ...]:
+        """Recompute every claim of the certificate, each by a route of its own, and report on each."""
+        rng = random.Random()
+        try:
+            checks = iter(self._checks(rng))
+            size = next(checks)
+            return (size, *checks) if size.passed else (size,)
+        except (SymdecoupleError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
+            return (Check("well-formed", False, f"{type(error).__name__}: {error}"),)
+
+    def verify(self) -> bool:
+        """Return True iff every claim was recomputed and holds; a few hundredths of a second to a few seconds."""
+        checks = self.audit()
+        return bool(checks) and all(check.passed for check in checks)
+
+    def _checks(self, rng: random.Random) -> Iterable[Check]:
+        raise NotImplementedError
+
+    def _head(self) -> dict[str, Any]:
+        return {"certificate": self.kind, "subject": self.subject.to_dict()}
+
+
+def combination(weights: Iterable[Expr], written: Callable[[Expr], str] = str, open_: str = "(", close: str = ")",
+                 field: str = " v{}") -> str:
+    """Return sum_k weights[k] v_k as text."""
+    text = ""
+    for k, c in enumerate(weights, 1):
+        if c != 0:
+            minus = c.could_extract_minus_sign()
+            size = -c if minus else c
+            factor = "" if size == 1 else f"{open_}{written(size)}{close}" if size.is_Add else written(size)
+            text += (" - " if minus else " + ") + (factor + field.format(k)).lstrip()
+    return "-" + text[3:] if text.startswith(" - ") else text[3:] or "0"
+
+
+def combination_latex(weights: Iterable[Expr]) -> str:
+    """Return sum_k weights[k] v_k as LaTeX."""
+    return combination(weights, latex, r"\left(", r"\right)", r"\, v_{{{}}}")

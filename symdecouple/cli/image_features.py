@@ -1,0 +1,91 @@
+"""Features of pictures and signals by short names: ``moments:4,energies`` to one nested set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.errors import InvalidInput
+from symdecouple.families.moments import raw_moments
+from symdecouple.families.quadratic import second_order_moments
+from symdecouple.families.tils import tils
+from symdecouple.language.feature_set import FeatureSet
+from symdecouple.numeric.coordinate_rows import compiled_features
+
+__all__ = ["Listed", "listed_features"]
+
+_MOST_MOMENTS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Features that a list of names stands for.
+
+    Attributes
+    ----------
+    features : FeatureSet
+    names : tuple of str
+    """
+
+    features: FeatureSet
+    names: tuple[str, ...]
+
+    def axis(self, ndim: int) -> tuple[int, ...]:
+        """The sample axes: all of them, for features without filters too."""
+        return tuple(range(ndim))
+
+    def values(self, sample: NDArray[np.float64]) -> list[float]:
+        """The features of a sample as they are, not decoupled."""
+        rows: Any = compiled_features(self.features)
+        if self.features.filter_ndim is not None:
+            rows = rows.on(sample.shape)
+        return [float(v) for v in rows.values(sample.reshape(1, -1))[0]]
+
+
+def listed_features(text: str, ndim: int) -> Listed:
+    """Return the features of a list such as ``moments:4,energies``, each decoupled from those before it.
+
+    ``moments:K`` are the raw moments up to order K: their nested spans, and so what is decoupled, are those of mean,
+    variance and standardized moments. ``energies`` are those of the bands of the TILs. Their sum is the second moment
+    (up to a factor): after moments:2 the low band is left out, before moments the mean comes first, since the low band
+    has a gain at frequency zero, and the second moment is left out.
+
+    Parameters
+    ----------
+    text : str
+    ndim : int
+        Axes of a sample.
+
+    Raises
+    ------
+    InvalidInput
+
+    Examples
+    --------
+    >>> listed_features("moments:3, energies", 1).names
+    ('mean(x)', 'mean(x^2)', 'mean(x^3)', 'energy m', 'energy h')
+    >>> listed_features("energies, moments:3", 1).names
+    ('mean(x)', 'energy l', 'energy m', 'energy h', 'mean(x^3)')
+    """
+    kinds = [part.strip().lower() for part in text.split(",")]
+    known = {"energies": 0}
+    for kind in kinds:
+        name, colon, order = kind.partition(":")
+        if name == "moments" and colon and order.strip().isdecimal() and len(order) < 4 and (
+                1 <= int(order) <= _MOST_MOMENTS):
+            known[kind] = int(order)
+    if not kinds or any(kind not in known for kind in kinds) or len({k.partition(":")[0] for k in kinds}) < len(kinds):
+        raise InvalidInput(f"--features {text[:60]!r}: moments:K with K from 1 to {_MOST_MOMENTS}, energies, or both in "
+                           "either order are expected, such as moments:4,energies")
+    order = max(known[kind] for kind in kinds)
+    moments = list(raw_moments(max(order, 1)))
+    first = moments if kinds[0] != "energies" else moments[:1]
+    bank = tils(ndim, low=len(first) < 2)
+    energies = list(second_order_moments(bank)) if "energies" in kinds else []
+    rest = moments[2:] if kinds[0] == "energies" else []
+    names = [f"mean(x^{k})" if k > 1 else "mean(x)" for k in range(1, len(moments) + 1)]
+    bands = [f"energy {name}" for name in bank.names] if energies else []
+    return Listed(FeatureSet([*first, *energies, *rest]), (*names[: len(first)], *bands, *names[2:][: len(rest)]))

@@ -1,0 +1,200 @@
+"""Loops over many fields of one sample that `jit` compiles: their inner products, and projections by these.
+
+A matrix product does the same, but what lies around it is dozens of calls on rows of a few thousand numbers, which two
+threads cannot make at once, and its own threads wait for each other. Columns are treated one like the other: entries
+that are tied in all fields stay tied.
+"""
+
+from __future__ import annotations
+
+from symdecouple.numeric.batch import FloatArray
+
+__all__ = ["FAST", "last_direction", "least_move"]
+
+FAST = ("_products_of_four", "_inner")  # sums in any order
+
+_BLOCK = 1024  # columns that stay in the first cache, a few fields at a time
+
+
+def last_direction(fields: FloatArray, sure: float, factor: FloatArray, lengths: FloatArray, shares: FloatArray,
+                   rest: FloatArray) -> float:
+    """Write the part of the last field across the others to `rest`, at length 1; return its length, 0 if not sure.
+
+    `factor` is (m, m), `lengths` and `shares` are (m,), m a multiple of 4 from the number of fields on.
+    """
+    last = len(fields) - 1
+    if not _factored(fields, last, sure, factor, lengths):
+        return 0.0
+    length = lengths[last]
+    for j in range(last):
+        shares[j] = factor[last, j]
+    for m in range(len(rest)):
+        rest[m] = fields[last, m] / length
+    for sweep in range(2):
+        if sweep:
+            for j in range(last):
+                shares[j] = _inner(fields[j], rest) / lengths[j]
+        _solve(factor, last, shares)
+        for j in range(last):
+            shares[j] = -shares[j] / lengths[j]
+        _add(fields, last, shares, rest)
+    left: float = _inner(rest, rest) ** 0.5
+    if not left > sure:
+        return 0.0
+    for m in range(len(rest)):
+        rest[m] /= left
+    return left * length
+
+
+def least_move(fields: FloatArray, sure: float, gaps: FloatArray, factor: FloatArray, lengths: FloatArray,
+               shares: FloatArray, move: FloatArray) -> bool:
+    """Write the shortest vector whose products with the fields are `gaps` to `move`; return whether it is sure."""
+    count = len(fields)
+    if not _factored(fields, count, sure, factor, lengths):
+        return False
+    for j in range(count):
+        shares[j] = gaps[j] / lengths[j]
+    _solve(factor, count, shares)
+    for j in range(count):
+        shares[j] /= lengths[j]
+    for m in range(len(move)):
+        move[m] = 0.0
+    _add(fields, count, shares, move)
+    return True
+
+
+def _factored(fields: FloatArray, count: int, sure: float, factor: FloatArray, lengths: FloatArray) -> bool:
+    """Write L of the normalized inner products of the first `count` fields; rows after them stay products.
+
+    False where a field is zero or not finite, or L is nearly singular.
+    """
+    _products(fields, factor)
+    for j in range(len(fields)):
+        lengths[j] = factor[j, j] ** 0.5
+        if not 0.0 < lengths[j] < 1e300:
+            return False
+    for i in range(len(fields)):
+        for j in range(i + 1):
+            factor[i, j] /= lengths[i] * lengths[j]
+    for i in range(count):
+        for j in range(i + 1):
+            left = factor[i, j]
+            for m in range(j):
+                left -= factor[i, m] * factor[j, m]
+            if j < i:
+                factor[i, j] = left / factor[j, j]
+            elif left > sure * sure:
+                factor[i, i] = left**0.5
+            else:
+                return False
+    return True
+
+
+def _solve(factor: FloatArray, count: int, shares: FloatArray) -> None:
+    """Put the solution of L L' c = shares in their place."""
+    for i in range(count):
+        left = shares[i]
+        for j in range(i):
+            left -= factor[i, j] * shares[j]
+        shares[i] = left / factor[i, i]
+    for i in range(count - 1, -1, -1):
+        left = shares[i]
+        for j in range(i + 1, count):
+            left -= factor[j, i] * shares[j]
+        shares[i] = left / factor[i, i]
+
+
+def _products(fields: FloatArray, out: FloatArray) -> None:
+    """Write the inner products of fields (k, N), the lower triangle of them in blocks of four times four.
+
+    A block that would leave the fields has the last one again.
+    """
+    count, n = fields.shape
+    for i in range(len(out)):
+        for j in range(len(out)):
+            out[i, j] = 0.0
+    last = count - 1
+    for begin in range(0, n, _BLOCK):
+        end = min(n, begin + _BLOCK)
+        for i in range(0, count, 4):
+            for j in range(0, i + 1, 4):
+                _products_of_four(
+                    fields[i, begin:end], fields[min(i + 1, last), begin:end], fields[min(i + 2, last), begin:end],
+                    fields[min(i + 3, last), begin:end], fields[j, begin:end], fields[min(j + 1, last), begin:end],
+                    fields[min(j + 2, last), begin:end], fields[min(j + 3, last), begin:end],
+                    out[i : i + 4, j : j + 4])
+
+
+def _products_of_four(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray, e: FloatArray, f: FloatArray,
+                      g: FloatArray, h: FloatArray, out: FloatArray) -> None:
+    """Add the products of (a, b, c, d) and (e, f, g, h): sixteen sums in registers for eight numbers from memory."""
+    ae = be = ce = de = af = bf = cf = df = ag = bg = cg = dg = ah = bh = ch = dh = 0.0
+    for m in range(len(a)):
+        one, two, three, four = a[m], b[m], c[m], d[m]
+        other = e[m]
+        ae += one * other
+        be += two * other
+        ce += three * other
+        de += four * other
+        other = f[m]
+        af += one * other
+        bf += two * other
+        cf += three * other
+        df += four * other
+        other = g[m]
+        ag += one * other
+        bg += two * other
+        cg += three * other
+        dg += four * other
+        other = h[m]
+        ah += one * other
+        bh += two * other
+        ch += three * other
+        dh += four * other
+    out[0, 0] += ae
+    out[1, 0] += be
+    out[2, 0] += ce
+    out[3, 0] += de
+    out[0, 1] += af
+    out[1, 1] += bf
+    out[2, 1] += cf
+    out[3, 1] += df
+    out[0, 2] += ag
+    out[1, 2] += bg
+    out[2, 2] += cg
+    out[3, 2] += dg
+    out[0, 3] += ah
+    out[1, 3] += bh
+    out[2, 3] += ch
+    out[3, 3] += dh
+
+
+def _inner(one: FloatArray, other: FloatArray) -> float:
+    total = 0.0
+    for m in range(len(one)):
+        total += one[m] * other[m]
+    return total
+
+
+def _add(fields: FloatArray, count: int, shares: FloatArray, out: FloatArray) -> None:
+    """Add the sum of share times field, four fields a sweep over a block."""
+    n = len(out)
+    for begin in range(0, n, _BLOCK):
+        here = out[begin : min(n, begin + _BLOCK)]
+        whole = count - count % 4
+        for j in range(0, whole, 4):
+            _add_four(fields[j, begin:], fields[j + 1, begin:], fields[j + 2, begin:], fields[j + 3, begin:],
+                      shares[j], shares[j + 1], shares[j + 2], shares[j + 3], here)
+        for j in range(whole, count):
+            _add_one(fields[j, begin:], shares[j], here)
+
+
+def _add_four(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray, one: float, two: float, three: float,
+              four: float, out: FloatArray) -> None:
+    for m in range(len(out)):
+        out[m] += one * a[m] + two * b[m] + three * c[m] + four * d[m]
+
+
+def _add_one(a: FloatArray, one: float, out: FloatArray) -> None:
+    for m in range(len(out)):
+        out[m] += one * a[m]

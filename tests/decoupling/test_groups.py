@@ -1,0 +1,158 @@
+"""Groups of features that are normalized together (Algorithm 4): one level, in any order inside."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from symdecouple.decoupling.plan import decouple
+from symdecouple.errors import InvalidInput, NoClosedForm, SymdecoupleError
+from symdecouple.families.bank import FilterBank
+from symdecouple.families.filter_moments import filter_moments
+from symdecouple.families.quadratic import recognize_quadratic
+from symdecouple.language.feature_set import FeatureSet, Group
+from symdecouple.language.filters import Filter
+from symdecouple.language.mean import Mean
+from symdecouple.language.sample import x
+from symdecouple.language.statistics import variance
+from symdecouple.numeric.adjoint import check_gradient
+
+BANK = FilterBank([[1, 1, 1], [-1, 0, 1], [-1, 2, -1]], names="lmh")
+L, M, H = (Mean(h(x) ** 2) for h in BANK)
+WIDE = Mean(Filter([1, 2, 4, 0, 3])(x) ** 2)  # independent of the three
+SIGNAL = np.random.default_rng(5).gamma(2.0, size=24)
+ORDERS = list(permutations(range(3)))
+
+
+def grouped(*inner, before=(), after=(), **options):
+    return decouple(FeatureSet([*before, Group(*inner), *after]), **options)
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=lambda order: "".join("lmh"[i] for i in order))
+def test_energies_in_any_order_give_one_normalization(order: tuple[int, ...]) -> None:
+    inner = [(L, M, H)[i] for i in order]
+    after = [WIDE]
+    plan = grouped(*inner, after=after)
+    reached = plan.normalize(SIGNAL)
+    np.testing.assert_allclose(reached, grouped(L, M, H, after=after).normalize(SIGNAL), rtol=0, atol=1e-11)
+    np.testing.assert_allclose([np.mean(h.apply(reached) ** 2) for h in BANK], [3, 2, 6], rtol=1e-11)
+    values = plan.transform(SIGNAL)
+    own = np.array([np.mean(h.apply(SIGNAL) ** 2) for h in BANK])
+    np.testing.assert_allclose(values[:3], own[list(order)], rtol=1e-12)  # not decoupled from each other
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=lambda order: "".join(str(i + 1) for i in order))
+def test_moments_in_any_order_give_one_normalization(order: tuple[int, ...]) -> None:
+    inner = [Mean(x ** (i + 1)) for i in order]
+    plan = grouped(*inner, after=[Mean(x**4)])
+    reached = plan.normalize(SIGNAL)
+    np.testing.assert_allclose([np.mean(reached**k) for k in (1, 2, 3)], [0, 1, 0], rtol=0, atol=1e-10)
+    nested = decouple([Mean(x**k) for k in (1, 2, 3, 4)])
+    np.testing.assert_allclose(reached, nested.normalize(SIGNAL), rtol=0, atol=1e-9)
+    values = plan.transform(SIGNAL)
+    np.testing.assert_allclose(values[:3], [np.mean(SIGNAL ** (i + 1)) for i in order], rtol=1e-12)
+    np.testing.assert_allclose(values[3], nested.transform(SIGNAL)[3], rtol=1e-9)
+
+
+@pytest.mark.parametrize("path", ["auto", "narrow"])
+def test_the_feature_after_a_group_is_that_after_single_levels(path: str) -> None:
+    single = decouple([L, M, H, WIDE], path=path)
+    group = grouped(L, M, H, after=[WIDE], path=path)
+    np.testing.assert_allclose(group.transform(SIGNAL)[3], single.transform(SIGNAL)[3], rtol=1e-8)
+    np.testing.assert_allclose(group.gradients(SIGNAL)[3], single.gradients(SIGNAL)[3], rtol=0, atol=1e-7)
+
+
+def test_between_single_features() -> None:
+    features = [Mean(x), variance(), L, M, H]
+    single = decouple(features)
+    plan = decouple(FeatureSet([Mean(x), Group(variance(), L), M, H]))
+    a, b = plan.transform(SIGNAL), single.transform(SIGNAL)
+    np.testing.assert_allclose(a[[0, 1, 3, 4]], b[[0, 1, 3, 4]], rtol=1e-10)
+    centred = SIGNAL - SIGNAL.mean()
+    np.testing.assert_allclose(a[2], np.mean(BANK["l"].apply(centred) ** 2), rtol=1e-12)  # at level 1, not 2
+    assert abs(a[2] - b[2]) > 0.1
+
+
+def test_columns_of_a_group_are_not_mutually_decoupled_but_from_the_others() -> None:
+    plan = decouple(FeatureSet([L, Group(M, H), WIDE]))
+    gradients = plan.gradients(SIGNAL)
+    units = gradients / np.linalg.norm(gradients, axis=1, keepdims=True)
+    cosines = units @ units.T
+    assert abs(cosines[1, 2]) > 0.01
+    np.testing.assert_allclose(cosines[0, 1:], 0, atol=1e-12)
+    single = decouple([L, M, H, WIDE])
+    for column, (features, j) in enumerate([([L, M], 1), ([L, H], 1)], 1):
+        np.testing.assert_allclose(plan.transform(SIGNAL)[column], decouple(features).transform(SIGNAL)[j], rtol=1e-11)
+    for j in range(4):
+        assert check_gradient(lambda y, j=j: plan.transform(y)[j], SIGNAL, gradients[j]).agrees
+    np.testing.assert_allclose(plan.transform(SIGNAL)[3], single.transform(SIGNAL)[3], rtol=1e-10)
+
+
+def test_recognition_sees_the_features_through_groups() -> None:
+    found = recognize_quadratic(FeatureSet([Mean(x), Group(L, M), H]))
+    single = recognize_quadratic(FeatureSet([Mean(x), L, M, H]))
+    assert found is not None and len(found) == 4
+    np.testing.assert_array_equal(found.weights((12,)), single.weights((12,)))
+
+
+def test_a_round_trip() -> None:
+    plan = decouple(FeatureSet([L, Group(M, H), WIDE]))
+    back = plan.denormalize(plan.normalize(SIGNAL), plan.transform(SIGNAL))
+    np.testing.assert_allclose(back, SIGNAL, rtol=0, atol=1e-10)
+
+
+def test_images_and_batches() -> None:
+    images = np.random.default_rng(6).normal(size=(2, 6, 8))
+    bank = FilterBank([[[1, 2, 0]], [[1], [-1], [2]], [[0, 1, 0], [3, -1, 1], [0, 0, 1]]])
+    one, two, three = (Mean(h(x) ** 2) for h in bank)
+    group, single = decouple(FeatureSet([Group(one, two), three])), decouple([one, two, three])
+    np.testing.assert_allclose(group.transform(images)[:, 2], single.transform(images)[:, 2], rtol=1e-10)
+    np.testing.assert_allclose(group.transform(images)[1], group.transform(images[1]), rtol=1e-14)
+
+
+def test_a_group_beyond_the_energies_takes_the_narrow_path() -> None:
+    moments = filter_moments(FilterBank([[-1, 0, 1], [-1, 2, -1]]), [2, 3])
+    plan = decouple(FeatureSet([moments[0], moments[1], Group(moments[2], moments[3]), Mean(x**4)]))
+    single = decouple([*moments, Mean(x**4)])
+    a, b = plan.transform(SIGNAL), single.transform(SIGNAL)
+    np.testing.assert_allclose(a[[0, 1, 2, 4]], b[[0, 1, 2, 4]], rtol=1e-6)
+    third, fourth = (Mean(h(x) ** 3) for h in FilterBank([[-1, 0, 1], [-1, 2, -1]]))
+    assert abs(a[3] - b[3]) > 1e-6  # the fourth at the level of the third
+    swapped = decouple(FeatureSet([moments[0], moments[1], Group(fourth, third), Mean(x**4)])).transform(SIGNAL)
+    np.testing.assert_allclose(swapped[[0, 1, 2, 3]], a[[0, 1, 3, 2]], rtol=1e-9)
+
+
+@pytest.mark.parametrize("method", ["normalize", "denormalize", "normalizer"])
+def test_no_level_ends_inside_a_group(method: str) -> None:
+    plan = decouple(FeatureSet([L, Group(M, H), WIDE]))
+    arguments = {"normalize": (SIGNAL, 2), "denormalize": (SIGNAL, np.ones(4), 2), "normalizer": (2,)}[method]
+    with pytest.raises(InvalidInput, match="level 2 is inside a group of features.*levels are 1, 3, 4"):
+        getattr(plan, method)(*arguments)
+
+
+def test_explanations_have_one_level_a_group() -> None:
+    plan = decouple(FeatureSet([L, Group(M, H), WIDE]))
+    notes = plan.explain().notes
+    assert [note.level for note in notes] == [1, 3, 4]
+    assert [len(note.features) for note in notes] == [1, 2, 1]
+    assert notes[1].method == "spectral"
+
+
+def test_verdicts_are_asked_of_whole_groups() -> None:
+    plan = decouple(FeatureSet([Group(L, M), H]))
+    assert plan.verdicts.original[3].status.name == "PROVED"
+    assert plan.verdicts.exact == 3 or plan.verdicts.exact == 2
+
+
+def test_a_group_that_is_out_of_reach_is_refused_by_name() -> None:
+    plan = decouple(FeatureSet([Group(L, M), H]))
+    values, (outcome,) = plan.transform(np.full(12, 3.0), on_refusal="return")
+    assert not outcome.ok and outcome.reason
+    assert np.isfinite(values[:2]).all() and np.isnan(values[2])
+
+
+def test_a_single_feature_is_no_group() -> None:
+    with pytest.raises(SymdecoupleError):
+        Group()
+    with pytest.raises(NoClosedForm):
+        decouple(FeatureSet([Group(Mean(x), Mean(x**3)), Mean(x**2)]), path="parallel").transform(SIGNAL)
