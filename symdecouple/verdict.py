@@ -87,7 +87,7 @@ class Verdict:
     reason : str
         Why: one sentence.
     evidence : tuple of str
-        Numeric findings of an UNDECIDED verdict.
+        Numeric findings of an UNDECIDED verdict, or about the spectrum of the sample that C1 is decided at.
     independence : Verdict or None
         The C1 verdict that a C2 verdict rests on.
     vacuous : bool

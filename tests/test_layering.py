@@ -50,7 +50,7 @@ ORDER = {
     "decoupling": (
         "white_noise coordinate_reference reference attainability motion leaf orbit nested concatenated routes "
         "moment_route energy_route narrow_route nesting modified modified_energies implicit refutation scenario inner_order choice "
-        "application explanation precise perturbing running report plan transfer storage"
+        "application explanation precise perturbing checkpoint running report plan transfer storage"
     ),
     "analysis": (
         "deviations deviation_tables gradient_directions orthogonality critical_points planner populations "

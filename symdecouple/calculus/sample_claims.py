@@ -135,7 +135,8 @@ class DependenceAt(AtSample):
         size = len(self.subject)
         if not self.relations:
             most = most_independent(self.subject, self.sample)
-            yield Check("more gradients than values", size > most, f"{size} > {most}")
+            yield Check("more gradients than values", size > most and not self.columns and not self.rows,
+                        f"{size} > {most}")
             return
         others = [k for k in range(1, size + 1) if k not in self.columns]
         yield Check("one relation for each dependent gradient", len(self.relations) == len(others) and all(

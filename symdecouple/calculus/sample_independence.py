@@ -85,6 +85,9 @@ def _decide(subject: Subject, sample: Sample, shape: tuple[int, ...], clock: Bud
         what = "coordinates" if most == len(sample) else f"value{'s' * (most > 1)} that the sample takes"
         return {"status": Status.REFUTED, "certificate": DependenceAt(subject, sample, shape, (), (), ()),
                 "reason": f"{len(subject)} gradients are functions of {most} {what}"}
+    if not fields:
+        return {"status": Status.UNDECIDED,
+                "reason": "a gradient is neither rational at this sample nor enclosed by intervals"}
     return {"status": Status.UNDECIDED, "evidence": _smallest(fields, DIGITS[-1]),
             "reason": "the gradients are not rational at this sample, and no minor was enclosed away from zero"}
 
@@ -134,8 +137,6 @@ def _enclosed(fields: list[list[Any]], world: World) -> tuple[int, ...] | None:
 
 def _smallest(fields: list[list[Any]], digits: int | None) -> tuple[str, ...]:
     """Describe how far the gradients, each with length 1, are from being dependent."""
-    if not fields:
-        return ()
     with mpmath.workdps(digits or 15):
         columns = [mpmath.matrix([mpmath.mpf(v.mid._mpi_[0]) for v in field]) for field in fields]
         lengths = [mpmath.norm(column) for column in columns]

@@ -110,7 +110,7 @@ def fields_at(subject: Subject, sample: Sequence[Fraction], shape: tuple[int, ..
     try:
         return [at.field(item) for item in subject.items], at
     except UnsupportedExpression:
-        if len(sample) > WRITTEN_OUT or subject.parameters:
+        if len(sample) > WRITTEN_OUT or subject.parameters or subject.filters:
             raise
     point = Point(sample, {}, world, subject.coordinates, shape)
     return [field_at(item, point)[0] for item in subject.items], None

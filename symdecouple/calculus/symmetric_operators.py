@@ -38,7 +38,7 @@ class SymmetricOperators(Noncommuting):
     --------
     >>> operators = SymmetricOperators("half-sample")
     >>> operators.of(Filter([1, 5, 2, 5, 1], boundary="half-sample"))
-    {((),): 0, ((2,),): 1, ((1,),): 5}
+    {((1,),): 5, ((2,),): 1}
     """
 
     identity: Operator = ((),)
@@ -60,7 +60,7 @@ class SymmetricOperators(Noncommuting):
                 for _, c in powers:
                     weight *= c
                 out[operator] = out.get(operator, S.Zero) + weight
-        return out
+        return {operator: c for operator, c in out.items() if c != 0}
 
     def adjoint(self, operator: Operator) -> Operator:
         return operator

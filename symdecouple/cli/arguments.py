@@ -128,11 +128,9 @@ files:
 Transparency is refused. Levels are not changed, but those of TARGET are scaled
 where it has another number of bits than SOURCE.
 
-features: moments:K are the mean and the moments up to order K; energies are those
-of nine filters of 3 x 3 pixels (signals: three of 3 samples). The order counts:
-each is decoupled from those before it. Mean, second moment and energies take one
-convex problem each, seconds for a megapixel; a higher moment beside energies takes
-the narrow path, many seconds even for a small picture.
+features: moments:K are those up to order K; energies are those of nine filters of
+3 x 3 pixels (signals: three of 3 samples). Each is decoupled from those before it.
+A moment above the second beside energies takes the narrow path: minutes.
 
 examples:
   symdecouple transfer blurred.png sharp.png -o sharpened.png
@@ -321,15 +319,14 @@ def _add_decouple(parser: argparse.ArgumentParser) -> None:
 
 def _add_transfer(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("source", metavar="SOURCE", help="the picture or signal that is changed")
-    add("target", metavar="TARGET", help="the one whose features it takes over")
+    add("source", metavar="SOURCE", help="what is changed")
+    add("target", metavar="TARGET", help="whose features it takes over")
     add("--output", "-o", metavar="OUT", required=True, help="where the result goes: .png, .tif, .tiff or .npy")
     add("--features", default="moments:2,energies", metavar="LIST",
         help="moments:K, energies, or both in either order (default moments:2,energies)")
     add("--colour", choices=["auto", "grey", "channels", "opponent"], default="auto",
         help="transfer in each channel (channels), in the sum and two differences of three (opponent), or of the grey "
-        "values alone, each pixel keeping its differences of colours (grey); auto (default) is channels where both are "
-        "in colour, else grey")
+        "values alone, pixels keeping their colour differences (grey); auto (default): channels where both have them")
     add("--reference", default="target", metavar="VALUES",
         help="what both are normalized to on the way: target, the features of TARGET (default), so that the result has "
         "these undecoupled too; gaussian, those of white noise; or exact numbers separated by commas")

@@ -78,10 +78,9 @@ def listed_features(text: str, ndim: int) -> Listed:
                 1 <= int(order) <= _MOST_MOMENTS):
             known[kind] = int(order)
     if not kinds or any(kind not in known for kind in kinds) or len({k.partition(":")[0] for k in kinds}) < len(kinds):
-        raise InvalidInput(f"--features {text[:60]!r}: moments:K with K from 1 to {_MOST_MOMENTS}, energies, or both in "
-                           "either order are expected, such as moments:4,energies")
-    order = max(known[kind] for kind in kinds)
-    moments = list(raw_moments(max(order, 1)))
+        raise InvalidInput(f"--features {text[:60]!r}: moments:K with K from 1 to {_MOST_MOMENTS}, energies, or both "
+                           "in either order are expected, such as moments:4,energies")
+    moments = list(raw_moments(max(1, *known.values())))
     first = moments if kinds[0] != "energies" else moments[:1]
     bank = tils(ndim, low=len(first) < 2)
     energies = list(second_order_moments(bank)) if "energies" in kinds else []

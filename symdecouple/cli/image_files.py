@@ -88,13 +88,14 @@ def _array(path: Path) -> Picture:
         raise InvalidInput(f"the NPY file is damaged, or holds Python objects, which are never loaded "
                            f"({type(error).__name__}: {str(error)[:120]})") from None
     if not 1 <= array.ndim <= 3 or array.dtype.kind not in "fiub":
-        raise InvalidInput("a signal (N,), an image (height, width) or a colour image (height, width, channels) of real "
-                           f"numbers is expected, got shape {array.shape}, {array.dtype}")
+        raise InvalidInput("a signal (N,), an image (height, width) or a colour image (height, width, channels) of "
+                           f"real numbers is expected, got shape {array.shape}, {array.dtype}")
     if array.size == 0:
         raise InvalidInput(f"the array is empty, its shape is {array.shape}")
     values = array.astype(np.float64)
     if not np.isfinite(values).all():
-        raise InvalidInput(f"{int((~np.isfinite(values)).sum())} of {values.size} numbers are NaN or infinite; fill them")
+        raise InvalidInput(f"{int((~np.isfinite(values)).sum())} of {values.size} numbers are NaN or infinite; fill "
+                           "them")
     highest = {"uint8": 255, "uint16": 65535}.get(array.dtype.name)
     return Picture(values, highest, f"{' x '.join(map(str, array.shape))}, {array.dtype}")
 
@@ -102,7 +103,8 @@ def _array(path: Path) -> Picture:
 def _pillow(path: Path, head: bytes) -> Picture:
     pillow, operations = _modules()
     if head.startswith(_PNG) and head[24] == 16 and head[25] != 0:
-        raise InvalidInput("a PNG of 16 bits in colour would be read with 8 bits by Pillow; convert it to NPY, or to 8 bits")
+        raise InvalidInput("a PNG of 16 bits in colour would be read with 8 bits by Pillow; convert it to NPY, or "
+                           "to 8 bits")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pillow.DecompressionBombWarning)
@@ -111,8 +113,8 @@ def _pillow(path: Path, head: bytes) -> Picture:
                 upright = operations.exif_transpose(image)
                 return _picture(upright.convert("RGB") if upright.mode == "P" else upright, str(image.format))
     except pillow.UnidentifiedImageError:
-        raise InvalidInput("this is no PNG, TIFF, JPEG or NPY file that can be read here; several channels of more than "
-                           "8 bits each are read from NPY only") from None
+        raise InvalidInput("this is no PNG, TIFF, JPEG or NPY file that can be read here; several channels of more "
+                           "than 8 bits each are read from NPY only") from None
     except (pillow.DecompressionBombWarning, pillow.DecompressionBombError) as error:
         raise InvalidInput(f"it is too large ({error})") from None
     except (SyntaxError, ValueError) as error:  # how Pillow tells damage

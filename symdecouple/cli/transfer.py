@@ -1,4 +1,4 @@
-"""``symdecouple transfer``: a picture takes over the decoupled features of another one and keeps what it is otherwise."""
+"""``symdecouple transfer``: a picture takes over the decoupled features of another, and keeps its own kernel."""
 
 from __future__ import annotations
 
@@ -141,8 +141,9 @@ def _transferred(name: str, source: FloatArray, target: FloatArray, listed: List
 
 
 def _helped(why: object, arguments: argparse.Namespace) -> str:
-    hint = "" if arguments.perturb else "; --perturb both may help: ramp makes values distinct, spectral frequencies active"
-    return f"{why}{hint}"
+    if arguments.perturb:
+        return str(why)
+    return f"{why}; --perturb ramp makes values distinct, --perturb spectral makes frequencies active"
 
 
 def _reference(text: str, target: FloatArray, listed: Listed, perturbation: Perturbation | None) -> Any:
@@ -187,8 +188,8 @@ def _tell(arguments: argparse.Namespace, pictures: tuple[Picture, Picture], scal
     print(f"\nwritten to {printable(arguments.output)}" + (
         "; the figures above are those before rounding to levels" if written.is_rounded else ""))
     if written.limited:
-        print(f"symdecouple: {written.limited} of {source.values.size} numbers were outside of 0 to {source.highest} and "
-              "are limited to it; --output FILE.npy keeps them", file=sys.stderr)
+        print(f"symdecouple: {written.limited} of {source.values.size} numbers were outside of 0 to {source.highest} "
+              "and are limited to it; --output FILE.npy keeps them", file=sys.stderr)
 
 
 def _lines(channel: Channel, listed: Listed) -> list[str]:

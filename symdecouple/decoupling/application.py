@@ -160,6 +160,10 @@ class Application:
             out[fine] = at.values
             worst.see(at, np.arange(len(fine)), fine)
             refusals |= {int(fine[r]): outcome for r, outcome in at.refusals.items()}
+        fine = _others(len(rows), refusals)
+        lost = nesting.lost(rows[fine], out[fine], references, targets[fine, :level])
+        refusals |= {int(fine[r]): outcome for r, outcome in lost.items()}
+        out[[int(fine[r]) for r in lost]] = np.nan
         return Answers(out, worst.residual, refusals, worst.error)
 
     def _value(self, j: int, rows: Array) -> tuple[Array, dict[int, Outcome]]:

@@ -25,6 +25,9 @@ from symdecouple.numeric.spectrum import Bands
 __all__ = ["Decoupled", "EnergyRoute", "of_forms"]
 
 
+_APART = 1e-6  # relative; a sample that comes back farther from where it was is not the one that was asked for
+
+
 @dataclass(frozen=True, slots=True)
 class Decoupled:
     """Leading decoupled features of all rows at once.
@@ -87,7 +90,8 @@ class EnergyRoute:
         goals = self._goals(rows, targets[:k])
         wrong = {int(r): _no_target(goals[r]) for r in np.flatnonzero(~np.isfinite(goals).all(axis=1))}
         goals[list(wrong)] = 0
-        found = of_forms(self.forms, self.grid).normalize(rows, goals)
+        with np.errstate(all="ignore"):  # what is not finite is refused
+            found = of_forms(self.forms, self.grid).normalize(rows, goals)
         refusals = {**found.refusals, **wrong}
         beyond = [int(r) for r in np.flatnonzero(~np.isfinite(found.values).all(axis=1)) if r not in refusals]
         found.values[[*beyond, *wrong]] = np.nan
@@ -95,12 +99,31 @@ class EnergyRoute:
 
     def decoupled(self, rows: Array, targets: Sequence[Any]) -> Decoupled:
         """Return the decoupled features of the forms, each at the level before it."""
-        found = of_forms(self.forms, self.grid).decouple(rows, self._goals(rows, targets[: len(self.forms) - 1]))
+        with np.errstate(all="ignore"):
+            found = of_forms(self.forms, self.grid).decouple(rows, self._goals(rows, targets[: len(self.forms) - 1]))
         slope, constant = self.forms.mean or (1, 0)
         first = [slope] if self.forms.mean is not None else []
         slopes = np.array([float(c) for c in [*first, *(1 for _ in self.forms.constants)]])
         shifts = np.array([float(c) for c in [*([constant] if first else []), *self.forms.constants]])
         return Decoupled(slopes * found.values + shifts, found, slopes)
+
+    def lost(self, before: Array, after: Array, references: Sequence[Any], targets: Array) -> dict[int, Outcome]:
+        """Refuse rows that were moved along their leaf, (R, N), to decoupled features, (R, k), and are elsewhere.
+
+        A level in between may need a range of power that float64 does not hold: then the way leads through a signal
+        that does not know where it came from.
+        """
+        k = targets.shape[1]
+        with np.errstate(all="ignore"):
+            values = self.decoupled(after, references).values[:, :k]
+            apart = np.abs(values - targets) / (1 + np.abs(targets))
+            kernels = [self.impose(rows, k, references).values for rows in (before, after)]
+            size = np.abs(kernels[0]).max(axis=1)
+            distance = np.maximum(apart.max(axis=1), np.abs(kernels[1] - kernels[0]).max(axis=1) / size)
+        return {int(r): Outcome(False, "lost on the way", f"levels up to {k}: a level in between needs a wider range "
+                                "of power than float64 holds, and the sample was not found again; take units in "
+                                "which the features are near their references")
+                for r in np.flatnonzero(~(distance < _APART))}
 
     def _goals(self, rows: Array, targets: Sequence[Any]) -> Array:
         """Targets of features as those of the mean and of forms without constants, (R, k)."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import mpmath
@@ -24,6 +25,7 @@ from sympy import Expr
 
 from symdecouple.decoupling.application import Answers, Application
 from symdecouple.decoupling.attainability import check_attainable
+from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice, PathName
 from symdecouple.decoupling.explanation import Explanation, LevelNote, note_of
 from symdecouple.decoupling.inner_order import inner_order, reordered
@@ -123,7 +125,8 @@ class Plan:
     # --- numbers ------------------------------------------------------------------------------------------------
 
     def transform(self, samples: Any, *, axis: Axis = None, dps: int | None = None,
-                  on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
+                  on_refusal: OnRefusal = "warn", progress: Progress | None = None,
+                  checkpoint: str | PathLike[str] | None = None) -> Any:
         """Return the decoupled features of sample vectors.
 
         Parameters
@@ -140,6 +143,9 @@ class Plan:
         progress : callable, optional
             Called with the samples done and those to do after each portion of a long batch. An interruption in between
             (Ctrl-C) loses the call, not the plan.
+        checkpoint : path, optional
+            A file that keeps the portions that are done. The same call takes them from there and goes on; the file of
+            another plan or of other samples is refused. Not with `dps`.
 
         Returns
         -------
@@ -149,7 +155,7 @@ class Plan:
         batch = self._batch("transform", samples, axis, dps)
         return self._run(batch, (len(self.features),), dps, on_refusal,
                          lambda nesting, rows, refs, _: self._application.on(batch.grid).decoupled(nesting, rows, refs),
-                         self._spans[-1][0], progress)
+                         self._spans[-1][0], progress, checkpoint)
 
     def normalize(self, samples: Any, level: int | None = None, *, axis: Axis = None, dps: int | None = None,
                   on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
@@ -360,10 +366,14 @@ class Plan:
         return batch
 
     def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
-             compute: Compute, level: int, progress: Progress | None) -> Any:
+             compute: Compute, level: int, progress: Progress | None,
+             checkpoint: str | PathLike[str] | None = None) -> Any:
         known = len(self.features.symbolic)
         if dps and (level if shape is None else len(self.features)) > known:
             raise NoClosedForm(f"{self.features[known]} is a black box, known in float64 only: leave dps out, or "
                                f"normalize to levels up to {known}")
         nesting = self.choice.nesting(level, dps is not None, batch.grid)
-        return Running(nesting, self.choice.values, dps, self.perturbation)(batch, shape, on_refusal, compute, progress)
+        kept = None if checkpoint is None else Checkpoint.of(checkpoint, [
+            *self.features, self._order, *self.reference, self.path, self.perturbation], batch)
+        return Running(nesting, self.choice.values, dps, self.perturbation, kept)(batch, shape, on_refusal, compute,
+                                                                                 progress)

@@ -1,4 +1,4 @@
-"""The rows of a batch through a plan, in portions: answers, refusals, residuals and errors, in numbers of either kind."""
+"""The rows of a batch through a plan, in portions: answers, refusals, residuals and errors, in either kind of numbers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from sympy import Expr
 
 from symdecouple.decoupling.application import Answers
+from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.nesting import Nesting
 from symdecouple.decoupling.perturbing import Perturbation
 from symdecouple.decoupling.precise import Precise
@@ -40,12 +41,15 @@ class Running:
     dps : int or None
     perturbation : Perturbation or None
         What refused samples are tried with once more.
+    checkpoint : Checkpoint or None
+        Where rows that are done are kept, and taken from.
     """
 
     nesting: Nesting
     reference: Sequence[Expr | None]
     dps: int | None
     perturbation: Perturbation | None
+    checkpoint: Checkpoint | None = None
 
     def __call__(self, batch: Batch, shape: tuple[int, ...] | None, on_refusal: OnRefusal, compute: Compute,
                  progress: Progress | None) -> Any:
@@ -54,7 +58,9 @@ class Running:
         with mpmath.workdps((self.dps or 15) + GUARD):
             refs = [None if v is None else mpmath.mpmathify(v.evalf(mpmath.mp.dps)) for v in self.reference]
             given = refs if self.dps else [None if v is None else float(v) for v in refs]
-            to_do = np.fromiter(batch.open_rows(), dtype=np.intp)
+            done = set() if self.checkpoint is None else self.checkpoint.restore(batch)
+            asked = list(batch.open_rows())
+            to_do = np.array([i for i in asked if i not in done], dtype=np.intp)
             for index in _portions(to_do, 1 if self.dps is None else _CHUNK, batch.rows.shape[-1]):
                 found = compute(self.nesting, self._numbers(batch.rows[index]), given, index)
                 residual[index], error[index] = found.residual, found.error
@@ -66,8 +72,11 @@ class Running:
                         self.nesting, row, given, np.array([i])))
                     if again is not None:
                         residual[i], error[i] = again.residual[0], None if again.error is None else again.error[0]
+                done.update(map(int, index))
+                if self.checkpoint is not None:
+                    self.checkpoint.keep(batch, done)
                 if progress is not None:
-                    progress(int(np.searchsorted(to_do, index[-1])) + 1, len(to_do))
+                    progress(len(done), len(asked))
             result = batch.result(shape)
         if self.dps:
             with mpmath.workdps(self.dps):

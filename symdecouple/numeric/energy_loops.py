@@ -83,6 +83,8 @@ def _descend(shares: FloatArray, outer: FloatArray, inner: FloatArray, places: I
     iterations, is_done = 0, residual <= 4 * _EPS
     while not is_done and iterations < most:
         uphill = _steps(here, want, targets, log_scale, goal, gap, newton, other, work[WORK - 1])
+        if not (_is_finite(newton) and _is_finite(other)):
+            break
         reach = _reach(newton, largest, _NEAR, shares, outer, inner, places, scales, work)
         is_far = reach > _NEAR
         if reach <= _DONE:  # a step of rounding: its sums need no exponentials
@@ -139,6 +141,13 @@ def _is_any(a: FloatArray) -> bool:
     return False
 
 
+def _is_finite(a: FloatArray) -> bool:
+    for j in range(len(a)):
+        if not abs(a[j]) < math.inf:
+            return False
+    return True
+
+
 def _residual(sums: FloatArray, want: FloatArray, targets: FloatArray, log_scale: float, goal: FloatArray) -> float:
     """The largest part of an imposed value that is missing; `goal` gets the targets in the unit of the sums."""
     scale = math.exp(min(log_scale - sums[0], 700.0))
@@ -148,6 +157,8 @@ def _residual(sums: FloatArray, want: FloatArray, targets: FloatArray, log_scale
         size = sums[2 + j] + abs(goal[j])
         if want[j] != 0 and size > 0:
             out = max(out, abs(sums[2 + j] - goal[j]) / size)
+        elif not size >= 0:
+            return math.inf  # what is no number is no solution
     return out
 
 

@@ -38,12 +38,13 @@ def last_direction(fields: FloatArray, sure: float, factor: FloatArray, lengths:
         for j in range(last):
             shares[j] = -shares[j] / lengths[j]
         _add(fields, last, shares, rest)
-    left: float = _inner(rest, rest) ** 0.5
+    left = _inner(rest, rest) ** 0.5
     if not left > sure:
         return 0.0
     for m in range(len(rest)):
         rest[m] /= left
-    return left * length
+    size: float = left * length
+    return size
 
 
 def least_move(fields: FloatArray, sure: float, gaps: FloatArray, factor: FloatArray, lengths: FloatArray,

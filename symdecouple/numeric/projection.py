@@ -56,4 +56,4 @@ def least_move(gradients: FloatArray, gaps: FloatArray) -> FloatArray:
 def _is_by_products(gradients: FloatArray) -> bool:
     """By the shape of a row alone, so that its bits are the same beside others."""
     _, count, n = gradients.shape
-    return count >= gram.FROM_FEATURES and n >= _FROM_SAMPLES
+    return bool(count >= gram.FROM_FEATURES and n >= _FROM_SAMPLES)

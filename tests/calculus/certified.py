@@ -48,6 +48,14 @@ VERDICTS: dict[str, Verdict] = {
     "domain": check_frobenius([Mean(sample(positive=True) ** a), Mean(sample(positive=True))]),
 }
 
+# What holds at one sample for some features may well hold there for others.
+AT_A_SAMPLE: dict[str, Verdict] = {
+    "minor at a sample": check_independence([m, s, Mean(x**3)], at=[0, 1, 3, 3]),
+    "intervals at a sample": check_independence([m, Mean(exp(x))], at=[0, 1, 1]),
+    "relation at a sample": check_independence([m, s, Mean(Filter([-1, 2, -1])(x) ** 2)], at=[0, 1, 0, -1]),
+    "counted at a sample": check_independence([m, s, Mean(exp(x)), Mean(exp(2 * x))], at=[0, 1, 3]),
+}
+
 
 def changed(certificate: Any, **fields: Any) -> Any:
     return dataclasses.replace(certificate, **fields)

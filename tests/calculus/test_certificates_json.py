@@ -13,14 +13,16 @@ import pytest
 from symdecouple import Mean, check_frobenius, kurtosis, variance, x
 from symdecouple.calculus.certificates import verdict_from_json
 from symdecouple.errors import InvalidInput
-from tests.calculus.certified import VERDICTS
+from tests.calculus.certified import AT_A_SAMPLE, VERDICTS
+
+EVERY = VERDICTS | AT_A_SAMPLE
 
 # --- JSON, values -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", VERDICTS)
+@pytest.mark.parametrize("name", EVERY)
 def test_json_and_back(name: str) -> None:
-    verdict = VERDICTS[name]
+    verdict = EVERY[name]
     text = verdict.to_json()
     twin = verdict_from_json(text)
     assert twin == verdict and twin.certificate.verify() and twin.to_json() == text and str(twin) == str(verdict)
@@ -43,9 +45,9 @@ def test_a_certificate_from_n0_on_is_not_taken_for_less() -> None:
         verdict_from_json(json.dumps(data | {"n_samples": 4}))
 
 
-@pytest.mark.parametrize("name", VERDICTS)
+@pytest.mark.parametrize("name", EVERY)
 def test_pickle_copy_and_hash(name: str) -> None:
-    verdict = VERDICTS[name]
+    verdict = EVERY[name]
     for value in (verdict, verdict.certificate, verdict.certificate.subject):
         for twin in (pickle.loads(pickle.dumps(value)), copy.copy(value), copy.deepcopy(value)):
             assert twin == value and hash(twin) == hash(value)
@@ -54,12 +56,12 @@ def test_pickle_copy_and_hash(name: str) -> None:
         verdict.certificate.subject = None
 
 
-@pytest.mark.parametrize("name", VERDICTS)
+@pytest.mark.parametrize("name", EVERY)
 def test_summaries_and_latex(name: str) -> None:
-    certificate = VERDICTS[name].certificate
+    certificate = EVERY[name].certificate
     assert all(isinstance(line, str) and line for line in certificate.summary())
     assert isinstance(certificate.latex(), str) and "$" not in certificate.latex()
-    assert VERDICTS[name]._repr_latex_().count("$") == 2
+    assert EVERY[name]._repr_latex_().count("$") == 2
 
 
 def mutated(path: tuple[Any, ...], value: Any, name: str = "refuted") -> str:

@@ -1,0 +1,100 @@
+"""A long transform kept on the disk portion by portion, so that one that was interrupted goes on where it stopped.
+
+The file knows what it belongs to: features, references, path and samples. Answers of anything else are never taken.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zipfile
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.numeric.vectors import Batch
+
+__all__ = ["Checkpoint"]
+
+_FORMAT = "symdecouple checkpoint 1"
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The answers of the rows of a batch that are done, in one file.
+
+    Parameters
+    ----------
+    path : Path
+    fingerprint : str
+        Of the plan and the samples.
+    """
+
+    path: Path
+    fingerprint: str
+
+    @classmethod
+    def of(cls, path: str | os.PathLike[str], plan: Sequence[Any], batch: Batch) -> Checkpoint:
+        """Return the checkpoint of a batch and all that its answers depend on, as texts.
+
+        Raises
+        ------
+        InvalidInput
+            For samples in other numbers than float64.
+        """
+        if batch.rows.dtype != np.float64:
+            raise InvalidInput("a checkpoint keeps float64 numbers: leave dps out, or the checkpoint")
+        digest = hashlib.sha256(repr([_FORMAT, *map(str, plan), batch.grid, batch.rows.shape, batch.whole]).encode())
+        digest.update(np.ascontiguousarray(batch.rows, dtype="<f8").data)
+        return cls(Path(path), digest.hexdigest())
+
+    def restore(self, batch: Batch) -> set[int]:
+        """Put the answers that are there into the batch, and return their rows.
+
+        Raises
+        ------
+        InvalidInput
+            For a file that belongs to something else, or is no checkpoint.
+        """
+        if not self.path.exists():
+            return set()
+        try:
+            with np.load(self.path, allow_pickle=False) as kept:
+                fingerprint, rows, answered, values, told = (kept[name] for name in (
+                    "fingerprint", "rows", "answered", "values", "told"))
+                outcomes = json.loads(str(told))
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            raise InvalidInput(f"{self.path} is no checkpoint of a transform ({error}); give another name") from error
+        if str(fingerprint) != self.fingerprint:
+            raise InvalidInput(f"{self.path} keeps the answers of another plan or of other samples; give another name, "
+                               "or remove it")
+        for index, row in zip(answered, values, strict=True):
+            batch.put(int(index), row)
+        for index, *outcome in outcomes["refused"]:
+            batch.refuse(index, Outcome(*outcome))
+        for index, *outcome in outcomes["noted"]:
+            batch.note(index, Outcome(*outcome))
+        return set(map(int, rows))
+
+    def keep(self, batch: Batch, rows: set[int]) -> None:
+        """Write the answers of these rows in place of the file: it is whole whenever the process ends."""
+        answered = sorted(rows & batch.answers.keys())
+        told = {name: [(i, *astuple(outcomes[i])) for i in sorted(rows & outcomes.keys())]
+                for name, outcomes in (("refused", batch.refusals), ("noted", batch.notes))}
+        beside = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
+        try:
+            with open(beside, "wb") as file:
+                np.savez(file, fingerprint=self.fingerprint, rows=np.array(sorted(rows), dtype=np.int64),
+                         answered=np.array(answered, dtype=np.int64),
+                         values=np.array([batch.answers[i] for i in answered], dtype=np.float64),
+                         told=json.dumps(told))
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(self.path)
+        finally:
+            beside.unlink(missing_ok=True)

@@ -1,0 +1,206 @@
+"""Nine filter energies of images through a plan: against the narrow path and shifts, and images with empty bands."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import symdecouple as sd
+from symdecouple import InvalidInput, RefusalWarning, Refused
+from symdecouple.decoupling.perturbing import Perturbation
+from symdecouple.families.quadratic import second_order_moments
+from symdecouple.families.tils import tils
+
+Array = NDArray[np.float64]
+BANK = tils()
+FEATURES = second_order_moments(BANK)
+PLAN = sd.decouple(FEATURES)
+KERNELS = {"l": np.array([1, 1, 1]) / 3**0.5, "m": np.array([-1, 0, 1]) / 2**0.5, "h": np.array([-1, 2, -1]) / 6**0.5}
+HIGH, WIDE = 32, 64
+ROWS, COLUMNS = np.indices((HIGH, WIDE))
+GREY = np.random.default_rng(0).integers(0, 256, (HIGH, WIDE))
+
+
+def energies(image: Array) -> Array:
+    """Mean squares of circular convolutions by shifts."""
+    found = []
+    for name in BANK.names:
+        y = np.asarray(image, dtype=float)
+        for axis, letter in enumerate(name):
+            y = sum((t * np.roll(y, lag, axis) for lag, t in zip((-1, 0, 1), KERNELS[letter], strict=True)), 0 * y)
+        found.append(np.mean(y**2))
+    return np.array(found)
+
+
+def test_narrow_path_and_convex_newton_agree() -> None:
+    rng = np.random.default_rng(1)
+    smooth = np.cumsum(rng.standard_normal((23, 23)), axis=1)
+    images = np.array([rng.standard_normal((23, 23)), rng.exponential(size=(23, 23)) - 1, smooth - smooth.mean()])
+    narrow = sd.decouple(FEATURES, path="narrow")
+    np.testing.assert_allclose(PLAN.transform(images), narrow.transform(images), rtol=1e-9)
+    np.testing.assert_allclose(PLAN.normalize(images), narrow.normalize(images), rtol=0, atol=1e-9)
+    found, wanted = PLAN.gradients(images[0]), narrow.gradients(images[0])
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("image", [
+    pytest.param(np.random.default_rng(2).standard_normal((33, 47)), id="33x47"),
+    pytest.param(GREY.astype(np.uint8), id="uint8"), pytest.param((257 * GREY).astype(np.uint16), id="uint16"),
+    pytest.param((ROWS == 3) & (COLUMNS == 5), id="delta"),
+    pytest.param(255 * (COLUMNS // 16 % 2 ^ ROWS // 16 % 2), id="square waves both ways")])
+def test_images_that_have_all_levels(image: Array) -> None:
+    image = image.astype(int) if image.dtype == bool else image
+    values = PLAN.transform(image)
+    assert np.isfinite(values).all()
+    for level in range(9):
+        at = energies(PLAN.normalize(image, level))
+        np.testing.assert_allclose(at[:level], 1, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(values[level], at[level], rtol=1e-9, atol=1e-12)
+
+
+def test_round_trips_come_back_or_are_refused() -> None:
+    """An energy of 1e5 is brought to 1 by factors down to 1e-500 at level 1: no float64 signal is there."""
+    units = PLAN.denormalize(PLAN.normalize(GREY / 256), PLAN.transform(GREY / 256))
+    assert np.array_equal(np.rint(units * 256), GREY)
+    for image in (GREY, 257 * GREY, 255 * (COLUMNS // 16 % 2 ^ ROWS // 16 % 2)):
+        back, (outcome,) = PLAN.denormalize(PLAN.normalize(image), PLAN.transform(image), on_refusal="return")
+        if outcome.ok:
+            assert np.array_equal(np.rint(back), image)
+        else:
+            assert np.isnan(back).all() and (outcome.reason != "lost on the way" or "take units" in outcome.detail)
+    assert outcome.reason == "lost on the way"
+
+
+EMPTY = {"constant": (np.full((HIGH, WIDE), 7), 2), "checkerboard": ((ROWS + COLUMNS) % 2, 2),
+         "square wave": (255 * (COLUMNS // 16 % 2), 4), "ramp": (COLUMNS, 4), "slope": (COLUMNS + 3 * ROWS, 5)}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_empty_bands_are_refused_by_name_and_perturbed(name: str) -> None:
+    image, level = EMPTY[name]
+    values, (outcome,) = PLAN.transform(image, on_refusal="return")
+    assert outcome.reason == "too few active frequencies"
+    assert outcome.detail.startswith(f"level {level}:") and f"feature {level} " in outcome.detail
+    assert "spectral perturbation" in outcome.detail
+    assert np.isfinite(values[:level]).all() and np.isnan(values[level:]).all()
+    below = PLAN.normalize(image, level - 1)
+    np.testing.assert_allclose(energies(below)[: level - 1], 1, rtol=0, atol=1e-10)
+    assert np.isnan(PLAN.normalize(image, level, on_refusal="return")[0]).all()
+    gradients, (same,) = PLAN.gradients(image, on_refusal="return")
+    assert same == outcome and np.isfinite(gradients[:level]).all() and np.isnan(gradients[level:]).all()
+
+    found, (done,) = sd.decouple(FEATURES, perturb="spectral").transform(image, on_refusal="return")
+    assert done.ok and done.reason == "perturbed" and "hidden" in done.detail
+    np.testing.assert_allclose(found[0], values[0], rtol=0.1)
+    assert np.isfinite(found).all()
+
+
+def test_a_constant_in_floating_point_needs_a_step() -> None:
+    flat = np.full((HIGH, WIDE), 0.1)
+    _, (outcome,) = sd.decouple(FEATURES, perturb="spectral").transform(flat, on_refusal="return")
+    assert not outcome.ok and "give step=" in outcome.detail
+    plan = sd.decouple(FEATURES, perturb=Perturbation("spectral", step=2.0**-8))
+    values, (outcome,) = plan.transform(flat, on_refusal="return")
+    assert outcome.reason == "perturbed" and np.isfinite(values).all()
+
+
+@pytest.mark.parametrize("shape", [(1, 64), (64, 1), (2, 64)], ids=lambda s: "x".join(map(str, s)))
+def test_a_shape_without_a_band_is_told(shape: tuple[int, int]) -> None:
+    """[-1, 0, 1] vanishes on one or two samples: no perturbation helps, the feature must go."""
+    image = np.random.default_rng(3).standard_normal(shape)
+    missing = 4 if shape[0] < 3 else 2
+    plan = sd.decouple(FEATURES, perturb=Perturbation("spectral", step=0.01))
+    values, (outcome,) = plan.transform(image, on_refusal="return")
+    assert not outcome.ok and f"leave feature {missing} out" in outcome.detail
+    assert np.isfinite(values[: missing - 1]).all() and abs(values[missing - 1]) < 1e-25
+    kept = [h for h, name in zip(BANK, BANK.names, strict=True) if "m" not in name[0 if shape[0] < 3 else 1]]
+    if shape == (2, 64):
+        assert np.isfinite(sd.decouple(second_order_moments(kept)).transform(image)).all()
+
+
+def test_one_row_has_the_features_of_a_signal() -> None:
+    signal = np.random.default_rng(4).standard_normal(64)
+    by_row = sd.decouple(second_order_moments([BANK[name] for name in ("ll", "lm", "lh")]))
+    by_signal = sd.decouple(second_order_moments(tils(1)), reference=[1, 1, 1])
+    # along the axis of one sample the kernel [1, 1, 1]/sqrt(3) is the factor sqrt(3)
+    np.testing.assert_allclose(by_row.transform(signal[None]), by_signal.transform(3**0.5 * signal), rtol=1e-11)
+
+
+def test_only_the_bad_image_of_a_batch_is_refused() -> None:
+    images = np.random.default_rng(5).standard_normal((5, 16, 20))
+    images[1] = 3
+    images[2, 4, 4] = np.nan
+    images[3, 0, 0] = np.inf
+    values, outcomes = PLAN.transform(images, on_refusal="return")
+    assert [o.reason for o in outcomes] == ["", "too few active frequencies", "nan in the input", "infinite value", ""]
+    for fine in (0, 4):
+        np.testing.assert_allclose(values[fine], PLAN.transform(images[fine]), rtol=1e-14)
+        np.testing.assert_allclose(PLAN.normalize(images, on_refusal="return")[0][fine], PLAN.normalize(images[fine]),
+                                   rtol=0, atol=1e-14)
+    with pytest.warns(RefusalWarning, match="2 of 5 samples refused, at 1, 3"):
+        PLAN.transform(images)
+    with pytest.raises(Refused) as raised:
+        PLAN.gradients(images, on_refusal="raise")
+    assert np.isfinite(raised.value.partial[[0, 4]]).all()
+
+
+@pytest.mark.parametrize("power", [-492, 492])
+def test_units(power: int) -> None:
+    """Energies near 1e-296 and 1e296: what is reached is 1, and values are those in units of the reference."""
+    image = np.ldexp(np.random.default_rng(6).standard_normal((16, 16)), power)
+    plan = sd.decouple(FEATURES, reference=[float(np.ldexp(1.0, 2 * power))] * 9)
+    plain = PLAN.transform(np.ldexp(image, -power))
+    np.testing.assert_allclose(np.ldexp(plan.transform(image), -2 * power), plain, rtol=1e-12)
+    np.testing.assert_allclose(np.ldexp(plan.normalize(image), -power), PLAN.normalize(np.ldexp(image, -power)),
+                               rtol=0, atol=1e-12)
+    wanted = PLAN.gradients(np.ldexp(image, -power))
+    np.testing.assert_allclose(np.ldexp(plan.gradients(image), -power), wanted, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(energies(PLAN.normalize(image))[:8], 1, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("factor", [1e160, 1e-170])
+def test_an_energy_beyond_float64_is_refused(factor: float) -> None:
+    image = np.random.default_rng(7).standard_normal((16, 16)) * factor
+    values, (outcome,) = PLAN.transform(image, on_refusal="return")
+    assert outcome.reason == "not finite" and outcome.detail.startswith(str(FEATURES[0]))
+    assert np.isnan(values[0]) and np.isfinite(values[1:]).all()
+    first = PLAN.gradients(image, on_refusal="return")[0][0]
+    plain = PLAN.gradients(image / factor)[0]
+    np.testing.assert_allclose(first / factor, plain, rtol=0, atol=1e-12 * np.abs(plain).max())
+
+
+def test_single_precision_and_axes() -> None:
+    colour = np.random.default_rng(8).standard_normal((16, 20, 3))
+    channels = np.moveaxis(colour, -1, 0)
+    assert np.array_equal(PLAN.transform(colour, axis=(0, 1)), PLAN.transform(channels))
+    assert np.array_equal(PLAN.normalize(colour, axis=(0, 1)), np.moveaxis(PLAN.normalize(channels), 0, -1))
+    assert PLAN.gradients(colour, axis=(0, 1)).shape == (3, 9, 16, 20)
+    single = PLAN.transform(channels.astype(np.float32))
+    assert single.dtype == np.float32 and PLAN.normalize(channels.astype(np.float32)).dtype == np.float32
+    np.testing.assert_allclose(single, PLAN.transform(channels), rtol=1e-5)
+
+
+@pytest.mark.parametrize(("image", "axis", "message"), [
+    (np.ones(16), None, r"grids of 2 dimensions, got an array of shape \(16,\)"), (3.0, None, "one number"),
+    (np.ones((4, 4, 4)), 0, r"axis=0 was given; the filters have 2 dimension"),
+    (np.ones((4, 4)), (0, 2), "use -2 to 1"), (np.ma.masked_less(np.eye(4), 1), None, "fill them first"),
+    (np.ones((4, 4)) + 1j, None, "complex")], ids=["1-D", "number", "axis", "no axis", "masked", "complex"])
+def test_what_is_no_image(image: object, axis: object, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        PLAN.transform(image, axis=axis)
+
+
+def test_a_target_that_is_no_number_refuses_its_image_only() -> None:
+    images = np.random.default_rng(9).standard_normal((2, 16, 16))
+    values = PLAN.transform(images)
+    values[0, 3] = np.nan
+    back, outcomes = PLAN.denormalize(PLAN.normalize(images), values, on_refusal="return")
+    assert [o.reason for o in outcomes] == ["no target", ""] and "level 4" in outcomes[0].detail
+    assert np.isnan(back[0]).all()
+    np.testing.assert_allclose(back[1], images[1], rtol=0, atol=1e-11)
+
+
+def test_sixteen_bit_levels_survive_the_round_trip() -> None:
+    levels = np.random.default_rng(10).integers(0, 2**16, (48, 64))
+    image = levels / 2**16
+    back = PLAN.denormalize(PLAN.normalize(image), PLAN.transform(image))
+    assert np.array_equal(np.rint(back * 2**16), levels)
