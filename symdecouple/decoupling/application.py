@@ -128,9 +128,9 @@ class Application:
             worst.residual = first.residual.copy()
             for j in reversed(range(first.values.shape[1])):
                 out[:, j] = first.gradient(j)
-                lost = [r for r in np.flatnonzero(~_finite(out[:, j]).all(axis=1)) if r not in first.refusals]
-                out[lost, j] = np.nan
-                refusals |= self._wrong(np.array(lost, dtype=np.intp), j, "not finite", "its gradient is beyond "
+                beyond = [r for r in np.flatnonzero(~_finite(out[:, j]).all(axis=1)) if r not in first.refusals]
+                out[beyond, j] = np.nan
+                refusals |= self._wrong(np.array(beyond, dtype=np.intp), j, "not finite", "its gradient is beyond "
                                         "float64; take other units")
         for at, (start, end) in zip(levels, spans, strict=True):
             refusals = {**at.refusals, **refusals}

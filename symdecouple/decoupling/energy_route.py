@@ -1,4 +1,4 @@
-r"""Levels of second-order features of a signal, all rows at once in float64: one convex problem in the spectrum a level.
+r"""Levels of second-order features of a signal, all rows at once in float64: one convex problem each in the spectrum.
 
 The features are quadratic forms of circular convolutions, the mean perhaps before them (`families.quadratic`). They
 commute, so that level k multiplies the spectrum by exp(sum of a_j w_j / 2) with the a that bring them to their targets
@@ -57,7 +57,7 @@ class Decoupled:
 
     def gradient(self, j: int) -> Array:
         """Return the gradient of decoupled feature j, counted from 0, (R, N)."""
-        return self.slopes[j] * self.found.gradient(j + 1)
+        return np.asarray(self.slopes[j] * self.found.gradient(j + 1))
 
 
 @dataclass(frozen=True, slots=True)

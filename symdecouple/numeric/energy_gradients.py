@@ -102,7 +102,8 @@ class DecoupledEnergies:
 
 def _powers(logarithms: FloatArray) -> IntArray:
     """The nearest powers of two, 0 where there is none."""
-    return np.rint(np.where(np.isfinite(logarithms), logarithms, 0) / np.log(2)).astype(np.intp)
+    finite = np.where(np.isfinite(logarithms), logarithms, 0)
+    return np.asarray(np.rint(finite / np.log(2)), dtype=np.intp)
 
 
 def decoupled_energies(task: EnergyProblems) -> DecoupledEnergies:

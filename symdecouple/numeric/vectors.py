@@ -90,8 +90,8 @@ class Batch:
             raise InvalidInput(f"{name} takes {wanted}, got {what}")
         axes = normalized_axes(tuple(range(-ndim, 0)) if axis is None else axis, array.shape)
         if filtered is not None and len(axes) != filtered:
-            raise InvalidInput(f"{name}: axis={axis!r} was given; the filters have {filtered} dimension(s), and so many "
-                               "sample axes are needed")
+            raise InvalidInput(f"{name}: axis={axis!r} was given; the filters have {filtered} dimension(s), and so "
+                               "many sample axes are needed")
         axes = tuple(sorted(axes))
         single = array.dtype in (np.float16, np.float32)
         kept = tuple(n for i, n in enumerate(array.shape) if i not in axes)

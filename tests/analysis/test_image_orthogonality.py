@@ -123,7 +123,8 @@ def test_names_of_bands() -> None:
     assert found.labels == found.names == BANK.names
     lines = str(found).splitlines()
     assert not any("taps" in line for line in lines)
-    assert lines[3].split() == list(BANK.names[:-1]) and [line.split()[0] for line in lines[4:12]] == list(BANK.names[1:])
+    assert lines[3].split() == list(BANK.names[:-1])
+    assert [line.split()[0] for line in lines[4:12]] == list(BANK.names[1:])
     assert r"$f_{\mathrm{lm}}$" in found.latex() and "<th>hh</th>" in found.html() and "taps" not in found.html()
     assert found.select(2, 9).labels == ("lm", "hh")
     plain = sd.analysis.orthogonality(PLAN, images)

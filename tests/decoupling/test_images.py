@@ -1,5 +1,7 @@
 """Nine filter energies of images through a plan: against the narrow path and shifts, and images with empty bands."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -157,7 +159,7 @@ def test_units(power: int) -> None:
     np.testing.assert_allclose(energies(PLAN.normalize(image))[:8], 1, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("factor", [1e160, 1e-170])
+@pytest.mark.parametrize("factor", [1e160, 1e-165])
 def test_an_energy_beyond_float64_is_refused(factor: float) -> None:
     image = np.random.default_rng(7).standard_normal((16, 16)) * factor
     values, (outcome,) = PLAN.transform(image, on_refusal="return")
@@ -184,7 +186,7 @@ def test_single_precision_and_axes() -> None:
     (np.ones((4, 4, 4)), 0, r"axis=0 was given; the filters have 2 dimension"),
     (np.ones((4, 4)), (0, 2), "use -2 to 1"), (np.ma.masked_less(np.eye(4), 1), None, "fill them first"),
     (np.ones((4, 4)) + 1j, None, "complex")], ids=["1-D", "number", "axis", "no axis", "masked", "complex"])
-def test_what_is_no_image(image: object, axis: object, message: str) -> None:
+def test_what_is_no_image(image: object, axis: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         PLAN.transform(image, axis=axis)
 
