@@ -42,7 +42,7 @@ ORDER = {
         "intake panel weighting batch vectors power_sums ranges jit skew_series ties moebius moebius_jit "
         "riccati_flow riccati riccati_jit runge_kutta moment_basis moment_collapse moment_course moment_path "
         "moment_loops moment_nodes moment_path_jit moment_levels weighted_levels moment_adjoint_jit moment_adjoint "
-        "columns spectrum tilting cone energy_loops energy_jit energy_problems energy_gradients energies perturbation filtering compiled "
+        "columns spectrum tilting cone energy_sums energy_loops energy_jit energy_problems energy_gradients energies perturbation filtering compiled "
         "tangents feature_rows coordinate_rows bank_loops bank_rows gram_loops gram frame projection threads narrow_path adjoint extrapolation precision "
         "precision_adjoint differences oracle black_box empirical"
     ),
@@ -118,6 +118,9 @@ SYMPY_FREE = {
     "numeric.spectrum",
     "numeric.tilting",
     "numeric.cone",
+    "numeric.energy_sums",
+    "numeric.energy_loops",
+    "numeric.energy_jit",
     "numeric.energy_problems",
     "numeric.energy_gradients",
     "numeric.energies",

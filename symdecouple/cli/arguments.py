@@ -130,7 +130,7 @@ where it has another number of bits than SOURCE.
 
 features: moments:K are those up to order K; energies are those of nine filters of
 3 x 3 pixels (signals: three of 3 samples). Each is decoupled from those before it.
-A moment above the second beside energies takes the narrow path: minutes.
+A moment above the second beside energies takes minutes; put the energies first.
 
 examples:
   symdecouple transfer blurred.png sharp.png -o sharpened.png

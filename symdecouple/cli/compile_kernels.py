@@ -5,7 +5,16 @@ from __future__ import annotations
 import time
 
 from symdecouple.cli.exit_codes import ExitCode
-from symdecouple.numeric import bank_rows, gram, jit, moebius_jit, moment_adjoint_jit, moment_path_jit, riccati_jit
+from symdecouple.numeric import (
+    bank_rows,
+    energy_jit,
+    gram,
+    jit,
+    moebius_jit,
+    moment_adjoint_jit,
+    moment_path_jit,
+    riccati_jit,
+)
 
 __all__ = ["run"]
 
@@ -15,6 +24,7 @@ _KERNELS = (
     ("decoupled moments", moment_path_jit),
     ("gradients of decoupled moments", moment_adjoint_jit),
     ("filter banks", bank_rows),
+    ("energies", energy_jit),
     ("projections", gram),
 )
 

@@ -131,10 +131,10 @@ def _transferred(name: str, source: FloatArray, target: FloatArray, listed: List
     try:
         reference = _reference(arguments.reference, target, listed, perturbation)
         plan = decouple(listed.features, reference, budget=arguments.budget, perturb=perturbation)
-        done, outcomes = plan.transfer(source, target, axis=listed.axis(source.ndim), on_refusal="return")
+        answer: Any = plan.transfer(source, target, axis=listed.axis(source.ndim), on_refusal="return")
     except Refused as error:
         return Channel(name, None, Outcome(False, "the target has no decoupled features", _helped(error, arguments)))
-    outcome = outcomes[0]
+    done, (outcome,) = answer
     if not outcome.ok:
         return Channel(name, None, Outcome(False, outcome.reason, _helped(outcome.detail, arguments)))
     return Channel(name, done, outcome)

@@ -6,7 +6,7 @@ sum of P u w. Modulo the span of the gradients,
 
 .. math:: [v_{\hat f_i}, v_{\hat f_j}] \equiv -2\, \mathcal F^{-1}\bigl[b_i b_j\, \mathcal F x\bigr]
 
-up to constants (P9 of the page on paths). So hat S_k is not involutive where b_i b_j is not in the span of
+up to constants (P6 of the page on paths). So hat S_k is not involutive where b_i b_j is not in the span of
 w_1, ..., w_k on the frequencies with P > 0: a minor over k + 1 frequencies that is not zero.
 """
 

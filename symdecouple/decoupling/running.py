@@ -1,4 +1,4 @@
-"""The rows of a batch through a plan, in portions: answers, refusals, residuals and errors, in either kind of numbers."""
+"""The rows of a batch through a plan, in portions: answers, refusals, residuals, errors, in numbers of either kind."""
 
 from __future__ import annotations
 

@@ -171,6 +171,7 @@ def _transfer(plan: Plan, source: Any, target: Any, axis: Axis) -> tuple[Transfe
     again, _ = plan.normalize(values, count, axis=axis, on_refusal="return")
     refusals = {i: one if not one.ok else two for i, (one, two) in enumerate(zip(first, second, strict=True))
                 if not (one.ok and two.ok)}
-    answer = Answer("transfer", batch.shape, refusals, frames=4)
+    perturbed = {i: one for i, one in enumerate(first) if one.reason and i not in refusals}
+    answer = Answer("transfer", batch.shape, refusals, frames=4, notes=perturbed)
     gap = np.abs(again - kernel).max(axis=batch.axes) / np.std(kernel, axis=batch.axes)
     return Transferred(values, tuple(map(str, plan.features)), asked, achieved, gap, answer.outcomes()), answer

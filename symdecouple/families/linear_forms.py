@@ -22,7 +22,7 @@ from symdecouple.language.filters import Filter
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample
 
-__all__ = ["LinearForm", "linear_form", "response_of", "split_forms"]
+__all__ = ["LinearForm", "linear_form", "response_at", "response_of", "split_forms"]
 
 Chain = tuple[Filter, ...]
 Lag = Any  # an int, or a tuple of them in more dimensions
@@ -88,6 +88,28 @@ def response_of(h: Filter, shape: tuple[int, ...], half: bool = False) -> NDArra
     delta[(0,) * len(shape)] = 1
     taps = h.apply(delta, axis=tuple(range(len(shape))))
     return np.asarray(rfftn(taps) if half else fftn(taps))
+
+
+def response_at(taps: Mapping[Lag, Expr], shape: tuple[int, ...], part: slice) -> NDArray[np.complex128]:
+    """Return the response of taps by lag at some frequencies of ``rfftn``: a part of those of the first axis.
+
+    It is summed axis by axis, without a transform: few taps at many frequencies need no memory beyond the result.
+    """
+    lags = [lag if isinstance(lag, tuple) else (0 if lag is None else lag,) * len(shape) for lag in taps]
+    along = [sorted({lag[axis] for lag in lags}) for axis in range(len(shape))]
+    total: NDArray[Any] = np.zeros([len(known) for known in along])
+    for lag, tap in zip(lags, taps.values(), strict=True):
+        total[tuple(known.index(k) for known, k in zip(along, lag, strict=True))] += float(tap)
+    for axis, (known, n) in enumerate(zip(along, shape, strict=True)):
+        frequencies = np.arange(n // 2 + 1 if axis == len(shape) - 1 else n)
+        if axis == 0:
+            frequencies = frequencies[part]
+        turns = np.outer(frequencies, known) % n
+        waves = np.exp(-2j * np.pi / n * turns)
+        quarters = 4 * turns % n == 0  # exact: bands are empty there, not almost empty
+        waves[quarters] = np.array([1, -1j, -1, 1j])[4 * turns[quarters] // n]
+        total = np.moveaxis(np.tensordot(total, waves.T, (axis, 0)), -1, axis)
+    return np.asarray(total, dtype=np.complex128)
 
 
 def _frequencies(shape: tuple[int, ...], half: bool) -> tuple[int, ...]:

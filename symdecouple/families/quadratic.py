@@ -10,7 +10,8 @@ of two outputs Re(conj(H) G), the second moment 1, the variance 1 but 0 at frequ
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -22,7 +23,7 @@ from sympy.polys.polyerrors import PolynomialError
 
 from symdecouple.errors import InvalidInput
 from symdecouple.families.bank import FilterBank
-from symdecouple.families.linear_forms import LinearForm, split_forms
+from symdecouple.families.linear_forms import LinearForm, response_at, split_forms
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filtered import Filtered
 from symdecouple.language.filters import shift
@@ -32,6 +33,8 @@ from symdecouple.language.sample import Sample, x as generic
 __all__ = ["QuadraticForms", "autocorrelation", "recognize_quadratic", "second_order_moments"]
 
 FloatArray = NDArray[np.float64]
+_FEW_TAPS = 64  # more of them are transformed
+_CHUNK = 2**16  # frequencies at a time
 _MEAN = Dummy("m", real=True)
 
 
@@ -91,11 +94,25 @@ class QuadraticForms:
         out = np.zeros((len(self.products), *shape[:-1], shape[-1] // 2 + 1))
         for k, terms in enumerate(self.products):
             for coefficient, one, two in terms:
-                left = one.response(shape)
-                right = left if two is one else two.response(shape)
-                out[k] += float(coefficient) * (left.real * right.real + left.imag * right.imag)
+                for part, left, right in _responses(one, two, shape, out.shape[1]):
+                    out[k, part] += float(coefficient) * (left.real * right.real + left.imag * right.imag)
             out[(k, *(0,) * len(shape))] += float(self.at_zero[k])
         return out
+
+
+def _responses(one: LinearForm, two: LinearForm, shape: tuple[int, ...], count: int
+               ) -> Iterator[tuple[slice, Any, Any]]:
+    """Yield parts of the first axis of frequencies, and the responses of two forms there."""
+    taps = [one.lags()] if two is one else [one.lags(), two.lags()]
+    if any(known is None or len(known) > _FEW_TAPS for known in taps):
+        left = one.response(shape)
+        yield slice(None), left, left if two is one else two.response(shape)
+        return
+    step = max(1, _CHUNK * count // max(1, math.prod(shape)))
+    for start in range(0, count, step):
+        part = slice(start, start + step)
+        found = [response_at(known, shape, part) for known in taps if known is not None]
+        yield part, found[0], found[-1]
 
 
 @lru_cache(maxsize=64)

@@ -1,6 +1,6 @@
 r"""Moments of filter outputs as functions of arrays, all bands of a separable periodic bank at once.
 
-.. math:: f_j(x) = \mathrm{Mean}(\gamma_j\, y_b^p), \quad y_b = h_b(x), \qquad v_j = \gamma_j\, p\, \tilde h_b(y_b^{p-1})
+.. math:: f_j(x) = \mathrm{Mean}(\gamma_j y_b^p), \quad y_b = h_b(x), \qquad v_j = \gamma_j\, p\, \tilde h_b(y_b^{p-1})
 
 The bands share their lines: nine tensor products of three kernels cost three lines along the first axis and nine along
 the second. Fields are the bulk of the work; `bank_loops` has them compiled, NumPy elsewhere.

@@ -1,11 +1,13 @@
 r"""Eigenvalues of commuting features as columns, one a frequency, and the same features on fewer frequencies.
 
-A sum over frequencies of P g, with g smooth in c = cos(omega) along each axis, is a sum over Chebyshev nodes,
+A sum over frequencies of P g, with g smooth in c = cos(omega) along each axis, is a sum over nodes,
 
 .. math:: \sum_i P_i\, g(c_i) = \sum_j \Bigl(\sum_i L_j(c_i) P_i\Bigr) g(c_j),
 
-L_j the Lagrange polynomials of the nodes. For filters with few taps the eigenvalues are polynomials in c, known at the
-nodes, and exp(a.w) is smooth: so many iterations run on few frequencies. Their result is a start, never an answer.
+L_j the Lagrange polynomials of Chebyshev nodes in a few panels of each axis. For filters with few taps the eigenvalues
+are polynomials in c, known at the nodes, and exp(a.w) is smooth: so many iterations run on few frequencies. Their
+result is a start, never an answer. Panels, as exp(a.w) of a smooth signal spans eight orders of magnitude: what is
+wrong is small beside its values in the same panel.
 """
 
 from __future__ import annotations
@@ -23,16 +25,16 @@ __all__ = ["Coarse", "Columns", "Lines"]
 
 _CHUNK = 2**14  # frequencies worked on at a time
 _KEPT = 2**21  # products of eigenvalues that are kept, 16 MiB
-_NODES = 24  # along an axis
+_PANELS, _EACH = 3, 11  # of an axis, and nodes of each
 _LOOKED_AT = 256  # frequencies along an axis at which the eigenvalues are looked at
 _MOST = 2**14  # frequencies along an axis, with matrices for them
-_FEW = 3 * _NODES  # frequencies along an axis that stay as they are
+_FEW = 72  # frequencies along an axis that stay as they are
 _ROUNDING = 32 * float(np.finfo(np.float64).eps)  # of a response, over the largest
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Eigenvalues as products of functions of one axis: w_j(s, t) = scale_j outer[places[0, j], s] inner[places[1, j], t].
+    """Eigenvalues as products of lines: w_j(s, t) = scales[j] outer[places[0, j], s] inner[places[1, j], t].
 
     The last axis of a lattice is t, the others are s. Columns without this form have one s.
     """
@@ -129,7 +131,7 @@ class Columns:
 
 
 class Coarse(Columns):
-    """The same features on Chebyshev nodes of the axes that have many frequencies.
+    """The same features on nodes of the axes that have many frequencies.
 
     Parameters
     ----------
@@ -164,7 +166,7 @@ class Coarse(Columns):
 
     def _lines(self, lines: Lines, inverses: list[FloatArray | None], looked_at: tuple[slice, ...]) -> Lines | None:
         """Move lines to the nodes; None where the eigenvalues have no such form."""
-        *first, last = self.lattice
+        first = self.lattice[:-1]
         if lines.outer.shape[1] != math.prod(first) or not first:
             return None
         outer = lines.outer.reshape(-1, *first)[:, *looked_at[:-1]]
@@ -178,16 +180,22 @@ class Coarse(Columns):
 
 
 def _lagrange(count: int, size: int) -> FloatArray:
-    """Lagrange polynomials of the Chebyshev points at cos(2 pi i/size), by the barycentric formula: (count, nodes)."""
-    nodes = np.cos(np.pi * np.arange(_NODES) / (_NODES - 1))
-    weights = (-1.0) ** np.arange(_NODES)
-    weights[[0, -1]] /= 2
-    apart = np.cos(2 * np.pi * np.arange(count) / size)[:, None] - nodes
-    hit = np.abs(apart) < 1e-15
-    terms = weights / np.where(hit, 1, apart)
-    values: FloatArray = terms / terms.sum(axis=1, keepdims=True)
-    np.copyto(values, hit, where=hit.any(axis=1, keepdims=True))
-    return values
+    """Lagrange polynomials of the nodes of its panel at cos(2 pi i/size), the barycentric formula: (count, nodes)."""
+    c = np.cos(2 * np.pi * np.arange(count) / size)
+    edges = np.cos(np.pi * np.arange(_PANELS + 1) / _PANELS)
+    panel = np.clip(np.searchsorted(-edges, -c, side="right") - 1, 0, _PANELS - 1)
+    angles = np.pi * (np.arange(_EACH) + 0.5) / _EACH
+    weights = (-1.0) ** np.arange(_EACH) * np.sin(angles)
+    out = np.zeros((count, _PANELS * _EACH))
+    for k in range(_PANELS):
+        nodes = (edges[k] + edges[k + 1]) / 2 + (edges[k] - edges[k + 1]) / 2 * np.cos(angles)
+        apart = c[panel == k, None] - nodes
+        hit = np.abs(apart) < 1e-15
+        terms = weights / np.where(hit, 1, apart)
+        values = terms / terms.sum(axis=1, keepdims=True)
+        np.copyto(values, hit, where=hit.any(axis=1, keepdims=True))
+        out[panel == k, k * _EACH : (k + 1) * _EACH] = values
+    return out
 
 
 def _along(array: FloatArray, maps: list[FloatArray | None]) -> FloatArray:

@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from symdecouple.numeric import energy_loops
-from symdecouple.numeric.batch import FloatArray
+from symdecouple.numeric import energy_loops, energy_sums
 from symdecouple.numeric.columns import Coarse, Columns
 from symdecouple.numeric.jit import Kernels
 from symdecouple.numeric.tilting import Problems, Tilted
 
 __all__ = ["KERNELS", "is_wanted", "tilt_compiled", "warm"]
 
-_SOURCES = ("jit", "energy_loops", "energy_jit")
+_SOURCES = ("jit", "energy_sums", "energy_loops", "energy_jit")
 KERNELS = Kernels(__name__, tuple(f"symdecouple.numeric.{name}" for name in _SOURCES), seconds=1.5e-7)
 _MOST_LINES = 24  # their sums fit into a block of scratch
 
@@ -40,7 +39,7 @@ def tilt_compiled(problems: Problems, most: int, coarse: Coarse | None) -> Tilte
     width = 2 + m + m * m
     parameters, found, state = np.zeros((len(problems), m)), np.empty((len(problems), width)), np.empty(
         (len(problems), 3))
-    work, small = np.empty((energy_loops.WORK, energy_loops.BLOCK)), np.zeros((8, m))
+    work, small = np.empty((energy_sums.WORK, energy_sums.BLOCK)), np.zeros((8, m))
     here, there = np.empty(width), np.empty(width)
     wanted, targets = problems.wanted.astype(np.float64), np.ascontiguousarray(problems.targets)
     ends = np.flatnonzero(np.diff(problems.owner, append=-1)) + 1
@@ -69,4 +68,4 @@ def warm() -> None:
 
 @cache
 def _kernels() -> Any:
-    return KERNELS.build(energy_loops.find_tilts, fast=energy_loops.FAST)
+    return KERNELS.build(energy_loops.find_tilts, fast=energy_sums.FAST)

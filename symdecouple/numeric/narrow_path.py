@@ -43,7 +43,6 @@ Corrections: TypeAlias = list[tuple[IntArray, FloatArray]]  # places, and the va
 _CHUNK = 2**14  # numbers that move together, as in runge_kutta
 _LEG = float(np.log(64))  # the longest leg; the whole range of float64 has some 350
 _MOST_CORRECTIONS = 10  # each doubles the digits; the last ones find that nothing improves
-_ROUNDING = EPS / 2  # of a residual
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +286,7 @@ class NarrowPath:
         made = []
         gap = _gap(level, self.features.values(ends), units, slice(None))
         for _ in range(_MOST_CORRECTIONS):
-            left = left[gap[left] > _ROUNDING]
+            left = left[gap[left] > 0]
             if not len(left):
                 break
             trial = level.corrected(ends[left], np.ones(len(left)), left)

@@ -22,7 +22,7 @@ def last_direction(gradients: FloatArray) -> tuple[FloatArray, FloatArray, NDArr
     Examples
     --------
     >>> direction, size, sound = last_direction(np.array([[[1.0, 0, 0], [3, 4, 0]], [[1, 0, 0], [2, 0, 0]]]))
-    >>> (direction * size[:, None]).round(12).tolist(), sound.tolist()
+    >>> (0 + (direction * size[:, None]).round(12)).tolist(), sound.tolist()
     ([[0.0, 4.0, 0.0], [0.0, 0.0, 0.0]], [True, False])
     """
     if not _is_by_products(gradients):

@@ -112,7 +112,7 @@ class Bands(Columns):
                                f"real eigenvalues of M features at the frequencies of rfftn of {self.grid.shape}")
         if given.dtype.kind not in "fiu" or not np.isfinite(given).all():
             raise InvalidInput("the eigenvalues of quadratic features are real and finite: squared responses |H|^2")
-        half = given.astype(np.float64)
+        half = given.astype(np.float64, copy=False)
         self.folded = tuple(axis for axis in range(1, half.ndim - 1) if _is_even(half, axis))
         for axis in self.folded:
             half = _first_half(half, axis)
@@ -232,6 +232,5 @@ def _is_even(half: FloatArray, axis: int) -> bool:
     n = half.shape[axis]
     if n < 3:
         return False
-    apart = np.abs(np.take(half, np.arange(1, n), axis=axis) - np.take(half, np.arange(n - 1, 0, -1), axis=axis))
-    largest = np.abs(half).reshape(len(half), -1).max(axis=1)
-    return bool((apart.reshape(len(half), -1).max(axis=1) <= 64 * EPS * largest).all())
+    ahead, back = [(slice(None),) * (axis - 1) + (part,) for part in (slice(1, None), slice(None, 0, -1))]
+    return all(np.abs(one[ahead] - one[back]).max() <= 64 * EPS * np.abs(one).max() for one in half)

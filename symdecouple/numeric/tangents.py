@@ -64,7 +64,7 @@ def tangents(exprs: Sequence[Sequence[Expr]], directions: Sequence[Mapping[Symbo
             rate = slopes.along(part, changing, program)
             if rate != 0:
                 changing[name] = Dummy("r", real=True)
-                program.append((changing[name], rate))  # type: ignore[arg-type]
+                program.append((changing[name], rate))
         rates.append([slopes.along(e, changing, program) for e in found])
     return program, rates
 

@@ -1,5 +1,7 @@
 """Nine filter energies of images through a plan: against the narrow path and shifts, and images with empty bands."""
 
+import tracemalloc
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ from numpy.typing import NDArray
 import symdecouple as sd
 from symdecouple import InvalidInput, RefusalWarning, Refused
 from symdecouple.decoupling.perturbing import Perturbation
-from symdecouple.families.quadratic import second_order_moments
+from symdecouple.families.quadratic import recognize_quadratic, second_order_moments
 from symdecouple.families.tils import tils
 
 Array = NDArray[np.float64]
@@ -206,3 +208,31 @@ def test_sixteen_bit_levels_survive_the_round_trip() -> None:
     image = levels / 2**16
     back = PLAN.denormalize(PLAN.normalize(image), PLAN.transform(image))
     assert np.array_equal(np.rint(back * 2**16), levels)
+
+
+def peak(function: Callable[[], object]) -> int:
+    tracemalloc.start()
+    try:
+        function()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_weights_take_little_more_memory_than_they_are() -> None:
+    forms = recognize_quadratic(FEATURES)
+    assert forms is not None
+    assert peak(lambda: forms.weights((512, 512))) < 1.3 * 9 * 512 * 257 * 8
+
+
+@pytest.mark.slow
+def test_a_signal_of_four_million_samples() -> None:
+    """The weights are three halves of it once; a call takes up to eight times the input, mostly transforms."""
+    signal = np.random.default_rng(11).standard_normal(2**22)
+    plan = sd.decouple(second_order_moments(tils(1)))
+    values = plan.transform(signal)
+    np.testing.assert_allclose(values, 1, rtol=0.01)
+    assert peak(lambda: plan.transform(signal)) < 6 * signal.nbytes
+    assert peak(lambda: plan.normalize(signal)) < 8 * signal.nbytes
+    back = plan.denormalize(plan.normalize(signal), values)
+    np.testing.assert_allclose(back, signal, rtol=0, atol=1e-11)

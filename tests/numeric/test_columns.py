@@ -21,8 +21,24 @@ def test_sums_of_smooth_functions_agree(shape: tuple[int, ...]) -> None:
     assert coarse.columns.shape[1] * 3 <= bands.columns.shape[1]
     power = RNG.random((2, bands.columns.shape[1])) ** 8
     a = 0.2 * RNG.normal(size=len(bands))
+    a *= 0.3 / np.ptp(a @ bands.columns)
     whole, few = (p @ np.exp(a @ w.columns) for p, w in [(power, bands), (coarse.gathered(power), coarse)])
-    np.testing.assert_allclose(few, whole, rtol=1e-10)
+    np.testing.assert_allclose(few, whole, rtol=1e-13)
+
+
+@pytest.mark.parametrize("shape", [(151, 160), (20, 201), (300,)], ids=str)
+def test_sums_over_eight_orders_of_magnitude_are_starts(shape: tuple[int, ...]) -> None:
+    """Smooth power, taken back by the tilt: what is worse than 0.1 is no start (`tilting`)."""
+    taps = kernels()[:4] if len(shape) == 2 else [np.array([1.0, 2, 1]), np.array([1.0, 0, -1])]
+    bands = Bands(responses(taps, shape), shape)
+    assert bands.coarse is not None
+    for sign in (1, -1):
+        a = sign * np.linspace(1, 0.5, len(bands))
+        a *= np.log(1e8) / np.ptp(a @ bands.columns)
+        power = RNG.random((2, bands.columns.shape[1])) * np.exp(-a @ bands.columns)
+        whole, few = (p @ np.exp(a @ w.columns) for p, w in [(power, bands), (bands.coarse.gathered(power),
+                                                                               bands.coarse)])
+        np.testing.assert_allclose(few, whole, rtol=0.1)
 
 
 def test_no_nodes_where_nothing_is_gained_or_known() -> None:

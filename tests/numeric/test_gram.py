@@ -2,11 +2,23 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
+from symdecouple.numeric import gram, jit
 from symdecouple.numeric.gram import last_direction, least_move
 from symdecouple.numeric.narrow_path import Frame
+
+
+@pytest.fixture(autouse=True, params=["numpy", "compiled"], scope="module")
+def kind(request):
+    if request.param == "compiled" and not jit.is_available():
+        pytest.skip("numba is not installed")
+    kept = gram._compiled
+    if request.param == "compiled":
+        gram.warm()
+    gram._compiled = lambda _: gram._kernels() if request.param == "compiled" else None
+    yield request.param
+    gram._compiled = kept
 
 
 def fields(seed: int, rows: int = 3, count: int = 8, n: int = 60) -> np.ndarray:

@@ -17,6 +17,7 @@ from symdecouple.errors import InvalidInput
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, sample, x
 from symdecouple.language.statistics import kurtosis, skewness, variance
+from symdecouple.numeric import gram, projection
 from symdecouple.numeric.narrow_path import Frame, NarrowPath
 
 Array = NDArray[np.float64]
@@ -226,6 +227,51 @@ def test_a_row_has_the_same_bits_in_any_company() -> None:
         alone = path.normalize(rows[i : i + 1], [0, 1, 0, 3])[-1]
         np.testing.assert_array_equal(alone.values[0], together[-1].values[i])
         assert alone.steps[0] == together[-1].steps[i]
+
+
+def test_long_rows_are_projected_by_inner_products_to_the_same_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.random.default_rng(6).normal(size=(3, 300))
+    path = NarrowPath([*MIXED, Mean(x**3), Mean(x**4), Mean(x**5)])
+    targets = path.features.values(rows).mean(axis=0)
+    found = path.normalize(rows, targets)[-1]
+    calls = []
+    by_products = gram.last_direction
+    monkeypatch.setattr(gram, "last_direction", lambda fields: calls.append(fields.shape) or by_products(fields))
+    path.normalize(rows, targets)
+    assert calls and {shape[1] for shape in calls} == {6, 7}
+    monkeypatch.setattr(projection, "_FROM_SAMPLES", 10**9)
+    expected = path.normalize(rows, targets)[-1]
+    assert not found.refusals and not expected.refusals
+    np.testing.assert_allclose(found.values, expected.values, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(path.features.values(found.values), np.tile(targets, (3, 1)), rtol=1e-12, atol=1e-13)
+
+
+def test_long_rows_with_dependent_gradients_are_left_to_gram_schmidt() -> None:
+    rows = np.random.default_rng(8).normal(size=(2, 300))
+    features = [*MIXED, Mean(x**3), Mean(x**3) ** 3, Mean(x**4)]
+    path = NarrowPath(features)
+    value = path.features.values(rows)
+    moved = path.follow(rows, 7, value[:, 6] + 0.1)
+    once = NarrowPath([*MIXED, Mean(x**3), Mean(x**4)]).follow(rows, 6, value[:, 6] + 0.1)
+    assert not moved.refusals
+    np.testing.assert_allclose(moved.values, once.values, atol=1e-11)
+    refused = path.follow(rows, 6, value[:, 5] + 0.1)
+    assert [refused.refusals[r].reason for r in range(2)] == ["critical point"] * 2
+
+
+def test_long_rows_have_the_same_bits_in_any_company_and_on_threads() -> None:
+    rows = np.random.default_rng(9).normal(size=(5, 300))
+    rows[:, 150:] = rows[:, :150]  # ties stay tied
+    rows[3] = np.nan
+    features = [*MIXED, Mean(x**3), Mean(x**4)]
+    targets = NarrowPath(features).features.values(rows[:3]).mean(axis=0)
+    together = NarrowPath(features).normalize(rows, targets)[-1]
+    on_threads = NarrowPath(features, threads=2).normalize(rows, targets)[-1]
+    alone = NarrowPath(features).normalize(rows[4:], targets)[-1]
+    np.testing.assert_array_equal(on_threads.values, together.values)
+    np.testing.assert_array_equal(alone.values[0], together.values[4])
+    assert list(together.refusals) == list(on_threads.refusals) == [3]
+    np.testing.assert_array_equal(together.values[:, 150:], together.values[:, :150])
 
 
 def test_targets_are_one_for_all_or_one_each() -> None:

@@ -1,0 +1,156 @@
+"""Moments at the outputs of a filter bank through the plan, against SciPy's integrator, differences and each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.integrate import solve_ivp
+from scipy.ndimage import convolve1d
+
+from symdecouple import FeatureSet, Mean, decouple, families, x
+from symdecouple.decoupling import narrow_route
+
+Array = NDArray[np.float64]
+SIDE = 16
+ORDERS = (2, 3, 4)
+TAPS = [np.array(taps) / np.linalg.norm(taps) for taps in ([1.0, 1, 1], [-1.0, 0, 1], [-1.0, 2, -1])]
+BANDS = [(a, b) for a in TAPS for b in TAPS]
+POWERS = np.repeat(ORDERS, 9)
+REFERENCE = [1.0] * 9 + [0.0] * 9 + [3.0] * 9
+
+
+@pytest.fixture(scope="module")
+def plan() -> Any:
+    return decouple(families.filter_moments(families.tils(), ORDERS))
+
+
+def patches(n: int, seed: int = 0) -> Array:
+    found = np.random.default_rng(seed).gamma(2.0, size=(n, SIDE, SIDE))
+    found -= found.mean(axis=(1, 2), keepdims=True)
+    return np.asarray(found / found.std(axis=(1, 2), keepdims=True))
+
+
+# --- by hand ---
+
+
+def output(image: Array, band: tuple[Array, Array], adjoint: bool = False) -> Array:
+    for axis, taps in enumerate(band):
+        image = convolve1d(image, taps[::-1] if adjoint else taps, axis, mode="wrap")
+    return image
+
+
+def moments(image: Array) -> Array:
+    bands = [output(image, band) for band in BANDS]
+    return np.array([np.mean(bands[j % 9] ** p) for j, p in enumerate(POWERS)])
+
+
+def fields(image: Array, count: int) -> Array:
+    bands = [output(image, band) for band in BANDS]
+    return np.array([p * output(bands[j % 9] ** (p - 1), BANDS[j % 9], adjoint=True).ravel()
+                     for j, p in enumerate(POWERS[:count])])
+
+
+def by_scipy(image: Array) -> Array:
+    """Decoupled features along the projected gradients, by a QR decomposition a slope; energies are levels too."""
+    found, y = [], image.ravel()
+    for k, target in enumerate(REFERENCE):
+        begin = moments(y.reshape(image.shape))[k]
+        found.append(begin)
+
+        def slope(_: float, y: Array, k: int = k, distance: float = target - begin) -> Array:
+            *others, own = fields(y.reshape(SIDE, SIDE), k + 1)
+            basis = np.linalg.qr(np.array(others).T)[0] if others else np.zeros((y.size, 0))
+            across = own - basis @ (basis.T @ own)
+            across -= basis @ (basis.T @ across)
+            return np.asarray(distance * across / (across @ own / y.size))
+
+        if k < len(REFERENCE) - 1:
+            y = solve_ivp(slope, (0, 1), y, method="DOP853", rtol=1e-12, atol=1e-12).y[:, -1]
+    return np.array(found)
+
+
+def test_references_are_those_of_white_noise(plan: Any) -> None:
+    assert [float(v) for v in plan.reference] == REFERENCE
+
+
+def test_decoupled_features_against_scipy(plan: Any) -> None:
+    image = patches(1)[0]
+    assert moments(image) == pytest.approx(fields(image, 27) @ image.ravel() / POWERS / image.size, rel=1e-12)
+    np.testing.assert_allclose(plan.transform(image), by_scipy(image), rtol=1e-8, atol=1e-8)
+
+
+def test_gradients_against_differences(plan: Any) -> None:
+    """Central differences, extrapolated: their error falls with h^6."""
+    image = patches(1, seed=1)[0]
+    found = plan.gradients(image)
+    assert found.shape == (27, SIDE, SIDE)
+    direction = np.random.default_rng(2).normal(size=(SIDE, SIDE))
+    h = 2e-3
+    sides = plan.transform(np.array([image + s * h * direction for s in (-4, -2, -1, 1, 2, 4)]))
+    one, two, four = ((sides[3 + i] - sides[2 - i]) / (2 * h * 2**i) for i in range(3))
+    slopes = (64 * one - 20 * two + four) / 45
+    sizes = np.sqrt((found**2).sum(axis=(1, 2)))
+    checked = [0, 8, 9, 13, 18, 22, 26]
+    away = np.abs((found * direction).sum(axis=(1, 2)) - slopes) / sizes
+    assert away[checked].max() < 1e-5
+
+
+def test_gradients_are_orthogonal_to_those_of_the_first_feature(plan: Any) -> None:
+    """Whatever the order of the others, decoupled features ignore what the first one does."""
+    found = plan.gradients(patches(1, seed=3)[0]).reshape(27, -1)
+    found /= np.linalg.norm(found, axis=1, keepdims=True)
+    assert np.abs(found[1:] @ found[0]).max() < 1e-8
+
+
+def test_there_and_back(plan: Any) -> None:
+    images = patches(2, seed=4)
+    normalized, values = plan.normalize(images), plan.transform(images)
+    for image in normalized:
+        np.testing.assert_allclose(moments(image)[:26], REFERENCE[:26], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(plan.denormalize(normalized, values), images, atol=1e-7)
+
+
+def test_the_mean_may_come_first() -> None:
+    """The smooth band has a gain at frequency zero: behind the mean, all features forget the offset."""
+    plan = decouple(FeatureSet([Mean(x), *families.filter_moments(families.tils(), (2, 3))]))
+    images = patches(2, seed=5)
+    centred, raised = plan.transform(images), plan.transform(images + 7)
+    assert [plan.choice.is_closed(k) for k in (1, 10, 11)] == [True, True, False]
+    np.testing.assert_allclose(raised[:, 0], 7, rtol=1e-13)
+    np.testing.assert_allclose(raised[:, 1:], centred[:, 1:], rtol=1e-9, atol=1e-9)
+    assert np.abs(decouple(families.filter_moments(families.tils(), (2, 3))).transform(images + 7)[:, 0] - 441 -
+                  centred[:, 1]).max() < 1e-9  # 9 times 7 squared: without it the first energy has it all
+
+
+STEPS = np.arange(SIDE)
+SPARSE = {
+    "constant": np.full((SIDE, SIDE), 3.0),
+    "sinusoid": np.sin(2 * np.pi * STEPS / SIDE) * np.ones((SIDE, 1)),
+    "stripes": (STEPS % 2) * np.ones((SIDE, 1)),
+    "ramp": STEPS * np.ones((SIDE, 1)),
+    "checkerboard": ((STEPS[:, None] + STEPS) % 2).astype(float),
+}
+
+
+@pytest.mark.parametrize("name", SPARSE)
+def test_too_few_active_frequencies(plan: Any, name: str) -> None:
+    good = patches(1, seed=6)[0]
+    values, (bad, fine) = plan.transform(np.array([SPARSE[name], good]), on_refusal="return")
+    assert bad.reason == "too few active frequencies" and "spectral perturbation" in bad.detail
+    assert fine.ok and np.isfinite(values[1]).all() and np.isnan(values[0, 9:]).all()
+    assert values[0, 0] == pytest.approx(moments(SPARSE[name])[0], rel=1e-12)
+    np.testing.assert_allclose(values[1], plan.transform(good), rtol=1e-10, atol=1e-10)
+
+
+def test_any_number_of_threads_gives_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = decouple(families.filter_moments(families.tils(), (2, 3)))
+    images = np.random.default_rng(7).gamma(2.0, size=(5, 32, 32))
+    images -= images.mean(axis=(1, 2), keepdims=True)
+    found = {}
+    for threads in (1, 3):
+        monkeypatch.setattr(narrow_route, "cores", lambda threads=threads: threads)
+        found[threads] = plan.transform(images)
+    np.testing.assert_array_equal(found[1], found[3])
