@@ -24,7 +24,8 @@ from symdecouple.numeric.threads import cores
 
 __all__ = ["Followed", "NarrowRoute"]
 
-_RTOL_OF_BANKS = 1e-9  # dozens of levels of thousands of samples: a step or two each
+_RTOL = 1e-12
+_MANY, _RTOL_OF_MANY = 16, 1e-9  # dozens of levels of thousands of samples: a step or two each, 1e-8 in their values
 _LONG = 2**10  # samples of a row, from where on what it computes takes longer than what calls it
 _SPARE = 8  # of the digits of the caller: the path has guard digits of its own
 
@@ -74,7 +75,8 @@ class NarrowRoute:
         if bank is None:
             return replace(self, path=self.path.on(grid))
         threads = cores() if prod(grid) >= _LONG else 1
-        return replace(self, path=NarrowPath(bank_rows(bank, grid, features), rtol=_RTOL_OF_BANKS, threads=threads))
+        rtol = _RTOL_OF_MANY if len(features) >= _MANY else _RTOL
+        return replace(self, path=NarrowPath(bank_rows(bank, grid, features), rtol=rtol, threads=threads))
 
     def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False) -> Followed:
         """Bring feature k of the rows, (R, N), to its target; those before it are at theirs.
