@@ -12,7 +12,7 @@ from symdecouple import errors
 from symdecouple.errors import Outcome, RefusalWarning, Refused, SymdecoupleError
 
 
-@pytest.mark.parametrize("name", [n for n in errors.__all__ if n not in ("Outcome", "PerturbedWarning", "RefusalWarning")])
+@pytest.mark.parametrize("name", sorted({*errors.__all__} - {"Outcome", "PerturbedWarning", "RefusalWarning"}))
 def test_every_error_is_caught_by_the_base(name: str) -> None:
     kind = getattr(errors, name)
     assert issubclass(kind, SymdecoupleError) and issubclass(kind, Exception)

@@ -41,16 +41,18 @@ ORDER = {
     "numeric": (
         "intake panel weighting batch vectors power_sums ranges jit skew_series ties moebius moebius_jit "
         "riccati_flow riccati riccati_jit runge_kutta moment_basis moment_collapse moment_course moment_path "
-        "moment_loops moment_nodes moment_path_jit moment_levels weighted_levels moment_adjoint_jit moment_adjoint "
-        "columns spectrum tilting cone energy_sums energy_loops energy_jit energy_problems energy_gradients energies perturbation filtering compiled "
-        "tangents feature_rows coordinate_rows bank_loops bank_rows gram_loops gram frame projection threads narrow_path adjoint extrapolation precision "
-        "precision_adjoint differences oracle black_box empirical"
+        "moment_loops moment_nodes moment_path_jit moment_levels weighted_levels moment_adjoint_jit "
+        "moment_adjoint columns spectrum tilting cone energy_sums energy_loops energy_jit energy_problems "
+        "energy_gradients energies perturbation filtering compiled tangents feature_rows coordinate_rows "
+        "bank_loops bank_rows gram_loops gram frame projection threads narrow_path adjoint extrapolation "
+        "precision precision_adjoint differences oracle black_box empirical"
     ),
     "families": "moments linear_forms bank tils filter_moments quadratic exact",
     "decoupling": (
         "white_noise coordinate_reference reference attainability motion leaf orbit nested concatenated routes "
-        "moment_route energy_route narrow_route nesting modified modified_energies implicit refutation scenario inner_order choice "
-        "application explanation precise perturbing checkpoint running report plan transfer storage"
+        "moment_route energy_route narrow_route nesting modified modified_energies implicit refutation scenario "
+        "inner_order choice application explanation precise perturbing checkpoint running report plan transfer "
+        "storage"
     ),
     "analysis": (
         "deviations deviation_tables gradient_directions orthogonality critical_points planner populations "
@@ -61,8 +63,9 @@ ORDER = {
     "lazy": "",
     "plotting": "orthogonality_plot",
     "cli": (
-        "exit_codes arguments waiting declaration cells text_file samples sample_rows shape_rows moment_rows plan_rows "
-        "report normalized_report plan_report image_files image_features decouple transfer check demo compile_kernels command"
+        "exit_codes arguments waiting declaration cells text_file samples sample_rows shape_rows moment_rows "
+        "plan_rows report normalized_report plan_report image_files image_features decouple transfer check demo "
+        "compile_kernels command"
     ),
     "reproduction": "",
 }

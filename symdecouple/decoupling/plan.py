@@ -44,7 +44,7 @@ from symdecouple.numeric.compiled import Array, as_multiprecision
 from symdecouple.numeric.vectors import Batch
 
 if TYPE_CHECKING:
-    from symdecouple.decoupling.transfer import Colour, Transferred
+    from symdecouple.decoupling.transfer import Colour
 
 __all__ = ["Plan", "decouple"]
 
@@ -259,8 +259,8 @@ class Plan:
             return Report(k, dps, rows, distance, (first, second), precise.error[0] if second.ok else None)
 
     def transfer(self, source: Any, target: Any, *, axis: Axis = None, channel_axis: int | None = None,
-                 colour: Colour = "channels", on_refusal: OnRefusal = "warn") -> Transferred:
-        """Return the source with the decoupled features of the target; see `symdecouple.decoupling.transfer`."""
+                 colour: Colour = "channels", on_refusal: OnRefusal = "warn") -> Any:
+        """Return a `Transferred`: the source with the decoupled features of the target; see `decoupling.transfer`."""
         from symdecouple.decoupling.transfer import transfer
 
         return transfer(self, source, target, axis=axis, channel_axis=channel_axis, colour=colour,
@@ -303,8 +303,8 @@ class Plan:
         if obstacle := self.choice.obstacle(k):
             raise NoClosedForm(f"level {k}: {obstacle}")
         if spectral := self.choice.spectral(k):
-            raise NoClosedForm(f"level {k} is reached in the frequency domain: {spectral.formula}; plan.explain() shows "
-                               "it, with its equations")
+            raise NoClosedForm(f"level {k} is reached in the frequency domain: {spectral.formula}; plan.explain() "
+                               "shows it, with its equations")
         first = first_features(self.choice.features, k)
         return normalizers(first, list(self.choice.values[:k]), budget=self.verdicts.budget)[-1]
 

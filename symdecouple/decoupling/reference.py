@@ -12,7 +12,7 @@ quadrature to 50 digits elsewhere. Any other law, given numbers, names or a refe
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import comb, isfinite
 from typing import Any
@@ -267,8 +267,8 @@ def _law(law: Any) -> Callable[[Expr, Sample], Expr]:
 
     def expectation(body: Expr, sample: Sample) -> Expr:
         if body.has(Filtered):
-            raise UnsupportedExpression(f"the expectation of {body} under a law is known for white Gaussian noise only; "
-                                        'reference="white", or give numbers')
+            raise UnsupportedExpression(f"the expectation of {body} under a law is known for white Gaussian noise "
+                                        'only; reference="white", or give numbers')
         return Add(*(c * _law_basis(law, psi, sample) for psi, c in decompose(body, sample).items()))
 
     return expectation

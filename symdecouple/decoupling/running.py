@@ -68,8 +68,7 @@ class Running:
                     batch.put(int(i), found.values[r])
                 for r, outcome in found.refusals.items():
                     i = int(index[r])
-                    again = self._once_more(batch, i, outcome, lambda row, i=i: compute(
-                        self.nesting, row, given, np.array([i])))
+                    again = self._once_more(batch, i, outcome, given, compute)
                     if again is not None:
                         residual[i], error[i] = again.residual[0], None if again.error is None else again.error[0]
                 done.update(map(int, index))
@@ -85,14 +84,17 @@ class Running:
                 result = Precise.of(rounded, self.dps, *told)
         return batch.deliver(result, on_refusal)
 
-    def _once_more(self, batch: Batch, i: int, outcome: Outcome, compute: Callable[[Array], Answers]) -> Answers | None:
+    def _once_more(self, batch: Batch, i: int, outcome: Outcome, targets: Sequence[Any], compute: Compute
+                   ) -> Answers | None:
         """Note a refusal, or try the row perturbed and note that."""
         if self.perturbation is None:
             batch.refuse(i, outcome)
             return None
         row = np.array([float(v) for v in batch.rows[i]])
         perturbed, done = self.perturbation.of(row, batch.grid, batch.whole)
-        found = compute(self._numbers(perturbed[None])) if done.ok else None
+        found = None
+        if done.ok:
+            found = compute(self.nesting, self._numbers(perturbed[None]), targets, np.array([i]))
         if found is None or found.refusals:
             why = done if found is None else found.refusals[0]
             told = f"{outcome.detail}; perturbed: {why.reason}, {why.detail}"

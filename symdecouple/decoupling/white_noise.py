@@ -89,9 +89,9 @@ def _centred(term: Expr, used: list[Symbol], forms: Mapping[Symbol, LinearForm],
         return Add(*(Mul(c, _isserlis(powers, tuple(sorted(covariance.items()))))
                      for powers, c in polynomial.terms()))
     if len(used) > 1:
-        raise UnsupportedExpression(f"the expectation of {term.xreplace({y: Symbol(f'y{k}') for k, y in enumerate(used)})}"
-                                    " of filter outputs that are not independent is not known; give numbers, "
-                                    "reference=[...]")
+        shown = term.xreplace({y: Symbol(f"y{k}") for k, y in enumerate(used)})
+        raise UnsupportedExpression(f"the expectation of {shown} of filter outputs that are not independent is not "
+                                    "known; give numbers, reference=[...]")
     return marginal(term.xreplace({used[0]: sqrt(forms[used[0]].covariance(forms[used[0]])) * sample}), sample)
 
 

@@ -151,7 +151,8 @@ class FilterBank:
 
     def normalized(self) -> FilterBank:
         """Return the bank with every kernel divided by its norm, so that all bands have the same references."""
-        return FilterBank([scaled(h, 1 / sqrt(e)) for h, e in zip(self.filters, self.energies, strict=True)], self.names)
+        each = zip(self.filters, self.energies, strict=True)
+        return FilterBank([scaled(h, 1 / sqrt(energy)) for h, energy in each], self.names)
 
     def apply(self, a: ArrayLike, axis: int | tuple[int, ...] | None = None) -> NDArray[np.floating[Any]]:
         """Return the filter outputs, (B, *shape of a); the sample axes are the last ones by default."""

@@ -109,7 +109,9 @@ def recognize_filter_moments(features: FeatureSet) -> FilterMoments | None:
         index.append(bands.index(lines))
         powers.append(int(power))
         gains.append(gain * coefficient**power)
-    return FilterMoments(tuple(bands), tuple(index), tuple(powers), tuple(gains)) if len(index) == len(features) else None
+    if len(index) < len(features):
+        return None
+    return FilterMoments(tuple(bands), tuple(index), tuple(powers), tuple(gains))
 
 
 def _lines(chain: tuple[Filter, ...], ndim: int) -> tuple[Filter, ...] | None:

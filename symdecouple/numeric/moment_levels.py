@@ -25,7 +25,7 @@ from symdecouple.numeric.batch import FloatArray, IntArray, Panel, RowValues
 from symdecouple.numeric.moment_basis import Weights, power_mean
 from symdecouple.numeric.moment_path import MOST_GROWTH, RTOL, Followed, follow, pulled_apart
 from symdecouple.numeric.moment_path_jit import climb_compiled
-from symdecouple.numeric.power_sums import ZERO_VARIANCE, range_exponent, standardized_moments, to_unit_range
+from symdecouple.numeric.power_sums import ZERO_VARIANCE, place_and_scale
 from symdecouple.numeric.riccati import Imposed
 from symdecouple.numeric.riccati_jit import skewness_imposer
 
@@ -34,9 +34,9 @@ __all__ = [
     "Follower",
     "Ladder",
     "climb",
+    "climb_on",
     "decoupled_rows",
     "gaussian_moments",
-    "place_and_scale",
     "raw_moments",
     "standardized_reference",
 ]
@@ -145,11 +145,11 @@ def climb(
     if not store and rows.shape[1] >= _LONG:
         groups = _by_distinct_values(which, skew.values[which])
     for group in groups:
-        _climb_on(ladder, *group, order, goal, follower, store)
+        climb_on(ladder, *group, order, goal, follower, store)
     return ladder
 
 
-def _climb_on(
+def climb_on(
     ladder: Ladder,
     which: IntArray,
     z: FloatArray,
@@ -159,7 +159,7 @@ def _climb_on(
     follower: Follower,
     store: bool,
 ) -> None:
-    """Levels from 4 on of the samples named in `which`."""
+    """Levels from 4 on of the samples named in `which`, with weights that add up to 1 in each row."""
     growth = np.ones(len(z))
     for k in range(4, order):
         if not len(which):
@@ -200,24 +200,6 @@ def _by_distinct_values(which: IntArray, z: FloatArray) -> list[tuple[IntArray, 
         places = [i for i, _, _ in group]
         found.append((which[places], np.stack([v for _, v, _ in group]), np.stack([w for _, _, w in group])))
     return found
-
-
-def place_and_scale(panel: Panel) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Mean, variance and skewness of each row, (R,); the skewness of a constant row is NaN.
-
-    A variance beyond float64 is infinite, one below it 0.
-    """
-    varying = np.flatnonzero(panel.low < panel.high)
-    mean, variance = panel.low.copy(), np.zeros(len(panel.low))
-    skewness = np.full(len(panel.low), np.nan)
-    if len(varying):
-        exponent = range_exponent(panel)[varying]
-        found = standardized_moments(panel.values, varying, 3, to_unit_range(panel))
-        with np.errstate(all="ignore"):
-            mean[varying] += np.ldexp(found.mean, exponent)
-            variance[varying] = np.ldexp(found.deviation**2, 2 * exponent)
-        skewness[varying] = found.standardized[3]
-    return mean, variance, skewness
 
 
 def decoupled_rows(

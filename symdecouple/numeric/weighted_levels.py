@@ -12,9 +12,8 @@ import numpy as np
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.batch import FloatArray, Panel, RowValues
-from symdecouple.numeric.moment_basis import power_mean
-from symdecouple.numeric.moment_levels import raw_moments, standardized_reference
-from symdecouple.numeric.moment_path import MOST_GROWTH, follow, pulled_apart
+from symdecouple.numeric.moment_levels import Ladder, climb_on, raw_moments, standardized_reference
+from symdecouple.numeric.moment_path import follow
 from symdecouple.numeric.power_sums import ZERO_VARIANCE, place_and_scale
 from symdecouple.numeric.riccati import impose_skewness
 
@@ -47,21 +46,8 @@ def _higher_levels(
     rows: FloatArray, weights: FloatArray, order: int, goal: Sequence[float]
 ) -> tuple[FloatArray, dict[int, Outcome]]:
     """Standardized decoupled moments 4..order, and the first level that a row does not have."""
-    moments = np.full((len(rows), order - 3), np.nan)
     skew = impose_skewness(rows, goal[3], weights=weights)
-    refusals = dict(skew.refusals)
-    which = np.array([i for i in range(len(rows)) if i not in refusals], dtype=np.intp)
-    z, share, growth = skew.values[which], shares(weights[which]), np.ones(len(which))
-    for k in range(4, order):
-        if not len(which):
-            return moments, refusals
-        moments[which, k - 4] = power_mean(z, k, share)
-        moved = follow(z, k, goal[k], held=goal[1:k], weights=share)
-        growth = growth * moved.growth
-        refused = {i: pulled_apart(k, growth[i]) for i in np.flatnonzero(growth > MOST_GROWTH).tolist()}
-        refused |= moved.refusals
-        refusals.update((int(which[i]), outcome) for i, outcome in refused.items())
-        left = np.array([i for i in range(len(which)) if i not in refused], dtype=np.intp)
-        which, z, share, growth = which[left], moved.values[left], share[left], growth[left]
-    moments[which, order - 4] = power_mean(z, order, share)
-    return moments, refusals
+    ladder = Ladder(np.full((order + 1, len(rows)), np.nan), skew, refusals=dict(skew.refusals))
+    which = np.array([i for i in range(len(rows)) if i not in skew.refusals], dtype=np.intp)
+    climb_on(ladder, which, skew.values[which], shares(weights[which]), order, goal, follow, False)
+    return ladder.moments[4:].T, ladder.refusals
