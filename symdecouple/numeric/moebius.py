@@ -100,6 +100,7 @@ def _at_zero_with_weights(
     which = np.array([i for i in range(len(values)) if i not in reasons], dtype=np.intp)
     if len(which):
         values[which] = solve(panel, which)
+    values[np.isinf(values)] = np.nan  # shares of weight near 1e-50, far away
     refused = np.flatnonzero(np.isnan(values)).tolist()
     return RowValues(values, {i: reasons.get(i, UNRESOLVED) for i in refused})
 

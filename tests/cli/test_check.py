@@ -36,7 +36,7 @@ HOSTILE = [
     (REFUTED, 1, "REFUTED for every N >= 5"),
     (DEPENDENT, 1, "C1: REFUTED"),
     (["mean(filter(h)(x)^2)", "mean(x)"], 0, "PROVED for every N"),
-    ([f"mean(taps({taps}, 1, half_sample)(x)^2)" for taps in ("(1, 2, 1)", "(-1, 5, -1)")], 2, "UNDECIDED"),
+    ([f"mean(taps({taps}, 1, half_sample)(x)^2)" for taps in ("(1, 2, 1)", "(1, 0, -1)")], 2, "UNDECIDED"),
 ])
 def test_the_exit_code_is_the_answer(formulas: list[str], code: int, said: str,
                                      capsys: pytest.CaptureFixture[str]) -> None:

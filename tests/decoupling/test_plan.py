@@ -87,8 +87,9 @@ def test_normalizing_imposes_the_references_and_does_it_once(plans: dict[str, Pl
     level = plan._spans[-1][0]
     normalized = plan.normalize(data())
     for row in normalized:
-        found = plan.choice.closed(0).leaf.values(row)[:level].astype(float)
-        np.testing.assert_allclose(found, [float(v) for v in plan.reference[:level]], atol=1e-12)
+        found = [f.at(n_samples=len(row)) for f in tuple(plan.features)[:level]]
+        values = [float(f.expr.subs(dict(zip(f.coordinates, row, strict=True)))) for f in found]
+        np.testing.assert_allclose(values, [float(v) for v in plan.reference[:level]], atol=1e-12)
     np.testing.assert_allclose(plan.normalize(normalized), normalized, atol=1e-11)
 
 

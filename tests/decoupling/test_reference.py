@@ -87,8 +87,9 @@ def test_a_positive_sample_has_no_normal_law_for_its_logarithm() -> None:
 def test_parameters_and_filters() -> None:
     with pytest.raises(InvalidInput, match="bind"):
         value_of(Symbol("a") * Mean(x**2))
-    with pytest.raises(UnsupportedExpression, match="filter banks"):
-        value_of(Mean(Filter([1, 1], origin=0)(x) ** 2))
+    assert value_of(Mean(Filter([1, 1], origin=0)(x) ** 2)) == 2
+    with pytest.raises(UnsupportedExpression, match="circular"):
+        value_of(Mean(Filter([1, 2, 1], boundary="zero")(x) ** 2))
 
 
 # --- other laws -----------------------------------------------------------------------------------------------------
