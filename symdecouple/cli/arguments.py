@@ -113,7 +113,6 @@ examples:
 
 exit codes: 0 every value computed, 4 some were refused, 3 bad input"""
 
-
 _TRANSFER = """\
 Write SOURCE with the decoupled features of TARGET: its moments, the energies of
 its bands of frequencies, or both. What SOURCE is otherwise is kept: normalized,

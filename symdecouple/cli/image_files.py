@@ -164,6 +164,9 @@ def check_writable(path: Path, highest: int | None, ndim: int) -> None:
     if kind is None:
         lossy = ", JPEG would change its features" if path.suffix.lower() in (".jpg", ".jpeg") else ""
         raise InvalidInput(f"--output {path}: results are written as .png, .tif, .tiff or .npy{lossy}")
+    if not path.parent.is_dir() or path.is_dir():
+        raise InvalidInput(f"--output {path}: " + ("this is a folder; name a file in it" if path.is_dir() else
+                                                   f"there is no folder {path.parent}"))
     if kind == "NPY":
         return
     _modules()
@@ -189,6 +192,7 @@ def write_picture(path: Path, values: FloatArray, highest: int | None) -> Writte
             return Written(0, False)
         kind = _KINDS[path.suffix.lower()]
         if highest is None:
+            _check_float32(path, values)
             _modules()[0].fromarray(values.astype(np.float32)).save(path, kind)
             return Written(0, False)
         rounded = np.rint(values)
@@ -198,6 +202,13 @@ def write_picture(path: Path, values: FloatArray, highest: int | None) -> Writte
     except OSError as error:
         raise InvalidInput(f"--output {path} cannot be written ({error.strerror or error})") from None
     return Written(limited, True)
+
+
+def _check_float32(path: Path, values: FloatArray) -> None:
+    reached, most = float(np.abs(values).max()), float(np.finfo(np.float32).max)
+    if reached > most:
+        raise InvalidInput(f"--output {path}: the result reaches {reached:.3g}, TIFF of floating point ends at "
+                           f"{most:.3g}; write .npy")
 
 
 def _modules() -> tuple[Any, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from symdecouple.cli.waiting import told_to_wait
 from symdecouple.decoupling.perturbing import Perturbation
 from symdecouple.decoupling.plan import decouple
 from symdecouple.decoupling.transfer import OPPONENT, Transferred
-from symdecouple.errors import InvalidInput, Outcome, Refused
+from symdecouple.errors import InvalidInput, Outcome, PerturbedWarning, Refused, SymdecoupleError
 from symdecouple.language.text import parse_expression
 
 __all__ = ["run"]
@@ -43,6 +44,7 @@ class Channel:
     name: str
     done: Transferred | None
     outcome: Outcome
+    target_perturbed: str = ""
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -56,13 +58,14 @@ def run(arguments: argparse.Namespace) -> int:
     colour = _colour(arguments.colour, source, target)
     check_writable(output, source.highest, source.values.ndim)
     listed = listed_features(arguments.features, min(source.values.ndim, 2))
+    reference = _reference(arguments.reference, len(listed.features))
     first, second = _split(source.values, colour), _split(scale * target.values, colour)
     step = 1.0 if source.highest else None
     channels = []
     for number, (one, other) in enumerate(zip(first, second, strict=True), 1):
         name = _name(colour, number, len(first))
         with told_to_wait(f"transferring {len(listed.features)} features" + (f", {name}" if len(first) > 1 else "")):
-            channels.append(_transferred(name, one, other, listed, arguments, step))
+            channels.append(_transferred(name, one, other, listed, reference, arguments, step))
     written = None
     if all(channel.done is not None for channel in channels):
         written = write_picture(output, _joined(source.values, channels, colour), source.highest)
@@ -123,21 +126,28 @@ def _name(colour: str, number: int, count: int) -> str:
 # --- one channel ------------------------------------------------------------------------------------------------------
 
 
-def _transferred(name: str, source: FloatArray, target: FloatArray, listed: Listed, arguments: argparse.Namespace,
-                 step: float | None) -> Channel:
-    perturbation = None
+def _transferred(name: str, source: FloatArray, target: FloatArray, listed: Listed, reference: Any,
+                 arguments: argparse.Namespace, step: float | None) -> Channel:
+    perturbation, target_perturbed = None, ""
     if arguments.perturb is not None:
         perturbation = Perturbation(_PERTURBATIONS[arguments.perturb], step)  # type: ignore[arg-type]
     try:
-        reference = _reference(arguments.reference, target, listed, perturbation)
+        if reference == "target":
+            reference = _values(target, listed, perturbation)
         plan = decouple(listed.features, reference, budget=arguments.budget, perturb=perturbation)
-        answer: Any = plan.transfer(source, target, axis=listed.axis(source.ndim), on_refusal="return")
+        axis = listed.axis(source.ndim)
+        if perturbation is not None:
+            _, (taken,) = plan.transform(target, axis=axis, on_refusal="return")
+            target_perturbed = taken.detail if taken.ok else ""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PerturbedWarning)  # it is among what is printed
+            answer: Any = plan.transfer(source, target, axis=axis, on_refusal="return")
     except Refused as error:
         return Channel(name, None, Outcome(False, "the target has no decoupled features", _helped(error, arguments)))
     done, (outcome,) = answer
     if not outcome.ok:
         return Channel(name, None, Outcome(False, outcome.reason, _helped(outcome.detail, arguments)))
-    return Channel(name, done, outcome)
+    return Channel(name, done, outcome, target_perturbed)
 
 
 def _helped(why: object, arguments: argparse.Namespace) -> str:
@@ -146,19 +156,37 @@ def _helped(why: object, arguments: argparse.Namespace) -> str:
     return f"{why}; --perturb ramp makes values distinct, --perturb spectral makes frequencies active"
 
 
-def _reference(text: str, target: FloatArray, listed: Listed, perturbation: Perturbation | None) -> Any:
-    """The values that both are normalized to on the way."""
+def _values(target: FloatArray, listed: Listed, perturbation: Perturbation | None) -> list[float]:
+    """The features of the target, what both are normalized to on the way."""
+    if (target == target.flat[0]).all() and perturbation is not None:
+        row, made = perturbation.of(target.ravel(), target.shape, False)
+        target = row.reshape(target.shape) if made.ok else target
+    if (target == target.flat[0]).all():
+        raise Refused(f"all its values are {target.flat[0]:g}")
+    return listed.values(target)
+
+
+def _reference(text: str, count: int) -> Any:
+    """The name of a reference, or its exact numbers."""
     name = text.strip().lower()
-    if name in ("gaussian", "white"):
+    if name in ("target", "gaussian", "white"):
         return name
-    if name == "target":
-        if (target == target.flat[0]).all() and perturbation is not None:
-            row, made = perturbation.of(target.ravel(), target.shape, False)
-            target = row.reshape(target.shape) if made.ok else target
-        if (target == target.flat[0]).all():
-            raise Refused(f"all its values are {target.flat[0]:g}")
-        return listed.values(target)
-    return [parse_expression(part) for part in text.split(",")]
+    values = [_number(number, part) for number, part in enumerate(text.split(","), 1)]
+    if len(values) != count:
+        raise InvalidInput(f"--reference: {count} features take {count} numbers, got {len(values)}")
+    return values
+
+
+def _number(number: int, text: str) -> Any:
+    try:
+        value = parse_expression(text)
+    except SymdecoupleError as error:
+        raise InvalidInput("--reference takes target, gaussian or exact numbers separated by commas, such as 0,1,1/2; "
+                           f"number {number}: {error}") from None
+    if not (value.is_number and value.is_real and value.is_finite):
+        raise InvalidInput(f"--reference, number {number}: a finite real number such as 3, 0.5 or 1/3 is needed, got "
+                           f"{text.strip()[:40]!r}")
+    return value
 
 
 # --- what is told -----------------------------------------------------------------------------------------------------
@@ -194,9 +222,10 @@ def _tell(arguments: argparse.Namespace, pictures: tuple[Picture, Picture], scal
 
 def _lines(channel: Channel, listed: Listed) -> list[str]:
     if channel.done is None:
-        return [f"{channel.name}: refused, {channel.outcome}"]
+        return [f"{channel.name}: {channel.outcome}"]
     done, width = channel.done, max(len("feature"), *map(len, listed.names))
     perturbed = [f"  {channel.outcome.reason}: {channel.outcome.detail}"] if channel.outcome.reason else []
+    perturbed += [f"  target perturbed: {channel.target_perturbed}"] if channel.target_perturbed else []
     rows = zip(listed.names, done.wanted, done.achieved, strict=True)
     return [f"{channel.name}: kernel equal to {float(done.kernel_gap):.1e} standard deviations", *perturbed,
             f"  {'feature':<{width}}  {'wanted':>14}  {'achieved':>14}  {'difference':>10}",
@@ -213,5 +242,6 @@ def _structured(channel: Channel) -> dict[str, Any]:
         "feature_gap": None if done is None else float(done.feature_gap.max()),
         "kernel_gap": None if done is None else float(done.kernel_gap),
         "perturbed": channel.outcome.detail if channel.outcome.ok and channel.outcome.reason else None,
+        "target_perturbed": channel.target_perturbed or None,
         "refused": None if channel.outcome.ok else f"{channel.outcome.reason} ({channel.outcome.detail})",
     }

@@ -154,14 +154,19 @@ class Application:
                      ) -> Answers:
         """Return rows at a level with decoupled features 1..level at their targets, (R, M), imposed last first."""
         out, worst, refusals = rows.copy(), _Worst(rows), dict[int, Outcome]()
+        watched = next((end for _, end in self.spans if end == min(level, nesting.watched)), 0)
+        before = rows
         for start, end in reversed([span for span in self.spans if span[1] <= level]):
             fine = _others(len(rows), refusals)
+            if end == watched:
+                before = out.copy()
             at = nesting.move(out[fine], start, end, [*references[:start], *targets[fine, start:end].T])
             out[fine] = at.values
             worst.see(at, np.arange(len(fine)), fine)
             refusals |= {int(fine[r]): outcome for r, outcome in at.refusals.items()}
         fine = _others(len(rows), refusals)
-        lost = nesting.lost(rows[fine], out[fine], references, targets[fine, :level])
+        alone = all(end == start + 1 for start, end in self.spans)  # values of groups are not those of single levels
+        lost = nesting.lost(before[fine], out[fine], references, targets[fine, :watched]) if alone else {}
         refusals |= {int(fine[r]): outcome for r, outcome in lost.items()}
         out[[int(fine[r]) for r in lost]] = np.nan
         return Answers(out, worst.residual, refusals, worst.error)

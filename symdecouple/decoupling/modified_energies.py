@@ -111,7 +111,8 @@ class ModifiedEnergies(Claim):
         yield Check("the classes", len(set(self.rows)) == len(self.rows) == len(subject) - offset + 1
                     and len(self.spectrum) == len(_classes(self.grid, offset)))
         minor, least = _minor(subject, forms, self, World(2 * DIGITS))
-        yield Check("references are held by a positive spectrum", bool(least.a > 0), f"least power {float(least.a):.3g}")
+        yield Check("references are held by a positive spectrum", bool(least.a > 0),
+                    f"least power {float(least.a):.3g}")
         yield Check("minor", not (minor.a <= 0 <= minor.b), f"in [{float(minor.a):.6g}, {float(minor.b):.6g}]")
 
     def summary(self) -> tuple[str, ...]:
@@ -162,8 +163,8 @@ def _lags(terms: Iterable[tuple[Expr, Any, Any]]) -> dict[tuple[int, ...], Expr]
         left, right = one.lags(), two.lags()
         if left is None or right is None:
             return None
-        for (a, p), (b, q) in product(left.items(), right.items()):
-            a, b = (() if k is None else k if isinstance(k, tuple) else (k,) for k in (a, b))
+        for (one_lag, p), (two_lag, q) in product(left.items(), right.items()):
+            a, b = (() if k is None else k if isinstance(k, tuple) else (k,) for k in (one_lag, two_lag))
             n = max(len(a), len(b))
             lag = tuple(s - t for s, t in zip(a or (0,) * n, b or (0,) * n, strict=True))
             total[lag] = total.get(lag, S.Zero) + coefficient * p * q
@@ -227,7 +228,8 @@ def _minor(subject: ModifiedSubject, forms: QuadraticForms, found: ModifiedEnerg
     if forms.mean is not None and held > 0:
         slope, shift = (_enclosed(world, c) for c in forms.mean)
         mean = (_enclosed(world, subject.values[0]) - shift) / slope
-        goals = [g - row[0] * mean**2 for g, row in zip(goals, _weights(forms, found.grid, world, [zero]), strict=False)]
+        at_zero = _weights(forms, found.grid, world, [zero])
+        goals = [g - row[0] * mean**2 for g, row in zip(goals, at_zero, strict=False)]
     power = [world.number(p) for p in found.spectrum]
     rest = [g - sum((w[m][n] * counts[n] * power[n] for n in range(len(power)) if n not in found.pivots), iv.mpf(0))
             for m, g in enumerate(goals[:held])]

@@ -66,12 +66,17 @@ class Nesting:
         return self.closed.decoupled(rows, targets) if isinstance(self.closed, EnergyRoute) and self.is_closed(
             len(self.closed.forms)) else None
 
+    @property
+    def watched(self) -> int:
+        """Up to which level `lost` can tell."""
+        return len(self.closed.forms) if isinstance(self.closed, EnergyRoute) else 0
+
     def lost(self, before: Array, after: Array, references: Sequence[Any], targets: Array) -> dict[int, Outcome]:
         """Refuse rows that did not arrive at their decoupled features, where the route can tell; see `EnergyRoute`."""
         k = targets.shape[1]
-        if not (len(before) and k and isinstance(self.closed, EnergyRoute) and k <= len(self.closed.forms)):
+        if not (len(before) and 0 < k <= self.watched and isinstance(self.closed, EnergyRoute) and self.is_closed(k)):
             return {}
-        return self.closed.lost(before, after, references, targets) if self.is_closed(k) else {}
+        return self.closed.lost(before, after, references, targets)
 
     def move(self, rows: Array, start: int, end: int, targets: Sequence[Any]) -> Imposed:
         """Bring features start+1..end of rows at level `start` to their targets; features 1..start keep theirs."""

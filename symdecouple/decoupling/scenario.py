@@ -216,8 +216,8 @@ class Verdicts:
             if any(value is None for value in self.values[:level]):
                 return f"level {level} needs the references of features 1 to {level}"
             if level > len(self.steps) and self._is_spectral(level):
-                return (f"level {level} is reached in the frequency domain, where no bracket was seen to leave the span, "
-                        "and a proof needs a formula of the level")
+                return (f"level {level} is reached in the frequency domain, where no bracket was seen to leave the "
+                        "span, and a proof needs a formula of the level")
             if level > len(self.steps):
                 return (f"level {level} is reached along the narrow path, whose end has no formula to decide by"
                         + (f": {self.stopped}" if self.stopped else ""))

@@ -29,6 +29,7 @@ __all__ = ["Colour", "Transferred", "transfer"]
 
 Colour: TypeAlias = Literal["channels", "opponent"]
 
+_APART = 1e-6  # from where on a result is none
 OPPONENT = np.array([[1, 1, 1], [1, -1, 0], [1, 1, -2]]) / np.sqrt([[3], [2], [6]])
 
 
@@ -171,7 +172,16 @@ def _transfer(plan: Plan, source: Any, target: Any, axis: Axis) -> tuple[Transfe
     again, _ = plan.normalize(values, count, axis=axis, on_refusal="return")
     refusals = {i: one if not one.ok else two for i, (one, two) in enumerate(zip(first, second, strict=True))
                 if not (one.ok and two.ok)}
+    gap = np.abs(again - kernel).max(axis=batch.axes) / np.std(kernel, axis=batch.axes)
+    apart = np.maximum((np.abs(achieved - asked) / (1 + np.abs(asked))).max(axis=-1), gap)
+    refusals |= {int(i): _lost(float(apart.flat[i])) for i in np.flatnonzero(~(apart <= _APART)) if i not in refusals}
+    refused = np.array([i in refusals for i in range(apart.size)], dtype=np.bool_).reshape(batch.shape)
+    values = np.where(np.expand_dims(refused, batch.axes), np.nan, values)
     perturbed = {i: one for i, one in enumerate(first) if one.reason and i not in refusals}
     answer = Answer("transfer", batch.shape, refusals, frames=4, notes=perturbed)
-    gap = np.abs(again - kernel).max(axis=batch.axes) / np.std(kernel, axis=batch.axes)
     return Transferred(values, tuple(map(str, plan.features)), asked, achieved, gap, answer.outcomes()), answer
+
+
+def _lost(apart: float) -> Outcome:
+    return Outcome(False, "lost on the way", f"the result is {apart:.1e} away from the features that were asked for, "
+                   "or from the kernel of the source; take units, or a reference, nearer to both samples")

@@ -126,7 +126,7 @@ def test_a_group_beyond_the_energies_takes_the_narrow_path() -> None:
 def test_no_level_ends_inside_a_group(method: str) -> None:
     plan = decouple(FeatureSet([L, Group(M, H), WIDE]))
     arguments = {"normalize": (SIGNAL, 2), "denormalize": (SIGNAL, np.ones(4), 2), "normalizer": (2,)}[method]
-    with pytest.raises(InvalidInput, match="level 2 is inside a group of features.*levels are 1, 3, 4"):
+    with pytest.raises(InvalidInput, match=r"level 2 is inside a group of features.*levels are 1, 3, 4"):
         getattr(plan, method)(*arguments)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from symdecouple.decoupling.perturbing import Perturbation, as_perturbation
 from symdecouple.decoupling.plan import decouple
-from symdecouple.errors import InvalidInput, PerturbedWarning, Refused, RefusalWarning
+from symdecouple.errors import InvalidInput, PerturbedWarning, RefusalWarning, Refused
 from symdecouple.families.bank import FilterBank
 from symdecouple.families.moments import raw_moments
 from symdecouple.families.quadratic import second_order_moments
@@ -134,7 +134,7 @@ def test_without_it_nothing_is_perturbed() -> None:
 
 def test_nan_and_infinite_samples_are_never_perturbed() -> None:
     rows = np.array([[np.nan, 1, 2, 3, 4, 5], [np.inf, 1, 2, 3, 4, 5]])
-    plain, before = decouple(raw_moments(4)).transform(rows, on_refusal="return")
+    _, before = decouple(raw_moments(4)).transform(rows, on_refusal="return")
     values, after = MOMENTS.transform(rows, on_refusal="return")
     assert before == after
     assert np.isnan(values).all()

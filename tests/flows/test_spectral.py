@@ -60,7 +60,8 @@ def test_the_mean_is_set_apart() -> None:
 def test_text() -> None:
     flow = SpectralFlow(ENERGIES)
     assert flow.formula == ("ifft(exp((a1*abs(H1)**2 + a2*abs(H2)**2 + a3*w3)/2) * fft(x)), "
-                            f"H1 the response of {SMOOTH}, H2 the response of {EDGE}, w3 the weights of Mean(x*shift(2)(x))")
+                            f"H1 the response of {SMOOTH}, H2 the response of {EDGE}, "
+                            "w3 the weights of Mean(x*shift(2)(x))")
     assert flow.short(1) == ("ifft(exp((a1*abs(H1)**2 + a2*abs(H2)**2 + a3*w3)/2) * fft(x)), "
                              "w3 the weights of Mean(x*shift(2)(x))")
     long = SpectralFlow((*ENERGIES, ENERGIES[0]))
