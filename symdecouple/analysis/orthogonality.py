@@ -44,7 +44,7 @@ def orthogonality(plan: Plan, samples: Any, *, axis: Axis = None, names: Iterabl
     ----------
     plan : Plan
         As `symdecouple.decouple` gives it.
-    samples : array_like (..., N), or (..., *grid) where filters have several dimensions
+    samples : array_like (..., N), or ``(..., *grid)`` where filters have several dimensions
     axis : int or tuple of int, optional
         The sample axes. Default the last, or as many as the filters have.
     names : iterable of str, optional

@@ -131,7 +131,7 @@ class Plan:
 
         Parameters
         ----------
-        samples : array_like (..., N), or (..., *grid) where filters have several dimensions
+        samples : array_like (..., N), or ``(..., *grid)`` where filters have several dimensions
         axis : int or tuple of int, optional
             The sample axes: all of them make one sample. Default the last, or as many as the filters have.
         dps : int, optional

@@ -67,7 +67,7 @@ class FilterBank:
 
     @classmethod
     def from_responses(cls, responses: ArrayLike, names: Sequence[str] | None = None) -> FilterBank:
-        """Return the bank of filters with these frequency responses, (B, *shape) in the order of ``numpy.fft.fftn``.
+        """Return the bank of filters with these responses, ``(B, *shape)`` in the order of ``numpy.fft.fftn``.
 
         Examples
         --------
@@ -155,11 +155,11 @@ class FilterBank:
         return FilterBank([scaled(h, 1 / sqrt(energy)) for h, energy in each], self.names)
 
     def apply(self, a: ArrayLike, axis: int | tuple[int, ...] | None = None) -> NDArray[np.floating[Any]]:
-        """Return the filter outputs, (B, *shape of a); the sample axes are the last ones by default."""
+        """Return the filter outputs, one band after the other; the sample axes are the last ones by default."""
         return np.stack([h.apply(a) if axis is None else h.apply(a, axis=axis) for h in self.filters])
 
     def responses(self, shape: int | tuple[int, ...]) -> NDArray[np.complex128]:
-        """Return the frequency responses on a grid, (B, *shape), in the order of ``numpy.fft.fftn``."""
+        """Return the frequency responses on a grid, ``(B, *shape)``, in the order of ``numpy.fft.fftn``."""
         grid = (shape,) if isinstance(shape, int) else tuple(shape)
         return np.stack([response_of(h, grid) for h in self.filters])
 

@@ -4,8 +4,9 @@ A feature is *quadratic* if it is a quadratic form of the signal that circular c
 
 .. math:: f(x) = c + \frac1{N^2}\sum_\xi w(\xi)\, |X(\xi)|^2
 
-with real weights w: the energy of h has w = |H|^2, the autocorrelation at lag k has w = cos(2 pi k xi / N), the product
-of two outputs Re(conj(H) G), the second moment 1, the variance 1 but 0 at frequency zero. All such forms commute.
+with real weights w: the energy of h has w = ``|H|^2``, the autocorrelation at lag k has w = cos(2 pi k xi / N), the
+product of two outputs Re(conj(H) G), the second moment 1, the variance 1 but 0 at frequency zero. All such forms
+commute.
 """
 
 from __future__ import annotations

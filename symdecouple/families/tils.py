@@ -2,7 +2,7 @@ r"""The TILs bank: translation invariant Laplacian separable filters, a Parseval
 
 .. math:: k_l = \tfrac13 [1, 1, 1], \quad k_m = \tfrac1{\sqrt6} [-1, 0, 1], \quad k_h = \tfrac1{\sqrt{18}} [-1, 2, -1]
 
-and their tensor products, circular: 9 bands in two dimensions, smooth first, with |H_l|^2 + |H_m|^2 + |H_h|^2 = 1.
+and their tensor products, circular: 9 bands in two dimensions, smooth first, with ``|H_l|^2 + |H_m|^2 + |H_h|^2 = 1``.
 """
 
 from __future__ import annotations

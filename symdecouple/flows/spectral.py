@@ -127,17 +127,17 @@ class SpectralFlow:
 
         Parameters
         ----------
-        samples : array_like (..., *shape)
+        samples : array_like ``(..., *shape)``
         parameters : array_like (M,)
             a, one for each quadratic feature.
-        weights : array (M, *half)
+        weights : array ``(M, *half)``
             Their eigenvalues at the frequencies of `numpy.fft.rfftn` of the shape.
         v1 : float
             The mean of the result, where the mean comes first.
 
         Returns
         -------
-        array (..., *shape)
+        array ``(..., *shape)``
             float64.
         """
         given, a = np.asarray(samples, dtype=np.float64), np.asarray(parameters, dtype=np.float64)

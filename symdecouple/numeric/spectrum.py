@@ -1,7 +1,8 @@
 r"""Commuting quadratic features in the frequency domain, where each is a weighted sum over the power spectrum.
 
 Circular filters commute: f_j = x'A_j x/N has the eigenvectors of the Fourier transform X, with real eigenvalues w_j
-(|H_j|^2 for the energy of a filter, cos(2 pi k xi/N) for an autocorrelation, Re(conj(H) G) for a cross-energy), so that
+(``|H_j|^2`` for the energy of a filter, cos(2 pi k xi/N) for an autocorrelation, Re(conj(H) G) for a product of two), so
+that
 
 .. math:: f_j(x) = \sum_\xi w_j(\xi)\, P(\xi), \qquad P = |X|^2 / N^2 .
 
@@ -33,7 +34,7 @@ _MODEST = 128  # exponents of signals whose powers and products are far from the
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The sample axes: rows (R, N) are signals of this shape, spectra are (R, *half) for real signals."""
+    """The sample axes: rows (R, N) are signals of this shape, spectra are ``(R, *half)`` for real signals."""
 
     shape: tuple[int, ...]
 
@@ -62,7 +63,7 @@ class Grid:
         return np.asarray(back).reshape(-1, self.size)
 
     def power(self, spectra: NDArray[np.complex128]) -> FloatArray:
-        """Return |X|^2 for sums over the half spectrum, see `doubled`."""
+        """Return ``|X|^2`` for sums over the half spectrum, see `doubled`."""
         power = spectra.real**2
         power += spectra.imag**2
         return self.doubled(power)
@@ -78,8 +79,8 @@ class Bands(Columns):
 
     Parameters
     ----------
-    responses : array_like (M, *half)
-        Real eigenvalues w_j on the frequencies of `numpy.fft.rfftn`: squared responses |H_j|^2 of energies.
+    responses : array_like ``(M, *half)``
+        Real eigenvalues w_j on the frequencies of `numpy.fft.rfftn`: squared responses ``|H_j|^2`` of energies.
     shape : tuple of int
         The shape of the signals.
 
@@ -128,7 +129,7 @@ class Bands(Columns):
         return Coarse.of(self, self.lattice, self.grid.shape)
 
     def fold(self, power: FloatArray) -> FloatArray:
-        """Add up power (R, *half) over the frequencies that are not told apart: (R, n)."""
+        """Add up power ``(R, *half)`` over the frequencies that are not told apart: (R, n)."""
         for axis in self.folded:
             n = power.shape[axis]
             kept = _first_half(power, axis).copy()
@@ -141,7 +142,7 @@ class Bands(Columns):
         return power.reshape(len(power), math.prod(self.lattice))
 
     def unfold(self, factors: FloatArray) -> FloatArray:
-        """Give each frequency of the half spectrum the factor of its group: (R, n) to (R, *half)."""
+        """Give each frequency of the half spectrum the factor of its group: (R, n) to ``(R, *half)``."""
         factors = factors.reshape(-1, *self.lattice)
         for axis in self.folded:
             n = self.grid.shape[axis - 1]
@@ -161,7 +162,7 @@ class Spectrum:
 
     Attributes
     ----------
-    transforms : complex array (R, *half)
+    transforms : complex array ``(R, *half)``
         Of x/2^e; with a mean imposed, of x - Mean(x).
     exponents : int array (R,)
         e, 0 for signals of ordinary size.
@@ -182,7 +183,7 @@ class Spectrum:
     def of(cls, bands: Bands, rows: FloatArray, centred: bool = False) -> Spectrum:
         """Transform rows (R, N); with `centred` their means are set apart.
 
-        What a transform leaves where there is nothing is some eps times the largest |X|: such power counts as zero.
+        What a transform leaves where there is nothing is some eps times the largest ``|X|``: such power counts as zero.
         """
         grid, size = bands.grid, bands.grid.size
         exponents = np.frexp(np.maximum(rows.max(axis=1), -rows.min(axis=1)))[1]
