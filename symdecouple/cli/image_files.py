@@ -67,7 +67,8 @@ def read_picture(path: Path) -> Picture:
         If there is no such file, it is none of these, or would lose bits or transparency by being read.
     """
     try:
-        head = path.open("rb").read(32)
+        with path.open("rb") as stream:
+            head = stream.read(32)
         return _array(path) if head.startswith(_NPY) else _pillow(path, head)
     except InvalidInput as error:
         raise InvalidInput(f"{path}: {error}") from error

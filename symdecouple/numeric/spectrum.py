@@ -1,8 +1,7 @@
 r"""Commuting quadratic features in the frequency domain, where each is a weighted sum over the power spectrum.
 
 Circular filters commute: f_j = x'A_j x/N has the eigenvectors of the Fourier transform X, with real eigenvalues w_j
-(``|H_j|^2`` for the energy of a filter, cos(2 pi k xi/N) for an autocorrelation, Re(conj(H) G) for a product of two), so
-that
+(``|H_j|^2`` for the energy of a filter, cos(2 pi k xi/N) for an autocorrelation, Re(conj(H) G) of two), so that
 
 .. math:: f_j(x) = \sum_\xi w_j(\xi)\, P(\xi), \qquad P = |X|^2 / N^2 .
 
