@@ -117,10 +117,15 @@ def test_a_filter_energy_is_imposed_in_the_spectrum() -> None:
     np.testing.assert_allclose(end, np.fft.ifft(spectrum * np.exp(a * power)).real, rtol=0, atol=1e-11)
 
 
-def test_filtered_gradients_and_digits(filtered: Plan) -> None:
+def test_filtered_gradients(filtered: Plan) -> None:
     row = data("normal", 8)[0]
     gradient = filtered.gradients(row)
     judged = check_gradient(lambda y: float(filtered.transform(y)[3]), row, gradient[3], n_directions=2)
     assert judged.error < 1e-11 and judged.order > 1.9
+
+
+@pytest.mark.slow
+def test_filtered_digits() -> None:
+    row = data("normal", 8)[0]
     energy = decouple(FeatureSet([Mean(SHARP(x) ** 2), Mean(SHARP(x) ** 4)]), [11], path="narrow")
     np.testing.assert_allclose(energy.transform(row), energy.transform(row, dps=15).astype(float), rtol=1e-11)
