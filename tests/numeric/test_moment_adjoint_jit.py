@@ -111,6 +111,7 @@ def test_warming_leaves_the_mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_nothing_to_go_back_on() -> None:
+    pytest.importorskip("numba")
     empty = Step(np.zeros(0, dtype=np.intp), np.zeros(0), np.zeros(0), np.zeros((0, 5)))
     share, done = step_back(empty, 4, np.zeros(0), np.zeros((2, 0, 5)))
     assert share.shape == (2, 0) and done.shape == (0,)
