@@ -1,10 +1,11 @@
 """Nine filter energies of an image, all levels and all gradients, beside the Fourier transform of the same image.
 
-The unit is one `scipy.fft.rfft2` of the image, measured beside each row. "decouple" gives all nine decoupled energies
-and what their gradients need; "inner products" are those of all nine gradients, "gradients" are all nine as images, at
-least one transform each. "by hand" is the projected gradient flow through `scipy.integrate.solve_ivp`, level by level,
-with transforms inside, to rtol 1e-9. After `symdecouple compile`, images from 256 x 256 on are solved compiled;
-without, by NumPy.
+The unit is one `scipy.fft.rfft2` of the image, measured beside each row, both in time of this thread: the smallest of
+many runs. "decouple" gives all nine decoupled energies and what their gradients need; "inner products" are those of all
+nine gradients, "gradients" are all nine as images, at least one transform each. "by hand" is the projected gradient
+flow through `scipy.integrate.solve_ivp`, level by level, with transforms inside, to rtol 1e-9. After
+`symdecouple compile`, images from 64 x 64 on are solved compiled; without, by NumPy. "room" is what Python allocates
+in a call at most beyond the input, over the input: of "decouple", of one gradient, of "level 9".
 
     OPENBLAS_NUM_THREADS=1 python -m benchmarks energies
 """
@@ -12,8 +13,9 @@ without, by NumPy.
 from __future__ import annotations
 
 import time
+import tracemalloc
 from collections.abc import Callable
-from statistics import median
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -71,15 +73,25 @@ def by_hand(picture: Array, responses: Array, targets: Array) -> Array:
 def seconds(function: Callable[[], Any], times: int) -> tuple[float, Any]:
     spent = []
     for _ in range(times):
-        start = time.perf_counter()
+        start = time.thread_time()
         result = function()
-        spent.append(time.perf_counter() - start)
-    return median(spent), result
+        spent.append(time.thread_time() - start)
+    return min(spent), result
+
+
+def room(function: Callable[[], Any], size: int) -> float:
+    """The peak of a call beyond what is there, over so many float64 numbers."""
+    tracemalloc.start()
+    result = function()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    del result
+    return peak / (8 * size)
 
 
 def main() -> None:
     print(f"{'image':>14}{'rfft2':>12}{'decouple':>10}{'inner pr.':>10}{'gradients':>10}{'level 9':>9}{'by hand':>9}"
-          f"{'iterations':>11}{'distance':>10}")
+          f"{'distance':>10}{'room':>17}")
     for n in (64, 256, 1024):
         responses = tils(n)
         energies = Energies(Bands(responses, (n, n)))
@@ -89,18 +101,20 @@ def main() -> None:
             row = picture.reshape(1, -1)
             times = 9 if n > 256 else 41
             energies.decouple(row, targets)
-            unit, _ = seconds(lambda picture=picture: scipy.fft.rfft2(picture), times)
-            all_levels, found = seconds(lambda e=energies, row=row, t=targets: e.decouple(row, t), times)
+            unit, _ = seconds(partial(scipy.fft.rfft2, picture), times)
+            all_levels, found = seconds(partial(energies.decouple, row, targets), times)
             gram, _ = seconds(found.gram, times)
             gradients, _ = seconds(found.gradients, times)
-            top, level = seconds(lambda e=energies, row=row, t=targets: e.normalize(row, t), times)
+            top, level = seconds(partial(energies.normalize, row, targets), times)
             hand, apart = np.nan, np.nan
+            rooms = [room(partial(energies.decouple, row, targets), n * n), room(partial(found.gradient, 5), n * n),
+                     room(partial(energies.normalize, row, targets), n * n)]
             if n == 64 and kind == "white":
-                hand, other = seconds(lambda p=picture, w=responses, t=targets: by_hand(p, w, t), 1)
+                hand, other = seconds(partial(by_hand, picture, responses, targets), 1)
                 apart = float(np.abs(other - level.values[0]).max())
             print(f"{kind:>7}{n:>7}{unit * 1e3:10.3f}ms" + "".join(f"{t / unit:10.1f}" for t in (
-                all_levels, gram, gradients)) + f"{top / unit:9.1f}{hand / unit:9.0f}{level.iterations[0]:11d}"
-                f"{apart:10.1e}", flush=True)
+                all_levels, gram, gradients)) + f"{top / unit:9.1f}{hand / unit:9.0f}{apart:10.1e}"
+                + "".join(f"{x:7.2f}" for x in rooms), flush=True)
 
 
 if __name__ == "__main__":

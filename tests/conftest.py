@@ -1,9 +1,48 @@
-"""Hypothesis draws the same examples on every run of the continuous integration."""
+"""How the tests run: examples of hypothesis, one process for each file, and the short run on old dependencies."""
 
 import os
+from pathlib import Path
+from typing import Any
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("local", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)  # the same examples on every run
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+ALL_CASES = Path(__file__).parent / "numeric"  # where versions of NumPy and SciPy change digits, not only names
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--first-cases",
+        action="store_true",
+        help="outside of tests/numeric, run the first case of a test that has several: every call is made, "
+        "and what other versions of dependencies miss or name otherwise is found (`make floors`)",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("first_cases"):
+        return
+    seen: set[tuple[Path, str]] = set()
+    kept: list[pytest.Item] = []
+    left: list[pytest.Item] = []
+    for item in items:
+        test = item.path, getattr(item, "originalname", item.name)
+        has_all = ALL_CASES in item.path.parents or item.get_closest_marker("slow") is not None
+        (left if test in seen and not has_all else kept).append(item)
+        if not has_all:
+            seen.add(test)
+    config.hook.pytest_deselected(items=left)
+    items[:] = kept
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Send the tests of a file to one process (`pytest -n 2`): plans, verdicts and kernels are made once there."""
+    from xdist.scheduler import LoadFileScheduling
+
+    return LoadFileScheduling(config, log) if config.getoption("dist") == "load" else None

@@ -24,12 +24,12 @@ ROOMS = (
 
 ORDER = {
     "language": (
-        "sample limits mean boundaries convolution taps filter_notation filtered filters statistics binding black_box "
-        "feature feature_set waves lags canonical printer syntax reader text"
+        "sample limits mean boundaries convolution taps filter_notation filter_arrays filtered filters statistics "
+        "binding black_box feature feature_set waves lags canonical printer syntax reader text"
     ),
     "calculus": (
         "budget coefficients elementary field gradient bracket subject kernels operators compositions matrices "
-        "symmetric_operators "
+        "symmetric_operators elements composites leading rewriting pointwise "
         "convolution frame convolution_frame span membership jets witness coordinate_frame exceptional evidence audit "
         "claims sample_values sample_rank sample_claims certificates filtered sample_independence independence "
         "frobenius closure"
@@ -39,20 +39,27 @@ ORDER = {
         "spectral steps domains normalizer_source normalizer"
     ),
     "numeric": (
-        "intake panel weighting batch vectors power_sums ranges jit skew_series ties moebius moebius_jit "
-        "riccati_flow riccati riccati_jit runge_kutta moment_basis moment_collapse moment_course moment_path "
-        "moment_loops moment_nodes moment_path_jit moment_levels weighted_levels moment_adjoint_jit "
-        "moment_adjoint columns spectrum tilting cone energy_sums energy_loops energy_jit energy_problems "
-        "energy_gradients energies perturbation filtering compiled tangents feature_rows coordinate_rows "
-        "bank_loops bank_rows gram_loops gram frame projection threads narrow_path adjoint extrapolation "
-        "precision precision_adjoint differences oracle black_box empirical"
+        "intake panel weighting batch vectors power_sums ranges jit skew_series ties moebius moebius_loops "
+        "moebius_lanes moebius_jit "
+        "riccati_flow riccati riccati_jit dop853 runge_kutta moment_basis moment_collapse "
+        "moment_course moment_stages "
+        "moment_beforehand moment_path moment_loops moment_nodes moment_steps moment_path_jit chebyshev_rows "
+        "moment_charts moment_levels "
+        "weighted_levels moment_adjoint_jit moment_way_back moment_adjoint columns nodes tilting energy_sums "
+        "energy_loops power_loops energy_jit bands spectrum cone energy_problems energy_gradients energies "
+        "energy_return perturbation filtering "
+        "compiled tangents feature_rows coordinate_rows "
+        "line_loops gram_loops gram bank_loops bank_rows frame projection threads narrow_path adjoint extrapolation "
+        "precision_scout precision precision_adjoint precision_fourier precision_tilting precision_energies "
+        "differences oracle black_box empirical"
     ),
     "families": "moments linear_forms bank tils filter_moments quadratic exact",
     "decoupling": (
-        "white_noise coordinate_reference reference attainability motion leaf orbit nested concatenated routes "
-        "moment_route energy_route narrow_route nesting modified modified_energies implicit refutation scenario "
-        "inner_order choice application explanation precise perturbing checkpoint running report plan transfer "
-        "storage"
+        "white_noise coordinate_reference sample_reference reference attainability motion leaf orbit nested "
+        "concatenated routes "
+        "moment_route energy_route energy_return precise_energy_route narrow_route nesting modified spectral_minor "
+        "modified_energies implicit refutation scenario inner_order choice application explanation precise perturbing "
+        "checkpoint running report plan transfer storage"
     ),
     "analysis": (
         "deviations deviation_tables gradient_directions orthogonality critical_points planner populations "
@@ -63,8 +70,9 @@ ORDER = {
     "lazy": "",
     "plotting": "orthogonality_plot",
     "cli": (
-        "exit_codes arguments waiting declaration cells text_file samples sample_rows shape_rows moment_rows "
-        "plan_rows report normalized_report plan_report image_files image_features decouple transfer check demo "
+        "exit_codes help_texts argument_types arguments waiting declaration exact_numbers cells text_file samples "
+        "sample_rows shape_rows moment_rows plan_rows report normalized_report plan_report image_files "
+        "image_features decouple colours channel transfer check demo "
         "compile_kernels command"
     ),
     "reproduction": "",
@@ -101,32 +109,45 @@ SYMPY_FREE = {
     "numeric.skew_series",
     "numeric.ties",
     "numeric.moebius",
+    "numeric.moebius_loops",
+    "numeric.moebius_lanes",
     "numeric.moebius_jit",
     "numeric.riccati_flow",
     "numeric.riccati",
     "numeric.riccati_jit",
+    "numeric.dop853",
     "numeric.runge_kutta",
     "numeric.moment_basis",
     "numeric.moment_collapse",
     "numeric.moment_course",
+    "numeric.moment_stages",
+    "numeric.moment_beforehand",
     "numeric.moment_path",
     "numeric.moment_loops",
     "numeric.moment_nodes",
+    "numeric.moment_steps",
     "numeric.moment_path_jit",
+    "numeric.chebyshev_rows",
+    "numeric.moment_charts",
     "numeric.moment_levels",
     "numeric.weighted_levels",
     "numeric.moment_adjoint_jit",
+    "numeric.moment_way_back",
     "numeric.moment_adjoint",
     "numeric.columns",
-    "numeric.spectrum",
+    "numeric.nodes",
     "numeric.tilting",
-    "numeric.cone",
     "numeric.energy_sums",
     "numeric.energy_loops",
+    "numeric.power_loops",
     "numeric.energy_jit",
+    "numeric.bands",
+    "numeric.spectrum",
+    "numeric.cone",
     "numeric.energy_problems",
     "numeric.energy_gradients",
     "numeric.energies",
+    "numeric.energy_return",
     "numeric.perturbation",
     "stats",
 }

@@ -8,11 +8,12 @@ h(1) is a function of the place, a letter of its own.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from sympy import Expr, S
 
-from symdecouple.calculus.operators import ONE, Base, Names, Operator, Word, fewest_nested
+from symdecouple.calculus.operators import ONE, Base, Letter, Names, Operator, Word, fewest_nested, is_innermost
 from symdecouple.language.filters import Filter
 from symdecouple.language.sample import Sample
 
@@ -44,6 +45,15 @@ class Noncommuting:
             if self._order(best) >= self._order(word):
                 return word, factor
             word, factor = best, factor * found[best]
+
+    def enters(self, operator: Operator) -> bool:
+        return operator == self.identity
+
+    def place(self, words: Iterable[Word]) -> Operator:
+        return self.identity
+
+    def order(self, letter: Letter) -> Any:
+        return letter
 
     def _order(self, word: Word) -> tuple[int, Word]:
         return sum(operator != self.identity for operator, _ in word), word
@@ -86,7 +96,7 @@ class Compositions(Noncommuting):
                 names.pop()
                 gain *= inner.dc
             return ((((tuple(names),), ONE),) if names and gain != 0 else ()), gain
-        return (base if operator == self.identity and base else ((operator, base),)), S.One
+        return (base if operator == self.identity and not is_innermost(base) else ((operator, base),)), S.One
 
     def image(self, operator: Operator, word: Word) -> tuple[Word, Expr]:
         if len(word) != 1:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from sympy import Expr, S
+from sympy import DiracDelta, Expr, S, sign
 from sympy.polys.fields import FracElement
 
 from symdecouple.calculus.budget import Budget
@@ -43,9 +43,12 @@ __all__ = ["ConvolutionFrame", "degree", "frames", "kinds_of_operators"]
 
 
 class ConvolutionFrame(ExactFields):
-    """Gradient fields (of features) or fields in the sample, polynomials in filter outputs."""
+    """Gradient fields (of features) or fields in the sample, elementary functions of filter outputs."""
 
     def __init__(self, items: Sequence[Any], budget: Budget, operators: Operators) -> None:
+        for item in items:
+            if item.expr.has(DiracDelta) or (not isinstance(item, VectorField) and item.expr.has(sign)):
+                raise UnsupportedExpression(f"the gradient of {item} contains an impulse: write x*sign(x) as abs(x)")
         self.budget = budget
         self.words = Words(one_sample(items), operators, budget)
         raws = [self._raw(item) for item in items]
@@ -73,10 +76,10 @@ class ConvolutionFrame(ExactFields):
             for other, v in self.forms[j].items():
                 for word, c in self._bracket_of_words(psi, other).items():
                     _accumulate(out, word, u * v * self._encode(c))
-        for k, along, sign in ((j, i, 1), (i, j, -1)):
+        for k, along, orientation in ((j, i, 1), (i, j, -1)):
             for word, c in self.forms[k].items():
                 if (slope := self.derivative(along, c)) != 0:
-                    _accumulate(out, word, sign * slope)
+                    _accumulate(out, word, orientation * slope)
         reduced = {word: self.coefficients.reduced(c) for word, c in out.items()}
         return {word: c for word, c in reduced.items() if c != 0}
 
@@ -144,7 +147,7 @@ def frames(subject: Subject, n_samples: Size | None, budget: Budget) -> Iterator
     Raises
     ------
     UnsupportedExpression
-        For a function of filter outputs that is no polynomial.
+        For a function of filter outputs that words have no rules for.
     TooManyTerms
         If that is why no form is left.
     """

@@ -42,6 +42,8 @@ def exceptions(subject: Subject, generic: tuple[Status, Status | None], certific
     if not (subject.symbols or subject.filters) or generic[0] is Status.UNDECIDED:
         return ()
     found = []
+    if generic[1] is None:
+        budget = Budget(budget.remaining / 3)  # C1 is asked first, and C2 with what is left
     try:
         with budget.watch("looking for exceptional parameters"):
             for values in candidates(subject, certificate, budget):
@@ -65,15 +67,18 @@ def candidates(subject: Subject, certificate: Any, budget: Budget) -> tuple[Mapp
     if subject.kind != "mean":
         return ()
     try:
-        known: list[Any] = ([*frames(subject, None, budget)] if subject.is_filtered
-                            else [recent_frame(subject.items, budget)])
+        known: Any = (frames(subject, None, budget) if subject.is_filtered
+                      else iter([recent_frame(subject.items, budget)]))
+        frame = next(known, None)
+        if frame is None:
+            return ()
+        if isinstance(frame, Frame) or not frame.words.composites:
+            frame = [frame, *known][-1]  # filters as sums of shifts, unless functions of such sums make it long
     except UnsupportedExpression:
         return ()
-    if not known:
-        return ()
-    frame = known[-1]  # filters as sums of shifts, where there are several forms
     conditions: list[Expr] = list(_pivot_conditions(frame, subject.symbols))
-    conditions += _coincidences(frame, subject.symbols) if isinstance(frame, Frame) else []
+    conditions += (_coincidences(frame, subject.symbols) if isinstance(frame, Frame) else
+                   _differences({S.Zero, *frame.words.composites.exponents}, subject.symbols))
     found: list[Mapping[Any, Expr]] = list(_gains(frame, certificate))
     found += [values for c in conditions for values in _solutions([c], subject.symbols)]
     if (pair := getattr(certificate, "pair", None)) is not None:
@@ -131,8 +136,11 @@ def _coincidences(frame: Frame, symbols: tuple[Symbol, ...]) -> list[Expr]:
         factors = [factor.as_base_exp() for factor in Mul.make_args(psi)]
         exponents.add(expand(Add(*(power for base, power in factors if base == E)) / frame.sample))
         exponents.add(Add(*(power for base, power in factors if base == frame.sample)))
-    return [d for a, b in combinations(sorted(exponents, key=str), 2)
-            if (d := a - b).has(*symbols) and not d.has(frame.sample)]
+    return [d for d in _differences(exponents, symbols) if not d.has(frame.sample)]
+
+
+def _differences(exponents: Iterable[Expr], symbols: tuple[Symbol, ...]) -> list[Expr]:
+    return [d for a, b in combinations(sorted(exponents, key=str), 2) if (d := a - b).has(*symbols)]
 
 
 def _in_parameters(expr: Expr, symbols: tuple[Symbol, ...]) -> list[Expr]:

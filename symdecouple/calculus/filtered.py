@@ -19,13 +19,17 @@ from symdecouple.calculus.convolution_frame import frames
 from symdecouple.calculus.kernels import sizes_beyond
 from symdecouple.calculus.membership import Membership
 from symdecouple.calculus.subject import Size, Subject, count
-from symdecouple.calculus.witness import find_witness
+from symdecouple.calculus.witness import find_witness, is_defined
 from symdecouple.errors import UnsupportedExpression
 from symdecouple.verdict import Status
 
 __all__ = ["independence_of_filtered", "involution_of_filtered"]
 
 Answer = dict[str, Any]
+
+NOWHERE = ("the brackets are in the span as formal expressions, but no sample was found at which all features are "
+           "defined and can be enclosed: a power that is no whole number, a root or a logarithm is of positive numbers "
+           "only, and the outputs of a filter with gain 0 are never all positive")
 
 
 def independence_of_filtered(subject: Subject, n_samples: Size | None, clock: Budget, rng: random.Random) -> Answer:
@@ -72,6 +76,9 @@ def involution_of_filtered(subject: Subject, n_samples: Size | None, clock: Budg
             member = Membership(frame, clock, rng)
             outside = _outside(member)
             if isinstance(outside, dict):
+                smallest = _sizes(subject, n_samples)[0]
+                if frame.words.composites.may_fail and not is_defined(subject, smallest, rng, clock):
+                    return {"status": Status.UNDECIDED, "reason": NOWHERE}
                 return _proved(subject, outside, n_samples)
             relations = {k + 1: member.relation(k) for k in range(len(subject)) if k not in member.pivots}
             for pair in outside:

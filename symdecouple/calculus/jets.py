@@ -201,7 +201,10 @@ class Point:
         if exponent.is_Rational:
             root = self._apply("sqrt", base) if exponent.q == 2 else self._root(base, int(exponent.q))
             return self._integer_power(root, int(exponent.p))
-        return self._apply("exp", self._apply("log", base) * self.jet(exponent, symbol, index))
+        raised = self.jet(exponent, symbol, index)
+        if (whole := _whole(raised)) is not None:
+            return self._integer_power(base, whole)
+        return self._apply("exp", self._apply("log", base) * raised)
 
     def _integer_power(self, base: Jet, n: int) -> Jet:
         if base.value is None:
@@ -275,6 +278,14 @@ def bracket_at(u: tuple[list[Any], list[dict[int, Any]]], v: tuple[list[Any], li
             total = total - slope * v[0][k]
         out.append(total)
     return out
+
+
+def _whole(exponent: Jet) -> int | None:
+    """Return the exponent where it is a whole number, which raises negative numbers too; None for others."""
+    if exponent.grad or exponent.hess or exponent.value is None:
+        return None
+    low, high = _ends(exponent.value)[0], _ends(exponent.value)[-1]
+    return int(low) if low == high and low.denominator == 1 else None
 
 
 def _ends(value: Any) -> tuple[Fraction, ...]:

@@ -13,7 +13,7 @@ from math import gcd, lcm, prod
 from sympy import Expr, Rational, S
 
 from symdecouple.calculus.compositions import Noncommuting
-from symdecouple.calculus.operators import ONE, Base, Operator, Word
+from symdecouple.calculus.operators import ONE, Base, Operator, Word, is_innermost
 from symdecouple.errors import UnsupportedExpression
 from symdecouple.language.filters import Filter
 from symdecouple.language.sample import Sample
@@ -74,7 +74,7 @@ class MatrixOperators(Noncommuting):
             return (), S.Zero
         if base == ONE and (gain := self._gain(operator)) is not None:
             return (), gain
-        if operator == self.identity and base != ():
+        if operator == self.identity and not is_innermost(base):
             return base, S.One
         return ((operator, base),), S.One
 

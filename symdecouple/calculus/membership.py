@@ -106,6 +106,11 @@ class Membership:
     def expression(self, element: FracElement) -> Expr:
         """Return a coefficient as an expression of averages, factored."""
         coefficients = self.frame.coefficients
-        return open_statistics(coefficients.uncoded(factor(coefficients.reduced(element).as_expr())))
+        return open_statistics(_as_read(coefficients.uncoded(factor(coefficients.reduced(element).as_expr()))))
+
+
+def _as_read(expr: Expr) -> Expr:
+    """Return an expression in the form that it has when it is read from its text: SymPy multiplies 2*(p - 2) out."""
+    return expr.func(*map(_as_read, expr.args)) if expr.args else expr
 
 

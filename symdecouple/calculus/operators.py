@@ -16,16 +16,34 @@ from symdecouple.errors import UnsupportedExpression
 from symdecouple.language.filters import Filter, shift
 from symdecouple.language.sample import Sample
 
-__all__ = ["ONE", "Base", "CircularOperators", "Letter", "Names", "Operator", "Operators", "Word",
-           "fewest_nested"]
+__all__ = ["ONE", "Base", "CircularOperators", "Letter", "Names", "Operator", "Operators", "Word", "composite_base",
+           "composite_number", "fewest_nested", "is_innermost"]
 
 Operator = tuple[Any, ...]
 Letter = tuple[Operator, tuple[Any, ...]]
 Word = tuple[Letter, ...]
 Base = tuple[Any, ...]
-"""() for the sample itself, `ONE` for the constant 1, else a word of two or more letters."""
+"""() for the sample itself, `ONE` for the constant 1, a composite (its number), else a word of two or more letters."""
 
 ONE: Base = (((), ()),)
+
+
+MAX_AXES = 32
+
+
+def composite_base(number: int) -> Base:
+    """Return the base that stands for the function of filter outputs with this number; see `composites`."""
+    return (((), (number,)),)
+
+
+def composite_number(base: Base) -> int | None:
+    """Return the number of a function of filter outputs, None for other bases."""
+    return base[0][1][0] if len(base) == 1 and base[0][1] else None
+
+
+def is_innermost(base: Base) -> bool:
+    """True iff no product of letters is inside: the sample, or a function of filter outputs."""
+    return not base or (len(base) == 1 and base != ONE)
 
 
 class Operators(Protocol):
@@ -53,6 +71,15 @@ class Operators(Protocol):
 
     def one(self, operator: Operator, sample: Sample) -> Expr:
         """Return an operator applied to the constant 1, as an expression."""
+
+    def enters(self, operator: Operator) -> bool:
+        """True iff K(f(u)) = f(K(u)) for every function f: the operator moves samples and does no more."""
+
+    def place(self, words: Iterable[Word]) -> Operator:
+        """Return the one of these operators that takes words in standard place to the given ones."""
+
+    def order(self, letter: Letter) -> Any:
+        """Return a key by which letters are compared, such that moving both keeps their order."""
 
 
 class Names:
@@ -115,8 +142,8 @@ class CircularOperators:
 
     def letter(self, operator: Operator, base: Base) -> tuple[Word, Expr]:
         lag, names = operator
-        if base == ():
-            return ((operator, ()),), S.One
+        if is_innermost(base):
+            return ((operator, base),), S.One
         if base == ONE:
             return (), self.gain(operator)
         moved = tuple(sorted(_moved(letter, lag) for letter in base)) if lag else base
@@ -144,8 +171,8 @@ class CircularOperators:
         if len(word) == 1:
             (operator, base), = word
             factor = self.gain(operator)
-            if base == () or factor == 0:
-                return (((self.identity, ()),) if factor != 0 else ()), factor
+            if is_innermost(base) or factor == 0:
+                return (((self.identity, base),) if factor != 0 else ()), factor
             inner, rest = self.under_average(base)
             return inner, factor * rest
         candidates = fewest_nested([word, *(self._sent(word, k) for k, letter in enumerate(word) if letter[0][1])])
@@ -160,6 +187,17 @@ class CircularOperators:
     def one(self, operator: Operator, sample: Sample) -> Expr:
         return self.gain(operator)
 
+    def enters(self, operator: Operator) -> bool:
+        return not operator[1]
+
+    def place(self, words: Iterable[Word]) -> Operator:
+        lags = [lag for word in words for lag in _lags(word)]
+        return (min(lags, key=_padded) if lags else ()), ()
+
+    def order(self, letter: Letter) -> Any:
+        (lag, names), base = letter
+        return _padded(lag), names, base
+
     def _sent(self, word: Word, k: int) -> Word:
         """Return a product with the same average, the operator of one letter sent over to the others."""
         operator, base = word[k]
@@ -172,6 +210,11 @@ def _trimmed(lag: Any) -> tuple[int, ...]:
     """Return a lag as a tuple; the zero lag as ()."""
     lags = tuple(lag) if isinstance(lag, (tuple, Tuple)) else (lag,)
     return tuple(map(int, lags)) if any(lags) else ()
+
+
+def _padded(lag: tuple[int, ...]) -> tuple[int, ...]:
+    """Return a lag with the zero lag, (), as zeros: the order of these is kept when all are shifted."""
+    return lag or (0,) * MAX_AXES
 
 
 def _composed(left: Operator, right: Operator) -> Operator:
@@ -190,14 +233,14 @@ def _sum(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
 def _moved(letter: Letter, lag: tuple[int, ...]) -> Letter:
     """Return a letter shifted: the shift goes to the sample innermost, where kernels are applied to products."""
     operator, base = letter
-    if base == ():
+    if is_innermost(base):
         return (_sum(operator[0], lag), operator[1]), base
     return operator, tuple(sorted(_moved(inner, lag) for inner in base))
 
 
 def _lags(word: Word) -> Iterator[tuple[int, ...]]:
     for operator, base in word:
-        if base == ():
+        if is_innermost(base):
             yield operator[0]
         else:
             yield from _lags(base)
@@ -217,8 +260,9 @@ def fewest_nested(words: list[Word]) -> list[Word]:
 
 
 def nesting(word: Word) -> tuple[int, int]:
-    """Return the number of products inside operators, and the number of kernels on them."""
-    nested = [(operator, base) for operator, base in word if base not in ((), ONE)]
-    inner = [nesting(base) for _, base in nested]
+    """Return the number of products and functions inside operators, and the number of kernels on them."""
+    nested = [(operator, base) for operator, base in word if base not in ((), ONE) and (
+        not is_innermost(base) or operator[-1] not in ((), 0))]
+    inner = [(0, 0) if is_innermost(base) else nesting(base) for _, base in nested]
     kernels = sum(len(operator[1]) if len(operator) > 1 else 1 for operator, _ in nested)
     return len(nested) + sum(n for n, _ in inner), kernels + sum(k for _, k in inner)

@@ -19,7 +19,7 @@ import numpy as np
 from sympy import Expr, Integer, S
 
 from symdecouple.calculus.compositions import Noncommuting
-from symdecouple.calculus.operators import ONE, Base, Operator, Word
+from symdecouple.calculus.operators import ONE, Base, Operator, Word, is_innermost
 from symdecouple.errors import UnsupportedExpression
 from symdecouple.language.filters import Filter
 from symdecouple.language.sample import Sample
@@ -68,7 +68,7 @@ class SymmetricOperators(Noncommuting):
     def letter(self, operator: Operator, base: Base) -> tuple[Word, Expr]:
         if base == ONE and (self.boundary != "zero" or operator == self.identity):
             return (), Integer(2) ** sum(operator[0])
-        return (base if operator == self.identity and base else ((operator, base),)), S.One
+        return (base if operator == self.identity and not is_innermost(base) else ((operator, base),)), S.One
 
     def image(self, operator: Operator, word: Word) -> tuple[Word, Expr]:
         if len(word) != 1:

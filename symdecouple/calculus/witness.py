@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from sympy import Symbol, oo
+from mpmath import mpf, nstr
+from sympy import Rational, Symbol, oo
 
 from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
@@ -25,10 +26,11 @@ from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.errors import InvalidInput
 from symdecouple.language.sample import Sample, rational_points
 
-__all__ = ["Minor", "Witness", "columns_at", "draws", "find_witness", "minor_of"]
+__all__ = ["PATIENCE", "SHARP", "Minor", "Witness", "columns_at", "draws", "find_witness", "is_defined", "minor_of"]
 
 DIGITS = (None, 30, 90)
 TRIES = 8
+SHARP = 10**6
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +43,14 @@ class Minor:
     def excludes_zero(self) -> bool:
         return self.low > 0 or self.high < 0
 
+    def is_sharp(self) -> bool:
+        """True iff it excludes zero by so much that another enclosure can be compared with it."""
+        return self.excludes_zero() and 2 * SHARP * (self.high - self.low) <= abs(self.low)
+
     def __str__(self) -> str:
         if self.low == self.high:
-            return str(self.low) if len(str(self.low)) < 40 else f"{float(self.low):.6g} (exact, a rational)"
-        return f"in [{float(self.low):.9g}, {float(self.high):.9g}]"
+            return str(self.low) if len(str(self.low)) < 40 else f"{_figure(self.low, 6)} (exact, a rational)"
+        return f"in [{_figure(self.low)}, {_figure(self.high)}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +125,10 @@ class Witness:
 def find_witness(subject: Subject, columns: Sequence[int], pair: tuple[int, int] | None, n_samples: Size,
                  rng: random.Random, budget: Budget) -> Witness | None:
     """Return a witness of this sample size (or grid), None if none of a few random samples is one."""
-    shape = n_samples if isinstance(n_samples, tuple) else ()
-    for sample, parameters in draws(subject, count(n_samples), rng, TRIES):
+    shape, inside = n_samples if isinstance(n_samples, tuple) else (), False
+    for k, (sample, parameters) in enumerate(draws(subject, count(n_samples), rng, TRIES, more=len(_NARROW) * TRIES)):
+        if k >= TRIES and inside:
+            break
         kernels = draw_kernels(subject, rng)
         bound = bound_to_kernels(subject, kernels)
         for digits in DIGITS:
@@ -132,8 +140,9 @@ def find_witness(subject: Subject, columns: Sequence[int], pair: tuple[int, int]
                 continue
             except OutsideDomain:
                 break
+            inside = True
             rows = independent_rows(found, world)
-            if rows is not None and (minor := minor_of(found, rows, world)).excludes_zero():
+            if rows is not None and (minor := minor_of(found, rows, world)).is_sharp():
                 return Witness(tuple(sample), tuple((s.name, v) for s, v in parameters.items()), tuple(columns), pair,
                                tuple(r + 1 for r in rows), minor, digits, kernels, shape)
             if digits is None:
@@ -150,11 +159,30 @@ def columns_at(subject: Subject, columns: Sequence[int], pair: tuple[int, int] |
     return [*out, bracket_at(fields[pair[0]], fields[pair[1]], point)] if pair else out
 
 
-def draws(subject: Subject, n_samples: int, rng: random.Random, many: int,
-          spread: int | None = None) -> Iterator[tuple[list[Fraction], dict[Symbol, Fraction]]]:
+def is_defined(subject: Subject, n_samples: Size, rng: random.Random, budget: Budget) -> bool:
+    """True iff a sample of this size was found at which all items are defined, smooth and enclosed by intervals."""
+    shape, vague = n_samples if isinstance(n_samples, tuple) else (), 0
+    for sample, parameters in draws(subject, count(n_samples), rng, TRIES, more=PATIENCE):
+        budget.check("looking for a sample inside the domain")
+        bound = bound_to_kernels(subject, draw_kernels(subject, rng))
+        try:
+            columns_at(bound, range(1, len(bound) + 1), None, sample, parameters, World(DIGITS[1]), shape)
+            return True
+        except OutsideDomain:
+            continue
+        except Irrational:
+            vague += 1
+            if vague == 3:
+                break
+    return False
+
+
+def draws(subject: Subject, n_samples: int, rng: random.Random, many: int, spread: int | None = None,
+          more: int = 0) -> Iterator[tuple[list[Fraction], dict[Symbol, Fraction]]]:
     """Yield random rational samples in the domain, then in narrower ones, where logarithms and roots may be real.
 
-    Numerators go up to `spread`; by default they are small, which keeps exact minors short.
+    Numerators go up to `spread`; by default they are small, which keeps exact minors short. Then `more` follow, for
+    where those are outside of a domain: nearly constant ones, of which filters with a gain have one sign, and others.
     """
     symbols: list[Symbol] = [Symbol("c", real=True)] if subject.coordinates else [subject.sample]
     symbols += [Sample("u", (0, oo)), Sample("u", (0, 1)), Sample("u", (1, oo)), Sample("u", (-1, 1))]
@@ -165,6 +193,16 @@ def draws(subject: Subject, n_samples: int, rng: random.Random, many: int,
             symbol = own
         parameters = {s: rational_points(s, 1, rng, size=7)[0] for s in subject.symbols}
         yield rational_points(symbol, n_samples, rng, spread or max(9, 2 * n_samples)), parameters
+    for k in range(more):
+        symbol = _NARROW[k % len(_NARROW)] if k < len(_NARROW) * TRIES else own
+        symbol = symbol if _inside(symbol, own) else own
+        parameters = {s: rational_points(s, 1, rng, size=7)[0] for s in subject.symbols}
+        yield rational_points(symbol, n_samples, rng, spread or max(9, 2 * n_samples)), parameters
+
+
+PATIENCE = 60
+_NARROW = [Sample("u", (1, Rational(41, 40))), Sample("u", (-Rational(41, 40), -1)),
+           Sample("u", (-Rational(1, 40), Rational(1, 40)))]
 
 
 def _inside(inner: Any, outer: Any) -> bool:
@@ -182,6 +220,13 @@ def minor_of(columns: Sequence[Sequence[Any]], rows: Sequence[int], world: World
     if any(mantissa == 0 and exponent != 0 for _, mantissa, exponent, _ in ends):
         return Minor(Fraction(-1), Fraction(1))
     return Minor(*map(_fraction, ends))
+
+
+def _figure(value: Fraction, digits: int = 9) -> str:
+    """Return some digits, of numbers that no float holds as well."""
+    if value == 0 or Fraction(1, 10**300) < abs(value) < 10**300:
+        return f"{float(value):.{digits}g}"
+    return str(nstr(mpf(value.numerator) / value.denominator, digits))
 
 
 def _fraction(raw: tuple[int, Any, int, int]) -> Fraction:

@@ -1,152 +1,23 @@
-"""The arguments of every command, and the help that is worth reading. Standard library only."""
+"""The arguments of every command. Standard library only."""
 
 from __future__ import annotations
 
 import argparse
-import math
 import re
-import threading
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NoReturn
 
+from symdecouple.cli import help_texts
+from symdecouple.cli.argument_types import delimiter, digits, header_lines, level, order, sample_size, seconds
 from symdecouple.errors import InvalidInput
 
 __all__ = ["COMMANDS", "UsageError", "check_output", "read_arguments"]
 
-MAX_SAMPLES = 10_000
-MAX_ORDER = 12
-MAX_DIGITS = 1_000
 STYLES = ("text", "latex", "code")
 
 _EVERYWHERE = "x=real"
 _NEGATIVE = re.compile(r"-\.?[0-9]")
-
-_ABOUT = """\
-Decoupling of global features of samples: exact verdicts and accurate numbers.
-
-commands:
-  check FORMULA...   decide whether features can be decoupled, with a certificate
-  decouple FILE      orthokurtosis, decoupled moments or your own features of a file,
-                     the plan behind them, and its formulas as text, LaTeX or code
-  transfer SOURCE TARGET -o OUT
-                     a picture with the moments and band energies of another one
-  demo               a guided tour on Michelson's speed of light, in seconds
-  compile            compile the kernels for large arrays, once (needs numba)
-
-  symdecouple COMMAND --help    tells more about one of them"""
-
-_EXAMPLES = """\
-examples:
-  symdecouple demo
-  symdecouple check "mean(x)" "variance()" "kurtosis()"
-  symdecouple decouple measurements.csv
-  symdecouple decouple measurements.csv --moments 6
-  symdecouple decouple --features "mean(x)" "mean(x^2)" "mean(x^3)" --explain
-
-exit codes: 0 proved or done, 1 refuted, 2 undecided, 3 bad input, 4 some values
-refused, 70 internal error, 130 interrupted"""
-
-_CHECK = """\
-Decide two conditions, exactly, for every sample size at once (or for one, -n):
-  C1  the gradients of the features are linearly independent
-  C2  they span an involutive distribution (Frobenius)
-Both together let the features be decoupled one after the other. Each answer
-carries a certificate, which is verified by another route before it is printed."""
-
-_CHECK_MORE = """\
-formulas:
-  mean(...) averages over the sample x:  mean(x), mean(x^2) - mean(x)^2
-  ready-made:    variance(), std(), skewness(), kurtosis(), central(3)
-  functions:     exp log sqrt sin cos tanh ...   neighbours: mean(x*shift(1)(x))
-  filters:       mean(taps((-1, 0, 1))(x)^2), mean(filter(h)(x)^2)
-  other names are parameters; with -n 3 the coordinates are x1, x2, x3
-  - reads formulas from standard input, one a line
-
-examples:
-  symdecouple check "mean(x)" "mean(x^2)" "mean(x^3)"
-  symdecouple check "mean(x)" "mean(x^2 + a*x^3)" --at a=0
-  symdecouple check "mean(log(x))" "mean(log(x)^2)" --domain x=positive
-  symdecouple check "x1*x2" "x1 + x2^2" -n 2
-  symdecouple check "mean(x)" "variance()" --json > verdict.json
-
-exit codes: 0 C1 and C2 proved, 1 at least one refuted, 2 undecided, 3 bad input,
-70 the certificate failed its verification (please report it), 130 interrupted"""
-
-_DECOUPLE = """\
-Print one line a sample: N, mean, variance, skewness, kurtosis, and beside it the
-orthokurtosis, the kurtosis that is left when the skewness is taken out along its
-own flow. Moments are those of the population (1/N); a normal distribution has
-kurtosis 3. What has no value is never NaN: it is left empty, and the reason told.
-
---moments and --features print decoupled features instead, each decoupled from
-those before it, and open the plan: --explain, --formulas, --normalize, --dps."""
-
-_DECOUPLE_MORE = """\
-files:
-  text  separated by commas, semicolons, tabs or spaces; # starts a comment line;
-        quotes, UTF-8 and UTF-16, and decimal commas are understood; an empty
-        field, NA, NaN, null or None is a missing value
-  NPY   one array of real numbers, as numpy.save writes it; 1-D is one sample
-  -     standard input, of either kind
-
-which samples (--axis auto): the columns where a header line names them, or where
-every line holds one number; otherwise the rows. For NPY the last axis (rows).
-Rows may differ in length. A first column of text labels the rows; other columns
-of text are left out, and named.
-
-decoupled features: feature k is taken at the sample whose features 1 to k - 1 were
-brought to the reference values. Formulas are those of symdecouple check --help.
-With --dps decimals are read exactly: 0.1 is 1/10. Options about the plan alone
-mean --moments 4. --explain and --formulas need no FILE.
-
-examples:
-  symdecouple decouple measurements.csv
-  symdecouple decouple runs.csv --axis rows --nan-policy omit
-  symdecouple decouple table.csv --columns height,weight --format csv
-  symdecouple decouple images.npy --json --output shape.json
-  symdecouple decouple runs.csv --moments 6
-  symdecouple decouple runs.csv --features "mean(x)" "mean(x^2)" "mean(x^4)" --dps 30
-  symdecouple decouple runs.csv --moments 4 --normalize --level 3 -o normalized.csv
-  symdecouple decouple --features "mean(x)" "mean(exp(x))" --explain
-  symdecouple decouple --moments 3 --formulas code > normalizer.py
-
-exit codes: 0 every value computed, 4 some were refused, 3 bad input"""
-
-_TRANSFER = """\
-Write SOURCE with the decoupled features of TARGET: its moments, the energies of
-its bands of frequencies, or both. What SOURCE is otherwise is kept: normalized,
-SOURCE and the result are one picture. The sizes of the two may differ."""
-
-_TRANSFER_MORE = """\
-files:
-  SOURCE, TARGET  PNG, TIFF or JPEG (with Pillow), or an NPY array: a signal (N,),
-                  an image (height, width) or colours (height, width, channels)
-  OUT             PNG or TIFF, with the bits of SOURCE: rounded, and limited to the
-                  range, which is told; or NPY, float64 as it was computed
-Transparency is refused. Levels are not changed, but those of TARGET are scaled
-where it has another number of bits than SOURCE.
-
-features: moments:K are those up to order K; energies are those of nine filters of
-3 x 3 pixels (signals: three of 3 samples). Each is decoupled from those before it.
-A moment above the second beside energies takes minutes; put the energies first.
-
-examples:
-  symdecouple transfer blurred.png sharp.png -o sharpened.png
-  symdecouple transfer wall.png grass.png -o new.png --features energies
-  symdecouple transfer a.png b.png -o c.tif --features moments:4 --colour opponent
-  symdecouple transfer a.npy b.npy -o c.npy --json > transfer.json
-
-exit codes: 0 written, 4 refused and nothing written, 3 bad input"""
-
-_COMPILE = """\
-Compile the kernels that large arrays use where numba is installed, and keep them
-on the disk: a quarter of a minute, once. Nothing else depends on it."""
-
-_DEMO = """\
-A guided tour on Michelson's measurements of the speed of light, 1879: features
-declared, their verdicts with certificates, and decoupled values. Everything it
-shows is computed while you wait."""
 
 
 class UsageError(InvalidInput):
@@ -181,8 +52,9 @@ def read_arguments(argv: Sequence[str]) -> argparse.Namespace:
         if name == "decouple":
             _complete(found)
         return found
-    parser = _Parser(prog="symdecouple", usage="symdecouple COMMAND ...", description=_ABOUT, epilog=_EXAMPLES,
-                     formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
+    parser = _Parser(prog="symdecouple", usage="symdecouple COMMAND ...", description=help_texts.ABOUT,
+                     epilog=help_texts.EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter,
+                     allow_abbrev=False)
     parser.add_argument("--version", action="store_true", help="show the version and exit")
     parser.add_argument("unknown", nargs="*", help=argparse.SUPPRESS)
     other, options = parser.parse_known_args(argv)
@@ -251,9 +123,9 @@ def check_output(found: argparse.Namespace, kind: str | None) -> None:
 def _add_check(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("formulas", nargs="+", metavar="FORMULA", help="a feature; - reads standard input")
-    add("-n", "--n-samples", type=_sample_size, metavar="N", help="decide for samples of N values only")
+    add("-n", "--n-samples", type=sample_size, metavar="N", help="decide for samples of N values only")
     _add_declaration(add)
-    add("--budget", type=_seconds, default=30.0, metavar="SECONDS",
+    add("--budget", type=seconds, default=30.0, metavar="SECONDS",
         help="give up deciding after so long (default 30); the same again for verifying")
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print the verdict, its certificate and the checks as JSON")
@@ -277,7 +149,7 @@ def _add_declaration(add: Callable[..., object]) -> None:
 def _add_decouple(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", nargs="?", help="a text table or an NPY array; - reads standard input")
     add = parser.add_argument_group("what is computed").add_argument
-    add("--moments", type=_order, metavar="M", help="decoupled moments of orders 1 to M, M up to 12")
+    add("--moments", type=order, metavar="M", help="decoupled moments of orders 1 to M, M up to 12")
     add("--features", nargs="+", action="extend", default=[], metavar="FORMULA",
         help="decouple these features, in this order; FILE may come last")
     add("--reference", default="gaussian", metavar="VALUES",
@@ -287,9 +159,9 @@ def _add_decouple(parser: argparse.ArgumentParser) -> None:
         help="how levels are reached: closed forms where there are, else the narrow path (auto, the default); flows of "
         "the modified features (broad), of the original ones (relaxed), concatenated (parallel); projected gradients "
         "(narrow)")
-    add("--dps", type=_digits, metavar="N", help="compute and print N decimal digits; JSON has them as text")
+    add("--dps", type=digits, metavar="N", help="compute and print N decimal digits; JSON has them as text")
     _add_declaration(add)
-    add("--budget", type=_seconds, default=30.0, metavar="SECONDS",
+    add("--budget", type=seconds, default=30.0, metavar="SECONDS",
         help="give up each verdict after so long (default 30)")
     add = parser.add_argument_group("what is printed").add_argument
     add("--explain", action="store_true",
@@ -297,7 +169,7 @@ def _add_decouple(parser: argparse.ArgumentParser) -> None:
     add("--formulas", nargs="?", const="text", choices=STYLES, metavar="STYLE",
         help="the normalizers in closed form: text (default), latex, or code, a NumPy module that runs alone")
     add("--normalize", action="store_true", help="the samples with their features at the reference, as CSV or JSON")
-    add("--level", type=_level, metavar="K",
+    add("--level", type=level, metavar="K",
         help="bring features 1 to K to the reference (default: all before the last); which level's formula or code")
     add("--format", choices=["table", "csv", "json"], help="default: by the name of --output, otherwise table")
     add("--json", dest="format", action="store_const", const="json", help="the same as --format json")
@@ -307,11 +179,11 @@ def _add_decouple(parser: argparse.ArgumentParser) -> None:
     add("--columns", metavar="A,B,...", help="use these columns only, by name or number from 1")
     add("--nan-policy", choices=["propagate", "omit", "raise"], default="propagate",
         help="missing values: refuse the sample (propagate, the default), compute without (omit), or stop (raise)")
-    add("--delimiter", default="auto", type=_delimiter, metavar="CHAR",
+    add("--delimiter", default="auto", type=delimiter, metavar="CHAR",
         help="what separates fields: a character, tab, space or auto (default)")
     add("--decimal", choices=["auto", ".", ","], default="auto", metavar="SIGN",
         help="the decimal sign: a point, a comma or auto (default)")
-    add("--skip-header", default="auto", type=_header_lines, metavar="LINES",
+    add("--skip-header", default="auto", type=header_lines, metavar="LINES",
         help="lines before the data, the last of which names the columns; auto (default) finds one line of names")
     add("--encoding", default="auto", metavar="NAME", help="of text; auto (default) is UTF-8, or UTF-16 with its mark")
 
@@ -332,7 +204,7 @@ def _add_transfer(parser: argparse.ArgumentParser) -> None:
     add("--perturb", choices=["ramp", "spectral", "both"],
         help="try what is refused once more with a perturbation that rounding to levels hides: distinct values (ramp), "
         "active frequencies (spectral), or both")
-    add("--budget", type=_seconds, default=30.0, metavar="SECONDS",
+    add("--budget", type=seconds, default=30.0, metavar="SECONDS",
         help="give up each verdict after so long (default 30)")
     add("--json", action="store_true", help="print what was reached as JSON")
 
@@ -342,59 +214,10 @@ def _add_nothing(parser: argparse.ArgumentParser) -> None:
 
 
 COMMANDS: dict[str, tuple[str, str, Callable[[argparse.ArgumentParser], None]]] = {
-    "check": (_CHECK, _CHECK_MORE, _add_check),
-    "decouple": (_DECOUPLE, _DECOUPLE_MORE, _add_decouple),
-    "transfer": (_TRANSFER, _TRANSFER_MORE, _add_transfer),
-    "demo": (_DEMO, "", _add_nothing),
-    "compile": (_COMPILE, "", _add_nothing),
+    "check": (help_texts.CHECK, help_texts.CHECK_MORE, _add_check),
+    "decouple": (help_texts.DECOUPLE, help_texts.DECOUPLE_MORE, _add_decouple),
+    "transfer": (help_texts.TRANSFER, help_texts.TRANSFER_MORE, _add_transfer),
+    "demo": (help_texts.DEMO, "", _add_nothing),
+    "compile": (help_texts.COMPILE, "", _add_nothing),
 }
 """Each command's description, what follows its options in the help, and its options."""
-
-
-def _sample_size(text: str) -> int:
-    return _whole(text, 2, MAX_SAMPLES)
-
-
-def _whole(text: str, low: int, high: int) -> int:
-    if not text.strip().isdecimal() or len(text) > 9 or not low <= int(text) <= high:
-        raise argparse.ArgumentTypeError(f"a whole number from {low} to {high} is needed, got {text[:40]!r}")
-    return int(text)
-
-
-def _order(text: str) -> int:
-    return _whole(text, 1, MAX_ORDER)
-
-
-def _digits(text: str) -> int:
-    return _whole(text, 1, MAX_DIGITS)
-
-
-def _level(text: str) -> int:
-    return _whole(text, 0, MAX_SAMPLES)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not 0 < seconds <= threading.TIMEOUT_MAX:
-        raise argparse.ArgumentTypeError(f"a positive number of seconds is needed, got {text[:40]!r}")
-    return seconds
-
-
-def _delimiter(text: str) -> str:
-    named = {"auto": "auto", "tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
-    character = named.get(text.lower(), text)
-    if character != "auto" and (len(character) != 1 or character.isalnum() or character in "\"'.+-#\n\r"):
-        raise argparse.ArgumentTypeError(f"one character such as , ; | is needed, or tab or space, got {text[:40]!r}")
-    return character
-
-
-def _header_lines(text: str) -> int | None:
-    """None for auto."""
-    if text.strip().lower() == "auto":
-        return None
-    if not text.strip().isdecimal() or len(text) > 6:
-        raise argparse.ArgumentTypeError(f"a number of lines is needed, or auto, got {text[:40]!r}")
-    return int(text)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from symdecouple.errors import InvalidInput
+from symdecouple.errors import InvalidInput, Refused
 from symdecouple.families.moments import raw_moments
 from symdecouple.families.quadratic import second_order_moments
 from symdecouple.families.tils import tils
@@ -18,6 +18,7 @@ from symdecouple.numeric.coordinate_rows import compiled_features
 __all__ = ["Listed", "listed_features"]
 
 _MOST_MOMENTS = 12
+_TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +29,46 @@ class Listed:
     ----------
     features : FeatureSet
     names : tuple of str
+    order : int
+        Of the highest moment.
     """
 
     features: FeatureSet
     names: tuple[str, ...]
+    order: int
+
+    @property
+    def has_shape(self) -> bool:
+        """True iff there are moments above the second, which ties leave without room."""
+        return self.order > 2
+
+    @property
+    def has_bands(self) -> bool:
+        """True iff there are energies of bands, which silent frequencies leave without room."""
+        return self.features.filter_ndim is not None
 
     def axis(self, ndim: int) -> tuple[int, ...]:
         """The sample axes: all of them, for features without filters too."""
         return tuple(range(ndim))
 
     def values(self, sample: NDArray[np.float64]) -> list[float]:
-        """The features of a sample as they are, not decoupled."""
+        """The features of a sample as they are, not decoupled.
+
+        Raises
+        ------
+        Refused
+            If float64 does not hold them.
+        """
         rows: Any = compiled_features(self.features)
-        if self.features.filter_ndim is not None:
+        if self.has_bands:
             rows = rows.on(sample.shape)
-        return [float(v) for v in rows.values(sample.reshape(1, -1))[0]]
+        size = float(np.abs(sample).max())
+        with np.errstate(all="ignore"):  # what is lost is asked for next
+            values, of_unit = (rows.values(each.reshape(1, -1))[0] for each in (sample, sample / (size or 1)))
+        if not np.isfinite(values).all() or ((np.abs(values) < _TINY) & (of_unit != 0)).any():
+            raise Refused(f"its values go to {size:.3g}, and float64 does not hold all features of them; take other "
+                          "units")
+        return [float(v) for v in values]
 
 
 def listed_features(text: str, ndim: int) -> Listed:
@@ -85,6 +111,7 @@ def listed_features(text: str, ndim: int) -> Listed:
     bank = tils(ndim, low=len(first) < 2)
     energies = list(second_order_moments(bank)) if "energies" in kinds else []
     rest = moments[2:] if kinds[0] == "energies" else []
-    names = [f"mean(x^{k})" if k > 1 else "mean(x)" for k in range(1, len(moments) + 1)]
+    powers = [f"mean(x^{k})" if k > 1 else "mean(x)" for k in range(1, len(moments) + 1)]
     bands = [f"energy {name}" for name in bank.names] if energies else []
-    return Listed(FeatureSet([*first, *energies, *rest]), (*names[: len(first)], *bands, *names[2:][: len(rest)]))
+    names = (*powers[: len(first)], *bands, *powers[2:][: len(rest)])
+    return Listed(FeatureSet([*first, *energies, *rest]), names, len(moments))

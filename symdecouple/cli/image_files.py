@@ -5,6 +5,7 @@ Levels are kept as they are, 0 to 255 or 0 to 65535. What would be read or writt
 
 from __future__ import annotations
 
+import struct
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,6 +67,8 @@ def read_picture(path: Path) -> Picture:
     InvalidInput
         If there is no such file, it is none of these, or would lose bits or transparency by being read.
     """
+    if "\0" in str(path):
+        raise InvalidInput(f"{str(path)!r} is no name of a file")
     try:
         with path.open("rb") as stream:
             head = stream.read(32)
@@ -103,7 +106,9 @@ def _array(path: Path) -> Picture:
 
 def _pillow(path: Path, head: bytes) -> Picture:
     pillow, operations = _modules()
-    if head.startswith(_PNG) and head[24] == 16 and head[25] != 0:
+    if not head:
+        raise InvalidInput("the file is empty")
+    if head.startswith(_PNG) and head[24:25] == b"\x10" and head[25:26] != b"\0":
         raise InvalidInput("a PNG of 16 bits in colour would be read with 8 bits by Pillow; convert it to NPY, or "
                            "to 8 bits")
     try:
@@ -118,7 +123,7 @@ def _pillow(path: Path, head: bytes) -> Picture:
                            "than 8 bits each are read from NPY only") from None
     except (pillow.DecompressionBombWarning, pillow.DecompressionBombError) as error:
         raise InvalidInput(f"it is too large ({error})") from None
-    except (SyntaxError, ValueError) as error:  # how Pillow tells damage
+    except (SyntaxError, ValueError, IndexError, struct.error) as error:  # how Pillow tells damage
         if isinstance(error, InvalidInput):
             raise
         raise InvalidInput(f"it is damaged ({str(error)[:120]})") from None
@@ -146,7 +151,7 @@ def _picture(image: Any, form: str) -> Picture:
     return Picture(array, None if is_float else 65535 if is_wide else 255, described)
 
 
-def check_writable(path: Path, highest: int | None, ndim: int) -> None:
+def check_writable(path: Path, highest: int | None, shape: tuple[int, ...]) -> None:
     """Refuse an output that cannot hold the result, before it is computed.
 
     Parameters
@@ -154,13 +159,15 @@ def check_writable(path: Path, highest: int | None, ndim: int) -> None:
     path : Path
     highest : int or None
         Of the source.
-    ndim : int
-        Axes of the result.
+    shape : tuple of int
+        Of the result.
 
     Raises
     ------
     InvalidInput
     """
+    if "\0" in str(path):
+        raise InvalidInput(f"--output {str(path)!r} is no name of a file")
     kind = _KINDS.get(path.suffix.lower())
     if kind is None:
         lossy = ", JPEG would change its features" if path.suffix.lower() in (".jpg", ".jpeg") else ""
@@ -171,11 +178,12 @@ def check_writable(path: Path, highest: int | None, ndim: int) -> None:
     if kind == "NPY":
         return
     _modules()
+    ndim = len(shape) - (shape[2:] == (1,))
     if ndim == 1:
         raise InvalidInput(f"--output {path}: a signal is written as .npy")
     if highest is None and (kind == "PNG" or ndim == 3):
-        raise InvalidInput(f"--output {path}: floating point has no place in {kind}{' in colour' * (kind != 'PNG')}; "
-                           f"write .npy{' or .tif' * (ndim == 2)}")
+        raise InvalidInput(f"--output {path}: floating point, and integers without a range, have no place in "
+                           f"{kind}{' in colour' * (kind != 'PNG')}; write .npy{' or .tif' * (ndim == 2)}")
     if highest == 65535 and ndim == 3:
         raise InvalidInput(f"--output {path}: Pillow writes no colours of 16 bits; write .npy")
 
@@ -192,6 +200,7 @@ def write_picture(path: Path, values: FloatArray, highest: int | None) -> Writte
                 np.save(stream, values)
             return Written(0, False)
         kind = _KINDS[path.suffix.lower()]
+        values = values[..., 0] if values.shape[2:] == (1,) else values
         if highest is None:
             _check_float32(path, values)
             _modules()[0].fromarray(values.astype(np.float32)).save(path, kind)

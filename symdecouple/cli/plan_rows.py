@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.cli.declaration import declared
+from symdecouple.cli.exact_numbers import named_or_numbers
 from symdecouple.cli.moment_rows import moment_columns
 from symdecouple.cli.sample_rows import (
     OUT_OF_RANGE,
@@ -27,9 +28,9 @@ from symdecouple.cli.sample_rows import (
 )
 from symdecouple.cli.samples import Samples
 from symdecouple.decoupling.plan import Plan, decouple
-from symdecouple.errors import InvalidInput, Outcome, SymdecoupleError
+from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.families.moments import raw_moments
-from symdecouple.language.text import parse_domain, parse_expression, to_text
+from symdecouple.language.text import parse_domain, to_text
 
 __all__ = ["ACCURACY", "NormalizedSample", "normalized_samples", "plan_columns", "plan_rows", "planned"]
 
@@ -83,25 +84,8 @@ def planned(arguments: argparse.Namespace) -> Plan:
         features = raw_moments(arguments.moments, parse_domain(arguments.domain))
     if arguments.level is not None and arguments.level > len(features):
         raise InvalidInput(f"--level {arguments.level} is above the number of features, {len(features)}")
-    return decouple(features, _reference(arguments.reference), path=arguments.path, budget=arguments.budget)
-
-
-def _reference(text: str) -> Any:
-    if text.strip().lower() in _LAWS:
-        return text.strip().lower()
-    return [_value(number, part) for number, part in enumerate(text.split(","), 1)]
-
-
-def _value(number: int, text: str) -> Any:
-    try:
-        value = parse_expression(text)
-    except SymdecoupleError as error:
-        raise InvalidInput(f"--reference takes gaussian or exact numbers separated by commas, such as 0,1,0,3; number "
-                           f"{number}: {error}") from None
-    if not (value.is_number and value.is_real and value.is_finite):
-        raise InvalidInput(f"--reference, number {number}: a finite real number such as 3, 0.5 or 1/3 is needed, got "
-                           f"{text.strip()[:40]!r}")
-    return value
+    reference = named_or_numbers(arguments.reference, _LAWS, "0,1,0,3")
+    return decouple(features, reference, path=arguments.path, budget=arguments.budget)
 
 
 def plan_columns(plan: Plan, arguments: argparse.Namespace) -> tuple[Column, ...]:

@@ -135,6 +135,7 @@ class Application:
         for at, (start, end) in zip(levels, spans, strict=True):
             refusals = {**at.refusals, **refusals}
             worst.see(at, fine := _others(len(rows), refusals))
+            refusals = {**_stops(at), **refusals}
             for j in range(start, end):
                 out[list(refusals), j] = np.nan
                 out[list(wrong[j]), j] = np.nan
@@ -154,21 +155,16 @@ class Application:
                      ) -> Answers:
         """Return rows at a level with decoupled features 1..level at their targets, (R, M), imposed last first."""
         out, worst, refusals = rows.copy(), _Worst(rows), dict[int, Outcome]()
-        watched = next((end for _, end in self.spans if end == min(level, nesting.watched)), 0)
-        before = rows
-        for start, end in reversed([span for span in self.spans if span[1] <= level]):
+        is_single = all(end == start + 1 for start, end in self.spans)
+        at_once = nesting.at_once(level) if is_single else 0
+        one_by_one = [span for span in self.spans if at_once <= span[0] and span[1] <= level]
+        for start, end in [*reversed(one_by_one), *([(0, at_once)] if at_once else [])]:
             fine = _others(len(rows), refusals)
-            if end == watched:
-                before = out.copy()
-            at = nesting.move(out[fine], start, end, [*references[:start], *targets[fine, start:end].T])
+            at = nesting.returned(out[fine], references, targets[fine, :end]) if end == at_once else nesting.move(
+                out[fine], start, end, [*references[:start], *targets[fine, start:end].T])
             out[fine] = at.values
             worst.see(at, np.arange(len(fine)), fine)
             refusals |= {int(fine[r]): outcome for r, outcome in at.refusals.items()}
-        fine = _others(len(rows), refusals)
-        alone = all(end == start + 1 for start, end in self.spans)  # values of groups are not those of single levels
-        lost = nesting.lost(before[fine], out[fine], references, targets[fine, :watched]) if alone else {}
-        refusals |= {int(fine[r]): outcome for r, outcome in lost.items()}
-        out[[int(fine[r]) for r in lost]] = np.nan
         return Answers(out, worst.residual, refusals, worst.error)
 
     def _value(self, j: int, rows: Array) -> tuple[Array, dict[int, Outcome]]:
@@ -213,6 +209,15 @@ def _carried(levels: Sequence[Imposed], spans: Sequence[tuple[int, int]], own: A
                 out[j] = at.pullback(covectors)
             on_the_way = own[:0]
     return out.swapaxes(0, 1), lost
+
+
+def _stops(at: Imposed) -> dict[int, Outcome]:
+    """Return why rows could not be carried back from a level, the stretch that comes first on the way back first."""
+    found: dict[int, Outcome] = {}
+    while at.stretch is not None:
+        found = {**at.stretch.stopped, **found}
+        at = at.stretch.before
+    return found
 
 
 def _on(compiled: OnRows, grid: tuple[int, ...]) -> OnRows:

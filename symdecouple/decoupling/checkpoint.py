@@ -83,7 +83,8 @@ class Checkpoint:
 
     def keep(self, batch: Batch, rows: set[int]) -> None:
         """Write the answers of these rows in place of the file: it is whole whenever the process ends."""
-        answered = sorted(rows & batch.answers.keys())
+        answered = sorted(rows & batch.answered)
+        values = [] if batch.answers is None else batch.answers[answered]
         told = {name: [(i, *astuple(outcomes[i])) for i in sorted(rows & outcomes.keys())]
                 for name, outcomes in (("refused", batch.refusals), ("noted", batch.notes))}
         beside = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
@@ -91,7 +92,7 @@ class Checkpoint:
             with open(beside, "wb") as file:
                 np.savez(file, fingerprint=self.fingerprint, rows=np.array(sorted(rows), dtype=np.int64),
                          answered=np.array(answered, dtype=np.int64),
-                         values=np.array([batch.answers[i] for i in answered], dtype=np.float64),
+                         values=np.asarray(values, dtype=np.float64),
                          told=json.dumps(told))
                 file.flush()
                 os.fsync(file.fileno())

@@ -16,6 +16,7 @@ from symdecouple.decoupling.narrow_route import NarrowRoute
 from symdecouple.decoupling.nested import Automatic, Nested
 from symdecouple.decoupling.nesting import Nesting
 from symdecouple.decoupling.orbit import Orbit
+from symdecouple.decoupling.precise_energy_route import PreciseEnergyRoute, have_taps
 from symdecouple.decoupling.routes import ClosedRoute, Route
 from symdecouple.decoupling.scenario import Verdicts
 from symdecouple.errors import BudgetExceeded, InvalidInput, NoClosedForm
@@ -122,10 +123,12 @@ class Choice:
         closed: Route = ClosedRoute(leaf)
         if not precise and self.path == "auto" and self.moments is not None:
             closed = MomentRoute(self.moments, closed)
-        if not precise and self.energies is not None:
-            closed = EnergyRoute(self.energies, grid, closed)
+        is_exact = precise and self.energies is not None and have_taps(self.energies)
+        if self.energies is not None and (is_exact or not precise):
+            closed = (PreciseEnergyRoute if is_exact else EnergyRoute)(self.energies, grid, closed)
         narrow = self._narrow if self.features.filter_ndim is None else self._narrow.on(grid, self.features, precise)
-        return Nesting(closed, narrow, lambda k: self.is_closed(k) and not (precise and self.spectral(k)))
+        left = precise and not is_exact  # to the narrow path
+        return Nesting(closed, narrow, lambda k: self.is_closed(k) and not (left and self.spectral(k)))
 
     def spectral(self, k: int) -> SpectralFlow | None:
         """Return how level k is reached in the frequency domain; None where it is not."""

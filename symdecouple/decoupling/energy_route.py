@@ -7,7 +7,7 @@ commute, so that level k multiplies the spectrum by exp(sum of a_j w_j / 2) with
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -23,9 +23,6 @@ from symdecouple.numeric.energy_gradients import DecoupledEnergies
 from symdecouple.numeric.spectrum import Bands
 
 __all__ = ["Decoupled", "EnergyRoute", "of_forms"]
-
-
-_APART = 1e-6  # relative; a sample that comes back farther from where it was is not the one that was asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +54,9 @@ class Decoupled:
 
     def gradient(self, j: int) -> Array:
         """Return the gradient of decoupled feature j, counted from 0, (R, N)."""
-        return np.asarray(self.slopes[j] * self.found.gradient(j + 1))
+        found = self.found.gradient(j + 1)
+        found *= self.slopes[j]
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,24 +106,6 @@ class EnergyRoute:
         shifts = np.array([float(c) for c in [*([constant] if first else []), *self.forms.constants]])
         return Decoupled(slopes * found.values + shifts, found, slopes)
 
-    def lost(self, before: Array, after: Array, references: Sequence[Any], targets: Array) -> dict[int, Outcome]:
-        """Refuse rows that were moved along their leaf, (R, N), to decoupled features, (R, k), and are elsewhere.
-
-        A level in between may need a range of power that float64 does not hold: then the way leads through a signal
-        that does not know where it came from.
-        """
-        k = targets.shape[1]
-        with np.errstate(all="ignore"):
-            values = self.decoupled(after, references).values[:, :k]
-            apart = np.abs(values - targets) / (1 + np.abs(targets))
-            kernels = [self.impose(rows, k, references).values for rows in (before, after)]
-            size = np.abs(kernels[0]).max(axis=1)
-            distance = np.maximum(apart.max(axis=1), np.abs(kernels[1] - kernels[0]).max(axis=1) / size)
-        return {int(r): Outcome(False, "lost on the way", f"levels up to {k}: a level in between needs a wider range "
-                                "of power than float64 holds, and the sample was not found again; take units in "
-                                "which the features are near their references")
-                for r in np.flatnonzero(~(distance < _APART))}
-
     def _goals(self, rows: Array, targets: Sequence[Any]) -> Array:
         """Targets of features as those of the mean and of forms without constants, (R, k)."""
         goals = np.empty((len(rows), len(targets)))
@@ -150,4 +131,10 @@ def _beyond(k: int) -> Outcome:
 @lru_cache(maxsize=8)
 def of_forms(forms: QuadraticForms, grid: tuple[int, ...]) -> Energies:
     """Return the energies of samples on a grid; the last few are kept, as their weights take time."""
-    return Energies(Bands(forms.weights(grid), grid), forms.mean is not None)
+    return Energies(Bands.of_sheets(lambda: _sheets(forms, grid), grid), forms.mean is not None)
+
+
+def _sheets(forms: QuadraticForms, grid: tuple[int, ...]) -> Iterator[Array]:
+    """The weights of one form after the other."""
+    for constant, products, at_zero in zip(forms.constants, forms.products, forms.at_zero, strict=True):
+        yield QuadraticForms(None, (constant,), (products,), (at_zero,)).weights(grid)[0]

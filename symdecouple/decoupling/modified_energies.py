@@ -17,19 +17,19 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import qr
-from sympy import Expr, Rational, S, nsimplify
 
 from symdecouple.calculus.certificates import Claim
-from symdecouple.calculus.elementary import World
+from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.subject import Subject
 from symdecouple.decoupling.energy_route import of_forms
 from symdecouple.decoupling.modified import ModifiedSubject
-from symdecouple.errors import InvalidInput
+from symdecouple.decoupling.spectral_minor import EnclosedSpectrum, classes_of, have_taps, size_without_wrapping
+from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.families.quadratic import QuadraticForms, recognize_quadratic
 from symdecouple.language.feature_set import FeatureSet, Group
 from symdecouple.verdict import Check, Status, Verdict
@@ -52,13 +52,13 @@ def decide_energies(subject: ModifiedSubject) -> Verdict | None:
     """
     start = time.perf_counter()
     forms = _forms(subject)
-    if forms is None or any(_lags(terms) is None for terms in forms.products):
+    if forms is None or not have_taps(forms):
         return None
     offset = int(forms.mean is not None)
     pairs = [(i, j) for i, j in combinations(range(offset, len(subject)), 2) if i < subject.starts[j]]
     rng = np.random.default_rng(SEED)
     for _ in range(TRIES if pairs else 0):
-        found = _attempt(subject, forms, _grid(forms, len(subject)), pairs, rng)
+        found = _attempt(subject, forms, size_without_wrapping(forms, len(subject)), pairs, rng)
         if found is not None:
             i, j = found.pair
             independence = Verdict("C1", Status.UNDECIDED, subject.texts(), reason="not asked: C2 is refuted")
@@ -77,7 +77,7 @@ class ModifiedEnergies(Claim):
     ----------
     grid : tuple of int
     spectrum : tuple of Fraction
-        P of each class {xi, -xi} of frequencies, as `_classes` has them; those of `pivots` are not looked at, they
+        P of each class {xi, -xi} of frequencies, as `classes_of` has them; those of `pivots` are not looked at, they
         follow from the references.
     pivots : tuple of int
     pair : tuple of int
@@ -103,17 +103,28 @@ class ModifiedEnergies(Claim):
         subject, forms = self.subject, None
         if isinstance(subject, ModifiedSubject):
             forms = _forms(subject)
-        yield Check("quadratic forms that commute", forms is not None)
+        yield Check("quadratic forms that commute, with taps", forms is not None and have_taps(forms))
         assert forms is not None and isinstance(subject, ModifiedSubject)
         i, j = (n - 1 for n in self.pair)
         offset = int(forms.mean is not None)
         yield Check("the pair", offset <= i < j < len(subject) and i < subject.starts[j])
-        yield Check("the classes", len(set(self.rows)) == len(self.rows) == len(subject) - offset + 1
-                    and len(self.spectrum) == len(_classes(self.grid, offset)))
-        minor, least = _minor(subject, forms, self, World(2 * DIGITS))
-        yield Check("references are held by a positive spectrum", bool(least.a > 0),
-                    f"least power {float(least.a):.3g}")
+        count = len(classes_of(self.grid, forms))
+        yield Check("the classes", len(self.rows) == len(forms.products) + 1 and len(self.spectrum) == count
+                    and len(self.pivots) == max(0, subject.starts[-1] - offset)
+                    and all(len(set(some)) == len(some) and all(0 <= n < count for n in some)
+                            for some in (self.rows, self.pivots)))
+        at = EnclosedSpectrum(forms, self.grid, subject.values, self.spectrum, self.pivots, World(2 * DIGITS))
+        yield Check("references are held by a positive spectrum", bool(at.least.a > 0),
+                    f"least power {float(at.least.a):.3g}")
+        minor = self.minor_in(at)
         yield Check("minor", not (minor.a <= 0 <= minor.b), f"in [{float(minor.a):.6g}, {float(minor.b):.6g}]")
+
+    def minor_in(self, at: EnclosedSpectrum) -> Any:
+        """Enclose the minor of the pair on the classes, in a spectrum that holds the references."""
+        assert isinstance(self.subject, ModifiedSubject)
+        starts, offset = self.subject.starts, int(at.forms.mean is not None)
+        one, two = ((n - 1 - offset, max(0, starts[n - 1] - offset)) for n in self.pair)
+        return at.minor(one, two, self.rows)
 
     def summary(self) -> tuple[str, ...]:
         i, j = self.pair
@@ -144,9 +155,6 @@ def _read(data: Mapping[str, Any]) -> ModifiedEnergies:
 READERS: dict[str, Callable[[Mapping[str, Any]], Any]] = {ModifiedEnergies.kind: _read}
 
 
-# --- the spectrum -----------------------------------------------------------------------------------------------
-
-
 def _forms(subject: ModifiedSubject) -> QuadraticForms | None:
     groups: dict[int, list[Any]] = {}
     for feature, start in zip(subject.items, subject.starts, strict=True):
@@ -154,137 +162,6 @@ def _forms(subject: ModifiedSubject) -> QuadraticForms | None:
     features = FeatureSet([g[0] if len(g) == 1 else Group(*g) for g in groups.values()])
     found = recognize_quadratic(features)
     return found if found is not None and len(found) == len(subject) else None
-
-
-def _lags(terms: Iterable[tuple[Expr, Any, Any]]) -> dict[tuple[int, ...], Expr] | None:
-    """Write the eigenvalues as a sum of c_k cos(2 pi k xi/N), by lag; None where taps are not known."""
-    total: dict[tuple[int, ...], Expr] = {}
-    for coefficient, one, two in terms:
-        left, right = one.lags(), two.lags()
-        if left is None or right is None:
-            return None
-        for (one_lag, p), (two_lag, q) in product(left.items(), right.items()):
-            a, b = (() if k is None else k if isinstance(k, tuple) else (k,) for k in (one_lag, two_lag))
-            n = max(len(a), len(b))
-            lag = tuple(s - t for s, t in zip(a or (0,) * n, b or (0,) * n, strict=True))
-            total[lag] = total.get(lag, S.Zero) + coefficient * p * q
-    return total
-
-
-def _classes(grid: tuple[int, ...], skip: int) -> list[tuple[tuple[int, ...], int]]:
-    """Return one frequency of each class {xi, -xi} and how many it has; without zero where the mean is apart."""
-    out = []
-    for xi in product(*map(range, grid)):
-        mirrored = tuple(-f % n for f, n in zip(xi, grid, strict=True))
-        if xi <= mirrored and (any(xi) or not skip):
-            out.append((xi, 1 + (xi != mirrored)))
-    return out
-
-
-def _grid(forms: QuadraticForms, count: int) -> tuple[int, ...]:
-    """A size at which no lag wraps around and frequencies outnumber features."""
-    lags = [lag for terms in forms.products for lag in (_lags(terms) or {})]
-    ndim = max(map(len, lags))
-    widest = max((abs(n) for lag in lags for n in lag), default=0)
-    return (max(2 * widest + 1, 2 * count + 3),) if ndim <= 1 else (max(2 * widest + 1, 4),) * ndim
-
-
-def _weights(forms: QuadraticForms, grid: tuple[int, ...], world: World, frequencies: Sequence[Any]) -> list[list[Any]]:
-    """Enclose w of each quadratic feature at some frequencies."""
-    iv, out = world.iv, []
-    for terms, extra in zip(forms.products, forms.at_zero, strict=True):
-        lags = _lags(terms) or {}
-        row = []
-        for xi in frequencies:
-            value = _enclosed(world, extra) if not any(xi) else iv.mpf(0)
-            for lag, c in lags.items():
-                phase = sum((Fraction(f * k, n) for f, k, n in zip(xi, lag, grid, strict=False)), Fraction(0)) % 1
-                value += _enclosed(world, c) * iv.cos(2 * iv.pi * world.number(phase))
-            row.append(value)
-        out.append(row)
-    return out
-
-
-def _enclosed(world: World, number: Expr) -> Any:
-    exact = number if isinstance(number, Rational) else nsimplify(number)
-    if isinstance(exact, Rational):
-        return world.number(Fraction(int(exact.p), int(exact.q)))
-    digits = int(world.digits or DIGITS)
-    value = Fraction(str(number.evalf(digits + 20)))
-    slack = abs(value) / 10**digits
-    return world.iv.mpf([world.number(value - slack).a, world.number(value + slack).b])
-
-
-def _minor(subject: ModifiedSubject, forms: QuadraticForms, found: ModifiedEnergies, world: World) -> tuple[Any, Any]:
-    """Enclose the minor, and the least power of the spectrum."""
-    iv, offset = world.iv, int(forms.mean is not None)
-    frequencies = _classes(found.grid, offset)
-    zero = (0,) * len(found.grid)
-    *w, = _weights(forms, found.grid, world, [xi for xi, _ in frequencies])
-    counts = [n for _, n in frequencies]
-    held = subject.starts[-1] - offset
-    goals = [_enclosed(world, v) - _enclosed(world, c) for v, c in zip(subject.values[offset:], forms.constants,
-                                                                      strict=False)]
-    if forms.mean is not None and held > 0:
-        slope, shift = (_enclosed(world, c) for c in forms.mean)
-        mean = (_enclosed(world, subject.values[0]) - shift) / slope
-        at_zero = _weights(forms, found.grid, world, [zero])
-        goals = [g - row[0] * mean**2 for g, row in zip(goals, at_zero, strict=False)]
-    power = [world.number(p) for p in found.spectrum]
-    rest = [g - sum((w[m][n] * counts[n] * power[n] for n in range(len(power)) if n not in found.pivots), iv.mpf(0))
-            for m, g in enumerate(goals[:held])]
-    solved = _solved([[w[m][n] * counts[n] for n in found.pivots] for m in range(held)], rest)
-    for n, p in zip(found.pivots, solved, strict=True):
-        power[n] = p
-    weighed = [c * p for c, p in zip(counts, power, strict=True)]
-    i, j = (n - 1 - offset for n in found.pair)
-    one, two = (_off(w, m, subject.starts[m + offset] - offset, weighed) for m in (i, j))
-    columns = [[row[n] for n in found.rows] for row in w] + [[one[n] * two[n] for n in found.rows]]
-    return _determinant(columns), min(power, key=lambda p: p.a)
-
-
-def _off(w: Sequence[Sequence[Any]], m: int, before: int, weighed: Sequence[Any]) -> list[Any]:
-    """Return w_m less its projection on those before it."""
-    if before <= 0:
-        return list(w[m])
-
-    def inner(a: Sequence[Any], b: Sequence[Any]) -> Any:
-        return sum(p * s * t for p, s, t in zip(weighed, a, b, strict=True))
-
-    solved = _solved([[inner(w[a], w[b]) for b in range(before)] for a in range(before)],
-                     [inner(w[a], w[m]) for a in range(before)])
-    return [w[m][n] - sum(c * w[a][n] for a, c in enumerate(solved)) for n in range(len(weighed))]
-
-
-def _solved(matrix: list[list[Any]], right: list[Any]) -> list[Any]:
-    """Solve by elimination in intervals; ZeroDivisionError where a pivot may be zero."""
-    rows, size = [[*row, r] for row, r in zip(matrix, right, strict=True)], len(right)
-    for n in range(size):
-        best = max(range(n, size), key=lambda r: abs(rows[r][n].mid))
-        rows[n], rows[best] = rows[best], rows[n]
-        if rows[n][n].a <= 0 <= rows[n][n].b:
-            raise ZeroDivisionError("the equations of the references are dependent")
-        for r in range(size):
-            if r != n:
-                factor = rows[r][n] / rows[n][n]
-                rows[r] = [a - factor * b for a, b in zip(rows[r], rows[n], strict=True)]
-    return [rows[n][size] / rows[n][n] for n in range(size)]
-
-
-def _determinant(rows: list[list[Any]]) -> Any:
-    rows, size = [list(row) for row in rows], len(rows)
-    total = rows[0][0] * 0 + 1
-    for n in range(size):
-        best = max(range(n, size), key=lambda r: abs(rows[r][n].mid))
-        if rows[best][n].a <= 0 <= rows[best][n].b:
-            return rows[best][n]
-        if best != n:
-            rows[n], rows[best], total = rows[best], rows[n], -total
-        total = total * rows[n][n]
-        for r in range(n + 1, size):
-            factor = rows[r][n] / rows[n][n]
-            rows[r] = [a - factor * b for a, b in zip(rows[r], rows[n], strict=True)]
-    return total
 
 
 def _attempt(subject: ModifiedSubject, forms: QuadraticForms, grid: tuple[int, ...],
@@ -301,16 +178,21 @@ def _attempt(subject: ModifiedSubject, forms: QuadraticForms, grid: tuple[int, .
     at = of_forms(forms, grid).normalize(row, goals)
     if at.refusals:
         return None
-    frequencies = _classes(grid, offset)
+    classes = classes_of(grid, forms)
     transform = np.abs(np.fft.fftn(at.values.reshape(grid))) ** 2 / np.prod(grid) ** 2
-    power = np.array([transform[xi] for xi, _ in frequencies])
-    world = World(DIGITS)
-    w = np.array([[float(v.mid) for v in line] for line in _weights(forms, grid, world, [xi for xi, _ in frequencies])])
+    power = np.array([transform[xi] for xi, _ in classes])
+    w = _weights(forms, grid)
     pivots = tuple(map(int, qr(w[: held - offset] * np.sqrt(power), pivoting=True)[2][: held - offset]))
     spectrum = tuple(Fraction(float(p)).limit_denominator(_FINEST) for p in power)
-    weighed = power * np.array([n for _, n in frequencies])
+    try:
+        exact = EnclosedSpectrum(forms, grid, subject.values, spectrum, pivots, World(DIGITS))
+    except (Irrational, OutsideDomain, UnsupportedExpression, ZeroDivisionError):
+        return None
+    if not exact.least.a > 0:
+        return None
+    weighed = power * np.array([n for _, n in classes])
     for i, j in pairs:
-        one, two = (_float_off(w, m - offset, subject.starts[m] - offset, weighed) for m in (i, j))
+        one, two = (_apart(w, m - offset, subject.starts[m] - offset, weighed) for m in (i, j))
         columns = np.vstack([w, one * two])
         columns /= np.linalg.norm(columns, axis=1, keepdims=True) + np.finfo(float).tiny
         order = qr(columns, pivoting=True)
@@ -319,15 +201,23 @@ def _attempt(subject: ModifiedSubject, forms: QuadraticForms, grid: tuple[int, .
         rows = tuple(map(int, order[2][: len(columns)]))
         found = ModifiedEnergies(subject, grid, spectrum, pivots, (i + 1, j + 1), rows)
         try:
-            minor, least = _minor(subject, forms, found, world)
+            minor = found.minor_in(exact)
         except ZeroDivisionError:
             continue
-        if least.a > 0 and not (minor.a <= 0 <= minor.b):
+        if not (minor.a <= 0 <= minor.b):
             return found
     return None
 
 
-def _float_off(w: Any, m: int, before: int, weighed: Any) -> Any:
+def _weights(forms: QuadraticForms, grid: tuple[int, ...]) -> Any:
+    """The weights on the classes in floating point."""
+    half = np.moveaxis(forms.weights(grid), 0, -1)  # the last axis of frequencies has half of them
+    own = [xi if xi[-1] < half.shape[-2] else tuple(-f % n for f, n in zip(xi, grid, strict=True))
+           for xi, _ in classes_of(grid, forms)]
+    return np.stack([half[xi] for xi in own], axis=1)
+
+
+def _apart(w: Any, m: int, before: int, weighed: Any) -> Any:
     if before <= 0:
         return w[m]
     root = np.sqrt(weighed)

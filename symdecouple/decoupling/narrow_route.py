@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
@@ -20,12 +20,13 @@ from symdecouple.numeric.compiled import Array
 from symdecouple.numeric.narrow_path import NarrowPath
 from symdecouple.numeric.precision import PreciseImposed, follow_mp
 from symdecouple.numeric.precision_adjoint import pullback_mp
+from symdecouple.numeric.precision_scout import certainly_refused
 from symdecouple.numeric.threads import cores
 
 __all__ = ["Followed", "NarrowRoute"]
 
 _RTOL = 1e-12
-_MANY, _RTOL_OF_MANY = 16, 1e-9  # dozens of levels of thousands of samples: a step or two each, 1e-8 in their values
+_MANY, _RTOL_OF_MANY = 16, 2e-9  # dozens of levels of thousands of samples: a step or two each, 1e-8 in their values
 _LONG = 2**10  # samples of a row, from where on what it computes takes longer than what calls it
 _SPARE = 8  # of the digits of the caller: the path has guard digits of its own
 
@@ -46,6 +47,8 @@ class Followed:
         Row to outcome.
     back : callable
         As in `Stretch`; for a path that was kept.
+    stopped : dict
+        As in `Stretch`.
     """
 
     values: Array
@@ -53,6 +56,7 @@ class Followed:
     error: Array | None
     refusals: dict[int, Outcome]
     back: Callable[[Array], tuple[Array, Array]]
+    stopped: dict[int, Outcome] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,7 @@ class NarrowRoute:
             Keep the path, for `Followed.back`.
         """
         if rows.dtype == object:
-            return self._precisely(rows, k, targets[k - 1], keep)
+            return self._precisely(rows, k, targets[:k], keep)
         if self.moments is not None and 3 <= k <= len(self.moments):
             return self._moment(self.moments, rows, k, targets, keep)
         held = np.array([np.broadcast_to(t, len(rows)) for t in targets[: k - 1]], dtype=np.float64).T
@@ -108,7 +112,7 @@ class NarrowRoute:
         return Followed(mean + deviation * found.values, found.residual, None, dict(found.refusals),
                         lambda c: (moment_adjoint.pullback(found, c), np.zeros(len(rows))))
 
-    def _precisely(self, rows: Array, k: int, target: Any, keep: bool) -> Followed:
+    def _precisely(self, rows: Array, k: int, targets: Sequence[Any], keep: bool) -> Followed:
         values = np.full(rows.shape, mpmath.nan, dtype=object)
         residual, error = np.full((2, len(rows)), mpmath.nan, dtype=object)
         refusals: dict[int, Outcome] = {}
@@ -116,22 +120,31 @@ class NarrowRoute:
         features = getattr(self.path.features, "compiled", self.path.features)  # none of k is a black box here
         digits = max(1, mpmath.mp.dps - _SPARE)
         for r, row in enumerate(rows):
-            found = follow_mp(features, row, k, target[r] if np.ndim(target) else target, digits, store=keep)
+            goals = [t[r] if np.ndim(t) else t for t in targets]
+            known = None if self.moments is None or k > len(self.moments) else certainly_refused(
+                row, k, self.moments.coordinates(goals))
+            if known is not None:
+                refusals[r] = known
+                continue
+            found = follow_mp(features, row, k, goals[-1], digits, store=keep)
             if found.outcome.ok:
                 values[r], residual[r], error[r], kept[r] = found.values, found.residual, found.error, found
             else:
                 refusals[r] = found.outcome
-        return Followed(values, residual, error, refusals, lambda c: _carried(kept, c))
+        stopped: dict[int, Outcome] = {}
+        return Followed(values, residual, error, refusals, lambda c: _carried(kept, c, stopped), stopped)
 
 
-def _carried(paths: dict[int, PreciseImposed], covectors: Array) -> tuple[Array, Array]:
-    """Carry gradients (c, R, N) back, row by row; those that are not finite stay so."""
+def _carried(paths: dict[int, PreciseImposed], covectors: Array, stopped: dict[int, Outcome]) -> tuple[Array, Array]:
+    """Carry gradients (c, R, N) back, row by row; those that are not finite stay so. Note why rows stop."""
     out, error = np.full(covectors.shape, mpmath.nan, dtype=object), np.zeros(covectors.shape[1], dtype=object)
     for r, path in paths.items():
         there = [j for j, c in enumerate(covectors[:, r]) if all(mpmath.isfinite(v) for v in c)]
         if there:
             pulled = pullback_mp(path, covectors[there, r])
             out[there, r], error[r] = pulled.covectors, pulled.error if pulled.outcome.ok else mpmath.inf
+            if not pulled.outcome.ok:
+                stopped[r] = pulled.outcome
     return out, error
 
 

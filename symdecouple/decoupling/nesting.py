@@ -13,6 +13,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
+from symdecouple.decoupling.energy_return import imposed_back
 from symdecouple.decoupling.energy_route import Decoupled, EnergyRoute
 from symdecouple.decoupling.narrow_route import NarrowRoute
 from symdecouple.decoupling.routes import Imposed, Route, Stretch
@@ -66,17 +67,15 @@ class Nesting:
         return self.closed.decoupled(rows, targets) if isinstance(self.closed, EnergyRoute) and self.is_closed(
             len(self.closed.forms)) else None
 
-    @property
-    def watched(self) -> int:
-        """Up to which level `lost` can tell."""
-        return len(self.closed.forms) if isinstance(self.closed, EnergyRoute) else 0
+    def at_once(self, level: int) -> int:
+        """Up to which level the route imposes decoupled features all at once; 0 where it does not."""
+        k = min(level, len(self.closed.forms)) if isinstance(self.closed, EnergyRoute) else 0
+        return k if k and self.is_closed(k) else 0
 
-    def lost(self, before: Array, after: Array, references: Sequence[Any], targets: Array) -> dict[int, Outcome]:
-        """Refuse rows that did not arrive at their decoupled features, where the route can tell; see `EnergyRoute`."""
-        k = targets.shape[1]
-        if not (len(before) and 0 < k <= self.watched and isinstance(self.closed, EnergyRoute) and self.is_closed(k)):
-            return {}
-        return self.closed.lost(before, after, references, targets)
+    def returned(self, rows: Array, references: Sequence[Any], targets: Array) -> Imposed:
+        """Impose decoupled features 1..k, (R, k), last first, k no more than `at_once`; see `energy_return`."""
+        assert isinstance(self.closed, EnergyRoute)
+        return imposed_back(self.closed, rows, references, targets)
 
     def move(self, rows: Array, start: int, end: int, targets: Sequence[Any]) -> Imposed:
         """Bring features start+1..end of rows at level `start` to their targets; features 1..start keep theirs."""
@@ -99,13 +98,16 @@ class Nesting:
             error[open_rows] += found.error
         refusals = {**at.refusals, **{int(open_rows[r]): outcome for r, outcome in found.refusals.items()}}
 
+        stopped: dict[int, Outcome] = {}
+
         def back(covectors: Array) -> tuple[Array, Array]:
             out, lost = covectors.copy(), np.zeros(len(values), dtype=values.dtype)
             out[:, open_rows], lost[open_rows] = found.back(covectors[:, open_rows])
+            stopped.update((int(open_rows[r]), outcome) for r, outcome in found.stopped.items())
             return out, lost
 
         return _without(Imposed(values, residual, lambda c: at.pullback(back(c[None])[0][0]), refusals, error,
-                                Stretch(at, back)), {})
+                                Stretch(at, back, stopped)), {})
 
 
 def _start(rows: Array) -> Imposed:

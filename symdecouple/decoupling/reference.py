@@ -21,7 +21,6 @@ import mpmath
 import numpy as np
 from sympy import (
     Add,
-    Dummy,
     Expr,
     Float,
     Function,
@@ -36,7 +35,6 @@ from sympy import (
     factorial2,
     im,
     integrate as sympy_integrate,
-    lambdify,
     oo,
     pi,
     re,
@@ -45,6 +43,7 @@ from sympy import (
 
 from symdecouple.calculus.budget import Budget
 from symdecouple.decoupling.coordinate_reference import at_point, polynomial_expectation
+from symdecouple.decoupling.sample_reference import DIGITS, Averages, as_function, filtered_values
 from symdecouple.decoupling.white_noise import white_expectation
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.language.black_box import BlackBox
@@ -54,12 +53,9 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filters import Filtered
 from symdecouple.language.mean import Mean, exact
 from symdecouple.language.sample import Sample
-from symdecouple.numeric.compiled import Compiled
 from symdecouple.numeric.oracle import Oracle
 
 __all__ = ["Reference", "reference_values"]
-
-DIGITS = 60
 
 _LINE = (-40, -8, 0, 8, 40)  # all of the line to 300 digits, in standard deviations
 
@@ -81,9 +77,13 @@ class Reference:
 
     @classmethod
     def of(cls, sample: Any) -> Reference:
-        """Take the features' values at this sample vector or image, exactly; in float64 where filters occur."""
+        """Take the features' values at this sample vector or image.
+
+        Averages of polynomials are exact, and so are others for a sample of at most 64 different numbers; they have 50
+        digits for a sample of more. Features with filters are computed in float64.
+        """
         given = np.array(list(sample), dtype=object)
-        values = tuple(_number(v) for v in given.ravel())
+        values = tuple(map(_remembered(), given.ravel()))
         if len(values) < 2:
             raise InvalidInput(f"a reference sample has at least 2 numbers, got {len(values)}")
         return cls(values, given.shape)
@@ -125,7 +125,7 @@ def reference_values(features: FeatureSet, reference: Any = "gaussian") -> tuple
         return _each(features, lambda f: polynomial_expectation(f) if f.coordinates else
                      _under(f.expr, features.sample, gaussian))
     if isinstance(reference, Reference):
-        return tuple(_computed(f, _at(f, reference)) for f in features)
+        return _at(features, reference)
     if hasattr(reference, "pdf") and hasattr(reference, "support"):
         return _each(features, lambda f: polynomial_expectation(f, lambda k: _moment(reference, k, f"x**{k}"))
                      if f.coordinates else _under(f.expr, features.sample, _law(reference)))
@@ -143,15 +143,19 @@ def _each(features: FeatureSet, expected: Callable[[Feature], Expr]) -> tuple[Ex
     return tuple(None if f.black_box is not None else _computed(f, expected(f)) for f in features)
 
 
-def _at(feature: Feature, reference: Reference) -> Expr:
-    if feature.black_box is not None:
-        return _asked(feature.black_box, reference.sample)
-    if feature.coordinates:
-        return at_point(feature, reference.sample)
-    if feature.expr.has(Filtered):
-        row = np.array([float(v) for v in reference.sample])
-        return _number(float(Compiled([feature.expr], feature.sample).on(reference.grid)(row)[0][0]))
-    return _at_sample(feature.expr, reference.sample)
+def _at(features: FeatureSet, reference: Reference) -> tuple[Expr, ...]:
+    filtered = filtered_values(tuple(features), reference.sample, reference.grid)
+    averages = Averages(reference.sample)
+    out = []
+    for j, feature in enumerate(features):
+        if feature.black_box is not None:
+            value = _asked(feature.black_box, reference.sample)
+        elif feature.coordinates:
+            value = at_point(feature, reference.sample)
+        else:
+            value = _number(filtered[j]) if j in filtered else averages.value(feature.expr)
+        out.append(_computed(feature, value))
+    return tuple(out)
 
 
 def _asked(box: BlackBox, points: tuple[Expr, ...]) -> Expr:
@@ -205,7 +209,7 @@ def _shifted_moment(power: int, rate: Expr) -> Expr:
 def _integrated(psi: Expr, sample: Sample) -> Expr:
     """Return E psi(Z) by SymPy for algebraic functions, by quadrature for others."""
     integrand = psi * exp(-(sample**2) / 2) / sqrt(2 * pi)
-    function = _callable(integrand, sample, "mpmath")
+    function = as_function(integrand, sample, "mpmath")
     _check_integrable(lambda v: abs(mpmath.mpf(function(v))), psi)
     if not psi.has(exp, Function):
         try:
@@ -238,12 +242,6 @@ def _check_integrable(size: Callable[[Any], Any], psi: Expr) -> None:
         raise InvalidInput(f"the reference value of {psi} could not be computed ({failure}); give it as a number")
 
 
-def _callable(expr: Expr, sample: Sample, module: str) -> Callable[[Any], Any]:
-    symbol = Dummy("x")
-    function: Callable[[Any], Any] = lambdify([symbol], expr.xreplace({sample: symbol}), module)
-    return function
-
-
 def _under(expr: Expr, sample: Sample, expectation: Callable[[Expr, Sample], Expr]) -> Expr:
     """Replace every average by an expectation, innermost first."""
     if isinstance(expr, Mean):
@@ -251,15 +249,6 @@ def _under(expr: Expr, sample: Sample, expectation: Callable[[Expr, Sample], Exp
     if not expr.args or not expr.has(Mean):
         return expr
     return expr.func(*(_under(arg, sample, expectation) for arg in expr.args))
-
-
-def _at_sample(expr: Expr, points: tuple[Expr, ...]) -> Expr:
-    if isinstance(expr, Mean):
-        body = expr.opened(expr.sample)
-        return Add(*(_at_sample(body.xreplace({expr.sample: p}), points) for p in points)) / len(points)
-    if not expr.args or not expr.has(Mean):
-        return expr
-    return expr.func(*(_at_sample(arg, points) for arg in expr.args))
 
 
 def _law(law: Any) -> Callable[[Expr, Sample], Expr]:
@@ -280,8 +269,8 @@ def _law_basis(law: Any, psi: Expr, sample: Sample) -> Expr:
     base, exponent = psi.as_base_exp()
     if base == sample and exponent.is_Integer and exponent > 0:
         return _moment(law, int(exponent), psi)
-    value, error = _quad(law, _callable(psi, sample, "numpy"))
-    size, size_error = _quad(law, _callable(abs(psi), sample, "numpy"))
+    value, error = _quad(law, as_function(psi, sample, "numpy"))
+    size, size_error = _quad(law, as_function(abs(psi), sample, "numpy"))
     return _finite(value if error + size_error < 1e-7 * (1 + size) else float("nan"), psi)
 
 
@@ -348,6 +337,22 @@ def _number(value: Any) -> Expr:
     number = exact(_plain(value), "reference")
     if not (number.is_number and number.is_real and number.is_finite):
         raise InvalidInput(f"a reference value is a finite real number, got {value!r}")
+    return number
+
+
+def _remembered() -> Callable[[Any], Expr]:
+    """Return `_number` with a memory: the grey values of an image are few. True is not 1 to it."""
+    known: dict[tuple[type, Any], Expr] = {}
+
+    def number(value: Any) -> Expr:
+        try:
+            key = type(value), value
+            if key not in known:
+                known[key] = _number(value)
+            return known[key]
+        except TypeError:  # not hashable
+            return _number(value)
+
     return number
 
 

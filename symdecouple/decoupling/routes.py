@@ -67,10 +67,13 @@ class Stretch:
     back : callable
         Takes gradients at the end, (c, R, N), all along one path, and returns those at `before`, with an estimate of
         their errors relative to their sizes, (R,); zero in float64.
+    stopped : dict
+        Row to outcome, where `back` could not go all the way; filled in by it.
     """
 
     before: Imposed
     back: Callable[[Array], tuple[Array, Array]]
+    stopped: dict[int, Outcome] = field(default_factory=dict)
 
 
 class Route(Protocol):

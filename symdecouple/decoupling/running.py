@@ -62,15 +62,7 @@ class Running:
             asked = list(batch.open_rows())
             to_do = np.array([i for i in asked if i not in done], dtype=np.intp)
             for index in _portions(to_do, 1 if self.dps is None else _CHUNK, batch.rows.shape[-1]):
-                found = compute(self.nesting, self._numbers(batch.rows[index]), given, index)
-                residual[index], error[index] = found.residual, found.error
-                for r, i in enumerate(index):
-                    batch.put(int(i), found.values[r])
-                for r, outcome in found.refusals.items():
-                    i = int(index[r])
-                    again = self._once_more(batch, i, outcome, given, compute)
-                    if again is not None:
-                        residual[i], error[i] = again.residual[0], None if again.error is None else again.error[0]
+                residual[index], error[index] = self._portion(batch, index, given, compute)
                 done.update(map(int, index))
                 if self.checkpoint is not None:
                     self.checkpoint.keep(batch, done)
@@ -83,6 +75,18 @@ class Running:
                 told = (each.reshape(batch.shape)[()] for each in (residual, error + mpmath.eps))
                 result = Precise.of(rounded, self.dps, *told)
         return batch.deliver(result, on_refusal)
+
+    def _portion(self, batch: Batch, index: Array, targets: Sequence[Any], compute: Compute) -> tuple[Array, Array]:
+        """Answer some rows, and return their residuals and errors; nothing else of what was computed is left."""
+        found = compute(self.nesting, self._numbers(_rows(batch.rows, index)), targets, index)
+        told = np.full((2, len(index)), np.nan, dtype=batch.rows.dtype)
+        told[0], told[1] = found.residual, found.error
+        batch.put_all(index, found.values)
+        for r, outcome in found.refusals.items():
+            again = self._once_more(batch, int(index[r]), outcome, targets, compute)
+            if again is not None:
+                told[:, r] = again.residual[0], None if again.error is None else again.error[0]
+        return told[0], told[1]
 
     def _once_more(self, batch: Batch, i: int, outcome: Outcome, targets: Sequence[Any], compute: Compute
                    ) -> Answers | None:
@@ -112,3 +116,9 @@ def _portions(rows: Array, cost: int, n_samples: int) -> Iterator[Array]:
     """Rows that move together; in high precision (at a higher cost each) one by one."""
     step = max(1, _CHUNK // max(1, n_samples * cost))
     return (rows[i : i + step] for i in range(0, len(rows), step))
+
+
+def _rows(rows: Array, which: Array) -> Array:
+    """Return some rows, which increase; no copy where they are one after the other."""
+    first, last = int(which[0]), int(which[-1])
+    return rows[first : last + 1] if last - first + 1 == len(which) else rows[which]

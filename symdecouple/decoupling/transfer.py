@@ -172,7 +172,7 @@ def _transfer(plan: Plan, source: Any, target: Any, axis: Axis) -> tuple[Transfe
     again, _ = plan.normalize(values, count, axis=axis, on_refusal="return")
     refusals = {i: one if not one.ok else two for i, (one, two) in enumerate(zip(first, second, strict=True))
                 if not (one.ok and two.ok)}
-    gap = np.abs(again - kernel).max(axis=batch.axes) / np.std(kernel, axis=batch.axes)
+    gap = np.abs(again - kernel).max(axis=batch.axes) / _unit(kernel, batch.axes)
     apart = np.maximum((np.abs(achieved - asked) / (1 + np.abs(asked))).max(axis=-1), gap)
     refusals |= {int(i): _lost(float(apart.flat[i])) for i in np.flatnonzero(~(apart <= _APART)) if i not in refusals}
     refused = np.array([i in refusals for i in range(apart.size)], dtype=np.bool_).reshape(batch.shape)
@@ -180,6 +180,12 @@ def _transfer(plan: Plan, source: Any, target: Any, axis: Axis) -> tuple[Transfe
     perturbed = {i: one for i, one in enumerate(first) if one.reason and i not in refusals}
     answer = Answer("transfer", batch.shape, refusals, frames=4, notes=perturbed)
     return Transferred(values, tuple(map(str, plan.features)), asked, achieved, gap, answer.outcomes()), answer
+
+
+def _unit(kernel: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
+    """Return standard deviations; the size of a constant, which a mean alone leaves as it is."""
+    spread, size = np.std(kernel, axis=axes), np.abs(kernel).max(axis=axes)
+    return np.asarray(np.where(spread > 64 * np.finfo(np.float64).eps * size, spread, np.where(size > 0, size, 1)))
 
 
 def _lost(apart: float) -> Outcome:

@@ -24,6 +24,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from math import lcm
 from typing import Literal
 
@@ -120,15 +121,20 @@ def make_steps(features: list[Feature], flows: list[Expr], values: list[Expr | N
     steps: list[Step] = []
     before: Expr | None = sample
     for feature, flow, value in zip(features, flows, values, strict=True):
-        time, after = None, None
-        if before is not None and _moves_coefficients_only(flow, sample):
-            moved = _moved(before, flow, sample)
-            time = _solved(close(composed(feature.expr, moved, sample) - TARGET, sample), feature, moved, sample)
-            if time is not None and value is not None:
-                after = _formula(feature, moved, time, value, sample)
-        steps.append(Step(feature, flow, before, time, after))
-        before = after
+        steps.append(_step(feature, flow, before, value, sample))
+        before = steps[-1].formula
     return steps
+
+
+@lru_cache(maxsize=256)  # the plans of a process begin alike, and SymPy may take a second for a step
+def _step(feature: Feature, flow: Expr, before: Expr | None, value: Expr | None, sample: Sample) -> Step:
+    time, after = None, None
+    if before is not None and _moves_coefficients_only(flow, sample):
+        moved = _moved(before, flow, sample)
+        time = _solved(close(composed(feature.expr, moved, sample) - TARGET, sample), feature, moved, sample)
+        if time is not None and value is not None:
+            after = _formula(feature, moved, time, value, sample)
+    return Step(feature, flow, before, time, after)
 
 
 def _moved(before: Expr, flow: Expr, sample: Sample) -> Expr:

@@ -19,9 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 from sympy import Basic, Expr, ImmutableSparseMatrix, Integer, S, Symbol, Tuple, simplify
 from sympy.core.symbol import Str
 
-from symdecouple.errors import InvalidInput, UnsupportedExpression
+from symdecouple.errors import InvalidInput
 from symdecouple.language.boundaries import MIRRORS, checked_boundary, grid, operator_rows
-from symdecouple.language.convolution import Kernel, by_response, convolve, sample_axes
+from symdecouple.language.filter_arrays import ArrayFilter
 from symdecouple.language.filter_notation import filter_latex, filter_text
 from symdecouple.language.filtered import DcGain, Filtered, Response, response_values
 from symdecouple.language.mean import exact
@@ -29,7 +29,6 @@ from symdecouple.language.sample import x as generic
 from symdecouple.language.taps import (
     entries,
     is_even,
-    numeric_taps,
     origin_of,
     outer_product,
     rank_one,
@@ -279,33 +278,11 @@ class Filter(Basic):
         Exact up to rounding; taps are rounded once to float64. Separable kernels go axis by axis. Circular kernels of
         more than 16 taps on an axis are multiplied in the frequency domain, in O(log N) a sample.
         """
-        array = np.asarray(a)
-        if array.dtype.kind not in "fiuO" or array.ndim == 0:
-            raise InvalidInput(f"{self}.apply takes an array of real numbers, got dtype {array.dtype}, "
-                               f"shape {array.shape}")
-        try:
-            axes = sample_axes(axis, self.ndim, array.ndim)
-        except ValueError as error:
-            raise InvalidInput(f"{self} filters {self.ndim} axes of an array, got axis={axis} for shape "
-                               f"{array.shape}") from error
-        work = array if array.dtype == object else array.astype(np.float64, copy=False)
-        out = self._by_response(work, axes) if isinstance(self.args[0], Response) else self._filtered(work, axes)
-        return out.astype(np.float32) if array.dtype == np.float32 else out
-
-    def _filtered(self, work: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-        for kernel, where in _kernels(self) if work.dtype != object else _kernels_for(self, work):
-            work = convolve(work, kernel, tuple(axes[i] for i in where))
-        return work
-
-    def _by_response(self, work: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-        values = np.asarray(self.args[0].values)
-        if work.dtype == object:
-            raise UnsupportedExpression(f"the filter {self} is given by 64-bit frequencies: it has no exact values")
-        sizes = tuple(work.shape[axis] for axis in axes)
-        if sizes != values.shape:
-            given, found = ("x".join(map(str, shape)) for shape in (values.shape, sizes))
-            raise InvalidInput(f"the filter {self} is given by {given} frequencies, the samples have size {found}")
-        return by_response(work, np.conj(values) if self.transposed else values, axes)
+        kernel, origin, *_ = self.args
+        if isinstance(kernel, Response):
+            return ArrayFilter(self, kernel.values, self.ndim, transposed=self.transposed)(a, axis)
+        _lags(self)
+        return ArrayFilter(self, kernel, self.ndim, origin, self.boundary, self.transposed)(a, axis)
 
     def _sympystr(self, printer: Any) -> str:
         return filter_text(self, printer._print)
@@ -347,6 +324,8 @@ def _named(kernel: Symbol, transposed: Any, boundary: str, zero_dc: Any, ndim: A
 
 @lru_cache(maxsize=1024)
 def _lags(h: Filter) -> dict[tuple[int, ...], Expr]:
+    if isinstance(h.args[0], Response):
+        raise InvalidInput(f"the filter {h} is given by its frequency response: it has no exact taps")
     if h.is_symbolic:
         raise InvalidInput(f"the filter {h} has no taps yet; bind it: features.bind({{{h}: [-1, 2, -1]}})")
     place = origin_of(h.args[1], shape_of(h.args[0]))
@@ -366,22 +345,6 @@ def _factors(h: Filter) -> tuple[Filter, ...] | None:
 def _adjoint(h: Filter) -> Filter:
     kernel, origin, transposed, *rest = h.args
     return Filter(kernel, origin, not transposed, *rest)
-
-
-@lru_cache(maxsize=256)
-def _kernels(h: Filter) -> list[tuple[Kernel, tuple[int, ...]]]:
-    return _kernels_for(h, np.empty(0))
-
-
-def _kernels_for(h: Filter, work: NDArray[Any]) -> list[tuple[Kernel, tuple[int, ...]]]:
-    """Kernels in numbers that go with an array, one after the other, each with the axes that it filters."""
-    lines = _factors(h) if len(_lags(h)) > 1 and h.ndim > 1 else None
-    if lines is None or sum(len(line.args[0]) for line in lines) >= len(_lags(h)):
-        parts = [(h, tuple(range(h.ndim)))]
-    else:
-        parts = [(line, (i,)) for i, line in enumerate(lines) if line != shift(0)]
-    return [(Kernel(numeric_taps(part.args[0], work), origin_of(part.args[1], shape_of(part.args[0])), part.boundary,
-                    part.transposed), where) for part, where in parts]
 
 
 @lru_cache(maxsize=64)

@@ -12,21 +12,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import prod
-from typing import Any
+from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput
 from symdecouple.language.convolution import Kernel, convolve
 from symdecouple.numeric import bank_loops
 from symdecouple.numeric.batch import FloatArray, IntArray
+from symdecouple.numeric.gram import SURE
 from symdecouple.numeric.jit import Kernels
 
 __all__ = ["KERNELS", "BankRows", "Line", "warm"]
 
-KERNELS = Kernels(__name__, tuple(f"symdecouple.numeric.{name}" for name in ("jit", "bank_loops", "bank_rows")),
-                  seconds=4e-6)
-_BLOCK = 1024
+_SOURCES = ("bank_loops", "jit", "line_loops", "gram_loops", "bank_rows")
+KERNELS = Kernels(f"symdecouple.numeric.{_SOURCES[0]}", tuple(f"symdecouple.numeric.{name}" for name in _SOURCES),
+                  seconds=1e-5)
+_LOCK = Lock()
+_FIELDS = 12  # of each feature, on the shortest path
+_FAR = 64  # the loops run over all lags from 0 on
+_SHORT = 16  # taps but one, up to which sums of shifts are faster than transforms
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +49,20 @@ class Line:
 
     def along(self, array: FloatArray, axis: int) -> FloatArray:
         """Return the periodic convolution."""
-        return convolve(array, Kernel(np.array(self.taps), (-self.first,), "circular"), (axis,))
+        reach = len(self.taps) - 1
+        if reach > _SHORT:
+            return convolve(array, Kernel(np.array(self.taps), (-self.first,), "circular"), (axis,))
+        n, wide = array.shape[axis], array
+        if reach or self.first:
+            places = np.arange(-self.first - reach, array.shape[axis] - self.first)
+            wide = np.take(array, places, axis=axis, mode="wrap")
+        total: FloatArray | None = None
+        for t, tap in enumerate(self.taps):
+            if tap or (total is None and t == reach):
+                shifted = tap * wide[(*[slice(None)] * axis, slice(reach - t, reach - t + n))]
+                total = shifted if total is None else np.add(total, shifted, out=total)
+        assert total is not None
+        return total
 
 
 class BankRows:
@@ -83,9 +103,9 @@ class BankRows:
         self.index = np.array([place[b] for b in index], dtype=np.intp)
         self.powers = np.array(powers, dtype=np.intp)
         self.gains = np.array(gains, dtype=np.float64)
-        self._tables: tuple[_Table, _Table] | None = None
-        self._is_plane = len(grid) <= 2 and prod(grid) >= 64 and all(len(line.taps) < 64 for band in bands
-                                                                     for line in band)
+        self._told: tuple[Any, ...] | None = None
+        self._is_plane = len(grid) <= 2 and prod(grid) >= 64 and all(
+            line.first > -_FAR and line.first + len(line.taps) <= _FAR for band in bands for line in band)
         self._wanted: bool | None = None
 
     def __len__(self) -> int:
@@ -93,13 +113,12 @@ class BankRows:
 
     def values(self, rows: FloatArray) -> FloatArray:
         """Return the features of rows (R, N), of shape (R, M)."""
-        outputs = self._outputs(rows)
         found = np.empty((len(rows), len(self)))
         if self._compiled(rows):
-            sums, scratch = np.empty((len(self.bands), int(self.powers.max()) + 1)), np.empty(_BLOCK)
-            for r in range(len(rows)):
-                _kernels()[2](outputs[r], self.index, self.powers, self.gains, sums, scratch, found[r])
+            for r, row in enumerate(np.ascontiguousarray(rows)):
+                _kernels().means(row, *self._loops(), found[r])
             return found
+        outputs = self._outputs(rows)
         for b in range(len(self.bands)):
             power, at = outputs[:, b], 1
             for j in sorted(np.flatnonzero(self.index == b), key=lambda j: self.powers[j]):
@@ -111,17 +130,38 @@ class BankRows:
     def gradients(self, rows: FloatArray, count: int | None = None) -> FloatArray:
         """Return v = N grad f of the first `count` features (default all), (R, count, N)."""
         count = len(self) if count is None else count
-        outputs = self._outputs(rows)
         if self._compiled(rows):
-            fields = _kernels()[1]
             out = np.empty((len(rows), count, rows.shape[1]))
-            back, scratch = self._lines()[1], np.empty((2, rows.shape[1]))
-            for r in range(len(rows)):
-                fields(outputs[r], self.grid[-1], self.index, self.powers, self.gains, back.columns, back.column_lags,
-                       back.rows, back.row_lags, back.pairs, count, scratch, out[r])
+            for r, row in enumerate(np.ascontiguousarray(rows)):
+                _kernels().fields(row, *self._loops(), out[r])
             return out
         factors = self.gains[:count] * self.powers[:count]
-        return self._adjoint(_powers(outputs, self.index[:count], self.powers[:count] - 1, factors), count)
+        return self._adjoint(_powers(self._outputs(rows), self.index[:count], self.powers[:count] - 1, factors), count)
+
+    def last_direction(self, rows: FloatArray, count: int) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]] | None:
+        """Return what `gram.last_direction` does of the gradients, which are never put down; None without the loops."""
+        if not self._compiled(rows):
+            return None
+        n = rows.shape[1]
+        direction, size, lengths = np.zeros_like(rows, order="C"), np.zeros(len(rows)), np.empty(count)
+        for r, row in enumerate(np.ascontiguousarray(rows)):
+            size[r] = _kernels().projection(row, *self._loops(), lengths, False, SURE, lengths, direction[r])
+        direction *= np.sqrt(n)
+        return direction, size / np.sqrt(n), size > 0
+
+    def least_move(self, rows: FloatArray, wanted: FloatArray
+                   ) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]] | None:
+        """Return the shortest moves of the first features to wanted values (R, k), to first order.
+
+        With the root mean squares of the gradients (R, k), and which rows are sure; None without the loops.
+        """
+        if not self._compiled(rows):
+            return None
+        moves, sizes = np.zeros_like(rows, order="C"), np.full_like(wanted, np.nan, order="C")
+        sure, wanted = np.zeros(len(rows), dtype=np.bool_), np.ascontiguousarray(wanted)
+        for r, row in enumerate(np.ascontiguousarray(rows)):
+            sure[r] = _kernels().projection(row, *self._loops(), wanted[r], True, SURE, sizes[r], moves[r]) > 0
+        return moves, sizes / np.sqrt(rows.shape[1]), sure
 
     def curvature(self, rows: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the sum over j of N Hess f_j w_j, (..., R, N), for weights (..., R, count, N)."""
@@ -140,14 +180,15 @@ class BankRows:
     def _outputs(self, rows: FloatArray) -> FloatArray:
         """Return y of all bands, (R, B, N)."""
         out = np.empty((len(rows), len(self.bands), rows.shape[1]))
-        if self._compiled(rows):
-            lines, scratch = self._lines()[0], np.empty(rows.shape[1])
-            for r, row in enumerate(np.ascontiguousarray(rows)):
-                _kernels()[0](row, self.grid[-1], lines.columns, lines.column_lags, lines.rows, lines.row_lags,
-                              lines.pairs, scratch, out[r])
-            return out
-        for b in range(len(self.bands)):
-            out[:, b] = self._band(rows, b)
+        placed = rows.reshape(-1, *self.grid)
+        known, first = None, placed
+        for b, (line, *others) in enumerate(self.bands):
+            if line != known:
+                known, first = line, line.along(placed, 1)
+            band = first
+            for axis, other in enumerate(others, 2):
+                band = other.along(band, axis)
+            out[:, b] = band.reshape(rows.shape)
         return out
 
     def _band(self, rows: FloatArray, b: int, adjoint: bool = False) -> FloatArray:
@@ -157,48 +198,44 @@ class BankRows:
         return array.reshape(rows.shape)
 
     def _adjoint(self, fields: FloatArray, count: int) -> FloatArray:
-        for b in np.unique(self.index[:count]):
-            mine = np.flatnonzero(self.index[:count] == b)
-            part = np.ascontiguousarray(fields[:, mine])
-            fields[:, mine] = self._band(part.reshape(-1, part.shape[-1]), b, adjoint=True).reshape(part.shape)
+        """Filter the fields (R, k, N) of the first features, those with one line along an axis at once."""
+        placed = fields.reshape(*fields.shape[:2], *self.grid)
+        for axis in range(len(self.grid)):
+            lines = [self.bands[b][axis] for b in self.index[:count]]
+            for line in dict.fromkeys(lines):
+                mine = [j for j, other in enumerate(lines) if other == line]
+                placed[:, mine] = line.turned().along(placed[:, mine], axis + 2)
         return fields
 
     def _compiled(self, rows: FloatArray) -> bool:
-        """Planes have compiled loops where these are on the disk, and the work of one path is worth loading them."""
+        """Planes have compiled loops, for all rows or none: where the work of the shortest path is worth them."""
         if self._wanted is None and self._is_plane and rows.size:
-            self._wanted = KERNELS.are_wanted(rows.shape[1] * len(self)) and KERNELS.are_warm()
+            self._wanted = _are_ready(rows.shape[1] * len(self) * _FIELDS)
         return bool(self._wanted)
 
-    def _lines(self) -> tuple[_Table, _Table]:
-        if self._tables is None:
-            self._tables = _table(self.bands), _table([tuple(line.turned() for line in band) for band in self.bands])
-        return self._tables
+    def _loops(self) -> tuple[Any, ...]:
+        """Return what the loops are told of the bank."""
+        if self._told is None:
+            lines, pairs = _table(self.bands)
+            back, _ = _table([tuple(line.turned() for line in band) for band in self.bands])
+            self._told = self.grid[-1], lines, back, pairs, self.index, self.powers, self.gains
+        return self._told
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """The lines of a bank as arrays: along the first axis of a plane, along the second, and which band has which."""
-
-    columns: FloatArray
-    column_lags: IntArray
-    rows: FloatArray
-    row_lags: IntArray
-    pairs: IntArray
-
-
-def _table(bands: Sequence[tuple[Line, ...]]) -> _Table:
+def _table(bands: Sequence[tuple[Line, ...]]) -> tuple[bank_loops.Lines, IntArray]:
+    """Return the lines of a bank as arrays, and which two of them a band has, along the axes of a plane."""
     planes = [band if len(band) == 2 else (Line((1.0,), 0), *band) for band in bands]
     sets = [list(dict.fromkeys(band[axis] for band in planes)) for axis in range(2)]
     pairs = np.array([[sets[0].index(band[0]), sets[1].index(band[1])] for band in planes], dtype=np.intp)
     (columns, column_lags), (rows, row_lags) = map(_padded, sets)
-    return _Table(columns, column_lags, rows, row_lags, pairs)
+    return (columns, column_lags, rows, row_lags), pairs
 
 
 def _padded(lines: list[Line]) -> tuple[FloatArray, IntArray]:
-    """Lines in one table, from the smallest lag of all to the largest."""
-    first = min(line.first for line in lines)
-    last = max(line.first + len(line.taps) for line in lines)
-    taps = np.zeros((len(lines), last - first))
+    """Lines in one table, from the smallest lag of all to the largest, with 0 between them."""
+    first = min(0, *(line.first for line in lines))
+    last = max(0, *(line.first + len(line.taps) - 1 for line in lines))
+    taps = np.zeros((len(lines), last - first + 1))
     for row, line in zip(taps, lines, strict=True):
         row[line.first - first : line.first - first + len(line.taps)] = line.taps
     return taps, np.full(len(lines), first, dtype=np.intp)
@@ -216,22 +253,32 @@ def _powers(outputs: FloatArray, index: IntArray, powers: IntArray, factors: Flo
     return out
 
 
+def _are_ready(n_numbers: int) -> bool:
+    """True iff loops are wanted for so many numbers of fields; they are compiled if that is faster than NumPy."""
+    with _LOCK:
+        wanted = KERNELS.are_wanted(n_numbers)
+        if wanted and not KERNELS.are_warm():
+            warm()
+        return wanted
+
+
 def warm() -> None:
     """Compile the loops, and leave the mark that they are."""
     features = BankRows(["energy"], [[Line((1.0, 2.0, -1.0), -1)] * 2], [0], [2], [1.0], (4, 5))
-    forward, back = features._lines()
-    outputs, out, scratch = np.empty((1, 20)), np.empty((1, 20)), np.empty((2, 20))
-    make, fields, means = _kernels()
-    make(np.arange(20.0), 5, forward.columns, forward.column_lags, forward.rows, forward.row_lags, forward.pairs,
-         scratch[0], outputs)
-    fields(outputs, 5, features.index, features.powers, features.gains, back.columns, back.column_lags, back.rows,
-           back.row_lags, back.pairs, 1, scratch, out)
-    means(outputs, features.index, features.powers, features.gains, np.empty((1, 3)), np.empty(_BLOCK),
-          np.empty(1))
+    row, one, kernels = np.arange(20.0), np.ones(1), _kernels()
+    kernels.means(row, *features._loops(), one)
+    kernels.fields(row, *features._loops(), np.empty((1, 20)))
+    kernels.projection(row, *features._loops(), one, True, SURE, one.copy(), row.copy())
     KERNELS.note_warm()
 
 
+class _Loops(NamedTuple):
+    means: Any
+    fields: Any
+    projection: Any
+
+
 @cache
-def _kernels() -> Any:
-    return KERNELS.build(bank_loops.band_outputs, bank_loops.band_fields, bank_loops.band_means,
-                         fast=bank_loops.FAST)
+def _kernels() -> _Loops:
+    return _Loops(*KERNELS.build(bank_loops.band_means, bank_loops.band_fields, bank_loops.band_projection,
+                                 fast=bank_loops.FAST))

@@ -13,15 +13,17 @@ wrong is small beside its values in the same panel.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from symdecouple.numeric.batch import FloatArray, IntArray
 
-__all__ = ["Coarse", "Columns", "Lines"]
+__all__ = ["EPS", "Coarse", "Columns", "Lines"]
+
+EPS = float(np.finfo(np.float64).eps)
 
 _CHUNK = 2**14  # frequencies worked on at a time
 _KEPT = 2**21  # products of eigenvalues that are kept, 16 MiB
@@ -29,11 +31,10 @@ _PANELS, _EACH = 3, 11  # of an axis, and nodes of each
 _LOOKED_AT = 256  # frequencies along an axis at which the eigenvalues are looked at
 _MOST = 2**14  # frequencies along an axis, with matrices for them
 _FEW = 72  # frequencies along an axis that stay as they are
-_ROUNDING = 32 * float(np.finfo(np.float64).eps)  # of a response, over the largest
+_ROUNDING = 32 * EPS  # of a response, over the largest
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
+class Lines(NamedTuple):
     """Eigenvalues as products of lines: w_j(s, t) = scales[j] outer[places[0, j], s] inner[places[1, j], t].
 
     The last axis of a lattice is t, the others are s. Columns without this form have one s.
@@ -54,27 +55,60 @@ class Lines:
         >>> lines.outer.tolist(), lines.inner.tolist(), lines.scales.tolist()
         ([[0.5, 1.0]], [[0.5, 1.0], [1.0, 0.0]], [4.0, 6.0])
         """
+        found = None
+        if len(lattice) > 1:
+            found = cls.of_sheets(sheet.reshape(-1, lattice[-1]) for sheet in columns)
+        return cls.plain(columns) if found is None else found
+
+    @classmethod
+    def plain(cls, columns: FloatArray) -> Lines:
+        """Columns as they are, in one line."""
         m = len(columns)
-        plain = cls(np.ones((1, 1)), columns, np.array([np.zeros(m), np.arange(m)], dtype=np.intp), np.ones(m))
-        if len(lattice) < 2:
-            return plain
-        sheets = columns.reshape(m, -1, lattice[-1])
+        return cls(np.ones((1, 1)), np.ascontiguousarray(columns).reshape(m, -1), np.array(
+            [np.zeros(m), np.arange(m)], dtype=np.intp), np.ones(m))
+
+    @classmethod
+    def of_sheets(cls, sheets: Iterable[FloatArray]) -> Lines | None:
+        """Find the lines of matrices (S, n), one after the other; None where one is no product."""
         outer: list[FloatArray] = []
         inner: list[FloatArray] = []
-        places, scales = np.zeros((2, m), dtype=np.intp), np.zeros(m)
-        for j, sheet in enumerate(sheets):
-            s, t = np.unravel_index(np.abs(sheet).argmax(), sheet.shape)
-            scales[j] = sheet[s, t]
-            top = scales[j] if scales[j] else 1.0
-            places[:, j] = _place(outer, sheet[:, t] / top), _place(inner, sheet[s] / top)
-            if not _agree(sheet / top, np.outer(outer[places[0, j]], inner[places[1, j]])):
-                return plain
-        return cls(np.array(outer), np.array(inner), places, scales)
+        places: list[tuple[int, int]] = []
+        scales: list[float] = []
+        for sheet in sheets:
+            rows = max(1, _CHUNK // sheet.shape[1])
+            highest = [np.abs(sheet[s : s + rows]).max() for s in range(0, len(sheet), rows)]
+            first = int(np.argmax(highest)) * rows
+            s, t = np.unravel_index(np.abs(sheet[first : first + rows]).argmax(), (rows, sheet.shape[1]))
+            s += first
+            scales.append(float(sheet[s, t]))
+            top = scales[-1] if scales[-1] else 1.0
+            places.append((_place(outer, sheet[:, t] / top), _place(inner, sheet[s] / top)))
+            one, other = outer[places[-1][0]], inner[places[-1][1]]
+            if not all(_agree(sheet[s : s + rows] / top, np.outer(one[s : s + rows], other))
+                       for s in range(0, len(sheet), rows)):
+                return None
+        return cls(np.array(outer), np.array(inner), np.array(places, dtype=np.intp).T.copy(), np.array(scales))
 
-    def product(self) -> FloatArray:
-        """Return the columns."""
-        factors = self.outer[self.places[0], :, None] * self.inner[self.places[1], None, :]
-        return np.ascontiguousarray((self.scales[:, None, None] * factors).reshape(len(self.scales), -1))
+    @property
+    def is_plain(self) -> bool:
+        """True iff the inner lines are the columns."""
+        m = len(self.scales)
+        return self.outer.shape == (1, 1) and self.outer[0, 0] == 1 and bool(
+            (self.scales == 1).all() and len(self.inner) == m and (self.places[1] == np.arange(m)).all())
+
+    def product(self, rows: slice = slice(None), part: slice = slice(None)) -> FloatArray:
+        """Return the columns, or those at some rows and a part of each."""
+        factors = self.outer[self.places[0], rows, None] * self.inner[self.places[1], None, part]
+        factors *= self.scales[:, None, None]
+        return np.ascontiguousarray(factors.reshape(len(self.scales), -1))
+
+    def along(self, parameters: FloatArray, part: slice = slice(None)) -> FloatArray:
+        """Return a.w for several a, (Q, S, ...): each by sums of its own, whatever the others are."""
+        m = len(self.scales)
+        to_inner = np.zeros((m, len(self.inner)))
+        to_inner[np.arange(m), self.places[1]] = 1
+        factors = ((parameters * self.scales)[:, None, :] * self.outer[self.places[0]].T) @ to_inner
+        return np.asarray(factors @ self.inner[:, part])
 
 
 def _place(lines: list[FloatArray], line: FloatArray) -> int:
@@ -93,25 +127,56 @@ def _agree(one: FloatArray, other: FloatArray) -> bool:
 
 
 class Columns:
-    """Eigenvalues w_j of M features at the n frequencies of a lattice, (M, n)."""
+    """Eigenvalues w_j of M features at the n frequencies of a lattice, (M, n); as lines, where they are products."""
 
-    def __init__(self, columns: FloatArray, lattice: tuple[int, ...], lines: Lines | None = None) -> None:
-        self.lines = Lines.of(np.ascontiguousarray(columns), lattice) if lines is None else lines
-        self.columns = self.lines.product()
-        self.largest = np.abs(self.columns).max(axis=1)
+    def __init__(self, columns: FloatArray | None, lattice: tuple[int, ...], lines: Lines | None = None) -> None:
+        if lines is None:
+            assert columns is not None
+            lines = Lines.of(columns, lattice)
+        self.lines = lines
+        self.lattice = lattice
+        self.count = lines.outer.shape[1] * lines.inner.shape[1]
+        outer, inner = np.abs(lines.outer).max(axis=1), np.abs(lines.inner).max(axis=1)
+        self.largest = np.abs(lines.scales) * (outer[lines.places[0]] * inner[lines.places[1]])
+        self._columns: FloatArray | None = None
         self._products: dict[int, FloatArray] = {}
 
     def __len__(self) -> int:
-        return len(self.columns)
+        return len(self.lines.scales)
+
+    @property
+    def columns(self) -> FloatArray:
+        """All eigenvalues, (M, n); kept where they are few."""
+        if self._columns is not None:
+            return self._columns
+        columns = self.at(slice(0, self.count))
+        if columns.size <= _KEPT:
+            self._columns = columns
+        return columns
+
+    def at(self, part: slice) -> FloatArray:
+        """Return the eigenvalues at a part of the frequencies, (M, ...)."""
+        n = self.lines.inner.shape[1]
+        if self.lines.is_plain:
+            return self.lines.inner[:, part]
+        first, last = part.start // n, -(-part.stop // n)
+        rows = self.lines.product(slice(first, last))
+        return rows[:, part.start - first * n : part.stop - first * n]
 
     @cached_property
     def is_signed(self) -> bool:
         """True iff some eigenvalue is negative."""
-        return bool((self.columns < 0).any())
+        lines = self.lines
+        low = [np.minimum(one.min(axis=1), 0) for one in (lines.outer, lines.inner)]
+        high = [np.maximum(one.max(axis=1), 0) for one in (lines.outer, lines.inner)]
+        p, q = lines.places
+        least = np.minimum(low[0][p] * high[1][q], high[0][p] * low[1][q])
+        most = np.maximum(low[0][p] * low[1][q], high[0][p] * high[1][q])
+        return bool((np.where(lines.scales > 0, least, -most) < 0).any())
 
     def chunks(self) -> Iterator[slice]:
         """Parts of the frequencies, so that no temporary grows with the signal."""
-        n = self.columns.shape[1]
+        n = self.count
         step = max(256, _CHUNK * 16 // max(16, len(self) * (len(self) + 1) // 2))
         return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
@@ -119,13 +184,13 @@ class Columns:
         """Return w_i w_j for i <= j at a part of the frequencies; kept where they are few."""
         if part.start in self._products:
             return self._products[part.start]
-        columns, count = self.columns[:, part], len(self) * (len(self) + 1) // 2
+        columns, count = self.at(part), len(self) * (len(self) + 1) // 2
         products = np.empty((count, columns.shape[1]))
         at = 0
         for i in range(len(self)):
             np.multiply(columns[i:], columns[i], out=products[at : at + len(self) - i])
             at += len(self) - i
-        if count * self.columns.shape[1] <= _KEPT:
+        if count * self.count <= _KEPT:
             self._products[part.start] = products
         return products
 
@@ -140,53 +205,71 @@ class Coarse(Columns):
         n as a product: frequencies 0 to pi along each axis.
     sizes : tuple of int
         How many samples there are along each axis.
+    each : int
+        How many nodes a panel has.
     """
 
-    def __init__(self, whole: Columns, lattice: tuple[int, ...], sizes: tuple[int, ...]) -> None:
-        self.lattice = lattice
-        columns = whole.columns
-        self._maps = [_lagrange(m, n) if m > _FEW else None for m, n in zip(lattice, sizes, strict=True)]
+    def __init__(self, whole: Columns, lattice: tuple[int, ...], sizes: tuple[int, ...], each: int = _EACH) -> None:
+        self._sizes = lattice
+        self._maps = [_lagrange(m, n, each) if m > _FEW else None for m, n in zip(lattice, sizes, strict=True)]
         looked_at = tuple(slice(None, None, max(1, m // _LOOKED_AT)) for m in lattice)
         some = [None if to is None else to[part] for to, part in zip(self._maps, looked_at, strict=True)]
         parts = tuple(slice(None) if to is None else part for to, part in zip(self._maps, looked_at, strict=True))
-        grid = columns.reshape(len(columns), *lattice)[:, *parts]
+        grid = _at(whole.lines, lattice, parts)
         inverses = [None if to is None else np.asarray(np.linalg.pinv(to), dtype=np.float64) for to in some]
         nodes = _along(grid, inverses)
-        apart = np.abs(_along(nodes, some) - grid).reshape(len(columns), -1).max(axis=1)
-        self.is_faithful = bool((apart <= 1e-11 * np.abs(columns).max(axis=1)).all())
-        super().__init__(nodes.reshape(len(columns), -1), nodes.shape[1:], self._lines(whole.lines, inverses, parts))
+        apart = np.abs(_along(nodes, some) - grid).reshape(len(grid), -1).max(axis=1)
+        self.is_faithful = bool((apart <= 1e-11 * whole.largest).all())
+        super().__init__(nodes.reshape(len(grid), -1), nodes.shape[1:], self._lines(whole.lines, inverses, parts))
 
     @classmethod
-    def of(cls, whole: Columns, lattice: tuple[int, ...], sizes: tuple[int, ...]) -> Coarse | None:
+    def of(cls, whole: Columns, lattice: tuple[int, ...], sizes: tuple[int, ...], each: int = _EACH) -> Coarse | None:
         """Return None where nothing is gained, or the eigenvalues are no polynomials of low degree."""
         if not _FEW < max(lattice) <= _MOST:
             return None
-        coarse = cls(whole, lattice, sizes)
+        coarse = cls(whole, lattice, sizes, each)
         return coarse if coarse.is_faithful else None
 
     def _lines(self, lines: Lines, inverses: list[FloatArray | None], looked_at: tuple[slice, ...]) -> Lines | None:
         """Move lines to the nodes; None where the eigenvalues have no such form."""
-        first = self.lattice[:-1]
+        first = self._sizes[:-1]
         if lines.outer.shape[1] != math.prod(first) or not first:
             return None
         outer = lines.outer.reshape(-1, *first)[:, *looked_at[:-1]]
         outer = _along(outer, inverses[:-1]).reshape(len(outer), -1)
         return Lines(outer, _along(lines.inner[:, looked_at[-1]], inverses[-1:]), lines.places, lines.scales)
 
+    @cached_property
+    def maps(self) -> tuple[FloatArray, FloatArray]:
+        """L_j of an outer axis, where there is one, and of the inner one: (nodes, frequencies) each."""
+        maps = [np.eye(m) if to is None else to for m, to in zip((1, *self._sizes), (None, *self._maps), strict=True)]
+        return np.ascontiguousarray(maps[-2].T), np.ascontiguousarray(maps[-1].T)
+
     def gathered(self, shares: FloatArray) -> FloatArray:
         """Move power (R, n) to the nodes."""
         back = [None if to is None else to.T for to in self._maps]
-        return _along(shares.reshape(len(shares), *self.lattice), back).reshape(len(shares), -1)
+        return _along(shares.reshape(len(shares), *self._sizes), back).reshape(len(shares), -1)
 
 
-def _lagrange(count: int, size: int) -> FloatArray:
+def _at(lines: Lines, lattice: tuple[int, ...], parts: tuple[slice, ...]) -> FloatArray:
+    """Columns at parts of the axes of a lattice."""
+    m, first = len(lines.scales), lattice[:-1]
+    if not first or lines.outer.shape[1] != math.prod(first):
+        return lines.product().reshape(m, *lattice)[:, *parts] if not lines.is_plain else (
+            lines.inner.reshape(m, *lattice)[:, *parts])
+    outer, inner = lines.outer.reshape(-1, *first)[:, *parts[:-1]], lines.inner[:, parts[-1]]
+    some = Lines(outer.reshape(len(outer), -1), inner, lines.places, lines.scales)
+    return some.product().reshape(m, *outer.shape[1:], inner.shape[1])
+
+
+def _lagrange(count: int, size: int, each: int) -> FloatArray:
     """Lagrange polynomials of the nodes of its panel at cos(2 pi i/size), the barycentric formula: (count, nodes)."""
     c = np.cos(2 * np.pi * np.arange(count) / size)
     edges = np.cos(np.pi * np.arange(_PANELS + 1) / _PANELS)
     panel = np.clip(np.searchsorted(-edges, -c, side="right") - 1, 0, _PANELS - 1)
-    angles = np.pi * (np.arange(_EACH) + 0.5) / _EACH
-    weights = (-1.0) ** np.arange(_EACH) * np.sin(angles)
-    out = np.zeros((count, _PANELS * _EACH))
+    angles = np.pi * (np.arange(each) + 0.5) / each
+    weights = (-1.0) ** np.arange(each) * np.sin(angles)
+    out = np.zeros((count, _PANELS * each))
     for k in range(_PANELS):
         nodes = (edges[k] + edges[k + 1]) / 2 + (edges[k] - edges[k + 1]) / 2 * np.cos(angles)
         apart = c[panel == k, None] - nodes
@@ -194,15 +277,15 @@ def _lagrange(count: int, size: int) -> FloatArray:
         terms = weights / np.where(hit, 1, apart)
         values = terms / terms.sum(axis=1, keepdims=True)
         np.copyto(values, hit, where=hit.any(axis=1, keepdims=True))
-        out[panel == k, k * _EACH : (k + 1) * _EACH] = values
+        out[panel == k, k * each : (k + 1) * each] = values
     return out
 
 
 def _along(array: FloatArray, maps: list[FloatArray | None]) -> FloatArray:
-    """Apply a matrix along each axis but the first."""
-    out: FloatArray = array
-    for axis, to in enumerate(maps, 1):
+    """Apply a matrix along each axis but the first, to each of what lies along that by itself."""
+    out: FloatArray = array[:, None]  # no vector is a row of a matrix: products depend on their number
+    for axis, to in enumerate(maps, 2):
         if to is not None:
             out = np.moveaxis(np.moveaxis(out, axis, -1) @ to.T, -1, axis)
-    whole: FloatArray = np.ascontiguousarray(out)
+    whole: FloatArray = np.ascontiguousarray(out[:, 0])
     return whole

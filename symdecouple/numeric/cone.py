@@ -13,6 +13,7 @@ The programs have M unknowns. Their constraints, one a frequency, are added as t
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.numeric.batch import FloatArray
-from symdecouple.numeric.spectrum import EPS
+from symdecouple.numeric.columns import EPS, Columns
 
-__all__ = ["Dependence", "Membership", "cone_membership", "dependence"]
+__all__ = ["Dependence", "Membership", "cone_membership", "dependence", "dependence_of"]
 
 _CHUNK = 2**16
 _TOLERANCE = 1e-8  # of unit vectors: HiGHS keeps constraints to 1e-9 here
@@ -62,12 +63,21 @@ def dependence(rows: FloatArray) -> Dependence:
     >>> found.independent.tolist(), found.coefficients[1].round(12).tolist()
     ([True, False, True], [2.0, 0.0, 0.0])
     """
-    m = len(rows)
     scale = np.abs(rows).max(axis=1, initial=0)
-    unit = rows / np.where(scale > 0, scale, 1)[:, None]
-    triangle = np.zeros((0, m))
-    for start in range(0, rows.shape[1], _CHUNK):
-        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, unit[:, start : start + _CHUNK].T]), mode="r"))
+    return _dependence((rows[:, start : start + _CHUNK] for start in range(0, rows.shape[1], _CHUNK)), scale)
+
+
+def dependence_of(columns: Columns, first: int = 0) -> Dependence:
+    """The same for features, at their frequencies from the first one on that counts; no more than a part is made."""
+    parts = (slice(max(part.start, first), part.stop) for part in columns.chunks())
+    return _dependence((columns.at(part) for part in parts), columns.largest)
+
+
+def _dependence(parts: Iterable[FloatArray], scale: FloatArray) -> Dependence:
+    m = len(scale)
+    triangle, unit = np.zeros((0, m)), np.where(scale > 0, scale, 1)
+    for part in parts:
+        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, (part / unit[:, None]).T]), mode="r"))
     independent, coefficients = np.zeros(m, dtype=np.bool_), np.zeros((m, m))
     for j in range(m):
         column, before = triangle[:, j], np.flatnonzero(independent)

@@ -165,33 +165,40 @@ def _imposed(task: EnergyProblems, rows: FloatArray, open_: IntArray, wanted: ND
     spectrum, bands = task.spectrum, task.bands
     size = bands.grid.size
     parameters, residual = np.full((len(rows), len(bands)), np.nan), np.full(len(rows), np.nan)
-    iterations, values = np.zeros(len(rows), dtype=np.intp), np.full(rows.shape, np.nan)
+    iterations = np.zeros(len(rows), dtype=np.intp)
     parameters[open_], residual[open_], iterations[open_] = found.parameters, found.residual, found.iterations
     good = np.array([q for q, r in enumerate(open_.tolist()) if r not in refusals], dtype=np.intp)
     kept = open_[good]
-    halves = np.exp(found.parameters[good] @ bands.columns / 2)
-    values[kept] = spectrum.times(kept, np.where(spectrum.shares[kept] > 0, halves, 0))
+    halves = found.parameters[good] / 2
+    moved = spectrum.tilted(kept, halves)
+    if len(kept) == len(rows):
+        values = moved
+    else:
+        values = np.full(rows.shape, np.nan)
+        values[kept] = moved
+    del moved
     if task.mean:
-        values[kept] += task.goals[kept, :1]
+        values += task.goals[:, :1]  # NaN stays
     # Where features depend on each other, the motion has no derivative at this signal.
-    smooth = wanted[good].sum(axis=1) == k - task.mean
+    smooth = np.flatnonzero(wanted[good].sum(axis=1) == k - task.mean)
 
     def pullback(covectors: FloatArray) -> FloatArray:
-        out = np.full(rows.shape, np.nan)
-        some, here = kept[smooth], good[smooth]
-        given = bands.grid.forward(covectors[some])
-        factors = bands.unfold(halves[smooth])
-        moved = spectrum.transforms[some] * factors
-        inner = bands.fold(bands.grid.doubled((given.conj() * moved).real)) @ bands.columns.T
-        coefficients = solve_scaled(found.matrix[here], wanted[here], inner)
-        # From shares in units of exp(shift), and transforms in units of 2^e, to those of the signal.
-        unit = 2 * np.log(2) * spectrum.exponents[some] - found.shift[here] - spectrum.log_power[some]
-        coefficients *= (np.exp(unit) / size**2)[:, None]
-        given -= moved * bands.unfold(coefficients @ bands.columns)
-        given *= factors
-        if task.mean:
-            given.reshape(len(given), -1)[:, 0] = 0
-        out[some] = bands.grid.inverse(given)
+        out = None if len(smooth) == len(rows) == 1 else np.full(rows.shape, np.nan)
+        for some in bands.grid.groups(len(smooth)):
+            these, here = kept[smooth[some]], good[smooth[some]]
+            given = bands.grid.forward(covectors if len(these) == len(rows) else covectors[these])
+            inner = spectrum.inner(these, halves[smooth[some]], given)
+            coefficients = solve_scaled(found.matrix[here], wanted[here], inner)
+            # From shares in units of exp(shift), and transforms in units of 2^e, to those of the signal.
+            unit = 2 * np.log(2) * spectrum.exponents[these] - found.shift[here] - spectrum.log_power[these]
+            coefficients *= (np.exp(unit) / size**2)[:, None]
+            spectrum.pull(these, halves[smooth[some]], coefficients, given)
+            if task.mean:
+                given.reshape(len(given), -1)[:, 0] = 0
+            if out is None:
+                return bands.grid.inverse(given)
+            out[these] = bands.grid.inverse(given)
+        assert out is not None
         return out
 
     return EnergyLevel(values, parameters, residual, iterations, pullback, refusals)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from symdecouple.errors import Outcome
-from symdecouple.numeric.batch import FloatArray, IntArray
+from symdecouple.numeric.batch import FloatArray
 from symdecouple.numeric.energy_problems import EnergyProblems
 from symdecouple.numeric.spectrum import EPS, Spectrum
 from symdecouple.numeric.tilting import solve_scaled
@@ -64,22 +64,15 @@ class DecoupledEnergies:
         bands = self.spectrum.bands
         if feature <= self._offset:
             return np.full((len(self.values), bands.grid.size), 1 / bands.grid.size)
-        a, c = self.parameters[:, feature - 1], self.coefficients[:, feature - 1]
-        factors = a @ bands.columns
-        factors[self.spectrum.shares == 0] = -np.inf  # rounding is not to be lifted
-        powers = _powers(factors.max(axis=1))  # taken out, as a may undo the units of the signal
-        factors -= np.log(2) * powers[:, None]
-        np.exp(factors, out=factors)
-        factors *= c @ bands.columns
-        factors *= 2 / bands.grid.size
-        if self._offset:
-            factors[:, 0] = 0
-        scaled = self.spectrum.times(slice(None), factors, 0)
-        return np.asarray(np.ldexp(scaled, (powers + self.spectrum.exponents)[:, None], out=scaled))
+        return self.spectrum.tilted(np.arange(len(self.values)), self.parameters[:, feature - 1],
+                                    self.coefficients[:, feature - 1])
 
     def gradients(self) -> FloatArray:
         """Return all gradients at the signals, (R, L, N): one transform each."""
-        return np.stack([self.gradient(k + 1) for k in range(self.values.shape[1])], axis=1)
+        out = np.empty((*self.values.shape, self.spectrum.bands.grid.size))
+        for k in range(out.shape[1]):
+            out[:, k] = self.gradient(k + 1)
+        return out
 
     def gram(self) -> FloatArray:
         """Return the inner products of all gradients, (R, L, L), by sums over frequencies: without a transform."""
@@ -92,18 +85,12 @@ class DecoupledEnergies:
         for row in range(count):
             power = np.exp(self.spectrum.log_power[row]) * bands.grid.size
             for part in bands.chunks():
-                columns = bands.columns[:, part]
+                columns = bands.at(part)
                 factors = np.exp(self.parameters[row, first:] @ columns)
                 factors *= self.coefficients[row, first:] @ columns
                 out[row, first:, first:] += factors * (self.spectrum.shares[row, part] * power) @ factors.T
         out[:, first:, first:] *= (2 / bands.grid.size) ** 2
         return out
-
-
-def _powers(logarithms: FloatArray) -> IntArray:
-    """The nearest powers of two, 0 where there is none."""
-    finite = np.where(np.isfinite(logarithms), logarithms, 0)
-    return np.asarray(np.rint(finite / np.log(2)), dtype=np.intp)
 
 
 def decoupled_energies(task: EnergyProblems) -> DecoupledEnergies:
@@ -144,8 +131,12 @@ def decoupled_energies(task: EnergyProblems) -> DecoupledEnergies:
         values[:, 0] = spectrum.means
         values[r, k] += bands.at_zero[own] * task.goals[r, 0] ** 2
     parameters[r, k] = found.parameters[good]
-    right = np.take_along_axis(found.matrix[good], own[:, None, None], axis=2)[..., 0]
-    coefficients[r, k] = -solve_scaled(found.matrix[good], problems.wanted[good], right)
+    solved = np.full((len(good), m), np.nan) if found.coefficients is None else found.coefficients[good]
+    left = np.flatnonzero(np.isnan(solved[:, 0]))
+    if len(left):
+        right = np.take_along_axis(found.matrix[good[left]], own[left, None, None], axis=2)[..., 0]
+        solved[left] = solve_scaled(found.matrix[good[left]], problems.wanted[good[left]], right)
+    coefficients[r, k] = -solved
     coefficients[r, k, own] = 1
     np.maximum.at(residual, r, found.residual[good])
     return DecoupledEnergies(values, parameters, coefficients, residual, refusals, spectrum)

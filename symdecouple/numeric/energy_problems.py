@@ -7,15 +7,15 @@ in the relative interior of a cone; that is asked only where the iteration does 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.batch import FloatArray, IntArray
-from symdecouple.numeric.cone import Dependence, cone_membership, dependence
-from symdecouple.numeric.energy_jit import is_wanted, tilt_compiled
+from symdecouple.numeric.cone import Dependence, cone_membership, dependence, dependence_of
+from symdecouple.numeric.energy_jit import are_wanted, tilt_compiled
 from symdecouple.numeric.spectrum import Bands, Spectrum
 from symdecouple.numeric.tilting import Problems, Tilted, tilt
 
@@ -44,6 +44,7 @@ class EnergyProblems:
     spectrum: Spectrum
     goals: FloatArray
     mean: bool
+    _known: dict[int, Dependence] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def bands(self) -> Bands:
@@ -65,11 +66,12 @@ class EnergyProblems:
 
     def dependence(self, row: int) -> Dependence:
         """How features depend on each other at the active frequencies of a row."""
-        shares = self.spectrum.shares[row]
-        active = shares > 0
-        if active[1 if self.mean else 0 :].all():
-            return _whole(self.bands, self.offset)
-        return dependence(self.bands.columns[:, active])
+        if row not in self._known:
+            active = self.spectrum.shares[row] > 0
+            is_whole = active[self.offset :].all()
+            self._known[row] = _whole(self.bands, self.offset) if is_whole else dependence(
+                self.bands.columns[:, active])
+        return self._known[row]
 
     def screened(self, level: int) -> dict[int, Outcome]:
         """Refuse rows with a feature that depends on those before it and cannot have its target."""
@@ -80,6 +82,8 @@ class EnergyProblems:
         """Return the first level up to this one that a row lacks for want of frequencies; level + 1 where none."""
         offset = self.offset
         v, known = self.targets[row], self.dependence(row)
+        if known.independent.all():
+            return level + 1, None
         for j in np.flatnonzero(~known.independent[: level - offset]):
             c = known.coefficients[j, : len(v)]
             if not abs(v[j] - c @ v) <= _CONSISTENT * (abs(v[j]) + np.abs(c) @ np.abs(v)):
@@ -107,7 +111,7 @@ class EnergyProblems:
     def problems(self, rows: IntArray, levels: IntArray) -> Problems:
         """Set up the convex problems of some rows at some levels."""
         m, offset = len(self.bands), self.offset
-        independent = np.array([self.dependence(int(r)).independent for r in rows], dtype=np.bool_).reshape(-1, m)
+        independent = np.array([self.dependence(r).independent for r in rows.tolist()], dtype=np.bool_).reshape(-1, m)
         wanted = (np.arange(m) < (levels - offset)[:, None]) & independent
         targets = np.zeros((len(rows), m))
         given = self.targets[rows][:, :m]
@@ -119,37 +123,45 @@ class EnergyProblems:
         return Problems(self.bands, self.spectrum.shares, rows, wanted,
                         targets / np.where(has_scale, largest, 1)[:, None], log_scale)
 
-    def solved(self, problems: Problems, levels: IntArray) -> tuple[Tilted, dict[int, Outcome]]:
-        """Solve, and refuse problems without a solution; whether there is one is asked where it is not found soon."""
-        if is_wanted(problems):
-            found = tilt_compiled(problems, _SOON, self.bands.coarse)
+    def solved(self, problems: Problems, levels: IntArray, start: FloatArray | None = None
+               ) -> tuple[Tilted, dict[int, Outcome]]:
+        """Solve, and refuse problems without a solution; whether there is one is asked where it is not found soon.
+
+        From a start, parameters of features that are not wanted stay as they are there, and what is found counts as a
+        solution: targets that another signal has are close to the boundary of the cone where that signal is.
+        """
+        if start is None and are_wanted(problems.bands):
+            found = tilt_compiled(problems, _SOON, levels - self.offset)
         else:
-            found = tilt(problems, _SOON, self._start(problems))
-        refusals = self._judged(problems, found, levels)
+            found = tilt(problems, _SOON, self._start(problems, start))
+        is_known = start is not None
+        refusals = self._judged(problems, found, levels, is_known)
         slow = np.array([q for q, outcome in refusals.items() if outcome.reason == _SLOW], dtype=np.intp)
         if len(slow):
-            more = tilt(problems.take(slow), _LATE)
+            more = tilt(problems.take(slow), _LATE, None if start is None else found.parameters[slow])
             found.put_all(slow, more)
-            again = self._judged(problems.take(slow), more, levels[slow])
+            again = self._judged(problems.take(slow), more, levels[slow], is_known)
             refusals = {q: o for q, o in refusals.items() if o.reason != _SLOW}
             refusals |= {int(slow[q]): outcome for q, outcome in again.items()}
         return found, refusals
 
-    def _start(self, problems: Problems) -> FloatArray | None:
-        """Solve on fewer frequencies first; a row for which that fails starts from 0."""
+    def _start(self, problems: Problems, given: FloatArray | None) -> FloatArray | None:
+        """Solve on fewer frequencies first; a row for which that fails starts from 0, or from where it is given."""
         coarse = self.bands.coarse
         if coarse is None or not len(problems):
-            return None
+            return given
         gathered = coarse.gathered(problems.shares)
-        found = tilt(replace(problems, bands=coarse, shares=gathered), _SOON)
-        return np.where((found.residual < _SKETCHED)[:, None], found.parameters, 0)
+        found = tilt(replace(problems, bands=coarse, shares=gathered), _SOON, given)
+        return np.where((found.residual < _SKETCHED)[:, None], found.parameters, 0 if given is None else given)
 
-    def _judged(self, problems: Problems, found: Tilted, levels: IntArray) -> dict[int, Outcome]:
-        """Refuse problems without a solution, those included that go to a limit."""
+    def _judged(self, problems: Problems, found: Tilted, levels: IntArray, is_known: bool) -> dict[int, Outcome]:
+        """Refuse problems without a solution, those included that go to a limit, but where one is known to be there."""
         bands = self.bands
         out: dict[int, Outcome] = {}
         widest = 2 * np.abs(found.parameters) @ bands.largest
-        for q in np.flatnonzero(~found.converged | (widest > _WIDE)).tolist():
+        if (widest > _WIDE).any():
+            widest = np.minimum(widest, bands.widths(found.parameters))
+        for q in np.flatnonzero(~found.converged | ((widest > _WIDE) & (not is_known))).tolist():
             active = problems.shares[problems.owner[q]] > 0
             wanted = problems.wanted[q]
             if found.converged[q]:
@@ -189,5 +201,5 @@ def _whole(bands: Bands, first: int) -> Dependence:
     """How the features depend on each other where all frequencies are active, from the first one on that counts."""
     known = _KNOWN.setdefault(bands, {})
     if first not in known:
-        known[first] = dependence(bands.columns[:, first:])
+        known[first] = dependence_of(bands, first)
     return known[first]

@@ -1,139 +1,291 @@
 r"""Sums of tilted power as loops over one signal that `jit` compiles.
 
 Eigenvalues are products of lines, w_j(s, t) = scale_j outer[p_j, s] inner[q_j, t] with s, t numbering the frequencies
-(`columns.Lines`): a.w is a short sum along the inner axis, and the sums over t of inner products of lines serve all
-features. A bank without such a form has one s, and its eigenvalues as inner lines.
+(`columns.Lines`): a.w is a short sum along the inner axis, and the sums over t of inner lines and of their products
+serve all features. A bank without such a form has one s, and its eigenvalues as inner lines.
 
-Sums are a vector: the exponent of their unit, the total, the M values, the M x M matrix. The work on each frequency is
-in four short loops over at most `BLOCK` frequencies that lie in the cache.
+Sums are a vector: the exponent of their unit, the total, the M values, the M x M matrix. Rows s are taken in groups:
+their exponents lie in the cache, and what was summed along t is summed along s at the end of a group.
 """
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from symdecouple.numeric.batch import FloatArray, IntArray
+from symdecouple.numeric.columns import Lines
+from symdecouple.numeric.nodes import Nodes
 
-__all__ = ["BLOCK", "FAST", "WORK", "all_sums", "reach"]
+__all__ = ["BLOCK", "FAST", "Scratch", "all_sums", "extremes", "moved_to_nodes", "reach", "scratch"]
 
-FAST = ("_total", "_product_total", "_three")  # sums in any order
-BLOCK = 1024
-WORK = 5  # blocks of scratch: a line, a product, bits, lanes, small sums
+FAST = ("_total", "_product_total", "_three", "_thrice", "_eight")  # sums in any order
+BLOCK = 1024  # frequencies whose exponents are worked on together
+ROWS = 64  # of a group
+_PAIRS = 16  # of outer lines, at most, whose products are made once for all
 _LANES = 16
 _LOG2E, _HIGH, _LOW = 1.4426950408889634, 0.693147180369123816490, 1.90821492927058770002e-10  # ln 2 in two parts
 _ROUNDER = 6755399441055744.0  # 3 * 2^51: what is added to it becomes an integer
 _LOWEST = -708.0
 _ONE = 1023 << 52  # the bits of 1.0
 
+Scratch = tuple[FloatArray, FloatArray, FloatArray, IntArray, FloatArray, FloatArray, FloatArray, FloatArray]
 
-def reach(step: FloatArray, largest: FloatArray, enough: float, shares: FloatArray, outer: FloatArray,
-          inner: FloatArray, places: IntArray, scales: FloatArray, work: FloatArray) -> float:
+
+def scratch(lines: int, nodes: int = 0) -> Scratch:
+    """Room for banks of that many inner lines.
+
+    Exponents, a product, bits as floats and as integers, parts, small sums, pairs of outer lines, a table for them.
+    """
+    blocks = np.empty((3, max(BLOCK, _LANES)))
+    width = max(1 + lines + lines * (lines + 1) // 2, nodes)
+    parts, small = np.empty((width + 1, ROWS)), np.empty(2 * max(lines, _LANES) + width)
+    pairs, table = np.zeros((_PAIRS, ROWS)), np.empty((lines * (lines + 1) // 2, _PAIRS))
+    return blocks[0], blocks[1], blocks[2], blocks[2].view(np.int64), parts, small, pairs, table
+
+
+def reach(step: FloatArray, largest: FloatArray, enough: float, shares: FloatArray, lines: Lines, work: Scratch
+          ) -> float:
     """The largest |d.w| at active frequencies; where it is surely no more than `enough`, a bound."""
     bound = 0.0
     for j in range(len(step)):
         bound += abs(step[j]) * largest[j]
     if bound <= enough:
         return bound
-    n, out = inner.shape[1], 0.0
-    factors, lanes = work[WORK - 1, : len(inner)], work[WORK - 2, :_LANES]
-    for s in range(outer.shape[1]):
-        _factors(step, outer, s, places, scales, factors)
+    exponents, lanes = work[0], work[2]
+    n, count, out = lines.inner.shape[1], lines.outer.shape[1], 0.0
+    together = max(1, BLOCK // n)
+    for first in range(0, count, together):
+        last = min(count, first + together)
         for begin in range(0, n, BLOCK):
             end = min(n, begin + BLOCK)
-            line, weight = work[0, : end - begin], shares[s * n + begin : s * n + end]
-            _combined(factors, inner, begin, line)
-            for t in range(len(line)):
+            size = combined(step, lines, first, last, begin, end, exponents, work[5])
+            line, weight = exponents[:size], shares[first * n + begin : first * n + begin + size]
+            for t in range(size):
                 line[t] = abs(line[t])
-            out = max(out, _highest(line, weight, lanes))
+            out = max(out, highest(line, weight, lanes))
     return out
 
 
-def _factors(a: FloatArray, outer: FloatArray, s: int, places: IntArray, scales: FloatArray, out: FloatArray) -> None:
-    for r in range(len(out)):
-        out[r] = 0.0
-    for j in range(len(a)):
-        out[places[1, j]] += a[j] * scales[j] * outer[places[0, j], s]
+def combined(a: FloatArray, lines: Lines, first: int, last: int, begin: int, end: int, out: FloatArray,
+             factors: FloatArray) -> int:
+    """Write a.w at frequencies begin to end of some rows one after the other; returns how many these are."""
+    width, r = end - begin, len(lines.inner)
+    for s in range(first, last):
+        for q in range(r):
+            factors[q] = 0.0
+        for j in range(len(a)):
+            factors[lines.places[1, j]] += a[j] * lines.scales[j] * lines.outer[lines.places[0, j], s]
+        line = out[(s - first) * width : (s - first + 1) * width]
+        if r == 3:
+            f, g, h = factors[0], factors[1], factors[2]
+            u, v, w = lines.inner[0, begin:end], lines.inner[1, begin:end], lines.inner[2, begin:end]
+            for t in range(width):
+                line[t] = f * u[t] + g * v[t] + h * w[t]
+            continue
+        for t in range(width):
+            line[t] = 0.0
+        for q in range(r):
+            f, u = factors[q], lines.inner[q, begin:end]
+            for t in range(width):
+                line[t] += f * u[t]
+    return (last - first) * width
 
 
-def _combined(factors: FloatArray, inner: FloatArray, begin: int, out: FloatArray) -> None:
-    """The sum of factors times inner lines, over a block."""
-    if len(factors) == 3:
-        f, g, h = factors[0], factors[1], factors[2]
-        u, v, w = inner[0, begin:], inner[1, begin:], inner[2, begin:]
-        for t in range(len(out)):
-            out[t] = f * u[t] + g * v[t] + h * w[t]
-        return
-    for t in range(len(out)):
-        out[t] = 0.0
-    for r in range(len(factors)):
-        f, u = factors[r], inner[r, begin:]
-        for t in range(len(out)):
-            out[t] += f * u[t]
-
-
-def _highest(line: FloatArray, weight: FloatArray, lanes: FloatArray) -> float:
+def highest(line: FloatArray, weight: FloatArray, lanes: FloatArray) -> float:
     """The largest entry with a weight, -inf where there is none: lane by lane."""
     n = len(line)
     for t in range(_LANES):
         lanes[t] = -math.inf
-    for begin in range(0, n, _LANES):
-        a, b = line[begin:], weight[begin:]
-        for t in range(min(_LANES, n - begin)):
-            lanes[t] = a[t] if (a[t] > lanes[t]) & (b[t] != 0) else lanes[t]
+    whole = n - n % _LANES
+    for begin in range(0, whole, _LANES):
+        for t in range(_LANES):
+            value = line[begin + t] if weight[begin + t] != 0 else -math.inf
+            lanes[t] = value if value > lanes[t] else lanes[t]
+    for t in range(whole, n):
+        if weight[t] != 0 and line[t] > lanes[0]:
+            lanes[0] = line[t]
     out = -math.inf
     for t in range(_LANES):
         out = max(out, lanes[t])
     return out
 
 
-def all_sums(a: FloatArray, shares: FloatArray, outer: FloatArray, inner: FloatArray, places: IntArray,
-             scales: FloatArray, bits: IntArray, work: FloatArray, out: FloatArray) -> None:
+def all_sums(a: FloatArray, shares: FloatArray, lines: Lines, work: Scratch, out: FloatArray) -> None:
     """All sums at a, in units of exp(out[0]), the largest a.w at an active frequency of those seen first."""
-    m, n, r = len(a), inner.shape[1], len(inner)
-    factors, lanes = work[WORK - 1, :r], work[WORK - 2, :_LANES]
-    gains = work[WORK - 2, _LANES : _LANES + m]
-    part = work[WORK - 1, r : r + 1 + r + r * r]  # total, firsts, seconds of inner lines
+    exponents, product, as_floats, bits, parts, small, pairs, table = work
+    m, r = len(a), len(lines.inner)
+    n, count = lines.inner.shape[1], lines.outer.shape[1]
+    width = 1 + r + r * (r + 1) // 2
+    part = small[2 * max(r, _LANES) : 2 * max(r, _LANES) + width]
     for j in range(len(out)):
         out[j] = 0.0
     shift = -math.inf
-    for s in range(outer.shape[1]):
-        _factors(a, outer, s, places, scales, factors)
-        for begin in range(0, n, BLOCK):
-            end = min(n, begin + BLOCK)
-            line, weight = work[0, : end - begin], shares[s * n + begin : s * n + end]
-            _combined(factors, inner, begin, line)
-            top = _highest(line, weight, lanes)
-            if top > shift:
-                rescale = math.exp(shift - top)
-                for j in range(1, len(out)):
-                    out[j] *= rescale
-                shift = top
-            if shift == -math.inf:
-                continue
-            _tilt(line, weight, shift, bits, work[2])
-            if r == 3:
-                _three(line, inner, begin, part)
-            else:
-                _several(line, inner, begin, work[1, : len(line)], part)
-            out[1] += part[0]
-            for j in range(m):
-                gains[j] = scales[j] * outer[places[0, j], s]
-            for j in range(m):
-                q = places[1, j]
-                out[2 + j] += gains[j] * part[1 + q]
-                row, lines = out[2 + m + j * m :], part[1 + r + q * r :]
-                for k in range(j + 1):
-                    row[k] += gains[j] * gains[k] * lines[places[1, k]]
+    together = min(ROWS, max(1, BLOCK // n))
+    for group in range(0, count, ROWS):
+        until = min(count, group + ROWS)
+        before = shift
+        for first in range(group, until, together):
+            last = min(until, first + together)
+            for begin in range(0, n, BLOCK):
+                end = min(n, begin + BLOCK)
+                size = combined(a, lines, first, last, begin, end, exponents, small)
+                line, weight = exponents[:size], shares[first * n + begin : first * n + begin + size]
+                shift = max(shift, highest(line, weight, as_floats))
+                tilt_line(line, weight, shift if shift > -math.inf else 0.0, bits, as_floats)
+                for s in range(first, last):
+                    row = line[(s - first) * (end - begin) : (s - first + 1) * (end - begin)]
+                    if r == 3:
+                        _three(row, lines.inner, begin, part)
+                    else:
+                        _several(row, lines.inner, begin, product, part)
+                    _put(part, parts, s - group, begin > 0, shift)
+        _level_off(parts, width, until - group, shift)
+        _gather(lines, group, until, _quotient(before, shift), parts, pairs, table, out)
     for j in range(m):
         for k in range(j):
             out[2 + m + k * m + j] = out[2 + m + j * m + k]
     out[0] = shift if shift > -math.inf else 0.0
 
 
-def _tilt(line: FloatArray, weight: FloatArray, shift: float, bits: IntArray, as_floats: FloatArray) -> None:
+def moved_to_nodes(a: FloatArray, top: float, shares: FloatArray, lines: Lines, nodes: Nodes, work: Scratch,
+                   out: FloatArray) -> None:
+    """Move power times exp(a.w - top) to nodes, with top not below any a.w, and 0 where a is."""
+    exponents, _, as_floats, bits, parts, small, _, _ = work
+    n, count, few, is_plain = lines.inner.shape[1], lines.outer.shape[1], len(nodes.inner), True
+    for j in range(len(a)):
+        is_plain = is_plain and a[j] == 0
+    for i in range(len(out)):
+        out[i] = 0.0
+    moved = small[: max(few, len(nodes.outer))]
+    together = min(ROWS, max(1, BLOCK // n))
+    for group in range(0, count, ROWS):
+        until = min(count, group + ROWS)
+        for first in range(group, until, together):
+            last = min(until, first + together)
+            for begin in range(0, n, BLOCK):
+                end = min(n, begin + BLOCK)
+                line = shares[first * n + begin : (last - 1) * n + end]
+                if not is_plain:
+                    size = combined(a, lines, first, last, begin, end, exponents, small)
+                    tilt_line(exponents[:size], line, top, bits, as_floats)
+                    line = exponents[:size]
+                for s in range(first, last):
+                    at = (s - first) * (end - begin)
+                    _dots(line[at : at + end - begin], nodes.inner, begin, moved)
+                    for j in range(few):
+                        parts[j, s - group] = moved[j] if begin == 0 else parts[j, s - group] + moved[j]
+        for j in range(few):
+            _dots(parts[j, : until - group], nodes.outer, group, moved)
+            for i in range(len(nodes.outer)):
+                out[i * few + j] += moved[i]
+
+
+def _put(sums: FloatArray, parts: FloatArray, at: int, is_more: bool, shift: float) -> None:
+    """Store the sums of a row, or add those of its next block; the exponent of their unit comes last."""
+    width = len(sums)
+    back = _quotient(parts[width, at], shift) if is_more else 0.0
+    for f in range(width):
+        parts[f, at] = parts[f, at] * back + sums[f] if is_more else sums[f]
+    parts[width, at] = shift
+
+
+def _level_off(parts: FloatArray, width: int, count: int, shift: float) -> None:
+    """Bring the sums of rows to one unit."""
+    if parts[width, 0] < shift:
+        for at in range(count):
+            back = _quotient(parts[width, at], shift)
+            if back != 1:
+                for f in range(width):
+                    parts[f, at] *= back
+
+
+def _dots(line: FloatArray, others: FloatArray, begin: int, out: FloatArray) -> None:
+    """Inner products of a line with others from a place on."""
+    for j in range(0, len(others) - 7, 8):
+        _eight(line, others, j, begin, out)
+    for j in range(len(others) - len(others) % 8, len(others)):
+        out[j] = _product_total(line, others[j, begin:])
+
+
+def _eight(line: FloatArray, others: FloatArray, j: int, begin: int, out: FloatArray) -> None:
+    s, t, u, v = others[j, begin:], others[j + 1, begin:], others[j + 2, begin:], others[j + 3, begin:]
+    w, x, y, z = others[j + 4, begin:], others[j + 5, begin:], others[j + 6, begin:], others[j + 7, begin:]
+    a = b = c = d = e = f = g = h = 0.0
+    for i in range(len(line)):
+        p = line[i]
+        a += p * s[i]
+        b += p * t[i]
+        c += p * u[i]
+        d += p * v[i]
+        e += p * w[i]
+        f += p * x[i]
+        g += p * y[i]
+        h += p * z[i]
+    out[j], out[j + 1], out[j + 2], out[j + 3] = a, b, c, d
+    out[j + 4], out[j + 5], out[j + 6], out[j + 7] = e, f, g, h
+
+
+def extremes(a: FloatArray, lines: Lines, work: Scratch) -> tuple[float, float]:
+    """The smallest and the largest a.w, active or not."""
+    n, count, low, high = lines.inner.shape[1], lines.outer.shape[1], math.inf, -math.inf
+    line, lanes, together = work[0], work[2], max(1, BLOCK // n)
+    for first in range(0, count, together):
+        last = min(count, first + together)
+        for begin in range(0, n, BLOCK):
+            size = combined(a, lines, first, last, begin, min(n, begin + BLOCK), line, work[5])
+            for t in range(size):
+                work[1][t] = 1.0
+            high = max(high, highest(line[:size], work[1], lanes))
+            for t in range(size):
+                line[t] = -line[t]
+            low = min(low, -highest(line[:size], work[1], lanes))
+    return low, high
+
+
+def _quotient(old: float, new: float) -> float:
+    return math.exp(old - new) if old < new else 1.0
+
+
+def _gather(lines: Lines, group: int, until: int, back: float, parts: FloatArray, pairs: FloatArray, table: FloatArray,
+            out: FloatArray) -> None:
+    """Add what was summed along t in the rows of a group, and bring what was there to the same unit."""
+    m, r, count = len(lines.scales), len(lines.inner), len(lines.outer)
+    if back != 1:
+        for j in range(1, len(out)):
+            out[j] *= back
+    out[1] += _total(parts[0, : until - group])
+    are_few = count * (count + 1) // 2 <= _PAIRS
+    if are_few:
+        for p in range(count):
+            for i in range(p + 1):
+                pair = pairs[p * (p + 1) // 2 + i]
+                for s in range(until - group):
+                    pair[s] = lines.outer[p, group + s] * lines.outer[i, group + s]
+        for f in range(r * (r + 1) // 2):
+            for e in range(0, count * (count + 1) // 2, 8):
+                _eight(parts[1 + r + f, : until - group], pairs, e, 0, table[f])
+    for j in range(m):
+        p, q, scale = lines.places[0, j], lines.places[1, j], lines.scales[j]
+        one = lines.outer[p, group:until]
+        out[2 + j] += scale * _product_total(one, parts[1 + q])
+        for k in range(j + 1):
+            i, o = lines.places[1, k], lines.places[0, k]
+            high, low = max(q, i), min(q, i)
+            f = high * (high + 1) // 2 + low
+            if are_few:
+                found = table[f, max(p, o) * (max(p, o) + 1) // 2 + min(p, o)]
+            else:
+                found = _thrice(one, lines.outer[o, group:until], parts[1 + r + f])
+            out[2 + m + j * m + k] += scale * lines.scales[k] * found
+
+
+def tilt_line(line: FloatArray, weight: FloatArray, shift: float, bits: IntArray, as_floats: FloatArray) -> None:
     """Make of a line weight exp(line - shift), the exponent at most 0 and at least -708: within 2 eps.
 
-    exp(x) = 2^k exp(r), r = x - k ln 2 with |r| <= ln(2)/2, by 14 terms of its series. `bits` and `as_floats` are the
+    exp(x) = 2^k exp(r), r = x - k ln 2 with |r| <= ln(2)/2, to 2e-17 by a polynomial that
+    interpolates (exp(r) - 1 - r)/r^2 at ten Chebyshev nodes. `bits` and `as_floats` are the
     same memory: after the addition the last 12 bits of a float are those of k.
     """
     for t in range(len(line)):
@@ -144,18 +296,16 @@ def _tilt(line: FloatArray, weight: FloatArray, shift: float, bits: IntArray, as
         as_floats[t] = rounded
         k = rounded - _ROUNDER
         r = (x - k * _HIGH) - k * _LOW
-        e = 1 / 6227020800
-        e = e * r + 1 / 479001600
-        e = e * r + 1 / 39916800
-        e = e * r + 1 / 3628800
-        e = e * r + 1 / 362880
-        e = e * r + 1 / 40320
-        e = e * r + 1 / 5040
-        e = e * r + 1 / 720
-        e = e * r + 1 / 120
-        e = e * r + 1 / 24
-        e = e * r + 1 / 6
-        e = e * r + 0.5
+        e = 2.510038549551032e-08
+        e = e * r + 2.7620088445409746e-07
+        e = e * r + 2.7557268459997064e-06
+        e = e * r + 2.4801521295954376e-05
+        e = e * r + 0.00019841269863053618
+        e = e * r + 0.0013888888917213717
+        e = e * r + 0.008333333333330062
+        e = e * r + 0.04166666666662413
+        e = e * r + 0.16666666666666669
+        e = e * r + 0.5000000000000001
         line[t] = (e * r * r + r + 1.0) * weight[t]
     for t in range(len(line)):
         bits[t] = (bits[t] << 52) + _ONE
@@ -165,7 +315,7 @@ def _tilt(line: FloatArray, weight: FloatArray, shift: float, bits: IntArray, as
 
 def _three(line: FloatArray, inner: FloatArray, begin: int, out: FloatArray) -> None:
     """Sums with three lines and their products, in one sweep."""
-    u, v, w = inner[0, begin:], inner[1, begin:], inner[2, begin:]
+    u, v, w = inner[0, begin : begin + len(line)], inner[1, begin : begin + len(line)], inner[2, begin:]
     total = one = two = three = 0.0
     uu = uv = uw = vv = vw = ww = 0.0
     for t in range(len(line)):
@@ -182,22 +332,20 @@ def _three(line: FloatArray, inner: FloatArray, begin: int, out: FloatArray) -> 
         vw += pv * w[t]
         ww += pw * w[t]
     out[0], out[1], out[2], out[3] = total, one, two, three
-    out[4], out[5], out[6] = uu, uv, uw
-    out[7], out[8], out[9] = uv, vv, vw
-    out[10], out[11], out[12] = uw, vw, ww
+    out[4], out[5], out[6], out[7], out[8], out[9] = uu, uv, vv, uw, vw, ww
 
 
-def _several(line: FloatArray, inner: FloatArray, begin: int, scratch: FloatArray, out: FloatArray) -> None:
+def _several(line: FloatArray, inner: FloatArray, begin: int, product: FloatArray, out: FloatArray) -> None:
     """Sums with any number of lines and their products."""
     r = len(inner)
     out[0] = _total(line)
     for i in range(r):
         u = inner[i, begin:]
         for t in range(len(line)):
-            scratch[t] = line[t] * u[t]
-        out[1 + i] = _total(scratch)
+            product[t] = line[t] * u[t]
+        out[1 + i] = _total(product[: len(line)])
         for j in range(i + 1):
-            out[1 + r + i * r + j] = out[1 + r + j * r + i] = _product_total(scratch, inner[j, begin:])
+            out[1 + r + i * (i + 1) // 2 + j] = _product_total(product[: len(line)], inner[j, begin:])
 
 
 def _total(line: FloatArray) -> float:
@@ -211,4 +359,11 @@ def _product_total(line: FloatArray, other: FloatArray) -> float:
     out = 0.0
     for t in range(len(line)):
         out += line[t] * other[t]
+    return out
+
+
+def _thrice(line: FloatArray, other: FloatArray, third: FloatArray) -> float:
+    out = 0.0
+    for t in range(len(line)):
+        out += line[t] * other[t] * third[t]
     return out

@@ -7,13 +7,14 @@ is tied in all gradients stays tied.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.numeric.batch import FloatArray
 
-__all__ = ["Frame"]
+__all__ = ["Frame", "last_of"]
 
 _DEPENDENT = 2.0**-44  # a projected gradient shorter than this part of the gradient is rounding
 _CANCELLED = 0.1  # what is left of a gradient by one projection, to need a second one: a digit is lost at most
@@ -35,6 +36,8 @@ class Frame:
     def of(cls, gradients: FloatArray) -> Frame:
         """Orthogonalize gradients (R, k, N) by Gram-Schmidt, once more where the first time leaves rounding behind."""
         n_rows, count, n = gradients.shape
+        if n_rows == 1:
+            return _of_one(gradients[0])
         basis, triangle = np.empty((count, n_rows, n)), np.zeros((n_rows, count, count))
         sound = np.empty((n_rows, count), dtype=np.bool_)
         for j in range(count):
@@ -77,6 +80,50 @@ class Frame:
         for j, q in enumerate(self.basis):
             moved += z[..., j, None] * q
         return moved
+
+
+def last_of(gradients: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+    """Return q_k (R, N), the size of the projected gradient, and whether there is any, of gradients (R, k, N)."""
+    if len(gradients) != 1:
+        frame = Frame.of(gradients)
+        return frame.basis[-1], frame.triangle[:, -1, -1], frame.sound[:, -1]
+    basis = gradients[0].copy()
+    left, sound = _orthonormalized(basis, None)[-1]
+    return basis[-1:], np.array([left]), np.array([sound])
+
+
+def _of_one(gradients: FloatArray) -> Frame:
+    count, basis = len(gradients), gradients.copy()
+    triangle, sound = np.zeros((1, count, count)), np.empty((1, count), dtype=np.bool_)
+    for j, (left, is_sound) in enumerate(_orthonormalized(basis, triangle[0])):
+        triangle[0, j, j], sound[0, j] = left, is_sound
+    return Frame(basis[:, None], triangle, sound)
+
+
+def _orthonormalized(basis: FloatArray, shares: FloatArray | None) -> list[tuple[float, bool]]:
+    """Do in place what `Frame.of` does to one row, bit by bit, without what many rows need; shares are added up."""
+    n, scratch = basis.shape[1], np.empty(basis.shape[1])
+    known, left_of = list[FloatArray](), list[tuple[float, bool]]()
+    for j in range(len(basis)):
+        rest = basis[j]
+        size = left = sqrt(rest.dot(rest) / n)
+        for _ in range(2 if j else 0):
+            for i, q in enumerate(known):
+                share = q.dot(rest) / n
+                rest -= np.multiply(q, share, scratch)
+                if shares is not None:
+                    shares[i, j] += share
+            left = sqrt(rest.dot(rest) / n)
+            if left > _CANCELLED * size or not left > 0:
+                break
+        is_sound = left > _DEPENDENT * size
+        if is_sound:
+            rest /= left
+        else:
+            rest[:] = 0
+        known.append(rest)
+        left_of.append((left if is_sound else 1.0, is_sound))
+    return left_of
 
 
 def _reduced(rest: FloatArray, basis: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -5,7 +5,7 @@ With G_ij = <v_i, v_j>/(|v_i| |v_j|) = L L' the part of v_k orthogonal to those 
 .. math:: g_k = v_k - \sum_{j<k} c_j v_j, \qquad G_{<k,<k}\, c = G_{<k,k}
 
 taken twice, as the first time leaves rounding behind. L tells how nearly dependent the gradients are: it squares their
-condition, so that below `_SURE` nothing is claimed, and `frame.Frame` has to do it.
+condition, so that below `SURE` nothing is claimed, and `frame.Frame` has to do it.
 
 The loops of `gram_loops` do it where they are compiled. Matrix products of NumPy do it elsewhere, in blocks that BLAS
 gives to one thread: two for so little work wait for each other.
@@ -24,12 +24,12 @@ from symdecouple.numeric import gram_loops
 from symdecouple.numeric.batch import FloatArray
 from symdecouple.numeric.jit import Kernels
 
-__all__ = ["FROM_FEATURES", "KERNELS", "last_direction", "least_move", "warm"]
+__all__ = ["FROM_FEATURES", "KERNELS", "SURE", "last_direction", "least_move", "warm"]
 
-KERNELS = Kernels(__name__, tuple(f"symdecouple.numeric.{name}" for name in ("jit", "gram_loops", "gram")),
+KERNELS = Kernels(f"{__name__}_loops", tuple(f"symdecouple.numeric.{name}" for name in ("jit", "gram_loops", "gram")),
                   seconds=1e-7)
 FROM_FEATURES = 6  # where it is cheaper than Gram-Schmidt
-_SURE = 1e-5  # the least diagonal of L: eps over its square are the digits that one solution loses
+SURE = 1e-5  # the least diagonal of L: eps over its square are the digits that one solution loses
 _BLOCK = 128
 
 
@@ -46,7 +46,7 @@ def last_direction(gradients: FloatArray) -> tuple[FloatArray, FloatArray, NDArr
     direction, size, sure = np.zeros((n_rows, n)), np.zeros(n_rows), np.zeros(n_rows, dtype=np.bool_)
     compiled, scratch = _compiled(count * count * n), _scratch(count)
     for r, fields in enumerate(map(np.ascontiguousarray, gradients)):
-        left = (compiled[0](fields, _SURE, *scratch, direction[r]) if compiled else
+        left = (compiled[0](fields, SURE, *scratch, direction[r]) if compiled else
                 _last_direction(fields, direction[r]))
         sure[r] = left > 0
         if sure[r]:
@@ -73,7 +73,7 @@ def least_move(gradients: FloatArray, gaps: FloatArray) -> tuple[FloatArray, NDA
         if not np.isfinite(gaps[r]).all():
             continue
         if compiled:
-            sure[r] = compiled[1](fields, _SURE, n * gaps[r], *scratch, moves[r])
+            sure[r] = compiled[1](fields, SURE, n * gaps[r], *scratch, moves[r])
         else:
             lengths, factor = _factored(_products(fields), count)
             if factor is not None:
@@ -96,7 +96,7 @@ def _last_direction(fields: FloatArray, rest: FloatArray) -> float:
         rest -= _combined(shares / others, fields[:-1])
     left = float(np.sqrt(rest @ rest))
     rest /= left
-    return left * float(length) if left > _SURE else 0.0
+    return left * float(length) if left > SURE else 0.0
 
 
 def _combined(shares: FloatArray, fields: FloatArray) -> FloatArray:
@@ -121,7 +121,7 @@ def _factored(products: FloatArray, count: int) -> tuple[FloatArray, FloatArray 
         return lengths, None
     kept = lengths[:count]
     factor, failed = dpotrf(products[:count, :count] / np.multiply.outer(kept, kept), lower=1)
-    if failed or not np.diagonal(factor).min(initial=1) > _SURE:
+    if failed or not np.diagonal(factor).min(initial=1) > SURE:
         return lengths, None
     return lengths, np.asarray(factor)
 
@@ -142,8 +142,8 @@ def warm() -> None:
     """Compile the loops, and leave the mark that they are."""
     fields, row = np.eye(2, 3), np.empty(3)
     last_direction, least_move = _kernels()
-    last_direction(fields, _SURE, *_scratch(2), row)
-    least_move(fields, _SURE, np.zeros(2), *_scratch(2), row)
+    last_direction(fields, SURE, *_scratch(2), row)
+    least_move(fields, SURE, np.zeros(2), *_scratch(2), row)
     KERNELS.note_warm()
     _compiled.cache_clear()
 

@@ -11,9 +11,10 @@ from symdecouple.numeric.batch import FloatArray
 
 __all__ = ["FAST", "last_direction", "least_move"]
 
-FAST = ("_products_of_four", "_inner")  # sums in any order
+FAST = ("_products_of_four", "_products_in_four", "_inner")  # sums in any order
 
-_BLOCK = 1024  # columns that stay in the first cache, a few fields at a time
+_BLOCK = 512  # columns that stay in the first cache, a few fields at a time
+_CLEAR = 2.0**-7  # of the least pivot times what is left: one projection leaves no more than some 1e-12 of rounding
 
 
 def last_direction(fields: FloatArray, sure: float, factor: FloatArray, lengths: FloatArray, shares: FloatArray,
@@ -30,15 +31,20 @@ def last_direction(fields: FloatArray, sure: float, factor: FloatArray, lengths:
         shares[j] = factor[last, j]
     for m in range(len(rest)):
         rest[m] = fields[last, m] / length
+    least, left = 1.0, 1.0
+    for j in range(last):
+        least = min(least, factor[j, j])
     for sweep in range(2):
         if sweep:
+            if least * least * left > _CLEAR:
+                break
             for j in range(last):
                 shares[j] = _inner(fields[j], rest) / lengths[j]
         _solve(factor, last, shares)
         for j in range(last):
             shares[j] = -shares[j] / lengths[j]
         _add(fields, last, shares, rest)
-    left = _inner(rest, rest) ** 0.5
+        left = _inner(rest, rest) ** 0.5
     if not left > sure:
         return 0.0
     for m in range(len(rest)):
@@ -79,9 +85,7 @@ def _factored(fields: FloatArray, count: int, sure: float, factor: FloatArray, l
             factor[i, j] /= lengths[i] * lengths[j]
     for i in range(count):
         for j in range(i + 1):
-            left = factor[i, j]
-            for m in range(j):
-                left -= factor[i, m] * factor[j, m]
+            left = factor[i, j] - _inner(factor[i, :j], factor[j, :j])
             if j < i:
                 factor[i, j] = left / factor[j, j]
             elif left > sure * sure:
@@ -94,10 +98,7 @@ def _factored(fields: FloatArray, count: int, sure: float, factor: FloatArray, l
 def _solve(factor: FloatArray, count: int, shares: FloatArray) -> None:
     """Put the solution of L L' c = shares in their place."""
     for i in range(count):
-        left = shares[i]
-        for j in range(i):
-            left -= factor[i, j] * shares[j]
-        shares[i] = left / factor[i, i]
+        shares[i] = (shares[i] - _inner(factor[i, :i], shares[:i])) / factor[i, i]
     for i in range(count - 1, -1, -1):
         left = shares[i]
         for j in range(i + 1, count):
@@ -118,12 +119,12 @@ def _products(fields: FloatArray, out: FloatArray) -> None:
     for begin in range(0, n, _BLOCK):
         end = min(n, begin + _BLOCK)
         for i in range(0, count, 4):
-            for j in range(0, i + 1, 4):
-                _products_of_four(
-                    fields[i, begin:end], fields[min(i + 1, last), begin:end], fields[min(i + 2, last), begin:end],
-                    fields[min(i + 3, last), begin:end], fields[j, begin:end], fields[min(j + 1, last), begin:end],
-                    fields[min(j + 2, last), begin:end], fields[min(j + 3, last), begin:end],
-                    out[i : i + 4, j : j + 4])
+            one, two, three, four = (fields[i, begin:end], fields[min(i + 1, last), begin:end],
+                                     fields[min(i + 2, last), begin:end], fields[min(i + 3, last), begin:end])
+            for j in range(0, i, 4):
+                _products_of_four(one, two, three, four, fields[j, begin:end], fields[j + 1, begin:end],
+                                  fields[j + 2, begin:end], fields[j + 3, begin:end], out[i : i + 4, j : j + 4])
+            _products_in_four(one, two, three, four, out[i : i + 4, i : i + 4])
 
 
 def _products_of_four(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray, e: FloatArray, f: FloatArray,
@@ -168,6 +169,33 @@ def _products_of_four(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray
     out[1, 3] += bh
     out[2, 3] += ch
     out[3, 3] += dh
+
+
+def _products_in_four(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray, out: FloatArray) -> None:
+    """Add the products of (a, b, c, d) with each other, the lower triangle of them."""
+    aa = ba = ca = da = bb = cb = db = cc = dc = dd = 0.0
+    for m in range(len(a)):
+        one, two, three, four = a[m], b[m], c[m], d[m]
+        aa += one * one
+        ba += two * one
+        ca += three * one
+        da += four * one
+        bb += two * two
+        cb += three * two
+        db += four * two
+        cc += three * three
+        dc += four * three
+        dd += four * four
+    out[0, 0] += aa
+    out[1, 0] += ba
+    out[2, 0] += ca
+    out[3, 0] += da
+    out[1, 1] += bb
+    out[2, 1] += cb
+    out[3, 1] += db
+    out[2, 2] += cc
+    out[3, 2] += dc
+    out[3, 3] += dd
 
 
 def _inner(one: FloatArray, other: FloatArray) -> float:

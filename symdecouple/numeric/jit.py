@@ -59,7 +59,7 @@ class Kernels:
     Parameters
     ----------
     name : str
-        The module, by its full name, that holds the functions to be cached.
+        The module, by its full name, that has them compiled.
     sources : tuple of str
         All modules whose functions are compiled into them.
     seconds : float
@@ -94,7 +94,8 @@ class Kernels:
         made: dict[Any, Any] = {}
         twins = tuple(_twin(function, frozenset(fast), made, is_entry=True) for function in functions)
         if not self.are_warm():
-            _forget(twins[0], self.name.rpartition(".")[2])
+            for function, twin in zip(functions, twins, strict=True):
+                _forget(twin, function.__module__.rpartition(".")[2])
         return twins
 
     def _mark(self) -> str:

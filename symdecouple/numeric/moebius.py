@@ -15,7 +15,11 @@ g = x - min x, is in [0, 1): nothing cancels, at any offset, for any w. The firs
 sample on either side of u = 1/2. After each pass the series is tried again, and log w is bracketed: Newton steps inside
 the bracket, and now and then a stride or a bisection, so that the search ends for every sample.
 
-*Weights*, where the panel has them, take the place of the numbers of entries throughout.
+*Weights*, where the panel has them, take the place of the numbers of entries throughout. A small share of weight may
+lie so far off that all others share the leading digits of u. So u is taken from its median, u_c: with h = x - x_c and
+v = g_c + w,
+
+    u - u_c = (h/v) w/(g + w) below,  (w/v) h/(g + w) above.
 
 Symbols: `pole` is w, in units that bring the range of the row near 2**1010 (`LIFT`).
 
@@ -33,7 +37,7 @@ from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.batch import FloatArray, IntArray, Panel, RowValues
-from symdecouple.numeric.power_sums import Moments, blocks, range_exponent, standardized_moments, to_unit_range
+from symdecouple.numeric.power_sums import blocks, near_sample, range_exponent, standardized_moments, to_unit_range
 from symdecouple.numeric.skew_series import NEAREST, ORDER, farthest_pole, propose_pole, series_step, stride_pole
 from symdecouple.numeric.ties import WeighedTies, count_ties, why_unreachable
 
@@ -136,14 +140,17 @@ def find_roots(panel: Panel, which: IntArray, target: FloatArray) -> Roots:
     nowhere = np.zeros(len(unit), dtype=np.bool_)
     roots = Roots(nothing, nothing.copy(), nothing.copy(), unit.copy(), nowhere, nowhere.copy())
     moments = standardized_moments(panel.values, which, ORDER, to_unit_range(panel), panel.weights)
-    top = np.ldexp(panel.high, unit) - np.ldexp(panel.low, unit)
-    step = series_step(moments.standardized, _furthest(moments, top[which]), target[which])
+    bottom, near = np.ldexp(panel.low, unit), near_sample(panel)
+    top = np.ldexp(panel.high, unit) - bottom
+    height = moments.mean + (np.ldexp(near, unit) - bottom)[which]
+    furthest = np.maximum(height, top[which] - height) / moments.deviation
+    step = series_step(moments.standardized, furthest, target[which])
     roots.kurtosis[which] = np.where(step.accepted, step.kurtosis, np.nan)
     turned = np.where(step.accepted, step.time > 0, moments.standardized[3] < target[which])
     roots.turned[which] = turned
     off = np.abs(moments.standardized[3] - target[which])
     roots.is_there[which] = off <= SAME * np.sqrt(moments.standardized[4])
-    mean = np.where(turned, top[which] - moments.mean, moments.mean)
+    mean = np.where(turned, top[which] - height, height)
     with np.errstate(over="ignore"):  # t has the unit 1/x: that of subnormal samples is beyond float64
         roots.time[which] = np.ldexp(step.time / moments.deviation, unit[which])
     with np.errstate(divide="ignore"):
@@ -153,7 +160,7 @@ def find_roots(panel: Panel, which: IntArray, target: FloatArray) -> Roots:
     if len(left):
         active = which[left]
         guess = np.where(step.is_near, distance, np.nan)[left]
-        search = _Search.of(panel, lift, active[turned[left]], target)
+        search = _Search.of(panel, lift, active[turned[left]], target, near)
         search.pole[active] = np.ldexp(guess, (lift - unit)[active])
         roots.kurtosis[active] = search.run(active)[active]
         roots.pole[active], roots.lift[active] = search.pole[active], lift[active]
@@ -170,12 +177,6 @@ def unit_and_lift(panel: Panel) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return np.minimum(-exponent, 1023), np.minimum(np.minimum(LIFT - exponent, 1022 - magnitude), 1023)
 
 
-def _furthest(moments: Moments, top: FloatArray) -> FloatArray:
-    """max|x| in standard deviations of a block whose values reach from 0 to `top`."""
-    furthest: FloatArray = np.maximum(moments.mean, top - moments.mean) / moments.deviation
-    return furthest
-
-
 @dataclass(frozen=True, slots=True)
 class _Search:
     """Poles and their brackets, one a row of the panel, all strictly positive."""
@@ -183,6 +184,7 @@ class _Search:
     values: NDArray[np.floating[Any]]
     scale: FloatArray  # power of two, negative where the sample is turned
     offset: FloatArray  # the end from which g is measured, scaled
+    centre: FloatArray  # with weights, their median, scaled
     top: FloatArray  # the largest g
     pole: FloatArray  # w
     lower: FloatArray
@@ -193,7 +195,9 @@ class _Search:
     weights: FloatArray | None
 
     @classmethod
-    def of(cls, panel: Panel, lift: NDArray[np.intp], turned: IntArray, target: FloatArray) -> _Search:
+    def of(
+        cls, panel: Panel, lift: NDArray[np.intp], turned: IntArray, target: FloatArray, near: FloatArray
+    ) -> _Search:
         scale = np.ldexp(1.0, lift)
         offset, high = panel.low * scale, panel.high * scale
         top = high - offset
@@ -204,7 +208,7 @@ class _Search:
         due = np.ones(len(top), dtype=np.bool_)
         nearest, farthest = np.full_like(top, NEAREST), farthest_pole(top)
         ends = (nothing, nearest, farthest, nothing.copy())
-        return cls(panel.values, scale, offset, top, *ends, target, due, panel.weights)
+        return cls(panel.values, scale, offset, near * scale, top, *ends, target, due, panel.weights)
 
     def to_distance(self, block: FloatArray, which: IntArray) -> None:
         """x -> g."""
@@ -212,9 +216,22 @@ class _Search:
         block -= self.offset[which, None]
 
     def to_flowed(self, block: FloatArray, which: IntArray) -> None:
-        """x -> u = g/(g + w)."""
-        self.to_distance(block, which)
-        block /= block + self.pole[which, None]
+        """x -> u = g/(g + w); with weights u - u_c."""
+        if self.weights is None:
+            self.to_distance(block, which)
+            block /= block + self.pole[which, None]
+            return
+        w, middle = self.pole[which, None], self.middle(which)[:, None]
+        block *= self.scale[which, None]
+        h, v = block - self.centre[which, None], middle + w
+        block -= self.offset[which, None]
+        block += w
+        block[...] = np.where(h < 0, (h / v) * (w / block), (w / v) * (h / block))
+
+    def middle(self, which: IntArray) -> FloatArray:
+        """g of the value that u is taken from."""
+        middle: FloatArray = self.centre[which] - self.offset[which]
+        return middle
 
     def run(self, which: IntArray) -> FloatArray:
         """Move the poles of these rows to their roots; returns the kurtosis there, NaN where none was reached."""
@@ -239,12 +256,14 @@ class _Search:
         """One pass: tighten the brackets by the sign of the skewness and propose the next poles."""
         pole, target = self.pole[which], self.target[which]
         moments = standardized_moments(self.values, which, ORDER, self.to_flowed, self.weights)
-        a = moments.standardized
+        a, mean = moments.standardized, moments.mean
+        if self.weights is not None:
+            mean = mean + self.middle(which) / (self.middle(which) + pole)
         skewed = a[3] > target
         self.upper[which] = np.where(skewed, pole, self.upper[which])
         self.lower[which] = np.where(skewed, self.lower[which], pole)
         with np.errstate(all="ignore"):  # both sides of every choice are computed
-            return propose_pole(a, moments.mean, moments.deviation, self.top[which], pole, target)
+            return propose_pole(a, mean, moments.deviation, self.top[which], pole, target)
 
     def is_inside(self, proposed: FloatArray, which: IntArray) -> NDArray[np.bool_]:
         inside: NDArray[np.bool_] = (self.lower[which] < proposed) & (proposed < self.upper[which])
@@ -264,7 +283,7 @@ class _Search:
     def median(self, which: IntArray, count: int) -> FloatArray:
         """Upper median of g over `count` entries spread over the row; with weights, theirs over all of it."""
         if self.weights is not None:
-            return self._weighted_median(which, self.weights)
+            return self.middle(which)
         medians = np.empty(len(which))
         n_samples = self.values.shape[1]
         count = min(count, n_samples)
@@ -276,17 +295,4 @@ class _Search:
             self.to_distance(distances, rows)
             distances.partition(count // 2, axis=1)
             medians[part] = distances[:, count // 2]
-        return medians
-
-    def _weighted_median(self, which: IntArray, weights: FloatArray) -> FloatArray:
-        medians = np.empty(len(which))
-        for part in blocks(len(which), self.values.shape[1]):
-            rows = which[part]
-            distances = self.values[rows].astype(np.float64, copy=False)
-            self.to_distance(distances, rows)
-            order = distances.argsort(axis=1)
-            reached = np.take_along_axis(weights[rows], order, axis=1).cumsum(axis=1)
-            middle = (2 * reached > reached[:, -1:]).argmax(axis=1)
-            place = np.take_along_axis(order, middle[:, None], axis=1)
-            medians[part] = np.take_along_axis(distances, place, axis=1)[:, 0]
         return medians

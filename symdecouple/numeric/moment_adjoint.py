@@ -7,11 +7,11 @@ The covector of order k starts as k z^(k-1)/N on the sample at level k - 1 and g
   levels 1 and 2 lie on the same leaf.
 
 With D the distance of the k-th moment, p = p_(k-1), g = p(y), H = <g, g>, V = (D/(k H)) g the velocity of the path and
-l a covector, its product with the Jacobian matrix of V is a multiple of l less the derivative of a polynomial:
+l a covector, its product with the Jacobian matrix of V is (`moment_way_back`)
 
-    D/(k H) (p'(y) l - (p S)'(y)),     S = sum_(j<k) <l, p_j>/D_j p_j
+    D/(k H) (p'(y) (l - S(y)) - p(y) S'(y)),     S = sum_(j<k) <l, p_j>/D_j p_j
 
-by power means and Horner's rule. In crowded samples the same is summed up as p' (l1 - R) - g R', which cancels less:
+In crowded samples the same is summed up as p' (l1 - R) - g R', which cancels less:
 l1 = D/(k H) (l - 2 g <l, g>/H), R = sum_(j<k-1) <l1, p_j>/D_j p_j.
 
 D itself depends on where the path begins: dD = -k y0^(k-1)/N. What is normal to the moments held is dropped at every
@@ -30,21 +30,22 @@ import numpy as np
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.moment_adjoint_jit import KERNELS, step_back
-from symdecouple.numeric.moment_basis import (
-    evaluated,
-    mean_of_product,
-    orthogonal_basis,
-    polynomial_coefficients,
-    products_with_powers,
-)
-from symdecouple.numeric.moment_course import Course
+from symdecouple.numeric.moment_basis import Weights, mean_of_product, orthogonal_basis, weighted
+from symdecouple.numeric.moment_charts import FROM_ENTRIES, Charted
+from symdecouple.numeric.moment_course import Course, taken
 from symdecouple.numeric.moment_levels import Ladder, climb, gaussian_moments, raw_moments, standardized_reference
 from symdecouple.numeric.moment_path import Followed
+from symdecouple.numeric.moment_stages import some_rows
+from symdecouple.numeric.moment_way_back import step_back_together
 from symdecouple.numeric.runge_kutta import Step, pull_back
 
 __all__ = ["Gradients", "decoupled_gradients", "project", "pullback"]
 
-_CHUNK = 2**16  # numbers differentiated together: the paths they keep stay below some 50 MiB
+_CHUNK = 2**14  # numbers differentiated together: the stages they keep stay below some 50 MiB
+_COMPILED_CHUNK = 2**16  # where the compiled way back takes them
+_CHARTED_CHUNK = 2**16  # where nodes stand in for samples, most of them at least
+_RESOLVED = 1e-10  # last coefficients of a covector, of the largest one: some of it goes into the gradient
+_MORE_NODES = (256, 512)  # where these are not
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +78,8 @@ def decoupled_gradients(
 
     Notes
     -----
-    Relative error about 1e-9, as far as the values themselves keep their digits. The cost is about that of two to four
-    times the values in NumPy; the way back is several times faster compiled (`moment_adjoint_jit`).
+    Relative error about 1e-9, as far as the values themselves keep their digits. The cost is about that of one and a
+    half to two and a half times the values in NumPy; the way back is faster compiled (`moment_adjoint_jit`).
 
     Source: paper, eq:projection, for level 3 and any level where C2 holds; the chain rule elsewhere.
 
@@ -98,7 +99,9 @@ def decoupled_gradients(
     centre, unit, goal = standardized_reference(raw)
     n_rows, n_samples = rows.shape
     result = Gradients(np.full((n_rows, order), np.nan), np.full((n_rows, order, n_samples), np.nan))
-    step = max(1, _CHUNK // n_samples)
+    is_long = n_samples >= FROM_ENTRIES
+    chunk = _CHARTED_CHUNK if is_long else _COMPILED_CHUNK if KERNELS.are_wanted(rows.size) else _CHUNK
+    step = max(1, chunk // n_samples)
     with np.errstate(all="ignore"):  # rows without a level are NaN from there on
         for begin in range(0, n_rows, step):
             part = slice(begin, min(begin + step, n_rows))
@@ -115,9 +118,9 @@ def pullback(followed: Followed, covectors: FloatArray) -> FloatArray:
     Parameters
     ----------
     followed : Followed
-        Of `follow` with ``store=True`` and without weights.
+        Of `follow` with ``store=True``.
     covectors : array (R, N) or (c, R, N)
-        d(anything)/d(values), one row or c of them for every row.
+        d(anything)/d(values), one row or c of them for every row; of weighted samples, over the weights.
 
     Returns
     -------
@@ -125,31 +128,27 @@ def pullback(followed: Followed, covectors: FloatArray) -> FloatArray:
         Of the same shape: d(anything)/d(rows) along the moments held; NaN in refused rows.
     """
     course = followed.course
-    if course.weights is not None:
-        raise InvalidInput("paths of weighted samples are not differentiated; follow the samples themselves")
     given = np.asarray(covectors, dtype=np.float64)
     stacked = given if given.ndim == 3 else given[None]
     end = (followed.values - course.centre[:, None]) / course.unit[:, None]
     with np.errstate(all="ignore"):
         backward = _Backward(course, np.zeros(stacked.shape[:2]))
-        pulled = project(end, stacked, course.k)
-        if KERNELS.are_wanted(len(stacked) * sum(step.values.size for step in followed.path.tape)):
-            backward.through(followed.path.tape, pulled)
-        else:
-            pulled = pull_back(followed.path.tape, backward.slope, backward.pull, pulled)
-        by_distance = backward.by_distance * (course.k / course.start.shape[1])
+        pulled = project(end, stacked, course.k, course.weights)
+        backward.through(followed.path.tape, pulled)
+        by_distance = backward.by_distance * (course.k / backward.unit)
         pulled -= by_distance[:, :, None] * course.start ** (course.k - 1)
     pulled[:, list(followed.refusals)] = np.nan
     return pulled if given.ndim == 3 else pulled[0]
 
 
-def project(z: FloatArray, covectors: FloatArray, k: int) -> FloatArray:
+def project(z: FloatArray, covectors: FloatArray, k: int, weights: Weights = None) -> FloatArray:
     """Covectors (c, R, N) less their part in span {1, z, .., z^(k-1)}, the gradients of moments 1..k."""
-    basis, _ = orthogonal_basis(z, k)
+    basis, _ = orthogonal_basis(z, k, weights)
     out = covectors.copy()
     for norm, p in zip(basis.norm, basis.polynomials(z), strict=True):
+        heavy = weighted(p, weights)
         for c in range(len(out)):
-            out[c] -= (mean_of_product(out[c], p) / norm)[:, None] * p
+            out[c] -= (mean_of_product(out[c], heavy) / norm)[:, None] * p
     return out
 
 
@@ -159,66 +158,42 @@ class _Backward:
 
     course: Course
     by_distance: FloatArray
-    stages: list[tuple[FloatArray, FloatArray, IntArray]] = field(default_factory=list)
+
+    @property
+    def unit(self) -> int:
+        """What a sum over the entries is, beside their mean."""
+        return self.course.start.shape[1] if self.course.weights is None else 1
 
     def through(self, tape: Sequence[Step], covectors: FloatArray) -> None:
-        """All steps in place, compiled where no stage is crowded."""
+        """All steps in place: those without a crowded stage by powers, the others by the recurrence."""
+        count = len(covectors) * sum(step.values.size for step in tape)
+        weights, k = self.course.weights, self.course.k
+        is_compiled = weights is None and KERNELS.are_wanted(count)
         for step in reversed(tape):
-            kept = np.ascontiguousarray(covectors[:, step.which])
-            share, done = step_back(step, self.course.k, self.course.distance[step.which], kept)
+            kept, distance = np.ascontiguousarray(covectors[:, step.which]), self.course.distance[step.which]
+            share, done = step_back(step, k, distance, kept) if is_compiled else step_back_together(
+                step, k, distance, kept, taken(weights, step.which))
             self.by_distance[:, step.which] += share
             covectors[:, step.which] = kept
             if not done.all():
-                left = np.flatnonzero(~done)
-                rest = Step(step.which[left], step.begin[left], step.size[left], step.values[left])
-                covectors[:, rest.which] = pull_back((rest,), self.slope, self.pull, covectors)[:, rest.which]
-
-    def slope(self, y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
-        """That of the course; its polynomials are kept for the way back, which takes the stages from the last on."""
-        k = self.course.k
-        inverse, norm, poor = polynomial_coefficients(y, k)
-        self.stages.append((inverse, norm, poor))
-        slope = evaluated(inverse[-1] * (self.course.distance[which] / (k * norm[-1])), y)
-        if len(poor):
-            slope[poor] = self.course.slope(y[poor], s[poor], which[poor])
-        return slope
+                rest = some_rows(step, ~done)
+                covectors[:, rest.which] = pull_back((rest,), self.course.slope, self.pull, covectors)[:, rest.which]
 
     def pull(self, y: FloatArray, s: FloatArray, which: IntArray, covectors: FloatArray) -> FloatArray:
-        k, n = self.course.k, y.shape[1]
-        inverse, norm, poor = self.stages.pop()
-        before = self.by_distance[:, which[poor]]
-        last, rate = inverse[-1], self.course.distance[which] / (k * norm[-1])
-        steepness = evaluated(last[1:] * (np.arange(1, k)[:, None] * rate), y)
-        out = np.empty_like(covectors)
-        for c, products in enumerate(products_with_powers(y, covectors, k)):
-            along = np.sum(inverse * products, axis=1)
-            self.by_distance[c, which] += n * along[-1] / (k * norm[-1])
-            of_powers = np.sum((rate * along / norm)[:, None] * inverse, axis=0)
-            normal = np.zeros((2 * k - 1, len(y)))
-            for i in range(k):
-                normal[i : i + k] += last[i] * of_powers
-            np.multiply(steepness, covectors[c], out=out[c])
-            out[c] -= evaluated(normal[1:] * np.arange(1, 2 * k - 1)[:, None], y)
-        if len(poor):
-            self.by_distance[:, which[poor]] = before
-            out[:, poor] = self._in_crowds(y[poor], which[poor], covectors[:, poor])
-        return out
-
-    def _in_crowds(self, y: FloatArray, which: IntArray, covectors: FloatArray) -> FloatArray:
-        """The same by the recurrence of the polynomials, which loses less."""
-        k, n = self.course.k, y.shape[1]
-        basis, _ = orthogonal_basis(y, k)
+        """By the recurrence of the polynomials, which loses less in crowds than their coefficients do."""
+        k, weights = self.course.k, taken(self.course.weights, which)
+        basis, _ = orthogonal_basis(y, k, weights)
         *lower, (g, slope) = basis.with_derivatives(y)
         size = basis.norm[-1]
         rate = self.course.distance[which] / (k * size)
         out = np.empty_like(covectors)
         for c, covector in enumerate(covectors):
-            along = mean_of_product(covector, g)
-            self.by_distance[c, which] += n * along / (k * size)
+            along = mean_of_product(covector, weighted(g, weights))
+            self.by_distance[c, which] += self.unit * along / (k * size)
             scaled = rate[:, None] * (covector - (2 * along / size)[:, None] * g)
             part, part_slope = np.zeros_like(y), np.zeros_like(y)
             for norm, (p, p_slope) in zip(basis.norm, lower, strict=False):
-                weight = (mean_of_product(scaled, p) / norm)[:, None]
+                weight = (mean_of_product(scaled, weighted(p, weights)) / norm)[:, None]
                 part += weight * p
                 part_slope += weight * p_slope
             out[c] = slope * (scaled - part) - g * part_slope
@@ -249,20 +224,44 @@ def _fill(
         return {}
     ladder = climb(rows, order, goal, store=True)
     values[:, 3:] = ladder.moments[4:].T
-    gradients[:, 3:] = _descend(ladder, order).transpose(1, 0, 2)
+    found = _descend(ladder, order)
+    for fewest in (*_MORE_NODES, None):  # more than for the values
+        unclear = np.flatnonzero(np.isnan(found[:, :, 0]).any(axis=0) & np.isfinite(ladder.moments[order]))
+        if not len(unclear):
+            break
+        again = climb(rows[unclear], order, goal, store=True, fewest_nodes=fewest)
+        found[:, unclear] = _descend(again, order)
+    gradients[:, 3:] = found.transpose(1, 0, 2)
     return ladder.refusals
 
 
 def _descend(ladder: Ladder, order: int) -> FloatArray:
     """Gradients of orders 4..order, (order - 3, R, N)."""
     assert ladder.skew is not None
-    n_rows, n_samples = ladder.skew.values.shape
+    z = ladder.skew.values
+    n_rows, n_samples = z.shape
     covectors = np.full((order - 3, n_rows, n_samples), np.nan)
-    samples = {3: (np.arange(n_rows), ladder.skew.values)}
-    samples |= {k: (which, followed.values) for k, which, followed in ladder.levels}
-    for k, (which, z) in samples.items():  # the covector of order k + 1 lives at level k
-        covectors[k - 3, which] = (k + 1) / n_samples * z**k
+    covectors[0] = 4 / n_samples * z**3
+    for k, which, followed in ladder.levels:  # the covector of order k + 1 lives at level k
+        covectors[k - 3, which] = (k + 1) / n_samples * followed.values**k
     for k, which, followed in reversed(ladder.levels):
-        kept = covectors[k - 3 :, which]
-        covectors[k - 3 :, which] = pullback(followed, kept)
-    return ladder.skew.slope * project(ladder.skew.values, covectors, 3)
+        covectors[k - 3 :, which] = pullback(followed, covectors[k - 3 :, which])
+    for part in ladder.charted:
+        covectors[1:, part.rows[part.good]] = _from_nodes(part, order) / n_samples
+    return ladder.skew.slope * project(z, covectors, 3)
+
+
+def _from_nodes(part: Charted, order: int) -> FloatArray:
+    """Covectors of orders 5..order at level 3, times N, of the rows that arrived; NaN where nodes are too few."""
+    chart = part.chart
+    fields = np.full((order - 4, *chart.nodes.shape), np.nan)
+    for k, which, followed in part.levels:
+        fields[k - 4, which] = (k + 1) * followed.values**k
+    for k, which, followed in reversed(part.levels):
+        fields[k - 4 :, which] = pullback(followed, fields[k - 4 :, which])
+    good = chart if part.good.all() else chart.take(part.good)
+    series = [good.series(values) for values in fields[:, part.good]]
+    out = np.array(good.evaluated(*(c for c, _ in series)))
+    for values, (c, tail) in zip(out, series, strict=True):
+        values[~(tail <= _RESOLVED * np.abs(c).max(axis=1))] = np.nan
+    return out

@@ -18,14 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.numeric.batch import FloatArray
+from symdecouple.numeric.dop853 import STAGES, WEIGHTS
 from symdecouple.numeric.jit import Kernels
-from symdecouple.numeric.runge_kutta import STAGES, WEIGHTS, Step
+from symdecouple.numeric.runge_kutta import Step
 
 __all__ = ["KERNELS", "step_back", "step_back_rows", "warm"]
 
 KERNELS = Kernels(
     __name__,
-    tuple(f"symdecouple.numeric.{name}" for name in ("jit", "runge_kutta", "moment_adjoint_jit")),
+    tuple(f"symdecouple.numeric.{name}" for name in ("jit", "dop853", "moment_adjoint_jit")),
     seconds=1.2e-6,  # and step
 )
 

@@ -8,12 +8,13 @@ All of it is done on standardized samples z; a reference of other mean and varia
 formula. A sample that has no level k keeps its moments up to order k.
 
 A sample with few distinct values moves as those values with weights: exactly the same path, at less cost.
+Long samples of other kinds move as some dozens of nodes, and are corrected to rounding (`moment_charts`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import comb, factorial, isfinite
 from typing import Protocol
 
@@ -23,6 +24,7 @@ from numpy.typing import ArrayLike
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.batch import FloatArray, IntArray, Panel, RowValues
 from symdecouple.numeric.moment_basis import Weights, power_mean
+from symdecouple.numeric.moment_charts import FEWEST, FROM_ENTRIES, Charted, climb_on_nodes
 from symdecouple.numeric.moment_path import MOST_GROWTH, RTOL, Followed, follow, pulled_apart
 from symdecouple.numeric.moment_path_jit import climb_compiled
 from symdecouple.numeric.power_sums import ZERO_VARIANCE, place_and_scale
@@ -78,12 +80,15 @@ class Ladder:
         Levels above; `rows` are places in the batch.
     refusals : dict
         The first level that a row does not have.
+    charted : list of Charted
+        Rows that nodes stood in for; they have no `levels`.
     """
 
     moments: FloatArray
     skew: Imposed | None
     levels: list[tuple[int, IntArray, Followed]] = field(default_factory=list)
     refusals: dict[int, Outcome] = field(default_factory=dict)
+    charted: list[Charted] = field(default_factory=list)
 
 
 def gaussian_moments(order: int) -> tuple[float, ...]:
@@ -120,7 +125,13 @@ def standardized_reference(reference: Sequence[float]) -> tuple[float, float, tu
 
 
 def climb(
-    rows: FloatArray, order: int, goal: Sequence[float], *, follower: Follower = follow, store: bool = False
+    rows: FloatArray,
+    order: int,
+    goal: Sequence[float],
+    *,
+    follower: Follower = follow,
+    store: bool = False,
+    fewest_nodes: int | None = FEWEST,
 ) -> Ladder:
     """Normalize samples level by level, as far as the moment of this order asks for.
 
@@ -136,6 +147,8 @@ def climb(
         `moment_path.follow` or its compiled twin.
     store : bool
         Keep the steps, for gradients.
+    fewest_nodes : int or None
+        With which to begin where nodes can stand in for long samples; None: no nodes.
     """
     skew = skewness_imposer(rows.size)(rows, goal[3])
     ladder = Ladder(np.full((order + 1, len(rows)), np.nan), skew, refusals=dict(skew.refusals))
@@ -145,8 +158,30 @@ def climb(
     if not store and rows.shape[1] >= _LONG:
         groups = _by_distinct_values(which, skew.values[which])
     for group in groups:
-        climb_on(ladder, *group, order, goal, follower, store)
+        left = group
+        if fewest_nodes is not None and group[2] is None and order > 4 and rows.shape[1] >= FROM_ENTRIES:
+            left = _charted(ladder, *group[:2], order, goal, follower, store, fewest_nodes)
+        climb_on(ladder, *left, order, goal, follower, store)
     return ladder
+
+
+def _charted(
+    ladder: Ladder,
+    which: IntArray,
+    z: FloatArray,
+    order: int,
+    goal: Sequence[float],
+    follower: Follower,
+    store: bool,
+    fewest: int,
+) -> tuple[IntArray, FloatArray, Weights]:
+    """Levels from 4 on by nodes; the rows that are left."""
+    charted, left = climb_on_nodes(z, order, goal, follower, store, fewest)
+    for part in charted:
+        ladder.charted.append(replace(part, rows=which[part.rows]))
+        ladder.moments[5:, which[part.rows[part.good]]] = part.moments[5:, part.good]
+    ladder.moments[4, which] = power_mean(z, 4)
+    return which[left], z[left], None
 
 
 def climb_on(

@@ -1,47 +1,48 @@
 """Loops over one sample that `jit` compiles: its power means, their Hankel matrix, polynomials of its values.
 
 The same as in `moment_basis`, for a single row with weights, in loops that a compiler turns into vector instructions.
-Sums are short: a block of values that stays in the first cache, sixteen of them, then the rest.
+Sums are short: a block of values at a time, and of long samples about as many blocks as there are values in one.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from symdecouple.numeric.batch import FloatArray
+from symdecouple.numeric.batch import FloatArray, IntArray
+from symdecouple.numeric.moment_course import NOISE
 
-__all__ = ["BLOCK", "FAST", "add_up_polynomials", "decompose", "means_to", "polynomial", "steepest"]
+__all__ = ["BLOCK", "FAST", "add_up_polynomials", "decompose", "means_to", "polynomial", "settle_rows", "steepest"]
 
 BLOCK = 512
-_BLOCKS = 16
 _EVERYDAY = 5  # up to this k all is done in registers
+LOST = 1e-5  # as in moment_basis
+_SETTLED = 5e-15
+FAST = ("_add_sums", "_add_sums_5", "polynomial", "steepest")  # sums in any order
 
-FAST = ("_add_sums", "_add_sums_5", "polynomial", "_any_polynomial", "steepest")  # sums in any order
 
+def means_to(y: FloatArray, weights: FloatArray, k: int, means: FloatArray, power: FloatArray) -> None:
+    """Mean(y^j), j = 0..2k-2, at least to 8; the weights add up to 1.
 
-def means_to(y: FloatArray, weights: FloatArray, k: int, means: FloatArray) -> None:
-    """Mean(y^j), j = 0..2k-2, at least to 8; the weights add up to 1. The second half of `means` is overwritten."""
+    `means` is of twice that length; its second half is overwritten, and so is `power`, of the length of y.
+    """
     n, half = len(y), len(means) // 2
+    size, part = max(BLOCK, 4 * int(np.sqrt(n))), means[half:]
     for j in range(half):
         means[j] = 0
-    for first in range(0, n, _BLOCKS * BLOCK):
-        part = means[half:]
+    for begin in range(0, n, size):
         for j in range(half):
             part[j] = 0
-        for begin in range(first, min(n, first + _BLOCKS * BLOCK), BLOCK):
-            v, w = y[begin : begin + BLOCK], weights[begin : begin + BLOCK]
-            if k <= _EVERYDAY:
-                _add_sums_5(v, w, part)
-            else:
-                _add_sums(v, w, k, part)
+        if k <= _EVERYDAY:
+            _add_sums_5(y[begin : begin + size], weights[begin : begin + size], part)
+        else:
+            _add_sums(y[begin : begin + size], weights[begin : begin + size], k, power, part)
         for j in range(half):
             means[j] += part[j]
     means[0] = 1
 
 
-def _add_sums(v: FloatArray, weights: FloatArray, k: int, sums: FloatArray) -> None:
+def _add_sums(v: FloatArray, weights: FloatArray, k: int, power: FloatArray, sums: FloatArray) -> None:
     """Add the sums of v^1..v^(2k-2): two for each further power."""
-    power = np.empty(len(v))
     for i in range(len(v)):
         power[i] = 1.0
     for j in range(1, k):
@@ -115,42 +116,79 @@ def add_up_polynomials(lower: FloatArray, k: int, c: FloatArray) -> None:
             c[j] -= c[i] * lower[i, j]
 
 
-def polynomial(y: FloatArray, c: FloatArray, k: int, kept: float, out: FloatArray) -> None:
-    """kept y + sum_i c_i y^i, i < k; `out` may be y itself."""
+def polynomial(y: FloatArray, c: FloatArray, k: int, out: FloatArray) -> None:
+    """sum_i c_i y^i, i < k."""
     if k <= _EVERYDAY:
-        c0, c1, c2 = c[0], c[1] + kept, c[2]
-        c3 = c[3] if k > 3 else 0.0
+        c0, c1, c2, c3 = c[0], c[1], c[2], c[3] if k > 3 else 0.0
         c4 = c[4] if k > 4 else 0.0
         for i in range(len(y)):
             out[i] = (((c4 * y[i] + c3) * y[i] + c2) * y[i] + c1) * y[i] + c0
-    else:
-        _any_polynomial(y, c, k, kept, out)
+        return
+    for i in range(len(y)):
+        out[i] = c[k - 1]
+    for j in range(k - 2, -1, -1):
+        for i in range(len(y)):
+            out[i] = out[i] * y[i] + c[j]
 
 
-def _any_polynomial(y: FloatArray, c: FloatArray, k: int, kept: float, out: FloatArray) -> None:
-    power = np.empty(min(len(y), BLOCK))
-    for begin in range(0, len(y), BLOCK):
-        v, o = y[begin : begin + BLOCK], out[begin : begin + BLOCK]
-        m = len(v)
-        for i in range(m):
-            power[i] = c[k - 1]
-        for j in range(k - 2, 0, -1):
-            d = c[1] + kept if j == 1 else c[j]
-            for i in range(m):
-                power[i] = power[i] * v[i] + d
-        for i in range(m):
-            o[i] = power[i] * v[i] + c[0]
-
-
-def steepest(y: FloatArray, c: FloatArray, k: int, power: FloatArray) -> float:
-    """Largest derivative of sum_i c_i y^i, i < k, over the values, at least 0; `power` is overwritten."""
-    n, largest = len(y), 0.0
-    for i in range(n):
-        power[i] = (k - 1) * c[k - 1]
-    for j in range(k - 2, 0, -1):
+def steepest(y: FloatArray, c: FloatArray, k: int, slope: FloatArray) -> tuple[float, float]:
+    """Lowest and highest derivative of sum_i c_i y^i, i < k, over the values; all of them are left in `slope`."""
+    for i in range(len(y)):
+        slope[i] = (k - 1) * c[k - 1] * y[i] + (k - 2) * c[k - 2]
+    for j in range(k - 3, 0, -1):
         d = j * c[j]
-        for i in range(n):
-            power[i] = power[i] * y[i] + d
+        for i in range(len(y)):
+            slope[i] = slope[i] * y[i] + d
+    low0 = low1 = high0 = high1 = slope[0]
+    for i in range(0, len(y) - 1, 2):
+        low0, high0 = min(low0, slope[i]), max(high0, slope[i])
+        low1, high1 = min(low1, slope[i + 1]), max(high1, slope[i + 1])
+    low0, high0 = min(low0, slope[-1]), max(high0, slope[-1])
+    return min(low0, low1), max(high0, high1)
+
+
+def settle_rows(which: IntArray, values: FloatArray, k: int, goal: FloatArray, far: float, state: FloatArray) -> None:
+    """Correct rows, in place, until their moments are there to rounding, if they are not farther from them than `far`.
+
+    Column r of `state` becomes: the largest gap over Mean|z|^j, moments k and k + 1, D_(k-1)/h_(2k-2) and D_(k-1).
+    """
+    n, size = values.shape[1], max(k, 5)
+    long, short, lower = np.empty((2, n)), np.empty((3, 4 * size)), np.empty((size, size))
+    weights, moved = long[0], long[1]
+    means, norm, c = short[0], short[1], short[2]
     for i in range(n):
-        largest = max(largest, power[i])
+        weights[i] = 1 / n
+    for r in which:
+        z = values[r]
+        residual, kept = np.inf, 0.0
+        for _ in range(4):
+            means_to(z, weights, k, means, moved)
+            kept = decompose(means, k, lower, norm)
+            residual = _newton_step(means, k, goal, lower, norm, c)
+            if residual <= _SETTLED or not (kept > LOST and residual < far):
+                break
+            polynomial(z, c, k, moved)
+            for i in range(n):
+                z[i] += moved[i]
+        state[0, r], state[1, r], state[2, r] = residual, means[k], means[k + 1]
+        state[3, r], state[4, r] = kept, norm[k - 1]
+
+
+def _newton_step(
+    means: FloatArray, k: int, goal: FloatArray, lower: FloatArray, norm: FloatArray, c: FloatArray
+) -> float:
+    """The largest gap over Mean|z|^j, and Newton's step for those that are more than rounding, in c."""
+    largest = 0.0
+    for i in range(k):
+        j = i + 1
+        size = means[j] if j % 2 == 0 else np.sqrt(means[j - 1] * means[j + 1])
+        gap = goal[j] - means[j]
+        share = abs(gap) / size
+        if not share <= largest:
+            largest = share
+        rest = 0.0 if share <= NOISE else gap / j
+        for m in range(i):
+            rest -= lower[i, m] * norm[m] * c[m]
+        c[i] = rest / norm[i]
+    add_up_polynomials(lower, k, c)
     return largest

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from symdecouple.numeric.batch import FloatArray
+from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.moment_loops import BLOCK
 
-__all__ = ["EIGHT", "LOOPS", "add_series", "chebyshev_sums", "place_nodes", "series_length", "series_of", "tail_of"]
+__all__ = ["EIGHT", "FAST", "add_series", "carry_rows", "chebyshev_sums", "series_length", "tail_of"]
 
 EIGHT = 8  # numbers of nodes are multiples of it
-LOOPS = ("_load", "_add_eight")  # where sums may be taken in any order
+FAST = ("_load", "_add_eight")  # where sums may be taken in any order
 _TAIL = 4  # coefficients looked at, odd and even ones
 _NOTHING = 2.0**-54  # of a displacement, in standard deviations: less than a last digit
 
@@ -139,34 +139,27 @@ def _end(twice: FloatArray, after: FloatArray, now: FloatArray, constant: float,
         out[i] += 0.5 * twice[i] * now[i] - after[i] + constant
 
 
-def place_nodes(
-    z: FloatArray, weights: FloatArray, centre: float, half: float, x: FloatArray, nodes: FloatArray, share: FloatArray,
-    sums: FloatArray,
+def carry_rows(
+    which: IntArray, source: FloatArray, at: IntArray, span: FloatArray, share: FloatArray, target: FloatArray,
+    to: IntArray, onto: FloatArray, out: FloatArray, m: int, limit: float, tail: FloatArray,
 ) -> None:
-    """m places in [-1, 1], the values there and their weights; `sums` is of length m + 10."""
-    m = len(x)
-    chebyshev_sums(z, weights, centre, half, sums)
-    for q in range(m):
-        x[q] = np.cos(np.pi * (q + 0.5) / m)
-        nodes[q] = centre + half * x[q]
-        share[q] = 0.0
-    _scale(sums, m)
-    add_series(x, 0.0, 1.0, sums, m, share)
+    """The series of m terms that `share` is over one set of places, summed at another and added to `out`, row by row.
 
-
-def series_of(moved: FloatArray, centre: float, half: float, x: FloatArray, c: FloatArray) -> None:
-    """Chebyshev coefficients 0..m-1 of the displacement, and zeros; `moved` becomes that displacement."""
-    m = len(x)
-    for q in range(m):
-        moved[q] -= centre + half * x[q]
-    chebyshev_sums(x, moved, 0.0, 1.0, c)
-    _scale(c, m)
-
-
-def _scale(c: FloatArray, m: int) -> None:
-    """Sums over m nodes, or of their weights, to coefficients."""
-    for j in range(len(c)):
-        c[j] *= 0.0 if j >= m else (1 if j == 0 else 2) / m
+    From a sample with its weights to nodes: the weights of these. From nodes with their displacements to the sample:
+    the displacement of that. For each i named, row at[i] of the source lies between -1 and 1 in units of span[1, i]
+    about span[0, i], and row to[i] of the target, and of `out`, in those of `onto`; a source, share or target of one
+    row is that of all. The largest of the last coefficients is left in `tail`; beyond the limit, nothing is added.
+    """
+    c = np.empty(m + 2 + EIGHT)
+    for i in which:
+        v, weights = source[at[i] if len(source) > 1 else 0], share[i if len(share) > 1 else 0]
+        chebyshev_sums(v, weights, span[0, i], span[1, i], c)
+        for j in range(len(c)):
+            c[j] *= 0.0 if j >= m else (1 if j == 0 else 2) / m
+        tail[i] = tail_of(c, m)
+        if tail[i] <= limit:
+            place = target[to[i] if len(target) > 1 else 0]
+            add_series(place, onto[0, i], onto[1, i], c, series_length(c, m), out[to[i]])
 
 
 def tail_of(c: FloatArray, m: int) -> float:

@@ -32,24 +32,25 @@ from numpy.typing import ArrayLike, NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.batch import FloatArray, IntArray
-from symdecouple.numeric.moment_basis import Weights, free_direction, hankel_norms, power_means
-from symdecouple.numeric.moment_collapse import atoms, summit
+from symdecouple.numeric.moment_basis import Weights, free_direction, power_means
+from symdecouple.numeric.moment_beforehand import comes_to, refused_at_once, too_high
+from symdecouple.numeric.moment_collapse import atoms
 from symdecouple.numeric.moment_course import Course, correct, residuals, taken
-from symdecouple.numeric.ranges import orthokurtosis_range
-from symdecouple.numeric.runge_kutta import End, Path, Step, integrate
+from symdecouple.numeric.moment_stages import LONGEST, Recorder, some_rows
+from symdecouple.numeric.runge_kutta import End, Path, integrate
 
-__all__ = ["GROWN", "MOST_GROWTH", "RESIDUAL", "RTOL", "SHARP", "Followed", "follow", "pulled_apart"]
+__all__ = [
+    "GROWN", "MOST_GROWTH", "RESIDUAL", "RTOL", "SHARP", "Followed", "follow", "pulled_apart", "refused_beforehand",
+]
 
 RTOL = 1e-11  # local error of a step in standard deviations: 1e-9 in moments to order 6, with a digit to spare
 RESIDUAL = 2e-14  # of a moment, relative to Mean|z|^j: what counts as there
 _SETTLED = 5e-15  # no further correction
 _CORRECTIONS = 4
-_FEW = 1e-7  # D_(k-1)/h_(2k-2) below which distinct values are counted
 MOST_GROWTH = 2.0**24  # leaves about half of the digits
 GROWN = 1e-9  # error of a path, grown, beyond which it is followed again
 SHARP = 1e-14  # with this tolerance
 _CROWDED = 2.0**-5  # D_(k-1)/h_(2k-2) below which a row may be near its last point
-_HEAVY = 0.5  # share of the least and the largest value, times the fourth moment that is wanted: below, it can be had
 _FIRST = 0.1  # the first step moves a row by this many standard deviations
 
 
@@ -133,14 +134,12 @@ def follow(
     >>> print(follow(np.array([[-3.0, -2, -1, 1, 2, 3]]) * (3 / 14) ** 0.5, 4, 3.0).refusals[0].reason)
     moment not attainable
     """
-    if k < 3:
-        raise InvalidInput(f"k={k} was given, at least 3 is expected; shift and scale impose moments 1 and 2")
-    rows = np.ascontiguousarray(rows, dtype=np.float64)
+    rows = _checked(rows, k)
     with np.errstate(all="ignore"):
         course = Course.of(rows, k, np.broadcast_to(np.asarray(targets, dtype=np.float64), len(rows)), held, weights)
         at_start = residuals(course.start, course.goal, weights)
-        refusals = _refused_at_once(course, at_start)
-        summits = _too_high(course, at_start, refusals)
+        refusals = refused_at_once(course, at_start <= RESIDUAL)
+        summits = too_high(course, at_start <= RESIDUAL, refusals)
         refused = np.zeros(len(rows), dtype=np.bool_)
         refused[[*refusals, *summits]] = True
         moving = np.flatnonzero(~refused & ~(at_start <= RESIDUAL))
@@ -163,70 +162,41 @@ def follow(
     return Followed(values, residual, attained, growth, dict(sorted(refusals.items())), course, path)
 
 
-# --- before ---
+def refused_beforehand(
+    rows: FloatArray, k: int, targets: ArrayLike, *, held: ArrayLike | None = None
+) -> dict[int, Outcome]:
+    """What `follow` refuses without a step: too few distinct values, no moment beside those held, too many ties.
+
+    Parameters
+    ----------
+    rows, k, targets, held
+        As in `follow`.
+
+    Returns
+    -------
+    dict
+        `Outcome` by row. It rests on counts of ties and on what any sample can reach, not on the path.
+
+    Examples
+    --------
+    >>> z = np.array([[-1.5, -1.5, -0.3, 0, 0, 0.3, 1.5, 1.5], [0, 0, 0, 0, 1, 1, 1, 2]])
+    >>> {row: outcome.reason for row, outcome in refused_beforehand(z, 4, 9.0).items()}
+    {0: 'moment not attainable', 1: 'too few distinct values'}
+    """
+    rows = _checked(rows, k)
+    with np.errstate(all="ignore"):
+        course = Course.of(rows, k, np.broadcast_to(np.asarray(targets, dtype=np.float64), len(rows)), held, None)
+        there = residuals(course.start, course.goal) <= RESIDUAL
+        refused = refused_at_once(course, there)
+        tops = too_high(course, there, refused)
+        more = {i: comes_to(course, i, float(np.mean(top**k))) for i, top in tops.items()}
+    return dict(sorted({**refused, **more}.items()))
 
 
-def _refused_at_once(course: Course, residual: FloatArray) -> dict[int, Outcome]:
-    """Rows whose target is out of reach whatever the path."""
-    k, n_samples = course.k, course.start.shape[1]
-    refused: dict[int, Outcome] = {}
-    _, norm = free_direction(course.start, k, course.weights)
-    highest = power_means(course.start, 2 * k - 2, course.weights)[-1]
-    for i in np.flatnonzero(~(norm > _FEW * highest)):
-        counted = course.start[i] if course.weights is None else course.start[i][course.weights[i] > 0]
-        count = len(np.unique(counted))
-        if not np.isfinite(course.goal[:, i]).all() or not np.isfinite(highest[i]):
-            refused[int(i)] = Outcome(False, "beyond float64", "moments of this sample overflow; rescale it")
-        elif count < k and not residual[i] <= RESIDUAL:
-            refused[int(i)] = _too_few(k, count, float(course.first[i]), float(course.goal[k, i]))
-    if k % 2 == 0:
-        spare = hankel_norms(course.goal)[-1]
-        for i in np.flatnonzero(~(spare > 0)):
-            least = course.goal[k, i] - spare[i]
-            refused.setdefault(int(i), _unattainable(course, i, f"whatever the sample, it exceeds {least:.6g}"))
-    if k == 4 and course.weights is None:
-        least, most = orthokurtosis_range(n_samples)
-        wanted = course.goal[4]
-        outside = (course.goal[3] == 0) & ~((least < wanted) & (wanted < most))
-        for i in np.flatnonzero(outside & ~(residual <= RESIDUAL)):
-            here = f"without skewness it stays inside ({least:.6g}, {most:.6g}) for {n_samples} samples"
-            more = f", more than {2 * wanted[i]:.6g} are needed" if wanted[i] >= most else ""
-            refused.setdefault(int(i), _unattainable(course, i, here + more))
-    return refused
-
-
-def _too_high(course: Course, residual: FloatArray, refused: dict[int, Outcome]) -> dict[int, FloatArray]:
-    """The highest samples of rows whose fourth moment cannot rise so far, because many entries are equal at an end."""
-    if course.k != 4:
-        return {}
-    found = {}
-    share = 1 / course.start.shape[1] if course.weights is None else course.weights
-    ends = [(course.start == end(course.start, axis=1, keepdims=True)) * share for end in (np.min, np.max)]
-    heavy = (ends[0] + ends[1]).sum(axis=1) * course.goal[4] > _HEAVY
-    for i in np.flatnonzero(heavy & (course.distance > 0) & ~(residual <= RESIDUAL)):
-        if int(i) not in refused:
-            top = summit(course.start[i], None if course.weights is None else course.weights[i], course.goal[:, i])
-            if top is not None:
-                found[int(i)] = top
-    return found
-
-
-def _too_few(k: int, count: int, value: float, target: float) -> Outcome:
-    return Outcome(
-        False,
-        "two-valued" if count == 2 else "too few distinct values",
-        f"{count} distinct values are a critical point of moment {k}: it stays at {value:.6g} where {target:.6g} was "
-        f"asked for (standardized); at least {k} distinct values are needed, break ties if noise is acceptable",
-    )
-
-
-def _unattainable(course: Course, i: int | np.intp, why: str) -> Outcome:
-    return Outcome(
-        False,
-        "moment not attainable",
-        f"moment {course.k} is {course.first[i]:.6g}, {course.goal[course.k, i]:.6g} was asked for (standardized): "
-        + why,
-    )
+def _checked(rows: FloatArray, k: int) -> FloatArray:
+    if k < 3:
+        raise InvalidInput(f"k={k} was given, at least 3 is expected; shift and scale impose moments 1 and 2")
+    return np.ascontiguousarray(rows, dtype=np.float64)
 
 
 # --- the path ---
@@ -237,8 +207,11 @@ def _integrate(course: Course, moving: IntArray, rtol: float, store: bool) -> tu
     z = course.start[moving]
     stretch, spare = course.stretch(z, moving)
     log_growth, passed, limits = np.zeros_like(z), np.zeros(len(moving)), dict[int, FloatArray]()
+    recorder = Recorder() if store and z.shape[1] <= LONGEST else None
 
     def slope(z: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
+        if recorder is not None:
+            recorder.asked(z, s, which)
         return course.slope(z, s, moving[which])
 
     def after_step(z: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
@@ -247,6 +220,8 @@ def _integrate(course: Course, moving: IntArray, rtol: float, store: bool) -> tu
         more = (stretch[which] + now) * ((s - passed[which]) / 2)[:, None]
         log_growth[which] = np.maximum(log_growth[which] + more, 0)  # what is made on the way grows from there on
         passed[which], stretch[which] = s, now
+        if recorder is not None:
+            recorder.accepted(corrected, which)
         return corrected
 
     def is_over(z: FloatArray, s: FloatArray, which: IntArray) -> NDArray[np.bool_]:
@@ -268,10 +243,12 @@ def _integrate(course: Course, moving: IntArray, rtol: float, store: bool) -> tu
         first_step=first,
         after_step=after_step,
         is_over=is_over,
+        foresee=True,
         store=store,
     )
     for i, end in limits.items():
         found.values[i] = end
+    tape = found.tape if recorder is None else recorder.staged(found.tape)
     n_rows = len(course.start)
     path = Path(
         course.start.copy(),
@@ -279,7 +256,7 @@ def _integrate(course: Course, moving: IntArray, rtol: float, store: bool) -> tu
         np.full(n_rows, End.REACHED, dtype=np.int8),
         np.zeros(n_rows, dtype=np.intp),
         np.zeros(n_rows, dtype=np.intp),
-        tuple(Step(moving[step.which], step.begin, step.size, step.values) for step in found.tape),
+        tuple(some_rows(step, slice(None), moving[step.which]) for step in tape),
     )
     for name in ("values", "reached", "ending", "steps", "failed"):
         getattr(path, name)[moving] = getattr(found, name)
@@ -318,10 +295,7 @@ def _sharpened(
     for name in ("values", "reached", "ending", "steps", "failed"):
         getattr(path, name)[again] = getattr(second, name)[again]
     growth[again] = second_growth[again]
-    tape = []
-    for step in path.tape:
-        kept = ~np.isin(step.which, again)
-        tape.append(Step(step.which[kept], step.begin[kept], step.size[kept], step.values[kept]))
+    tape = [some_rows(step, ~np.isin(step.which, again)) for step in path.tape]
     return replace(path, tape=(*tape, *second.tape)), growth
 
 
@@ -343,12 +317,7 @@ def _why(course: Course, path: Path, i: int) -> Outcome:
     norm = float(free_direction(z, k, weights)[1][0] / power_means(z, 2 * k - 2, weights)[-1, 0])
     is_stuck = path.ending[i] == End.STALLED and path.reached[i] > 0
     if norm < 1e-6 and (is_stuck or path.ending[i] == End.OVER):
-        return _unattainable(
-            course,
-            i,
-            f"on the path it comes to {value:.10g} and no farther, where the samples fall together to {k - 1} distinct "
-            "values; ask for a value before it, take more samples, or break ties if noise is acceptable",
-        )
+        return comes_to(course, i, value)
     return Outcome(
         False,
         "not converged",

@@ -31,7 +31,7 @@ from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.coordinate_rows import compiled_features
 from symdecouple.numeric.feature_rows import Features
 from symdecouple.numeric.frame import Frame
-from symdecouple.numeric.projection import last_direction, least_move
+from symdecouple.numeric.projection import direction_at, last_direction, move_at
 from symdecouple.numeric.runge_kutta import End, Step, integrate
 from symdecouple.numeric.threads import each
 
@@ -41,8 +41,11 @@ EPS = float(np.finfo(np.float64).eps)
 Corrections: TypeAlias = list[tuple[IntArray, FloatArray]]  # places, and the values before
 
 _CHUNK = 2**14  # numbers that move together, as in runge_kutta
+_TOGETHER = 2**16  # numbers of gradients that do: rows with many of them have nothing to share
+_LONG = 2**12  # numbers of the gradients of a row, from where on a slope takes longer than to foresee a failed step
 _LEG = float(np.log(64))  # the longest leg; the whole range of float64 has some 350
 _MOST_CORRECTIONS = 10  # each doubles the digits; the last ones find that nothing improves
+_ROUNDING = EPS / 8  # of a value and its change by a standard deviation: nearer to it no correction is tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +69,14 @@ class Level:
 
     def slope(self, y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
         """Return dy/ds, NaN where the projected gradient vanishes."""
-        return self.speed(*last_direction(self.features.gradients(y, self.k)), which)
+        return self.speed(*direction_at(self.features, y, self.k), which)
 
     def speed(self, direction: FloatArray, size: FloatArray, sound: NDArray[np.bool_], which: IntArray) -> FloatArray:
         """Return dy/ds along a direction, at which f_k grows by `size`."""
+        if len(which) == 1:  # numbers are faster than arrays of one
+            i = which[0]
+            pace = (self.targets[i] - self.begin[i, -1]) / size[0] if sound[0] else np.nan
+            return pace * direction
         distance = (self.targets - self.begin[:, -1])[which]
         return np.asarray(np.where(sound, distance / size, np.nan)[:, None] * direction)
 
@@ -79,13 +86,15 @@ class Level:
         values[:, -1] = np.where(s == 1, target, values[:, -1] + s * (target - values[:, -1]))
         return values
 
+    def goals(self) -> FloatArray:
+        """Return the values of the first k features at the end, (R, k)."""
+        values = self.begin.copy()
+        values[:, -1] = self.targets
+        return values
+
     def corrected(self, y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
         """Return y after one Gauss-Newton step to the wanted values."""
-        return self.moved(y, self.features.gradients(y, self.k), s, which)
-
-    def moved(self, y: FloatArray, gradients: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
-        """Return the same with the gradients at y."""
-        return y + least_move(gradients, self.wanted(s, which) - self.features.values(y)[:, : self.k])
+        return y + move_at(self.features, y, self.wanted(s, which))[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +195,7 @@ class NarrowPath:
         given, wanted, kept = self._checked(rows, k, targets, held)
         reached, residual = np.full((2, len(given)), np.nan)
         out = Imposed(k, np.full_like(given, np.nan), reached, residual, {}, np.zeros(len(given), dtype=np.intp))
-        size = max(1, min(_CHUNK // given.shape[1], -(-len(given) // self.threads)))
+        size = max(1, min(_CHUNK // given.shape[1], _TOGETHER // (k * given.shape[1]), -(-len(given) // self.threads)))
 
         def follow(at: IntArray) -> list[Part]:
             with np.errstate(all="ignore"):  # what is not finite is refused
@@ -235,10 +244,11 @@ class NarrowPath:
                                                 np.where(finite[:, None, None], gradients, 0))
         critical = finite & ~there & ~sound
         sizes = _sizes(gradients)
-        units = np.abs(level.wanted(np.ones(len(start)), np.arange(len(start)))) + sizes * _spread(start)[:, None]
-        out.residual[places] = _gap(level, level.begin, units, slice(None))
+        spread, goals = _spread(start), level.goals()
+        out.residual[places] = _gap(goals, level.begin, np.abs(goals) + sizes * spread[:, None])
+        out.reached[places] = begin
         ends, ending = start.copy(), np.where(finite & ~there & ~critical, int(End.REACHED), int(End.STALLED))
-        stops, legs = _stops(begin, targets, sizes[:, -1] * _spread(start))
+        stops, legs = _stops(begin, targets, sizes[:, -1] * spread)
         parts = [Part(places, level, (), [], np.flatnonzero(there))]
         for leg, stop in enumerate(stops):
             going = np.flatnonzero((ending == End.REACHED) & (legs > leg))
@@ -247,8 +257,7 @@ class NarrowPath:
             part = Part(places, replace(level, targets=stop) if leg == 0 else
                         Level.of(self.features, out.k, level.held, ends.copy(), stop), (), [], going[:0])
             slopes = part.level.speed(direction[going], size[going], sound[going], going) if leg == 0 else None
-            parts.append(self._leg(part, going, slopes, units, ends, ending, out, store))
-        out.reached[places] = np.where(there, begin, self.features.values(ends)[:, out.k - 1])
+            parts.append(self._leg(part, going, slopes, sizes, ends, ending, out, store))
         fine = there | (ending == End.REACHED)
         out.values[places[fine]] = ends[fine]
         for i in np.flatnonzero(~fine):
@@ -257,45 +266,55 @@ class NarrowPath:
             out.refusals[int(places[i])] = self._outcome(reason, level, int(i), out.reached[places[i]], ends[i])
         return parts
 
-    def _leg(self, part: Part, going: IntArray, slopes: FloatArray | None, units: FloatArray, ends: FloatArray,
+    def _leg(self, part: Part, going: IntArray, slopes: FloatArray | None, sizes: FloatArray, ends: FloatArray,
              ending: NDArray[Any], out: Imposed, store: bool) -> Part:
-        """Bring the rows `going` to their next stops."""
-        level = part.level
+        """Bring the rows `going` to their next stops; `sizes` are those of the last gradients of each row."""
+        level, is_all = part.level, len(going) == len(ends)
 
         def corrected(y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
-            gradients, at = self.features.gradients(y, level.k), going[which]
-            units[at] = np.abs(level.wanted(np.ones(len(y)), at)) + _sizes(gradients) * _spread(y)[:, None]
-            return level.moved(y, gradients, s, at)
+            at = which if is_all else going[which]
+            move, sizes[at] = move_at(self.features, y, level.wanted(s, at))
+            return y + move
 
+        start = ends if is_all else ends[going]
         path = integrate(
-            lambda y, s, which: level.slope(y, s, going[which]), ends[going], rtol=self.rtol,
-            scale=np.maximum(_spread(ends[going]), 64 * EPS / self.rtol * np.abs(ends[going]).max(axis=1, initial=0)),
-            first_slopes=slopes, after_step=corrected, max_steps=self.max_steps, store=store,
+            lambda y, s, which: level.slope(y, s, which if is_all else going[which]), start, rtol=self.rtol,
+            scale=np.maximum(_spread(start), 64 * EPS / self.rtol * np.abs(start).max(axis=1, initial=0)),
+            first_slopes=slopes, after_step=corrected, max_steps=self.max_steps,
+            foresee=level.k * start.shape[1] >= _LONG, store=store,
         )
         ends[going], ending[going] = path.values, path.ending
-        corrections, gap = self._finish(level, ends, units, going[path.ending == End.REACHED])
-        ending[going[(path.ending == End.REACHED) & ~(gap[going] <= EPS**0.5)]] = End.EXHAUSTED
-        out.residual[part.rows[going]] = gap[going]
+        corrections, gap, values = self._finish(level, ends, sizes, going, path.ending == End.REACHED)
+        ending[going[(path.ending == End.REACHED) & ~(gap <= EPS**0.5)]] = End.EXHAUSTED
+        out.residual[part.rows[going]], out.reached[part.rows[going]] = gap, values[:, -1]
         out.steps[part.rows[going]] += path.steps + path.failed
         tape = tuple(replace(step, which=going[step.which]) for step in path.tape)
         return replace(part, tape=tape, corrections=corrections)
 
-    def _finish(self, level: Level, ends: FloatArray, units: FloatArray, left: IntArray
-                ) -> tuple[Corrections, FloatArray]:
-        """Correct the rows `left` of `ends` as long as that helps; return what was corrected, and all residuals."""
+    def _finish(self, level: Level, ends: FloatArray, sizes: FloatArray, going: IntArray, reached: NDArray[np.bool_]
+                ) -> tuple[Corrections, FloatArray, FloatArray]:
+        """Correct the rows of `ends` that are there as long as that helps.
+
+        Return what was corrected, and the residuals and the values of the rows `going`.
+        """
         made = []
-        gap = _gap(level, self.features.values(ends), units, slice(None))
+        there, goals = ends[going], level.goals()[going]
+        values = self.features.values(there)[:, : level.k]
+        units = np.abs(goals) + sizes[going] * _spread(there)[:, None]
+        gap, left = _gap(goals, values, units), np.flatnonzero(reached)
         for _ in range(_MOST_CORRECTIONS):
-            left = left[gap[left] > 0]
+            left = left[gap[left] > _ROUNDING]
             if not len(left):
                 break
-            trial = level.corrected(ends[left], np.ones(len(left)), left)
-            new = _gap(level, self.features.values(trial), units, left)
-            helps = new < gap[left]
-            left = left[helps]
-            made.append((left, ends[left]))
-            ends[left], gap[left] = trial[helps], new[helps]
-        return made, gap
+            trial = level.corrected(ends[going[left]], np.ones(len(left)), going[left])
+            found = self.features.values(trial)[:, : level.k]
+            new = _gap(goals[left], found, units[left])
+            helps, goes_on = new < gap[left], new < gap[left] / 8  # less is the luck of rounding
+            better = left[helps]
+            made.append((going[better], ends[going[better]]))
+            ends[going[better]], gap[better], values[better] = trial[helps], new[helps], found[helps]
+            left = left[goes_on]
+        return made, gap, values
 
     def _outcome(self, reason: str, level: Level, i: int, reached: float, end: FloatArray) -> Outcome:
         name, target, begin = self.features.names[level.k - 1], level.targets[i], level.begin[i]
@@ -322,16 +341,16 @@ def _sizes(gradients: FloatArray) -> FloatArray:
     return np.asarray(np.sqrt(np.vecdot(gradients, gradients) / gradients.shape[-1]))
 
 
-def _gap(level: Level, values: FloatArray, units: FloatArray, which: Any) -> FloatArray:
-    """Return the largest distance of the first features of some rows from where they should be, in units of theirs."""
-    at = np.arange(len(level.targets))[which]
-    gap = np.abs(level.wanted(np.ones(len(at)), at) - values[:, : level.k])
-    return np.asarray(np.where(gap > 0, gap / units[at], gap).max(axis=1))
+def _gap(goals: FloatArray, values: FloatArray, units: FloatArray) -> FloatArray:
+    """Return the largest distance of the first features (R, k) from where they should be, in units of theirs."""
+    gap = np.abs(goals - values)
+    return np.asarray(np.where(gap > 0, gap / units, gap).max(axis=1))
 
 
 def _spread(rows: FloatArray) -> FloatArray:
     """Return the standard deviations, or the sizes of constant rows."""
-    deviation, largest = rows.std(axis=1), np.abs(rows).max(axis=1, initial=0)
+    centred, n = rows - (rows.sum(axis=1) / rows.shape[1])[:, None], rows.shape[1]
+    deviation, largest = np.sqrt(np.vecdot(centred, centred) / n), np.abs(rows).max(axis=1, initial=0)
     spread: FloatArray = np.where(deviation > EPS * largest, deviation, largest)
     return spread
 

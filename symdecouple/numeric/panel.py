@@ -42,7 +42,8 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 Axis: TypeAlias = int | tuple[int, ...] | None
 
 COMPUTED = Outcome(ok=True)
-NAN_INPUT = Outcome(False, "nan in the input", "nan_policy='propagate' hands it on; nan_policy='omit' drops it")
+NAN_INPUT = Outcome(False, "nan in the input", "a missing value is handed on; leave it out beforehand, or by "
+                    "nan_policy='omit' where that is an argument")
 INFINITE = Outcome(False, "infinite value", "moments of infinite values do not exist; mask them or replace by nan")
 EMPTY = Outcome(False, "no samples", "0 values left, at least 2 distinct ones are needed; check axis and masks")
 SINGLE = Outcome(False, "one sample", "1 value left, at least 2 distinct ones are needed; check axis and masks")

@@ -4,10 +4,12 @@ m_k = Mean((x - m)^k) is taken as power sums of v = x - c for a pivot c near the
 binomial identity. Three rules keep the digits:
 
 * subtract a sample value before anything else (x - min x is rounded relative to itself, so an offset costs nothing);
+  with weights their median, or a small share of weight far below all others would blur these;
 * scale by a power of two, which rounds nothing, so that units of 1e-150 and 1e150 give the same bits;
 * sum at most 8192 products at a time: short sums round less, and the temporaries stay in the cache.
 
-No sum runs across two rows, so neighbours and batch size cannot show in the last bit. Weights multiply the products.
+No sum runs across two rows, so neighbours and batch size cannot show in the last bit. Weights multiply the products;
+mean and median are at most one standard deviation apart, so values near the median are resolved as finely as they count.
 
 Symbols: `standardized[k]` is a_k, `deviation` is sqrt(m_2), `mean` is m in the units of the mapped block.
 """
@@ -30,18 +32,20 @@ __all__ = [
     "Moments",
     "blocks",
     "kurtosis_rows",
+    "near_sample",
     "place_and_scale",
     "range_exponent",
     "skewness_rows",
     "standardize",
     "standardized_moments",
     "to_unit_range",
+    "weighted_medians",
 ]
 
 BLOCK = 8192  # elements summed at a time; also below the size where BLAS splits a dot product over threads
 _PIVOT_SAMPLES = 32  # their mean stands for the mean of a long row, whose first pass then is its only one
 _NEAR = 0.5  # a pivot within half a standard deviation costs the binomial shift less than one digit
-_HUGE = 2.0**1000  # beyond, low and high are brought down before they are subtracted
+HUGE = 2.0**1000  # beyond, low and high are brought down before they are subtracted
 
 ZERO_VARIANCE = Outcome(False, "zero variance", "all values are equal; shape needs at least two distinct values")
 
@@ -83,7 +87,7 @@ def place_and_scale(panel: Panel) -> tuple[FloatArray, FloatArray, FloatArray]:
     A variance beyond float64 is infinite, one below it 0.
     """
     varying = np.flatnonzero(panel.low < panel.high)
-    mean, variance = panel.low.copy(), np.zeros(len(panel.low))
+    mean, variance = near_sample(panel), np.zeros(len(panel.low))
     skewness = np.full(len(panel.low), np.nan)
     if len(varying):
         exponent = range_exponent(panel)[varying]
@@ -97,20 +101,37 @@ def place_and_scale(panel: Panel) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 def range_exponent(panel: Panel) -> NDArray[np.intc]:
     """e with 2^(e-1) <= max - min < 2^e, also where max - min itself overflows."""
-    huge = np.maximum(np.abs(panel.low), np.abs(panel.high)) >= _HUGE
+    huge = np.maximum(np.abs(panel.low), np.abs(panel.high)) >= HUGE
     down = np.where(huge, 2.0**-4, 1.0)
     exponent: NDArray[np.intc] = np.frexp(panel.high * down - panel.low * down)[1] + np.where(huge, 4, 0)
     return exponent.astype(np.intc)
 
 
+def near_sample(panel: Panel) -> FloatArray:
+    """The value of each row that is subtracted first: the minimum, or the median of the weights."""
+    return panel.low.copy() if panel.weights is None else weighted_medians(panel.values, panel.weights)
+
+
+def weighted_medians(values: NDArray[np.floating[Any]], weights: FloatArray) -> FloatArray:
+    """The first value of each row up to which more than half of the weight lies."""
+    medians = np.empty(len(values))
+    for part in blocks(len(values), values.shape[1]):
+        order = values[part].argsort(axis=1)
+        reached = np.take_along_axis(weights[part], order, axis=1).cumsum(axis=1)
+        middle = (2 * reached > reached[:, -1:]).argmax(axis=1)
+        place = np.take_along_axis(order, middle[:, None], axis=1)
+        medians[part] = np.take_along_axis(values[part], place, axis=1)[:, 0]
+    return medians
+
+
 def to_unit_range(panel: Panel) -> BlockMap:
-    """x -> (x - min)/2^e, in [0, 1); the scale goes first, or x - min could overflow."""
+    """x -> (x - c)/2^e, c from `near_sample`, in (-1, 1); the scale goes first, or x - c could overflow."""
     scale = np.ldexp(1.0, np.minimum(-range_exponent(panel), 1023))
-    low = panel.low * scale
+    near = near_sample(panel) * scale
 
     def apply(block: FloatArray, which: IntArray) -> None:
         block *= scale[which, None]
-        block -= low[which, None]
+        block -= near[which, None]
 
     return apply
 
@@ -193,12 +214,17 @@ def _long_row(
     sums: FloatArray,
     weights: FloatArray | None,
 ) -> float:
-    """A row of several blocks about a guessed pivot; once more about its mean where the guess was poor."""
+    """A row of several blocks about a guessed pivot; once more about its mean where the guess was poor.
+
+    With weights the guess is 0, where their median lies.
+    """
     row = rows[which[0]]
     heavy = None if weights is None else weights[which[0]]
-    strided = row[:: len(row) // _PIVOT_SAMPLES].astype(np.float64)[None]
-    to_values(strided, which)
-    pivot = float(strided.mean())
+    pivot = 0.0
+    if heavy is None:
+        strided = row[:: len(row) // _PIVOT_SAMPLES].astype(np.float64)[None]
+        to_values(strided, which)
+        pivot = float(strided.mean())
     for _ in range(2):
         _sum_over_blocks(row, which, pivot, to_values, scratch, sums, heavy)
         total = len(row) if heavy is None else sums[0, 0]

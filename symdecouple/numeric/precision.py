@@ -22,10 +22,10 @@ from symdecouple.numeric.compiled import Array, as_multiprecision
 from symdecouple.numeric.coordinate_rows import compiled_features
 from symdecouple.numeric.extrapolation import SHRINK, NoSlope, digits_lost, extrapolated, rules_for
 from symdecouple.numeric.feature_rows import Features
+from symdecouple.numeric.precision_scout import steps_allowed
 
 __all__ = ["PreciseImposed", "Span", "Track", "finite", "follow_mp", "size", "spread", "working_digits"]
 
-_MAX_STEPS = 2000
 _MOST_CORRECTIONS = 12
 
 
@@ -198,11 +198,12 @@ class _Path:
             return self._refused(self.start, "critical point", f"feature {self.k} does not move from here at fixed "
                                  "values of the features before it; perturb the sample", 0, 0)
         y, s, error, steps = self.start, mpmath.mpf(0), mpmath.mpf(0), 0
+        allowed = steps_allowed(self.features, self.start, self.k, self.target)
         points = [(s, y)]
         h = min(mpmath.mpf(1), spread(y) / 2 / size(self.slope(y)))
         while s < 1:
             h = 1 - s if s + h * 1.05 >= 1 else h
-            if steps == _MAX_STEPS or h < self.smallest:
+            if steps == allowed or h < self.smallest:
                 reason = "not attainable" if h < self.smallest else "no convergence"
                 return self._refused(y, reason, "", error, steps)
             steps += 1

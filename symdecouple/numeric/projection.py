@@ -1,4 +1,7 @@
-"""Projections of the gradients of many samples, by Gram-Schmidt or by inner products, whichever is cheaper and sure."""
+"""Projections of the gradients of many samples, by Gram-Schmidt or by inner products, whichever is cheaper and sure.
+
+Features may do both at once, gradients and their projection, where that is cheaper still: `BankRows` does.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,42 @@ from numpy.typing import NDArray
 
 from symdecouple.numeric import gram
 from symdecouple.numeric.batch import FloatArray
-from symdecouple.numeric.frame import Frame
+from symdecouple.numeric.feature_rows import Features
+from symdecouple.numeric.frame import Frame, last_of
 
-__all__ = ["last_direction", "least_move"]
+__all__ = ["direction_at", "last_direction", "least_move", "move_at"]
 
 _FROM_SAMPLES = 256  # a row by itself costs some calls
+
+
+def direction_at(features: Features, rows: FloatArray, count: int
+                 ) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+    """Return `last_direction` of the first `count` gradients at rows (R, N)."""
+    found = features.last_direction(rows, count) if hasattr(features, "last_direction") else None
+    if found is None:
+        return last_direction(features.gradients(rows, count))
+    direction, size, sound = found
+    if len(left := np.flatnonzero(~sound)):
+        direction[left], size[left], sound[left] = last_of(features.gradients(rows[left], count))
+    return direction, size, sound
+
+
+def move_at(features: Features, rows: FloatArray, wanted: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the shortest moves of rows (R, N) that bring the first features to wanted values (R, k), to first order.
+
+    The second answer is the root mean squares of their gradients, (R, k).
+    """
+    found = features.least_move(rows, wanted) if hasattr(features, "least_move") else None
+    left = np.arange(len(rows)) if found is None else np.flatnonzero(~found[2])
+    moves, sizes = np.empty_like(rows), np.empty_like(wanted)
+    if found is not None:
+        moves, sizes, _ = found
+    if len(left):
+        some, count = rows if len(left) == len(rows) else rows[left], wanted.shape[1]
+        gradients = features.gradients(some, count)
+        sizes[left] = np.sqrt(np.vecdot(gradients, gradients) / gradients.shape[-1])
+        moves[left] = least_move(gradients, wanted[left] - features.values(some)[:, :count])
+    return moves, sizes
 
 
 def last_direction(gradients: FloatArray) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
@@ -26,12 +60,10 @@ def last_direction(gradients: FloatArray) -> tuple[FloatArray, FloatArray, NDArr
     ([[0.0, 4.0, 0.0], [0.0, 0.0, 0.0]], [True, False])
     """
     if not _is_by_products(gradients):
-        frame = Frame.of(gradients)
-        return frame.basis[-1], frame.triangle[:, -1, -1], frame.sound[:, -1]
+        return last_of(gradients)
     direction, size, sound = gram.last_direction(gradients)
     if len(left := np.flatnonzero(~sound)):
-        frame = Frame.of(gradients[left])
-        direction[left], size[left], sound[left] = frame.basis[-1], frame.triangle[:, -1, -1], frame.sound[:, -1]
+        direction[left], size[left], sound[left] = last_of(gradients[left])
     return direction, size, sound
 
 

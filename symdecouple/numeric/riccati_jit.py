@@ -16,14 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from symdecouple.numeric import moebius_jit
 from symdecouple.numeric.batch import FloatArray, IntArray, Panel
 from symdecouple.numeric.jit import Kernels
-from symdecouple.numeric.moebius import SAME, STRAIGHT, STRIDED, unit_and_lift
-from symdecouple.numeric.moebius_jit import CHUNK, LOOPS, count_rows, row_moments, search_row, share_rows
+from symdecouple.numeric.moebius import SAME, STRAIGHT, unit_and_lift
+from symdecouple.numeric.moebius_jit import count_rows, share_rows
+from symdecouple.numeric.moebius_loops import CHUNK, LOOPS, SHORT, row_moments, search_row, standardized
 from symdecouple.numeric.power_sums import range_exponent
 from symdecouple.numeric.riccati import Imposed, impose_skewness
 from symdecouple.numeric.riccati_flow import ASTRAY, LINEAR, LOOK, LOST
-from symdecouple.numeric.skew_series import ORDER, solve_series
+from symdecouple.numeric.skew_series import ORDER, first_pole, solve_series
 
 __all__ = [
     "KERNELS",
@@ -37,10 +39,7 @@ __all__ = [
 
 KERNELS = Kernels(
     __name__,
-    tuple(
-        f"symdecouple.numeric.{name}"
-        for name in ("jit", "power_sums", "skew_series", "moebius", "moebius_jit", "riccati_flow", "riccati_jit")
-    ),
+    (*moebius_jit.KERNELS.sources, "symdecouple.numeric.riccati_flow", __name__),
     seconds=1.2e-7,
 )
 _SUMS = ("_add_two", "_add_four", "_third")  # where sums may be taken in any order
@@ -122,9 +121,9 @@ def impose_rows(
     residual: Any,
 ) -> None:
     """Write values, slopes and residuals of the rows named in `which`; a residual of NaN where NumPy must see to it."""
-    chunk, median, a = np.empty(CHUNK), np.empty(STRIDED), np.empty(ORDER + 1)
+    chunk, a = np.empty(SHORT), np.empty(ORDER + 1)
     for i in which:
-        scale, offset, pole = _root(values[i], unit[i], lift[i], low[i], high[i], target[i], chunk, median, a)
+        scale, offset, pole = _root(values[i], unit[i], lift[i], low[i], high[i], target[i], chunk, a)
         if pole > 0:
             nearer = pole * (unit[i] / abs(scale))  # in ranges of the sample
             residual[i] = _carry(
@@ -174,7 +173,6 @@ def _root(
     high: float,
     target: float,
     chunk: Any,
-    median: Any,
     a: Any,
 ) -> Any:
     """Scale, offset and pole, as `moebius.find_roots`; NaN for the pole of a row that may be there, or is never."""
@@ -182,17 +180,19 @@ def _root(
     mean, deviation = row_moments(row, unit, low * unit, 0.0, chunk, a)
     if abs(a[3] - target) <= SAME * np.sqrt(a[4]):
         return unit, 0.0, np.nan
-    time, _, accepted, is_near = solve_series(a, max(mean, top - mean) / deviation, target)
+    time, _, accepted, is_near = solve_series(standardized(a), max(mean, top - mean) / deviation, target)
     is_turned = time > 0 if accepted else a[3] < target
     pole = deviation / abs(time) - (top - mean if is_turned else mean)
+    if not accepted and not is_near:
+        pole = first_pole(standardized(a), mean, deviation, top, target)
     if accepted:
         scale, pole = unit, min(pole, STRAIGHT)
     else:
-        scale, pole = lift, pole * (lift / unit) if is_near else np.nan
+        scale, pole = lift, pole * (lift / unit)
     offset, top = (-high if is_turned else low) * scale, high * scale - low * scale
     scale = -scale if is_turned else scale
     if not accepted:
-        pole = search_row(row, scale, offset, top, pole, -target if is_turned else target, chunk, median, a)[1]
+        pole = search_row(row, scale, offset, top, pole, -target if is_turned else target, chunk, a)[1]
     return scale, offset, pole
 
 

@@ -7,9 +7,9 @@ meet, in the last bit either, and a row that has arrived or has stalled drops ou
 point, back onto a manifold for example. With ``store=True`` the path can be differentiated exactly: `pull_back` runs
 the same steps backwards on covectors (the discrete adjoint; step sizes count as constants).
 
-The pair is DOP853: twelve slopes a step, a solution of order 8, two estimates of its error of order 5 and 3 that are
-combined. Coefficients: E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, 2nd ed. (1993),
-sec. II.10, in the decimals of their code DOP853; the order conditions are checked in the tests.
+The pair is DOP853, of twelve slopes a step. With ``foresee=True`` the first seven of them tell how large the error is
+going to be, and a step that would fail ends there: with D their third divided difference at four of the nodes, h the
+step and k the largest of these slopes, it is about h k (D/k)^(7/3) times a number that the step before tells.
 
 Not covered: stiff equations, output between steps.
 """
@@ -25,9 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.numeric.batch import FloatArray, IntArray
+from symdecouple.numeric.dop853 import FIFTH, NODES, STAGES, THIRD, WEIGHTS
 
 __all__ = [
-    "AfterStep", "AfterStepPullback", "End", "IsOver", "Path", "Rhs", "RhsPullback", "Step", "integrate", "pull_back",
+    "FIFTH", "NODES", "STAGES", "THIRD", "WEIGHTS", "AfterStep", "AfterStepPullback", "End", "IsOver", "Path", "Rhs",
+    "RhsPullback", "Step", "integrate", "pull_back",
 ]
 
 # Values (r, N), positions s (r,), places of these rows in the batch (r,) -> slopes (r, N).
@@ -39,54 +41,6 @@ RhsPullback: TypeAlias = Callable[[FloatArray, FloatArray, IntArray, FloatArray]
 AfterStepPullback: TypeAlias = RhsPullback
 # The arguments of `Rhs`, after an accepted step -> which rows need not go on (r,).
 IsOver: TypeAlias = Callable[[FloatArray, FloatArray, IntArray], NDArray[np.bool_]]
-
-NODES = np.array([
-    0.0, 0.05260015195876773, 0.0789002279381516, 0.1183503419072274, 0.2816496580927726, 0.3333333333333333, 0.25,
-    0.3076923076923077, 0.6512820512820513, 0.6, 0.8571428571428571, 1.0,
-])
-# One mapping a stage: the weight of each earlier slope. Zeros are left out.
-STAGES: tuple[dict[int, float], ...] = (
-    {},
-    {0: 0.05260015195876773},
-    {0: 0.0197250569845379, 1: 0.0591751709536137},
-    {0: 0.02958758547680685, 2: 0.08876275643042054},
-    {0: 0.2413651341592667, 2: -0.8845494793282861, 3: 0.924834003261792},
-    {0: 0.037037037037037035, 3: 0.17082860872947386, 4: 0.12546768756682242},
-    {0: 0.037109375, 3: 0.17025221101954405, 4: 0.06021653898045596, 5: -0.017578125},
-    {
-        0: 0.03709200011850479, 3: 0.17038392571223998, 4: 0.10726203044637328, 5: -0.015319437748624402,
-        6: 0.008273789163814023,
-    },
-    {
-        0: 0.6241109587160757, 3: -3.3608926294469414, 4: -0.868219346841726, 5: 27.59209969944671,
-        6: 20.154067550477894, 7: -43.48988418106996,
-    },
-    {
-        0: 0.47766253643826434, 3: -2.4881146199716677, 4: -0.590290826836843, 5: 21.230051448181193,
-        6: 15.279233632882423, 7: -33.28821096898486, 8: -0.020331201708508627,
-    },
-    {
-        0: -0.9371424300859873, 3: 5.186372428844064, 4: 1.0914373489967295, 5: -8.149787010746927,
-        6: -18.52006565999696, 7: 22.739487099350505, 8: 2.4936055526796523, 9: -3.0467644718982196,
-    },
-    {
-        0: 2.273310147516538, 3: -10.53449546673725, 4: -2.0008720582248625, 5: -17.9589318631188,
-        6: 27.94888452941996, 7: -2.8589982771350235, 8: -8.87285693353063, 9: 12.360567175794303,
-        10: 0.6433927460157636,
-    },
-)
-WEIGHTS = {
-    0: 0.054293734116568765, 5: 4.450312892752409, 6: 1.8915178993145003, 7: -5.801203960010585,
-    8: 0.3111643669578199, 9: -0.1521609496625161, 10: 0.20136540080403034, 11: 0.04471061572777259,
-}
-FIFTH = {
-    0: 0.01312004499419488, 5: -1.2251564463762044, 6: -0.4957589496572502, 7: 1.6643771824549864,
-    8: -0.35032884874997366, 9: 0.3341791187130175, 10: 0.08192320648511571, 11: -0.022355307863886294,
-}
-THIRD = {
-    0: -0.18980075407240762, 5: 4.450312892752409, 6: 1.8915178993145003, 7: -5.801203960010585,
-    8: -0.4226823213237919, 9: -0.1521609496625161, 10: 0.20136540080403034, 11: 0.02265179219836082,
-}
 
 _ZEROTH = 2  # slopes 0, 1, 2 are kept in the order 2, 1, 0: then those that a sum needs lie side by side
 
@@ -102,6 +56,12 @@ _STAGE_SUMS = [_run(row) for row in STAGES[1:]]
 _STEP_SUM, _FIFTH_SUM, _THIRD_SUM = _run(WEIGHTS), _run(FIFTH), _run(THIRD)
 # For the way back: the weight of slope i in each later stage, and in the step.
 _BACK_SUMS = [np.array([row.get(i, 0.0) for row in (*STAGES[i + 1 :], WEIGHTS)]) for i in range(len(STAGES))]
+
+_PROBED = (0, 3, 6, 5)  # slopes at 0, 0.118, 0.25 and 0.333 of the step
+_PROBED_SUM = _run({i: 1 / np.prod([NODES[i] - NODES[j] for j in _PROBED if j != i]) for i in _PROBED})
+_PROBED_AT = 6  # the last of them
+_PROBED_ERROR, _MOST_PROBED = 1.2e-4, 1e-3  # that number for moments of filter outputs, within a factor of 2.3
+_HOPELESS = 1.5  # errors allowed
 
 _CHUNK = 2**14  # numbers that move together: their slopes stay in the second cache
 _ORDER = 8
@@ -142,7 +102,7 @@ class Path:
     ending : array (R,)
         One `End` a row.
     steps, failed : arrays (R,)
-        Steps accepted and rejected; each cost twelve slopes, eleven after a rejected one.
+        Steps accepted and rejected; each cost twelve slopes, or seven if given up, one less after a rejected one.
     tape : tuple of Step
         What `pull_back` needs; empty unless asked for.
     """
@@ -167,6 +127,7 @@ def integrate(
     is_over: IsOver | None = None,
     smallest: float = 2.0**-40,
     max_steps: int = 400,
+    foresee: bool = False,
     store: bool = False,
 ) -> Path:
     """Follow dy/ds = rhs(y, s) from s = 0 to 1, every row of `start` with steps of its own.
@@ -194,6 +155,8 @@ def integrate(
         A step below this part of the way that is done ends the path of a row as `End.STALLED`.
     max_steps : int
         Accepted and rejected together, a row.
+    foresee : bool
+        Give up a step after seven slopes where they tell that it will fail: for right-hand sides that take long.
     store : bool
         Keep the starting point of every step (R x N numbers a step) for `pull_back`.
 
@@ -220,30 +183,30 @@ def integrate(
         for which in _chunks(*start.shape):
             slope = rhs(start[which], np.zeros(len(which)), which) if first_slopes is None else first_slopes[which]
             h = _first_steps(slope, size[which]) if first_step is None else np.minimum(first_step[which], 1.0)
-            _follow(rhs, path, which, h, slope, size * rtol, after_step, is_over, smallest, max_steps,
+            _follow(rhs, path, which, h, slope, size * rtol, after_step, is_over, smallest, max_steps, foresee,
                     tape if store else None)
     return Path(path.values, path.reached, path.ending, path.steps, path.failed, tuple(tape))
 
 
 def _follow(
     rhs: Rhs, path: Path, which: IntArray, h: FloatArray, slope: FloatArray, allowed: FloatArray,
-    after_step: AfterStep | None, is_over: IsOver | None, smallest: float, max_steps: int, tape: list[Step] | None,
+    after_step: AfterStep | None, is_over: IsOver | None, smallest: float, max_steps: int, foresee: bool,
+    tape: list[Step] | None,
 ) -> None:
     """Step the rows `which` of `path` until none is left on its way."""
     y, s, allowed = path.values[which], path.reached[which], allowed[which]
-    steps, failed = np.zeros((2, len(which)), dtype=np.intp)
-    slopes, is_new = np.empty((len(STAGES), *y.shape)), np.zeros(len(which), dtype=np.bool_)
+    (steps, failed), slopes = np.zeros((2, len(which)), dtype=np.intp), np.empty((len(STAGES), *y.shape))
+    is_new = np.zeros(len(which), dtype=np.bool_)
     slopes[_ZEROTH] = slope
-    while len(which):
+    known = np.full(len(which), _PROBED_ERROR) if foresee else None
+    while True:
         is_last = s + _LAST * h >= 1
         h = np.where(is_last, 1 - s, h)
         if is_new.any():
             slopes[_ZEROTH, is_new] = rhs(*_some(is_new, y, s, which))
-        for i, sums in enumerate(_STAGE_SUMS, 1):
-            slopes[i if i > _ZEROTH else _ZEROTH - i] = rhs(_moved(y, h, slopes, sums), s + NODES[i] * h, which)
-        error = _error(slopes, h) / allowed
+        error = _all_slopes(rhs, y, s, h, which, allowed, slopes, known)
         good = error <= 1
-        over = np.zeros_like(good)
+        over = None
         if good.any():
             moved, ends = _moved(y, h, slopes, _STEP_SUM), np.where(is_last, 1.0, s + h)
             if after_step is not None:
@@ -251,29 +214,59 @@ def _follow(
                 good[good] = np.isfinite(corrected).all(axis=1)
             if tape is not None and good.any():
                 tape.append(Step(*_some(good, which, s, h, y)))
-            y, s = np.where(good[:, None], moved, y), np.where(good, ends, s)
+            y, s = (moved, ends) if good.all() else (np.where(good[:, None], moved, y), np.where(good, ends, s))
             if is_over is not None:
+                over = np.zeros_like(good)
                 over[good] = is_over(*_some(good, y, s, which))
         steps += good
         failed += ~good
         h = h * _factor(error, good)
-        done = s == 1
-        over &= ~done
-        stalled = ~done & ~over & ((h < smallest * s) | (h < _TINY))
-        tired = ~done & ~over & ~stalled & (steps + failed >= max_steps)
-        gone = done | over | stalled | tired
-        is_new = good
-        if gone.any():
-            at = which[gone]
-            path.values[at], path.reached[at] = y[gone], s[gone]
-            path.steps[at], path.failed[at] = steps[gone], failed[gone]
-            for flags, end in ((stalled, End.STALLED), (tired, End.EXHAUSTED), (over, End.OVER)):
-                path.ending[which[flags]] = end
-            left = ~gone
-            y, s, h, which, allowed, steps, failed, is_new = _some(left, y, s, h, which, allowed, steps, failed, is_new)
-            kept = slopes[_ZEROTH, left]
-            slopes = np.empty((len(STAGES), *y.shape))
-            slopes[_ZEROTH] = kept
+        is_new, done = good, s == 1
+        stalled, tired = (h < smallest * s) | (h < _TINY), steps + failed >= max_steps
+        gone = done | stalled | tired if over is None else done | stalled | tired | over
+        if not gone.any():
+            continue
+        at = which[gone]
+        path.values[at], path.reached[at] = y[gone], s[gone]
+        path.steps[at], path.failed[at] = steps[gone], failed[gone]
+        if not done[gone].all():
+            for flags, end in ((tired, End.EXHAUSTED), (stalled, End.STALLED), (over, End.OVER), (done, End.REACHED)):
+                if flags is not None:
+                    path.ending[which[flags]] = end
+        if gone.all():
+            return
+        left = ~gone
+        y, s, h, which, allowed, steps, failed, is_new = _some(left, y, s, h, which, allowed, steps, failed, is_new)
+        known = None if known is None else known[left]
+        kept = slopes[_ZEROTH, left]
+        slopes = np.empty((len(STAGES), *y.shape))
+        slopes[_ZEROTH] = kept
+
+
+def _all_slopes(rhs: Rhs, y: FloatArray, s: FloatArray, h: FloatArray, which: IntArray, allowed: FloatArray,
+                slopes: FloatArray, known: FloatArray | None, begin: int = 1) -> FloatArray:
+    """Write the slopes of a step from number `begin` on; return its error in units of what is allowed.
+
+    `known` is how large it is beside what is foreseen, and is renewed; None foresees nothing.
+    """
+    for i in range(begin, len(STAGES)):
+        at = _moved(y, h, slopes, _STAGE_SUMS[i - 1])
+        slopes[i if i > _ZEROTH else _ZEROTH - i] = rhs(at, s + NODES[i] * h, which)
+        if known is not None and i == _PROBED_AT:
+            raw = _foreseen(slopes, h) / allowed
+            error = known * raw
+            left = ~(error > _HOPELESS)
+            if not left.any():
+                return error
+            kept = slopes if left.all() else np.ascontiguousarray(slopes[:, left])
+            here = _some(left, y, s, h, which, allowed)
+            error[left] = _all_slopes(rhs, here[0], here[1], here[2], here[3], here[4], kept, None, i + 1)
+            if kept is not slopes:
+                slopes[:, left] = kept
+            told = left & (error > 0) & (raw > 0) & np.isfinite(error)
+            known[told] = np.minimum(error[told] / raw[told], _MOST_PROBED)
+            return error
+    return _error(slopes, h) / allowed
 
 
 def pull_back(
@@ -371,11 +364,18 @@ def _error(slopes: FloatArray, h: FloatArray) -> FloatArray:
     return error
 
 
+def _foreseen(slopes: FloatArray, h: FloatArray) -> FloatArray:
+    """What the error of each row grows with; NaN and infinity tell nothing."""
+    bent = _sum(slopes, _PROBED_SUM)
+    largest = np.max([np.vecdot(slopes[i], slopes[i]) for i in (_ZEROTH, *_PROBED[1:])], axis=0)
+    cubed = np.sqrt(np.divide(np.vecdot(bent, bent), largest, out=np.zeros_like(largest), where=largest > 0))
+    return np.asarray(h * np.sqrt(largest / bent.shape[1]) * cubed ** (7 / 3))
+
+
 def _factor(error: FloatArray, good: NDArray[np.bool_]) -> FloatArray:
     """By how much the next step is longer; not longer where this one failed."""
-    wanted = _SAFETY * np.maximum(error, 1e-30) ** (-1 / _ORDER)
-    wanted = np.where(np.isfinite(wanted), wanted, _SHRINK)
-    factor: FloatArray = np.clip(wanted, _SHRINK, np.where(good, _GROW, 0.5))
+    wanted = np.fmax(_SAFETY * np.maximum(error, 1e-30) ** (-1 / _ORDER), _SHRINK)  # NaN shrinks the step
+    factor: FloatArray = np.minimum(wanted, _GROW if good.all() else np.where(good, _GROW, 0.5))
     return factor
 
 

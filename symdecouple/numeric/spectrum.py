@@ -12,147 +12,20 @@ are added up: nothing below depends on more than the sums of P over frequencies 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.fft
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from symdecouple.errors import InvalidInput
-from symdecouple.numeric.batch import FloatArray
-from symdecouple.numeric.columns import Coarse, Columns
+from symdecouple.numeric.bands import BLOCK, Bands, Grid
+from symdecouple.numeric.batch import FloatArray, IntArray
+from symdecouple.numeric.columns import EPS
+from symdecouple.numeric.energy_jit import are_wanted, powers_compiled
 
-__all__ = ["Bands", "Grid", "Spectrum"]
+__all__ = ["EPS", "Bands", "Grid", "Spectrum"]
 
-EPS = float(np.finfo(np.float64).eps)
 _MODEST = 128  # exponents of signals whose powers and products are far from the ends of the range of floats
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """The sample axes: rows (R, N) are signals of this shape, spectra are ``(R, *half)`` for real signals."""
-
-    shape: tuple[int, ...]
-
-    @property
-    def size(self) -> int:
-        """N, the number of samples."""
-        return math.prod(self.shape)
-
-    @property
-    def half(self) -> tuple[int, ...]:
-        """The shape of `numpy.fft.rfftn`."""
-        return (*self.shape[:-1], self.shape[-1] // 2 + 1)
-
-    @property
-    def axes(self) -> tuple[int, ...]:
-        """The sample axes of an array with rows first."""
-        return tuple(range(1, len(self.shape) + 1))
-
-    def forward(self, rows: FloatArray) -> NDArray[np.complex128]:
-        """Return the unnormalized transforms of rows (R, N)."""
-        return np.asarray(scipy.fft.rfftn(rows.reshape(-1, *self.shape), axes=self.axes))
-
-    def inverse(self, spectra: NDArray[np.complex128]) -> FloatArray:
-        """Return rows (R, N); the spectra are overwritten."""
-        back = scipy.fft.irfftn(spectra, s=self.shape, axes=self.axes, overwrite_x=True)
-        return np.asarray(back).reshape(-1, self.size)
-
-    def power(self, spectra: NDArray[np.complex128]) -> FloatArray:
-        """Return ``|X|^2`` for sums over the half spectrum, see `doubled`."""
-        power = spectra.real**2
-        power += spectra.imag**2
-        return self.doubled(power)
-
-    def doubled(self, half: FloatArray) -> FloatArray:
-        """Double, in place, the frequencies whose conjugate partner is left out: sums are then over all of them."""
-        half[..., 1 : (self.shape[-1] + 1) // 2] *= 2
-        return half
-
-
-class Bands(Columns):
-    """M commuting quadratic features of signals of one shape, by their eigenvalues.
-
-    Parameters
-    ----------
-    responses : array_like ``(M, *half)``
-        Real eigenvalues w_j on the frequencies of `numpy.fft.rfftn`: squared responses ``|H_j|^2`` of energies.
-    shape : tuple of int
-        The shape of the signals.
-
-    Attributes
-    ----------
-    columns : array (M, n)
-        The eigenvalues at the frequencies that are told apart.
-
-    Raises
-    ------
-    InvalidInput
-        For a wrong shape, complex or infinite numbers.
-
-    Examples
-    --------
-    The energy of [-1, 2, -1], (4 + 1 + 0 + 1)/4, and the second moment of one impulse:
-
-    >>> bands = Bands([[0, 4, 16], [1, 1, 1]], (4,))
-    >>> bands.values([[1.0, 0.0, 0.0, 0.0]]).tolist()
-    [[1.5, 0.25]]
-    """
-
-    def __init__(self, responses: ArrayLike, shape: Sequence[int]) -> None:
-        self.grid = Grid(tuple(int(n) for n in shape))
-        given = np.asarray(responses)
-        if not self.grid.shape or min(self.grid.shape) < 1:
-            raise InvalidInput(f"a signal has at least one sample along each axis, shape {tuple(shape)} was given")
-        if given.ndim != len(self.grid.shape) + 1 or given.shape[1:] != self.grid.half or not len(given):
-            raise InvalidInput(f"responses of shape {given.shape} were given, (M, *{self.grid.half}) is expected: the "
-                               f"real eigenvalues of M features at the frequencies of rfftn of {self.grid.shape}")
-        if given.dtype.kind not in "fiu" or not np.isfinite(given).all():
-            raise InvalidInput("the eigenvalues of quadratic features are real and finite: squared responses |H|^2")
-        half = given.astype(np.float64, copy=False)
-        self.folded = tuple(axis for axis in range(1, half.ndim - 1) if _is_even(half, axis))
-        for axis in self.folded:
-            half = _first_half(half, axis)
-        self.lattice = half.shape[1:]
-        super().__init__(half.reshape(len(half), -1), self.lattice)
-        self.at_zero = self.columns[:, 0].copy()
-
-    @cached_property
-    def coarse(self) -> Coarse | None:
-        """The same features on fewer frequencies, where sums over both agree almost."""
-        if len(self.folded) < len(self.lattice) - 1 and any(n > 2 for n in self.grid.shape[:-1]):
-            return None
-        return Coarse.of(self, self.lattice, self.grid.shape)
-
-    def fold(self, power: FloatArray) -> FloatArray:
-        """Add up power ``(R, *half)`` over the frequencies that are not told apart: (R, n)."""
-        for axis in self.folded:
-            n = power.shape[axis]
-            kept = _first_half(power, axis).copy()
-            mirrored = [slice(None)] * power.ndim
-            mirrored[axis] = slice(n - 1, n // 2, -1)
-            into = [slice(None)] * power.ndim
-            into[axis] = slice(1, (n - 1) // 2 + 1)
-            kept[tuple(into)] += power[tuple(mirrored)]
-            power = kept
-        return power.reshape(len(power), math.prod(self.lattice))
-
-    def unfold(self, factors: FloatArray) -> FloatArray:
-        """Give each frequency of the half spectrum the factor of its group: (R, n) to ``(R, *half)``."""
-        factors = factors.reshape(-1, *self.lattice)
-        for axis in self.folded:
-            n = self.grid.shape[axis - 1]
-            index = np.minimum(np.arange(n), n - np.arange(n))
-            factors = factors.take(index, axis=axis)
-        return factors
-
-    def values(self, rows: ArrayLike) -> FloatArray:
-        """Return the M features of rows (R, N), as an array (R, M)."""
-        power = self.fold(self.grid.power(self.grid.forward(np.asarray(rows, dtype=np.float64))))
-        return np.asarray(power @ self.columns.T) / self.grid.size**2
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,29 +58,34 @@ class Spectrum:
         What a transform leaves where there is nothing is some eps times the largest ``|X|``: such power counts as zero.
         """
         grid, size = bands.grid, bands.grid.size
-        exponents = np.frexp(np.maximum(rows.max(axis=1), -rows.min(axis=1)))[1]
+        largest, least = rows.max(axis=1), rows.min(axis=1)
+        exponents = np.frexp(np.maximum(largest, -least))[1]
         exponents[np.abs(exponents) <= _MODEST] = 0
-        scaled = _scaled(rows, -exponents, copy=centred)
-        means = None
-        ceiling = np.zeros(len(rows))
+        scaled = _scaled(rows, -exponents)
+        means, shifts, ceiling = None, None, np.zeros(len(rows))
         if centred:
             first = scaled.mean(axis=1)
-            scaled -= first[:, None]
-            second = scaled.mean(axis=1)  # what the first one, beside an offset, rounds away
-            scaled -= second[:, None]
+            second = _mean_of_rest(scaled, first)  # what the first one, beside an offset, rounds away
             means = np.ldexp(first + second, exponents)
+            shifts = first
             ceiling = (first * size) ** 2
-            scaled[rows.max(axis=1) == rows.min(axis=1)] = 0
-        transforms = grid.forward(scaled)
+        transforms = grid.forward(scaled, shifts)
+        del scaled
         if centred:
             transforms.reshape(len(transforms), -1)[:, 0] = 0
-        shares = bands.fold(grid.power(transforms))
-        ceiling = np.maximum(ceiling, shares.max(axis=1))
-        shares[shares <= (8 * EPS) ** 2 * math.log2(2 * size) * ceiling[:, None]] = 0
-        total = shares.sum(axis=1)
+            transforms[largest == least] = 0
+        rounding = (8 * EPS) ** 2 * math.log2(2 * size)
+        if are_wanted(bands):
+            shares, total = powers_compiled(transforms, bands, ceiling, rounding)
+        else:
+            shares = bands.powers(transforms)
+            floor = rounding * np.maximum(ceiling, shares.max(axis=1))
+            if (shares.min(axis=1) <= floor).any():
+                shares[shares <= floor[:, None]] = 0
+            total = shares.sum(axis=1)
+            shares /= np.where(total > 0, total, 1)[:, None]
         with np.errstate(divide="ignore", invalid="ignore"):
             log_power = np.log(total) + 2 * math.log(2) * exponents - 2 * math.log(size)
-            shares /= np.where(total > 0, total, 1)[:, None]
         return cls(bands, transforms, exponents, shares, log_power, means)
 
     def times(self, rows: Any, factors: FloatArray, units: int = 1) -> FloatArray:
@@ -215,22 +93,95 @@ class Spectrum:
         back = self.bands.grid.inverse(self.transforms[rows] * self.bands.unfold(factors))
         return _scaled(back, units * self.exponents[rows])
 
+    def tilted(self, rows: IntArray, parameters: FloatArray, coefficients: FloatArray | None = None) -> FloatArray:
+        """Multiply the transforms of some rows by exp(a.w), and return signals.
 
-def _scaled(rows: FloatArray, exponents: NDArray[np.intc], copy: bool = False) -> FloatArray:
+        Parameters
+        ----------
+        rows : int array (Q,)
+        parameters : array (Q, M)
+            a.
+        coefficients : array (Q, M), optional
+            Multiply by 2 c.w/N as well, and by nothing at frequency zero of centred signals: a gradient.
+
+        Returns
+        -------
+        array (Q, N)
+            Made in the room of one transform.
+        """
+        out = None if len(rows) == 1 else np.empty((len(rows), self.bands.grid.size))
+        for some in self.bands.grid.groups(len(rows)):
+            these = rows[some]
+            spectra = self.transforms[these]
+            units = self._tilt(spectra, these, parameters[some], None if coefficients is None else coefficients[some])
+            signals = _scaled(self.bands.grid.inverse(spectra), units + self.exponents[these], in_place=True)
+            del spectra
+            if out is None:
+                return signals
+            out[some] = signals
+        return np.zeros((0, self.bands.grid.size)) if out is None else out
+
+    def _tilt(self, spectra: NDArray[np.complex128], rows: IntArray, parameters: FloatArray,
+              coefficients: FloatArray | None = None) -> IntArray:
+        """Multiply in place where rows have power: rounding is not to be lifted; returns powers of 2 taken out."""
+        bands, parts = self.bands, list(self.bands.parts())
+        units, known = np.zeros(len(rows), dtype=np.intp), None
+        if coefficients is not None:  # a may undo the units of the signal: the largest factor is taken out
+            largest = np.full(len(rows), -np.inf)
+            for part in parts:
+                known = self._exponents(rows, parameters, part)
+                largest = np.maximum(largest, known.reshape(len(rows), -1).max(axis=1))
+            units = np.rint(np.where(np.isfinite(largest), largest, 0) / np.log(2)).astype(np.intp)
+        for part in parts:
+            factors = self._exponents(rows, parameters, part) if known is None or len(parts) > 1 else known
+            if coefficients is not None:
+                factors -= (np.log(2) * units).reshape(-1, *[1] * len(bands.lattice))
+            np.exp(factors, out=factors)
+            if coefficients is not None:
+                factors *= bands.along(coefficients, part)
+                factors *= 2 / bands.grid.size
+                if self.means is not None and part.start == 0:
+                    factors.reshape(len(rows), -1)[:, 0] = 0
+            spectra[..., part] *= bands.unfolded(factors)
+        return units
+
+    def _exponents(self, rows: IntArray, parameters: FloatArray, part: slice) -> FloatArray:
+        """Return a.w at a part of the last axis, -inf where rows have no power."""
+        along = self.bands.along(parameters, part)
+        along[self.shares.reshape(-1, *self.bands.lattice)[rows, ..., part] == 0] = -np.inf
+        return along
+
+    def inner(self, rows: IntArray, halves: FloatArray, given: NDArray[np.complex128]) -> FloatArray:
+        """Return the inner products of transforms with those of rows times w exp(a.w/2), by parts: (Q, M)."""
+        bands = self.bands
+        total = np.zeros((len(rows), 1, len(bands)))
+        for part in bands.parts():
+            moved = self.transforms[rows, ..., part] * bands.unfolded(np.exp(bands.along(halves, part)))
+            products = bands.grid.doubled((given[..., part].conj() * moved).real, part.start)
+            total += bands.folded_power(products).reshape(len(rows), 1, -1) @ bands.sheet(part).T
+        return total[:, 0]
+
+    def pull(self, rows: IntArray, halves: FloatArray, coefficients: FloatArray, given: NDArray[np.complex128]
+             ) -> None:
+        """Take from transforms, in place, those of rows times c.w exp(a.w/2); what is left times exp(a.w/2)."""
+        bands = self.bands
+        for part in bands.parts():
+            factors = np.exp(bands.along(halves, part))
+            given[..., part] -= self.transforms[rows, ..., part] * bands.unfolded(
+                factors * bands.along(coefficients, part))
+            given[..., part] *= bands.unfolded(factors)
+
+
+def _scaled(rows: FloatArray, exponents: NDArray[Any], in_place: bool = False) -> FloatArray:
     """Return rows times 2^exponents; `ldexp` costs as much as a transform, so not where there is nothing to do."""
     if exponents.any():
-        return np.asarray(np.ldexp(rows, exponents[:, None]))
-    return rows.copy() if copy else rows
+        return np.asarray(np.ldexp(rows, exponents[:, None], out=rows if in_place else None))
+    return rows
 
 
-def _first_half(array: Any, axis: int) -> Any:
-    return array[(slice(None),) * axis + (slice(0, array.shape[axis] // 2 + 1),)]
-
-
-def _is_even(half: FloatArray, axis: int) -> bool:
-    """True iff every eigenvalue is the same at opposite frequencies of one axis, up to the rounding of a transform."""
-    n = half.shape[axis]
-    if n < 3:
-        return False
-    ahead, back = [(slice(None),) * (axis - 1) + (part,) for part in (slice(1, None), slice(None, 0, -1))]
-    return all(np.abs(one[ahead] - one[back]).max() <= 64 * EPS * np.abs(one).max() for one in half)
+def _mean_of_rest(rows: FloatArray, means: FloatArray) -> FloatArray:
+    """The means of rows less what is nearly their mean, by parts."""
+    total, n = np.zeros(len(rows)), rows.shape[1]
+    for start in range(0, n, BLOCK):
+        total += (rows[:, start : start + BLOCK] - means[:, None]).sum(axis=1)
+    return np.asarray(total / n)

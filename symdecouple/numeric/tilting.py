@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.numeric.batch import FloatArray, IntArray
-from symdecouple.numeric.columns import Columns
-from symdecouple.numeric.spectrum import EPS
+from symdecouple.numeric.columns import EPS, Columns
 
 __all__ = ["Problems", "Tilted", "sums", "tilt"]
 
@@ -89,6 +88,8 @@ class Tilted:
         Largest abs(value - v)/(size + abs(v)) of an imposed feature.
     converged : bool array (Q,)
     iterations : int array (Q,)
+    coefficients : array (Q, M), optional
+        What solves the system of the wanted features with the column of the one after them; NaN where not known.
     """
 
     parameters: FloatArray
@@ -100,16 +101,22 @@ class Tilted:
     residual: FloatArray
     converged: NDArray[np.bool_]
     iterations: IntArray
+    coefficients: FloatArray | None = None
 
     def put_all(self, which: IntArray, other: Tilted) -> None:
         """Replace some of the problems."""
-        for name in Tilted.__slots__:
+        if self.coefficients is not None:
+            self.coefficients[which] = np.nan
+        for name in _SUMS:
             getattr(self, name)[which] = getattr(other, name)
 
     def put(self, which: IntArray, other: Tilted, places: NDArray[np.bool_]) -> None:
         """Take over the sums of some of the problems of another."""
-        for name in ("parameters", "shift", "total", "values", "sizes", "matrix"):
+        for name in _SUMS[:6]:
             getattr(self, name)[which[places]] = getattr(other, name)[places]
+
+
+_SUMS = Tilted.__slots__[:-1]
 
 
 def sums(bands: Columns, shares: FloatArray, owner: IntArray, parameters: FloatArray) -> Tilted:
@@ -120,8 +127,8 @@ def sums(bands: Columns, shares: FloatArray, owner: IntArray, parameters: FloatA
     total, values, sizes = np.zeros(count), np.zeros((count, m)), np.zeros((count, m))
     packed = np.zeros((count, len(upper[0])))
     for part in bands.chunks():
-        columns, weights = bands.columns[:, part], shares[owner, part]
-        exponents = parameters @ columns
+        columns, weights = bands.at(part), shares[owner, part]
+        exponents = each(parameters, columns)
         silent = weights == 0
         if silent.any():
             exponents[silent] = -np.inf
@@ -135,15 +142,20 @@ def sums(bands: Columns, shares: FloatArray, owner: IntArray, parameters: FloatA
         tilted *= weights
         products = bands.products(part)
         total = total * rescale + tilted.sum(axis=1)
-        values = values * rescale[:, None] + tilted @ columns.T
-        packed = packed * rescale[:, None] + tilted @ products.T
+        values = values * rescale[:, None] + each(tilted, columns.T)
+        packed = packed * rescale[:, None] + each(tilted, products.T)
         if bands.is_signed:
-            sizes = sizes * rescale[:, None] + tilted @ np.abs(columns).T
+            sizes = sizes * rescale[:, None] + each(tilted, np.abs(columns).T)
     shift[~np.isfinite(shift)] = 0
     matrix = np.empty((count, m, m))
     matrix[:, upper[0], upper[1]] = matrix[:, upper[1], upper[0]] = packed
     return Tilted(parameters, shift, total, values, sizes if bands.is_signed else values, matrix,
                   np.full(count, np.nan), np.zeros(count, dtype=np.bool_), np.zeros(count, dtype=np.intp))
+
+
+def each(rows: FloatArray, matrix: FloatArray) -> FloatArray:
+    """Rows times a matrix, each by itself: the rounding of one product of matrices depends on their number."""
+    return np.asarray((rows[:, None] @ matrix)[:, 0])
 
 
 def tilt(problems: Problems, most: int, start: FloatArray | None = None) -> Tilted:
@@ -155,7 +167,7 @@ def tilt(problems: Problems, most: int, start: FloatArray | None = None) -> Tilt
     found = _summed(problems, first)
     poor = np.flatnonzero(first.any(axis=1) & ~(_residual(problems, found) < _POOR))
     if len(poor):
-        found.put_all(poor, _summed(problems.take(poor), np.zeros((len(poor), first.shape[1]))))
+        found.put_all(poor, _summed(problems.take(poor), np.where(problems.wanted[poor], 0, first[poor])))
     pace = _Pace.of(len(problems))
     found.residual = _residual(problems, found)
     found.converged = found.residual <= 4 * EPS
@@ -274,7 +286,7 @@ def _reach(problems: Problems, step: FloatArray, enough: Any) -> FloatArray:
         reach[which] = 0
         owner = problems.owner[which]
         for part in problems.bands.chunks():
-            along = np.abs(step[which] @ problems.bands.columns[:, part])
+            along = np.abs(each(step[which], problems.bands.at(part)))
             along[problems.shares[owner, part] == 0] = 0
             reach[which] = np.maximum(reach[which], along.max(axis=1))
     return reach
@@ -292,4 +304,4 @@ def _is_lower(problems: Problems, here: Tilted, there: Tilted, step: FloatArray)
 
 
 def _take(found: Tilted, which: IntArray) -> Tilted:
-    return Tilted(*(getattr(found, name)[which] for name in Tilted.__slots__))
+    return Tilted(*(getattr(found, name)[which] for name in _SUMS))

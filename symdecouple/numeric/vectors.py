@@ -29,6 +29,8 @@ from symdecouple.numeric.intake import take_numbers
 
 __all__ = ["Batch"]
 
+_BLOCK = 2**16  # numbers looked at together
+
 
 @dataclass(slots=True)
 class Batch:
@@ -41,7 +43,8 @@ class Batch:
     shape : tuple of int
         Of the batch, without the sample axes.
     rows : array (R, N)
-        Sample vectors, those on a grid flattened in C order.
+        Sample vectors, those on a grid flattened in C order. They are the caller's own where these are float64 in C
+        order: to be read only.
     axes : tuple of int
         The sample axes of the input.
     grid : tuple of int
@@ -50,6 +53,10 @@ class Batch:
         Whether the input had 32 or 16 bits.
     whole : bool
         Whether it was of an integer type.
+    answers : array (R, ...) or None
+        Of the rows, NaN where there is none yet; None before the first one.
+    answered : set of int
+        Rows with an answer.
     """
 
     name: str
@@ -59,7 +66,8 @@ class Batch:
     grid: tuple[int, ...]
     single: bool
     whole: bool
-    answers: dict[int, NDArray[Any]] = field(default_factory=dict)
+    answers: NDArray[Any] | None = None
+    answered: set[int] = field(default_factory=set)
     refusals: dict[int, Outcome] = field(default_factory=dict)
     notes: dict[int, Outcome] = field(default_factory=dict)
 
@@ -103,7 +111,7 @@ class Batch:
         """Yield the rows that can be asked; the others are refused here."""
         fit = np.zeros(len(self.rows), dtype=np.bool_)
         if self.rows.dtype != object and self.rows.shape[-1] > 1:
-            fit = np.isfinite(self.rows).all(axis=1)
+            fit = _are_finite(self.rows)
         for index, row in enumerate(self.rows):
             outcome = None if fit[index] else _unfit(row)
             if outcome is None:
@@ -113,7 +121,27 @@ class Batch:
 
     def put(self, index: int, values: NDArray[Any]) -> None:
         """Keep the answer of a row."""
-        self.answers[index] = values
+        self._room(values.shape)[index] = values
+        self.answered.add(index)
+
+    def put_all(self, which: NDArray[np.intp], values: NDArray[Any]) -> None:
+        """Keep the answers of some rows, (len(which), ...); those of all rows without a copy where that can be."""
+        is_result = values.dtype == self._kind and values.flags.c_contiguous and values.flags.writeable
+        if self.answers is None and is_result and len(which) == len(self.rows) and not np.may_share_memory(
+                values, self.rows):
+            self.answers = values
+        elif len(which):
+            self._room(values.shape[1:])[which] = values
+        self.answered.update(which.tolist())
+
+    @property
+    def _kind(self) -> np.dtype[Any]:
+        return np.dtype(np.float32) if self.single and self.rows.dtype == np.float64 else self.rows.dtype
+
+    def _room(self, shape: tuple[int, ...]) -> NDArray[Any]:
+        if self.answers is None:
+            self.answers = np.full((len(self.rows), *shape), np.nan, dtype=self._kind)
+        return self.answers
 
     def refuse(self, index: int, outcome: Outcome) -> None:
         """Note that a row has no answer."""
@@ -126,12 +154,7 @@ class Batch:
     def result(self, shape: tuple[int, ...] | None) -> NDArray[Any]:
         """Return all answers of this shape, NaN where there is none; a shape of None is that of the samples."""
         each = self.grid if shape is None else shape
-        out = np.full((len(self.rows), *each), np.nan, dtype=self.rows.dtype)
-        for index, values in self.answers.items():
-            out[index] = values.reshape(each)
-        out = out.reshape(*self.shape, *each)
-        if self.single and out.dtype == np.float64:
-            out = out.astype(np.float32)
+        out = self._room(each).reshape(*self.shape, *each)
         return np.moveaxis(out, range(-len(self.axes), 0), self.axes) if shape is None else out
 
     def deliver(self, result: Any, on_refusal: OnRefusal) -> Any:
@@ -141,8 +164,10 @@ class Batch:
 
 
 def _converted(rows: NDArray[Any], kind: Any) -> NDArray[Any]:
-    if kind is object or rows.dtype != object:
-        return rows.astype(kind)
+    if kind is object:
+        return rows.astype(object)
+    if rows.dtype != object:
+        return np.require(rows, kind, ["C", "A"])
     return np.array([[_float(v) for v in row] for row in rows], dtype=np.float64).reshape(rows.shape)
 
 
@@ -153,11 +178,25 @@ def _float(value: Any) -> float:
         raise InvalidInput(f"the sample holds {value!r}, real numbers are expected; missing values are nan") from error
 
 
+def _are_finite(rows: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which rows are finite, by blocks: no mask is as long as a batch, or a long row."""
+    n_rows, n = rows.shape
+    finite = np.ones(n_rows, dtype=np.bool_)
+    step = max(1, _BLOCK // n)
+    for row in range(0, n_rows, step):
+        for start in range(0, n, _BLOCK):
+            part = rows[row : row + step, start : start + _BLOCK]
+            finite[row : row + step] &= np.isfinite(part).all(axis=1)
+    return finite
+
+
 def _unfit(row: NDArray[Any]) -> Outcome | None:
     if len(row) == 0:
         return EMPTY
     if len(row) == 1:
         return SINGLE
+    if row.dtype != object:
+        return NAN_INPUT if np.isnan(row).any() else INFINITE if np.isinf(row).any() else None
     if any(v != v for v in row.tolist()):
         return NAN_INPUT
     try:

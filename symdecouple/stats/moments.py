@@ -103,7 +103,7 @@ def decoupled_moments(
 
     Where numba is installed, large input is answered by compiled loops, some twenty to fifty times faster: above 1e5
     elements once they lie compiled on the disk, else where NumPy would take more than five seconds. The two agree to
-    about 1e-11; within each, a sample's result is the same to the last bit in any batch. Samples with weights are
+    a few 1e-10; within each, a sample's result is the same to the last bit in any batch. Samples with weights are
     answered by NumPy.
 
     Orders 1 to 4 are mutually decoupled, and each order above from its neighbours up to a few degrees on average

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from sympy import QQ, Add, Expr, Matrix, Mul, Pow, Rational, S, symbols
+from sympy import QQ, Add, Expr, Matrix, Rational, S, symbols
 from sympy.polys.matrices import DomainMatrix
 
 from symdecouple.language.canonical import Statistic
@@ -64,14 +64,12 @@ def values(expr: Expr, sample: Sequence[Any], matrix: Lookup) -> list[Any]:
         return [Add(*values(body, sample, matrix)) / n] * n
     if isinstance(expr, Unit):
         return [S.One] * n
-    if isinstance(expr, (Add, Mul)):
-        columns = [values(arg, sample, matrix) for arg in expr.args]
-        return [expr.func(*row) for row in zip(*columns, strict=True)]
-    if isinstance(expr, Pow):
-        return [v**expr.exp for v in values(expr.base, sample, matrix)]
     if isinstance(expr, DcGain):
         return [sum(matrix(expr.args[0])[0, :])] * n
-    return [expr] * n
+    if not expr.args:
+        return [expr] * n
+    columns = [values(arg, sample, matrix) for arg in expr.args]
+    return [expr.func(*row) for row in zip(*columns, strict=True)]
 
 
 def ranks(features: Sequence[Expr], sample: Sequence[Any], matrix: Lookup) -> tuple[int, int]:

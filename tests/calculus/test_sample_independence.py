@@ -66,7 +66,7 @@ FEATURES = [m, s, c3, v, Mean(x * shift(1)(x)), energy(HIGH), energy(SKEW), ener
             energy(MIRRORED), m * energy(HIGH) + 3]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(st.sampled_from(range(len(FEATURES))), min_size=1, max_size=4, unique=True),
        st.lists(st.fractions(-2, 2, max_denominator=2), min_size=5, max_size=6))
 def test_the_rank_is_that_of_sympy(chosen: list[int], at: list[Fraction]) -> None:

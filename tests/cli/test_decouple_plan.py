@@ -329,7 +329,8 @@ def test_negative_numbers_and_formulas_are_no_options(told) -> None:
     assert sample["mean(x^2)"] == pytest.approx(14 / 9 + 1)
 
 
-@pytest.mark.parametrize(("options", "is_loaded"), [([], False), (["--moments", "6"], False), (["--explain"], True)])
+@pytest.mark.parametrize(("options", "is_loaded"), [
+    ([], False), (["--moments", "6"], False), (["--features", "mean(x)"], True)])
 def test_sympy_is_loaded_for_plans_only(options: list[str], is_loaded: bool) -> None:
     program = (f"import sys\nfrom symdecouple.cli import main\ncode = main({['decouple', MICHELSON, *options]!r})\n"
                f"sys.exit(code != 0 or ('sympy' in sys.modules) is not {is_loaded})")

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 import mpmath
+import numpy as np
 from sympy import Expr, Rational, cos, cosh, exp, log, sin, sympify, tanh
 
 from symdecouple.decoupling.modified import ModifiedSubject
@@ -100,20 +101,21 @@ def differenced(name: str, sample: tuple[Fraction, ...], dps: int = 40) -> tuple
         h = mpmath.mpf(10) ** (-dps // 4)
         base = [mpmath.mpf(v.numerator) / v.denominator for v in sample]
 
-        def at(*moves: tuple[int, int]) -> Any:
-            point = list(base)
-            for index, sign in moves:
+        moves: list[tuple[tuple[int, int], ...]] = [(), *(((i, s),) for i in range(n) for s in (1, -1))]
+        moves += [((i, s), (j, t)) for i in range(n) for j in range(i) for s in (1, -1) for t in (1, -1)]
+        points = np.array([base] * len(moves), dtype=object)
+        for point, move in zip(points, moves, strict=True):
+            for index, sign in move:
                 point[index] += sign * h
-            return plan(name).transform(point, dps=dps)
-
-        there = at()
-        up, down = [at((i, 1)) for i in range(n)], [at((i, -1)) for i in range(n)]
+        values = dict(zip(moves, plan(name).transform(points, dps=dps), strict=True))
+        there = values[()]
+        up, down = ([values[((i, s),)] for i in range(n)] for s in (1, -1))
         count = len(there)
         gradients = [[n * (up[i][f] - down[i][f]) / (2 * h) for i in range(n)] for f in range(count)]
         hessians = [mpmath.matrix(n, n) for _ in range(count)]
         for i in range(n):
             for j in range(i):
-                corners = [at((i, s), (j, t)) for s, t in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
+                corners = [values[(i, s), (j, t)] for s, t in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
                 for f in range(count):
                     a, b, c, d = (corner[f] for corner in corners)
                     hessians[f][i, j] = hessians[f][j, i] = n * (a - b - c + d) / (4 * h * h)

@@ -92,8 +92,11 @@ def test_space_against_scipy() -> None:
     np.testing.assert_allclose(plan.transform(SPACE)[:, 2], expected, rtol=1e-9, atol=1e-10)
 
 
-def decoupled(plan: Plan, j: int, row: Any) -> float:
-    return float(plan.transform(row)[j])
+def decoupled(plan: Plan, known: dict[bytes, Any], j: int, row: Any) -> float:
+    """One feature at a sample; `known` keeps all of them, for the differences of the others are asked there too."""
+    if row.tobytes() not in known:
+        known[row.tobytes()] = plan.transform(row)
+    return float(known[row.tobytes()][j])
 
 
 def test_space_there_and_back_precisely_and_by_differences() -> None:
@@ -103,8 +106,9 @@ def test_space_there_and_back_precisely_and_by_differences() -> None:
     precise = plan.transform(SPACE[0], dps=15)
     np.testing.assert_allclose(values[0], precise.astype(float), rtol=1e-11)
     gradient = plan.gradients(SPACE[:1])[0]
+    known: dict[bytes, Any] = {}
     for j in range(3):
-        assert check_gradient(partial(decoupled, plan, j), SPACE[0], gradient[j]).agrees is True
+        assert check_gradient(partial(decoupled, plan, known, j), SPACE[0], gradient[j]).agrees is True
     report = plan.report(SPACE[0], 1, dps=20)
     assert report.rows[0].residuals()[0] < 1e-14 and report.rows[0].residuals()[1] < 1e-19
 

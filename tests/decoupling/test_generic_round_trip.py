@@ -66,7 +66,7 @@ def test_the_first_levels_are_shift_and_scale(plan: Plan, kind: str) -> None:
 def test_gradients_by_their_differences(plan: Plan) -> None:
     row = data("exponential", 16)[0]
     gradient = plan.gradients(row)
-    judged = check_gradient(lambda y: float(plan.transform(y)[3]), row, gradient[3], n_directions=2)
+    judged = check_gradient(lambda y: float(plan.transform(y)[3]), row, gradient[3], n_directions=1)
     assert judged.error < 1e-11 and judged.order > 1.9
     unit = gradient / np.linalg.norm(gradient, axis=1, keepdims=True)
     assert np.abs(unit[:3] @ unit[:3].T - np.eye(3)).max() < 1e-9  # mean, variance and any third feature (Theorem D)
@@ -120,7 +120,7 @@ def test_a_filter_energy_is_imposed_in_the_spectrum() -> None:
 def test_filtered_gradients(filtered: Plan) -> None:
     row = data("normal", 8)[0]
     gradient = filtered.gradients(row)
-    judged = check_gradient(lambda y: float(filtered.transform(y)[3]), row, gradient[3], n_directions=2)
+    judged = check_gradient(lambda y: float(filtered.transform(y)[3]), row, gradient[3], n_directions=1)
     assert judged.error < 1e-11 and judged.order > 1.9
 
 

@@ -37,8 +37,8 @@ def energies(image: Array) -> Array:
 
 def test_narrow_path_and_convex_newton_agree() -> None:
     rng = np.random.default_rng(1)
-    smooth = np.cumsum(rng.standard_normal((23, 23)), axis=1)
-    images = np.array([rng.standard_normal((23, 23)), rng.exponential(size=(23, 23)) - 1, smooth - smooth.mean()])
+    smooth = np.cumsum(rng.standard_normal((15, 15)), axis=1)
+    images = np.array([rng.exponential(size=(15, 15)) - 1, smooth - smooth.mean()])
     narrow = sd.decouple(FEATURES, path="narrow")
     np.testing.assert_allclose(PLAN.transform(images), narrow.transform(images), rtol=1e-9)
     np.testing.assert_allclose(PLAN.normalize(images), narrow.normalize(images), rtol=0, atol=1e-9)
@@ -61,17 +61,26 @@ def test_images_that_have_all_levels(image: Array) -> None:
         np.testing.assert_allclose(values[level], at[level], rtol=1e-9, atol=1e-12)
 
 
-def test_round_trips_come_back_or_are_refused() -> None:
+def test_round_trips_come_back() -> None:
     """An energy of 1e5 is brought to 1 by factors down to 1e-500 at level 1: no float64 signal is there."""
-    units = PLAN.denormalize(PLAN.normalize(GREY / 256), PLAN.transform(GREY / 256))
-    assert np.array_equal(np.rint(units * 256), GREY)
-    for image in (GREY, 257 * GREY, 255 * (COLUMNS // 16 % 2 ^ ROWS // 16 % 2)):
-        back, (outcome,) = PLAN.denormalize(PLAN.normalize(image), PLAN.transform(image), on_refusal="return")
-        if outcome.ok:
-            assert np.array_equal(np.rint(back), image)
-        else:
-            assert np.isnan(back).all() and (outcome.reason != "lost on the way" or "take units" in outcome.detail)
-    assert outcome.reason == "lost on the way"
+    for image in (GREY, GREY / 256, 255 * (COLUMNS // 16 % 2 ^ ROWS // 16 % 2)):
+        back = PLAN.denormalize(PLAN.normalize(image), PLAN.transform(image))
+        np.testing.assert_allclose(back, image, rtol=0, atol=1e-9)
+
+
+def test_a_value_at_the_end_of_its_range_leads_nowhere() -> None:
+    """Energy 4 beside energy 1 can be no more than the largest ratio of their squared responses.
+
+    At 16 bits it is that up to rounding: the number does not tell any more which image it came from.
+    """
+    values = PLAN.transform(257 * GREY)
+    padded = np.zeros((2, HIGH, WIDE))
+    for band, rows in enumerate("lm"):
+        padded[band, :3, :3] = np.outer(KERNELS[rows], KERNELS["l"])
+    low, high = np.abs(np.fft.fft2(padded)) ** 2
+    assert values[3] == pytest.approx((high / low)[low > 1e-20].max(), rel=1e-12)
+    back, (outcome,) = PLAN.denormalize(PLAN.normalize(257 * GREY), values, on_refusal="return")
+    assert outcome.reason == "on the boundary of the cone" and "level 4" in outcome.detail and np.isnan(back).all()
 
 
 EMPTY = {"constant": (np.full((HIGH, WIDE), 7), 2), "checkerboard": ((ROWS + COLUMNS) % 2, 2),

@@ -6,8 +6,10 @@ import pytest
 from sympy import Rational, cosh, log, tanh
 
 from symdecouple import Mean, decouple, x
+from symdecouple.decoupling import narrow_route
 from symdecouple.decoupling.precise import Precise
 from symdecouple.families.moments import raw_moments
+from symdecouple.numeric import precision_adjoint
 from symdecouple.numeric.compiled import as_multiprecision
 
 MIXED = [Mean(x), Mean(x**2), Mean(log(cosh(x))), Mean(tanh(x))]
@@ -98,3 +100,21 @@ def test_refused_rows_are_nan_and_the_others_are_there() -> None:
     assert [o.ok for o in outcomes] == [False, True] and outcomes[0].reason == "critical point"
     assert all(mpmath.isnan(v) for v in found[0, 2:].flat)
     np.testing.assert_allclose(plan.gradients(rows[1]), found[1].astype(float), atol=1e-9)
+
+
+def test_what_counting_ties_refuses_is_refused_without_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kurtosis 3 at no skewness needs more than six values: the same reason as in float64, and no path is begun."""
+    plan = decouple(raw_moments(5))
+    samples = [[-3, -2, -1, 1, 2, 4], [0, 0, 0, 1, 1, 1]]
+    _, expected = plan.transform(np.array(samples, dtype=float), on_refusal="return")
+    monkeypatch.setattr(narrow_route, "follow_mp", None)
+    _, found = plan.transform(samples, dps=30, on_refusal="return")
+    assert [o.reason for o in found] == [o.reason for o in expected] == ["moment not attainable", "two-valued"]
+
+
+def test_a_path_that_cannot_be_followed_back_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = decouple(MIXED, [0, 1, Rational(2, 5), 0], path="narrow")
+    monkeypatch.setattr(precision_adjoint, "_MAX_STEPS", 0)
+    gradients, (outcome,) = plan.gradients(POINTS, dps=8, on_refusal="return")
+    assert outcome.reason == "no convergence" and "followed back" in outcome.detail
+    assert all(mpmath.isnan(v) for v in gradients[3])

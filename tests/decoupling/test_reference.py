@@ -180,7 +180,7 @@ def test_mappings_that_do_not_fit(mapping: Any, message: str) -> None:
 
 
 def test_reference_sample_exactly() -> None:
-    points = [Fraction(1, 2), -1, 3, 0]
+    points: list[Any] = [Fraction(1, 2), -1, 3, 0]
     mean = sum(points, Fraction(0)) / 4
     second, fourth = (sum((p - mean) ** k for p in points) / 4 for k in (2, 4))
     expected = tuple(Rational(v) for v in (mean, second, fourth / second**2))
@@ -195,3 +195,45 @@ def test_reference_samples_that_are_none() -> None:
         Reference.of([1])
     with pytest.raises(InvalidInput, match="give a finite real number"):
         reference_values(THREE, Reference.of([2, 2, 2]))
+
+
+def test_averages_at_a_sample_of_many_numbers() -> None:
+    """Polynomials exactly, as sums of fractions; others to 50 digits, beside sums with 80."""
+    given = np.random.default_rng(0).normal(size=500).round(3)
+    fractions = [Fraction(repr(float(v))) for v in given]
+    mean, second = (sum((v**k for v in fractions), Fraction(0)) / 500 for k in (1, 2))
+    expected = sum(((v - second) ** 3 for v in fractions), Fraction(0)) / 500 * mean
+    assert value_of(Mean(x) * Mean((x - Mean(x**2)) ** 3), Reference.of(given)) == Rational(expected)
+    with mpmath.workdps(80):
+        numbers = [mpmath.mpf(v.numerator) / v.denominator for v in fractions]
+        centre = mpmath.fsum(numbers) / 500
+        by_hand = mpmath.fsum(mpmath.log(mpmath.cosh(v - centre)) for v in numbers) / 500
+        found = mpmath.mpf(value_of(Mean(log(cosh(x - Mean(x)))), Reference.of(given)).evalf(60)._mpf_)
+        assert abs(found - by_hand) < mpmath.mpf(10) ** -49
+
+
+def test_a_reference_image_in_grey_levels() -> None:
+    levels = np.random.default_rng(1).integers(0, 256, (40, 50)).astype(np.uint8)
+    taps = Filter(np.array([[1, -1]]), origin=(0, 0))
+    features = FeatureSet([Mean(x), Mean(x**2), Mean(taps(x) ** 2)])
+    first, second, energy = reference_values(features, Reference.of(levels))
+    assert (first, second) == (Rational(int(levels.sum()), 2000), Rational(int((levels.astype(int) ** 2).sum()), 2000))
+    difference = levels.astype(float) - np.roll(levels, 1, axis=1)
+    assert energy is not None and float(energy) == pytest.approx((difference**2).mean(), rel=1e-13)
+
+
+def test_numbers_of_a_reference_sample_that_are_not_rational() -> None:
+    points = [sqrt(2), -sqrt(2), 1]
+    assert value_of(Mean(x**4), Reference.of(points)) == 3
+    assert value_of(Mean(x**3), Reference.of(points)) == Rational(1, 3)
+
+
+@pytest.mark.parametrize("size", [3, 200], ids=["few", "many"])
+def test_a_reference_sample_outside_of_the_domain_of_a_function(size: int) -> None:
+    with pytest.raises(InvalidInput, match="give a finite real number"):
+        value_of(Mean(log(x)), Reference.of(range(-1, size - 1)))
+
+
+def test_true_among_numbers_is_not_one() -> None:
+    with pytest.raises(InvalidInput, match="True"):
+        Reference.of([1, 2, True])

@@ -1,5 +1,7 @@
 """Transfer of features: what is taken over, what is kept, what is refused."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -91,7 +93,7 @@ def test_colours_in_both_spaces() -> None:
     ({"channel_axis": 5}, "channels along axis 5"),
     ({"channel_axis": 0, "colour": "opponent"}, "three channels"),
 ], ids=["space", "no channels", "axis", "no such axis", "two channels"])
-def test_arguments_that_do_not_fit(arguments, match) -> None:
+def test_arguments_that_do_not_fit(arguments: dict[str, Any], match: str) -> None:
     with pytest.raises(InvalidInput, match=match):
         transfer(decouple(raw_moments(2)), noise(2, 9), noise(2, 9), **arguments)
 
@@ -165,10 +167,27 @@ def test_signals() -> None:
     assert done.feature_gap.max() < 1e-10 and done.kernel_gap < 1e-10
 
 
-def test_a_way_that_float64_does_not_hold_is_no_result() -> None:
-    """Units of hundreds beside references of 1: a band in between is pressed to nothing, and cannot come back."""
+def test_white_noise_is_a_reference_for_units_of_hundreds() -> None:
+    """Bands that the levels in between press to nothing come back: no signal is made of them."""
     plan = decouple(FeatureSet(IMAGES["energies"]))
-    with pytest.warns(RefusalWarning, match="lost on the way"):
-        done = plan.transfer(60 + 40 * texture(24, 1, 0.6), 60 + 40 * texture(24, 2, 0.8))
+    source, target = 60 + 40 * texture(24, 1, 0.6), 60 + 40 * texture(24, 2, 0.8)
+    done = plan.transfer(source, target)
+    assert done.feature_gap.max() < 1e-12 and done.kernel_gap < 1e-12
+    ratio = np.fft.rfft2(done.values) / np.fft.rfft2(source)  # phases are kept, and gains are combinations of bands
+    assert np.abs(np.angle(ratio[np.abs(np.fft.rfft2(source)) > 1])).max() < 1e-9
+    white = np.zeros((24, 24))
+    white[0, 0] = 1
+    squared = np.abs(np.fft.rfft2(tils().apply(white))) ** 2
+    columns = squared.reshape(9, -1)[:, 1:]
+    logs = np.log(np.abs(ratio)).ravel()[1:]
+    fit = np.linalg.lstsq(columns.T, logs, rcond=None)[0] @ columns
+    np.testing.assert_allclose(fit, logs, atol=1e-9)
+
+
+def test_a_result_below_its_own_rounding_is_none() -> None:
+    """A smooth target lacks high frequencies: their power in the result, 1e-30 of the largest, is not in its pixels."""
+    plan = decouple(FeatureSet(IMAGES["energies"]))
+    with pytest.warns(RefusalWarning, match="below rounding"):
+        done = plan.transfer(60 + 40 * texture(24, 1, 0.6), 60 + 40 * texture(24, 2, 6.0))
     assert np.isnan(done.values).all()
-    assert done.outcomes[0].reason == "lost on the way" and "near" in done.outcomes[0].detail
+    assert done.outcomes[0].reason == "below rounding" and "float64 rounds away" in done.outcomes[0].detail

@@ -177,7 +177,7 @@ def attack(seed: int) -> str:
     return verdict.status.name
 
 
-@pytest.mark.parametrize("block", [0, 1, *(pytest.param(k, marks=pytest.mark.slow) for k in (2, 3))])
+@pytest.mark.parametrize("block", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2, 3))])
 def test_random_sets_against_the_oracle(block: int) -> None:
     decided = [attack(seed) for seed in range(3 * block, 3 * block + 3)]
     assert any(name != "UNDECIDED" for name in decided)

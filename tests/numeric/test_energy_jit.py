@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from symdecouple.numeric import energy_jit, energy_problems, energy_sums, jit
+from symdecouple.numeric import energy_jit, energy_problems, energy_sums, jit, spectrum
 from symdecouple.numeric.columns import Columns, Lines
 from symdecouple.numeric.energies import Energies
 from symdecouple.numeric.energy_gradients import DecoupledEnergies
 from symdecouple.numeric.spectrum import Bands
-from symdecouple.numeric.tilting import Problems
 from tests.numeric.energy_banks import kernels, pictures, responses
 
 Array = NDArray[np.float64]
@@ -35,7 +34,8 @@ def by_both(monkeypatch: pytest.MonkeyPatch, function: Callable[[], DecoupledEne
             ) -> list[DecoupledEnergies]:
     found = []
     for answer in (False, True):
-        monkeypatch.setattr(energy_problems, "is_wanted", lambda problems, answer=answer: answer)
+        for module in (energy_problems, spectrum):
+            monkeypatch.setattr(module, "are_wanted", lambda bands, answer=answer: answer)
         found.append(function())
     return found
 
@@ -44,7 +44,7 @@ def test_exponentials_against_mpmath() -> None:
     x = np.concatenate([-np.logspace(-17, np.log10(707), 150), [0.0, 3.0, -800.0]])
     line, bits = x + 2.5, np.empty(len(x))
     weight = np.full(len(x), 0.75)
-    energy_sums._tilt(line, weight, 2.5, bits.view(np.int64), bits)
+    energy_sums.tilt_line(line, weight, 2.5, bits.view(np.int64), bits)
     shifted = (x + 2.5) - 2.5
     with mpmath.workdps(40):
         exact = [mpmath.mpf(0.75) * mpmath.exp(mpmath.mpf(float(t))) for t in np.clip(shifted, -708, 0)]
@@ -52,12 +52,13 @@ def test_exponentials_against_mpmath() -> None:
     assert max(apart) < 2 * 2.0**-52
 
 
-@pytest.mark.parametrize("shape", [(2, 3), (5, 4)], ids=str)
+@pytest.mark.parametrize(("shape", "rows", "block"), [((2, 3), 64, 1024), ((5, 4), 2, 8), ((5, 4), 3, 3)], ids=str)
 @pytest.mark.parametrize("ranks", [2, 3, None], ids=str)
-def test_sums_are_those_of_their_definition(shape: tuple[int, int], ranks: int | None) -> None:
-    """Banks of products of lines, with three inner lines and not, and one without this form; not compiled."""
+def test_sums_are_those_of_their_definition(shape: tuple[int, int], rows: int, block: int, ranks: int | None,
+                                            monkeypatch: pytest.MonkeyPatch) -> None:
+    """Banks of products of lines, of few and many outer ones, three inner ones and not, one without; not compiled."""
     rng = np.random.default_rng(5)
-    outer, inner = rng.random((2, shape[0])), rng.random((ranks or 1, shape[1]))
+    outer, inner = rng.random((6 if ranks == 2 else 2, shape[0])), rng.random((ranks or 1, shape[1]))
     bank = np.array([3 * np.outer(a, b).ravel() for a in outer for b in inner]) if ranks else rng.random((4, *shape))
     bands = Columns(bank.reshape(len(bank), -1), shape)
     assert len(bands.lines.inner) == (ranks or 4)
@@ -66,10 +67,10 @@ def test_sums_are_those_of_their_definition(shape: tuple[int, int], ranks: int |
     power = rng.random((n,))
     a = 3 * rng.normal(size=(m,))
     power[::3] = 0
-    work, out = np.empty((energy_sums.WORK, energy_sums.BLOCK)), np.empty(2 + m + m * m)
-    lines = bands.lines
-    bits = work[2].view(np.int64)
-    energy_sums.all_sums(a, power, lines.outer, lines.inner, lines.places, lines.scales, bits, work, out)
+    out = np.empty(2 + m + m * m)
+    monkeypatch.setattr(energy_sums, "ROWS", rows)  # what is larger than a group and than a block
+    monkeypatch.setattr(energy_sums, "BLOCK", block)
+    energy_sums.all_sums(a, power, bands.lines, energy_sums.scratch(len(bands.lines.inner)), out)
     tilted = power * np.exp(a @ bands.columns - out[0])
     assert out[0] == pytest.approx((a @ bands.columns)[power > 0].max(), rel=1e-14)
     np.testing.assert_allclose(out[1], tilted.sum(), rtol=1e-13)
@@ -126,26 +127,34 @@ def test_refusals_agree_with_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(compiled.values, with_numpy.values, rtol=1e-11, atol=1e-15)
 
 
-@needs_numba
-def test_a_row_has_the_same_bits_beside_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(energy_problems, "is_wanted", lambda problems: True)
-    energies = Energies(Bands(responses(kernels(), (12, 12)), (12, 12)))
-    rows = np.random.default_rng(6).normal(size=(3, 144))
-    together, alone = energies.decouple(rows, np.ones(9)), energies.decouple(rows[1:2], np.ones(9))
-    assert (together.parameters[1] == alone.parameters[0]).all()
+@pytest.mark.parametrize("is_compiled", [False, pytest.param(True, marks=needs_numba)])
+@pytest.mark.parametrize("shape", [(12, 12), (90, 81), (23, 7), (300,)], ids=str)
+def test_a_row_has_the_same_bits_beside_others(shape: tuple[int, ...], is_compiled: bool,
+                                               monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (energy_problems, spectrum):
+        monkeypatch.setattr(module, "are_wanted", lambda bands: is_compiled)
+    taps = kernels() if len(shape) == 2 else [np.array([1.0, 1, 1]), np.array([1.0, 0, -1])]
+    energies = Energies(Bands(responses(taps, shape), shape), mean=True)
+    rows = np.random.default_rng(6).normal(size=(11, int(np.prod(shape)))) + 0.1
+    targets = np.array([0.2, *np.ones(len(taps))])
+    together, alone = energies.decouple(rows, targets), energies.decouple(rows[4:5], targets)
+    assert (together.values[4] == alone.values[0]).all()
+    assert (together.gradients()[4] == alone.gradients()[0]).all()
+    assert (together.gram()[4] == alone.gram()[0]).all()
+    levels = [energies.normalize(some, targets) for some in (rows, rows[4:5])]
+    assert (levels[0].values[4] == levels[1].values[0]).all()
+    back = [level.pullback(some) for level, some in zip(levels, (rows**2, rows[4:5] ** 2), strict=True)]
+    assert (back[0][4] == back[1][0]).all()
+    assert (energies.values(rows)[4] == energies.values(rows[4:5])[0]).all()
 
 
 def test_signed_and_small_problems_stay_in_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jit.Kernels, "are_warm", lambda self: True)
-    monkeypatch.setattr(jit, "is_available", lambda: True)
 
     def wanted(bank: Array) -> bool:
-        count = bank.shape[1]
-        return energy_jit.is_wanted(Problems(Columns(bank, (count,)), np.ones((1, count)), np.zeros(1, dtype=np.intp),
-                                             np.ones((1, len(bank)), dtype=np.bool_), np.ones((1, len(bank))),
-                                             np.zeros(1)))
+        return energy_jit.are_wanted(Columns(bank, (bank.shape[1],)))
 
-    assert wanted(np.ones((2, 10**5)))
-    assert not wanted(np.ones((2, 10**5 - 1)))
+    assert wanted(np.ones((2, 4000)))
+    assert not wanted(np.ones((2, 3999)))
     assert not wanted(-np.ones((2, 10**5)))
     assert not wanted(np.ones((25, 10**5)))

@@ -70,3 +70,15 @@ def test_dependent_and_infinite_fields_are_not_sure_and_leave_the_others_alone()
     assert (direction[1] == alone[0][0]).all() and size[1] == alone[1][0]
     assert least_move(three, np.ones((3, 8)))[1].tolist() == [False, True, False]
     assert least_move(np.zeros((1, 2, 5)), np.ones((1, 2)))[1].tolist() == [False]
+
+
+def test_one_projection_is_enough_where_nothing_cancels(kind: str) -> None:
+    """Orthogonal to twelve digits, whether there were two or one: fields from independent to nearly dependent."""
+    rng = np.random.default_rng(3)
+    for share in (1.0, 0.3, 0.1, 0.03, 1e-2):
+        first = rng.normal(size=(1, 12, 400))
+        first[0, 1:] = first[0, :1] + share * first[0, 1:]
+        direction, size, sure = last_direction(first)
+        lengths = np.linalg.norm(first[0, :-1], axis=1)
+        assert sure.all() and np.abs(first[0, :-1] @ direction[0] / lengths).max() / np.sqrt(400) < 1e-12
+        assert size[0] == pytest.approx(Frame.of(first).triangle[0, -1, -1], rel=1e-11)

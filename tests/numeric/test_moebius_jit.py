@@ -11,15 +11,16 @@ import numpy as np
 import pytest
 
 from symdecouple.numeric import moebius_jit
-from symdecouple.numeric.batch import Panel, reduce_rows
-from symdecouple.numeric.moebius import orthokurtosis_rows, unit_and_lift
+from symdecouple.numeric.batch import FloatArray, IntArray, Panel, reduce_rows
+from symdecouple.numeric.moebius import Roots, find_roots, orthokurtosis_rows, unit_and_lift
 from symdecouple.numeric.moebius_jit import (
-    CHUNK,
     KERNELS,
+    TOGETHER,
     compiled_orthokurtosis_rows,
     orthokurtosis_kernel,
     solve_rows,
 )
+from symdecouple.numeric.moebius_loops import CHUNK, SHORT, median_of_some, unit_and_lift_of
 from symdecouple.stats import orthokurtosis
 from tests.stats import oracle
 
@@ -37,33 +38,40 @@ HARD = [
 ]
 
 
-def as_plain_python(sample: object) -> float:
+def as_plain_python(sample: object, patch: pytest.MonkeyPatch) -> float:
     """The very functions that are compiled, without numba."""
-    panel = Panel.of(np.array([sample], dtype=np.float64))
-    unit, lift = (np.ldexp(1.0, exponent) for exponent in unit_and_lift(panel))
-    kurtosis = np.full(1, np.nan)
+    patch.setattr(moebius_jit, "_compiled", lambda: solve_rows)
     with np.errstate(all="ignore"):
-        solve_rows(np.arange(1), panel.values, unit, lift, panel.low, panel.high, kurtosis)
-    return float(kurtosis[0])
+        return float(compiled_orthokurtosis_rows(Panel.of(np.array([sample], dtype=np.float64))).values[0])
 
 
 @pytest.mark.parametrize("sample", HARD, ids=lambda sample: f"{len(sample)}-from-{sample[0]:g}-to-{sample[-1]:g}")
-def test_the_functions_solve_what_was_built_to_defeat_them(sample: list[float]) -> None:
-    assert as_plain_python(sample) == pytest.approx(float(oracle.orthokurtosis(sample, 30)), rel=1e-14)
+def test_the_functions_solve_what_was_built_to_defeat_them(
+    sample: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert as_plain_python(sample, monkeypatch) == pytest.approx(float(oracle.orthokurtosis(sample, 30)), rel=1e-14)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_functions_agree_with_numpy_without_numba(seed: int) -> None:
+def test_the_functions_agree_with_numpy_without_numba(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(seed)
     for sample in (rng.standard_cauchy(50), np.exp(5 * rng.normal(size=9)), rng.gamma(0.02, size=40)):
-        assert as_plain_python(sample) == pytest.approx(orthokurtosis_rows(Panel.of(sample[None])).values[0], rel=1e-14)
+        expected = orthokurtosis_rows(Panel.of(sample[None])).values[0]
+        assert as_plain_python(sample, monkeypatch) == pytest.approx(expected, rel=1e-14)
+
+
+def test_the_scales_are_those_of_numpy() -> None:
+    ends = [(0, 5e-324), (-1.7e308, 1.7e308), (1e308, 1.7e308), (-3, 1), (1, 1 + 2**-52), (0, 1), (-(2.0**1000), 0)]
+    low, high = np.array(ends, dtype=np.float64).T
+    scales = [np.ldexp(1.0, exponent) for exponent in unit_and_lift(Panel(np.empty((len(ends), 0)), low, high))]
+    assert [unit_and_lift_of(*pair) for pair in ends] == list(zip(*scales, strict=True))
 
 
 def test_the_median_is_that_of_sorting() -> None:
     rng = np.random.default_rng(0)
     for n_samples in (1, 2, 3, 10, 31, 200):
         row = rng.integers(0, 20, n_samples) * 1.0
-        found = moebius_jit._median(row, 2.0, 3.0, np.empty(n_samples))
+        found = median_of_some(row, 2.0, 3.0, np.empty(n_samples))
         assert found == 2 * np.sort(row)[n_samples // 2] - 3
 
 
@@ -83,9 +91,11 @@ LAWS = {
     "small": lambda rng, shape: 1e-150 * rng.standard_t(3, size=shape),
 }
 
+SHAPES = [(400, 5), (200, 64), (100, SHORT), (100, SHORT + 1), (20, CHUNK), (10, CHUNK + 1), (2, 50000)]
+
 
 @pytest.mark.usefixtures("compiled")
-@pytest.mark.parametrize("shape", [(400, 5), (200, 64), (20, CHUNK), (10, CHUNK + 1), (2, 50000)], ids=str)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("law", LAWS)
 def test_compiled_and_not_agree(law: str, shape: tuple[int, int]) -> None:
     rows = LAWS[law](np.random.default_rng(shape[1]), shape)
@@ -117,6 +127,42 @@ def test_compiled_rows_never_meet(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.array_equal(values, reduce_rows("three", rows, compiled_orthokurtosis_rows, axis=1))
     assert np.array_equal(values[::7], reduce_rows("some", rows[::7], compiled_orthokurtosis_rows, axis=1))
     assert np.array_equal(values, reduce_rows("down", rows.T, compiled_orthokurtosis_rows))
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("n_samples", [5, 64, SHORT + 1, TOGETHER // 3])
+def test_a_row_is_the_same_alone_and_in_any_lane(n_samples: int) -> None:
+    """Some rows take many passes, some one, some are refused: lanes are given up at different times."""
+    rng = np.random.default_rng(n_samples)
+    rows = np.exp(rng.uniform(0, 4, (150, 1)) * rng.normal(size=(150, n_samples)))
+    rows[::11] = np.round(rows[::11])
+    rows[5] = 7.0
+    together = compiled_orthokurtosis_rows(Panel.of(rows))
+    alone = [compiled_orthokurtosis_rows(Panel.of(row[None])) for row in rows]
+    assert np.array_equal(together.values, [one.values[0] for one in alone], equal_nan=True)
+    assert together.refusals == {i: one.refusals[0] for i, one in enumerate(alone) if one.refusals}
+    order = rng.permutation(len(rows))
+    shuffled = compiled_orthokurtosis_rows(Panel.of(rows[order])).values
+    assert np.array_equal(shuffled, together.values[order], equal_nan=True)
+
+
+def test_rows_that_are_not_settled_are_left_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[int] = []
+
+    def noted(panel: Panel, which: IntArray, target: FloatArray) -> Roots:
+        left.extend(which.tolist())
+        return find_roots(panel, which, target)
+
+    monkeypatch.setattr(moebius_jit, "PASSES", 1)
+    monkeypatch.setattr(moebius_jit, "find_roots", noted)
+    monkeypatch.setattr(moebius_jit, "_compiled", lambda: solve_rows)
+    rows = np.random.default_rng(9).exponential(size=(5, 20))
+    rows[2] = [-1, 1, *[0] * 18]  # not skewed: the series of the sample itself is final
+    rows[3] = 7
+    with np.errstate(all="ignore"):
+        found = compiled_orthokurtosis_rows(Panel.of(rows))
+    assert left == [0, 1, 4] and set(found.refusals) == {3}
+    assert found.values == pytest.approx(orthokurtosis_rows(Panel.of(rows)).values, rel=1e-14, nan_ok=True)
 
 
 @pytest.mark.usefixtures("compiled")

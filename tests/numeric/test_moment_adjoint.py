@@ -145,5 +145,18 @@ def test_rows_without_a_level_are_nan_from_there_on() -> None:
 def test_what_is_no_batch_is_refused() -> None:
     with pytest.raises(InvalidInput, match="rows"):
         decoupled_gradients(np.ones(4), 4)
-    with pytest.raises(InvalidInput, match="weighted"):
-        pullback(follow(np.array([[-2.0, -1, 0, 1, 2]]), 4, 3.0, weights=np.full((1, 5), 0.2)), np.ones((1, 5)))
+
+
+def test_weights_are_counts_of_equal_entries() -> None:
+    """Paths of distinct values with their shares, derivatives over the weights: those of the sample."""
+    counts = np.array([1, 3, 2, 1, 1, 2, 4, 1])
+    values = np.array([-2.0, -1.1, -0.4, 0.1, 0.3, 0.7, 0.9, 2.2])
+    whole = np.repeat(values, counts)[None]
+    target = 1.1 * np.mean(whole**4)
+    few = follow(values[None], 4, target, weights=counts[None] / counts.sum(), rtol=1e-14, store=True)
+    many = follow(whole, 4, target, rtol=1e-14, store=True)
+    density = np.random.default_rng(10).normal(size=(2, 1, 8))
+    expected = pullback(many, np.repeat(density, counts, axis=2) / counts.sum())
+    found = pullback(few, density)
+    assert few.path.steps[0] > 0
+    assert np.repeat(found, counts, axis=2) / counts.sum() == pytest.approx(expected, abs=1e-13)

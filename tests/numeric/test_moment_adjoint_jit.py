@@ -29,6 +29,8 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
+    if not KERNELS.are_warm():
+        warm()  # leaves the mark: no other process compiles again, and no later run
     monkeypatch.setattr(Kernels, "are_wanted", lambda self, n: True)
 
 

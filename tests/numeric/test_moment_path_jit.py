@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -16,8 +17,11 @@ from symdecouple.numeric.batch import Panel
 from symdecouple.numeric.moment_basis import orthogonal_basis, power_means
 from symdecouple.numeric.moment_course import residuals
 from symdecouple.numeric.moment_levels import climb, decoupled_rows, gaussian_moments
+from symdecouple.numeric.moment_loops import settle_rows
+from symdecouple.numeric.moment_nodes import carry_rows
 from symdecouple.numeric.moment_path import RESIDUAL, follow
-from symdecouple.numeric.moment_path_jit import KERNELS, Climbed, climb_compiled, climb_rows
+from symdecouple.numeric.moment_path_jit import KERNELS, Climbed, climb_compiled
+from symdecouple.numeric.moment_steps import follow_rows
 from symdecouple.numeric.riccati import impose_skewness
 from symdecouple.stats import decoupled_moments
 
@@ -32,11 +36,15 @@ def goal(order: int) -> tuple[float, ...]:
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """The very functions that are compiled, without numba."""
 
-    def run(*arguments: object) -> None:
-        with np.errstate(all="ignore"):
-            climb_rows(*arguments)  # type: ignore[arg-type]
+    def quiet(function: Callable[..., None]) -> Callable[..., None]:
+        def run(*arguments: object) -> None:
+            with np.errstate(all="ignore"):
+                function(*arguments)
 
-    monkeypatch.setattr(moment_path_jit, "_kernel", lambda: run)
+        return run
+
+    kernels = (quiet(settle_rows), quiet(follow_rows), quiet(carry_rows))
+    monkeypatch.setattr(moment_path_jit, "_kernels", lambda: kernels)
 
 
 def climb_plain(rows: np.ndarray, order: int) -> Climbed:
@@ -46,6 +54,8 @@ def climb_plain(rows: np.ndarray, order: int) -> Climbed:
 @pytest.fixture
 def compiled() -> None:
     pytest.importorskip("numba")
+    if not KERNELS.are_warm():
+        moment_path_jit.warm()  # leaves the mark: no other process compiles again, and no later run
 
 
 # --- as plain Python ---
@@ -83,12 +93,15 @@ def test_means_and_polynomials_of_any_degree(k: int, n_samples: int, monkeypatch
     means, out = np.empty(40), np.empty(n_samples)
     weights = np.random.default_rng(k + 1).random(n_samples)
     weights /= weights.sum()
-    moment_loops.means_to(y, weights, k, means)
+    moment_loops.means_to(y, weights, k, means, out)
     expected = power_means(y[None], 2 * k - 2, weights[None])[:, 0]
     assert means[: 2 * k - 1] == pytest.approx(expected, rel=1e-12, abs=1e-13)
     c = np.random.default_rng(1).normal(size=k)
-    moment_loops.polynomial(y, c, k, 0.5, out)
-    assert out == pytest.approx(0.5 * y + np.polynomial.Polynomial(c)(y), rel=1e-12, abs=1e-12)
+    moment_loops.polynomial(y, c, k, out)
+    by_numpy = np.polynomial.Polynomial(c)
+    assert out == pytest.approx(by_numpy(y), rel=1e-12, abs=1e-12)
+    ends = moment_loops.steepest(y, c, k, out)
+    assert out == pytest.approx(by_numpy.deriv()(y), rel=1e-12, abs=1e-12) and ends == (out.min(), out.max())
 
 
 def test_coefficients_of_a_combination_of_orthogonal_polynomials() -> None:
@@ -96,7 +109,7 @@ def test_coefficients_of_a_combination_of_orthogonal_polynomials() -> None:
     y = (y - y.mean()) / y.std()
     k, means = 5, np.empty(20)
     lower, norm = np.empty((k, k)), np.empty(k)
-    moment_loops.means_to(y[0], np.full(40, 1 / 40), k, means)
+    moment_loops.means_to(y[0], np.full(40, 1 / 40), k, means, np.empty(40))
     kept = moment_loops.decompose(means, k, lower, norm)
     basis, _ = orthogonal_basis(y, k)
     assert norm == pytest.approx(basis.norm[:, 0], rel=1e-12) and 0 < kept <= 1

@@ -71,7 +71,7 @@ def test_the_second_level_by_hand_to_forty_digits(second: str) -> None:
             assert largest(found - scaled(points, target, covector)) < mpmath.mpf(10) ** -38
 
 
-@pytest.mark.parametrize(("k", "target"), [(3, "0.65"), (4, "0.16")])
+@pytest.mark.parametrize(("k", "target"), [pytest.param(3, "0.65", marks=pytest.mark.slow), (4, "0.16")])
 def test_against_extrapolated_differences(k: int, target: str) -> None:
     with mpmath.workdps(50):
         points, goal, u = row(), mpmath.mpf(target), as_multiprecision([3, -1, 2, 1, -2])

@@ -10,7 +10,7 @@ import pytest
 from symdecouple.numeric import riccati_jit
 from symdecouple.numeric.batch import Panel
 from symdecouple.numeric.moebius import unit_and_lift
-from symdecouple.numeric.moebius_jit import CHUNK
+from symdecouple.numeric.moebius_loops import CHUNK
 from symdecouple.numeric.riccati import Imposed, impose_skewness
 from symdecouple.numeric.riccati_jit import (
     KERNELS,

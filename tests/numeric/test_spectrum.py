@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from symdecouple.errors import InvalidInput
+from symdecouple.numeric.energies import Energies
 from symdecouple.numeric.spectrum import Bands, Grid, Spectrum
 from tests.numeric.energy_banks import convolved, kernels, responses
 
@@ -91,3 +95,39 @@ def test_half_spectra_sum_up_to_whole_ones() -> None:
         grid = Grid(shape)
         total = grid.power(grid.forward(signal.reshape(1, -1))).sum()
         assert total == pytest.approx(np.sum(np.abs(np.fft.fftn(signal)) ** 2), rel=1e-13)
+
+
+@pytest.mark.parametrize("last", ["a product", "no product", "odd"])
+def test_responses_one_by_one(last: str) -> None:
+    shape = (12, 10)
+    slanted = np.array([[1.0, 0, 0], [0, -2, 0], [0, 0, 1]])
+    bank = responses([*kernels()[:3], slanted if last == "odd" else kernels()[4]], shape)
+    if last == "no product":
+        bank[3] += bank[0]
+    whole, found = Bands(bank, shape), Bands.of_sheets(lambda: iter(bank), shape)
+    assert (found.columns == whole.columns).all() and found.folded == whole.folded == (() if last == "odd" else (1,))
+    np.testing.assert_allclose(found.unfold(found.columns), bank, atol=1e-13)
+    with pytest.raises(InvalidInput, match="real and finite"):
+        Bands.of_sheets(lambda: iter(bank * 1j), shape)
+
+
+def test_room_for_one_transform() -> None:
+    """An energy route on a long image: its transform and a quarter of it in powers, a result in the room of one."""
+    shape = (2048, 2048)
+    gains = [[np.abs(np.fft.fft(taps, n)) ** 2 for taps in ([1.0, 1, 1], [1.0, 0, -1])] for n in shape]
+    energies = Energies(Bands.of_sheets(
+        lambda: (np.outer(a, b[:1025]) for a in gains[0] for b in gains[1]), shape))
+    row = RNG.normal(size=(1, 2**22))
+    energies.decouple(row, np.ones(4))  # what is made once for all signals
+
+    def room(function: Callable[[], object]) -> float:
+        tracemalloc.start()
+        function()
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return peak / row.nbytes
+
+    found = energies.decouple(row, np.ones(4))
+    assert room(lambda: energies.decouple(row, np.ones(4))) < 1.6
+    assert room(lambda: found.gradient(2)) < 1.3
+    assert room(lambda: energies.normalize(row, np.ones(4))) < 2.6

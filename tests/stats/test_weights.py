@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -16,32 +15,16 @@ from hypothesis import given, settings, strategies as st
 from symdecouple.stats import blest, decoupled_moments, kurtosis, orthokurtosis, skewness, standardized_moments
 from tests.stats import oracle
 from tests.stats.test_shape import hard_set
+from tests.stats.weighted import SAMPLE, WEIGHTS, N, Statistic, answer, equal, every
 
 SHAPES = [skewness, kurtosis, orthokurtosis]
-BY_ORDER = [standardized_moments, blest, decoupled_moments]
-FUNCTIONS = [*SHAPES, *BY_ORDER]
 QUICK = [*SHAPES, standardized_moments, blest]
-SAMPLE = np.array([-15.0, -11, -9, -7, -4, -2, 0, 1, 3, 5, 8, 9, 12, 20])
-WEIGHTS = np.array([1, 1, 2, 2, 3, 1, 2, 4, 1, 3, 2, 2, 1, 1])
-N = len(SAMPLE)
-Statistic = Callable[..., Any]
-
-every = pytest.mark.parametrize("function", FUNCTIONS)
-
-
-def answer(function: Statistic, a: Any, **options: Any) -> tuple[Any, list[str]]:
-    values, outcomes = function(a, on_refusal="return", **options)
-    return values, [outcome.reason for outcome in outcomes]
 
 
 def same(found: Any, expected: Any, tolerance: float = 1e-12) -> None:
     """Values to rounding in units of 1 + |value|, and the same reasons."""
     assert found[1] == expected[1]
     assert found[0] == pytest.approx(expected[0], rel=tolerance, abs=tolerance, nan_ok=True)
-
-
-def equal(found: Any, expected: Any) -> bool:
-    return np.array_equal(found, expected, equal_nan=True)
 
 
 # --- the repeated sample ----------------------------------------------------------------------------------------

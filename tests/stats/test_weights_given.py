@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -13,27 +12,9 @@ import numpy as np
 import pytest
 
 from symdecouple.errors import InvalidInput, RefusalWarning, Refused
-from symdecouple.stats import blest, decoupled_moments, kurtosis, orthokurtosis, skewness, standardized_moments
+from symdecouple.stats import decoupled_moments, orthokurtosis, standardized_moments
 from tests.stats import oracle
-
-BY_ORDER = [standardized_moments, blest, decoupled_moments]
-FUNCTIONS = [skewness, kurtosis, orthokurtosis, *BY_ORDER]
-SAMPLE = np.array([-15.0, -11, -9, -7, -4, -2, 0, 1, 3, 5, 8, 9, 12, 20])
-WEIGHTS = np.array([1, 1, 2, 2, 3, 1, 2, 4, 1, 3, 2, 2, 1, 1])
-N = len(SAMPLE)
-Statistic = Callable[..., Any]
-
-every = pytest.mark.parametrize("function", FUNCTIONS)
-
-
-def answer(function: Statistic, a: Any, **options: Any) -> tuple[Any, list[str]]:
-    values, outcomes = function(a, on_refusal="return", **options)
-    return values, [outcome.reason for outcome in outcomes]
-
-
-def equal(found: Any, expected: Any) -> bool:
-    return np.array_equal(found, expected, equal_nan=True)
-
+from tests.stats.weighted import BY_ORDER, SAMPLE, WEIGHTS, N, Statistic, answer, equal, every
 
 # --- absent, missing, broadcast ---------------------------------------------------------------------------------
 

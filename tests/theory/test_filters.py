@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations, product
 
 import numpy as np
@@ -152,6 +152,35 @@ def test_where_boundaries_break_it() -> None:
     assert not commute(HIGH, [1, 1, 3, 1, 1], "zero")
     for left, right, boundary in ((HIGH, SMOOTH, "whole-sample"), (HIGH, [1, 1, 3, 1, 1], "zero")):
         assert leaves_the_span([average(matrix(left, boundary), 2), average(matrix(right, boundary), 2)])
+
+
+# F6
+
+
+def outputs(h: sp.Matrix, f: Callable[[sp.Expr], sp.Expr]) -> sp.Expr:
+    return sum(map(f, h * sp.Matrix(X))) / N
+
+
+def test_a_function_of_an_output_without_gain() -> None:
+    flat, other = matrix([3, -1, -2]), matrix(HIGH)
+    one = outputs(flat, lambda t: t**5 - 3 * t**2)
+    two = sum(u**2 * v**3 for u, v in zip(flat * sp.Matrix(X), other * sp.Matrix(X), strict=True)) / N
+    assert all(c == 0 for f in (one, two) for c in bracket(ONES, field(f)))
+    assert leaves_the_span([MEAN, outputs(matrix(LOW), lambda t: t**5 - 3 * t**2)])
+
+
+def test_an_exponential_with_any_gain() -> None:
+    v = field(outputs(matrix(LOW), lambda t: sp.exp(t / 5)))
+    assert all(c == 0 for c in bracket(ONES, v) - sp.Rational(7, 5) * here(v))
+
+
+def test_degrees_of_several_outputs_and_quotients() -> None:
+    """Degree 5 of two outputs, 0 of a quotient of averages: Euler with 2 (p - 2)."""
+    a, b = (h * sp.Matrix(X) for h in (matrix([3, -1, -2]), matrix(HIGH)))
+    together = sum(u**2 * v**3 for u, v in zip(a, b, strict=True)) / N
+    quotient = outputs(matrix(LOW), lambda t: t**4) / outputs(matrix(LOW), lambda t: t**2) ** 2
+    for f, p in ((together, 5), (quotient, 0)):
+        assert all(c == 0 for c in bracket(field(SECOND), field(f)) - 2 * (p - 2) * here(field(f)))
 
 
 # C1

@@ -1,0 +1,196 @@
+r"""Weights of quadratic features in a spectrum that holds their references, enclosed by intervals.
+
+A sample has the power spectrum P, its mean energy at a frequency, so that feature k of the form
+
+.. math:: f_k(x) = c_k + \sum_\xi w_k(\xi)\, P(\xi), \qquad P(\xi) = |X(\xi)|^2 / N^2
+
+is at its reference where a linear equation in P holds. Given P at all frequencies but as many as there are references
+(the pivots), those equations yield the rest. Then b_k, the weights less their projection on those at whose references
+feature k is taken, and determinants over frequencies are numbers that intervals enclose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+from sympy import Expr, S
+
+from symdecouple.calculus.elementary import World
+from symdecouple.calculus.sample_values import ValuesAt
+from symdecouple.calculus.span import determinant
+from symdecouple.families.linear_forms import LinearForm
+from symdecouple.families.quadratic import QuadraticForms
+
+__all__ = ["EnclosedSpectrum", "classes_of", "have_taps", "size_without_wrapping"]
+
+Grid = tuple[int, ...]
+Terms = Iterable[tuple[Expr, LinearForm, LinearForm]]
+
+
+class EnclosedSpectrum:
+    """The powers of a sample on the classes {xi, -xi} of frequencies of one grid, and the weights of features there.
+
+    Parameters
+    ----------
+    forms : QuadraticForms
+        The mean perhaps, then quadratic features; all with taps.
+    grid : tuple of int
+    references : sequence of Expr
+        Values of the leading features, the mean included: the conditions on the spectrum.
+    powers : sequence of Fraction
+        P of each class, as `classes_of` has them; those of the pivots are not looked at.
+    pivots : sequence of int
+        Classes whose power follows from the references, as many as there are quadratic features among them.
+    world : World
+        Intervals, with their digits.
+
+    Attributes
+    ----------
+    weights : list of list of intervals
+        w of each quadratic feature on the classes.
+    counts : list of int
+        How many frequencies each class has.
+
+    Raises
+    ------
+    ZeroDivisionError
+        If the equations for the pivots may be dependent.
+    UnsupportedExpression
+        If a constant has no enclosure.
+
+    Notes
+    -----
+    Cost: K taps and frequencies for the weights, K^2 frequencies for a minor, in arithmetic of `world.digits` digits.
+
+    Examples
+    --------
+    The second moment is at 3 where the power at frequencies 1 and 3 of four is 1/2, that at 0 is 1, and that at 2 is
+    what remains:
+
+    >>> from symdecouple.families.quadratic import autocorrelation, recognize_quadratic
+    >>> forms = recognize_quadratic(autocorrelation([0, 1]))
+    >>> found = EnclosedSpectrum(forms, (4,), [S(3)], [Fraction(1), Fraction(1, 2), Fraction(0)], [2], World(20))
+    >>> [float(power.mid) for power in found.powers], found.counts
+    ([1.0, 0.5, 1.0], [1, 2, 1])
+    """
+
+    def __init__(self, forms: QuadraticForms, grid: Grid, references: Sequence[Expr], powers: Sequence[Fraction],
+                 pivots: Sequence[int], world: World) -> None:
+        self.forms, self.grid, self.world = forms, grid, world
+        self._constants = ValuesAt([Fraction(0)], (1,), world)
+        classes = classes_of(grid, forms)
+        self.counts = [count for _, count in classes]
+        self.weights = self._weights_at([xi for xi, _ in classes])
+        self.powers = [world.number(p) for p in powers]
+        goals = self._goals(references)
+        known = [n for n in range(len(classes)) if n not in pivots]
+        rest = [goal - sum((w[n] * self.counts[n] * self.powers[n] for n in known), world.iv.mpf(0))
+                for goal, w in zip(goals, self.weights, strict=False)]
+        equations = [[w[n] * self.counts[n] for n in pivots] for w in self.weights[: len(goals)]]
+        for n, power in zip(pivots, _solved(equations, rest, world), strict=True):
+            self.powers[n] = power
+
+    @cached_property
+    def least(self) -> Any:
+        """The least power, by the lower end of its interval."""
+        return min(self.powers, key=lambda p: p.a)
+
+    def apart(self, k: int, before: int) -> list[Any]:
+        """Return b_k on the classes: w_k less its projection on the first weights, in the inner product sum P u w."""
+        masses = [count * p for count, p in zip(self.counts, self.powers, strict=True)]
+
+        def inner(one: Sequence[Any], two: Sequence[Any]) -> Any:
+            return sum(m * a * b for m, a, b in zip(masses, one, two, strict=True))
+
+        first, own = self.weights[:before], self.weights[k]
+        slopes = _solved([[inner(a, b) for b in first] for a in first], [inner(a, own) for a in first], self.world)
+        return [v - sum(c * w[n] for c, w in zip(slopes, first, strict=True)) for n, v in enumerate(own)]
+
+    def minor(self, one: tuple[int, int], two: tuple[int, int], rows: Sequence[int]) -> Any:
+        """Return the determinant of w_1, ..., w_K and b_i b_j on K + 1 classes, for two pairs (k, before)."""
+        products = [a * b for a, b in zip(self.apart(*one), self.apart(*two), strict=True)]
+        return determinant([[row[n] for n in rows] for row in [*self.weights, products]], self.world)
+
+    def _goals(self, references: Sequence[Expr]) -> list[Any]:
+        """What the sums over the classes are at the references of quadratic features."""
+        values = [self._constants.value(v) for v in references]
+        if self.forms.mean is None:
+            squared: list[Any] = [0] * len(values)
+        elif values:
+            slope, shift = map(self._constants.value, self.forms.mean)
+            mean = (values.pop(0) - shift) / slope
+            squared = [row[0] * mean**2 for row in self._weights_at([(0,) * len(self.grid)])]
+        else:
+            squared = []
+        return [v - self._constants.value(c) - s
+                for v, c, s in zip(values, self.forms.constants, squared, strict=False)]
+
+    def _weights_at(self, frequencies: Sequence[Grid]) -> list[list[Any]]:
+        iv, value_of, out = self.world.iv, self._constants.value, []
+        for terms, extra in zip(self.forms.products, self.forms.at_zero, strict=True):
+            lags, row = {lag: value_of(c) for lag, c in (_lags(terms) or {}).items()}, []
+            for xi in frequencies:
+                value = value_of(extra) if not any(xi) else iv.mpf(0)
+                for lag, c in lags.items():
+                    phase = sum((Fraction(f * k, n) for f, k, n in zip(xi, lag, self.grid, strict=False)), Fraction(0))
+                    value += c * iv.cos(2 * iv.pi * self.world.number(phase % 1))
+                row.append(value)
+            out.append(row)
+        return out
+
+
+def have_taps(forms: QuadraticForms) -> bool:
+    """True iff all filters of the forms have taps, so that their weights are known for every grid."""
+    return all(_lags(terms) is not None for terms in forms.products)
+
+
+def classes_of(grid: Grid, forms: QuadraticForms) -> list[tuple[Grid, int]]:
+    """Return one frequency of each class {xi, -xi} and how many it has; without zero where the mean is apart."""
+    out = []
+    for xi in product(*map(range, grid)):
+        mirrored = tuple(-f % n for f, n in zip(xi, grid, strict=True))
+        if xi <= mirrored and (any(xi) or forms.mean is None):
+            out.append((xi, 1 + (xi != mirrored)))
+    return out
+
+
+def size_without_wrapping(forms: QuadraticForms, count: int) -> Grid:
+    """Return a grid on which no lag wraps around and frequencies outnumber the features, `count` of them."""
+    lags = [lag for terms in forms.products for lag in (_lags(terms) or {})]
+    ndim = max(map(len, lags))
+    widest = max((abs(n) for lag in lags for n in lag), default=0)
+    return (max(2 * widest + 1, 2 * count + 3),) if ndim <= 1 else (max(2 * widest + 1, 4),) * ndim
+
+
+def _lags(terms: Terms) -> Mapping[Grid, Expr] | None:
+    """Write the weights as a sum of c_k cos(2 pi k xi/N), by lag; None where taps are not known."""
+    total: dict[Grid, Expr] = {}
+    for coefficient, one, two in terms:
+        left, right = one.lags(), two.lags()
+        if left is None or right is None:
+            return None
+        for (one_lag, p), (two_lag, q) in product(left.items(), right.items()):
+            a, b = (() if k is None else k if isinstance(k, tuple) else (k,) for k in (one_lag, two_lag))
+            n = max(len(a), len(b))
+            lag = tuple(s - t for s, t in zip(a or (0,) * n, b or (0,) * n, strict=True))
+            total[lag] = total.get(lag, S.Zero) + coefficient * p * q
+    return total
+
+
+def _solved(matrix: Sequence[Sequence[Any]], right: Sequence[Any], world: World) -> list[Any]:
+    """Solve by elimination in intervals; ZeroDivisionError where a pivot may be zero."""
+    rows, size = [[*row, r] for row, r in zip(matrix, right, strict=True)], len(right)
+    for n in range(size):
+        best = max(range(n, size), key=lambda r: abs(rows[r][n].mid))
+        rows[n], rows[best] = rows[best], rows[n]
+        if world.is_zero(rows[n][n]):
+            raise ZeroDivisionError("the equations of the references are dependent")
+        for r in range(size):
+            if r != n:
+                factor = rows[r][n] / rows[n][n]
+                rows[r] = [a - factor * b for a, b in zip(rows[r], rows[n], strict=True)]
+    return [rows[n][size] / rows[n][n] for n in range(size)]

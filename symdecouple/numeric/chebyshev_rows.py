@@ -1,0 +1,135 @@
+r"""Chebyshev series along the rows of a batch, by products of matrices: sums of polynomials, and series of values.
+
+With x in [-1, 1] the place of an entry within the range of its row, T_(8b+a) = 2 T_(8b) T_a - T_(8b-a) writes all
+polynomials below m by T_0..T_7 and T_0, T_8, T_16, ...: some m/4 passes over the entries instead of 2 m, the rest is
+done by BLAS. Every product is that of one row: rows never meet.
+
+A function of the entries is known by its values at m nodes x_q = cos(pi (q + 1/2)/m); `weights` are such that the mean
+over the row is the weighted sum over the nodes, exactly for polynomials below m (`moment_nodes`, where the same is done
+in compiled loops).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from symdecouple.numeric.batch import FloatArray
+
+__all__ = ["EIGHT", "Chart"]
+
+EIGHT = 8  # numbers of nodes are multiples of it
+_TAIL = 4  # coefficients looked at, odd and even ones
+_TILE = 2**13  # entries whose polynomials are kept at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Rows (R, n) and their stand-ins.
+
+    Attributes
+    ----------
+    places : array (R, n)
+        Of the entries, in [-1, 1].
+    nodes, weights : arrays (R, m)
+        Values at the nodes, and their shares, which add up to 1.
+    """
+
+    places: FloatArray
+    nodes: FloatArray
+    weights: FloatArray
+
+    @classmethod
+    def of(cls, rows: FloatArray, m: int) -> Chart:
+        """Place m nodes, a multiple of eight, in the range of each row."""
+        bottom, top = rows.min(axis=1, keepdims=True), rows.max(axis=1, keepdims=True)
+        centre, half = (bottom + top) / 2, (top - bottom) / 2
+        x = (rows - centre) / half
+        products = np.zeros((len(rows), m // EIGHT, EIGHT))
+        for tile in _tiles(x):
+            low, high = _low_and_high(x[tile], m)
+            products[tile[0]] += high @ low.swapaxes(1, 2)
+        products /= rows.shape[1]
+        sums = np.empty((len(rows), m))
+        sums[:, :EIGHT] = products[:, 0]
+        for b in range(1, m // EIGHT):
+            i = EIGHT * b
+            sums[:, i] = products[:, b, 0]
+            sums[:, i + 1 : i + EIGHT] = 2 * products[:, b, 1:] - sums[:, i - 1 : i - EIGHT : -1]
+        places, waves = _waves(m)
+        sums[:, 1:] *= 2
+        return cls(x, centre + half * places, _by_row(sums, waves / m))
+
+    def take(self, which: Any) -> Chart:
+        """Some of the rows."""
+        return Chart(self.places[which], self.nodes[which], self.weights[which])
+
+    def series(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Coefficients 0..m-1 of functions with these values (R, m) at the nodes, and the largest of the last ones."""
+        m = values.shape[1]
+        c = _by_row(values, _waves(m)[1].T * (2 / m))
+        c[:, 0] /= 2
+        return c, np.abs(c[:, -_TAIL:]).max(axis=1)
+
+    def evaluated(self, *series: FloatArray) -> list[FloatArray]:
+        """The functions with coefficients (R, m) at the entries, (R, n) each."""
+        split = [_split(c) for c in series]
+        out = [np.empty_like(self.places) for _ in series]
+        for tile in _tiles(self.places):
+            low, high = _low_and_high(self.places[tile], self.nodes.shape[1])
+            for values, c in zip(out, split, strict=True):
+                values[tile] = np.einsum("rbn,rbn->rn", high, c[tile[0]] @ low)
+        return out
+
+
+def _tiles(x: FloatArray) -> Iterator[tuple[slice, slice]]:
+    """Parts of a batch that stay near; which parts of a row depends on its length alone."""
+    n_rows, n = x.shape
+    rows = max(1, _TILE // n)
+    for i in range(0, n_rows, rows):
+        for j in range(0, n, _TILE):
+            yield slice(i, i + rows), slice(j, j + _TILE)
+
+
+def _low_and_high(x: FloatArray, m: int) -> tuple[FloatArray, FloatArray]:
+    """T_0..T_7 and T_0, T_8, .. below m."""
+    low = _polynomials(x, EIGHT)
+    return low, _polynomials(2 * x * low[:, EIGHT - 1] - low[:, EIGHT - 2], m // EIGHT)
+
+
+def _split(c: FloatArray) -> FloatArray:
+    """Coefficients of T_(8b) T_a, (R, m/8, 8)."""
+    left = c.reshape(len(c), c.shape[1] // EIGHT, EIGHT).copy()
+    for b in range(left.shape[1] - 1, 0, -1):
+        left[:, b - 1, 1:] -= left[:, b, :0:-1]
+        left[:, b, 1:] *= 2
+    return left
+
+
+def _polynomials(x: FloatArray, count: int) -> FloatArray:
+    """T_0..T_(count-1), (R, count, n)."""
+    out = np.empty((len(x), count, x.shape[1]))
+    out[:, 0] = 1
+    if count > 1:
+        out[:, 1] = x
+    for j in range(2, count):
+        np.multiply(x, out[:, j - 1], out=out[:, j])
+        out[:, j] *= 2
+        out[:, j] -= out[:, j - 2]
+    return out
+
+
+def _by_row(rows: FloatArray, matrix: FloatArray) -> FloatArray:
+    """rows @ matrix, each row by itself: a product of all would round by the place in the batch."""
+    return np.asarray((rows[:, None] @ matrix)[:, 0])
+
+
+@lru_cache(maxsize=16)
+def _waves(m: int) -> tuple[FloatArray, FloatArray]:
+    """The nodes, and T_j at them, (j, q)."""
+    angles = np.pi * (np.arange(m) + 0.5) / m
+    return np.cos(angles), np.cos(np.outer(np.arange(m), angles))

@@ -1,0 +1,108 @@
+"""Few nodes against all frequencies: what they miss, the bound on it, and levels for which it is too much."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from symdecouple.numeric import energy_loops, energy_problems, energy_sums, jit, spectrum
+from symdecouple.numeric.energies import Energies
+from symdecouple.numeric.nodes import Nodes, nodes_of
+from symdecouple.numeric.spectrum import Bands
+from tests.numeric.energy_banks import kernels, responses
+
+Array = NDArray[np.float64]
+needs_numba = pytest.mark.skipif(not jit.is_available(), reason="numba is not installed")
+
+
+def bank(shape: tuple[int, ...]) -> tuple[Bands, Nodes]:
+    taps = kernels() if len(shape) == 2 else [np.array([1.0, 2, 1]), np.array([1.0, 0, -1])]
+    bands = Bands(responses(taps, shape), shape)
+    assert bands.nodes is not None
+    return bands, bands.nodes
+
+
+def moved(bands: Bands, nodes: Nodes, a: Array, top: float, power: Array) -> Array:
+    out = np.empty(len(nodes.outer) * len(nodes.inner))
+    work = energy_sums.scratch(len(bands.lines.inner), 24)
+    energy_sums.moved_to_nodes(a, top, power, bands.lines, nodes, work, out)
+    return out
+
+
+@pytest.mark.parametrize(("shape", "width"), [((6, 201), 0.05), ((201, 6), 0.4), ((300,), 1.0), ((146, 150), 0.3)],
+                         ids=str)
+def test_what_is_missed_is_bounded(shape: tuple[int, ...], width: float) -> None:
+    """Sums of w, w w' times exp(h), tilted by a and by nothing before they are moved, against plain sums."""
+    rng = np.random.default_rng(1)
+    bands, nodes = bank(shape)
+    columns, few = bands.columns, nodes.lines.product()
+    power = rng.random((bands.count,)) ** 4
+    h = rng.normal(size=(len(bands),))
+    h *= 2 * width / np.ptp(h @ columns)
+    low, high = energy_sums.extremes(h, nodes.lines, energy_sums.scratch(3, 24))
+    bounded = (high - low) / 2 * nodes.between
+    assert width <= bounded < 1.1 * width
+    for a in (np.zeros(len(bands)), np.linspace(-1, 1, len(bands))):
+        top = float((a @ columns).max()) + 0.5 if a.any() else 0.0
+        tilted = power * np.exp(a @ columns - top)
+        at_nodes = moved(bands, nodes, a, top, power) * np.exp(h @ few)
+        whole = tilted * np.exp(h @ columns)
+        lost = energy_loops._lost(nodes, bounded) + 64 * spectrum.EPS
+        for i in range(len(bands)):
+            apart = abs(few[i] @ at_nodes - columns[i] @ whole)
+            assert apart <= lost * bands.largest[i] * whole.sum()
+            for j in range(i + 1):
+                apart = abs(few[i] * few[j] @ at_nodes - columns[i] * columns[j] @ whole)
+                assert apart <= lost * bands.largest[i] * bands.largest[j] * whole.sum()
+
+
+def test_the_bound_is_rounding_where_levels_are_accepted() -> None:
+    """The first power that is missed by 24 nodes and degree 2 is the tenth."""
+    _, nodes = bank((151, 160))
+    assert nodes.order == 10
+    assert nodes.between == pytest.approx(np.cos(np.pi / 24) ** -2)
+    assert energy_loops._lost(nodes, 0.05) < 1e-17 < energy_loops._lost(nodes, 0.2)
+
+
+def test_lines_at_the_nodes_are_those_of_the_filters() -> None:
+    _, nodes = bank((100, 160))
+    c = np.cos(np.pi * (np.arange(24) + 0.5) / 24)
+    low, middle, high = (1 + 2 * c) ** 2 / 9, 1 - c**2, (1 - c) ** 2 / 4  # over the largest
+    for lines in (nodes.lines.inner, nodes.lines.outer):
+        np.testing.assert_allclose(lines, [low, middle, high], atol=2e-15)
+
+
+def test_no_nodes_without_polynomials_of_low_degree() -> None:
+    c = np.cos(2 * np.pi * np.arange(151) / 300)
+    wide = [np.cos(12 * np.arccos(c)) + 1, 1 + c]
+    assert Bands(wide, (300,)).nodes is None
+    assert Bands(responses(kernels(), (64, 64)), (64, 64)).nodes is None
+    volume = Bands(responses([kernel[None] for kernel in kernels()], (4, 90, 90)), (4, 90, 90))
+    assert volume.nodes is None and nodes_of(volume.lines, (4, 90, 90)) is None
+    slanted = np.array([[1.0, 0, 0], [0, -2, 0], [0, 0, 1]])
+    assert Bands(responses([slanted], (200, 200)), (200, 200)).nodes is None
+
+
+@needs_numba
+@pytest.mark.parametrize("order", ["as they come", "high first"])
+@pytest.mark.parametrize("steep", [0.0, 6.0])
+def test_levels_are_those_of_all_frequencies(order: str, steep: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spectra over up to twenty orders of magnitude; what is small beside the rest is found on all frequencies."""
+    shape = (90, 160)
+    taps = kernels() if order == "as they come" else kernels()[::-1]
+    energies = Energies(Bands(responses(taps, shape), shape))
+    waves = np.cos(2 * np.pi * np.fft.fftfreq(90))[:, None] + np.cos(2 * np.pi * np.fft.rfftfreq(160))
+    noise = np.fft.rfft2(np.random.default_rng(2).normal(size=(2, *shape)))
+    rows = np.fft.irfft2(noise * np.exp(steep * waves), s=shape).reshape(2, -1)
+    found = []
+    for is_compiled in (False, True):
+        for module in (energy_problems, spectrum):
+            monkeypatch.setattr(module, "are_wanted", lambda bands, answer=is_compiled: answer)
+        found.append(energies.decouple(rows, np.ones(9)))
+    assert found[0].refusals.keys() == found[1].refusals.keys()
+    good = ~np.isnan(found[0].values)
+    assert (good == ~np.isnan(found[1].values)).all()
+    assert good.any()
+    np.testing.assert_allclose(found[1].values, found[0].values, rtol=2e-12)
+    np.testing.assert_allclose(found[1].coefficients, found[0].coefficients, rtol=1e-9, atol=1e-11)
