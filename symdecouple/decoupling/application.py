@@ -104,7 +104,7 @@ class Application:
             fine = _others(len(rows), refusals)
             worst.see(at, fine)
             for j in range(start, end):
-                out[fine, j], wrong = self._value(j, at.values[fine])
+                out[fine, j], wrong = self._value(j, _taken(at.values, fine))
                 out[fine[list(wrong)], j] = np.nan
                 beyond = {**{int(fine[r]): outcome for r, outcome in wrong.items()}, **beyond}
         return Answers(out, worst.residual, {**refusals, **beyond}, worst.error)
@@ -113,15 +113,15 @@ class Application:
         """Return the gradients of the decoupled features, (R, M, N)."""
         first, spans = self._leading(nesting, rows, references)
         levels = list(nesting.levels(rows, [start for start, _ in spans], references, keep=True))
-        own = np.full((len(self.features), *rows.shape), np.nan, dtype=rows.dtype)
+        out = np.full((len(rows), len(self.features), rows.shape[1]), np.nan, dtype=rows.dtype)
         wrong: dict[int, dict[int, Outcome]] = {}
         for at, (start, end) in zip(levels, spans, strict=True):
             fine = _others(len(rows), at.refusals)
             for j in range(start, end):
-                own[j, fine], found = self._covectors(j, at.values[fine])
-                wrong[j] = {int(fine[r]): outcome for r, outcome in found.items()}
+                covectors, found = self._covectors(j, _taken(at.values, fine))
+                out[fine, j], wrong[j] = covectors, {int(fine[r]): outcome for r, outcome in found.items()}
         with np.errstate(all="ignore"):
-            out, lost = _carried(levels, spans, own)
+            lost = _carry(levels, spans, out)
         worst, refusals = _Worst(rows), dict[int, Outcome]()
         if first is not None:
             refusals = dict(first.refusals)
@@ -154,15 +154,16 @@ class Application:
     def denormalized(self, nesting: Nesting, rows: Array, references: Sequence[Any], targets: Array, level: int
                      ) -> Answers:
         """Return rows at a level with decoupled features 1..level at their targets, (R, M), imposed last first."""
-        out, worst, refusals = rows.copy(), _Worst(rows), dict[int, Outcome]()
+        out, worst, refusals = rows, _Worst(rows), dict[int, Outcome]()
         is_single = all(end == start + 1 for start, end in self.spans)
         at_once = nesting.at_once(level) if is_single else 0
         one_by_one = [span for span in self.spans if at_once <= span[0] and span[1] <= level]
         for start, end in [*reversed(one_by_one), *([(0, at_once)] if at_once else [])]:
             fine = _others(len(rows), refusals)
-            at = nesting.returned(out[fine], references, targets[fine, :end]) if end == at_once else nesting.move(
-                out[fine], start, end, [*references[:start], *targets[fine, start:end].T])
-            out[fine] = at.values
+            here = _taken(out, fine)
+            at = nesting.returned(here, references, targets[fine, :end]) if end == at_once else nesting.move(
+                here, start, end, [*references[:start], *targets[fine, start:end].T])
+            out = _with(out, fine, at.values)
             worst.see(at, np.arange(len(fine)), fine)
             refusals |= {int(fine[r]): outcome for r, outcome in at.refusals.items()}
         return Answers(out, worst.residual, refusals, worst.error)
@@ -191,24 +192,26 @@ class Application:
         return {int(r): Outcome(False, reason, f"{self.features[j]}: {detail}") for r in rows}
 
 
-def _carried(levels: Sequence[Imposed], spans: Sequence[tuple[int, int]], own: Array) -> tuple[Array, Array]:
-    """Carry gradients at their levels, (M, R, N), back to the samples, (R, M, N); what shares a path goes together.
+def _carry(levels: Sequence[Imposed], spans: Sequence[tuple[int, int]], out: Array) -> Array:
+    """Carry gradients at their levels, (R, M, N), back to the samples, in place; what shares a path goes together.
 
-    The second answer is the sum of the errors of all stretches, (R,).
+    The answer is the sum of the errors of all stretches, (R,).
     """
-    out, lost = np.full_like(own, np.nan), np.zeros(own.shape[1], dtype=own.dtype)
-    on_the_way = own[:0]
+    lost, last = np.zeros(len(out), dtype=out.dtype), 0  # the feature after those on the way
     for n, (start, end) in reversed(list(enumerate(spans))):
         at, before = levels[n], levels[n - 1] if n else None
-        on_the_way = np.concatenate([own[start:end], on_the_way])
-        while at.stretch is not None and at is not before:
-            on_the_way, more = at.stretch.back(on_the_way)
-            at, lost = at.stretch.before, lost + more
+        last = last or end
+        if at.stretch is not None and at is not before:
+            on_the_way = np.ascontiguousarray(out[:, start:last].swapaxes(0, 1))
+            while at.stretch is not None and at is not before:
+                on_the_way, more = at.stretch.back(on_the_way)
+                at, lost = at.stretch.before, lost + more
+            out[:, start:last] = on_the_way.swapaxes(0, 1)
         if at is not before:  # reached from the samples themselves
-            for j, covectors in enumerate(on_the_way, start):
-                out[j] = at.pullback(covectors)
-            on_the_way = own[:0]
-    return out.swapaxes(0, 1), lost
+            for j in range(start, last):
+                out[:, j] = at.pullback(np.ascontiguousarray(out[:, j]))
+            last = 0
+    return lost
 
 
 def _stops(at: Imposed) -> dict[int, Outcome]:
@@ -272,6 +275,15 @@ def _others(count: int, refused: dict[int, Outcome]) -> Array:
 
 def _taken(rows: Array, which: Array) -> Array:
     return rows if len(which) == len(rows) else rows[which]
+
+
+def _with(rows: Array, which: Array, values: Array) -> Array:
+    """Return rows with others in place of some of them; rows stay as they are, they may be the caller's."""
+    if len(which) == len(rows):
+        return values
+    out = rows.copy()
+    out[which] = values
+    return out
 
 
 def _finite(values: Array) -> Array:

@@ -84,7 +84,7 @@ class Checkpoint:
     def keep(self, batch: Batch, rows: set[int]) -> None:
         """Write the answers of these rows in place of the file: it is whole whenever the process ends."""
         answered = sorted(rows & batch.answered)
-        values = [] if batch.answers is None else batch.answers[answered]
+        values = np.zeros(0) if batch.answers is None else batch.answers[answered]
         told = {name: [(i, *astuple(outcomes[i])) for i in sorted(rows & outcomes.keys())]
                 for name, outcomes in (("refused", batch.refusals), ("noted", batch.notes))}
         beside = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")

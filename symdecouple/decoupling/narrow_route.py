@@ -108,8 +108,12 @@ class NarrowRoute:
         point = [np.broadcast_to(c, len(rows)).astype(float) for c in moments.coordinates(targets[:k])]
         mean, deviation = point[0][:, None], point[1][:, None]
         held = np.array([np.zeros(len(rows)), np.ones(len(rows)), *point[2 : k - 1]])
-        found = moment_path.follow((rows - mean) / deviation, k, point[k - 1], held=held, store=keep)
-        return Followed(mean + deviation * found.values, found.residual, None, dict(found.refusals),
+        standard = rows - mean
+        standard /= deviation
+        found = moment_path.follow(standard, k, point[k - 1], held=held, store=keep)
+        values = deviation * found.values
+        values += mean
+        return Followed(values, found.residual, None, dict(found.refusals),
                         lambda c: (moment_adjoint.pullback(found, c), np.zeros(len(rows))))
 
     def _precisely(self, rows: Array, k: int, targets: Sequence[Any], keep: bool) -> Followed:

@@ -94,7 +94,8 @@ class Running:
         if self.perturbation is None:
             batch.refuse(i, outcome)
             return None
-        row = np.array([float(v) for v in batch.rows[i]])
+        row = batch.rows[i]
+        row = np.array([float(v) for v in row]) if row.dtype == object else row.copy()
         perturbed, done = self.perturbation.of(row, batch.grid, batch.whole)
         found = None
         if done.ok:

@@ -203,7 +203,7 @@ class Bands(Columns):
         return self.folded_power(power).reshape(len(power), self.count)
 
     def folded_power(self, power: FloatArray) -> FloatArray:
-        """The same for power (R, *half), or a part of its last axis: (R, *lattice)."""
+        """The same for power ``(R, *half)``, or a part of its last axis: ``(R, *lattice)``."""
         for axis in self.folded:
             n = power.shape[axis]
             kept = _first_half(power, axis).copy()
@@ -220,7 +220,7 @@ class Bands(Columns):
         return self.unfolded(factors.reshape(-1, *self.lattice))
 
     def unfolded(self, factors: FloatArray) -> FloatArray:
-        """The same for factors (R, *lattice), or a part of their last axis."""
+        """The same for factors ``(R, *lattice)``, or a part of their last axis."""
         for axis in self.folded:
             n = self.grid.shape[axis - 1]
             index = np.minimum(np.arange(n), n - np.arange(n))
@@ -249,7 +249,7 @@ class Bands(Columns):
         return (slice(start, min(n, start + step)) for start in range(0, n, step))
 
     def powers(self, spectra: NDArray[np.complex128]) -> FloatArray:
-        """Return ``|X|^2`` of transforms (R, *half) at the frequencies that are told apart: (R, n)."""
+        """Return ``|X|^2`` of transforms ``(R, *half)`` at the frequencies that are told apart: (R, n)."""
         out = np.empty((len(spectra), *self.lattice))
         for some in self.grid.groups(len(spectra)):
             for part in self.parts():
@@ -275,7 +275,7 @@ class Bands(Columns):
         return np.asarray((along.max(axis=1) - along.min(axis=1)) * self.nodes.between)
 
     def along(self, parameters: FloatArray, part: slice) -> FloatArray:
-        """Return a.w at a part of the last axis, (R, *lattice[:-1], ...)."""
+        """Return a.w at a part of the last axis, ``(R, *lattice[:-1], ...)``."""
         first = math.prod(self.lattice[:-1])
         if self.lines.outer.shape[1] == first:
             found = self.lines.along(parameters, part)

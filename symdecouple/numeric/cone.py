@@ -48,10 +48,13 @@ class Dependence:
     independent : bool array (M,)
     coefficients : array (M, M)
         Row j is the sum of coefficients[j, i] times row i, i independent.
+    is_free : bool
+        True iff all rows are independent.
     """
 
     independent: NDArray[np.bool_]
     coefficients: FloatArray
+    is_free: bool
 
 
 def dependence(rows: FloatArray) -> Dependence:
@@ -88,7 +91,7 @@ def _dependence(parts: Iterable[FloatArray], scale: FloatArray) -> Dependence:
             coefficients[j, j] = 1
         else:
             coefficients[j, before] = fit * scale[j] / np.where(scale[before] > 0, scale[before], 1)
-    return Dependence(independent, coefficients)
+    return Dependence(independent, coefficients, bool(independent.all()))
 
 
 def cone_membership(rows: FloatArray, target: FloatArray) -> Membership:

@@ -67,10 +67,10 @@ class EnergyProblems:
     def dependence(self, row: int) -> Dependence:
         """How features depend on each other at the active frequencies of a row."""
         if row not in self._known:
-            active = self.spectrum.shares[row] > 0
-            is_whole = active[self.offset :].all()
+            shares = self.spectrum.shares[row]
+            is_whole = shares[self.offset :].min(initial=np.inf) > 0
             self._known[row] = _whole(self.bands, self.offset) if is_whole else dependence(
-                self.bands.columns[:, active])
+                self.bands.columns[:, shares > 0])
         return self._known[row]
 
     def screened(self, level: int) -> dict[int, Outcome]:
@@ -82,7 +82,7 @@ class EnergyProblems:
         """Return the first level up to this one that a row lacks for want of frequencies; level + 1 where none."""
         offset = self.offset
         v, known = self.targets[row], self.dependence(row)
-        if known.independent.all():
+        if known.is_free:
             return level + 1, None
         for j in np.flatnonzero(~known.independent[: level - offset]):
             c = known.coefficients[j, : len(v)]
@@ -111,17 +111,17 @@ class EnergyProblems:
     def problems(self, rows: IntArray, levels: IntArray) -> Problems:
         """Set up the convex problems of some rows at some levels."""
         m, offset = len(self.bands), self.offset
-        independent = np.array([self.dependence(r).independent for r in rows.tolist()], dtype=np.bool_).reshape(-1, m)
-        wanted = (np.arange(m) < (levels - offset)[:, None]) & independent
+        wanted = np.arange(m) < (levels - offset)[:, None]
+        if not all(self.dependence(r).is_free for r in set(rows.tolist())):
+            wanted &= np.array([self.dependence(r).independent for r in rows.tolist()])
         targets = np.zeros((len(rows), m))
         given = self.targets[rows][:, :m]
-        targets[:, : given.shape[1]] = given
-        targets[~wanted] = 0
+        np.copyto(targets[:, : given.shape[1]], given, where=wanted[:, : given.shape[1]])
         largest = np.abs(targets).max(axis=1, initial=0)
         has_scale = largest > 0
-        log_scale = np.where(has_scale, np.log(np.where(has_scale, largest, 1)) - self.spectrum.log_power[rows], 0)
-        return Problems(self.bands, self.spectrum.shares, rows, wanted,
-                        targets / np.where(has_scale, largest, 1)[:, None], log_scale)
+        largest[~has_scale] = 1
+        log_scale = np.where(has_scale, np.log(largest) - self.spectrum.log_power[rows], 0)
+        return Problems(self.bands, self.spectrum.shares, rows, wanted, targets / largest[:, None], log_scale)
 
     def solved(self, problems: Problems, levels: IntArray, start: FloatArray | None = None
                ) -> tuple[Tilted, dict[int, Outcome]]:
@@ -161,6 +161,8 @@ class EnergyProblems:
         widest = 2 * np.abs(found.parameters) @ bands.largest
         if (widest > _WIDE).any():
             widest = np.minimum(widest, bands.widths(found.parameters))
+        elif found.converged.all():
+            return out
         for q in np.flatnonzero(~found.converged | ((widest > _WIDE) & (not is_known))).tolist():
             active = problems.shares[problems.owner[q]] > 0
             wanted = problems.wanted[q]

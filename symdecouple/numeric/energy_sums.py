@@ -16,9 +16,8 @@ import numpy as np
 
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.columns import Lines
-from symdecouple.numeric.nodes import Nodes
 
-__all__ = ["BLOCK", "FAST", "Scratch", "all_sums", "extremes", "moved_to_nodes", "reach", "scratch"]
+__all__ = ["BLOCK", "FAST", "Scratch", "all_sums", "extremes", "moved_to_nodes", "scratch"]
 
 FAST = ("_total", "_product_total", "_three", "_thrice", "_eight")  # sums in any order
 BLOCK = 1024  # frequencies whose exponents are worked on together
@@ -43,29 +42,6 @@ def scratch(lines: int, nodes: int = 0) -> Scratch:
     parts, small = np.empty((width + 1, ROWS)), np.empty(2 * max(lines, _LANES) + width)
     pairs, table = np.zeros((_PAIRS, ROWS)), np.empty((lines * (lines + 1) // 2, _PAIRS))
     return blocks[0], blocks[1], blocks[2], blocks[2].view(np.int64), parts, small, pairs, table
-
-
-def reach(step: FloatArray, largest: FloatArray, enough: float, shares: FloatArray, lines: Lines, work: Scratch
-          ) -> float:
-    """The largest |d.w| at active frequencies; where it is surely no more than `enough`, a bound."""
-    bound = 0.0
-    for j in range(len(step)):
-        bound += abs(step[j]) * largest[j]
-    if bound <= enough:
-        return bound
-    exponents, lanes = work[0], work[2]
-    n, count, out = lines.inner.shape[1], lines.outer.shape[1], 0.0
-    together = max(1, BLOCK // n)
-    for first in range(0, count, together):
-        last = min(count, first + together)
-        for begin in range(0, n, BLOCK):
-            end = min(n, begin + BLOCK)
-            size = combined(step, lines, first, last, begin, end, exponents, work[5])
-            line, weight = exponents[:size], shares[first * n + begin : first * n + begin + size]
-            for t in range(size):
-                line[t] = abs(line[t])
-            out = max(out, highest(line, weight, lanes))
-    return out
 
 
 def combined(a: FloatArray, lines: Lines, first: int, last: int, begin: int, end: int, out: FloatArray,
@@ -149,16 +125,16 @@ def all_sums(a: FloatArray, shares: FloatArray, lines: Lines, work: Scratch, out
     out[0] = shift if shift > -math.inf else 0.0
 
 
-def moved_to_nodes(a: FloatArray, top: float, shares: FloatArray, lines: Lines, nodes: Nodes, work: Scratch,
-                   out: FloatArray) -> None:
-    """Move power times exp(a.w - top) to nodes, with top not below any a.w, and 0 where a is."""
+def moved_to_nodes(a: FloatArray, top: float, shares: FloatArray, lines: Lines, outer: FloatArray, inner: FloatArray,
+                   work: Scratch, out: FloatArray) -> None:
+    """Move power times exp(a.w - top) to nodes by their maps, with top not below any a.w, and 0 where a is."""
     exponents, _, as_floats, bits, parts, small, _, _ = work
-    n, count, few, is_plain = lines.inner.shape[1], lines.outer.shape[1], len(nodes.inner), True
+    n, count, few, is_plain = lines.inner.shape[1], lines.outer.shape[1], len(inner), True
     for j in range(len(a)):
         is_plain = is_plain and a[j] == 0
     for i in range(len(out)):
         out[i] = 0.0
-    moved = small[: max(few, len(nodes.outer))]
+    moved = small[: max(few, len(outer))]
     together = min(ROWS, max(1, BLOCK // n))
     for group in range(0, count, ROWS):
         until = min(count, group + ROWS)
@@ -173,12 +149,12 @@ def moved_to_nodes(a: FloatArray, top: float, shares: FloatArray, lines: Lines, 
                     line = exponents[:size]
                 for s in range(first, last):
                     at = (s - first) * (end - begin)
-                    _dots(line[at : at + end - begin], nodes.inner, begin, moved)
+                    _dots(line[at : at + end - begin], inner, begin, moved)
                     for j in range(few):
                         parts[j, s - group] = moved[j] if begin == 0 else parts[j, s - group] + moved[j]
         for j in range(few):
-            _dots(parts[j, : until - group], nodes.outer, group, moved)
-            for i in range(len(nodes.outer)):
+            _dots(parts[j, : until - group], outer, group, moved)
+            for i in range(len(outer)):
                 out[i * few + j] += moved[i]
 
 
@@ -227,20 +203,26 @@ def _eight(line: FloatArray, others: FloatArray, j: int, begin: int, out: FloatA
     out[j + 4], out[j + 5], out[j + 6], out[j + 7] = e, f, g, h
 
 
-def extremes(a: FloatArray, lines: Lines, work: Scratch) -> tuple[float, float]:
-    """The smallest and the largest a.w, active or not."""
+def extremes(a: FloatArray, largest: FloatArray, enough: float, weight: FloatArray, lines: Lines, work: Scratch
+             ) -> tuple[float, float]:
+    """The smallest and the largest a.w where there is a weight; bounds, where they surely are at most `enough`."""
+    bound = 0.0
+    for j in range(len(a)):
+        bound += abs(a[j]) * largest[j]
+    if bound <= enough:
+        return -bound, bound
     n, count, low, high = lines.inner.shape[1], lines.outer.shape[1], math.inf, -math.inf
-    line, lanes, together = work[0], work[2], max(1, BLOCK // n)
+    exponents, lanes, together = work[0], work[2], max(1, BLOCK // n)
     for first in range(0, count, together):
         last = min(count, first + together)
         for begin in range(0, n, BLOCK):
-            size = combined(a, lines, first, last, begin, min(n, begin + BLOCK), line, work[5])
-            for t in range(size):
-                work[1][t] = 1.0
-            high = max(high, highest(line[:size], work[1], lanes))
+            end = min(n, begin + BLOCK)
+            size = combined(a, lines, first, last, begin, end, exponents, work[5])
+            line, some = exponents[:size], weight[first * n + begin : first * n + begin + size]
+            high = max(high, highest(line, some, lanes))
             for t in range(size):
                 line[t] = -line[t]
-            low = min(low, -highest(line[:size], work[1], lanes))
+            low = min(low, -highest(line, some, lanes))
     return low, high
 
 
@@ -256,7 +238,7 @@ def _gather(lines: Lines, group: int, until: int, back: float, parts: FloatArray
         for j in range(1, len(out)):
             out[j] *= back
     out[1] += _total(parts[0, : until - group])
-    are_few = count * (count + 1) // 2 <= _PAIRS
+    are_few, start = count * (count + 1) // 2 <= _PAIRS, min(group, 0)  # for a constant 0, another twin is compiled
     if are_few:
         for p in range(count):
             for i in range(p + 1):
@@ -265,7 +247,7 @@ def _gather(lines: Lines, group: int, until: int, back: float, parts: FloatArray
                     pair[s] = lines.outer[p, group + s] * lines.outer[i, group + s]
         for f in range(r * (r + 1) // 2):
             for e in range(0, count * (count + 1) // 2, 8):
-                _eight(parts[1 + r + f, : until - group], pairs, e, 0, table[f])
+                _eight(parts[1 + r + f, : until - group], pairs, e, start, table[f])
     for j in range(m):
         p, q, scale = lines.places[0, j], lines.places[1, j], lines.scales[j]
         one = lines.outer[p, group:until]

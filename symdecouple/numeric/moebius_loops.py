@@ -30,7 +30,7 @@ __all__ = [
     "unit_and_lift_of",
 ]
 
-LOOPS = ("count_ends", "_load", "_load_flowed", "_add_powers", "_add_flowed")  # where sums may be taken in any order
+LOOPS = ("count_ends", "_fill", "_add_powers", "_add_flowed")  # where sums may be taken in any order
 SHORT = 128  # samples that are written down first; the size of the scratch `chunk`
 CHUNK = 2048  # samples summed at a time: 16 KiB, in the first cache, and short sums
 _PIVOT_SAMPLES = 32  # as in `power_sums`
@@ -151,27 +151,19 @@ def standardized(a: Any) -> Any:
 
 
 def _fill(part: Any, scale: float, offset: float, pole: float, chunk: Any) -> Any:
-    return _load_flowed(part, scale, offset, pole, chunk) if pole > 0 else _load(part, scale, offset, chunk)
-
-
-def _load(part: Any, scale: float, offset: float, chunk: Any) -> Any:
-    """x -> g into the chunk; returns the sum."""
+    """x -> g into the chunk, or g/(g + w) for a pole above 0; returns the sum."""
     total = 0.0
+    if pole > 0:
+        for i in range(len(part)):
+            g = part[i] * scale - offset
+            u = g / (g + pole)
+            chunk[i] = u
+            total += u
+        return total
     for i in range(len(part)):
         g = part[i] * scale - offset
         chunk[i] = g
         total += g
-    return total
-
-
-def _load_flowed(part: Any, scale: float, offset: float, pole: float, chunk: Any) -> Any:
-    """x -> g/(g + w) into the chunk; returns the sum."""
-    total = 0.0
-    for i in range(len(part)):
-        g = part[i] * scale - offset
-        u = g / (g + pole)
-        chunk[i] = u
-        total += u
     return total
 
 

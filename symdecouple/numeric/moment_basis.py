@@ -33,10 +33,8 @@ __all__ = [
     "hankel_norms",
     "mean_of_product",
     "orthogonal_basis",
-    "polynomial_coefficients",
     "power_mean",
     "power_means",
-    "products_with_powers",
     "steepness",
 ]
 
@@ -196,22 +194,6 @@ def _poor(norm: FloatArray, means: FloatArray) -> IntArray:
     kept = np.all(norm > _LOST * means[::2], axis=0)
     return np.flatnonzero(~kept)
 
-
-def products_with_powers(y: FloatArray, u: FloatArray, k: int) -> FloatArray:
-    """Mean(u y^j), j < k, for each u of (c, r, n); (c, k, r)."""
-    powers, _ = _powers(y, 2 * k - 2, None)
-    return np.stack([[mean_of_product(v, power) for power in powers] for v in u])
-
-
-def polynomial_coefficients(y: FloatArray, k: int) -> tuple[FloatArray, FloatArray, IntArray]:
-    """C, (k, k, r): p_i = sum_j C_ij y^j; D_0..D_(k-1), (k, r); and the rows where neither is to be relied on."""
-    means = power_means(y, 2 * k - 2)
-    lower, norm = _decompose(means, k)
-    inverse = np.zeros((k, k, len(y)))
-    for i in range(k):
-        inverse[i, i] = 1
-        inverse[i, :i] = -np.sum(lower[i, :i, None] * inverse[:i, :i], axis=0)
-    return inverse, norm, _poor(norm, means)
 
 
 def _last_row_of_inverse(lower: FloatArray) -> FloatArray:

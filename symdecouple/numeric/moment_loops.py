@@ -17,7 +17,7 @@ BLOCK = 512
 _EVERYDAY = 5  # up to this k all is done in registers
 LOST = 1e-5  # as in moment_basis
 _SETTLED = 5e-15
-FAST = ("_add_sums", "_add_sums_5", "polynomial", "steepest")  # sums in any order
+FAST = ("_sums", "_sums_5", "polynomial", "steepest")  # sums in any order
 
 
 def means_to(y: FloatArray, weights: FloatArray, k: int, means: FloatArray, power: FloatArray) -> None:
@@ -25,24 +25,23 @@ def means_to(y: FloatArray, weights: FloatArray, k: int, means: FloatArray, powe
 
     `means` is of twice that length; its second half is overwritten, and so is `power`, of the length of y.
     """
-    n, half = len(y), len(means) // 2
+    n, half, top = len(y), len(means) // 2, max(2 * k - 1, 9)
     size, part = max(BLOCK, 4 * int(np.sqrt(n))), means[half:]
     for j in range(half):
         means[j] = 0
     for begin in range(0, n, size):
-        for j in range(half):
-            part[j] = 0
+        v, w = y[begin : begin + size], weights[begin : begin + size]
         if k <= _EVERYDAY:
-            _add_sums_5(y[begin : begin + size], weights[begin : begin + size], part)
+            _sums_5(v, w, part)
         else:
-            _add_sums(y[begin : begin + size], weights[begin : begin + size], k, power, part)
-        for j in range(half):
+            _sums(v, w, k, power, part)
+        for j in range(1, top):
             means[j] += part[j]
     means[0] = 1
 
 
-def _add_sums(v: FloatArray, weights: FloatArray, k: int, power: FloatArray, sums: FloatArray) -> None:
-    """Add the sums of v^1..v^(2k-2): two for each further power."""
+def _sums(v: FloatArray, weights: FloatArray, k: int, power: FloatArray, sums: FloatArray) -> None:
+    """Sums of v^1..v^(2k-2): two for each further power."""
     for i in range(len(v)):
         power[i] = 1.0
     for j in range(1, k):
@@ -55,11 +54,11 @@ def _add_sums(v: FloatArray, weights: FloatArray, k: int, power: FloatArray, sum
             weighted = weights[i] * now
             odd += weighted * before
             even += weighted * now
-        sums[2 * j - 1] += odd
-        sums[2 * j] += even
+        sums[2 * j - 1] = odd
+        sums[2 * j] = even
 
 
-def _add_sums_5(v: FloatArray, weights: FloatArray, sums: FloatArray) -> None:
+def _sums_5(v: FloatArray, weights: FloatArray, sums: FloatArray) -> None:
     """The same up to k = 5, in registers."""
     a = b = c = d = e = f = g = h = 0.0
     for i in range(len(v)):
@@ -77,14 +76,8 @@ def _add_sums_5(v: FloatArray, weights: FloatArray, sums: FloatArray) -> None:
         f += w4 * x2
         g += w4 * x3
         h += w4 * x4
-    sums[1] += a
-    sums[2] += b
-    sums[3] += c
-    sums[4] += d
-    sums[5] += e
-    sums[6] += f
-    sums[7] += g
-    sums[8] += h
+    sums[1], sums[2], sums[3], sums[4] = a, b, c, d
+    sums[5], sums[6], sums[7], sums[8] = e, f, g, h
 
 
 def decompose(means: FloatArray, k: int, lower: FloatArray, norm: FloatArray) -> float:

@@ -23,120 +23,90 @@ from symdecouple.numeric.moment_loops import BLOCK
 __all__ = ["EIGHT", "FAST", "add_series", "carry_rows", "chebyshev_sums", "series_length", "tail_of"]
 
 EIGHT = 8  # numbers of nodes are multiples of it
-FAST = ("_load", "_add_eight")  # where sums may be taken in any order
+FAST = ("chebyshev_sums",)  # where sums may be taken in any order
 _TAIL = 4  # coefficients looked at, odd and even ones
 _NOTHING = 2.0**-54  # of a displacement, in standard deviations: less than a last digit
 
 
 def chebyshev_sums(v: FloatArray, share: FloatArray, centre: float, half: float, sums: FloatArray) -> None:
     """sum_i share_i T_j((v_i - centre)/half) for j below the length of `sums`, two more than a multiple of eight."""
-    size = min(len(v), BLOCK)
+    size, inverse = min(len(v), BLOCK), 1 / half
     twice, before, now = np.empty(size), np.empty(size), np.empty(size)
     for j in range(len(sums)):
         sums[j] = 0.0
     for begin in range(0, len(v), BLOCK):
-        part = v[begin : begin + BLOCK]
-        _load(part, share[begin : begin + BLOCK], centre, 1 / half, twice, before, now, sums)
-        for j in range(2, len(sums), EIGHT):
-            _add_eight(len(part), twice, before, now, sums[j : j + EIGHT])
-
-
-def _load(
-    v: FloatArray,
-    share: FloatArray,
-    centre: float,
-    inverse: float,
-    twice: FloatArray,
-    before: FloatArray,
-    now: FloatArray,
-    sums: FloatArray,
-) -> None:
-    """2 x, and share T_0 and share T_1, which are summed."""
-    zeroth = first = 0.0
-    for i in range(len(v)):
-        x = (v[i] - centre) * inverse
-        twice[i] = 2 * x
-        before[i] = share[i]
-        now[i] = share[i] * x
-        zeroth += share[i]
-        first += share[i] * x
-    sums[0] += zeroth
-    sums[1] += first
-
-
-def _add_eight(n: int, twice: FloatArray, before: FloatArray, now: FloatArray, sums: FloatArray) -> None:
-    """The next eight of T_(j+1) = 2 x T_j - T_(j-1)."""
-    s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
-    for i in range(n):
-        x, a, b = twice[i], before[i], now[i]
-        a = x * b - a
-        b = x * a - b
-        s0 += a
-        s1 += b
-        a = x * b - a
-        b = x * a - b
-        s2 += a
-        s3 += b
-        a = x * b - a
-        b = x * a - b
-        s4 += a
-        s5 += b
-        a = x * b - a
-        b = x * a - b
-        s6 += a
-        s7 += b
-        before[i], now[i] = a, b
-    sums[0] += s0
-    sums[1] += s1
-    sums[2] += s2
-    sums[3] += s3
-    sums[4] += s4
-    sums[5] += s5
-    sums[6] += s6
-    sums[7] += s7
+        part, weights = v[begin : begin + BLOCK], share[begin : begin + BLOCK]
+        n = len(part)
+        s0 = s1 = 0.0
+        for i in range(n):
+            weight = weights[i]
+            x = (part[i] - centre) * inverse
+            twice[i] = 2 * x
+            before[i] = weight
+            now[i] = weight * x
+            s0 += weight
+            s1 += weight * x
+        sums[0] += s0
+        sums[1] += s1
+        for j in range(2, len(sums), EIGHT):  # the next eight of T_(j+1) = 2 x T_j - T_(j-1)
+            s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
+            for i in range(n):
+                x, a, b = twice[i], before[i], now[i]
+                a = x * b - a
+                b = x * a - b
+                s0 += a
+                s1 += b
+                a = x * b - a
+                b = x * a - b
+                s2 += a
+                s3 += b
+                a = x * b - a
+                b = x * a - b
+                s4 += a
+                s5 += b
+                a = x * b - a
+                b = x * a - b
+                s6 += a
+                s7 += b
+                before[i], now[i] = a, b
+            sums[j] += s0
+            sums[j + 1] += s1
+            sums[j + 2] += s2
+            sums[j + 3] += s3
+            sums[j + 4] += s4
+            sums[j + 5] += s5
+            sums[j + 6] += s6
+            sums[j + 7] += s7
 
 
 def add_series(v: FloatArray, centre: float, half: float, c: FloatArray, length: int, out: FloatArray) -> None:
     """Add sum_j c_j T_j((v - centre)/half), j < length, by Clenshaw; `out` may be v, `c` ends in eight zeros."""
-    size = min(len(v), BLOCK)
+    size, inverse = min(len(v), BLOCK), 1 / half
     twice, after, now = np.empty(size), np.empty(size), np.empty(size)
     top = 1 + EIGHT * (-(-(length - 1) // EIGHT))
     for begin in range(0, len(v), BLOCK):
-        part = v[begin : begin + BLOCK]
-        _begin(part, centre, 1 / half, twice, after, now)
-        for j in range(top - EIGHT, 0, -EIGHT):
-            _take_eight(len(part), twice, after, now, c[j : j + EIGHT])
-        _end(twice, after, now, c[0], out[begin : begin + BLOCK])
-
-
-def _begin(
-    v: FloatArray, centre: float, inverse: float, twice: FloatArray, after: FloatArray, now: FloatArray
-) -> None:
-    for i in range(len(v)):
-        twice[i] = 2 * ((v[i] - centre) * inverse)
-        after[i] = 0.0
-        now[i] = 0.0
-
-
-def _take_eight(n: int, twice: FloatArray, after: FloatArray, now: FloatArray, c: FloatArray) -> None:
-    """The next eight of b_j = c_j + 2 x b_(j+1) - b_(j+2)."""
-    c0, c1, c2, c3, c4, c5, c6, c7 = c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]
-    for i in range(n):
-        x, a, b = twice[i], after[i], now[i]
-        a = x * b - a + c7
-        b = x * a - b + c6
-        a = x * b - a + c5
-        b = x * a - b + c4
-        a = x * b - a + c3
-        b = x * a - b + c2
-        a = x * b - a + c1
-        b = x * a - b + c0
-        after[i], now[i] = a, b
-
-
-def _end(twice: FloatArray, after: FloatArray, now: FloatArray, constant: float, out: FloatArray) -> None:
-    for i in range(len(out)):
-        out[i] += 0.5 * twice[i] * now[i] - after[i] + constant
+        part, place = v[begin : begin + BLOCK], out[begin : begin + BLOCK]
+        n = len(part)
+        for i in range(n):
+            twice[i] = 2 * ((part[i] - centre) * inverse)
+            after[i] = 0.0
+            now[i] = 0.0
+        for j in range(top - EIGHT, 0, -EIGHT):  # the next eight of b_j = c_j + 2 x b_(j+1) - b_(j+2)
+            c0, c1, c2, c3 = c[j], c[j + 1], c[j + 2], c[j + 3]
+            c4, c5, c6, c7 = c[j + 4], c[j + 5], c[j + 6], c[j + 7]
+            for i in range(n):
+                x, a, b = twice[i], after[i], now[i]
+                a = x * b - a + c7
+                b = x * a - b + c6
+                a = x * b - a + c5
+                b = x * a - b + c4
+                a = x * b - a + c3
+                b = x * a - b + c2
+                a = x * b - a + c1
+                b = x * a - b + c0
+                after[i], now[i] = a, b
+        for i in range(n):
+            place[i] += 0.5 * twice[i] * now[i] - after[i] + c[0]
 
 
 def carry_rows(

@@ -80,73 +80,67 @@ def follow_rows(
     means, norm, c = short[0], short[1], short[2]
     for r in which:
         row, share = values[r], weights[r if len(weights) > 1 else 0]
-        log_growth[r], most = -1.0, _COARSE
+        most = _COARSE
         for _ in range(2):
             for i in range(filled):
                 y[i] = row[i] if i < n else row[0]
                 w[i] = share[i] if i < n else 0.0
+                moved[i] = y[i]
                 for j in range(12):
                     slopes[j, i] = 0.0
-            grown, rtol = _follow(y, w, k, goal, first[r], most, moved, power, slopes, means, lower, norm, c)
-            log_growth[r] = grown
-            if not rtol * np.exp(grown) > _REDONE * GROWN:
+            distance, s, h, rtol, error, left = goal[k] - first[r], 0.0, 0.0, most, 0.0, 2.0
+            stretch = grown = 0.0
+            begin, end = 0, 1  # the velocity at the start; then the stages of a step, and its end
+            for _ in range(_MOST_STEPS):
+                good = False
+                for i in range(begin, end):
+                    if i > _MANY:
+                        error = _finish(y, w, slopes, h, moved, means) / rtol
+                    elif i > _FEW:
+                        _move_many(y, w, slopes, i, h, moved, means)
+                    elif i > 0:
+                        _move_few(y, w, slopes, i, h, moved, means)
+                    if i == 0 or k > _EVERYDAY:
+                        means_to(moved, w, k, means, power)
+                    now = first[r] + (s + _NODES[i] * h) * distance
+                    good = _velocity(means, k, goal, now, distance, lower, norm, c)
+                    if not good:
+                        break
+                    if i <= _MANY or (error <= 1 and left > 1):
+                        polynomial(moved, c, k, slopes[i % _LAST])
+                if good and error <= 1:
+                    for i in range(filled):
+                        y[i] = moved[i]
+                    lowest, highest = steepest(y, c, k, moved)
+                    grown += h * (stretch + max(highest, 0.0)) / 2
+                    stretch = max(highest, 0.0)
+                    if begin == 0:
+                        rtol = min(most, max(GROWN * np.exp(-_FALLING * stretch), RTOL))
+                        h = _REACH * k * np.sqrt(np.sqrt(np.sqrt(rtol))) / max(highest, -lowest)
+                    else:
+                        s = 1.0 if left <= 1 else s + h
+                        h *= min(_wanted(error), 8.0)
+                    if s == 1:
+                        break
+                elif good:
+                    h *= min(max(_wanted(error), 0.2), 0.9)
+                elif begin == 0:
+                    break
+                else:
+                    h *= 0.25
+                    for i in range(1, 12):
+                        for j in range(filled):
+                            slopes[i, j] = 0.0
+                left = np.ceil((1 - s) / (1.05 * h))  # steps of equal length
+                h = (1 - s) / left if left < 4 else h
+                begin, end = 1, _LAST + 1
+            log_growth[r] = grown if s == 1 else -1.0
+            if not rtol * np.exp(log_growth[r]) > _REDONE * GROWN:
                 break
             most = SHARP
         if log_growth[r] >= 0:
             for i in range(n):
                 row[i] = y[i]
-
-
-def _follow(
-    y: Any, w: Any, k: int, goal: Any, first: float, most: float, moved: Any, power: Any, slopes: Any, means: Any,
-    lower: Any, norm: Any, c: Any,
-) -> tuple[float, float]:
-    """From s = 0 to 1, in place; the logarithm of how much errors grew, -1 for a lost path, and the tolerance."""
-    distance, s, h, rtol, error = goal[k] - first, 0.0, 0.0, most, 0.0
-    stretch = log_growth = 0.0
-    means_to(y, w, k, means, power)
-    is_new, good = True, _velocity(y, w, means, k, goal, first, distance, power, lower, norm, c)
-    for count in range(_MOST_STEPS if good else 0):
-        if is_new:
-            lowest, highest = steepest(y, c, k, moved)
-            log_growth += h * (stretch + max(highest, 0.0)) / 2
-            stretch = max(highest, 0.0)
-            if s == 1:
-                return log_growth, rtol
-            polynomial(y, c, k, slopes[0])
-            if count == 0:
-                rtol = min(most, max(GROWN * np.exp(-_FALLING * stretch), RTOL))
-                h = _REACH * k * np.sqrt(np.sqrt(np.sqrt(rtol))) / max(highest, -lowest)
-            else:
-                h *= min(_wanted(error), 8.0)
-        left = np.ceil((1 - s) / (1.05 * h))  # steps of equal length
-        h = (1 - s) / left if left < 4 else h
-        for i in range(1, 13):
-            if i > _MANY:
-                error = _finish(y, w, slopes, h, moved, means) / rtol
-            elif i > _FEW:
-                _move_many(y, w, slopes, i, h, moved, means)
-            else:
-                _move_few(y, w, slopes, i, h, moved, means)
-            now = first + (s + _NODES[i] * h) * distance
-            good = _velocity(moved, w, means, k, goal, now, distance, power, lower, norm, c)
-            if not good:
-                break
-            if i <= _MANY:
-                polynomial(moved, c, k, slopes[i])
-        is_new = good and error <= 1
-        if is_new:
-            s = 1.0 if left <= 1 else s + h
-            for i in range(len(y)):
-                y[i] = moved[i]
-        elif good:
-            h *= min(max(_wanted(error), 0.2), 0.9)
-        else:
-            h *= 0.25
-            for i in range(1, 12):
-                for j in range(len(y)):
-                    slopes[i, j] = 0.0
-    return -1.0, rtol
 
 
 def _wanted(error: float) -> float:
@@ -155,12 +149,10 @@ def _wanted(error: float) -> float:
 
 
 def _velocity(
-    y: Any, w: Any, means: Any, k: int, goal: Any, now: float, distance: float, power: Any, lower: Any, norm: Any,
-    c: Any,
+    means: Any, k: int, goal: Any, now: float, distance: float, lower: Any, norm: Any, c: Any
 ) -> bool:
     """Coefficients of the velocity where the k-th moment is `now`; False where too many digits are lost."""
     if k > _EVERYDAY:
-        means_to(y, w, k, means, power)
         if not decompose(means, k, lower, norm) > LOST:
             return False
         for j in range(k):
@@ -195,10 +187,9 @@ def _velocity(
 
 def _move_few(y: Any, w: Any, slopes: Any, row: int, h: float, out: Any, means: Any) -> None:
     """out = y + h sum of weight times slope, and its means."""
-    a, b = h * _WEIGHTS_FEW[row, 0], h * _WEIGHTS_FEW[row, 1]
-    c, d = h * _WEIGHTS_FEW[row, 2], h * _WEIGHTS_FEW[row, 3]
-    p, q = slopes[_PLACES_FEW[row, 0]], slopes[_PLACES_FEW[row, 1]]
-    t, u = slopes[_PLACES_FEW[row, 2]], slopes[_PLACES_FEW[row, 3]]
+    places, weights = _PLACES_FEW[row], _WEIGHTS_FEW[row]
+    a, b, c, d = h * weights[0], h * weights[1], h * weights[2], h * weights[3]
+    p, q, t, u = slopes[places[0]], slopes[places[1]], slopes[places[2]], slopes[places[3]]
     h5 = h6 = h7 = h8 = 0.0
     for i in range(len(y)):
         x = y[i] + (a * p[i] + b * q[i] + c * t[i] + d * u[i])
@@ -215,9 +206,9 @@ def _move_few(y: Any, w: Any, slopes: Any, row: int, h: float, out: Any, means: 
 
 def _move_many(y: Any, w: Any, slopes: Any, row: int, h: float, out: Any, means: Any) -> None:
     """The same for a later stage."""
-    a0, a3, a4 = h * _WEIGHTS_MANY[row, 0], h * _WEIGHTS_MANY[row, 1], h * _WEIGHTS_MANY[row, 2]
-    a5, a6, a7 = h * _WEIGHTS_MANY[row, 3], h * _WEIGHTS_MANY[row, 4], h * _WEIGHTS_MANY[row, 5]
-    a8, a9, a10 = h * _WEIGHTS_MANY[row, 6], h * _WEIGHTS_MANY[row, 7], h * _WEIGHTS_MANY[row, 8]
+    weights = _WEIGHTS_MANY[row]
+    a0, a3, a4, a5, a6 = h * weights[0], h * weights[1], h * weights[2], h * weights[3], h * weights[4]
+    a7, a8, a9, a10 = h * weights[5], h * weights[6], h * weights[7], h * weights[8]
     h5 = h6 = h7 = h8 = 0.0
     for i in range(len(y)):
         x = y[i] + (
@@ -237,22 +228,23 @@ def _move_many(y: Any, w: Any, slopes: Any, row: int, h: float, out: Any, means:
 
 def _finish(y: Any, w: Any, slopes: Any, h: float, out: Any, means: Any) -> float:
     """The end of the step and its means; returns the root mean square of the estimated error."""
+    eighth_of, fifth_of, third_of = _EIGHTH, _FIFTH, _THIRD  # read once: each look costs the compiler
     h5 = h6 = h7 = h8 = 0.0
     five = three = 0.0
     for i in range(len(y)):
         s0, s5, s6, s7 = slopes[0, i], slopes[5, i], slopes[6, i], slopes[7, i]
         s8, s9, s10, s11 = slopes[8, i], slopes[9, i], slopes[10, i], slopes[11, i]
         x = y[i] + h * (
-            _EIGHTH[0] * s0 + _EIGHTH[1] * s5 + _EIGHTH[2] * s6 + _EIGHTH[3] * s7
-            + _EIGHTH[4] * s8 + _EIGHTH[5] * s9 + _EIGHTH[6] * s10 + _EIGHTH[7] * s11
+            eighth_of[0] * s0 + eighth_of[1] * s5 + eighth_of[2] * s6 + eighth_of[3] * s7
+            + eighth_of[4] * s8 + eighth_of[5] * s9 + eighth_of[6] * s10 + eighth_of[7] * s11
         )
         fifth = (
-            _FIFTH[0] * s0 + _FIFTH[1] * s5 + _FIFTH[2] * s6 + _FIFTH[3] * s7
-            + _FIFTH[4] * s8 + _FIFTH[5] * s9 + _FIFTH[6] * s10 + _FIFTH[7] * s11
+            fifth_of[0] * s0 + fifth_of[1] * s5 + fifth_of[2] * s6 + fifth_of[3] * s7
+            + fifth_of[4] * s8 + fifth_of[5] * s9 + fifth_of[6] * s10 + fifth_of[7] * s11
         )
         third = (
-            _THIRD[0] * s0 + _THIRD[1] * s5 + _THIRD[2] * s6 + _THIRD[3] * s7
-            + _THIRD[4] * s8 + _THIRD[5] * s9 + _THIRD[6] * s10 + _THIRD[7] * s11
+            third_of[0] * s0 + third_of[1] * s5 + third_of[2] * s6 + third_of[3] * s7
+            + third_of[4] * s8 + third_of[5] * s9 + third_of[6] * s10 + third_of[7] * s11
         )
         five += w[i] * fifth * fifth
         three += w[i] * third * third

@@ -9,7 +9,7 @@ binomial identity. Three rules keep the digits:
 * sum at most 8192 products at a time: short sums round less, and the temporaries stay in the cache.
 
 No sum runs across two rows, so neighbours and batch size cannot show in the last bit. Weights multiply the products;
-mean and median are at most one standard deviation apart, so values near the median are resolved as finely as they count.
+their mean and their median are at most one standard deviation apart, at any shares and distances.
 
 Symbols: `standardized[k]` is a_k, `deviation` is sqrt(m_2), `mean` is m in the units of the mapped block.
 """

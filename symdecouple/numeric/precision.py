@@ -63,8 +63,10 @@ class PreciseImposed:
     residual : mpf
         Largest distance of the first k features from where they should be, relative as in `narrow_path`.
     error : mpf
-        Sum of the estimated errors of all steps, each relative to the standard deviation of the sample at that step.
-        Errors made early may grow or shrink along the path; compare with more digits where that matters.
+        Sum of the estimated errors of all steps, each relative to the standard deviation of the sample at that step,
+        and of what rounding the values to `dps` digits changed, which often is most of it. Errors made early may grow
+        or shrink along the path; compare with more digits where that matters. Those of the start are not in it: a path
+        that begins where another one ended takes on its error, and may make it larger.
     steps, evaluations : int
         Steps, rejected ones included, and how often the gradients were computed.
     outcome : Outcome
@@ -122,10 +124,18 @@ def follow_mp(features: Any, x: Any, k: int, target: Any, dps: int = 30, *, stor
         if row.ndim != 1 or not len(row):
             raise InvalidInput(f"one sample vector (N,) is expected, got an array of shape {row.shape}")
         found = _Path(compiled, k, row, as_multiprecision([target])[0], dps).run()
+        with mpmath.workdps(dps):
+            values = np.frompyfunc(lambda v: +v, 1, 1)(found.values)
+        error = found.error + (_rounding(values, found.values) if found.outcome.ok else 0)
     with mpmath.workdps(dps):
-        values = np.frompyfunc(lambda v: +v, 1, 1)(found.values)
-        return replace(found, values=values, reached=+found.reached, residual=+found.residual, error=+found.error,
+        return replace(found, values=values, reached=+found.reached, residual=+found.residual, error=+error,
                        track=found.track if store else None)
+
+
+def _rounding(rounded: Array, values: Array) -> Any:
+    """What rounding changed, relative to the standard deviation; 0 where it changed nothing."""
+    change = size(rounded - values)
+    return change and change / spread(values)
 
 
 def working_digits(dps: int) -> int:

@@ -148,15 +148,16 @@ class Bundle:
         return place
 
     def _near(self, pole: FloatArray, mean: FloatArray | None, count: int) -> FloatArray:
-        """x scale of the entry whose u is nearest to a mean, of `count` that are spread over the row."""
+        """x scale of the entry whose u is nearest to a mean, of `count` spread over the row; of all with weights."""
         n_samples = self.x.shape[1]
-        count = min(count, n_samples)
+        count = min(count, n_samples) if self.share is None else n_samples
         taken = self.x[:, np.arange(count) * n_samples // count] * self.scale
         u = taken - self.offset
         if not self.is_straight:
             u /= u + pole[:, None]
-        middle = u.sum(axis=1) / count if mean is None else mean
-        nearest = np.abs(u - middle[:, None]).argmin(axis=1)
+        if mean is None:
+            mean = u.sum(axis=1) / count if self.share is None else np.vecdot(u, self.share)
+        nearest = np.abs(u - mean[:, None]).argmin(axis=1)
         entry: FloatArray = np.take_along_axis(taken, nearest[:, None], axis=1)
         return entry
 

@@ -31,7 +31,8 @@ __all__ = [
     "KERNELS",
     "compiled_impose_skewness",
     "compiled_standardize",
-    "impose_rows",
+    "flow_rows",
+    "root_rows",
     "skewness_imposer",
     "standardize_rows",
     "warm",
@@ -42,7 +43,8 @@ KERNELS = Kernels(
     (*moebius_jit.KERNELS.sources, "symdecouple.numeric.riccati_flow", __name__),
     seconds=1.2e-7,
 )
-_SUMS = ("_add_two", "_add_four", "_third")  # where sums may be taken in any order
+_AT_ONCE = 2**13  # samples whose poles are found, and which flow then: they stay in the first cache
+_SUMS = ("_two", "_four", "_third")  # where sums may be taken in any order
 
 
 def skewness_imposer(n_elements: int) -> Callable[[ArrayLike, ArrayLike], Imposed]:
@@ -64,7 +66,7 @@ def compiled_standardize(rows: FloatArray) -> tuple[FloatArray, FloatArray, Floa
     panel = Panel.of(values)
     z, slope, residual = np.empty_like(values), np.empty(len(values)), np.empty(len(values))
     unit = np.ldexp(1.0, np.minimum(-range_exponent(panel), 1023))
-    share_rows(_kernels()[2], np.arange(len(values)), values, unit, panel.low, z, slope, residual)
+    share_rows(_kernels()[3], np.arange(len(values)), values, unit, panel.low, z, slope, residual)
     return z, slope[:, None], residual
 
 
@@ -76,10 +78,14 @@ def warm() -> None:
     KERNELS.note_warm()
 
 
+def _runs(which: IntArray, length: int) -> list[IntArray]:
+    return [which[first : first + length] for first in range(0, len(which), length)]
+
+
 @cache
 def _kernels() -> tuple[Callable[..., None], ...]:
     kernels: tuple[Callable[..., None], ...] = KERNELS.build(
-        impose_rows, count_rows, standardize_rows, fast=(*LOOPS, *_SUMS)
+        root_rows, flow_rows, count_rows, standardize_rows, fast=(*LOOPS, *_SUMS)
     )
     return kernels
 
@@ -89,7 +95,7 @@ class _Compiled:
 
     def count(self, panel: Panel) -> tuple[IntArray, IntArray]:
         low, high = np.empty((2, len(panel.low)), dtype=np.intp)
-        share_rows(_kernels()[1], np.arange(len(low)), panel.values, panel.low, panel.high, low, high)
+        share_rows(_kernels()[2], np.arange(len(low)), panel.values, panel.low, panel.high, low, high)
         return low, high
 
     def settle(
@@ -99,141 +105,152 @@ class _Compiled:
         back = exponents[0] + lift  # to the units of the sample, for slopes
         which = which[back[which] <= 1023]
         if len(which):
-            scales = (np.ldexp(1.0, exponent) for exponent in (*exponents, np.minimum(back, 1023)))
-            wanted, results = np.array(target), (answer.values, answer.slope, answer.residual)
-            share_rows(_kernels()[0], which, panel.values, *scales, panel.low, panel.high, wanted, *results)
+            unit, up, down = (np.ldexp(1.0, exponent) for exponent in (*exponents, np.minimum(back, 1023)))
+            scale, offset, pole = np.empty((3, len(unit)))
+            wanted, moved = np.array(target), (answer.values, answer.slope, answer.residual)
+
+            def run(part: IntArray, values: FloatArray) -> None:
+                for some in _runs(part, max(1, _AT_ONCE // values.shape[1])):
+                    find(some, values, unit, up, panel.low, panel.high, wanted, scale, offset, pole)
+                    flow(some, values, unit, down, wanted, scale, offset, pole, *moved)
+
+            find, flow = _kernels()[:2]
+            share_rows(run, which, panel.values)
 
 
 # --- compiled from here on ---
 
 
-def impose_rows(
+def root_rows(
+    which: Any, values: Any, unit: Any, lift: Any, low: Any, high: Any, target: Any, scale: Any, offset: Any, pole: Any
+) -> None:
+    """Write scale, offset and pole, as `moebius.find_roots`; no pole, NaN, for a row that may be there, or is never."""
+    chunk, a = np.empty(SHORT), np.empty(ORDER + 1)
+    for i in which:
+        goal, top = target[i], high[i] * unit[i] - low[i] * unit[i]
+        mean, deviation = row_moments(values[i], unit[i], low[i] * unit[i], 0.0, chunk, a)
+        scale[i], offset[i], pole[i] = unit[i], 0.0, np.nan
+        if abs(a[3] - goal) <= SAME * np.sqrt(a[4]):
+            continue
+        time, _, accepted, is_near = solve_series(standardized(a), max(mean, top - mean) / deviation, goal)
+        is_turned = time > 0 if accepted else a[3] < goal
+        nearest = deviation / abs(time) - (top - mean if is_turned else mean)
+        if not accepted and not is_near:
+            nearest = first_pole(standardized(a), mean, deviation, top, goal)
+        factor = unit[i]
+        if accepted:
+            nearest = min(nearest, STRAIGHT)
+        else:
+            factor, nearest = lift[i], nearest * (lift[i] / unit[i])
+        offset[i], top = (-high[i] if is_turned else low[i]) * factor, high[i] * factor - low[i] * factor
+        scale[i] = -factor if is_turned else factor
+        if not accepted:
+            wanted = -goal if is_turned else goal
+            nearest = search_row(values[i], scale[i], offset[i], top, nearest, wanted, chunk, a)[1]
+        pole[i] = nearest
+
+
+def flow_rows(
     which: Any,
     values: Any,
     unit: Any,
-    lift: Any,
     back: Any,
-    low: Any,
-    high: Any,
     target: Any,
+    scale: Any,
+    offset: Any,
+    pole: Any,
     moved: Any,
     slope: Any,
     residual: Any,
 ) -> None:
-    """Write values, slopes and residuals of the rows named in `which`; a residual of NaN where NumPy must see to it."""
-    chunk, a = np.empty(SHORT), np.empty(ORDER + 1)
+    """`riccati_flow.Bundle`: at the pole, standardized, put right; values, slopes and residuals of rows with a pole.
+
+    A residual of NaN where NumPy must see to it.
+    """
     for i in which:
-        scale, offset, pole = _root(values[i], unit[i], lift[i], low[i], high[i], target[i], chunk, a)
-        if pole > 0:
-            nearer = pole * (unit[i] / abs(scale))  # in ranges of the sample
-            residual[i] = _carry(
-                values[i], scale, offset, pole, target[i], back[i] / nearer, moved[i], slope[i], a
-            )
+        if not pole[i] > 0:
+            continue
+        n = values.shape[1]
+        factor, lowest, w = scale[i], offset[i], pole[i]
+        entry = _near(values[i], factor, lowest, w)
+        start = (entry - lowest) + w
+        share = w / start
+        s1 = s2 = 0.0
+        for first in range(0, n, CHUNK):
+            last = first + CHUNK
+            row, z, p = values[i][first:last], moved[i][first:last], slope[i][first:last]
+            for j in range(len(z)):  # u - u_c and w/(g + w); nothing is reordered: each step is monotone
+                y = row[j] * factor
+                h = y - entry
+                steepness = w / ((y - lowest) + w)
+                p[j] = steepness
+                above = h if h > 0.0 else 0.0
+                below = h if h < 0.0 else 0.0
+                z[j] = share / (1.0 + start / above) + below / start * steepness
+            a1, a2 = _two(z)
+            s1 += a1
+            s2 += a2
+        shift = s1 / n
+        deviation = np.sqrt(s2 / n - shift * shift)
+        residual[i] = np.nan
+        if not abs(shift) <= ASTRAY * deviation:
+            continue
+        s1 = s2 = s3 = s4 = 0.0
+        for first in range(0, n, CHUNK):
+            z = moved[i][first : first + CHUNK]
+            for j in range(len(z)):
+                z[j] = (z[j] - shift) / deviation
+            a1, a2, a3, a4 = _four(z)
+            s1 += a1
+            s2 += a2
+            s3 += a3
+            s4 += a4
+        mean, variance, skewness, kurtosis = s1 / n, s2 / n, s3 / n, s4 / n
+        sign = -1.0 if factor < 0 else 1.0
+        spread = kurtosis - skewness * skewness - 1
+        gap = sign * target[i] - skewness + 3 * mean - 1.5 * (1 - variance) * skewness
+        time = gap / (3 * spread)
+        steepest = back[i] / (w * (unit[i] / abs(factor))) / deviation  # dz/dx at the minimum, in units of the sample
+        is_near = abs(time) * np.sqrt(np.sqrt(kurtosis * n)) <= LINEAR
+        if not (spread > LOST and is_near and 0 < steepest < np.inf):
+            continue
+        linear, constant, third = (1 - variance) / 2 - time * skewness, mean + time, 0.0
+        for first in range(0, n, CHUNK):
+            z, p = moved[i][first : first + CHUNK], slope[i][first : first + CHUNK]
+            for j in range(len(z)):  # add s z^2 + b z - c, as `Bundle.put_right`; steepness becomes slope
+                v = z[j]
+                p[j] = (p[j] * steepest) * p[j] * (1.0 + (linear + 2.0 * time * v))
+                z[j] = sign * (v + ((v * time + linear) * v - constant))
+            third += _third(z)
+        residual[i] = abs(third / n - target[i]) / (1 + abs(target[i]))
 
 
 def standardize_rows(
     which: Any, values: Any, unit: Any, low: Any, z: Any, slope: Any, residual: Any
 ) -> None:
-    """Write (x - m)/s, 1/s, and the residual of the rows named in `which`."""
-    sums = np.empty(3)
-    for i in which:
-        slope[i], residual[i] = _standardize_row(values[i], unit[i], low[i] * unit[i], z[i], sums)
+    """Write (x - m)/s, 1/s, and the residual of the rows named in `which`.
 
-
-def _standardize_row(row: Any, unit: float, offset: float, z: Any, sums: Any) -> Any:
-    """x - min x is rounded relative to itself; then a mean, and what that rounds away beside the range."""
-    n_samples = len(row)
-    _shift_by(row, unit, offset, z)
-    for _ in range(2):
-        _sum_two(z, sums)
-        _standardize(z, sums[1] / n_samples, 1.0)
-    _sum_two(z, sums)
-    deviation = np.sqrt(sums[2] / n_samples)
-    _standardize(z, 0.0, deviation)
-    _sum_two(z, sums)
-    return unit / deviation, max(abs(sums[1] / n_samples), abs(sums[2] / n_samples - 1) / 2)
-
-
-def _shift_by(row: Any, unit: float, offset: float, z: Any) -> None:
-    for i in range(len(row)):
-        z[i] = row[i] * unit - offset
-
-
-def _sum_two(z: Any, sums: Any) -> None:
-    sums[:3] = 0.0
-    for first in range(0, len(z), CHUNK):
-        _add_two(z[first : first + CHUNK], sums)
-
-
-def _root(
-    row: Any,
-    unit: float,
-    lift: float,
-    low: float,
-    high: float,
-    target: float,
-    chunk: Any,
-    a: Any,
-) -> Any:
-    """Scale, offset and pole, as `moebius.find_roots`; NaN for the pole of a row that may be there, or is never."""
-    top = high * unit - low * unit
-    mean, deviation = row_moments(row, unit, low * unit, 0.0, chunk, a)
-    if abs(a[3] - target) <= SAME * np.sqrt(a[4]):
-        return unit, 0.0, np.nan
-    time, _, accepted, is_near = solve_series(standardized(a), max(mean, top - mean) / deviation, target)
-    is_turned = time > 0 if accepted else a[3] < target
-    pole = deviation / abs(time) - (top - mean if is_turned else mean)
-    if not accepted and not is_near:
-        pole = first_pole(standardized(a), mean, deviation, top, target)
-    if accepted:
-        scale, pole = unit, min(pole, STRAIGHT)
-    else:
-        scale, pole = lift, pole * (lift / unit)
-    offset, top = (-high if is_turned else low) * scale, high * scale - low * scale
-    scale = -scale if is_turned else scale
-    if not accepted:
-        pole = search_row(row, scale, offset, top, pole, -target if is_turned else target, chunk, a)[1]
-    return scale, offset, pole
-
-
-def _carry(
-    row: Any, scale: float, offset: float, pole: float, target: float, steepest: float, z: Any, p: Any, sums: Any
-) -> Any:
-    """`riccati_flow.Bundle`: at the pole, standardized, put right; returns the residual.
-
-    `steepest` is du/dx at the minimum, 1/w in the units of the sample.
+    x - min x is rounded relative to itself; then a mean goes, what that rounds away beside the range, the deviation.
     """
-    n_samples = len(row)
-    entry = _near(row, scale, offset, pole)
-    start = (entry - offset) + pole
-    sums[:5] = 0.0
-    for first in range(0, n_samples, CHUNK):
-        last = first + CHUNK
-        _flow(row[first:last], scale, offset, pole, entry, start, z[first:last], p[first:last])
-        _add_two(z[first:last], sums)
-    shift = sums[1] / n_samples
-    deviation = np.sqrt(sums[2] / n_samples - shift * shift)
-    if not abs(shift) <= ASTRAY * deviation:
-        return np.nan
-    sums[:5] = 0.0
-    for first in range(0, n_samples, CHUNK):
-        _standardize(z[first : first + CHUNK], shift, deviation)
-        _add_four(z[first : first + CHUNK], sums)
-    mean, variance = sums[1] / n_samples, sums[2] / n_samples
-    skewness, kurtosis = sums[3] / n_samples, sums[4] / n_samples
-    sign = -1.0 if scale < 0 else 1.0
-    spread = kurtosis - skewness * skewness - 1
-    gap = sign * target - skewness + 3 * mean - 1.5 * (1 - variance) * skewness
-    time = gap / (3 * spread)
-    factor = steepest / deviation
-    if not (spread > LOST and abs(time) * np.sqrt(np.sqrt(kurtosis * n_samples)) <= LINEAR and 0 < factor < np.inf):
-        return np.nan
-    third = 0.0
-    for first in range(0, n_samples, CHUNK):
-        last = first + CHUNK
-        _put_right(z[first:last], p[first:last], time, (1 - variance) / 2 - time * skewness, mean + time, factor, sign)
-        third += _third(z[first:last])
-    return abs(third / n_samples - target) / (1 + abs(target))
+    n = values.shape[1]
+    for i in which:
+        row, out, offset = values[i], z[i], low[i] * unit[i]
+        for j in range(n):
+            out[j] = row[j] * unit[i] - offset
+        deviation = mean = square = 1.0
+        for step in range(4):
+            mean = square = 0.0
+            for first in range(0, n, CHUNK):
+                a1, a2 = _two(out[first : first + CHUNK])
+                mean += a1
+                square += a2
+            mean, square = mean / n, square / n
+            if step < 3:
+                shift = mean if step < 2 else 0.0
+                deviation = np.sqrt(square) if step == 2 else 1.0
+                for j in range(n):
+                    out[j] = (out[j] - shift) / deviation
+        slope[i], residual[i] = unit[i] / deviation, max(abs(mean), abs(square - 1) / 2)
 
 
 def _near(row: Any, scale: float, offset: float, pole: float) -> Any:
@@ -254,44 +271,15 @@ def _near(row: Any, scale: float, offset: float, pole: float) -> Any:
     return entry
 
 
-def _flow(
-    row: Any, scale: float, offset: float, pole: float, entry: float, start: float, z: Any, p: Any
-) -> None:
-    """u - u_c and w/(g + w); no sums here, so that nothing is reordered: each step is monotone."""
-    share = pole / start
-    for i in range(len(row)):
-        y = row[i] * scale
-        h = y - entry
-        steepness = pole / ((y - offset) + pole)
-        p[i] = steepness
-        above = h if h > 0.0 else 0.0
-        below = h if h < 0.0 else 0.0
-        z[i] = share / (1.0 + start / above) + below / start * steepness
-
-
-def _standardize(z: Any, shift: float, deviation: float) -> None:
-    for i in range(len(z)):
-        z[i] = (z[i] - shift) / deviation
-
-
-def _put_right(z: Any, p: Any, time: float, linear: float, constant: float, factor: float, sign: float) -> None:
-    """Add s z^2 + b z - c, in the tongue of `Bundle.put_right`; steepness becomes slope."""
-    for i in range(len(z)):
-        value = z[i]
-        p[i] = (p[i] * factor) * p[i] * (1.0 + (linear + 2.0 * time * value))
-        z[i] = sign * (value + ((value * time + linear) * value - constant))
-
-
-def _add_two(z: Any, sums: Any) -> None:
+def _two(z: Any) -> Any:
     s1, s2 = 0.0, 0.0
     for i in range(len(z)):
         s1 += z[i]
         s2 += z[i] * z[i]
-    sums[1] += s1
-    sums[2] += s2
+    return s1, s2
 
 
-def _add_four(z: Any, sums: Any) -> None:
+def _four(z: Any) -> Any:
     s1, s2, s3, s4 = 0.0, 0.0, 0.0, 0.0
     for i in range(len(z)):
         v = z[i]
@@ -300,10 +288,7 @@ def _add_four(z: Any, sums: Any) -> None:
         s2 += square
         s3 += square * v
         s4 += square * square
-    sums[1] += s1
-    sums[2] += s2
-    sums[3] += s3
-    sums[4] += s4
+    return s1, s2, s3, s4
 
 
 def _third(z: Any) -> Any:

@@ -12,6 +12,7 @@ are added up: nothing below depends on more than the sums of P over frequencies 
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -84,7 +85,7 @@ class Spectrum:
                 shares[shares <= floor[:, None]] = 0
             total = shares.sum(axis=1)
             shares /= np.where(total > 0, total, 1)[:, None]
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore") if not total.all() else nullcontext():
             log_power = np.log(total) + 2 * math.log(2) * exponents - 2 * math.log(size)
         return cls(bands, transforms, exponents, shares, log_power, means)
 

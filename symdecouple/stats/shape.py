@@ -71,9 +71,7 @@ def skewness(
     Notes
     -----
     Error below 1e-14 relative to Mean|x - m|^3/m_2^(3/2); one pass. A sample's result is the same to the last bit in
-    any batch, and under a change of unit by a power of two. A share p < 1e-6 of the weight at an end far from all other
-    values stands for one entry in 1/p, and may cost as much: relative errors are then below 1e-16/sqrt(p), here and in
-    the functions beside.
+    any batch, and under a change of unit by a power of two.
 
     Source: paper, sec. Marginal Moments, eq:skew.
 

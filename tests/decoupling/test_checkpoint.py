@@ -47,6 +47,29 @@ def test_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert not told and [p.name for p in tmp_path.iterdir()] == ["half.npz"]
 
 
+def test_single_precision_goes_on_as_well(tmp_path: Path) -> None:
+    plan, samples = decouple(raw_moments(4)), SAMPLES.astype(np.float32)
+    expected = plan.transform(samples, on_refusal="return")[0]
+
+    def stop(done: int, all_of_them: int) -> None:
+        raise KeyboardInterrupt
+
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            plan.transform(samples, checkpoint=tmp_path / "c", progress=stop, on_refusal="return")
+    found = plan.transform(samples, checkpoint=tmp_path / "c", on_refusal="return")[0]
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_a_first_portion_without_answers_is_kept(tmp_path: Path) -> None:
+    plan, samples = decouple(raw_moments(4)), np.full((3, 12), np.nan)
+    first = plan.transform(samples, checkpoint=tmp_path / "c", on_refusal="return")
+    second = plan.transform(samples, checkpoint=tmp_path / "c", on_refusal="return")
+    assert np.isnan(first[0]).all() and first[0].shape == (3, 4) and first[1] == second[1]
+    np.testing.assert_array_equal(first[0], second[0])
+
+
 def test_what_was_perturbed_is_told_again(tmp_path: Path) -> None:
     plan = decouple(raw_moments(4), perturb="ramp")
     ties = np.array([[0, 0, 0, 0, 0, 1, 2, 4]] * 3)

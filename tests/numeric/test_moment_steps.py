@@ -36,8 +36,7 @@ def test_the_velocity_is_the_orthogonal_polynomial_of_degree_k_less_one(k: int, 
     scratch = np.zeros(4 * k)
     scratch[: 2 * k - 1] = means
     c, lower, norm = np.empty(k), np.empty((k, k)), np.empty(k)
-    w = np.full(60, 1 / 60)
-    assert _velocity(z, w, scratch, k, means, means[k], 0.3, np.empty(60), lower, norm, c)
+    assert _velocity(scratch, k, means, means[k], 0.3, lower, norm, c)
     basis, _ = orthogonal_basis(z[None], k)
     expected = 0.3 / (k * basis.norm[k - 1, 0]) * list(basis.polynomials(z[None]))[-1][0]
     assert np.polynomial.Polynomial(c)(z) == pytest.approx(expected, abs=1e-12)
@@ -52,7 +51,7 @@ def test_there_is_no_velocity_where_values_are_too_few(k: int) -> None:
         scratch, c = np.zeros(4 * k), np.empty(k)
         scratch[: 2 * k - 1] = means
         with np.errstate(all="ignore"):
-            assert not _velocity(z, z, scratch, k, means, means[k], 0.3, z, np.empty((k, k)), np.empty(k), c)
+            assert not _velocity(scratch, k, means, means[k], 0.3, np.empty((k, k)), np.empty(k), c)
 
 
 @pytest.mark.parametrize(("k", "n_samples", "change"), [(4, 33, 0.8), (4, 33, -0.3), (5, 48, 1.0), (6, 31, 2.0)])

@@ -26,7 +26,7 @@ def bank(shape: tuple[int, ...]) -> tuple[Bands, Nodes]:
 def moved(bands: Bands, nodes: Nodes, a: Array, top: float, power: Array) -> Array:
     out = np.empty(len(nodes.outer) * len(nodes.inner))
     work = energy_sums.scratch(len(bands.lines.inner), 24)
-    energy_sums.moved_to_nodes(a, top, power, bands.lines, nodes, work, out)
+    energy_sums.moved_to_nodes(a, top, power, bands.lines, nodes.outer, nodes.inner, work, out)
     return out
 
 
@@ -40,7 +40,8 @@ def test_what_is_missed_is_bounded(shape: tuple[int, ...], width: float) -> None
     power = rng.random((bands.count,)) ** 4
     h = rng.normal(size=(len(bands),))
     h *= 2 * width / np.ptp(h @ columns)
-    low, high = energy_sums.extremes(h, nodes.lines, energy_sums.scratch(3, 24))
+    low, high = energy_sums.extremes(h, bands.largest, -1.0, np.ones(few.shape[1]), nodes.lines,
+                                     energy_sums.scratch(3, 24))
     bounded = (high - low) / 2 * nodes.between
     assert width <= bounded < 1.1 * width
     for a in (np.zeros(len(bands)), np.linspace(-1, 1, len(bands))):
@@ -48,7 +49,7 @@ def test_what_is_missed_is_bounded(shape: tuple[int, ...], width: float) -> None
         tilted = power * np.exp(a @ columns - top)
         at_nodes = moved(bands, nodes, a, top, power) * np.exp(h @ few)
         whole = tilted * np.exp(h @ columns)
-        lost = energy_loops._lost(nodes, bounded) + 64 * spectrum.EPS
+        lost = energy_loops._lost(nodes.order, nodes.lebesgue, bounded) + 64 * spectrum.EPS
         for i in range(len(bands)):
             apart = abs(few[i] @ at_nodes - columns[i] @ whole)
             assert apart <= lost * bands.largest[i] * whole.sum()
@@ -62,7 +63,8 @@ def test_the_bound_is_rounding_where_levels_are_accepted() -> None:
     _, nodes = bank((151, 160))
     assert nodes.order == 10
     assert nodes.between == pytest.approx(np.cos(np.pi / 24) ** -2)
-    assert energy_loops._lost(nodes, 0.05) < 1e-17 < energy_loops._lost(nodes, 0.2)
+    lost = [energy_loops._lost(nodes.order, nodes.lebesgue, width) for width in (0.05, 0.2)]
+    assert lost[0] < 1e-17 < lost[1]
 
 
 def test_lines_at_the_nodes_are_those_of_the_filters() -> None:

@@ -122,9 +122,27 @@ def test_beyond_the_range_of_float64() -> None:
 
 def test_what_is_at_its_target_stays() -> None:
     moved = follow_mp(POWERS, [Fraction(-1, 3), 0, Fraction(1, 3)], 3, 0, dps=25)
-    assert moved.steps == 0 and moved.outcome.ok and moved.error == 0
+    assert moved.steps == 0 and moved.outcome.ok
     with mpmath.workdps(25):
         assert moved.values.tolist() == [-mpmath.mpf(1) / 3, 0, mpmath.mpf(1) / 3]
+    with mpmath.workdps(60):  # the thirds are rounded, by one relative error
+        assert mpmath.almosteq(moved.error, abs(3 * moved.values[2] - 1), 1e-15) and moved.error > 0
+    assert follow_mp(POWERS, [-1, 0, 1], 3, 0, dps=25).error == 0
+
+
+@pytest.mark.parametrize("dps", [12, 20, 28])
+@pytest.mark.parametrize("row", [ROW, [9, -8, 7, 3, 0, -4], [Fraction(1, 7), 90, -80, 3, 11]], ids=range(3))
+def test_the_error_covers_what_is_known_exactly(row: list[Any], dps: int) -> None:
+    """A variance is brought to 2 by scaling: the rounding of the values is in the estimate, and most of it."""
+    with mpmath.workdps(60):
+        y = as_multiprecision(row)
+        mean = y.sum() / len(y)
+        y = y - mean
+        expected = mean + y * mpmath.sqrt(2 * len(y) / (y * y).sum())
+        moved = follow_mp(POWERS, row, 2, 2 + mean**2, dps=dps)
+        gap = moved.values - expected
+        distance = mpmath.sqrt((gap * gap).sum() / len(y) / 2)
+        assert 0 < distance < mpmath.mpf("1.01") * moved.error < mpmath.mpf(10) ** (2 - dps)
 
 
 def test_precision_outside_is_left_alone_and_does_not_matter() -> None:

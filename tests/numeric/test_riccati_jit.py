@@ -16,7 +16,8 @@ from symdecouple.numeric.riccati_jit import (
     KERNELS,
     compiled_impose_skewness,
     compiled_standardize,
-    impose_rows,
+    flow_rows,
+    root_rows,
     skewness_imposer,
     standardize_rows,
 )
@@ -28,10 +29,11 @@ def as_plain_python(rows: np.ndarray, target: float) -> Imposed:
     panel, which = Panel.of(rows), np.arange(len(rows))
     unit, lift = (np.ldexp(1.0, exponent) for exponent in unit_and_lift(panel))
     answer = Imposed(np.empty(rows.shape), np.empty(rows.shape), np.full(len(rows), np.nan))
-    wanted = np.full(len(rows), target)
+    wanted, (scale, offset, pole) = np.full(len(rows), target), np.empty((3, len(rows)))
     with np.errstate(all="ignore"):
         results = answer.values, answer.slope, answer.residual
-        impose_rows(which, rows, unit, lift, unit, panel.low, panel.high, wanted, *results)
+        root_rows(which, rows, unit, lift, panel.low, panel.high, wanted, scale, offset, pole)
+        flow_rows(which, rows, unit, unit, wanted, scale, offset, pole, *results)
     return answer
 
 
@@ -161,7 +163,7 @@ def test_read_only_samples_are_not_compiled_for_anew() -> None:
         array.flags.writeable = False
     assert np.array_equal(compiled_impose_skewness(rows, targets).values, expected.values)
     compiled_standardize(rows)
-    assert kinds == [len(kernel.signatures) for kernel in riccati_jit._kernels()] == [1, 1, 1]  # type: ignore[attr-defined]
+    assert kinds == [len(kernel.signatures) for kernel in riccati_jit._kernels()] == [1, 1, 1, 1]  # type: ignore[attr-defined]
 
 
 def test_which_one_answers(monkeypatch: pytest.MonkeyPatch) -> None:

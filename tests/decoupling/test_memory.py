@@ -1,0 +1,121 @@
+"""What a plan takes beside its samples and its answers, and that samples stay as they are."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import symdecouple as sd
+from symdecouple.decoupling import running
+from symdecouple.families.moments import raw_moments
+from symdecouple.families.quadratic import second_order_moments
+from symdecouple.families.tils import tils
+from symdecouple.language.black_box import BlackBox
+from symdecouple.language.feature_set import FeatureSet
+from symdecouple.language.mean import Mean
+from symdecouple.language.sample import x
+
+Array = NDArray[Any]
+ENERGIES = sd.decouple(FeatureSet([Mean(x), *second_order_moments(tils())]))
+METHODS = ("transform", "normalize", "gradients")
+
+
+def peak(function: Callable[[], object]) -> int:
+    tracemalloc.start()
+    try:
+        function()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(("method", "images"), [("transform", 2.1), ("normalize", 2.5), ("gradients", 12.5)])
+def test_one_image(method: str, images: float) -> None:
+    """A transform, a quarter of it in powers, some MiB; a result in the room of one more, ten of them for gradients."""
+    image = np.random.default_rng(0).standard_normal((1024, 1024))
+    ENERGIES.transform(image[::-1])  # what is made once for all images
+    assert peak(lambda: getattr(ENERGIES, method)(image)) < images * image.nbytes
+
+
+@pytest.mark.parametrize(("method", "results"), [("transform", 0), ("normalize", 1), ("gradients", 10)])
+def test_a_batch_takes_one_image_at_a_time(monkeypatch: pytest.MonkeyPatch, method: str, results: int) -> None:
+    monkeypatch.setattr(running, "_CHUNK", 2**14)
+    images = np.random.default_rng(1).standard_normal((40, 128, 128))
+    ENERGIES.transform(images[0])
+    few = peak(lambda: getattr(ENERGIES, method)(images[:8]))
+    many = peak(lambda: getattr(ENERGIES, method)(images))
+    assert many - few < (32 * results + 1) * images[0].nbytes
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_refused_image_takes_next_to_nothing(value: float) -> None:
+    image = np.zeros((512, 512))
+    image[511, 511] = value
+    assert peak(lambda: ENERGIES.transform(image, on_refusal="return")) < 0.5 * image.nbytes
+    _, (outcome,) = ENERGIES.transform(image, on_refusal="return")
+    assert outcome.reason == ("nan in the input" if np.isnan(value) else "infinite value")
+
+
+def test_every_place_of_a_long_row_is_looked_at() -> None:
+    rows = np.random.default_rng(2).standard_normal((4, 2**16 + 3))
+    rows[0, 2**16 - 1], rows[1, 2**16], rows[2, -1] = np.nan, np.inf, -np.inf
+    values, outcomes = sd.decouple(raw_moments(2)).transform(rows, on_refusal="return")
+    assert [o.reason for o in outcomes] == ["nan in the input", "infinite value", "infinite value", ""]
+    np.testing.assert_allclose(values[3], [rows[3].mean(), rows[3].var()], rtol=1e-9, atol=1e-12)
+
+
+PLANS = {
+    "energies": (ENERGIES, (2, 8, 9)),
+    "images along the narrow path": (sd.decouple(list(second_order_moments(tils()))[:3], path="narrow"), (2, 8, 9)),
+    "moments": (sd.decouple(raw_moments(4)), (3, 12)), "narrow": (sd.decouple(raw_moments(3), path="narrow"), (3, 12)),
+    "perturbed": (sd.decouple(raw_moments(3), perturb="ramp"), (3, 12)),
+    "black box": (sd.decouple([Mean(x), BlackBox(lambda v: np.multiply(v, v, out=v).mean(), name="b")], [0, 1]),
+                  (3, 12))}
+
+
+def asked(plan: sd.Plan, samples: Array) -> list[Array]:
+    """Return all answers, those of level 0 and of single samples included."""
+    last = len(plan.features) - 1
+    normal = [plan.normalize(batch, k) for batch in (samples, samples[0]) for k in (0, 1, last)]
+    back = plan.denormalize(normal[2], plan.transform(samples))
+    return [*normal, back, plan.denormalize(samples, np.zeros((len(samples), last + 1)), 0),
+            *(getattr(plan, method)(batch) for batch in (samples, samples[0]) for method in METHODS)]
+
+
+@pytest.mark.filterwarnings("ignore::symdecouple.errors.PerturbedWarning")
+@pytest.mark.parametrize("name", PLANS)
+def test_samples_are_read_only_and_answers_are_not_theirs(name: str) -> None:
+    plan, shape = PLANS[name]
+    samples = np.random.default_rng(3).gamma(2.0, size=shape)
+    if name == "perturbed":
+        samples = np.floor(samples)
+        samples[1] = 4 * (np.arange(shape[1]) > 9)
+    given = samples.copy()
+    given.flags.writeable = False
+    first = asked(plan, given)
+    assert np.array_equal(given, samples)
+    for answer in first:
+        assert answer.flags.writeable and not np.may_share_memory(answer, given)
+    kept = [answer.copy() for answer in first]
+    for answer in first:
+        answer[...] = 7  # nothing that a plan keeps is in them
+    for again, before in zip(asked(plan, given), kept, strict=True):
+        np.testing.assert_array_equal(again, before)
+
+
+@pytest.mark.parametrize("layout", ["strided", "Fortran", "big endian", "unaligned"])
+def test_any_layout_gives_the_same_numbers(layout: str) -> None:
+    samples = np.random.default_rng(4).standard_normal((3, 16, 20))
+    room = np.zeros((3, 16, 40))
+    room[..., ::2] = samples
+    packed = np.zeros(samples.shape, dtype=np.dtype([("flag", "u1"), ("value", "f8")]))
+    packed["value"] = samples
+    given = {"strided": room[..., ::2], "Fortran": np.asfortranarray(samples), "big endian": samples.astype(">f8"),
+             "unaligned": packed["value"]}[layout]
+    for method in METHODS:
+        np.testing.assert_array_equal(getattr(ENERGIES, method)(given), getattr(ENERGIES, method)(samples))
