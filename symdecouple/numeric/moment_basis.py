@@ -101,14 +101,28 @@ def weighted(u: FloatArray, weights: Weights) -> FloatArray:
 
 def power_means(y: FloatArray, order: int, weights: Weights = None) -> FloatArray:
     """h_0..h_order, (order + 1, r): Mean(y^i)."""
-    powers, heavy = _powers(y, order, weights)
-    return _means_of_powers(powers, heavy, order)
+    means = np.ones((order + 1, len(y)))
+    if order:
+        means[1:] = _means(y, range(1, order + 1), weights)
+    return means
 
 
 def power_mean(y: FloatArray, order: int, weights: Weights = None) -> FloatArray:
     """Mean(y^order) of each row; the last of `power_means`."""
-    powers, heavy = _powers(y, order, weights)
-    return mean_of_product(powers[order // 2], heavy[order - order // 2])
+    mean: FloatArray = _means(y, range(order, order + 1), weights)[0]
+    return mean
+
+
+def _means(y: FloatArray, orders: range, weights: Weights) -> FloatArray:
+    """Means of some powers; of long rows block by block as in `mean_of_product`, so that powers need no room."""
+    n = y.shape[1]
+    parts = []
+    for i in range(0, n, _BLOCK):
+        powers, _ = _powers(y[:, i : i + _BLOCK], orders[-1], None)
+        heavy = powers if weights is None else [u * weights[:, i : i + _BLOCK] * n for u in powers]
+        parts.append([np.vecdot(powers[j // 2], heavy[j - j // 2]) for j in orders])
+    means: FloatArray = np.ascontiguousarray(np.moveaxis(np.array(parts), 0, -1)).sum(axis=-1) / n
+    return means
 
 
 def _powers(y: FloatArray, order: int, weights: Weights) -> tuple[list[FloatArray], list[FloatArray]]:

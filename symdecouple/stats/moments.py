@@ -235,7 +235,7 @@ def _standardized_rows(panel: Panel, order: int, shifted: bool) -> RowValues:
         to_unit = to_unit_range(panel)
         found = moments_of_blocks(panel.values, varying, 3, to_unit, panel.weights)
         for part in blocks(len(varying), panel.values.shape[1]):
-            z = panel.values[varying[part]].astype(np.float64)
+            z = panel.values[varying[part]].astype(np.float64, copy=False)
             to_unit(z, varying[part])
             z -= found.mean[part, None]
             z /= found.deviation[part, None]
