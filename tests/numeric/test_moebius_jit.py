@@ -22,6 +22,7 @@ from symdecouple.numeric.moebius_jit import (
 )
 from symdecouple.numeric.moebius_loops import CHUNK, SHORT, median_of_some, unit_and_lift_of
 from symdecouple.stats import orthokurtosis
+from tests.numeric.drawn_rows import LAWS
 from tests.stats import oracle
 
 TABLE = json.loads((Path(__file__).parents[1] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
@@ -78,18 +79,9 @@ def test_the_median_is_that_of_sorting() -> None:
 @pytest.fixture(scope="module")
 def compiled() -> None:
     pytest.importorskip("numba")
+    if not KERNELS.are_warm():
+        moebius_jit.warm()  # leaves the mark: no other process compiles again, and no later run
 
-
-LAWS = {
-    "normal": lambda rng, shape: rng.normal(size=shape),
-    "exponential": lambda rng, shape: rng.exponential(size=shape),
-    "cauchy": lambda rng, shape: rng.standard_cauchy(shape),
-    "steep": lambda rng, shape: np.exp(5 * rng.normal(size=shape)),
-    "gamma": lambda rng, shape: rng.gamma(0.02, size=shape),
-    "rounded": lambda rng, shape: np.round(rng.normal(size=shape)),
-    "offset": lambda rng, shape: 1e8 + rng.exponential(size=shape),
-    "small": lambda rng, shape: 1e-150 * rng.standard_t(3, size=shape),
-}
 
 SHAPES = [(400, 5), (200, 64), (100, SHORT), (100, SHORT + 1), (20, CHUNK), (10, CHUNK + 1), (2, 50000)]
 
