@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from symdecouple.calculus.alarm import Interrupted, alarm
 from symdecouple.errors import BudgetExceeded, InvalidInput
 
 __all__ = ["Budget"]
@@ -51,35 +50,16 @@ class Budget:
 
     @contextmanager
     def watch(self, what: str) -> Iterator[None]:
-        """Interrupt the block when the time is over, also inside library calls that never look at the budget.
-
-        A timer raises `BudgetExceeded` in this thread; it takes effect between two Python instructions, so only a
-        single long step of compiled code could outlast it.
-        """
+        """Interrupt the block when the time is over, also inside library calls that never look at the budget."""
         self.check(what)
         if self._end == math.inf:
             yield
             return
-        thread, lock, done = ctypes.c_ulong(threading.get_ident()), threading.Lock(), threading.Event()
-
-        def interrupt() -> None:
-            with lock:
-                if not done.is_set():
-                    ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(BudgetExceeded))
-
-        timer = threading.Timer(min(self.remaining, threading.TIMEOUT_MAX), interrupt)
-        timer.daemon = True
-        timer.start()
         try:
-            yield
-        except BudgetExceeded as error:
-            if error.args:
-                raise
+            with alarm(self.remaining):
+                yield
+        except Interrupted:
             raise BudgetExceeded(self._message(what)) from None
-        finally:
-            with lock:
-                done.set()
-            timer.cancel()
 
     def _message(self, what: str) -> str:
         return (f"{what} took more than the budget of {self.seconds:g} s; "
