@@ -41,12 +41,12 @@ ORDER = {
     "numeric": (
         "intake panel weighting batch vectors power_sums ranges jit skew_series ties moebius moebius_loops "
         "moebius_lanes moebius_jit "
-        "riccati_flow riccati riccati_jit dop853 runge_kutta moment_basis moment_collapse "
+        "riccati_flow riccati riccati_row riccati_jit dop853 runge_kutta moment_basis moment_collapse "
         "moment_course moment_stages "
         "moment_beforehand moment_path moment_loops moment_nodes moment_steps moment_path_jit chebyshev_rows "
-        "moment_charts moment_levels "
+        "moment_charts few_values moment_long_rows moment_long_rows_jit moment_levels "
         "weighted_levels moment_adjoint_jit moment_way_back moment_adjoint columns nodes tilting energy_sums "
-        "energy_loops power_loops energy_jit bands spectrum cone energy_problems energy_gradients energies "
+        "node_loops energy_loops energy_search power_loops energy_jit bands spectrum cone energy_problems energy_gradients energies "
         "energy_return perturbation filtering "
         "compiled tangents feature_rows coordinate_rows "
         "line_loops gram_loops gram bank_loops bank_rows frame projection threads narrow_path adjoint extrapolation "
@@ -114,6 +114,7 @@ SYMPY_FREE = {
     "numeric.moebius_jit",
     "numeric.riccati_flow",
     "numeric.riccati",
+    "numeric.riccati_row",
     "numeric.riccati_jit",
     "numeric.dop853",
     "numeric.runge_kutta",
@@ -129,6 +130,9 @@ SYMPY_FREE = {
     "numeric.moment_path_jit",
     "numeric.chebyshev_rows",
     "numeric.moment_charts",
+    "numeric.few_values",
+    "numeric.moment_long_rows",
+    "numeric.moment_long_rows_jit",
     "numeric.moment_levels",
     "numeric.weighted_levels",
     "numeric.moment_adjoint_jit",
@@ -138,7 +142,9 @@ SYMPY_FREE = {
     "numeric.nodes",
     "numeric.tilting",
     "numeric.energy_sums",
+    "numeric.node_loops",
     "numeric.energy_loops",
+    "numeric.energy_search",
     "numeric.power_loops",
     "numeric.energy_jit",
     "numeric.bands",

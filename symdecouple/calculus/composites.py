@@ -24,7 +24,7 @@ __all__ = ["SLOTS", "Composite", "Composites", "constant", "is_known"]
 SLOTS = (Dummy("t1", real=True), Dummy("t2", real=True))
 """What the inner combinations are called in functions."""
 
-_UNSURE = frozenset({"log", "asin", "acos", "acosh", "atanh", "asinh", "atan", "atan2", "erf"})
+_UNSURE = frozenset({"log", "asin", "acos", "acosh", "atanh"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,8 +43,7 @@ class Composite:
 
     @property
     def may_fail(self) -> bool:
-        """True iff a certificate may find no sample to check it at: open sets are outside its domain, or the value is
-        not enclosed by intervals."""
+        """True iff a certificate may find no sample to check it at: open sets are outside its domain."""
         if (q := self.power) is not None:
             return not (self.absolute or q.is_integer)
         return self.function.func.__name__ in _UNSURE

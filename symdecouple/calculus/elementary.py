@@ -1,7 +1,8 @@
 """Elementary functions and their first two derivatives, over the rationals and over intervals.
 
 Over the rationals a function returns a rational, None (the value is irrational, though derivatives may be rational), or
-raises `Irrational`. Over intervals it returns an enclosure.
+raises `Irrational`. Over intervals it returns an enclosure; that of a monotone function is what it takes at both ends,
+computed to guard bits, moved outward by many of their roundings, and rounded outward.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from mpmath import libmp
 from mpmath.ctx_iv import MPIntervalContext
 from mpmath.libmp.libmpi import mpi_atan2
 from sympy import integer_nthroot
@@ -92,6 +94,16 @@ def _at_zero(result: int) -> Callable[[Any], Fraction]:
     return evaluate
 
 
+def _known_at(place: int, result: int, low: int | None = None, high: int | None = None
+              ) -> Callable[[Any], Fraction | None]:
+    def evaluate(value: Any) -> Fraction | None:
+        if (low is not None and value < low) or (high is not None and value > high):
+            raise OutsideDomain
+        return Fraction(result) if value == place else None
+
+    return evaluate
+
+
 def _log_rational(value: Fraction) -> Fraction | None:
     positive(value)
     return Fraction(0) if value == 1 else None
@@ -101,7 +113,40 @@ _RATIONAL: dict[str, Callable[[Any], Any]] = {
     "sqrt": lambda v: exact_root(v, 2), "exp": _at_zero(1), "sin": _at_zero(0), "cos": _at_zero(1),
     "tan": _at_zero(0), "sinh": _at_zero(0), "cosh": _at_zero(1), "tanh": _at_zero(0), "log": _log_rational,
     "Abs": abs, "sign": lambda v: Fraction((v > 0) - (v < 0)),
+    "atan": _known_at(0, 0), "asin": _known_at(0, 0, -1, 1), "acos": _known_at(1, 0, -1, 1),
+    "asinh": _known_at(0, 0), "acosh": _known_at(1, 0, 1), "atanh": _known_at(0, 0, -1, 1),
+    "erf": _known_at(0, 0), "erfc": _known_at(0, 1),
 }
+
+_GUARD, _WIDER = 40, 16  # bits beyond those of the interval, and those that are not trusted
+
+
+_MONOTONE: dict[str, tuple[Callable[[Any, int, str], Any], bool, Any, Any]] = {
+    "atan": (libmp.mpf_atan, True, None, None), "asinh": (libmp.mpf_asinh, True, None, None),
+    "erf": (libmp.mpf_erf, True, None, None), "erfc": (libmp.mpf_erfc, False, None, None),
+    "asin": (libmp.mpf_asin, True, -1, 1), "acos": (libmp.mpf_acos, False, -1, 1),
+    "acosh": (libmp.mpf_acosh, True, 1, None), "atanh": (libmp.mpf_atanh, True, -1, 1),
+}
+"""Functions by name: values, whether they grow, and the ends of their domains."""
+
+
+def _monotone(iv: Any, name: str, v: Any) -> Any:
+    values, grows, low, high = _MONOTONE[name]
+    below, above = low is not None and v.a < low, high is not None and v.b > high
+    if (below and v.b < low) or (above and v.a > high):
+        raise OutsideDomain
+    if below or above:
+        raise Irrational  # more digits may tell
+    ends = v._mpi_ if grows else v._mpi_[::-1]
+    if any(end == libmp.fnan for end in ends):
+        raise Irrational
+    prec, found = iv.prec + _GUARD, []
+    for end, rounding in zip(ends, (libmp.round_floor, libmp.round_ceiling), strict=True):
+        value = values(end, prec, libmp.round_nearest)
+        margin = libmp.mpf_shift(libmp.mpf_abs(value), _WIDER - prec)
+        push = libmp.mpf_sub if rounding == libmp.round_floor else libmp.mpf_add
+        found.append(push(value, margin, iv.prec, rounding) if value not in (libmp.finf, libmp.fninf) else value)
+    return iv.make_mpf(tuple(found))
 
 
 def _interval(iv: Any, name: str, v: Any) -> Any:
@@ -120,6 +165,8 @@ def _interval(iv: Any, name: str, v: Any) -> Any:
         return getattr(iv, name)(v)
     if name == "Abs":
         return abs(v)
+    if name in _MONOTONE:
+        return _monotone(iv, name, v)
     raise UnsupportedExpression(f"{name} has no interval evaluation here")
 
 
@@ -128,20 +175,36 @@ def _rule_log(v: Any, f: Any, one: Any) -> tuple[Any, Any, Any]:
 
 
 def _rule_atan(v: Any, f: Any, one: Any) -> tuple[Any, Any, Any]:
-    return None, one / (1 + v**2), -2 * v / (1 + v**2) ** 2
+    return f("atan")(v), one / (1 + v**2), -2 * v / (1 + v**2) ** 2
+
+
+def _rule_acot(v: Any, f: Any, one: Any) -> tuple[Any, Any, Any]:
+    _rule_abs(v, f, one)  # it jumps at zero
+    _, first, second = _rule_atan(v, f, one)
+    return f("atan")(one / v), -first, -second
 
 
 def _rule_erf(v: Any, f: Any, one: Any) -> tuple[Any, Any, Any]:
     first = 2 * f("exp")(-v * v) / f("sqrt")(f("pi")(None))
-    return None, first, -2 * v * first
+    return f("erf")(v), first, -2 * v * first
 
 
-def _by_root(radicand: Callable[[Any], Any], sign: int, bend: int) -> Callable[[Any, Any, Any], tuple[Any, Any, Any]]:
+def _rule_erfc(v: Any, f: Any, one: Any) -> tuple[Any, Any, Any]:
+    _, first, second = _rule_erf(v, f, one)
+    return f("erfc")(v), -first, -second
+
+
+def _rule_atanh(v: Any, f: Any, one: Any) -> tuple[Any, Any, Any]:
+    return f("atanh")(v), one / (1 - v * v), 2 * v / (1 - v * v) ** 2
+
+
+def _by_root(name: str, radicand: Callable[[Any], Any], sign: int, bend: int
+             ) -> Callable[[Any, Any, Any], tuple[Any, Any, Any]]:
     """Return the rule of a function with derivative sign/sqrt(R(v)) and second derivative bend v/sqrt(R(v))^3."""
 
     def rule(v: Any, f: Any, one: Any) -> tuple[Any, Any, Any]:
         root = f("sqrt")(radicand(v))
-        return None, sign * one / root, bend * v / root**3
+        return f(name)(v), sign * one / root, bend * v / root**3
 
     return rule
 
@@ -176,10 +239,10 @@ def _rule_sign(v: Any, f: Any, one: Any) -> tuple[Any, Any, Any]:
 
 RULES: dict[str, Callable[[Any, Any, Any], tuple[Any, Any, Any]]] = {
     "exp": lambda v, f, one: (f("exp")(v),) * 3,
-    "asin": _by_root(lambda v: 1 - v * v, 1, 1), "acos": _by_root(lambda v: 1 - v * v, -1, -1),
-    "asinh": _by_root(lambda v: 1 + v * v, 1, -1), "acosh": _by_root(lambda v: v * v - 1, 1, -1),
-    "atanh": lambda v, f, one: (None, one / (1 - v * v), 2 * v / (1 - v * v) ** 2),
-    "erf": _rule_erf, "log": _rule_log, "atan": _rule_atan, "sqrt": _rule_sqrt, "tan": _rule_tan, "tanh": _rule_tanh,
+    "asin": _by_root("asin", lambda v: 1 - v * v, 1, 1), "acos": _by_root("acos", lambda v: 1 - v * v, -1, -1),
+    "asinh": _by_root("asinh", lambda v: 1 + v * v, 1, -1), "acosh": _by_root("acosh", lambda v: v * v - 1, 1, -1),
+    "atanh": _rule_atanh, "erf": _rule_erf, "erfc": _rule_erfc, "acot": _rule_acot, "log": _rule_log,
+    "atan": _rule_atan, "sqrt": _rule_sqrt, "tan": _rule_tan, "tanh": _rule_tanh,
     "Abs": _rule_abs, "sign": _rule_sign,
     "sin": lambda v, f, one: (f("sin")(v), f("cos")(v), -f("sin")(v)),
     "cos": lambda v, f, one: (f("cos")(v), -f("sin")(v), -f("cos")(v)),

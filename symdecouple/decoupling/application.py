@@ -86,8 +86,11 @@ class Application:
         return np.array([_evaluated(self._values[j], x[None])[0, 0] if j in self._values else nan
                          for j in range(len(self.features))], dtype=x.dtype)
 
-    def decoupled(self, nesting: Nesting, rows: Array, references: Sequence[Any]) -> Answers:
-        """Return the decoupled features, (R, M); one beyond float64 is NaN and leaves the others."""
+    def decoupled(self, nesting: Nesting, rows: Array, references: Sequence[Any], is_fine: bool = False) -> Answers:
+        """Return the decoupled features, (R, M); one beyond float64 is NaN and leaves the others.
+
+        `is_fine` takes the small steps of samples that are asked for themselves, as in `NarrowRoute.follow`.
+        """
         out = np.full((len(rows), len(self.features)), np.nan, dtype=rows.dtype)
         worst, refusals, beyond = _Worst(rows), dict[int, Outcome](), dict[int, Outcome]()
         first, spans = self._leading(nesting, rows, references)
@@ -99,7 +102,8 @@ class Application:
             for j in reversed(range(count)):
                 missing = [r for r in np.flatnonzero(np.isnan(out[:, j])) if r not in refusals]
                 beyond = {**beyond, **self._beyond(np.array(missing, dtype=np.intp), j)}
-        for at, (start, end) in zip(nesting.levels(rows, [s for s, _ in spans], references), spans, strict=True):
+        levels = nesting.levels(rows, [start for start, _ in spans], references, is_fine=is_fine)
+        for at, (start, end) in zip(levels, spans, strict=True):
             refusals = {**at.refusals, **refusals}
             fine = _others(len(rows), refusals)
             worst.see(at, fine)

@@ -192,7 +192,7 @@ class Leaf:
         value = self.values(moved.values)[k]
         return (f"{self.steps[k].feature} came to {float(value):.6g} on the leaf of this sample, "
                 f"{float(targets[k]):.6g} was asked for; ask for a value that is attained, use dps= for more digits, "
-                "or perturb ties")
+                'or perturb ties: decouple(..., perturb="ramp")')
 
 
 def keeps_digits(moved: Moved) -> bool:

@@ -16,6 +16,7 @@ from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric import adjoint, moment_adjoint, moment_path
 from symdecouple.numeric.bank_rows import BankRows, Line
+from symdecouple.numeric.black_box import BlackBoxPath
 from symdecouple.numeric.compiled import Array
 from symdecouple.numeric.narrow_path import NarrowPath
 from symdecouple.numeric.precision import PreciseImposed, follow_mp
@@ -27,6 +28,7 @@ __all__ = ["Followed", "NarrowRoute"]
 
 _RTOL = 1e-12
 _MANY, _RTOL_OF_MANY = 16, 2e-9  # dozens of levels of thousands of samples: a step or two each, 1e-8 in their values
+_FINE = 1e-14  # of samples asked for themselves: 1e-11 in the farthest pixel of an image after a dozen levels
 _LONG = 2**10  # samples of a row, from where on what it computes takes longer than what calls it
 _SPARE = 8  # of the digits of the caller: the path has guard digits of its own
 
@@ -82,7 +84,8 @@ class NarrowRoute:
         rtol = _RTOL_OF_MANY if len(features) >= _MANY else _RTOL
         return replace(self, path=NarrowPath(bank_rows(bank, grid, features), rtol=rtol, threads=threads))
 
-    def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False) -> Followed:
+    def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False, is_fine: bool = False
+               ) -> Followed:
         """Bring feature k of the rows, (R, N), to its target; those before it are at theirs.
 
         Parameters
@@ -93,24 +96,40 @@ class NarrowRoute:
             Of k features: numbers, or arrays (R,).
         keep : bool
             Keep the path, for `Followed.back`.
+        is_fine : bool
+            In small steps, for samples that are asked for themselves: features are exact in any case. A row that
+            does not arrive in them takes the usual ones, so that what is refused is the same.
         """
         if rows.dtype == object:
             return self._precisely(rows, k, targets[:k], keep)
+        if not is_fine or isinstance(self.path, BlackBoxPath):  # which has noise of its own
+            return self._in_steps(rows, k, targets, keep, self.path.rtol, moment_path.RTOL)
+        found = self._in_steps(rows, k, targets, False, _FINE, _FINE)
+        again = list(found.refusals)
+        if not again:
+            return found
+        usual = self._in_steps(rows[again], k, [t[again] if np.ndim(t) else t for t in targets], False,
+                               self.path.rtol, moment_path.RTOL)
+        found.values[again], found.residual[again] = usual.values, usual.residual
+        return replace(found, refusals={again[r]: outcome for r, outcome in usual.refusals.items()})
+
+    def _in_steps(self, rows: Array, k: int, targets: Sequence[Any], keep: bool, rtol: float, of_moments: float
+                  ) -> Followed:
         if self.moments is not None and 3 <= k <= len(self.moments):
-            return self._moment(self.moments, rows, k, targets, keep)
+            return self._moment(self.moments, rows, k, targets, keep, of_moments)
         held = np.array([np.broadcast_to(t, len(rows)) for t in targets[: k - 1]], dtype=np.float64).T
-        found = self.path.follow(rows, k, targets[k - 1], held=held.reshape(len(rows), k - 1), store=keep)
+        found = self.path.within(rtol).follow(rows, k, targets[k - 1], held=held.reshape(len(rows), k - 1), store=keep)
         return Followed(found.values, found.residual, None, dict(found.refusals),
                         lambda c: (adjoint.pullback(found, c), np.zeros(len(rows))))
 
-    def _moment(self, moments: MomentCoordinates, rows: Array, k: int, targets: Sequence[Any],
-                keep: bool) -> Followed:
+    def _moment(self, moments: MomentCoordinates, rows: Array, k: int, targets: Sequence[Any], keep: bool,
+                rtol: float) -> Followed:
         point = [np.broadcast_to(c, len(rows)).astype(float) for c in moments.coordinates(targets[:k])]
         mean, deviation = point[0][:, None], point[1][:, None]
         held = np.array([np.zeros(len(rows)), np.ones(len(rows)), *point[2 : k - 1]])
         standard = rows - mean
         standard /= deviation
-        found = moment_path.follow(standard, k, point[k - 1], held=held, store=keep)
+        found = moment_path.follow(standard, k, point[k - 1], held=held, rtol=rtol, store=keep)
         values = deviation * found.values
         values += mean
         return Followed(values, found.residual, None, dict(found.refusals),

@@ -40,8 +40,8 @@ class Nesting:
     narrow: NarrowRoute
     is_closed: Callable[[int], bool]
 
-    def levels(self, rows: Array, wanted: Sequence[int], targets: Sequence[Any], keep: bool = False
-               ) -> Iterator[Imposed]:
+    def levels(self, rows: Array, wanted: Sequence[int], targets: Sequence[Any], keep: bool = False,
+               is_fine: bool = False) -> Iterator[Imposed]:
         """Yield the rows, (R, N), at each of the wanted levels, which increase; refused rows stay refused.
 
         Parameters
@@ -51,6 +51,8 @@ class Nesting:
         targets : sequence of numbers
         keep : bool
             Keep narrow paths, for gradients.
+        is_fine : bool
+            Where the samples are asked for themselves, as in `NarrowRoute.follow`.
         """
         at, level = _start(rows), 0
         for k in wanted:
@@ -58,7 +60,7 @@ class Nesting:
             if nearest > level:
                 at = _without(self.closed.impose(rows, nearest, targets), at.refusals)
             for j in range(nearest + 1, k + 1):
-                at = self._followed(at, j, targets, keep)
+                at = self._followed(at, j, targets, keep, is_fine)
             level = k
             yield at
 
@@ -83,13 +85,13 @@ class Nesting:
             return self.closed.impose(rows, end, targets)
         at = _start(rows)
         for k in range(start + 1, end + 1):
-            at = self._followed(at, k, targets, False)
+            at = self._followed(at, k, targets, keep=False, is_fine=True)
         return at
 
-    def _followed(self, at: Imposed, k: int, targets: Sequence[Any], keep: bool) -> Imposed:
+    def _followed(self, at: Imposed, k: int, targets: Sequence[Any], keep: bool, is_fine: bool) -> Imposed:
         open_rows = np.array([r for r in range(len(at.values)) if r not in at.refusals], dtype=np.intp)
         wanted = [t[open_rows] if np.ndim(t) else t for t in targets[:k]]
-        found = self.narrow.follow(at.values[open_rows], k, wanted, keep)
+        found = self.narrow.follow(at.values[open_rows], k, wanted, keep, is_fine)
         values, residual = at.values.copy(), at.residual.copy()
         values[open_rows] = found.values
         residual[open_rows] = found.residual

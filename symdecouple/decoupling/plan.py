@@ -176,7 +176,7 @@ class Plan:
         k = self._level(level)
 
         def compute(nesting: Nesting, rows: Array, refs: Sequence[Any], _: Array) -> Answers:
-            at = next(nesting.levels(rows, [k], refs))
+            at = next(nesting.levels(rows, [k], refs, is_fine=True))
             return Answers(at.values, at.residual, at.refusals, at.error)
 
         batch = self._batch("normalize", samples, axis, dps)
@@ -329,6 +329,13 @@ class Plan:
     def _spans(self) -> list[tuple[int, int]]:
         """(first, last + 1) of each group of features that are normalized together; mostly single features."""
         return self._application.spans
+
+    def _finely_transformed(self, samples: Any, axis: Axis, on_refusal: OnRefusal) -> Any:
+        """`transform` in the small steps of `normalize`: values to 1e-12 where dozens of features leave it 1e-9."""
+        self._need(self._spans[-1][0])
+        batch = self._batch("transform", samples, axis, None)
+        return self._run(batch, (len(self.features),), None, on_refusal, lambda nesting, rows, refs, _: (
+            self._application.on(batch.grid).decoupled(nesting, rows, refs, is_fine=True)), self._spans[-1][0], None)
 
     def _level(self, level: int | None) -> int:
         k = self._spans[-1][0] if level is None else level

@@ -18,7 +18,7 @@ from typing import Any
 
 import mpmath
 import sympy as sp
-from sympy import Expr, S, oo
+from sympy import Expr, oo
 
 from symdecouple.calculus.budget import Budget
 from symdecouple.errors import BudgetExceeded, Refused, SymdecoupleError
@@ -77,20 +77,22 @@ def _is_solution(kind: str) -> bool:
     C and S are symbols with C' = delta^2 S, S' = C, C^2 - delta^2 S^2 = 1. The variable z is u, exp(k u) or
     tan(k u/2), in which the field is rational and the solution is a fraction.
     """
-    a, b, c, k, z, sine, cosine = sp.symbols("a b c k z sine cosine", real=True)
+    field, cosine, sine, a, b, c, k, z = sp.field("cosine sine a b c k z", sp.QQ)
+    w: Any
     w, inner, kappa, delta_squared = {
-        "line": (a + b * z + c * z**2, S.One, S.Zero, b**2 / 4 - a * c),
-        "logarithm": (a + b * z + c / z, k * z, k**2, k**2 * (a**2 / 4 - b * c)),
-        "circle": (a + (b * (1 - z**2) + 2 * c * z) / (1 + z**2), k * (1 + z**2) / 2, -(k**2),
+        "line": (lambda z: a + b * z + c * z**2, field.one, field.zero, b**2 / 4 - a * c),
+        "logarithm": (lambda z: a + b * z + c / z, k * z, k**2, k**2 * (a**2 / 4 - b * c)),
+        "circle": (lambda z: a + (b * (1 - z**2) + 2 * c * z) / (1 + z**2), k * (1 + z**2) / 2, -(k**2),
                    k**2 * (b**2 + c**2 - a**2) / 4),
     }[kind]
-    n, d = sine * w, cosine - sine * w.diff(z) * inner / 2
+    slope = w(z).diff(z) * inner
+    n, d = sine * w(z), cosine - sine * slope / 2
     later = {"line": z + n / d, "logarithm": z * (d + k * n / 2) / (d - k * n / 2),
              "circle": (z * d + k * n / 2) / (d - z * k * n / 2)}[kind]
-    n_rate, d_rate = cosine * w, delta_squared * sine - cosine * w.diff(z) * inner / 2
+    n_rate, d_rate = cosine * w(z), delta_squared * sine - cosine * slope / 2
     speed = (n_rate * d - n * d_rate) / (d**2 - kappa * n**2 / 4)
-    rest = sp.Poly(sp.numer(sp.together(speed - w.xreplace({z: later}))), cosine)
-    return bool(sp.rem(rest, sp.Poly(cosine**2 - delta_squared * sine**2 - 1, cosine)).is_zero)
+    rest = (speed - w(later)).numer
+    return not rest.rem((cosine**2 - delta_squared * sine**2 - 1).numer)
 
 
 def _draws(v: Expr) -> Iterator[dict[Any, Expr]]:

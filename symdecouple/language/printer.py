@@ -37,7 +37,7 @@ __all__ = [
 
 CLASSES: dict[str, Any] = {name: getattr(sympy, name) for name in (
     "exp log sin cos tan cot sec csc sinh cosh tanh coth sech csch asin acos atan acot asinh acosh atanh acoth "
-    "erf gamma loggamma polygamma Abs sign Max Min Heaviside DiracDelta"
+    "atan2 erf erfc gamma loggamma polygamma Abs sign Max Min Heaviside DiracDelta"
 ).split()}
 """Functions that are SymPy's own, by their name in the grammar; the last six have kinks."""
 

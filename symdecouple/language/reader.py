@@ -45,6 +45,7 @@ __all__ = ["Reader"]
 _STATISTICS: dict[str, Callable[..., Expr]] = {
     "variance": statistics.variance, "std": statistics.standard_deviation, "skewness": statistics.skewness,
     "kurtosis": statistics.kurtosis}
+_ARGUMENTS = {"Max": (1, 8), "Min": (1, 8), "atan2": (2, 2)}
 _FILTERS = ("shift", "taps", "filter", "adjoint")
 _BOUNDARIES = {boundary.replace("-", "_"): boundary for boundary in BOUNDARIES}
 _MAX_LAG = 10_000
@@ -241,7 +242,8 @@ class Reader:
             order, argument = self._parts(node, 2, 2)
             args = [Integer(self._integer(order, 0, 20)), self._expression(argument)]
         else:
-            args = self._arguments(node, 1, 8 if name in ("Max", "Min") else 1)
+            least, most = _ARGUMENTS.get(name, (1, 1))
+            args = self._arguments(node, least, most)
         if sum(len(arg.args) if isinstance(arg, (CLASSES["Max"], CLASSES["Min"])) else 1 for arg in args) > 8:
             self.source.refuse(f"{name} of more than 8 arguments", node)
         for arg in args[name == "polygamma" :]:

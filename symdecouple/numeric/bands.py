@@ -21,6 +21,7 @@ __all__ = ["BLOCK", "Bands", "Grid"]
 
 BLOCK = 2**16  # samples transformed at a time, frequencies worked on at a time
 _SKETCHED = 8  # nodes of a panel
+_WORTH = 0.6  # nodes, at most, over frequencies
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,9 +188,8 @@ class Bands(Columns):
     @cached_property
     def nodes(self) -> Nodes | None:
         """The same features on so few nodes that sums over both agree to rounding, where a.w is small."""
-        if self.coarse is None:
-            return None
-        return nodes_of(self.lines, self.grid.shape)
+        found = nodes_of(self.lines, self.grid.shape)
+        return None if found is None or found.count > _WORTH * self.count else found
 
     @cached_property
     def groups_of(self) -> IntArray:
@@ -269,10 +269,12 @@ class Bands(Columns):
 
     def widths(self, parameters: FloatArray) -> FloatArray:
         """Bound the largest a.w minus the smallest one over all frequencies, for several a."""
-        if self.nodes is None:
+        nodes = self.nodes
+        if nodes is None and self.count > BLOCK:
             return np.asarray(2 * np.abs(parameters) @ self.largest)
-        along = self.nodes.lines.along(parameters).reshape(len(parameters), -1)
-        return np.asarray((along.max(axis=1) - along.min(axis=1)) * self.nodes.between)
+        lines, between = (self.lines, 1.0) if nodes is None else (nodes.lines, nodes.between)
+        along = lines.along(parameters).reshape(len(parameters), -1)
+        return np.asarray((along.max(axis=1) - along.min(axis=1)) * between)
 
     def along(self, parameters: FloatArray, part: slice) -> FloatArray:
         """Return a.w at a part of the last axis, ``(R, *lattice[:-1], ...)``."""

@@ -11,7 +11,7 @@ in compiled loops).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -20,11 +20,12 @@ import numpy as np
 
 from symdecouple.numeric.batch import FloatArray
 
-__all__ = ["EIGHT", "Chart"]
+__all__ = ["EIGHT", "Chart", "add_up", "product_sums", "sums_of", "waves"]
 
 EIGHT = 8  # numbers of nodes are multiples of it
 _TAIL = 4  # coefficients looked at, odd and even ones
-_TILE = 2**13  # entries whose polynomials are kept at a time
+_TILE = 2**13  # entries whose polynomials are kept at a time,
+_TILED = 64  # up to that many of them; fewer for more, or BLAS takes a second thread for so small a product
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +50,10 @@ class Chart:
         bottom, top = rows.min(axis=1, keepdims=True), rows.max(axis=1, keepdims=True)
         centre, half = (bottom + top) / 2, (top - bottom) / 2
         x = (rows - centre) / half
-        products = np.zeros((len(rows), m // EIGHT, EIGHT))
-        for tile in _tiles(x):
-            low, high = _low_and_high(x[tile], m)
-            products[tile[0]] += high @ low.swapaxes(1, 2)
-        products /= rows.shape[1]
-        sums = np.empty((len(rows), m))
-        sums[:, :EIGHT] = products[:, 0]
-        for b in range(1, m // EIGHT):
-            i = EIGHT * b
-            sums[:, i] = products[:, b, 0]
-            sums[:, i + 1 : i + EIGHT] = 2 * products[:, b, 1:] - sums[:, i - 1 : i - EIGHT : -1]
-        places, waves = _waves(m)
+        sums = sums_of(product_sums(x, m) / rows.shape[1])
+        places, cosines = waves(m)
         sums[:, 1:] *= 2
-        return cls(x, centre + half * places, _by_row(sums, waves / m))
+        return cls(x, centre + half * places, _by_row(sums, cosines / m))
 
     def take(self, which: Any) -> Chart:
         """Some of the rows."""
@@ -71,28 +62,55 @@ class Chart:
     def series(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Coefficients 0..m-1 of functions with these values (R, m) at the nodes, and the largest of the last ones."""
         m = values.shape[1]
-        c = _by_row(values, _waves(m)[1].T * (2 / m))
+        c = _by_row(values, waves(m)[1].T * (2 / m))
         c[:, 0] /= 2
         return c, np.abs(c[:, -_TAIL:]).max(axis=1)
 
     def evaluated(self, *series: FloatArray) -> list[FloatArray]:
         """The functions with coefficients (R, m) at the entries, (R, n) each."""
-        split = [_split(c) for c in series]
-        out = [np.empty_like(self.places) for _ in series]
-        for tile in _tiles(self.places):
-            low, high = _low_and_high(self.places[tile], self.nodes.shape[1])
-            for values, c in zip(out, split, strict=True):
-                values[tile] = np.einsum("rbn,rbn->rn", high, c[tile[0]] @ low)
-        return out
+        return add_up(self.places, series)
 
 
-def _tiles(x: FloatArray) -> Iterator[tuple[slice, slice]]:
-    """Parts of a batch that stay near; which parts of a row depends on its length alone."""
+def product_sums(x: FloatArray, m: int) -> FloatArray:
+    """Sums over each row of T_(8b)(x) T_a(x), (R, m/8, 8)."""
+    products = np.zeros((len(x), m // EIGHT, EIGHT))
+    for tile in _tiles(x, m):
+        low, high = _low_and_high(x[tile], m)
+        products[tile[0]] += high @ low.swapaxes(1, 2)
+    return products
+
+
+def sums_of(products: FloatArray) -> FloatArray:
+    """Sums of T_0..T_(m-1), (R, m), from those of the products."""
+    sums = np.empty((len(products), EIGHT * products.shape[1]))
+    sums[:, :EIGHT] = products[:, 0]
+    for b in range(1, products.shape[1]):
+        i = EIGHT * b
+        sums[:, i] = products[:, b, 0]
+        sums[:, i + 1 : i + EIGHT] = 2 * products[:, b, 1:] - sums[:, i - 1 : i - EIGHT : -1]
+    return sums
+
+
+def add_up(x: FloatArray, series: Sequence[FloatArray]) -> list[FloatArray]:
+    """sum_j c_j T_j(x), (R, n), for each of some coefficients (R, m)."""
+    split = [_split(c) for c in series]
+    out = [np.empty_like(x) for _ in series]
+    m = series[0].shape[1]
+    for tile in _tiles(x, m):
+        low, high = _low_and_high(x[tile], m)
+        for values, c in zip(out, split, strict=True):
+            values[tile] = np.einsum("rbn,rbn->rn", high, c[tile[0]] @ low)
+    return out
+
+
+def _tiles(x: FloatArray, m: int) -> Iterator[tuple[slice, slice]]:
+    """Parts of a batch that stay near, for m polynomials; which parts of a row depends on its length alone."""
     n_rows, n = x.shape
-    rows = max(1, _TILE // n)
+    size = _TILE // max(1, m // _TILED)
+    rows = max(1, size // n)
     for i in range(0, n_rows, rows):
-        for j in range(0, n, _TILE):
-            yield slice(i, i + rows), slice(j, j + _TILE)
+        for j in range(0, n, size):
+            yield slice(i, i + rows), slice(j, j + size)
 
 
 def _low_and_high(x: FloatArray, m: int) -> tuple[FloatArray, FloatArray]:
@@ -116,9 +134,9 @@ def _polynomials(x: FloatArray, count: int) -> FloatArray:
     out[:, 0] = 1
     if count > 1:
         out[:, 1] = x
+    twice = 2 * x
     for j in range(2, count):
-        np.multiply(x, out[:, j - 1], out=out[:, j])
-        out[:, j] *= 2
+        np.multiply(twice, out[:, j - 1], out=out[:, j])
         out[:, j] -= out[:, j - 2]
     return out
 
@@ -129,7 +147,7 @@ def _by_row(rows: FloatArray, matrix: FloatArray) -> FloatArray:
 
 
 @lru_cache(maxsize=16)
-def _waves(m: int) -> tuple[FloatArray, FloatArray]:
+def waves(m: int) -> tuple[FloatArray, FloatArray]:
     """The nodes, and T_j at them, (j, q)."""
     angles = np.pi * (np.arange(m) + 0.5) / m
     return np.cos(angles), np.cos(np.outer(np.arange(m), angles))

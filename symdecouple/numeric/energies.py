@@ -157,7 +157,9 @@ class Energies:
         goals = np.asarray(targets, dtype=np.float64)
         if goals.ndim not in (1, 2) or (goals.ndim == 2 and len(goals) != len(rows)) or not np.isfinite(goals).all():
             raise InvalidInput(f"targets are finite numbers, (L,) or ({len(rows)}, L), shape {goals.shape} was given")
-        return np.broadcast_to(goals, (len(rows), goals.shape[-1]))
+        whole = np.empty((len(rows), goals.shape[-1]))
+        whole[:] = goals
+        return whole
 
 
 def _imposed(task: EnergyProblems, rows: FloatArray, open_: IntArray, wanted: NDArray[np.bool_], found: Tilted,

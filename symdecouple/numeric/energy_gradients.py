@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from symdecouple.errors import Outcome
-from symdecouple.numeric.batch import FloatArray
+from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.energy_problems import EnergyProblems
 from symdecouple.numeric.spectrum import EPS, Spectrum
-from symdecouple.numeric.tilting import solve_scaled
+from symdecouple.numeric.tilting import Problems, Tilted, solve_scaled
 
 __all__ = ["DecoupledEnergies", "decoupled_energies"]
 
@@ -105,38 +105,63 @@ def decoupled_energies(task: EnergyProblems) -> DecoupledEnergies:
         last[row] = first - 1
         if outcome is not None:
             refusals[row] = outcome
-    owner = np.repeat(np.arange(count), last - offset + 1)
+    owner = np.arange(count).repeat(last - offset + 1)
     levels = np.concatenate([np.arange(offset, k + 1) for k in last]) if count else np.zeros(0, dtype=np.intp)
     problems = task.problems(owner, levels)
     found, unreachable = task.solved(problems, levels)
-    values, parameters = np.full((count, size), np.nan), np.full((count, size, m), np.nan)
-    coefficients, residual = np.full(parameters.shape, np.nan), np.zeros(count)
     is_good = np.ones(len(levels), dtype=np.bool_)
     for q, outcome in unreachable.items():
         row = int(owner[q])
         is_good &= (owner != row) | (levels < levels[q])
         if not is_good[q] and (row not in refusals or levels[q] <= last[row]):
             refusals[row], last[row] = outcome, levels[q] - 1
-    good = np.flatnonzero(is_good)
-    r, k = owner[good], levels[good]
-    own = k - offset  # the energy that is decoupled at each level
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        unit = np.exp(found.shift[good] + spectrum.log_power[r])
-        in_units = found.values[good, own]
-        values[r, k] = np.where(np.isfinite(spectrum.log_power[r]), in_units * unit, 0)
-        is_there = np.abs(in_units) > ROUNDING * np.abs(found.values[good]).max(axis=1)
-        values[r, k] = np.where(is_there & (np.abs(values[r, k]) < TINY), np.nan, values[r, k])
+    own = levels - offset  # the energy that is decoupled at each level
+    places = owner * m + own
+    values, solved = _values(task, found, owner, own), -_coefficients(problems, found, own)
+    solved[np.arange(len(own)), own] = 1
+    if unreachable:
+        places, values, solved = places[is_good], values[is_good], solved[is_good]
+        found.parameters, found.residual = found.parameters[is_good], found.residual[is_good]
+    energies, parameters, coefficients = (
+        _placed(part, places, count, size, offset) for part in (values, found.parameters, solved))
     if offset:
         assert spectrum.means is not None
-        values[:, 0] = spectrum.means
-        values[r, k] += bands.at_zero[own] * task.goals[r, 0] ** 2
-    parameters[r, k] = found.parameters[good]
-    solved = np.full((len(good), m), np.nan) if found.coefficients is None else found.coefficients[good]
+        energies[:, 0] = spectrum.means
+    residual = _placed(found.residual, places, count, m, 0, 0.0).max(axis=1, initial=0)
+    return DecoupledEnergies(energies, parameters, coefficients, residual, refusals, spectrum)
+
+
+def _placed(part: FloatArray, places: IntArray, count: int, size: int, offset: int, missing: float = np.nan
+            ) -> FloatArray:
+    """What problems have, by rows and features; `missing` where there is no problem."""
+    each = size - offset
+    if not offset and len(places) == count * each:
+        return part.reshape(count, size, *part.shape[1:])
+    out = np.full((count, size, *part.shape[1:]), missing)
+    out[places // each, places % each + offset] = part
+    return out
+
+
+def _values(task: EnergyProblems, found: Tilted, owner: IntArray, own: IntArray) -> FloatArray:
+    """The energy of each problem that is decoupled there."""
+    in_units, log_power = found.values[np.arange(len(own)), own], task.spectrum.log_power[owner]
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        values = in_units * np.exp(found.shift + log_power)
+    if not values.all() or values.min(initial=1) < TINY:
+        values[~np.isfinite(log_power)] = 0
+        is_there = np.abs(in_units) > ROUNDING * np.abs(found.values).max(axis=1)
+        values[is_there & (np.abs(values) < TINY)] = np.nan
+    if task.mean:
+        values += task.bands.at_zero[own] * task.goals[owner, 0] ** 2
+    return np.asarray(values)
+
+
+def _coefficients(problems: Problems, found: Tilted, own: IntArray) -> FloatArray:
+    """What solves the system of the features before one with its column."""
+    if found.coefficients is not None and not np.isnan(found.coefficients[:, 0]).any():
+        return found.coefficients
+    solved = np.full(found.parameters.shape, np.nan) if found.coefficients is None else found.coefficients
     left = np.flatnonzero(np.isnan(solved[:, 0]))
-    if len(left):
-        right = np.take_along_axis(found.matrix[good[left]], own[left, None, None], axis=2)[..., 0]
-        solved[left] = solve_scaled(found.matrix[good[left]], problems.wanted[good[left]], right)
-    coefficients[r, k] = -solved
-    coefficients[r, k, own] = 1
-    np.maximum.at(residual, r, found.residual[good])
-    return DecoupledEnergies(values, parameters, coefficients, residual, refusals, spectrum)
+    right = np.take_along_axis(found.matrix[left], own[left, None, None], axis=2)[..., 0]
+    solved[left] = solve_scaled(found.matrix[left], problems.wanted[left], right)
+    return solved

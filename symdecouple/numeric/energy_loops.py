@@ -13,125 +13,96 @@ from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.columns import Lines
 from symdecouple.numeric.energy_sums import Scratch, all_sums, extremes
 
-__all__ = ["CANCELS", "DONE", "EXACT", "FAR", "NEAR", "SKETCH", "WIDE", "tilt_levels"]
+__all__ = ["CANCELS", "EXACT", "FAR", "NEAR", "WIDE", "against", "judged", "lowered"]
 
-NEAR, _RADIUS, _WIDEST, _ENOUGH, _POOR, _ACCURATE = 0.5, 16.0, 2.0**60, 1e-4, 0.1, 1e-11
-DONE = 1e-13  # max |d.w| of a step after which sums of first order are those at its end
-SKETCH = 0.02  # the same for a sketch
+NEAR, _WIDEST, _ENOUGH = 0.5, 2.0**60, 1e-4
+_FROM_ZERO, _FROM_ELSEWHERE = 16.0, 6.0  # max |d.w| of the first step by logarithms
 _EPS = 2.0**-52
 _MISSED, _CANCELLED = 16 * _EPS, 256.0  # of a sum: what may be missing; what may cancel in it
 EXACT, CANCELS, WIDE, FAR = range(4)  # a minimum on nodes: is one, needs relative accuracy, is apart, not found
 
 
-def tilt_levels(power: FloatArray, lines: Lines, order: int, between: float, lebesgue: float, everywhere: FloatArray,
-                base: FloatArray, shift: float, largest: FloatArray, wanted: FloatArray, own: IntArray,
-                targets: FloatArray, log_scale: FloatArray, most: int, widest: float, enough: float, is_near: bool,
-                work: Scratch, small: FloatArray, parameters: FloatArray, found: FloatArray, state: FloatArray,
-                coefficients: FloatArray) -> int:
-    """Solve the problems of one signal, one after the other, while they can be; returns how many were.
+def lowered(power: FloatArray, lines: Lines, largest: FloatArray, base: FloatArray, shift: float, want: FloatArray,
+            target: FloatArray, log_scale: float, most: int, widest: float, enough: float, is_known: bool,
+            work: Scratch, small: FloatArray, a: FloatArray, here: FloatArray
+            ) -> tuple[float, bool, int]:
+    """Solve one problem from `a`, by at most so many steps, none wider than `widest`.
 
-    The first starts from its row of `parameters`, the others from the solution before. With `is_near`, power is that
-    on nodes, tilted by `base` and in units of exp(shift), and a problem counts where its sums are surely those over
-    all frequencies; else each does. `everywhere` is 1 at all nodes; `own` is the feature that is decoupled at each
-    level. Row q of `found` gets the sums at the end; of `state` the residual, 1 where converged, how often the sums
-    were taken, and what was found (without `is_near`, FAR where the last step was not short); of `coefficients` the
-    solution with the matrix and its column `own`.
+    Power is tilted by `base` and in units of exp(shift). `is_known` says that `here` has the sums at `a` already; it
+    gets those at the end. The search ends before a step shorter than `enough`. See `tilting.tilt` for the steps. Returns the residual, whether the search came to an end, and how
+    often sums were taken.
     """
     m = len(largest)
-    goal, gap, newton, other, step = small[0, :m], small[1, :m], small[2, :m], small[3, :m], small[4, :m]
-    moved, here, there, scratch = small[5, :m], small[9], small[10], small[12]
-    apart = small[11, :m]  # from base; see `tilting.tilt` for the steps
-    for q in range(len(log_scale)):
-        a, want, target, scale = parameters[q], wanted[q], targets[q], log_scale[q] - shift
+    goal, gap, newton, other, step, moved = small[0], small[1], small[2], small[3], small[4], small[5]
+    apart, there, scratch = small[6], small[9], small[10]
+    for j in range(m):
+        apart[j] = a[j] - base[j]
+    scale, iterations = log_scale - shift, 0
+    if not is_known:
+        all_sums(apart, power, lines, work, here)
+    residual = _residual(here, want, target, scale, goal)
+    radius = _FROM_ELSEWHERE if _size(a, m) > 0 else _FROM_ZERO
+    by_logarithm, boost, is_done = True, 1.0, residual <= 4 * _EPS
+    while not is_done and iterations < most:
+        uphill = _steps(here, want, target, scale, goal, gap, newton, other, scratch)
+        if not _size(newton, m) + _size(other, m) < math.inf:
+            break
+        low, high = extremes(newton, largest, NEAR, power, lines, work)
+        longest = max(high, -low)
+        is_far = longest > NEAR
+        if longest > widest:
+            break
+        if longest <= enough:  # a step of rounding: its sums need no exponentials
+            for j in range(m):
+                apart[j] += newton[j]
+                here[1] += here[2 + j] * newton[j]
+                for k in range(m):
+                    here[2 + j] += here[2 + m + j * m + k] * newton[k]
+            residual, is_done = min(residual, _residual(here, want, target, scale, goal)), True
+            break
+        by_logarithm, factor = by_logarithm and is_far and uphill > 0, 1.0
+        if by_logarithm:
+            low, high = extremes(other, largest, radius, power, lines, work)
+            factor = min(1.0, radius / max(high, -low)) if max(high, -low) > 0 else 1.0
+        elif is_far:
+            factor = math.log1p(longest) / longest * boost
+        slope, linear = 0.0, 0.0
         for j in range(m):
-            if q > 0:
-                a[j] = parameters[q - 1, j] * want[j] if state[q - 1, 1] > 0 else 0.0
-            apart[j] = a[j] - base[j]
-        if not is_near or q == 0:
-            all_sums(apart, power, lines, work, here)
-        residual = _residual(here, want, target, scale, goal)
-        # Without a bound on the first steps, a start worse than none is dropped.
-        if enough == DONE and widest == math.inf and not residual < _POOR and _size(apart) > 0:
+            step[j] = (other[j] if by_logarithm else newton[j]) * factor
+            moved[j] = apart[j] + step[j]
+            slope += (here[2 + j] * want[j] - goal[j]) * step[j]
+            linear += goal[j] * step[j]
+        all_sums(moved, power, lines, work, there)
+        is_sure = not is_far or (not by_logarithm and boost == 1)
+        unit = max(here[0], there[0])
+        old, new = math.exp(here[0] - unit), math.exp(there[0] - unit)
+        is_good = is_sure or there[1] * new - here[1] * old - linear * old <= _ENOUGH * slope * old
+        after = _residual(there, want, target, scale, goal)
+        is_last = is_sure and residual < 1e-9 and not after < residual / 4
+        if by_logarithm:
+            radius = min(radius * (4 if is_good else 0.125), _WIDEST)
+        else:
+            radius = min(2 * radius, _WIDEST)
+            boost = min(2 * boost, _WIDEST) if is_good else 1.0
+        by_logarithm = by_logarithm == is_good and radius > 1
+        iterations += 1
+        if is_good and not (is_last and not after < residual):
+            for j in range(len(here)):
+                here[j] = there[j]
             for j in range(m):
-                apart[j] = 0.0
-            all_sums(apart, power, lines, work, here)
-            residual = _residual(here, want, target, scale, goal)
-        by_logarithm, radius, boost = True, _RADIUS, 1.0
-        iterations, is_done = 0, residual <= 4 * _EPS
-        while not is_done and iterations < most:
-            uphill = _steps(here, want, target, scale, goal, gap, newton, other, scratch)
-            if not _size(newton) + _size(other) < math.inf:
-                break
-            low, high = extremes(newton, largest, NEAR, power, lines, work)
-            longest = max(high, -low, 0.0)
-            is_far = longest > NEAR
-            if longest > widest:
-                break
-            if longest <= enough:  # a step of rounding: its sums need no exponentials
-                for j in range(m):
-                    apart[j] += newton[j]
-                    here[1] += here[2 + j] * newton[j]
-                for j in range(m):
-                    for k in range(m):
-                        here[2 + j] += here[2 + m + j * m + k] * newton[k]
-                residual = min(residual, _residual(here, want, target, scale, goal))
-                is_done = True
-                break
-            by_logarithm = by_logarithm and is_far and uphill > 0
-            if by_logarithm:
-                low, high = extremes(other, largest, radius, power, lines, work)
-                length = max(high, -low, 0.0)
-                factor = min(1.0, radius / length) if length > 0 else 1.0
-            else:
-                factor = math.log1p(longest) / longest * boost if is_far else 1.0
-            slope, linear = 0.0, 0.0
-            for j in range(m):
-                step[j] = (other[j] if by_logarithm else newton[j]) * factor
-                moved[j] = apart[j] + step[j]
-                slope += (here[2 + j] * want[j] - goal[j]) * step[j]
-                linear += goal[j] * step[j]
-            all_sums(moved, power, lines, work, there)
-            is_sure = not is_far or (not by_logarithm and boost == 1)
-            unit = max(here[0], there[0])
-            old, new = math.exp(here[0] - unit), math.exp(there[0] - unit)
-            is_good = is_sure or there[1] * new - here[1] * old - linear * old <= _ENOUGH * slope * old
-            after = _residual(there, want, target, scale, goal)
-            is_last = is_sure and residual < 1e-9 and not after < residual / 4
-            if by_logarithm:
-                radius = min(radius * (4 if is_good else 0.125), _WIDEST)
-            else:
-                radius = min(2 * radius, _WIDEST)
-                boost = min(2 * boost, _WIDEST) if is_good else 1.0
-            by_logarithm = by_logarithm == is_good and radius > 1
-            iterations += 1
-            if is_good and not (is_last and not after < residual):
-                for j in range(len(here)):
-                    here[j] = there[j]
-                for j in range(m):
-                    apart[j] = moved[j]
-                residual = after
-                is_done = after <= 4 * _EPS
-            is_done = is_done or is_last
-        state[q, 0], state[q, 1], state[q, 2] = residual, 1.0 if is_done and residual <= _ACCURATE else 0.0, iterations
-        place = EXACT if not is_near or (is_done and residual <= _ACCURATE) else FAR
-        if place == EXACT:
-            for j in range(m):
-                a[j] = base[j] + apart[j]
-            if is_near:
-                place = _judged(apart, here, want, own[q], largest, order, between, lebesgue, everywhere, lines, work)
-        state[q, 3] = place if is_near or is_done else FAR
-        if place != EXACT:
-            return q
-        for j in range(len(here)):
-            found[q, j] = here[j]
-        found[q, 0] += shift
-        _against(here, want, own[q], goal, gap, scratch, coefficients[q])
-    return len(log_scale)
+                apart[j] = moved[j]
+            residual = after
+            is_done = after <= 4 * _EPS
+        is_done = is_done or is_last
+    for j in range(m):
+        a[j] = base[j] + apart[j]
+    return residual, is_done, iterations
 
 
-def _judged(apart: FloatArray, sums: FloatArray, want: FloatArray, own: int, largest: FloatArray, order: int,
-            between: float, lebesgue: float, everywhere: FloatArray, lines: Lines, work: Scratch) -> int:
-    """Say whether sums on nodes are those over all frequencies."""
+def judged(a: FloatArray, base: FloatArray, sums: FloatArray, want: FloatArray, own: int, largest: FloatArray,
+           order: int, between: float, lebesgue: float, everywhere: FloatArray, lines: Lines, work: Scratch,
+           small: FloatArray) -> int:
+    """Say whether sums on nodes are those over all frequencies; `everywhere` is 1 at all nodes."""
     m, cancelled = len(want), 0.0
     for j in range(m):
         if want[j] != 0 or j == own:
@@ -140,12 +111,15 @@ def _judged(apart: FloatArray, sums: FloatArray, want: FloatArray, own: int, lar
             cancelled = max(cancelled, there)
     if not cancelled <= _CANCELLED:
         return CANCELS
+    apart = small[6]
+    for j in range(m):
+        apart[j] = a[j] - base[j]
     low, high = extremes(apart, largest, -1.0, everywhere, lines, work)
     width = (high - low) / 2 * between
     return EXACT if cancelled * _lost(order, lebesgue, width) <= _MISSED else WIDE
 
 
-def _against(sums: FloatArray, want: FloatArray, own: int, left: FloatArray, unused: FloatArray, scratch: FloatArray,
+def against(sums: FloatArray, want: FloatArray, own: int, left: FloatArray, unused: FloatArray, scratch: FloatArray,
              out: FloatArray) -> None:
     """Solve with the matrix and one of its columns, to rounding: the ridge leaves some 100 eps, a correction none."""
     m = len(want)
@@ -174,9 +148,9 @@ def _lost(order: int, lebesgue: float, width: float) -> float:
     return (1 + lebesgue) * term * math.exp(min(2 * width, 700.0))
 
 
-def _size(a: FloatArray) -> float:
+def _size(a: FloatArray, m: int) -> float:
     out = 0.0
-    for j in range(len(a)):
+    for j in range(m):
         out += abs(a[j])
     return out
 
@@ -216,7 +190,7 @@ def _steps(sums: FloatArray, want: FloatArray, targets: FloatArray, log_scale: f
 def _solve(sums: FloatArray, want: FloatArray, one: FloatArray, two: FloatArray, scratch: FloatArray) -> None:
     """Solve with the matrix of the imposed features, scaled to a unit diagonal with a ridge, for two right sides."""
     m = len(want)
-    scale, low = scratch[:m], scratch[m:]
+    scale, low = scratch, scratch[m:]
     for j in range(m):
         diagonal = sums[2 + m + j * m + j]
         scale[j] = math.sqrt(diagonal) if want[j] != 0 and diagonal > 0 else 1.0

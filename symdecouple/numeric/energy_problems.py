@@ -104,24 +104,27 @@ class EnergyProblems:
         said += f", {v[j]:.6g} is asked for"
         if _whole(self.bands, self.offset).independent[j]:
             return Outcome(False, "too few active frequencies", said + "; the spectral perturbation makes every "
-                           "frequency active (`numeric.perturbation`)")
+                           'frequency active: decouple(..., perturb="spectral")')
         return Outcome(False, "too few active frequencies", said + "; so it is for every signal of this shape: leave "
                        f"feature {j + 1 + offset} out")
 
     def problems(self, rows: IntArray, levels: IntArray) -> Problems:
         """Set up the convex problems of some rows at some levels."""
-        m, offset = len(self.bands), self.offset
-        wanted = np.arange(m) < (levels - offset)[:, None]
+        m, spectrum = len(self.bands), self.spectrum
+        wanted = np.arange(m) < (levels - self.offset)[:, None]
         if not all(self.dependence(r).is_free for r in set(rows.tolist())):
             wanted &= np.array([self.dependence(r).independent for r in rows.tolist()])
         targets = np.zeros((len(rows), m))
-        given = self.targets[rows][:, :m]
-        np.copyto(targets[:, : given.shape[1]], given, where=wanted[:, : given.shape[1]])
+        known = self.targets[:, :m]
+        targets[:, : known.shape[1]] = known[rows]
+        targets *= wanted
         largest = np.abs(targets).max(axis=1, initial=0)
-        has_scale = largest > 0
-        largest[~has_scale] = 1
-        log_scale = np.where(has_scale, np.log(largest) - self.spectrum.log_power[rows], 0)
-        return Problems(self.bands, self.spectrum.shares, rows, wanted, targets / largest[:, None], log_scale)
+        is_silent = largest == 0
+        if is_silent.any():
+            largest[is_silent] = 1
+        log_scale = np.log(largest) - spectrum.log_power[rows]
+        log_scale[is_silent] = 0
+        return Problems(self.bands, spectrum.shares, rows, wanted, targets / largest[:, None], log_scale)
 
     def solved(self, problems: Problems, levels: IntArray, start: FloatArray | None = None
                ) -> tuple[Tilted, dict[int, Outcome]]:
@@ -159,11 +162,13 @@ class EnergyProblems:
         bands = self.bands
         out: dict[int, Outcome] = {}
         widest = 2 * np.abs(found.parameters) @ bands.largest
-        if (widest > _WIDE).any():
+        if is_known or not (widest > _WIDE).any():
+            widest[:] = 0
+        else:
             widest = np.minimum(widest, bands.widths(found.parameters))
-        elif found.converged.all():
+        if found.converged.all() and not (widest > _WIDE).any():
             return out
-        for q in np.flatnonzero(~found.converged | ((widest > _WIDE) & (not is_known))).tolist():
+        for q in np.flatnonzero(~found.converged | (widest > _WIDE)).tolist():
             active = problems.shares[problems.owner[q]] > 0
             wanted = problems.wanted[q]
             if found.converged[q]:
@@ -189,7 +194,8 @@ class EnergyProblems:
         whole = self.bands.columns[wanted][:, offset:]
         helps = "no signal of this shape has them: change the targets"
         if cone_membership(whole, v).where == "inside":
-            helps = "the spectral perturbation makes every frequency active, which makes them attainable"
+            helps = ('the spectral perturbation, decouple(..., perturb="spectral"), makes every frequency active, '
+                     "which makes them attainable")
         said = f"level {level}: {form} <= 0 for every signal with these frequencies, the targets make it "
         if where == "boundary":
             return Outcome(False, "on the boundary of the cone", f"{said}0: reached in the limit only; {helps}")

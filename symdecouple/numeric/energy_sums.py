@@ -17,31 +17,29 @@ import numpy as np
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.columns import Lines
 
-__all__ = ["BLOCK", "FAST", "Scratch", "all_sums", "extremes", "moved_to_nodes", "scratch"]
+__all__ = ["BLOCK", "FAST", "ROWS", "Scratch", "all_sums", "combined", "extremes", "scratch", "tilt_line"]
 
-FAST = ("_total", "_product_total", "_three", "_thrice", "_eight")  # sums in any order
+FAST = ("_total", "_product_total", "_three", "_thrice")  # sums in any order
 BLOCK = 1024  # frequencies whose exponents are worked on together
 ROWS = 64  # of a group
-_PAIRS = 16  # of outer lines, at most, whose products are made once for all
 _LANES = 16
 _LOG2E, _HIGH, _LOW = 1.4426950408889634, 0.693147180369123816490, 1.90821492927058770002e-10  # ln 2 in two parts
 _ROUNDER = 6755399441055744.0  # 3 * 2^51: what is added to it becomes an integer
 _LOWEST = -708.0
 _ONE = 1023 << 52  # the bits of 1.0
 
-Scratch = tuple[FloatArray, FloatArray, FloatArray, IntArray, FloatArray, FloatArray, FloatArray, FloatArray]
+Scratch = tuple[FloatArray, FloatArray, FloatArray, IntArray, FloatArray, FloatArray, FloatArray]
 
 
-def scratch(lines: int, nodes: int = 0) -> Scratch:
-    """Room for banks of that many inner lines.
+def scratch(lines: int, nodes: int = 0, rows: int = ROWS) -> Scratch:
+    """Room for banks of that many inner lines, and for so many nodes of an axis and rows moved to them together.
 
-    Exponents, a product, bits as floats and as integers, parts, small sums, pairs of outer lines, a table for them.
+    Exponents, a product, bits as floats and as integers, parts, small sums, sums of the parts with three outer lines.
     """
     blocks = np.empty((3, max(BLOCK, _LANES)))
     width = max(1 + lines + lines * (lines + 1) // 2, nodes)
-    parts, small = np.empty((width + 1, ROWS)), np.empty(2 * max(lines, _LANES) + width)
-    pairs, table = np.zeros((_PAIRS, ROWS)), np.empty((lines * (lines + 1) // 2, _PAIRS))
-    return blocks[0], blocks[1], blocks[2], blocks[2].view(np.int64), parts, small, pairs, table
+    parts, small = np.empty((width + 1, rows)), np.empty(2 * max(lines, _LANES) + width)
+    return blocks[0], blocks[1], blocks[2], blocks[2].view(np.int64), parts, small, np.empty((width, 10))
 
 
 def combined(a: FloatArray, lines: Lines, first: int, last: int, begin: int, end: int, out: FloatArray,
@@ -51,7 +49,7 @@ def combined(a: FloatArray, lines: Lines, first: int, last: int, begin: int, end
     for s in range(first, last):
         for q in range(r):
             factors[q] = 0.0
-        for j in range(len(a)):
+        for j in range(len(lines.scales)):
             factors[lines.places[1, j]] += a[j] * lines.scales[j] * lines.outer[lines.places[0, j], s]
         line = out[(s - first) * width : (s - first + 1) * width]
         if r == 3:
@@ -90,8 +88,8 @@ def highest(line: FloatArray, weight: FloatArray, lanes: FloatArray) -> float:
 
 def all_sums(a: FloatArray, shares: FloatArray, lines: Lines, work: Scratch, out: FloatArray) -> None:
     """All sums at a, in units of exp(out[0]), the largest a.w at an active frequency of those seen first."""
-    exponents, product, as_floats, bits, parts, small, pairs, table = work
-    m, r = len(a), len(lines.inner)
+    exponents, product, as_floats, bits, parts, small, table = work
+    m, r = len(lines.scales), len(lines.inner)
     n, count = lines.inner.shape[1], lines.outer.shape[1]
     width = 1 + r + r * (r + 1) // 2
     part = small[2 * max(r, _LANES) : 2 * max(r, _LANES) + width]
@@ -118,44 +116,11 @@ def all_sums(a: FloatArray, shares: FloatArray, lines: Lines, work: Scratch, out
                         _several(row, lines.inner, begin, product, part)
                     _put(part, parts, s - group, begin > 0, shift)
         _level_off(parts, width, until - group, shift)
-        _gather(lines, group, until, _quotient(before, shift), parts, pairs, table, out)
+        _gather(lines, group, until, _quotient(before, shift), parts, table, out)
     for j in range(m):
         for k in range(j):
             out[2 + m + k * m + j] = out[2 + m + j * m + k]
     out[0] = shift if shift > -math.inf else 0.0
-
-
-def moved_to_nodes(a: FloatArray, top: float, shares: FloatArray, lines: Lines, outer: FloatArray, inner: FloatArray,
-                   work: Scratch, out: FloatArray) -> None:
-    """Move power times exp(a.w - top) to nodes by their maps, with top not below any a.w, and 0 where a is."""
-    exponents, _, as_floats, bits, parts, small, _, _ = work
-    n, count, few, is_plain = lines.inner.shape[1], lines.outer.shape[1], len(inner), True
-    for j in range(len(a)):
-        is_plain = is_plain and a[j] == 0
-    for i in range(len(out)):
-        out[i] = 0.0
-    moved = small[: max(few, len(outer))]
-    together = min(ROWS, max(1, BLOCK // n))
-    for group in range(0, count, ROWS):
-        until = min(count, group + ROWS)
-        for first in range(group, until, together):
-            last = min(until, first + together)
-            for begin in range(0, n, BLOCK):
-                end = min(n, begin + BLOCK)
-                line = shares[first * n + begin : (last - 1) * n + end]
-                if not is_plain:
-                    size = combined(a, lines, first, last, begin, end, exponents, small)
-                    tilt_line(exponents[:size], line, top, bits, as_floats)
-                    line = exponents[:size]
-                for s in range(first, last):
-                    at = (s - first) * (end - begin)
-                    _dots(line[at : at + end - begin], inner, begin, moved)
-                    for j in range(few):
-                        parts[j, s - group] = moved[j] if begin == 0 else parts[j, s - group] + moved[j]
-        for j in range(few):
-            _dots(parts[j, : until - group], outer, group, moved)
-            for i in range(len(outer)):
-                out[i * few + j] += moved[i]
 
 
 def _put(sums: FloatArray, parts: FloatArray, at: int, is_more: bool, shift: float) -> None:
@@ -177,37 +142,11 @@ def _level_off(parts: FloatArray, width: int, count: int, shift: float) -> None:
                     parts[f, at] *= back
 
 
-def _dots(line: FloatArray, others: FloatArray, begin: int, out: FloatArray) -> None:
-    """Inner products of a line with others from a place on."""
-    for j in range(0, len(others) - 7, 8):
-        _eight(line, others, j, begin, out)
-    for j in range(len(others) - len(others) % 8, len(others)):
-        out[j] = _product_total(line, others[j, begin:])
-
-
-def _eight(line: FloatArray, others: FloatArray, j: int, begin: int, out: FloatArray) -> None:
-    s, t, u, v = others[j, begin:], others[j + 1, begin:], others[j + 2, begin:], others[j + 3, begin:]
-    w, x, y, z = others[j + 4, begin:], others[j + 5, begin:], others[j + 6, begin:], others[j + 7, begin:]
-    a = b = c = d = e = f = g = h = 0.0
-    for i in range(len(line)):
-        p = line[i]
-        a += p * s[i]
-        b += p * t[i]
-        c += p * u[i]
-        d += p * v[i]
-        e += p * w[i]
-        f += p * x[i]
-        g += p * y[i]
-        h += p * z[i]
-    out[j], out[j + 1], out[j + 2], out[j + 3] = a, b, c, d
-    out[j + 4], out[j + 5], out[j + 6], out[j + 7] = e, f, g, h
-
-
 def extremes(a: FloatArray, largest: FloatArray, enough: float, weight: FloatArray, lines: Lines, work: Scratch
              ) -> tuple[float, float]:
     """The smallest and the largest a.w where there is a weight; bounds, where they surely are at most `enough`."""
     bound = 0.0
-    for j in range(len(a)):
+    for j in range(len(largest)):
         bound += abs(a[j]) * largest[j]
     if bound <= enough:
         return -bound, bound
@@ -230,37 +169,30 @@ def _quotient(old: float, new: float) -> float:
     return math.exp(old - new) if old < new else 1.0
 
 
-def _gather(lines: Lines, group: int, until: int, back: float, parts: FloatArray, pairs: FloatArray, table: FloatArray,
-            out: FloatArray) -> None:
+def _gather(lines: Lines, group: int, until: int, back: float, parts: FloatArray, table: FloatArray, out: FloatArray
+            ) -> None:
     """Add what was summed along t in the rows of a group, and bring what was there to the same unit."""
-    m, r, count = len(lines.scales), len(lines.inner), len(lines.outer)
+    m, r, size, are_three = len(lines.scales), len(lines.inner), until - group, len(lines.outer) == 3
     if back != 1:
         for j in range(1, len(out)):
             out[j] *= back
-    out[1] += _total(parts[0, : until - group])
-    are_few, start = count * (count + 1) // 2 <= _PAIRS, min(group, 0)  # for a constant 0, another twin is compiled
-    if are_few:
-        for p in range(count):
-            for i in range(p + 1):
-                pair = pairs[p * (p + 1) // 2 + i]
-                for s in range(until - group):
-                    pair[s] = lines.outer[p, group + s] * lines.outer[i, group + s]
-        for f in range(r * (r + 1) // 2):
-            for e in range(0, count * (count + 1) // 2, 8):
-                _eight(parts[1 + r + f, : until - group], pairs, e, start, table[f])
+    out[1] += _total(parts[0, :size])
+    if are_three:
+        for f in range(1, 1 + r + r * (r + 1) // 2):
+            _three(parts[f, :size], lines.outer, group, table[f])
     for j in range(m):
         p, q, scale = lines.places[0, j], lines.places[1, j], lines.scales[j]
         one = lines.outer[p, group:until]
-        out[2 + j] += scale * _product_total(one, parts[1 + q])
+        out[2 + j] += scale * (table[1 + q, 1 + p] if are_three else _product_total(one, parts[1 + q]))
         for k in range(j + 1):
-            i, o = lines.places[1, k], lines.places[0, k]
-            high, low = max(q, i), min(q, i)
-            f = high * (high + 1) // 2 + low
-            if are_few:
-                found = table[f, max(p, o) * (max(p, o) + 1) // 2 + min(p, o)]
-            else:
-                found = _thrice(one, lines.outer[o, group:until], parts[1 + r + f])
+            o, f = lines.places[0, k], 1 + r + _pair(q, lines.places[1, k])
+            found = table[f, 4 + _pair(p, o)] if are_three else _thrice(one, lines.outer[o, group:until], parts[f])
             out[2 + m + j * m + k] += scale * lines.scales[k] * found
+
+
+def _pair(i: int, j: int) -> int:
+    """The place of a product of lines among those of them all."""
+    return max(i, j) * (max(i, j) + 1) // 2 + min(i, j)
 
 
 def tilt_line(line: FloatArray, weight: FloatArray, shift: float, bits: IntArray, as_floats: FloatArray) -> None:

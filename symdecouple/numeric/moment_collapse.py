@@ -122,7 +122,10 @@ def _positions(roots: FloatArray, masses: FloatArray, held: FloatArray) -> Float
     order = np.arange(1, len(held) + 1)[:, None]
     at, before = roots, np.inf
     for _ in range(_NEWTON):
-        step = np.linalg.solve(order * masses * at ** (order - 1), held - (masses * at**order).sum(axis=1))
+        try:
+            step = np.linalg.solve(order * masses * at ** (order - 1), held - (masses * at**order).sum(axis=1))
+        except np.linalg.LinAlgError:  # two of them met, or one has no mass
+            break
         at = at + step
         size = float(np.abs(step).max())
         if not size > 1e-15 or (size >= before and size < 1e-12):

@@ -25,10 +25,13 @@ from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.batch import FloatArray, IntArray, Panel, RowValues
 from symdecouple.numeric.moment_basis import Weights, power_mean
 from symdecouple.numeric.moment_charts import FEWEST, FROM_ENTRIES, Charted, climb_on_nodes
+from symdecouple.numeric.moment_long_rows import LONG, ByNumPy, long_row
+from symdecouple.numeric.moment_long_rows_jit import Compiled, CompiledRow, compiled_located
 from symdecouple.numeric.moment_path import MOST_GROWTH, RTOL, Followed, follow, pulled_apart
 from symdecouple.numeric.moment_path_jit import climb_compiled
 from symdecouple.numeric.power_sums import ZERO_VARIANCE, place_and_scale
 from symdecouple.numeric.riccati import Imposed
+from symdecouple.numeric.riccati_row import FlowedRow, located
 from symdecouple.numeric.riccati_jit import skewness_imposer
 
 __all__ = [
@@ -252,19 +255,44 @@ def decoupled_rows(
     moments[:3] = np.array([1.0, 0.0, 1.0])[:, None]
     moments[3] = skewness
     if order > 3:
-        which = np.flatnonzero(panel.low < panel.high)
-        if compiled:
-            climbed = climb_compiled(panel.values[which], order, goal)
-            moments[4:, which] = climbed.moments[4:]
-            which = which[~climbed.done]
-        ladder = climb(np.asarray(panel.values[which], dtype=np.float64), order, goal, follower=follower)
-        moments[4:, which] = ladder.moments[4:]
-        refusals.update((int(which[i]), outcome) for i, outcome in ladder.refusals.items())
+        found, refused = _higher(panel, np.flatnonzero(panel.low < panel.high), order, goal, follower, compiled)
+        moments[4:] = found
+        refusals.update(refused)
     values[:, 0] = mean
     if order > 1:
         values[:, 1] = variance
     values[:, 2:] = moments[3 : order + 1].T
     return RowValues(raw_moments(values, centre, unit, goal), refusals)
+
+
+def _higher(
+    panel: Panel, which: IntArray, order: int, goal: Sequence[float], follower: Follower, compiled: bool
+) -> tuple[FloatArray, dict[int, Outcome]]:
+    """Standardized moments 4..order of the rows named, (order - 3, R), and the first level that a row does not have."""
+    moments, refusals = np.full((order - 3, len(panel.values)), np.nan), dict[int, Outcome]()
+    fewest: int | None = FEWEST
+    if panel.values.shape[1] >= LONG:
+        means = (Compiled(), compiled_located, CompiledRow) if compiled else (ByNumPy(), located, FlowedRow)
+        fewest, left = None, []
+        for i in which.tolist():
+            answer = long_row(panel, i, order, goal, *means)
+            if answer is None:
+                left.append(i)
+            elif isinstance(answer, Outcome):
+                refusals[i] = answer
+            else:
+                moments[:, i] = answer
+        which = np.array(left, dtype=np.intp)
+    if compiled and len(which):
+        climbed = climb_compiled(panel.values[which], order, goal)
+        moments[:, which] = climbed.moments[4:]
+        which = which[~climbed.done]
+    if len(which):
+        rows = np.asarray(panel.values[which], dtype=np.float64)
+        ladder = climb(rows, order, goal, follower=follower, fewest_nodes=fewest)
+        moments[:, which] = ladder.moments[4:]
+        refusals.update((int(which[i]), outcome) for i, outcome in ladder.refusals.items())
+    return moments, refusals
 
 
 def raw_moments(values: FloatArray, centre: float, unit: float, goal: Sequence[float]) -> FloatArray:

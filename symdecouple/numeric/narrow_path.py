@@ -177,6 +177,12 @@ class NarrowPath:
         other.features = self.features.on(grid)  # type: ignore[attr-defined]
         return other
 
+    def within(self, rtol: float) -> NarrowPath:
+        """Return the path in steps of another tolerance."""
+        other = copy.copy(self)
+        other.rtol = rtol
+        return other
+
     def follow(self, rows: Any, k: int, targets: Any, *, held: Any = None, store: bool = False) -> Imposed:
         """Bring feature k of every row to its target; features 1 to k-1 stay at the values they have.
 
@@ -325,7 +331,7 @@ class NarrowPath:
             return Outcome(False, reason, f"{what} is not finite; is the sample in the domain of the features?")
         if reason == "critical point":
             return Outcome(False, reason, f"{name} is {reached:.6g} and does not move at fixed values of the features "
-                           f"before it, {target:.6g} was asked for; perturb the sample")
+                           f"before it, {target:.6g} was asked for; perturb the sample: decouple(..., perturb=...)")
         if reason == "no convergence":
             return Outcome(False, reason, f"{name} came to {reached:.6g}, {target:.6g} was asked for; raise max_steps")
         gradients = self.features.gradients(end[None], level.k)
@@ -333,7 +339,7 @@ class NarrowPath:
         why = ("a critical point of it at fixed values of the features before it" if vanishes else
                "where it becomes singular or leaves the domain of the features")
         return Outcome(False, reason, f"{name} came to {reached:.6g}, {why}; {target:.6g} was asked for; ask for a "
-                       "value that is attained, or perturb ties")
+                       'value that is attained, or perturb ties: decouple(..., perturb="ramp")')
 
 
 def _sizes(gradients: FloatArray) -> FloatArray:

@@ -20,11 +20,13 @@ import scipy.fft
 from symdecouple.numeric.batch import FloatArray
 from symdecouple.numeric.columns import Lines
 
-__all__ = ["Nodes", "absent", "nodes_of"]
+__all__ = ["Nodes", "mirrored", "nodes_of"]
 
 _EACH = 24  # nodes of an axis; axes with no more frequencies stay as they are
 _TAIL = 1e-14  # of a line, over the largest: what no polynomial of low degree gives
 _LEAST = 4  # order
+_MIRRORED = 1024  # frequencies of an axis, at most: a block of `energy_sums`
+_ROUNDING = 1e-12  # of a map
 
 
 class Nodes(NamedTuple):
@@ -33,7 +35,7 @@ class Nodes(NamedTuple):
     Attributes
     ----------
     outer : array (I, S), inner : array (J, n)
-        L_j at the frequencies; none for nodes that are reached otherwise.
+        L_j at the frequencies, perhaps `mirrored`.
     lines : Lines
         The features at the nodes.
     order : int
@@ -52,10 +54,27 @@ class Nodes(NamedTuple):
     between: float
     lebesgue: float
 
+    @property
+    def count(self) -> int:
+        """How many nodes there are."""
+        return len(self.outer) * len(self.inner)
 
-def absent(lines: Lines) -> Nodes:
-    """Nodes without maps."""
-    return Nodes(np.empty((0, 0)), np.empty((0, 0)), lines, 0, 1.0, 1.0)
+
+def mirrored(maps: FloatArray) -> FloatArray:
+    """Return the even and the odd part of a map (J, n) at the first half of the frequencies, (J, (n + 1)//2).
+
+    The odd ones come last node first. A map that is not its own mirror stays as it is, and so does one for long lines.
+
+    Examples
+    --------
+    >>> mirrored(np.array([[1.0, 0.5, 0.0], [0.0, 0.5, 1.0]])).tolist()
+    [[0.5, 0.5], [0.5, 0.0]]
+    """
+    few, count = maps.shape
+    if few % 2 or count > _MIRRORED or not np.allclose(maps, maps[::-1, ::-1], rtol=0, atol=_ROUNDING):
+        return maps
+    first, back = maps[: few // 2, : (count + 1) // 2], maps[: few // 2, ::-1][:, : (count + 1) // 2]
+    return np.concatenate([(first + back) / 2, ((first - back) / 2)[::-1]])
 
 
 def nodes_of(lines: Lines, sizes: tuple[int, ...]) -> Nodes | None:
@@ -88,7 +107,7 @@ def nodes_of(lines: Lines, sizes: tuple[int, ...]) -> Nodes | None:
     order = (_EACH - 1) // degree - 1
     if order < _LEAST:
         return None
-    return Nodes(outer[0], inner[0], Lines(outer[1], inner[1], lines.places, lines.scales), order, inner[3] * outer[3],
+    return Nodes(mirrored(outer[0]), mirrored(inner[0]), Lines(outer[1], inner[1], lines.places, lines.scales), order, inner[3] * outer[3],
                  inner[4] * outer[4])
 
 

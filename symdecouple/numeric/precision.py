@@ -206,7 +206,8 @@ class _Path:
             return self._answer([(mpmath.mpf(0), self.start)], mpmath.mpf(0), 0)
         if not span.sound[-1]:
             return self._refused(self.start, "critical point", f"feature {self.k} does not move from here at fixed "
-                                 "values of the features before it; perturb the sample", 0, 0)
+                                 "values of the features before it; perturb the sample: decouple(..., perturb=...)",
+                                 0, 0)
         y, s, error, steps = self.start, mpmath.mpf(0), mpmath.mpf(0), 0
         allowed = steps_allowed(self.features, self.start, self.k, self.target)
         points = [(s, y)]

@@ -154,7 +154,7 @@ class _Back:
                     return state, error, h * step.factor
             h = h * step.factor
         raise _Stopped("no convergence", f"the path of {self.track.features.names[self.track.k - 1]} cannot be "
-                       "followed back; ask for more digits, or perturb the sample")
+                       "followed back; ask for more digits, or perturb the sample: decouple(..., perturb=...)")
 
     def _step(self, state: Array, h: Any) -> Stepped:
         units = [spread(state[0]), *map(size, state[1:])]

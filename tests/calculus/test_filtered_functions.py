@@ -19,9 +19,14 @@ from sympy import (
     Integer,
     Rational,
     Symbol,
+    acot,
+    asin,
+    asinh,
     atan,
+    atan2,
     cosh,
     erf,
+    erfc,
     exp,
     gamma,
     lambdify,
@@ -207,11 +212,15 @@ def test_functions_without_a_rule_are_not_decided() -> None:
     assert verdict.status is Status.UNDECIDED and verdict.certificate is None
 
 
-def test_what_no_sample_can_show_is_not_decided() -> None:
-    """The bracket vanishes, but intervals enclose derivatives of an arctangent only, not its values."""
-    verdict = check_frobenius([m, Mean(D(x) * atan(D(x)) ** 2)])
-    assert verdict.status is Status.UNDECIDED and "can be enclosed" in verdict.reason
-    assert check_frobenius([m, Mean(atan(D(x)))]).status is Status.PROVED
+INVERSES = [atan, asinh, erf, erfc, lambda y: asin(y / 9), acot, lambda y: atan2(y, 1 + y**2)]
+
+
+@pytest.mark.parametrize("function", INVERSES, ids=["atan", "asinh", "erf", "erfc", "asin", "acot", "atan2"])
+def test_products_with_functions_whose_values_are_enclosed(function: Any) -> None:
+    """Of a contrast, the mean has no part: [1, v] = 0. The scale has, and an exact witness shows it."""
+    feature = Mean(D(x) ** 2 * function(D(x)))
+    assert decided([m, feature], Status.PROVED).structure == {(1, 2): (0, 0)}
+    assert decided([s, feature], Status.REFUTED).witness.minor.excludes_zero()
 
 
 # --- boundaries, one size, images -------------------------------------------------------------------------------

@@ -93,7 +93,7 @@ def test_empty_bands_are_refused_by_name_and_perturbed(name: str) -> None:
     values, (outcome,) = PLAN.transform(image, on_refusal="return")
     assert outcome.reason == "too few active frequencies"
     assert outcome.detail.startswith(f"level {level}:") and f"feature {level} " in outcome.detail
-    assert "spectral perturbation" in outcome.detail
+    assert 'the spectral perturbation makes every frequency active: decouple(..., perturb="spectral")' in outcome.detail
     assert np.isfinite(values[:level]).all() and np.isnan(values[level:]).all()
     below = PLAN.normalize(image, level - 1)
     np.testing.assert_allclose(energies(below)[: level - 1], 1, rtol=0, atol=1e-10)

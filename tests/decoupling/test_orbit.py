@@ -85,7 +85,7 @@ def test_samples_without_zero_skewness_are_refused(row: Any, dps: int) -> None:
                                                ("two-valued", "critical point"), ("zero var", "level 2 not attainable"))
                   if row["why"].startswith(words))
     assert not outcome.ok and outcome.reason == reason
-    assert "was asked for" in outcome.detail and "perturb ties" in outcome.detail
+    assert "was asked for" in outcome.detail and 'perturb ties: decouple(..., perturb="ramp")' in outcome.detail
 
 
 def test_two_values_in_equal_numbers_are_there_already() -> None:

@@ -70,7 +70,7 @@ def test_in_explicit_coordinates(name: str) -> None:
     assert check_frobenius(features, n_samples=n).status is ANSWER[expected]
 
 
-# --- a numeric oracle of its own: rank of gradients and brackets at a sample, by plain SymPy and mpmath ----------
+# --- a numeric oracle of its own: rank of gradients and brackets at a sample, by differences of 240 digits -------
 
 PLAIN = sp.symbols("y1:7", real=True)
 
@@ -78,15 +78,22 @@ PLAIN = sp.symbols("y1:7", real=True)
 def brackets_stay(features: list[Any], n: int, rng: random.Random) -> bool | None:
     """Whether every bracket is in the span of the gradients at a random sample; None where they are dependent."""
     rule = dict(zip(coordinates(n), PLAIN[:n], strict=True))
-    functions = [FeatureSet([f]).at(n_samples=n)[0].expr.xreplace(rule) for f in features]
-    at = {y: Rational(k, 97) for y, k in zip(PLAIN, rng.sample(range(20, 300), n), strict=False)}
-    with mpmath.workdps(60):
+    explicit = [FeatureSet([f]).at(n_samples=n)[0].expr.xreplace(rule) for f in features]
+    functions = [sp.lambdify(PLAIN[:n], f, "mpmath", cse=True) for f in explicit]
+    with mpmath.workdps(240):
+        at, h = [mpmath.mpf(k) / 97 for k in rng.sample(range(20, 300), n)], mpmath.mpf(10) ** -40
 
-        def value(expr: sp.Expr) -> Any:
-            return mpmath.mpf(str(sp.N(expr.xreplace(at), 60)))
+        def moved(f: Any, *steps: tuple[int, int]) -> Any:
+            return f(*(at[i] + h * sum(sign for j, sign in steps if i == j) for i in range(n)))
 
-        gradients = [[value(f.diff(y)) for y in PLAIN[:n]] for f in functions]
-        hessians = [[[value(f.diff(y, z)) for z in PLAIN[:n]] for y in PLAIN[:n]] for f in functions]
+        def slope(f: Any, i: int) -> Any:
+            return (moved(f, (i, 1)) - moved(f, (i, -1))) / (2 * h)
+
+        def bend(f: Any, i: int, j: int) -> Any:
+            return sum(s * t * moved(f, (i, s), (j, t)) for s in (1, -1) for t in (1, -1)) / (4 * h**2)
+
+        gradients = [[slope(f, i) for i in range(n)] for f in functions]
+        hessians = [[[bend(f, min(i, j), max(i, j)) for j in range(n)] for i in range(n)] for f in functions]
 
         def distance(vectors: list[list[Any]], vector: list[Any], size: Any) -> Any:
             rest = mpmath.matrix(vector)

@@ -205,7 +205,7 @@ def test_images_that_lack_frequencies(name: str, mean: bool) -> None:
     assert np.isnan(level.values).all()
     for outcome in (found.refusals[0], level.refusals[0]):
         assert outcome.reason in ("too few active frequencies", "outside the cone")
-        assert "spectral perturbation" in outcome.detail
+        assert "spectral perturbation" in outcome.detail and 'decouple(..., perturb="spectral")' in outcome.detail
     assert f"level {count}" in found.refusals[0].detail
 
 

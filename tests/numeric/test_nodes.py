@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from symdecouple.numeric import energy_loops, energy_problems, energy_sums, jit, spectrum
+from symdecouple.numeric import energy_loops, energy_problems, energy_sums, jit, node_loops, spectrum
 from symdecouple.numeric.energies import Energies
 from symdecouple.numeric.nodes import Nodes, nodes_of
 from symdecouple.numeric.spectrum import Bands
@@ -25,8 +25,8 @@ def bank(shape: tuple[int, ...]) -> tuple[Bands, Nodes]:
 
 def moved(bands: Bands, nodes: Nodes, a: Array, top: float, power: Array) -> Array:
     out = np.empty(len(nodes.outer) * len(nodes.inner))
-    work = energy_sums.scratch(len(bands.lines.inner), 24)
-    energy_sums.moved_to_nodes(a, top, power, bands.lines, nodes.outer, nodes.inner, work, out)
+    work = energy_sums.scratch(len(bands.lines.inner), 24, max(64, bands.lines.outer.shape[1]))
+    node_loops.moved_to_nodes(a, top, power, bands.lines, nodes.outer, nodes.inner, work, out)
     return out
 
 
