@@ -1,5 +1,6 @@
 """How the tests run: examples of hypothesis, one process for each file, and the short run on old dependencies."""
 
+import gc
 import os
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,11 @@ from hypothesis import settings
 settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)  # the same examples on every run
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+# Thousands of small sets of features in one process: by default a third of the time goes to looking for cycles among
+# expressions that have none, and to what fell out of a cache of 1000 entries. Read when SymPy is first imported.
+os.environ.setdefault("SYMPY_CACHE_SIZE", "20000")
+gc.set_threshold(100_000, 20, 20)
 
 ALL_CASES = Path(__file__).parent / "numeric"  # where versions of NumPy and SciPy change digits, not only names
 
@@ -38,6 +44,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             seen.add(test)
     config.hook.pytest_deselected(items=left)
     items[:] = kept
+
+
+def pytest_collection_finish() -> None:
+    """The tests themselves stay to the end: leave them out of every search for garbage."""
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -43,11 +43,11 @@ ORDER = {
         "moebius_lanes moebius_jit "
         "riccati_flow riccati riccati_row riccati_jit dop853 runge_kutta moment_basis moment_collapse "
         "moment_course moment_stages "
-        "moment_beforehand moment_path moment_loops moment_nodes moment_steps moment_path_jit chebyshev_rows "
+        "moment_beforehand moment_walk moment_path moment_loops moment_nodes moment_steps moment_path_jit chebyshev_rows "
         "moment_charts few_values moment_long_rows moment_long_rows_jit moment_levels "
         "weighted_levels moment_adjoint_jit moment_way_back moment_adjoint columns nodes tilting energy_sums "
-        "node_loops energy_loops energy_search power_loops energy_jit bands spectrum cone energy_problems energy_gradients energies "
-        "energy_return perturbation filtering "
+        "node_loops energy_loops energy_search power_loops energy_jit bands spectrum cone energy_continuation "
+        "energy_problems energy_gradients energies energy_return perturbation filtering "
         "compiled tangents feature_rows coordinate_rows "
         "line_loops gram_loops gram bank_loops bank_rows frame projection threads narrow_path adjoint extrapolation "
         "precision_scout precision precision_adjoint precision_fourier precision_tilting precision_energies "
@@ -123,6 +123,7 @@ SYMPY_FREE = {
     "numeric.moment_course",
     "numeric.moment_stages",
     "numeric.moment_beforehand",
+    "numeric.moment_walk",
     "numeric.moment_path",
     "numeric.moment_loops",
     "numeric.moment_nodes",
@@ -141,6 +142,7 @@ SYMPY_FREE = {
     "numeric.columns",
     "numeric.nodes",
     "numeric.tilting",
+    "numeric.energy_continuation",
     "numeric.energy_sums",
     "numeric.node_loops",
     "numeric.energy_loops",

@@ -17,7 +17,7 @@ from typing import Any
 from sympy import Add, Expr, S, factor
 
 from symdecouple.calculus.field import VectorField, one_sample
-from symdecouple.calculus.gradient import gradient, leaves
+from symdecouple.calculus.gradient import gradient, leaves, placed
 from symdecouple.errors import InvalidInput
 from symdecouple.language.canonical import close, decompose, open_statistics
 from symdecouple.language.feature import Feature
@@ -144,7 +144,7 @@ def _along(u: VectorField, expr: Expr, sample: Sample | None) -> Expr:
         else:
             inner = Mean(_along(u, node.opened(sample), sample))
         total += opened.diff(dummy) * inner
-    return total.xreplace(nodes)
+    return placed(total, nodes)
 
 
 def _in_one_space(u: VectorField, v: VectorField) -> tuple[VectorField, VectorField, Sample | None]:

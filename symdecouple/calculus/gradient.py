@@ -11,9 +11,10 @@ is a constant for the outer one, collects Mean(w) times its own field.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from sympy import Add, Dummy, Expr, S
+from sympy import Add, Derivative, Dummy, Expr, S, Subs
 
 from symdecouple.calculus.field import VectorField
 from symdecouple.language.canonical import canonical
@@ -22,7 +23,7 @@ from symdecouple.language.filters import Filtered
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample
 
-__all__ = ["gradient", "leaves", "mean_field"]
+__all__ = ["gradient", "leaves", "mean_field", "placed"]
 
 
 _SLOPES = {"Abs": ("sign",), "Max": ("Heaviside",), "Min": ("Heaviside",)}  # who accepts a kink accepts its slopes
@@ -61,7 +62,7 @@ def gradient(feature: Any) -> VectorField:
 def mean_field(expr: Expr, sample: Sample) -> Expr:
     """Return N times the gradient of an expression of averages, as a function of the sample."""
     opened, nodes = leaves(expr)
-    return Add(*(opened.diff(dummy).xreplace(nodes) * _pullback(node.opened(sample), S.One, sample)
+    return Add(*(placed(opened.diff(dummy), nodes) * _pullback(node.opened(sample), S.One, sample)
                  for dummy, node in nodes.items()))
 
 
@@ -70,7 +71,7 @@ def _pullback(body: Expr, weight: Expr, sample: Sample) -> Expr:
     opened, nodes = leaves(body)
     field = weight * opened.diff(sample)
     for dummy, node in nodes.items():
-        inner = (weight * opened.diff(dummy)).xreplace(nodes)
+        inner = placed(weight * opened.diff(dummy), nodes)
         if isinstance(node, Filtered):
             field += _pullback(node.argument, node.filter.adjoint(inner, sample), sample)
         else:
@@ -97,3 +98,19 @@ def leaves(expr: Expr) -> tuple[Expr, dict[Dummy, Expr]]:
 
     opened = cut(expr)
     return opened, {dummy: node for node, dummy in nodes.items()}
+
+
+def placed(expr: Expr, nodes: Mapping[Dummy, Expr]) -> Expr:
+    """Put averages and filtered nodes in the place of their symbols.
+
+    SymPy differentiates by symbols and averages only: the slope of an undefined function at a filtered node is m'(t)
+    with t = the node.
+    """
+    slopes = {}
+    for slope in expr.atoms(Derivative):
+        for dummy in nodes.keys() & set(slope.variables):
+            if nodes[dummy]._diff_wrt:
+                continue
+            t = Dummy("xi_1")  # what SymPy's chain rule calls it
+            slopes[slope] = Subs(slope.xreplace({dummy: t}), t, nodes[dummy])
+    return expr.xreplace(slopes).xreplace(nodes)

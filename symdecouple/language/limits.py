@@ -109,7 +109,7 @@ def node_complaint(node: Basic) -> str:
     if isinstance(node, Pow):
         return power_complaint(node.base, node.exp)
     if isinstance(node, Function) and not isinstance(node, AppliedUndef):
-        return next(filter(None, (argument_complaint(node.func.__name__, arg) 
+        return next(filter(None, (argument_complaint(node.func.__name__, arg)
                                 for arg in node.args[node.func.__name__ == "polygamma" :])), "")
     return ""
 

@@ -15,6 +15,7 @@ import numpy as np
 from symdecouple.errors import Outcome
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.cone import Dependence, cone_membership, dependence, dependence_of
+from symdecouple.numeric.energy_continuation import tilt_by_continuation
 from symdecouple.numeric.energy_jit import are_wanted, tilt_compiled
 from symdecouple.numeric.spectrum import Bands, Spectrum
 from symdecouple.numeric.tilting import Problems, Tilted, tilt
@@ -22,9 +23,16 @@ from symdecouple.numeric.tilting import Problems, Tilted, tilt
 __all__ = ["EnergyProblems"]
 
 _CONSISTENT = 1e-10  # relative; what a dependent feature may differ from the value that the others give it
-_SOON, _LATE = 40, 400  # iterations before and after the question whether there is a solution
+_SOON = 40  # iterations before the question whether there is a solution
 _SKETCHED = 1e-4  # the residual of a start that is worth having
 _SLOW = "no convergence"
+_HELPS = {  # by where the targets are in the cone of all frequencies
+    "inside": 'the spectral perturbation, decouple(..., perturb="spectral"), makes every frequency active, which makes '
+              "them attainable",
+    "boundary": "only signals without power at some frequencies have them, other ones than this signal lacks: change "
+                "the targets, or the signal",
+    "outside": "no signal of this shape has them: change the targets",
+}
 _WIDE = 30.0  # e^-36 is eps: a multiplier of such a range may be on its way to a limit
 
 
@@ -141,7 +149,7 @@ class EnergyProblems:
         refusals = self._judged(problems, found, levels, is_known)
         slow = np.array([q for q, outcome in refusals.items() if outcome.reason == _SLOW], dtype=np.intp)
         if len(slow):
-            more = tilt(problems.take(slow), _LATE, None if start is None else found.parameters[slow])
+            more = tilt_by_continuation(problems.take(slow), None if start is None else start[slow])
             found.put_all(slow, more)
             again = self._judged(problems.take(slow), more, levels[slow], is_known)
             refusals = {q: o for q, o in refusals.items() if o.reason != _SLOW}
@@ -192,10 +200,7 @@ class EnergyProblems:
         d = direction / max(float(np.abs(direction).max(initial=0)), 1e-300)
         form = " ".join(f"{c:+.4g} f{j}" for c, j in zip(d, names, strict=True) if abs(c) > 1e-7)
         whole = self.bands.columns[wanted][:, offset:]
-        helps = "no signal of this shape has them: change the targets"
-        if cone_membership(whole, v).where == "inside":
-            helps = ('the spectral perturbation, decouple(..., perturb="spectral"), makes every frequency active, '
-                     "which makes them attainable")
+        helps = _HELPS[cone_membership(whole, v).where]
         said = f"level {level}: {form} <= 0 for every signal with these frequencies, the targets make it "
         if where == "boundary":
             return Outcome(False, "on the boundary of the cone", f"{said}0: reached in the limit only; {helps}")

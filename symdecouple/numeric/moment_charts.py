@@ -11,7 +11,7 @@ in `moment_path_jit`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,15 +19,18 @@ from numpy.typing import NDArray
 
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.chebyshev_rows import Chart
-from symdecouple.numeric.moment_basis import free_direction, power_mean
+from symdecouple.numeric.moment_basis import power_mean, steepness
 from symdecouple.numeric.moment_course import correct, residuals
-from symdecouple.numeric.moment_path import MOST_GROWTH, RESIDUAL, Followed
+from symdecouple.numeric.moment_path import MOST_GROWTH, RESIDUAL, Followed, Follower
 
 __all__ = ["FEWEST", "FROM_ENTRIES", "Charted", "climb_on_nodes"]
 
 FEWEST = 64
 _MOST = 512
 _NEAR = 0.1  # standard deviations that level 4 moves a sample by: beyond, nodes are twice as many from the start
+_STIFF = 10.0  # rate at which values are pulled apart at level 4: beyond, it takes all nodes, and a sample
+_LONG = 2**13  # of so many entries to be worth it
+_ALONE = 2**15  # entries of a sample from which on its nodes move by themselves
 _ENTRIES = 3  # a node that make it worthwhile
 FROM_ENTRIES = _ENTRIES * FEWEST
 _RESOLVED = 1e-13  # last coefficients of a displacement, in standard deviations
@@ -61,7 +64,7 @@ class Charted:
 
 
 def climb_on_nodes(
-    z: FloatArray, order: int, goal: Sequence[float], follower: Callable[..., Followed], store: bool,
+    z: FloatArray, order: int, goal: Sequence[float], follower: Follower, store: bool,
     fewest: int = FEWEST,
 ) -> tuple[list[Charted], IntArray]:
     """Climb from level 3 as far as the moment of this order asks for.
@@ -81,14 +84,21 @@ def climb_on_nodes(
     left : array
         The other rows.
     """
-    _, norm = free_direction(z, 4)
-    is_far = np.abs(goal[4] - power_mean(z, 4)) > _NEAR * 4 * np.sqrt(norm)
+    slope, norm, _ = steepness(z, 4)
+    change = (goal[4] - power_mean(z, 4)) / (4 * norm)
+    is_far = np.abs(change) * np.sqrt(norm) > _NEAR
+    is_stiff = ~(np.maximum(change * slope.max(axis=1), change * slope.min(axis=1)) <= _STIFF)
+    del slope
     is_open, done, charted = norm > 0, np.zeros(len(z), dtype=np.bool_), list[Charted]()
+    if z.shape[1] < _LONG:
+        is_open &= ~is_stiff
+    wide = np.pi * (z.max(axis=1) - z.min(axis=1))
     m = fewest
     while m <= min(_MOST, z.shape[1] // _ENTRIES):
-        rows = np.flatnonzero(is_open & ~(is_far & (m == FEWEST)))
+        rows = np.flatnonzero(is_open & ~(is_far & (m == FEWEST)) & ~(is_stiff & (m < _MOST)) & (wide <= m))
         if len(rows):
-            found, lost = _climbed(z[rows], rows, m, order, goal, follower, store)
+            part = z if len(rows) == len(z) else z[rows]
+            found, lost = _climbed(part, rows, m, order, goal, follower, store)
             charted.append(found)
             done[rows[found.good]] = True
             is_open[rows[found.good | lost]] = False
@@ -97,7 +107,7 @@ def climb_on_nodes(
 
 
 def _climbed(
-    z: FloatArray, rows: IntArray, m: int, order: int, goal: Sequence[float], follower: Callable[..., Followed],
+    z: FloatArray, rows: IntArray, m: int, order: int, goal: Sequence[float], follower: Follower,
     store: bool,
 ) -> tuple[Charted, NDArray[np.bool_]]:
     """Try m nodes; the second answer tells which rows no number of nodes would help."""
@@ -107,12 +117,15 @@ def _climbed(
     which, nodes = np.arange(len(z)), chart.nodes
     for k in range(4, order):
         here = chart if len(which) == len(z) else chart.take(which)
-        moved = follower(nodes, k, goal[k], held=goal[1:k], weights=here.weights, store=store)
+        moved = follower(
+            nodes, k, goal[k], held=goal[1:k], weights=here.weights, store=store, one_by_one=z.shape[1] >= _ALONE
+        )
         levels.append((k, which, moved))
         growth[which] *= moved.growth
         lost[which[list(moved.refusals)]] = True
         lost[which[growth[which] > MOST_GROWTH]] = True
         c, tail = here.series(moved.values - here.nodes)
+        lost[which[_wanted(m, tail) > min(_MOST, z.shape[1] // _ENTRIES)]] = True
         fine = np.flatnonzero((tail <= _RESOLVED) & ~lost[which])
         resolved = here if len(fine) == len(which) else here.take(fine)
         entries = z[which[fine]] + resolved.evaluated(c[fine])[0]
@@ -125,6 +138,13 @@ def _climbed(
     good = np.zeros(len(z), dtype=np.bool_)
     good[which] = True
     return Charted(rows, chart, moments, levels, good), lost
+
+
+def _wanted(m: int, tail: FloatArray) -> FloatArray:
+    """How many nodes are enough, by the rate at which coefficients fell; 0 where nothing can be said."""
+    fell = (tail > _RESOLVED) & (tail < 1)
+    wanted: FloatArray = m * np.log(_RESOLVED) / np.log(np.where(fell, tail, _RESOLVED))
+    return np.where(fell, wanted, 0)
 
 
 def _settle(entries: FloatArray, goal: FloatArray) -> NDArray[np.bool_]:

@@ -16,10 +16,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import comb, factorial, isfinite
-from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.batch import FloatArray, IntArray, Panel, RowValues
@@ -27,16 +25,15 @@ from symdecouple.numeric.moment_basis import Weights, power_mean
 from symdecouple.numeric.moment_charts import FEWEST, FROM_ENTRIES, Charted, climb_on_nodes
 from symdecouple.numeric.moment_long_rows import LONG, ByNumPy, long_row
 from symdecouple.numeric.moment_long_rows_jit import Compiled, CompiledRow, compiled_located
-from symdecouple.numeric.moment_path import MOST_GROWTH, RTOL, Followed, follow, pulled_apart
+from symdecouple.numeric.moment_path import MOST_GROWTH, Followed, Follower, follow, pulled_apart
 from symdecouple.numeric.moment_path_jit import climb_compiled
 from symdecouple.numeric.power_sums import ZERO_VARIANCE, place_and_scale
 from symdecouple.numeric.riccati import Imposed
-from symdecouple.numeric.riccati_row import FlowedRow, located
 from symdecouple.numeric.riccati_jit import skewness_imposer
+from symdecouple.numeric.riccati_row import FlowedRow, located
 
 __all__ = [
     "HIGHEST",
-    "Follower",
     "Ladder",
     "climb",
     "climb_on",
@@ -50,23 +47,6 @@ _LONG = 1024  # entries from which on distinct values are looked for
 _LOOK = 256  # entries looked at before a row is sorted
 _RATIO = 4  # entries for each distinct value that make it worthwhile
 HIGHEST = 12  # orders offered: the means of z^(2k-2) keep their meaning in float64
-
-
-class Follower(Protocol):
-    """`moment_path.follow`, or a compiled one."""
-
-    def __call__(
-        self,
-        rows: FloatArray,
-        k: int,
-        targets: ArrayLike,
-        *,
-        held: ArrayLike | None = None,
-        weights: Weights = None,
-        rtol: float = RTOL,
-        store: bool = False,
-    ) -> Followed:
-        """Move the k-th moment of every row to its target."""
 
 
 @dataclass(frozen=True, slots=True)

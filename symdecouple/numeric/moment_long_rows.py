@@ -73,13 +73,14 @@ class ByNumPy:
 
     def sums(self, z: FloatArray, span: tuple[float, float], m: int) -> FloatArray:
         """As in `Means`."""
-        return sums_of(product_sums(((z - span[0]) / span[1])[None], m))[0]
+        sums: FloatArray = sums_of(product_sums(((z - span[0]) / span[1])[None], m))[0]
+        return sums
 
     def follow(
         self, nodes: FloatArray, weights: FloatArray, k: int, goal: FloatArray
     ) -> tuple[FloatArray, float] | None:
         """As in `Means`."""
-        there = follow(nodes[None], k, goal[k], held=goal[1:k], weights=weights[None])
+        there = follow(nodes[None], k, goal[k], held=goal[1:k], weights=weights[None], one_by_one=True)
         return None if there.refusals else (there.values[0], float(there.growth[0]))
 
     def moved(self, z: FloatArray, span: tuple[float, float], series: FloatArray) -> FloatArray:
@@ -168,6 +169,7 @@ def climb_in_parts(row: FlowedRow, order: int, goal: Sequence[float], means: Mea
     m = means.fewest
     if abs(wanted[4] - found[0]) > _NEAR * 4 * np.sqrt(row.norm()):
         m *= 2
+    m = max(m, EIGHT * int(np.ceil(min(2 * np.pi * span[1], 2 * _MOST) / EIGHT)))
     while m <= _MOST:
         nodes, weights = _nodes(row, span, m, means)
         series, tail = _climbed(nodes, weights, order, wanted, means)
@@ -196,7 +198,7 @@ def _nodes(row: FlowedRow, span: tuple[float, float], m: int, means: Means) -> t
 def _climbed(
     nodes: FloatArray, weights: FloatArray, order: int, goal: FloatArray, means: Means
 ) -> tuple[FloatArray, float]:
-    """Coefficients of the displacements at levels 4..order - 1, and the largest of the last ones, inf where one ends."""
+    """Coefficients of the displacements at levels 4..order - 1, and the largest of the last ones; inf without an end."""
     m, now, growth, tail = len(nodes), nodes, 1.0, 0.0
     series = np.empty((order - 4, m))
     for k in range(4, order):

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from symdecouple.numeric import moment_loops, moment_nodes, moment_path_jit, moment_steps, riccati_jit
 from symdecouple.numeric.batch import FloatArray, IntArray, Panel
-from symdecouple.numeric.jit import Kernels
 from symdecouple.numeric.chebyshev_rows import waves
-from symdecouple.numeric.moebius import STRAIGHT, unit_and_lift
+from symdecouple.numeric.jit import Kernels
+from symdecouple.numeric.moebius import unit_and_lift
 from symdecouple.numeric.moebius_jit import share_rows
 from symdecouple.numeric.moebius_loops import LOOPS
 from symdecouple.numeric.moment_course import correct, residuals
@@ -72,7 +72,7 @@ def compiled_located(panel: Panel, target: FloatArray) -> Pole | None:
     scale, offset, pole = np.empty((3, 1))
     ends = (panel.low, panel.high)
     share_rows(_roots(), np.array([0]), panel.values, unit, up, *ends, target.copy(), scale, offset, pole)
-    if not 0 < pole[0] <= max(STRAIGHT, float(up[0] / unit[0]) * STRAIGHT):
+    if not 0 < pole[0] < np.inf:
         return located(panel, target)
     return float(scale[0]), float(offset[0]), float(pole[0])
 

@@ -25,7 +25,9 @@ smaller ones, and where rounding grows by more than 2**24 the row is refused.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,10 +39,12 @@ from symdecouple.numeric.moment_beforehand import comes_to, refused_at_once, too
 from symdecouple.numeric.moment_collapse import atoms
 from symdecouple.numeric.moment_course import Course, correct, residuals, taken
 from symdecouple.numeric.moment_stages import LONGEST, Recorder, some_rows
-from symdecouple.numeric.runge_kutta import End, Path, integrate
+from symdecouple.numeric.moment_walk import walk
+from symdecouple.numeric.runge_kutta import End, Path, Step, integrate
 
 __all__ = [
-    "GROWN", "MOST_GROWTH", "RESIDUAL", "RTOL", "SHARP", "Followed", "follow", "pulled_apart", "refused_beforehand",
+    "GROWN", "MOST_GROWTH", "RESIDUAL", "RTOL", "SHARP", "Followed", "Follower", "follow", "pulled_apart",
+    "refused_beforehand",
 ]
 
 RTOL = 1e-11  # local error of a step in standard deviations: 1e-9 in moments to order 6, with a digit to spare
@@ -49,8 +53,10 @@ _SETTLED = 5e-15  # no further correction
 _CORRECTIONS = 4
 MOST_GROWTH = 2.0**24  # leaves about half of the digits
 GROWN = 1e-9  # error of a path, grown, beyond which it is followed again
-SHARP = 1e-14  # with this tolerance
+SHARP = 1e-14  # the tolerance then, or the least where no steps are kept: there
+_SPARE = 0.25  # of that error is what the growth found is to leave
 _CROWDED = 2.0**-5  # D_(k-1)/h_(2k-2) below which a row may be near its last point
+_ALONE = 1024  # entries from which on rows walk by themselves
 _FIRST = 0.1  # the first step moves a row by this many standard deviations
 
 
@@ -85,6 +91,9 @@ class Followed:
     path: Path
 
 
+Follower: TypeAlias = Callable[..., Followed]  # `follow`, or one that takes the same arguments
+
+
 def follow(
     rows: FloatArray,
     k: int,
@@ -94,6 +103,7 @@ def follow(
     weights: Weights = None,
     rtol: float = RTOL,
     store: bool = False,
+    one_by_one: bool | None = None,
 ) -> Followed:
     """Move the k-th raw moment of every row to its target along the gradient that moments 1..k-1 leave free.
 
@@ -113,6 +123,8 @@ def follow(
     rtol : float
     store : bool
         Keep the steps for `moment_adjoint.pullback`.
+    one_by_one : bool, optional
+        Rows by themselves (`moment_walk`), where no steps are kept; by default from 1024 entries on.
 
     Returns
     -------
@@ -135,6 +147,7 @@ def follow(
     moment not attainable
     """
     rows = _checked(rows, k)
+    one_by_one = rows.shape[1] >= _ALONE if one_by_one is None else one_by_one
     with np.errstate(all="ignore"):
         course = Course.of(rows, k, np.broadcast_to(np.asarray(targets, dtype=np.float64), len(rows)), held, weights)
         at_start = residuals(course.start, course.goal, weights)
@@ -143,8 +156,8 @@ def follow(
         refused = np.zeros(len(rows), dtype=np.bool_)
         refused[[*refusals, *summits]] = True
         moving = np.flatnonzero(~refused & ~(at_start <= RESIDUAL))
-        path, growth = _integrate(course, moving, rtol, store)
-        path, growth = _sharpened(course, path, growth, rtol, store)
+        path, growth = _integrate(course, moving, np.full(len(rows), rtol), store, one_by_one)
+        path, growth = _sharpened(course, path, growth, rtol, store, one_by_one)
         for i, top in summits.items():
             path.values[i], path.ending[i] = top, End.OVER
         residual = at_start.copy()
@@ -202,8 +215,12 @@ def _checked(rows: FloatArray, k: int) -> FloatArray:
 # --- the path ---
 
 
-def _integrate(course: Course, moving: IntArray, rtol: float, store: bool) -> tuple[Path, FloatArray]:
+def _integrate(
+    course: Course, moving: IntArray, tolerance: FloatArray, store: bool, one_by_one: bool
+) -> tuple[Path, FloatArray]:
     """The paths of the rows named in `moving`, and how much errors grew; the others stay at s = 0."""
+    if one_by_one and not store:
+        return _one_by_one(course, moving, tolerance)
     z = course.start[moving]
     stretch, spare = course.stretch(z, moving)
     log_growth, passed, limits = np.zeros_like(z), np.zeros(len(moving)), dict[int, FloatArray]()
@@ -238,8 +255,8 @@ def _integrate(course: Course, moving: IntArray, rtol: float, store: bool) -> tu
     found = integrate(
         slope,
         z,
-        rtol=rtol,
-        scale=np.ones(len(moving)),
+        rtol=1.0,
+        scale=tolerance[moving],
         first_step=first,
         after_step=after_step,
         is_over=is_over,
@@ -249,20 +266,35 @@ def _integrate(course: Course, moving: IntArray, rtol: float, store: bool) -> tu
     for i, end in limits.items():
         found.values[i] = end
     tape = found.tape if recorder is None else recorder.staged(found.tape)
-    n_rows = len(course.start)
-    path = Path(
-        course.start.copy(),
-        np.zeros(n_rows),
-        np.full(n_rows, End.REACHED, dtype=np.int8),
-        np.zeros(n_rows, dtype=np.intp),
-        np.zeros(n_rows, dtype=np.intp),
-        tuple(some_rows(step, slice(None), moving[step.which]) for step in tape),
-    )
+    path = _standing(course, tuple(some_rows(step, slice(None), moving[step.which]) for step in tape))
     for name in ("values", "reached", "ending", "steps", "failed"):
         getattr(path, name)[moving] = getattr(found, name)
-    growth = np.ones(n_rows)
+    growth = np.ones(len(course.start))
     growth[moving] = np.exp(log_growth.max(axis=1, initial=0.0))
     return path, growth
+
+
+def _one_by_one(course: Course, moving: IntArray, tolerance: FloatArray) -> tuple[Path, FloatArray]:
+    """The same for long rows."""
+    path, growth = _standing(course), np.ones(len(course.start))
+    for i in moving.tolist():
+        weights, goal = None if course.weights is None else course.weights[i], course.goal[:, i]
+
+        def caught(z: FloatArray, weights: Weights = weights, goal: FloatArray = goal) -> FloatArray | None:
+            return atoms(z, weights, goal)
+
+        begin, distance, rtol = course.start[i], float(course.distance[i]), float(tolerance[i])
+        there = walk(begin, course.k, goal, distance, weights, rtol, caught, _CROWDED)
+        path.values[i], path.reached[i], path.ending[i] = there.values, there.reached, there.ending
+        path.steps[i], path.failed[i], growth[i] = there.steps, there.failed, there.growth
+    return path, growth
+
+
+def _standing(course: Course, tape: tuple[Step, ...] = ()) -> Path:
+    """Of rows that are at the end where they begin."""
+    n_rows = len(course.start)
+    steps, failed = np.zeros((2, n_rows), dtype=np.intp)
+    return Path(course.start.copy(), np.zeros(n_rows), np.full(n_rows, End.REACHED, dtype=np.int8), steps, failed, tape)
 
 
 def _settle(course: Course, z: FloatArray, moving: IntArray) -> FloatArray:
@@ -285,13 +317,14 @@ def _settle(course: Course, z: FloatArray, moving: IntArray) -> FloatArray:
 
 
 def _sharpened(
-    course: Course, path: Path, growth: FloatArray, rtol: float, store: bool
+    course: Course, path: Path, growth: FloatArray, rtol: float, store: bool, one_by_one: bool
 ) -> tuple[Path, FloatArray]:
     """Follow rows again, in smaller steps, whose errors grew beyond what was asked for."""
     again = np.flatnonzero((path.ending == End.REACHED) & (rtol * growth > GROWN) & (growth <= MOST_GROWTH))
     if rtol <= SHARP or not len(again):
         return path, growth
-    second, second_growth = _integrate(course, again, SHARP, store)
+    tolerance = np.full(len(growth), SHARP) if store else np.maximum(_SPARE * GROWN / growth, SHARP)
+    second, second_growth = _integrate(course, again, tolerance, store, one_by_one)
     for name in ("values", "reached", "ending", "steps", "failed"):
         getattr(path, name)[again] = getattr(second, name)[again]
     growth[again] = second_growth[again]

@@ -77,8 +77,8 @@ class FlowedRow:
 
     def apart(self, x: NDArray[np.floating[Any]]) -> FloatArray:
         """u - u_c."""
-        y = np.multiply(x, self.scale, dtype=np.float64)
-        h = y - self.entry
+        y: FloatArray = np.multiply(x, self.scale, dtype=np.float64)
+        h: FloatArray = y - self.entry
         if self.pole == np.inf:
             return h
         y -= self.offset
@@ -88,7 +88,8 @@ class FlowedRow:
             h *= self.share
             return h
         w, v = self.pole, (self.entry - self.offset) + self.pole
-        return np.where(h < 0, (h / v) * (w / y), (w / v) * (h / y))
+        apart: FloatArray = np.where(h < 0, (h / v) * (w / y), (w / v) * (h / y))
+        return apart
 
     def at(self, x: NDArray[np.floating[Any]]) -> FloatArray:
         """Where entries are at level 3."""

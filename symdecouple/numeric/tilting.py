@@ -103,6 +103,11 @@ class Tilted:
     iterations: IntArray
     coefficients: FloatArray | None = None
 
+    @classmethod
+    def joined(cls, parts: list[Tilted]) -> Tilted:
+        """Problems one after the other."""
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in _SUMS))
+
     def put_all(self, which: IntArray, other: Tilted) -> None:
         """Replace some of the problems."""
         if self.coefficients is not None:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
+import numpy as np
 from sympy import QQ, Add, Expr, Matrix, Rational, S, symbols
 from sympy.polys.matrices import DomainMatrix
 
@@ -20,6 +22,7 @@ from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x
 
 Lookup = Callable[[Filter], Matrix]
+Jet = tuple[Fraction, Any, Any]
 
 
 def operator(taps: Mapping[int, Any], n: int, boundary: str = "circular") -> Matrix:
@@ -74,18 +77,43 @@ def values(expr: Expr, sample: Sequence[Any], matrix: Lookup) -> list[Any]:
 
 def ranks(features: Sequence[Expr], sample: Sequence[Any], matrix: Lookup) -> tuple[int, int]:
     """The exact rank of the gradients at a sample, and that of the gradients and all their brackets."""
-    n = len(sample)
-    coordinates = symbols(f"q1:{n + 1}")
-    rule = dict(zip(coordinates, sample, strict=True))
-    gradients, hessians = [], []
-    for feature in features:
-        f = values(feature, coordinates, matrix)[0]
-        slopes = [f.diff(c) for c in coordinates]
-        gradients.append(Matrix([s.subs(rule) for s in slopes]))
-        hessians.append(Matrix([[s.diff(c).subs(rule) for c in coordinates] for s in slopes]))
-    brackets = [hessians[j] * gradients[i] - hessians[i] * gradients[j]
+    coordinates = symbols(f"q1:{len(sample) + 1}")
+    at = {q: Fraction(int(c.p), int(c.q)) for q, c in zip(coordinates, map(Rational, sample), strict=True)}
+    known: dict[Expr, Jet] = {}
+    jets = [jet(values(feature, coordinates, matrix)[0], at, known) for feature in features]
+    gradients, hessians = [g for _, g, _ in jets], [h for _, _, h in jets]
+    brackets = [hessians[j] @ gradients[i] - hessians[i] @ gradients[j]
                 for i in range(len(features)) for j in range(i)]  # fmt: skip
     return _rank(gradients), _rank([*gradients, *brackets])
+
+
+def jet(expr: Expr, at: Mapping[Expr, Fraction], known: dict[Expr, Jet]) -> Jet:
+    """Value, gradient and Hessian at a point, exact, by the rules of sums, products and powers."""
+    if expr not in known:
+        known[expr] = _jet(expr, at, known)
+    return known[expr]
+
+
+def _jet(expr: Expr, at: Mapping[Expr, Fraction], known: dict[Expr, Jet]) -> Jet:
+    n = len(at)
+    slope, bend = np.full(n, Fraction(0)), np.full((n, n), Fraction(0))
+    if expr in at:
+        slope[list(at).index(expr)] = Fraction(1)
+        return at[expr], slope, bend
+    if expr.is_Rational:
+        return Fraction(int(expr.p), int(expr.q)), slope, bend
+    if expr.is_Pow and expr.exp.is_Integer:
+        (u, g, h), p = jet(expr.base, at, known), int(expr.exp)
+        first, second = p * u ** (p - 1), p * (p - 1) * u ** (p - 2)
+        return u**p, first * g, first * h + second * np.outer(g, g)
+    total = (Fraction(0), slope, bend) if expr.is_Add else (Fraction(1), slope, bend)
+    if not (expr.is_Add or expr.is_Mul):
+        raise NotImplementedError(f"no exact derivatives of {expr}")
+    for arg in expr.args:
+        (a, f, s), (b, g, t) = total, jet(arg, at, known)
+        total = (a + b, f + g, s + t) if expr.is_Add else (
+            a * b, a * g + b * f, a * t + b * s + np.outer(f, g) + np.outer(g, f))
+    return total
 
 
 def point(n: int, seed: int) -> list[Rational]:
@@ -93,5 +121,6 @@ def point(n: int, seed: int) -> list[Rational]:
     return [Rational(rng.randint(-9, 9), rng.randint(1, 4)) for _ in range(n)]
 
 
-def _rank(columns: Sequence[Matrix]) -> int:
-    return int(DomainMatrix.from_Matrix(Matrix.hstack(*columns)).convert_to(QQ).rank())
+def _rank(columns: Sequence[Any]) -> int:
+    rows = [[QQ(c.numerator, c.denominator) for c in column] for column in columns]
+    return int(DomainMatrix(rows, (len(rows), len(rows[0])), QQ).rank())

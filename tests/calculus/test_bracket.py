@@ -57,6 +57,15 @@ def test_commuting_energies() -> None:
     assert derivative_along(VectorField(x), Mean(x * shift(1)(x))) == 2 * Mean(x * shift(1)(x))
 
 
+def test_an_undefined_function_of_filter_outputs() -> None:
+    """Binding it first, or the bracket, is the same."""
+    f, u = sp.Function("f"), Feature(Mean(x**3))
+    g = Feature(Mean(f(Filter([1, -2, 3])(x))))
+    body = x**4 - x**2
+    expected = lie_bracket(g.bind({f: body}), u).expr
+    assert expected != 0 and sp.expand(lie_bracket(g, u).bind({f: body}).expr - expected) == 0
+
+
 def test_spaces_do_not_mix() -> None:
     explicit = VectorField([x1, x2], [x1, x2])
     a, b, c = coordinates(3)

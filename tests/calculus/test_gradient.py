@@ -14,8 +14,10 @@ from symdecouple.language.canonical import close
 from symdecouple.language.feature import Feature
 from symdecouple.language.filters import Filter, Filtered, shift
 from symdecouple.language.mean import Mean
+from symdecouple.language.printer import to_text
 from symdecouple.language.sample import coordinates, x
 from symdecouple.language.statistics import kurtosis, skewness, variance
+from symdecouple.language.text import parse_expression
 
 a = Symbol("a")
 m, v = Mean(x), variance()
@@ -71,3 +73,15 @@ def test_leaves_are_the_outermost_nodes() -> None:
     opened, nodes = leaves(Mean((x - m) ** 2) * m + h(x * m))
     assert set(nodes.values()) == {Mean((x - m) ** 2), m, h(x * m)}
     assert not opened.has(Mean, Filtered) and opened.xreplace(nodes) == Mean((x - m) ** 2) * m + h(x * m)
+
+
+@pytest.mark.parametrize("expr", [
+    Mean(f(h(x))), Mean(f(h(x)) ** 2 * x), f(m), f(m) * Mean(x**2), Mean(f(h(x) + x)), Mean(f(2 * h(x) ** 2)),
+    Mean(f(x - m)), Mean(f(h(f(x)))),
+], ids=str)
+def test_an_undefined_function_is_differentiated_before_it_is_bound(expr: sp.Expr) -> None:
+    """Binding first, or the gradient, is the same; and what is written as text reads back."""
+    body = sin(x) + x**3
+    bound_first, bound_last = Feature(expr).bind({f: body}).gradient.expr, gradient(expr).bind({f: body}).expr
+    assert sp.expand(close(bound_first - bound_last, x)) == 0
+    assert parse_expression(to_text(gradient(expr).expr)) == gradient(expr).expr

@@ -52,8 +52,8 @@ WRITTEN = {
     "diff(g(x), x)*diff(m)(g(x))": m(g(x)).diff(x),
     "2*exp(-x**2)/sqrt(pi)": sympy.erf(x).diff(x),
     "mean(x*atan2(x, filter(h)(x)))": Mean(x * sympy.atan2(x, h(x))),
-    "a/(a**2 + x**2)": sympy.atan2(x, a).diff(x),
-    "erfc(x) + atan2(x, -1)": sympy.erfc(x) + sympy.atan2(x, -1),
+    "a/(x**2 + a**2)": sympy.atan2(x, a).diff(x),
+    "atan2(x, -1) + erfc(x)": sympy.erfc(x) + sympy.atan2(x, -1),
     "Heaviside(x)": sympy.Max(x, 0).diff(x),
     "gamma*gamma(x)*polygamma(0, x)": Symbol("gamma") * sympy.gamma(x).diff(x),
     "α": Symbol("α"),
@@ -87,9 +87,11 @@ _leaves = st.one_of(
     st.fractions(-9, 9, max_denominator=7).map(lambda q: Rational(q.numerator, q.denominator)),
 )
 _functions = st.sampled_from([
-    exp, log, sqrt, sympy.sin, sympy.tan, sympy.cosh, sympy.tanh, sympy.atan, sympy.asinh, sympy.erf, sympy.erfc, sympy.gamma, m, g,
+    exp, log, sqrt, sympy.sin, sympy.tan, sympy.cosh, sympy.tanh, sympy.atan, sympy.asinh, sympy.erf, sympy.erfc,
+    sympy.gamma, m, g,
     Mean, Mean, statistics.variance, h, h.adjoint, shift(2), Filter([1, a, Rational(-1, 2)]), sympy.sign, sympy.Abs,
-    lambda e: sympy.Max(e, x), lambda e: sympy.atan2(e, x), lambda e: sympy.atan2(a, e), lambda e: m(e).diff(x), lambda e: 1 / e,
+    lambda e: sympy.Max(e, x), lambda e: sympy.atan2(e, x), lambda e: sympy.atan2(a, e),
+    lambda e: m(e).diff(x), lambda e: 1 / e,
 ])
 
 

@@ -185,7 +185,9 @@ HOSTILE = {
     "mean": "write mean(...)", "sin*x": "write sin(...)",
     # calls
     "mean()": "mean takes 1 argument, got 0", "mean(x, x)": "mean takes 1 argument, got 2", "f()": "f takes 1 argument",
-    "f(x, a)": "f takes 1 argument, got 2", "variance(1, 2)": "0 to 1 arguments", "central()": "1 to 2 arguments",
+    "f(x, a)": "f takes 1 argument, got 2", "atan2(x)": "atan2 takes 2 arguments, got 1",
+    "atan2(x, 2*10^6)": "above 1000000", "atan2(2*10^6, x)": "above 1000000", "atan2(0, 0)": "no finite value",
+    "variance(1, 2)": "0 to 1 arguments", "central()": "1 to 2 arguments",
     "central(x)": "a whole number", "central(1)": "from 2 to", "shift(x)(x)": "a whole number",
     "shift(1)": "apply it", "filter(h)": "apply it", "filter(2)(x)": "the name of a filter",
     "dc(x + 1)": "name of a filter",

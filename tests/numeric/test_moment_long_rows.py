@@ -1,0 +1,93 @@
+"""Long samples in parts: the moments of the samples themselves, by arrays and by loops."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symdecouple.numeric import moment_long_rows, moment_long_rows_jit, moment_path_jit
+from symdecouple.numeric.batch import Panel
+from symdecouple.numeric.moment_levels import climb, decoupled_rows, gaussian_moments
+from symdecouple.numeric.moment_long_rows import ByNumPy, climb_in_parts, long_row
+from symdecouple.numeric.moment_long_rows_jit import Compiled, CompiledRow, compiled_located
+from symdecouple.numeric.moment_path import follow
+from symdecouple.numeric.riccati_row import FlowedRow, flowed_row, located
+
+TABLE = json.loads((Path(__file__).parents[1] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
+GOAL = (1.0, *gaussian_moments(5))
+LAWS = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "exponential": lambda rng, n: -rng.exponential(size=n),
+    "uniform": lambda rng, n: rng.uniform(size=n),
+    "lognormal": lambda rng, n: np.exp(0.7 * rng.normal(size=n)),
+}
+
+
+@pytest.fixture(params=["NumPy", "compiled"])
+def tools(request: Any) -> tuple[Any, ...]:
+    if request.param == "NumPy":
+        return ByNumPy(), located, FlowedRow
+    pytest.importorskip("numba")
+    for module in (moment_path_jit, moment_long_rows_jit):
+        if not module.KERNELS.are_warm():
+            module.warm()
+    return Compiled(), compiled_located, CompiledRow
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_moments_are_those_of_the_entries_on_their_own_paths(law: str, tools: Any) -> None:
+    x = LAWS[law](np.random.default_rng(3), 6000)[None]
+    exact = climb(x, 6, GOAL, fewest_nodes=None, follower=lambda *a, **k: follow(*a, **{**k, "rtol": 1e-13}))
+    found = long_row(Panel.of(x), 0, 6, GOAL, *tools)
+    assert isinstance(found, np.ndarray)
+    assert found[0] == pytest.approx(exact.moments[4, 0], rel=1e-13)
+    assert found == pytest.approx(exact.moments[4:, 0], rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("case", TABLE["decoupled_moments"], ids=lambda case: f"N={len(case['sample'])}")
+def test_repeated_samples_have_the_moments_of_the_reference_table(case: dict[str, Any], tools: Any) -> None:
+    """Every value as often as every other: few distinct ones, and the same law."""
+    x = np.tile(np.array(case["sample"], dtype=float), 300)
+    found = long_row(Panel.of(x[None]), 0, 6, GOAL, *tools)
+    assert isinstance(found, np.ndarray)
+    assert found == pytest.approx([float(case[f"order{k}"]) for k in (4, 5, 6)], rel=1e-10)
+
+
+def test_order_4_takes_no_nodes_and_order_9_as_many_levels(tools: Any) -> None:
+    x = np.random.default_rng(4).normal(size=(1, 8000))
+    goal = (1.0, *gaussian_moments(8))
+    exact = climb(x, 9, goal, fewest_nodes=None).moments[4:, 0]
+    high, low = (long_row(Panel.of(x), 0, order, goal[:order], *tools) for order in (9, 4))
+    assert isinstance(high, np.ndarray) and isinstance(low, np.ndarray)
+    assert high == pytest.approx(exact, rel=1e-8, abs=1e-8) and low == pytest.approx(exact[:1], rel=1e-13)
+
+
+def test_what_nodes_do_not_tell_is_left(tools: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.random.default_rng(5).exponential(size=(1, 5000))
+    row = flowed_row(Panel.of(x), 0, 0.0)
+    assert isinstance(row, FlowedRow)
+    assert climb_in_parts(row, 6, GOAL, tools[0]) is not None
+    monkeypatch.setattr(moment_long_rows, "_RESOLVED", 0.0)
+    assert climb_in_parts(row, 6, GOAL, tools[0]) is None
+    monkeypatch.undo()
+    monkeypatch.setattr(moment_long_rows, "_SMALL", 0.0)  # no correction is small enough
+    assert climb_in_parts(row, 6, (1.0, 1e-9, 1.0, 0.0, 3.0, 0.0), tools[0]) is None
+
+
+def test_rows_that_are_left_are_answered_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """38 % zeros: refused by name at level 5, after the values below; half of the entries tied: no level 3."""
+    monkeypatch.setattr("symdecouple.numeric.moment_levels.LONG", 500)
+    rng = np.random.default_rng(6)
+    x = 1 + np.abs(rng.normal(size=(3, 800)))
+    x[0, rng.uniform(size=800) < 0.38] = 0
+    x[1, :400] = 0
+    found = decoupled_rows(Panel.of(x), 6, GOAL[1:])
+    monkeypatch.undo()
+    short = decoupled_rows(Panel.of(x), 6, GOAL[1:])
+    assert {i: o.reason for i, o in found.refusals.items()} == {i: o.reason for i, o in short.refusals.items()}
+    assert found.refusals[0].reason == "moment not attainable" and found.refusals[1].reason == "limit only"
+    assert found.values == pytest.approx(short.values, rel=1e-9, abs=1e-9, nan_ok=True)

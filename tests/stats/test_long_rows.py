@@ -1,0 +1,70 @@
+"""One very long sample: what it takes beside itself, and that its moments are those of its law's shorter samples."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symdecouple.numeric import jit, moebius_jit, moment_long_rows_jit, moment_path_jit
+from symdecouple.stats import decoupled_moments, kurtosis, orthokurtosis, skewness, standardized_moments
+
+N = 2**19
+SAMPLES = {
+    "normal": lambda rng: rng.normal(size=N),
+    "exponential": lambda rng: rng.exponential(size=N),
+    "Laplace": lambda rng: rng.laplace(size=N),
+    "of 256 values": lambda rng: np.floor(np.clip(rng.gamma(4, 20, size=N), 0, 255)),
+    "single precision": lambda rng: rng.normal(size=N).astype(np.float32),
+}
+
+
+@pytest.fixture(params=["NumPy", "compiled"])
+def way(request: Any, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "NumPy":
+        monkeypatch.setattr(jit.Kernels, "are_wanted", lambda self, n_elements: False)
+        return "NumPy"
+    pytest.importorskip("numba")
+    for module in (moebius_jit, moment_path_jit, moment_long_rows_jit):
+        if not module.KERNELS.are_warm():
+            module.warm()
+    few = np.random.default_rng(0).exponential(size=2**17)
+    decoupled_moments(few)  # loads numba
+    orthokurtosis(few)
+    return "compiled"
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_room_beside_one_long_sample(name: str, way: str) -> None:
+    """1.5 times the sample is allowed; a few tenths are taken."""
+    sample = SAMPLES[name](np.random.default_rng(1))
+    functions = [decoupled_moments, standardized_moments, kurtosis, skewness]
+    if name != "single precision" or way == "NumPy":
+        functions.append(orthokurtosis)
+    for function in functions:
+        tracemalloc.start()
+        try:
+            function(sample)
+            assert tracemalloc.get_traced_memory()[1] < 1.5 * sample.nbytes, function
+        finally:
+            tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", ["normal", "of 256 values", "single precision"])
+def test_orders_up_to_four_are_the_named_statistics(name: str, way: str) -> None:
+    sample = SAMPLES[name](np.random.default_rng(2)).astype(np.float64)
+    values = decoupled_moments(sample)
+    assert values[:3] == pytest.approx([sample.mean(), sample.var(), float(skewness(sample))], rel=1e-12, abs=1e-12)
+    assert values[3] == pytest.approx(float(orthokurtosis(sample)), rel=1e-13)
+    if name == "single precision":
+        narrow = decoupled_moments(sample.astype(np.float32))
+        assert narrow.dtype == np.float32 and narrow == pytest.approx(values, rel=1e-6, abs=1e-7)
+
+
+def test_neighbours_do_not_matter(way: str) -> None:
+    batch = np.random.default_rng(3).normal(size=(3, 2**17))
+    together = decoupled_moments(batch, axis=1)
+    alone = decoupled_moments(batch[1])
+    assert np.array_equal(together[1], alone)
