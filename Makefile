@@ -70,10 +70,10 @@ $(VENV)/.bench: pyproject.toml $(VENV)/.runtime
 
 # The oldest versions we promise, in an environment of their own, without any extra. Numbers are tested in all cases;
 # of other tests with many cases, the first: it makes the calls that an old version may not have, or answer otherwise.
-floors: $(FLOORS)/.test
+floors: $(FLOORS)/.floors
 	$(FLOORS)/bin/python -m pytest -n 2 -p no:cacheprovider --first-cases
 
-$(FLOORS)/.test: pyproject.toml .ci/floors.txt
+$(FLOORS)/.floors: pyproject.toml .ci/floors.txt
 	$(MAKE) VENV=$(FLOORS) $(FLOORS)/.made
 	$(FLOORS)/bin/python -m pip --disable-pip-version-check --quiet install --constraint .ci/floors.txt --only-binary numpy,scipy --editable . --group test
 	@touch $@

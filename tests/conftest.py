@@ -12,12 +12,13 @@ settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)  # the same examples on every run
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
-# Thousands of small sets of features in one process: by default a third of the time goes to looking for cycles among
-# expressions that have none, and to what fell out of a cache of 1000 entries. Read when SymPy is first imported.
+# Thousands of small sets of features in one process: a twelfth of the time goes to looking for cycles among expressions
+# that have none, and to what fell out of SymPy's cache of 1000 entries. Its size is read when SymPy is first imported.
 os.environ.setdefault("SYMPY_CACHE_SIZE", "20000")
 gc.set_threshold(100_000, 20, 20)
 
 ALL_CASES = Path(__file__).parent / "numeric"  # where versions of NumPy and SciPy change digits, not only names
+MULTIPRECISION = "test_precision"  # names of files there that compute in mpmath, whose digits they do not change
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -38,7 +39,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left: list[pytest.Item] = []
     for item in items:
         test = item.path, getattr(item, "originalname", item.name)
-        has_all = ALL_CASES in item.path.parents or item.get_closest_marker("slow") is not None
+        numbers = ALL_CASES in item.path.parents and not item.path.name.startswith(MULTIPRECISION)
+        has_all = numbers or item.get_closest_marker("slow") is not None
         (left if test in seen and not has_all else kept).append(item)
         if not has_all:
             seen.add(test)

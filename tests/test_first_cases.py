@@ -29,13 +29,14 @@ def collected() -> list[Any]:
     return [item("stats/test_a.py", "one", "slow", slow=True), item("stats/test_a.py", "one", "1"),
             item("stats/test_a.py", "one", "2"), item("stats/test_b.py", "one", "3"),
             item("numeric/test_a.py", "two", "1"), item("numeric/test_a.py", "two", "2"),
+            item("numeric/test_precision_b.py", "two", "4"), item("numeric/test_precision_b.py", "two", "5"),
             SimpleNamespace(path=HERE, name="a doctest", get_closest_marker=lambda name: None)]
 
 
 def test_the_first_case_that_is_not_slow_stays_and_all_of_numbers() -> None:
     kept, left = run(collected(), first_cases=True)
-    assert kept == ["one[slow]", "one[1]", "one[3]", "two[1]", "two[2]", "a doctest"]  # slow ones are left out by -m
-    assert left == ["one[2]"]
+    assert kept == ["one[slow]", "one[1]", "one[3]", "two[1]", "two[2]", "two[4]", "a doctest"]  # -m leaves slow out
+    assert left == ["one[2]", "two[5]"]
 
 
 def test_all_cases_stay_where_it_is_not_asked_for() -> None:

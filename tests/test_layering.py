@@ -39,17 +39,17 @@ ORDER = {
         "spectral steps domains normalizer_source normalizer"
     ),
     "numeric": (
-        "intake panel weighting batch vectors power_sums ranges jit skew_series ties moebius moebius_loops "
-        "moebius_lanes moebius_jit "
-        "riccati_flow riccati riccati_row riccati_jit dop853 runge_kutta moment_basis moment_collapse "
+        "intake panel weighting batch vectors power_sums ranges jit_pipeline jit skew_series ties moebius "
+        "moebius_loops moebius_lanes moebius_jit "
+        "riccati_flow riccati_row riccati riccati_jit dop853 verner step_pairs runge_kutta moment_basis moment_collapse "
         "moment_course moment_stages "
         "moment_beforehand moment_walk moment_path moment_loops moment_nodes moment_steps moment_path_jit chebyshev_rows "
-        "moment_charts few_values moment_long_rows moment_long_rows_jit moment_levels "
+        "moment_charts few_values long_means moment_long_rows moment_long_rows_jit moment_levels "
         "weighted_levels moment_adjoint_jit moment_way_back moment_adjoint columns nodes tilting energy_sums "
         "node_loops energy_loops energy_search power_loops energy_jit bands spectrum cone energy_continuation "
         "energy_problems energy_gradients energies energy_return perturbation filtering "
         "compiled tangents feature_rows coordinate_rows "
-        "line_loops gram_loops gram bank_loops bank_rows frame projection threads narrow_path adjoint extrapolation "
+        "line_loops gram_loops gram bank_loops bank_path_loops bank_kernel bank_rows frame projection threads narrow_path adjoint extrapolation "
         "precision_scout precision precision_adjoint precision_fourier precision_tilting precision_energies "
         "differences oracle black_box empirical"
     ),
@@ -105,6 +105,7 @@ SYMPY_FREE = {
     "numeric.batch",
     "numeric.power_sums",
     "numeric.ranges",
+    "numeric.jit_pipeline",
     "numeric.jit",
     "numeric.skew_series",
     "numeric.ties",
@@ -117,6 +118,8 @@ SYMPY_FREE = {
     "numeric.riccati_row",
     "numeric.riccati_jit",
     "numeric.dop853",
+    "numeric.verner",
+    "numeric.step_pairs",
     "numeric.runge_kutta",
     "numeric.moment_basis",
     "numeric.moment_collapse",
@@ -132,6 +135,7 @@ SYMPY_FREE = {
     "numeric.chebyshev_rows",
     "numeric.moment_charts",
     "numeric.few_values",
+    "numeric.long_means",
     "numeric.moment_long_rows",
     "numeric.moment_long_rows_jit",
     "numeric.moment_levels",

@@ -131,7 +131,8 @@ class Application:
             refusals = dict(first.refusals)
             worst.residual = first.residual.copy()
             for j in reversed(range(first.values.shape[1])):
-                out[:, j] = first.gradient(j)
+                room = out[0, j - 1 : j + 1].reshape(-1) if len(out) == 1 and j else None  # j - 1 comes after j
+                out[:, j] = first.gradient(j, room)
                 beyond = [r for r in np.flatnonzero(~_finite(out[:, j]).all(axis=1)) if r not in first.refusals]
                 out[beyond, j] = np.nan
                 refusals |= self._wrong(np.array(beyond, dtype=np.intp), j, "not finite", "its gradient is beyond "

@@ -90,7 +90,7 @@ class Choice:
         self._closed: dict[int, Closed] = {}
         self._nestings: dict[tuple[int, bool, tuple[int, ...]], Nesting] = {}
         self._budget = budget
-        if path != "narrow":
+        if path != "narrow" and not self._is_covered(len(features), precise=False):
             self.closed(self._last)
 
     @cached_property
@@ -119,8 +119,8 @@ class Choice:
         return self._nestings[key]
 
     def _made(self, level: int, precise: bool, grid: tuple[int, ...]) -> Nesting:
-        leaf = Automatic(self.features, (), ()) if self.path == "narrow" else self.closed(level).leaf
-        closed: Route = ClosedRoute(leaf)
+        is_led = self.path == "narrow" or self._is_covered(level, precise)
+        closed: Route = ClosedRoute(Automatic(self.features, (), ()) if is_led else self.closed(level).leaf)
         if not precise and self.path == "auto" and self.moments is not None:
             closed = MomentRoute(self.moments, closed)
         is_exact = precise and self.energies is not None and have_taps(self.energies)
@@ -129,6 +129,11 @@ class Choice:
         narrow = self._narrow if self.features.filter_ndim is None else self._narrow.on(grid, self.features, precise)
         left = precise and not is_exact  # to the narrow path
         return Nesting(closed, narrow, lambda k: self.is_closed(k) and not (left and self.spectral(k)))
+
+    def _is_covered(self, level: int, precise: bool) -> bool:
+        """True iff the frequency domain has all levels up to one, the mean included: no flow is looked for."""
+        return self.energies is not None and level <= len(self.energies) and (
+            not precise or have_taps(self.energies))
 
     def spectral(self, k: int) -> SpectralFlow | None:
         """Return how level k is reached in the frequency domain; None where it is not."""
@@ -146,6 +151,8 @@ class Choice:
         """
         if self.path == "narrow":
             return False
+        if self._is_covered(k, precise=False):
+            return True
         obstacle = self.obstacle(k)
         if obstacle and self.path != "auto":
             raise NoClosedForm(f'level {k} along path "{self.path}": {obstacle}')

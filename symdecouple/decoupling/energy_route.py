@@ -52,11 +52,12 @@ class Decoupled:
         """Row to the outcome of the first level that it lacks."""
         return self.found.refusals
 
-    def gradient(self, j: int) -> Array:
-        """Return the gradient of decoupled feature j, counted from 0, (R, N)."""
-        found = self.found.gradient(j + 1)
-        found *= self.slopes[j]
-        return found
+    def gradient(self, j: int, room: Array | None = None) -> Array:
+        """Return the gradient of decoupled feature j, counted from 0, (R, N); made in `room`, see `numeric`."""
+        found = self.found.gradient(j + 1, room)
+        if self.slopes[j] == 1:
+            return found
+        return np.multiply(found, self.slopes[j], out=found if found.flags.writeable else None)
 
 
 @dataclass(frozen=True, slots=True)

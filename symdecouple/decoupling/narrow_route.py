@@ -27,8 +27,8 @@ from symdecouple.numeric.threads import cores
 __all__ = ["Followed", "NarrowRoute"]
 
 _RTOL = 1e-12
-_MANY, _RTOL_OF_MANY = 16, 2e-9  # dozens of levels of thousands of samples: a step or two each, 1e-8 in their values
-_FINE = 1e-14  # of samples asked for themselves: 1e-11 in the farthest pixel of an image after a dozen levels
+_MANY, _RTOL_OF_MANY = 16, 5e-9  # dozens of levels of thousands of samples: a step or two each, 3e-8 in their values
+_FINE, _FINE_ROUNDINGS = 2e-15, 8.0  # for samples asked for themselves: they are rounded as much
 _LONG = 2**10  # samples of a row, from where on what it computes takes longer than what calls it
 _SPARE = 8  # of the digits of the caller: the path has guard digits of its own
 
@@ -51,6 +51,8 @@ class Followed:
         As in `Stretch`; for a path that was kept.
     stopped : dict
         As in `Stretch`.
+    pace : array (R,) or None
+        As in `routes.Imposed`.
     """
 
     values: Array
@@ -59,6 +61,7 @@ class Followed:
     refusals: dict[int, Outcome]
     back: Callable[[Array], tuple[Array, Array]]
     stopped: dict[int, Outcome] = field(default_factory=dict)
+    pace: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +87,8 @@ class NarrowRoute:
         rtol = _RTOL_OF_MANY if len(features) >= _MANY else _RTOL
         return replace(self, path=NarrowPath(bank_rows(bank, grid, features), rtol=rtol, threads=threads))
 
-    def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False, is_fine: bool = False
-               ) -> Followed:
+    def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False, is_fine: bool = False,
+               pace: Array | None = None) -> Followed:
         """Bring feature k of the rows, (R, N), to its target; those before it are at theirs.
 
         Parameters
@@ -99,28 +102,30 @@ class NarrowRoute:
         is_fine : bool
             In small steps, for samples that are asked for themselves: features are exact in any case. A row that
             does not arrive in them takes the usual ones, so that what is refused is the same.
+        pace : array (R,), optional
+            That of the level before.
         """
         if rows.dtype == object:
             return self._precisely(rows, k, targets[:k], keep)
         if not is_fine or isinstance(self.path, BlackBoxPath):  # which has noise of its own
-            return self._in_steps(rows, k, targets, keep, self.path.rtol, moment_path.RTOL)
-        found = self._in_steps(rows, k, targets, False, _FINE, _FINE)
+            return self._in_steps(self.path, rows, k, targets, keep, moment_path.RTOL, pace)
+        found = self._in_steps(self.path.within(_FINE, _FINE_ROUNDINGS), rows, k, targets, False, moment_path.SHARP)
         again = list(found.refusals)
         if not again:
             return found
-        usual = self._in_steps(rows[again], k, [t[again] if np.ndim(t) else t for t in targets], False,
-                               self.path.rtol, moment_path.RTOL)
+        usual = self._in_steps(self.path, rows[again], k, [t[again] if np.ndim(t) else t for t in targets], False,
+                               moment_path.RTOL)
         found.values[again], found.residual[again] = usual.values, usual.residual
         return replace(found, refusals={again[r]: outcome for r, outcome in usual.refusals.items()})
 
-    def _in_steps(self, rows: Array, k: int, targets: Sequence[Any], keep: bool, rtol: float, of_moments: float
-                  ) -> Followed:
+    def _in_steps(self, path: NarrowPath, rows: Array, k: int, targets: Sequence[Any], keep: bool, of_moments: float,
+                  pace: Array | None = None) -> Followed:
         if self.moments is not None and 3 <= k <= len(self.moments):
             return self._moment(self.moments, rows, k, targets, keep, of_moments)
         held = np.array([np.broadcast_to(t, len(rows)) for t in targets[: k - 1]], dtype=np.float64).T
-        found = self.path.within(rtol).follow(rows, k, targets[k - 1], held=held.reshape(len(rows), k - 1), store=keep)
+        found = path.follow(rows, k, targets[k - 1], held=held.reshape(len(rows), k - 1), store=keep, pace=pace)
         return Followed(found.values, found.residual, None, dict(found.refusals),
-                        lambda c: (adjoint.pullback(found, c), np.zeros(len(rows))))
+                        lambda c: (adjoint.pullback(found, c), np.zeros(len(rows))), pace=found.pace)
 
     def _moment(self, moments: MomentCoordinates, rows: Array, k: int, targets: Sequence[Any], keep: bool,
                 rtol: float) -> Followed:

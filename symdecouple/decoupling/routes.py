@@ -47,6 +47,8 @@ class Imposed:
         steps, added up (`PreciseImposed.error`).
     stretch : Stretch or None
         The way from another level, where the samples came from there.
+    pace : array (R,) or None
+        What the narrow path learned of its steps, for the next level (`narrow_path.Imposed.pace`).
     """
 
     values: Array
@@ -55,6 +57,7 @@ class Imposed:
     refusals: dict[int, Outcome] = field(default_factory=dict)
     error: Array | None = None
     stretch: Stretch | None = None
+    pace: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,7 +189,7 @@ class Bands(Columns):
     def nodes(self) -> Nodes | None:
         """The same features on so few nodes that sums over both agree to rounding, where a.w is small."""
         found = nodes_of(self.lines, self.grid.shape)
-        return None if found is None or found.count > _WORTH * self.count else found
+        return None if found is None or found.size > _WORTH * self.count else found
 
     @cached_property
     def groups_of(self) -> IntArray:
@@ -230,17 +230,13 @@ class Bands(Columns):
     def values(self, rows: ArrayLike) -> FloatArray:
         """Return the M features of rows (R, N), as an array (R, M)."""
         signals = np.asarray(rows, dtype=np.float64)
-        out = np.empty((len(signals), len(self)))
+        out = np.zeros((len(signals), 1, len(self)))
         for some in self.grid.groups(len(signals)):
-            out[some] = self.sums(self.powers(self.grid.forward(signals[some]))) / self.grid.size**2
-        return out
-
-    def sums(self, power: FloatArray) -> FloatArray:
-        """Return the sums of w_j P of rows (R, n), as an array (R, M): each of them by itself, whatever the others."""
-        total = np.zeros((len(power), 1, len(self)))
-        for part in self.chunks():
-            total += power[:, None, part] @ self.at(part).T
-        return total[:, 0]
+            spectra = self.grid.forward(signals[some])
+            for part in self.parts():  # each signal by itself, whatever the others
+                power = self._power(spectra, part)
+                out[some] += power.reshape(len(power), 1, -1) @ self.sheet(part).T
+        return np.asarray(out[:, 0] / self.grid.size**2)
 
     def parts(self) -> Iterator[slice]:
         """Parts of the last axis, so that no temporary grows with the signal."""
@@ -253,11 +249,14 @@ class Bands(Columns):
         out = np.empty((len(spectra), *self.lattice))
         for some in self.grid.groups(len(spectra)):
             for part in self.parts():
-                half = spectra[some, ..., part]
-                power = half.real**2
-                power += half.imag**2
-                out[some, ..., part] = self.folded_power(self.grid.doubled(power, part.start))
+                out[some, ..., part] = self._power(spectra[some], part)
         return out.reshape(len(out), self.count)
+
+    def _power(self, spectra: NDArray[np.complex128], part: slice) -> FloatArray:
+        half = spectra[..., part]
+        power = half.real**2
+        power += half.imag**2
+        return self.folded_power(self.grid.doubled(power, part.start))
 
     def sheet(self, part: slice) -> FloatArray:
         """Return the eigenvalues at a part of the last axis, (M, ...)."""

@@ -13,26 +13,32 @@ from dataclasses import dataclass
 from functools import cache
 from math import prod
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput
 from symdecouple.language.convolution import Kernel, convolve
-from symdecouple.numeric import bank_loops
+from symdecouple.numeric import bank_kernel
+from symdecouple.numeric.bank_kernel import DIRECTION, FIELDS, MEANS, MOVE, WALK
+from symdecouple.numeric.bank_loops import Lines
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.gram import SURE
+from symdecouple.numeric.gram_loops import CLEAR
 from symdecouple.numeric.jit import Kernels
+from symdecouple.numeric.step_pairs import PAIRS
 
 __all__ = ["KERNELS", "BankRows", "Line", "warm"]
 
-_SOURCES = ("bank_loops", "jit", "line_loops", "gram_loops", "bank_rows")
+_SOURCES = ("bank_kernel", "jit", "line_loops", "gram_loops", "bank_loops", "bank_path_loops", "bank_rows")
 KERNELS = Kernels(f"symdecouple.numeric.{_SOURCES[0]}", tuple(f"symdecouple.numeric.{name}" for name in _SOURCES),
                   seconds=1e-5)
 _LOCK = Lock()
 _FIELDS = 12  # of each feature, on the shortest path
 _FAR = 64  # the loops run over all lags from 0 on
+_ROUNDING = 100 * float(np.finfo(np.float64).eps)  # a hundredth of what a step is allowed may be rounding
+_NONE: FloatArray = np.zeros(1)
 _SHORT = 16  # taps but one, up to which sums of shifts are faster than transforms
 
 
@@ -63,6 +69,19 @@ class Line:
                 total = shifted if total is None else np.add(total, shifted, out=total)
         assert total is not None
         return total
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """Rows after one level: values (R, N), which are there (R,), and of these the displacement at which the error of a
+    step is what is allowed, in standard deviations, the steps, the largest gap, and the last feature."""
+
+    values: FloatArray
+    there: NDArray[np.bool_]
+    pace: FloatArray
+    steps: IntArray
+    gap: FloatArray
+    reached: FloatArray
 
 
 class BankRows:
@@ -116,7 +135,7 @@ class BankRows:
         found = np.empty((len(rows), len(self)))
         if self._compiled(rows):
             for r, row in enumerate(np.ascontiguousarray(rows)):
-                _kernels().means(row, *self._loops(), found[r])
+                self._answer(MEANS, row, found[r], found[r : r + 1])
             return found
         outputs = self._outputs(rows)
         for b in range(len(self.bands)):
@@ -133,7 +152,7 @@ class BankRows:
         if self._compiled(rows):
             out = np.empty((len(rows), count, rows.shape[1]))
             for r, row in enumerate(np.ascontiguousarray(rows)):
-                _kernels().fields(row, *self._loops(), out[r])
+                self._answer(FIELDS, row, _NONE[:1].repeat(count), out[r])
             return out
         factors = self.gains[:count] * self.powers[:count]
         return self._adjoint(_powers(self._outputs(rows), self.index[:count], self.powers[:count] - 1, factors), count)
@@ -145,7 +164,7 @@ class BankRows:
         n = rows.shape[1]
         direction, size, lengths = np.zeros_like(rows, order="C"), np.zeros(len(rows)), np.empty(count)
         for r, row in enumerate(np.ascontiguousarray(rows)):
-            size[r] = _kernels().projection(row, *self._loops(), lengths, False, SURE, lengths, direction[r])
+            size[r] = self._answer(DIRECTION, row, lengths, direction[r : r + 1], lengths)
         direction *= np.sqrt(n)
         return direction, size / np.sqrt(n), size > 0
 
@@ -160,8 +179,23 @@ class BankRows:
         moves, sizes = np.zeros_like(rows, order="C"), np.full_like(wanted, np.nan, order="C")
         sure, wanted = np.zeros(len(rows), dtype=np.bool_), np.ascontiguousarray(wanted)
         for r, row in enumerate(np.ascontiguousarray(rows)):
-            sure[r] = _kernels().projection(row, *self._loops(), wanted[r], True, SURE, sizes[r], moves[r]) > 0
+            sure[r] = self._answer(MOVE, row, wanted[r], moves[r : r + 1], sizes[r]) > 0
         return moves, sizes / np.sqrt(rows.shape[1]), sure
+
+    def walk(self, rows: FloatArray, goals: FloatArray, rtol: float, pace: FloatArray, max_steps: int) -> Walked | None:
+        """Follow the narrow path to the goals of the first features (R, k), all but the last of which rows are at.
+
+        None without the loops; a row that is not there may be at its goals already, far away, or at an end of its path.
+        """
+        if not self._compiled(rows):
+            return None
+        values, there = np.empty_like(rows, order="C"), np.zeros(len(rows), dtype=np.bool_)
+        told = np.zeros((len(rows), 6))
+        for r, row in enumerate(np.ascontiguousarray(rows)):
+            told[r, :4] = rtol, row.std(), pace[r], max_steps
+            there[r] = self._answer(WALK, row, goals[r], values[r : r + 1], told[r],
+                                    clear=max(_ROUNDING / rtol, 2.0**-30)) > 0
+        return Walked(values, there, told[:, 2], told[:, 3].astype(np.intp), told[:, 4], told[:, 5])
 
     def curvature(self, rows: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the sum over j of N Hess f_j w_j, (..., R, N), for weights (..., R, count, N)."""
@@ -213,16 +247,16 @@ class BankRows:
             self._wanted = _are_ready(rows.shape[1] * len(self) * _FIELDS)
         return bool(self._wanted)
 
-    def _loops(self) -> tuple[Any, ...]:
-        """Return what the loops are told of the bank."""
+    def _answer(self, what: int, row: FloatArray, wanted: FloatArray, out: FloatArray, told: FloatArray = _NONE,
+                clear: float = CLEAR) -> float:
         if self._told is None:
             lines, pairs = _table(self.bands)
             back, _ = _table([tuple(line.turned() for line in band) for band in self.bands])
-            self._told = self.grid[-1], lines, back, pairs, self.index, self.powers, self.gains
-        return self._told
+            self._told = lines, back, pairs, self.index, self.powers, self.gains
+        return float(_kernel()(what, row, self.grid[-1], self._told, PAIRS, wanted, SURE, clear, told, out))
 
 
-def _table(bands: Sequence[tuple[Line, ...]]) -> tuple[bank_loops.Lines, IntArray]:
+def _table(bands: Sequence[tuple[Line, ...]]) -> tuple[Lines, IntArray]:
     """Return the lines of a bank as arrays, and which two of them a band has, along the axes of a plane."""
     planes = [band if len(band) == 2 else (Line((1.0,), 0), *band) for band in bands]
     sets = [list(dict.fromkeys(band[axis] for band in planes)) for axis in range(2)]
@@ -265,20 +299,10 @@ def _are_ready(n_numbers: int) -> bool:
 def warm() -> None:
     """Compile the loops, and leave the mark that they are."""
     features = BankRows(["energy"], [[Line((1.0, 2.0, -1.0), -1)] * 2], [0], [2], [1.0], (4, 5))
-    row, one, kernels = np.arange(20.0), np.ones(1), _kernels()
-    kernels.means(row, *features._loops(), one)
-    kernels.fields(row, *features._loops(), np.empty((1, 20)))
-    kernels.projection(row, *features._loops(), one, True, SURE, one.copy(), row.copy())
+    features._answer(MEANS, np.arange(20.0), np.ones(1), np.empty((1, 1)))
     KERNELS.note_warm()
 
 
-class _Loops(NamedTuple):
-    means: Any
-    fields: Any
-    projection: Any
-
-
 @cache
-def _kernels() -> _Loops:
-    return _Loops(*KERNELS.build(bank_loops.band_means, bank_loops.band_fields, bank_loops.band_projection,
-                                 fast=bank_loops.FAST))
+def _kernel() -> Any:
+    return KERNELS.build(bank_kernel.answer, fast=bank_kernel.FAST)[0]

@@ -73,9 +73,9 @@ class Chart:
 
 def product_sums(x: FloatArray, m: int) -> FloatArray:
     """Sums over each row of T_(8b)(x) T_a(x), (R, m/8, 8)."""
-    products = np.zeros((len(x), m // EIGHT, EIGHT))
+    products, room = np.zeros((len(x), m // EIGHT, EIGHT)), _room(x, m)
     for tile in _tiles(x, m):
-        low, high = _low_and_high(x[tile], m)
+        low, high = _low_and_high(x[tile], m, room)
         products[tile[0]] += high @ low.swapaxes(1, 2)
     return products
 
@@ -96,8 +96,9 @@ def add_up(x: FloatArray, series: Sequence[FloatArray]) -> list[FloatArray]:
     split = [_split(c) for c in series]
     out = [np.empty_like(x) for _ in series]
     m = series[0].shape[1]
+    room = _room(x, m)
     for tile in _tiles(x, m):
-        low, high = _low_and_high(x[tile], m)
+        low, high = _low_and_high(x[tile], m, room)
         for values, c in zip(out, split, strict=True):
             values[tile] = np.einsum("rbn,rbn->rn", high, c[tile[0]] @ low)
     return out
@@ -113,10 +114,19 @@ def _tiles(x: FloatArray, m: int) -> Iterator[tuple[slice, slice]]:
             yield slice(i, i + rows), slice(j, j + size)
 
 
-def _low_and_high(x: FloatArray, m: int) -> tuple[FloatArray, FloatArray]:
+def _room(x: FloatArray, m: int) -> tuple[FloatArray, FloatArray]:
+    """Where the polynomials of a tile are kept: memory that is asked for once."""
+    rows, part = next(_tiles(x, m), (slice(0, 0), slice(0, 0)))
+    shape = x[rows, part].shape
+    return np.empty((shape[0], EIGHT, shape[1])), np.empty((shape[0], m // EIGHT, shape[1]))
+
+
+def _low_and_high(x: FloatArray, m: int, room: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
     """T_0..T_7 and T_0, T_8, .. below m."""
-    low = _polynomials(x, EIGHT)
-    return low, _polynomials(2 * x * low[:, EIGHT - 1] - low[:, EIGHT - 2], m // EIGHT)
+    low, high = (part[: len(x), :, : x.shape[1]] for part in room)
+    _polynomials(x, low)
+    _polynomials(2 * x * low[:, EIGHT - 1] - low[:, EIGHT - 2], high)
+    return low, high
 
 
 def _split(c: FloatArray) -> FloatArray:
@@ -128,17 +138,15 @@ def _split(c: FloatArray) -> FloatArray:
     return left
 
 
-def _polynomials(x: FloatArray, count: int) -> FloatArray:
-    """T_0..T_(count-1), (R, count, n)."""
-    out = np.empty((len(x), count, x.shape[1]))
+def _polynomials(x: FloatArray, out: FloatArray) -> None:
+    """T_0, T_1, .. (R, count, n)."""
     out[:, 0] = 1
-    if count > 1:
+    if out.shape[1] > 1:
         out[:, 1] = x
     twice = 2 * x
-    for j in range(2, count):
+    for j in range(2, out.shape[1]):
         np.multiply(twice, out[:, j - 1], out=out[:, j])
         out[:, j] -= out[:, j - 2]
-    return out
 
 
 def _by_row(rows: FloatArray, matrix: FloatArray) -> FloatArray:

@@ -59,13 +59,16 @@ class DecoupledEnergies:
     def _offset(self) -> int:
         return int(self.values.shape[1]) - len(self.spectrum.bands)
 
-    def gradient(self, feature: int) -> FloatArray:
-        """Return the gradient of one decoupled feature at the signals, (R, N), feature from 1: one transform."""
+    def gradient(self, feature: int, room: FloatArray | None = None) -> FloatArray:
+        """Return the gradient of one decoupled feature at the signals, (R, N), feature from 1: one transform.
+
+        That of one signal is made in `room`, where 2 N numbers are given; that of the mean, one number, is read-only.
+        """
         bands = self.spectrum.bands
         if feature <= self._offset:
-            return np.full((len(self.values), bands.grid.size), 1 / bands.grid.size)
+            return np.broadcast_to(1 / bands.grid.size, (len(self.values), bands.grid.size))
         return self.spectrum.tilted(np.arange(len(self.values)), self.parameters[:, feature - 1],
-                                    self.coefficients[:, feature - 1])
+                                    self.coefficients[:, feature - 1], room)
 
     def gradients(self) -> FloatArray:
         """Return all gradients at the signals, (R, L, N): one transform each."""

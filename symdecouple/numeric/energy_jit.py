@@ -91,13 +91,14 @@ def _new_tools(bands: Columns) -> tuple[Coarse | None, Tools]:
     if nodes is None:
         nodes = Nodes(none, none, lines, 0, 1.0, 1.0)
     to_outer, to_inner = (none, none) if fewer is None else fewer.maps
-    longest, few = max(map(len, (to_outer, to_inner, nodes.outer, nodes.inner))), nodes.count
-    sketch = lines if coarse is None and fewer is None else (fewer or coarse).lines
+    longest, few = max(map(len, (to_outer, to_inner, nodes.outer, nodes.inner))), nodes.size
+    sketched = coarse if fewer is None else fewer
+    sketch = lines if sketched is None else sketched.lines
     rows = max(energy_sums.ROWS, min(lines.outer.shape[1], energy_sums.BLOCK))
     room = energy_sums.scratch(len(lines.inner), longest, rows), np.zeros((13, 2 + m + m * m)), np.empty(few)
-    tools = Tools(lines, bands.largest, nodes.lines, nodes.outer, nodes.inner, sketch, mirrored(to_outer), mirrored(to_inner),
-                  nodes.order, nodes.between, nodes.lebesgue, *room, np.empty(len(to_outer) * len(to_inner)),
-                  np.ones(few))
+    tools = Tools(lines, bands.largest, nodes.lines, nodes.outer, nodes.inner, sketch, mirrored(to_outer),
+                  mirrored(to_inner), nodes.order, nodes.between, nodes.lebesgue, *room,
+                  np.empty(len(to_outer) * len(to_inner)), np.ones(few))
     return coarse, tools
 
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import math
 
-from symdecouple.numeric.batch import FloatArray, IntArray
+from symdecouple.numeric.batch import FloatArray
 from symdecouple.numeric.columns import Lines
 from symdecouple.numeric.energy_sums import Scratch, all_sums, extremes
 
-__all__ = ["CANCELS", "EXACT", "FAR", "NEAR", "WIDE", "against", "judged", "lowered"]
+__all__ = ["ACCURATE", "CANCELS", "EXACT", "FAR", "NEAR", "WIDE", "against", "judged", "lowered"]
 
 NEAR, _WIDEST, _ENOUGH = 0.5, 2.0**60, 1e-4
 _FROM_ZERO, _FROM_ELSEWHERE = 16.0, 6.0  # max |d.w| of the first step by logarithms
+ACCURATE = 1e-11  # the largest residual of a solution whose digits have run out
 _EPS = 2.0**-52
 _MISSED, _CANCELLED = 16 * _EPS, 256.0  # of a sum: what may be missing; what may cancel in it
 EXACT, CANCELS, WIDE, FAR = range(4)  # a minimum on nodes: is one, needs relative accuracy, is apart, not found
@@ -29,8 +30,8 @@ def lowered(power: FloatArray, lines: Lines, largest: FloatArray, base: FloatArr
     """Solve one problem from `a`, by at most so many steps, none wider than `widest`.
 
     Power is tilted by `base` and in units of exp(shift). `is_known` says that `here` has the sums at `a` already; it
-    gets those at the end. The search ends before a step shorter than `enough`. See `tilting.tilt` for the steps. Returns the residual, whether the search came to an end, and how
-    often sums were taken.
+    gets those at the end. The search ends before a step shorter than `enough`. See `tilting.tilt` for the steps.
+    Returns the residual, whether the search came to an end, and how often sums were taken.
     """
     m = len(largest)
     goal, gap, newton, other, step, moved = small[0], small[1], small[2], small[3], small[4], small[5]
@@ -78,7 +79,7 @@ def lowered(power: FloatArray, lines: Lines, largest: FloatArray, base: FloatArr
         old, new = math.exp(here[0] - unit), math.exp(there[0] - unit)
         is_good = is_sure or there[1] * new - here[1] * old - linear * old <= _ENOUGH * slope * old
         after = _residual(there, want, target, scale, goal)
-        is_last = is_sure and residual < 1e-9 and not after < residual / 4
+        is_last = is_sure and residual < ACCURATE and not after < residual / 4
         if by_logarithm:
             radius = min(radius * (4 if is_good else 0.125), _WIDEST)
         else:

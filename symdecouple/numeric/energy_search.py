@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.columns import Lines
-from symdecouple.numeric.energy_loops import CANCELS, EXACT, FAR, NEAR, against, judged, lowered
+from symdecouple.numeric.energy_loops import ACCURATE, CANCELS, EXACT, FAR, NEAR, against, judged, lowered
 from symdecouple.numeric.energy_sums import Scratch, extremes
 from symdecouple.numeric.node_loops import moved_to_nodes
 
@@ -20,7 +20,6 @@ __all__ = ["Tools", "searched"]
 
 _DONE = 1e-13  # max |d.w| of a step after which sums of first order are those at its end
 _SKETCHED = 0.02  # the same for a sketch
-_ACCURATE = 1e-11  # the largest residual of a solution whose digits have run out
 _WIDEST_TILT = 500.0  # largest minus smallest a.w that power on nodes is tilted by
 _FEW = 12  # steps near a tilt
 _REBASED = 3  # times that power is tilted anew for a level
@@ -90,8 +89,8 @@ def searched(tools: Tools, shares: FloatArray, has_sketch: bool, most: int, want
                 if not is_sketch_there:
                     moved_to_nodes(zero, 0.0, shares, tools.lines, tools.to_outer, tools.to_inner, work, tools.rough)
                     is_sketch_there = True
-            residual, is_done, steps = lowered(power, lines, largest, by, top, want, targets[q], log_scale[q], most_here,
-                                               widest, enough, known == where, work, small, a, here)
+            residual, is_done, steps = lowered(power, lines, largest, by, top, want, targets[q], log_scale[q],
+                                               most_here, widest, enough, known == where, work, small, a, here)
             known = where
             if where == _ALL:
                 taken = passes + steps
@@ -102,7 +101,7 @@ def searched(tools: Tools, shares: FloatArray, has_sketch: bool, most: int, want
                 where = _NODES if is_done and has_nodes else _ALL
             else:
                 place = FAR
-                if is_done and residual <= _ACCURATE:
+                if is_done and residual <= ACCURATE:
                     place = judged(a, base, here, want, own[q], largest, tools.order, tools.between, tools.lebesgue,
                                    tools.everywhere, lines, work, small)
                 if place == EXACT:
@@ -110,7 +109,7 @@ def searched(tools: Tools, shares: FloatArray, has_sketch: bool, most: int, want
                     break
                 if place == FAR and passes == 0 and has_sketch:
                     where = _SKETCH
-                elif place == FAR or place == CANCELS:
+                elif place in (FAR, CANCELS):
                     where = _ALL
             if where == _NODES:  # power is tilted by what is known
                 low, high = extremes(parameters[q], largest, -1.0, tools.everywhere, tools.nodes, work)
@@ -121,7 +120,7 @@ def searched(tools: Tools, shares: FloatArray, has_sketch: bool, most: int, want
                     base[j] = parameters[q, j]
                 shift, passes, known = (low + high) / 2 + (high - low) / 2 * tools.between, passes + 1, -1
                 moved_to_nodes(base, shift, shares, tools.lines, tools.outer, tools.inner, work, tools.power)
-        state[q, 0], state[q, 1], state[q, 2] = residual, 1.0 if is_done and residual <= _ACCURATE else 0.0, taken
+        state[q, 0], state[q, 1], state[q, 2] = residual, 1.0 if is_done and residual <= ACCURATE else 0.0, taken
         for j in range(len(here)):
             found[q, j] = here[j]
         found[q, 0] += shift if where == _NODES else 0.0

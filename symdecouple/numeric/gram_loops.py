@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from symdecouple.numeric.batch import FloatArray
 
-__all__ = ["FAST", "last_direction", "least_move"]
+__all__ = ["CLEAR", "FAST", "across", "combined", "factored", "last_direction", "least_move"]
 
 FAST = ("_products_of_four", "_products_in_four", "_inner")  # sums in any order
 
 _BLOCK = 512  # columns that stay in the first cache, a few fields at a time
-_CLEAR = 2.0**-7  # of the least pivot times what is left: one projection leaves no more than some 1e-12 of rounding
+CLEAR = 2.0**-7  # of the least pivot squared times what is left: one projection leaves some 1e-12 of rounding at most
 
 
 def last_direction(fields: FloatArray, sure: float, factor: FloatArray, lengths: FloatArray, shares: FloatArray,
@@ -23,24 +23,61 @@ def last_direction(fields: FloatArray, sure: float, factor: FloatArray, lengths:
 
     `factor` is (m, m), `lengths` and `shares` are (m,), m a multiple of 4 from the number of fields on.
     """
-    last = len(fields) - 1
-    if not _factored(fields, last, sure, factor, lengths):
+    if not factored(fields, sure, factor, lengths):
         return 0.0
+    return across(fields, sure, CLEAR, factor, lengths, shares, rest)
+
+
+def least_move(fields: FloatArray, sure: float, gaps: FloatArray, factor: FloatArray, lengths: FloatArray,
+               shares: FloatArray, move: FloatArray) -> bool:
+    """Write the shortest vector whose products with the fields are `gaps` to `move`; return whether it is sure."""
+    if not factored(fields, sure, factor, lengths):
+        return False
+    combined(fields, gaps, factor, lengths, shares, move)
+    return True
+
+
+def factored(fields: FloatArray, sure: float, factor: FloatArray, lengths: FloatArray) -> bool:
+    """Write the lengths of the fields, and L of their normalized inner products.
+
+    False where a field is zero or not finite, or L is nearly singular.
+    """
+    count = len(fields)
+    _products(fields, factor)
+    for j in range(count):
+        lengths[j] = factor[j, j] ** 0.5
+        if not 0.0 < lengths[j] < 1e300:
+            return False
+    for i in range(count):
+        row = factor[i]
+        for j in range(i):
+            row[j] = (row[j] / (lengths[i] * lengths[j]) - _inner(row[:j], factor[j, :j])) / factor[j, j]
+        left = 1.0 - _inner(row[:i], row[:i])
+        if not left > sure * sure:
+            return False
+        row[i] = left**0.5
+    return True
+
+
+def across(fields: FloatArray, sure: float, clear: float, factor: FloatArray, lengths: FloatArray, shares: FloatArray,
+           rest: FloatArray) -> float:
+    """Do what `last_direction` does, for fields that are factored."""
+    last = len(fields) - 1
     length = lengths[last]
+    least, left = 1.0, factor[last, last]
     for j in range(last):
+        least = min(least, factor[j, j])
         shares[j] = factor[last, j]
     for m in range(len(rest)):
         rest[m] = fields[last, m] / length
-    least, left = 1.0, 1.0
-    for j in range(last):
-        least = min(least, factor[j, j])
     for sweep in range(2):
         if sweep:
-            if least * least * left > _CLEAR:
+            if least * least * left > clear:
                 break
             for j in range(last):
                 shares[j] = _inner(fields[j], rest) / lengths[j]
-        _solve(factor, last, shares)
+            _solve(factor, last, shares)
+        _solve_turned(factor, last, shares)
         for j in range(last):
             shares[j] = -shares[j] / lengths[j]
         _add(fields, last, shares, rest)
@@ -53,57 +90,33 @@ def last_direction(fields: FloatArray, sure: float, factor: FloatArray, lengths:
     return size
 
 
-def least_move(fields: FloatArray, sure: float, gaps: FloatArray, factor: FloatArray, lengths: FloatArray,
-               shares: FloatArray, move: FloatArray) -> bool:
-    """Write the shortest vector whose products with the fields are `gaps` to `move`; return whether it is sure."""
+def combined(fields: FloatArray, gaps: FloatArray, factor: FloatArray, lengths: FloatArray, shares: FloatArray,
+             move: FloatArray) -> None:
+    """Do what `least_move` does, for fields that are factored."""
     count = len(fields)
-    if not _factored(fields, count, sure, factor, lengths):
-        return False
     for j in range(count):
         shares[j] = gaps[j] / lengths[j]
     _solve(factor, count, shares)
+    _solve_turned(factor, count, shares)
     for j in range(count):
         shares[j] /= lengths[j]
     for m in range(len(move)):
         move[m] = 0.0
     _add(fields, count, shares, move)
-    return True
-
-
-def _factored(fields: FloatArray, count: int, sure: float, factor: FloatArray, lengths: FloatArray) -> bool:
-    """Write L of the normalized inner products of the first `count` fields; rows after them stay products.
-
-    False where a field is zero or not finite, or L is nearly singular.
-    """
-    _products(fields, factor)
-    for j in range(len(fields)):
-        lengths[j] = factor[j, j] ** 0.5
-        if not 0.0 < lengths[j] < 1e300:
-            return False
-    for i in range(len(fields)):
-        for j in range(i + 1):
-            factor[i, j] /= lengths[i] * lengths[j]
-    for i in range(count):
-        for j in range(i + 1):
-            left = factor[i, j] - _inner(factor[i, :j], factor[j, :j])
-            if j < i:
-                factor[i, j] = left / factor[j, j]
-            elif left > sure * sure:
-                factor[i, i] = left**0.5
-            else:
-                return False
-    return True
 
 
 def _solve(factor: FloatArray, count: int, shares: FloatArray) -> None:
-    """Put the solution of L L' c = shares in their place."""
+    """Put the solution of L z = shares in their place."""
     for i in range(count):
         shares[i] = (shares[i] - _inner(factor[i, :i], shares[:i])) / factor[i, i]
+
+
+def _solve_turned(factor: FloatArray, count: int, shares: FloatArray) -> None:
+    """Put the solution of L' c = shares in their place."""
     for i in range(count - 1, -1, -1):
-        left = shares[i]
-        for j in range(i + 1, count):
-            left -= factor[j, i] * shares[j]
-        shares[i] = left / factor[i, i]
+        shares[i] /= factor[i, i]
+        for j in range(i):
+            shares[j] -= factor[i, j] * shares[i]
 
 
 def _products(fields: FloatArray, out: FloatArray) -> None:

@@ -7,7 +7,8 @@ and a first call on a thousand numbers never waits for it.
 The functions that are compiled are ordinary functions of ours, the same that NumPy runs: `build` makes a compiled twin
 of one and of all it calls. numba's cache looks at the file of the cached function only, so a mark with the hash of all
 sources stands beside it; without that mark the cache is taken for old. A function makes arrays by `np.empty` alone: the
-others are compiled without reference counts, which would cost more than the loops over short samples do.
+others are compiled without reference counts, which would cost more than the loops over short samples do. How numba goes
+about it is in `jit_pipeline`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import importlib.util
 import os
 import platform
 import sys
+import zlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -94,19 +96,36 @@ class Kernels:
         made: dict[Any, Any] = {}
         twins = tuple(_twin(function, frozenset(fast), made, is_entry=True) for function in functions)
         if not self.are_warm():
+            self._forget_marks()
             for function, twin in zip(functions, twins, strict=True):
                 _forget(twin, function.__module__.rpartition(".")[2])
         return twins
 
     def _mark(self) -> str:
-        return f"{self.name}-{_fingerprint(self.sources)}.warm"
+        return f"{self._marks()}{_fingerprint(self.sources)}.warm"
+
+    def _marks(self) -> str:
+        """What all marks of this set begin with that speak of the same files of numba: one Python, one checkout."""
+        return f"{self.name}-{_python()}-{zlib.crc32(os.fsencode(__file__)):08x}-"
+
+    def _forget_marks(self) -> None:
+        """Sources may go back to an earlier text: its mark would then speak of a cache that is gone."""
+        for place in _places():
+            with suppress(OSError):
+                for mark in place.glob(f"{self._marks()}*.warm"):
+                    mark.unlink(missing_ok=True)
+
+
+def _python() -> str:
+    """As in the names of numba's files."""
+    return f"py{sys.version_info[0]}{sys.version_info[1]}{getattr(sys, 'abiflags', '')}"
 
 
 @cache
 def _fingerprint(modules: tuple[str, ...]) -> str:
     digest = hashlib.sha256()
     digest.update(f"{_numba_version()} {np.__version__} {sys.version} {platform.machine()}".encode())
-    for module in modules:
+    for module in (*modules, f"{__package__}.jit_pipeline"):
         spec = importlib.util.find_spec(module)
         if spec is not None and spec.origin is not None:
             digest.update(Path(spec.origin).read_bytes())
@@ -123,13 +142,15 @@ def _places() -> list[Path]:
 def _forget(dispatcher: Any, module: str) -> None:
     """Take away the index of what was compiled from older sources."""
     if dispatcher.stats.cache_path is not None:
-        for index in Path(dispatcher.stats.cache_path).glob(f"{module}.*.nbi"):
+        for index in Path(dispatcher.stats.cache_path).glob(f"{module}.*.{_python()}.nbi"):
             index.unlink(missing_ok=True)
 
 
 def _twin(function: Any, fast: frozenset[str], made: dict[Any, Any], is_entry: bool = False) -> Any:
     """`function` compiled, its globals that are functions of ours replaced by their twins."""
     import numba
+
+    from symdecouple.numeric.jit_pipeline import pipelines
 
     if function not in made:
         named = {name: function.__globals__.get(name) for name in function.__code__.co_names}
@@ -142,6 +163,7 @@ def _twin(function: Any, fast: frozenset[str], made: dict[Any, Any], is_entry: b
         copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
         options: dict[str, Any] = {"no_cpython_wrapper": not is_entry, "no_cfunc_wrapper": True}  # for Python only
         options["_nrt"] = is_entry or _MAKES_ARRAYS in named
+        options["pipeline_class"] = pipelines()[0 if is_entry else 1]
         flags = _FAST if function.__name__ in fast else _FUSED
         made[function] = twin = numba.njit(nogil=True, error_model="numpy", fastmath=flags, **options)(copy)
         if is_entry:

@@ -8,20 +8,10 @@ from __future__ import annotations
 
 from symdecouple.numeric.batch import FloatArray
 
-__all__ = ["FAST", "add_six_sums", "along_columns", "clear_ends", "fill_ends", "next_power_sum", "powers_of_rows",
-           "scaled_power", "taken", "widened"]
+__all__ = ["FAST", "add_six_sums", "along_columns", "clear_ends", "fill_ends", "powers_of_rows", "scaled_power",
+           "sum_of", "taken"]
 
-FAST = ("taken", "_add_taken", "scaled_power", "add_six_sums", "next_power_sum")  # sums in any order
-
-
-def widened(plane: FloatArray, width: int, before: int, reach: int, out: FloatArray) -> None:
-    """Write rows with `reach` more numbers, `before` of them in front."""
-    wide = width + reach
-    for row in range(len(plane) // width):
-        line, here = plane[row * width : (row + 1) * width], out[row * wide + before : row * wide + before + width]
-        for j in range(width):
-            here[j] = line[j]
-    fill_ends(out, width, before, reach)
+FAST = ("taken", "_add_taken", "scaled_power", "add_six_sums", "sum_of")  # sums in any order
 
 
 def fill_ends(plane: FloatArray, width: int, before: int, reach: int) -> None:
@@ -146,10 +136,9 @@ def add_six_sums(line: FloatArray, sums: FloatArray) -> None:
     sums[6] += six
 
 
-def next_power_sum(line: FloatArray, powers: FloatArray) -> float:
-    """Multiply powers by the line, and return their sum."""
+def sum_of(line: FloatArray) -> float:
+    """The sum of all numbers."""
     total = 0.0
     for j in range(len(line)):
-        powers[j] *= line[j]
-        total += powers[j]
+        total += line[j]
     return total

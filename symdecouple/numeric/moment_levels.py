@@ -21,9 +21,10 @@ import numpy as np
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.batch import FloatArray, IntArray, Panel, RowValues
+from symdecouple.numeric.long_means import ByNumPy
 from symdecouple.numeric.moment_basis import Weights, power_mean
 from symdecouple.numeric.moment_charts import FEWEST, FROM_ENTRIES, Charted, climb_on_nodes
-from symdecouple.numeric.moment_long_rows import LONG, ByNumPy, long_row
+from symdecouple.numeric.moment_long_rows import LONG, long_row
 from symdecouple.numeric.moment_long_rows_jit import Compiled, CompiledRow, compiled_located
 from symdecouple.numeric.moment_path import MOST_GROWTH, Followed, Follower, follow, pulled_apart
 from symdecouple.numeric.moment_path_jit import climb_compiled

@@ -10,7 +10,7 @@ The first step is as long as the derivative of the velocity allows: 1.35 k rtol^
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,7 @@ from symdecouple.numeric.runge_kutta import End
 __all__ = ["Walked", "walk"]
 
 _LOST = 1e-5  # D_j/h_(2j) below which the Hankel matrix leaves fewer than eleven digits
+_BLOCK = 4096
 _REACH = 1.35  # as in `moment_steps`
 _STABLE = 5.5  # of a step, by the rate at which values fall together: beyond about 6 the pair is not stable
 _SMALLEST = 2.0**-40
@@ -76,7 +77,7 @@ class _Row:
         for j in range(2, k):
             np.multiply(powers[j - j // 2], powers[j // 2], out=powers[j])
         np.multiply(powers[k - 1], heavy[0], out=heavy[1])
-        low, high = (heavy @ powers.T).tolist()
+        low, high = _products(heavy, powers).tolist()
         means = low + high[1:]
         lower, norm = _decomposed(means, k)
         if not all(norm[j] > _LOST * means[2 * j] for j in range(k)):
@@ -84,7 +85,7 @@ class _Row:
         c = [0.0] * (k - 1) + [1.0]
         for j in range(k - 2, -1, -1):
             c[j] = -sum(c[i] * lower[i][j] for i in range(j + 1, k))
-        return _Look(np.array(c) @ powers, norm, means, c, lower, None)
+        return _Look(_combined(c, powers), norm, means, c, lower, None)
 
     def _stieltjes(self, means: list[float]) -> _Look:
         k, y, share = self.k, self.powers[1], self.heavy[0]
@@ -93,10 +94,10 @@ class _Row:
         for j in range(k):
             p = every[j]
             weighted = p * share
-            norm.append(float(weighted @ p))
+            norm.append(_dot(weighted, p))
             if j < k - 1:
                 weighted *= p
-                np.subtract(y, float(weighted @ y) / norm[j] if norm[j] else np.nan, out=every[j + 1])
+                np.subtract(y, _dot(weighted, y) / norm[j] if norm[j] else np.nan, out=every[j + 1])
                 every[j + 1] *= p
                 if j:
                     every[j + 1] -= norm[j] / norm[j - 1] * every[j - 1]
@@ -106,12 +107,12 @@ class _Row:
         """p_(k-1)' at the entries; the powers are those of the same point."""
         k = self.k
         if at.by_powers is not None:
-            return np.array([j * at.by_powers[j] for j in range(1, k)]) @ self.powers[: k - 1]
+            return _combined([j * at.by_powers[j] for j in range(1, k)], self.powers[: k - 1])
         assert at.all is not None
         y, share, every = self.powers[1], self.heavy[0], at.all
         before, now = np.zeros(self.n), np.zeros(self.n)
         for j in range(k - 1):
-            centre = float((every[j] * every[j] * share) @ y) / at.norm[j]
+            centre = _dot(every[j] * every[j] * share, y) / at.norm[j]
             ratio = at.norm[j] / at.norm[j - 1] if j else 0.0
             before, now = now, every[j] + (y - centre) * now - ratio * before
         return now
@@ -127,17 +128,17 @@ class _Row:
             product = [[at.lower[i][j] * at.norm[j] for j in range(k)] for i in range(k)]
         else:
             assert at.all is not None
-            product = ((self.powers * self.heavy[0]) @ at.all.T).tolist()
+            product = _products(self.powers * self.heavy[0], at.all).tolist()
         c = [0.0] * k
         for i in range(k):
             rest = gap[i] / (i + 1) if abs(gap[i]) > NOISE * size[i + 1] else 0.0
             c[i] = (rest - sum(product[i][j] * c[j] for j in range(i))) / at.norm[i]
         if at.all is not None:
-            return np.array(c) @ at.all
+            return _combined(c, at.all)
         assert at.lower is not None
         for j in range(k - 1, -1, -1):
             c[j] -= sum(c[i] * at.lower[i][j] for i in range(j + 1, k))
-        return np.array(c) @ self.powers
+        return _combined(c, self.powers)
 
 
 def walk(
@@ -177,14 +178,14 @@ def walk(
         is_last = s + _LAST * h >= 1
         h = 1 - s if is_last else h
         for i in range(1, 12):
-            moved = (h * _BELOW[i, :i]) @ slopes[:i]
+            moved = _combined(h * _BELOW[i, :i], slopes[:i])
             moved += y
             at = row.look(moved)
             np.multiply(at.last, distance / (k * at.norm[-1]) if at.norm[-1] else np.nan, out=slopes[i])
         error = _error(slopes, h) / rtol
         good = error <= 1
         if good:
-            moved = (h * _EIGHTH) @ slopes
+            moved = _combined(h * _EIGHTH, slopes)
             moved += y
             end = 1.0 if is_last else s + h
             at = row.look(moved)
@@ -221,10 +222,36 @@ def walk(
 
 def _error(slopes: FloatArray, h: float) -> float:
     """As in `runge_kutta`."""
-    fifth, third = _FIFTH @ slopes, _THIRD @ slopes
-    five, three = float(fifth @ fifth), float(third @ third)
+    fifth, third = _combined(_FIFTH, slopes), _combined(_THIRD, slopes)
+    five, three = _dot(fifth, fifth), _dot(third, third)
     both = ((five + 0.01 * three) * len(fifth)) ** 0.5
     return h * five / both if both else (0.0 if both == 0 else np.nan)
+
+
+# Products by blocks: of longer rows BLAS would take threads, which costs more than it saves.
+
+
+def _combined(c: Sequence[float] | FloatArray, rows: FloatArray) -> FloatArray:
+    """sum_j c_j rows_j."""
+    weights, n = np.asarray(c), rows.shape[1]
+    if n <= _BLOCK:
+        return np.asarray(weights @ rows)
+    out = np.empty(n)
+    for i in range(0, n, _BLOCK):
+        np.matmul(weights, rows[:, i : i + _BLOCK], out=out[i : i + _BLOCK])
+    return out
+
+
+def _products(one: FloatArray, other: FloatArray) -> FloatArray:
+    """Inner products of rows with rows."""
+    total = one[:, :_BLOCK] @ other[:, :_BLOCK].T
+    for i in range(_BLOCK, one.shape[1], _BLOCK):
+        total += one[:, i : i + _BLOCK] @ other[:, i : i + _BLOCK].T
+    return np.asarray(total)
+
+
+def _dot(u: FloatArray, v: FloatArray) -> float:
+    return float(sum(u[i : i + _BLOCK] @ v[i : i + _BLOCK] for i in range(0, len(u), _BLOCK)))
 
 
 def _decomposed(h: list[float], k: int) -> tuple[list[list[float]], list[float]]:

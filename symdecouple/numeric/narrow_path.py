@@ -45,6 +45,9 @@ _TOGETHER = 2**16  # numbers of gradients that do: rows with many of them have n
 _LONG = 2**12  # numbers of the gradients of a row, from where on a slope takes longer than to foresee a failed step
 _LEG = float(np.log(64))  # the longest leg; the whole range of float64 has some 350
 _MOST_CORRECTIONS = 10  # each doubles the digits; the last ones find that nothing improves
+_ROUNDINGS = 64.0  # of the largest entry of a row: no smaller error of a step is asked for
+_PACE = 0.1  # where nothing is known
+_FINEST = 1e-12  # tolerance of loops that project by inner products alone
 _ROUNDING = EPS / 8  # of a value and its change by a standard deviation: nearer to it no correction is tried
 
 
@@ -123,6 +126,8 @@ class Imposed:
     refusals : dict of row: Outcome
     steps : array (R,), accepted and rejected together; 0 where feature k was at its target
     parts : tuple of Part, empty unless stored
+    pace : array (R,), or None
+        By how many standard deviations a step moves a row whose error is what is allowed; the next level may begin so.
     """
 
     k: int
@@ -132,6 +137,7 @@ class Imposed:
     refusals: dict[int, Outcome]
     steps: IntArray
     parts: tuple[Part, ...] = ()
+    pace: FloatArray | None = None
 
 
 class NarrowPath:
@@ -169,7 +175,7 @@ class NarrowPath:
         if not hasattr(features, "gradients"):
             features = compiled_features(features if isinstance(features, FeatureSet) else FeatureSet(features))
         self.features: Features = features
-        self.rtol, self.max_steps, self.threads = rtol, max_steps, threads
+        self.rtol, self.max_steps, self.threads, self.roundings = rtol, max_steps, threads, _ROUNDINGS
 
     def on(self, grid: tuple[int, ...]) -> NarrowPath:
         """Return the path of samples on a grid, for features with filters of several dimensions."""
@@ -177,13 +183,14 @@ class NarrowPath:
         other.features = self.features.on(grid)  # type: ignore[attr-defined]
         return other
 
-    def within(self, rtol: float) -> NarrowPath:
-        """Return the path in steps of another tolerance."""
+    def within(self, rtol: float, roundings: float = _ROUNDINGS) -> NarrowPath:
+        """Return the path in steps of another tolerance, which is no less than some roundings of the largest entry."""
         other = copy.copy(self)
-        other.rtol = rtol
+        other.rtol, other.roundings = rtol, roundings
         return other
 
-    def follow(self, rows: Any, k: int, targets: Any, *, held: Any = None, store: bool = False) -> Imposed:
+    def follow(self, rows: Any, k: int, targets: Any, *, held: Any = None, store: bool = False,
+               pace: FloatArray | None = None) -> Imposed:
         """Bring feature k of every row to its target; features 1 to k-1 stay at the values they have.
 
         Rows whose feature is at its target up to rounding come back bit by bit.
@@ -197,16 +204,20 @@ class NarrowPath:
             What features 1 to k-1 are at up to rounding, and are brought to exactly. It matters where the scale
             shrinks: the mean of a sample of size 1e30 is zero up to 1e14 only.
         store : bool, keep the path for gradients
+        pace : array (R,), optional
+            That of the level before, where the rows come from one.
         """
         given, wanted, kept = self._checked(rows, k, targets, held)
         reached, residual = np.full((2, len(given)), np.nan)
-        out = Imposed(k, np.full_like(given, np.nan), reached, residual, {}, np.zeros(len(given), dtype=np.intp))
+        out = Imposed(k, np.full_like(given, np.nan), reached, residual, {}, np.zeros(len(given), dtype=np.intp),
+                      pace=np.full(len(given), _PACE) if pace is None else pace.copy())
         size = max(1, min(_CHUNK // given.shape[1], _TOGETHER // (k * given.shape[1]), -(-len(given) // self.threads)))
 
         def follow(at: IntArray) -> list[Part]:
             with np.errstate(all="ignore"):  # what is not finite is refused
-                level = Level.of(self.features, k, None if kept is None else kept[at], given[at], wanted[at])
-                return self._follow(level, at, out, store)
+                left = at if store else self._walked(at, given, wanted, kept, out)
+                level = Level.of(self.features, k, None if kept is None else kept[left], given[left], wanted[left])
+                return self._follow(level, left, out, store) if len(left) else []
 
         some = [np.arange(i, min(i + size, len(given))) for i in range(0, len(given), size)]
         parts = [part for found in each(follow, some, self.threads) for part in found]
@@ -238,6 +249,21 @@ class NarrowPath:
             raise InvalidInput(f"{len(given)} rows take one target each and {k - 1} held values, got the shapes "
                                f"{np.shape(targets)} and {np.shape(held)}") from error
         return given, wanted, kept
+
+    def _walked(self, places: IntArray, given: FloatArray, wanted: FloatArray, kept: FloatArray | None, out: Imposed
+                ) -> IntArray:
+        """Follow by loops that features have of their own; return the rows that these leave."""
+        if out.pace is None or self.rtol < _FINEST or not hasattr(self.features, "walk"):
+            return places
+        held = self.features.values(given[places])[:, : out.k - 1] if kept is None else kept[places]
+        goals = np.column_stack([held, wanted[places]])
+        found = self.features.walk(given[places], goals, self.rtol, out.pace[places], self.max_steps)
+        if found is None:
+            return places
+        for to, values in ((out.values, found.values), (out.pace, found.pace), (out.residual, found.gap),
+                           (out.reached, found.reached), (out.steps, found.steps)):
+            to[places[found.there]] = values[found.there]
+        return places[~found.there]
 
     def _follow(self, level: Level, places: IntArray, out: Imposed, store: bool) -> list[Part]:
         """Move some rows and write down what became of them."""
@@ -285,7 +311,7 @@ class NarrowPath:
         start = ends if is_all else ends[going]
         path = integrate(
             lambda y, s, which: level.slope(y, s, which if is_all else going[which]), start, rtol=self.rtol,
-            scale=np.maximum(_spread(start), 64 * EPS / self.rtol * np.abs(start).max(axis=1, initial=0)),
+            scale=np.maximum(_spread(start), self.roundings * EPS / self.rtol * np.abs(start).max(axis=1, initial=0)),
             first_slopes=slopes, after_step=corrected, max_steps=self.max_steps,
             foresee=level.k * start.shape[1] >= _LONG, store=store,
         )

@@ -70,8 +70,9 @@ def _onto(line: FloatArray, count: int, maps: FloatArray, begin: int, halves: Fl
 
 def _dots(line: FloatArray, maps: FloatArray, first: int, last: int, begin: int, out: FloatArray) -> None:
     """Inner products with some maps, the last ones again where they are no multiple of four."""
+    end = last - 1
     for j in range(first, last, 4):
-        _four(line, maps, min(j, last - 1), min(j + 1, last - 1), min(j + 2, last - 1), min(j + 3, last - 1), begin, out)
+        _four(line, maps, j, min(j + 1, end), min(j + 2, end), min(j + 3, end), begin, out)
 
 
 def _four(line: FloatArray, maps: FloatArray, j: int, k: int, p: int, q: int, begin: int, out: FloatArray) -> None:

@@ -55,7 +55,7 @@ class Nodes(NamedTuple):
     lebesgue: float
 
     @property
-    def count(self) -> int:
+    def size(self) -> int:
         """How many nodes there are."""
         return len(self.outer) * len(self.inner)
 
@@ -107,8 +107,8 @@ def nodes_of(lines: Lines, sizes: tuple[int, ...]) -> Nodes | None:
     order = (_EACH - 1) // degree - 1
     if order < _LEAST:
         return None
-    return Nodes(mirrored(outer[0]), mirrored(inner[0]), Lines(outer[1], inner[1], lines.places, lines.scales), order, inner[3] * outer[3],
-                 inner[4] * outer[4])
+    at_nodes = Lines(outer[1], inner[1], lines.places, lines.scales)
+    return Nodes(mirrored(outer[0]), mirrored(inner[0]), at_nodes, order, inner[3] * outer[3], inner[4] * outer[4])
 
 
 def _axis(lines: FloatArray, size: int) -> tuple[FloatArray, FloatArray, int, float, float] | None:

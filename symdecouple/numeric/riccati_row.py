@@ -205,11 +205,12 @@ def flowed_row(
     if pole is None:
         return UNRESOLVED
     with np.errstate(all="ignore"):
-        return _polished(kind, panel.values[i], *pole, target)
+        return _polished(panel.values[i], *pole, target, kind)
 
 
 def _polished(
-    kind: type[FlowedRow], row: NDArray[np.floating[Any]], scale: float, offset: float, pole: float, target: float
+    row: NDArray[np.floating[Any]], scale: float, offset: float, pole: float, target: float,
+    kind: type[FlowedRow] = FlowedRow,
 ) -> FlowedRow:
     """The row at its root: Newton's steps of the pole as long as they bring the skewness nearer."""
     looked_at = row[np.arange(LOOK) * len(row) // LOOK] * np.float64(scale)

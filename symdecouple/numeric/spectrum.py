@@ -94,7 +94,8 @@ class Spectrum:
         back = self.bands.grid.inverse(self.transforms[rows] * self.bands.unfold(factors))
         return _scaled(back, units * self.exponents[rows])
 
-    def tilted(self, rows: IntArray, parameters: FloatArray, coefficients: FloatArray | None = None) -> FloatArray:
+    def tilted(self, rows: IntArray, parameters: FloatArray, coefficients: FloatArray | None = None,
+               room: FloatArray | None = None) -> FloatArray:
         """Multiply the transforms of some rows by exp(a.w), and return signals.
 
         Parameters
@@ -104,6 +105,8 @@ class Spectrum:
             a.
         coefficients : array (Q, M), optional
             Multiply by 2 c.w/N as well, and by nothing at frequency zero of centred signals: a gradient.
+        room : array, optional
+            What one signal is made in, 2 N numbers one after the other.
 
         Returns
         -------
@@ -113,7 +116,11 @@ class Spectrum:
         out = None if len(rows) == 1 else np.empty((len(rows), self.bands.grid.size))
         for some in self.bands.grid.groups(len(rows)):
             these = rows[some]
-            spectra = self.transforms[these]
+            if room is None:
+                spectra = self.transforms[these]
+            else:
+                spectra = room.view(np.complex128)[: math.prod(self.bands.grid.half)].reshape(1, *self.bands.grid.half)
+                spectra[0] = self.transforms[these[0]]
             units = self._tilt(spectra, these, parameters[some], None if coefficients is None else coefficients[some])
             signals = _scaled(self.bands.grid.inverse(spectra), units + self.exponents[these], in_place=True)
             del spectra

@@ -186,7 +186,7 @@ def tilt(problems: Problems, most: int, start: FloatArray | None = None) -> Tilt
         is_good = is_sure | _is_lower(some, here, there, step)
         residual = _residual(some, there)
         # Near the end F tells nothing any more: the residual falls to rounding, and then stays.
-        is_last = is_sure & (here.residual < 1e-9) & ~(residual < here.residual / 4)
+        is_last = is_sure & (here.residual < _ACCURATE) & ~(residual < here.residual / 4)
         worse = is_last & ~(residual < here.residual)
         pace.learn(open_, now, is_good)
         is_good &= ~worse

@@ -11,13 +11,15 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from symdecouple.errors import InvalidInput
-from symdecouple.numeric.batch import Axis, FloatArray, NanPolicy, OnRefusal, Panel, RowValues
-from symdecouple.numeric.moment_basis import Weights, power_means
+from symdecouple.numeric.batch import Axis, FloatArray, IntArray, NanPolicy, OnRefusal, Panel, RowValues
+from symdecouple.numeric.moment_basis import power_means
 from symdecouple.numeric.moment_levels import (
     HIGHEST,
     decoupled_rows,
@@ -27,6 +29,7 @@ from symdecouple.numeric.moment_levels import (
 from symdecouple.numeric.moment_path_jit import KERNELS
 from symdecouple.numeric.power_sums import (
     ZERO_VARIANCE,
+    BlockMap,
     blocks,
     place_and_scale,
     standardized_moments as moments_of_blocks,
@@ -37,6 +40,7 @@ from symdecouple.stats.orders import Orders
 
 __all__ = ["blest", "decoupled_moments", "standardized_moments"]
 
+_PART = 2**14  # entries of a long row worked on at a time
 _NEWTON = 60  # steps to the shift; quadratic after a few, and each costs a handful of scalars
 
 
@@ -168,12 +172,8 @@ def standardized_moments(
     >>> [abs(round(float(v), 12)) for v in standardized_moments([-1, 0, 0, 1], order=6)]
     [0.0, 0.5, 0.0, 2.0, 0.0, 4.0]
     """
-    order = _order(order)
-
-    def kernel(panel: Panel) -> RowValues:
-        return _standardized_rows(panel, order, shifted=False)
-
-    return Orders("standardized_moments", order, axis, nan_policy, keepdims, on_refusal).reduce(a, weights, kernel)
+    orders = Orders("standardized_moments", _order(order), axis, nan_policy, keepdims, on_refusal)
+    return orders.reduce(a, weights, partial(_standardized_rows, order=orders.order, shifted=False))
 
 
 def blest(
@@ -215,12 +215,8 @@ def blest(
     >>> abs(float(blest([0, 0, 0, 1])[3]) - ((1 - c)**4 + 3 * c**4) / 4 / (3 / 16)**2) < 1e-14
     True
     """
-    order = _order(order)
-
-    def kernel(panel: Panel) -> RowValues:
-        return _standardized_rows(panel, order, shifted=True)
-
-    return Orders("blest", order, axis, nan_policy, keepdims, on_refusal).reduce(a, weights, kernel)
+    orders = Orders("blest", _order(order), axis, nan_policy, keepdims, on_refusal)
+    return orders.reduce(a, weights, partial(_standardized_rows, order=orders.order, shifted=True))
 
 
 # --- kernels ---
@@ -235,24 +231,48 @@ def _standardized_rows(panel: Panel, order: int, shifted: bool) -> RowValues:
         to_unit = to_unit_range(panel)
         found = moments_of_blocks(panel.values, varying, 3, to_unit, panel.weights)
         for part in blocks(len(varying), panel.values.shape[1]):
-            z = panel.values[varying[part]].astype(np.float64, copy=False)
-            to_unit(z, varying[part])
-            z -= found.mean[part, None]
-            z /= found.deviation[part, None]
-            share = None if panel.weights is None else shares(panel.weights[varying[part]])
-            values[varying[part], 3:] = _higher(z, order, shifted, share)
+            rows = _Standardized(panel, varying[part], to_unit, found.mean[part, None], found.deviation[part, None])
+            values[varying[part], 3:] = _higher(rows, order, shifted)
     refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(panel.low == panel.high)} if order > 2 else {}
     return RowValues(values[:, :order], refusals)
 
 
-def _higher(z: FloatArray, order: int, shifted: bool, share: Weights) -> FloatArray:
+@dataclass(frozen=True, slots=True)
+class _Standardized:
+    """Some rows of a panel at mean 0 and variance 1; of long ones a part of the entries at a time."""
+
+    panel: Panel
+    which: IntArray
+    to_unit: BlockMap
+    mean: FloatArray
+    deviation: FloatArray
+
+    def power_means(self, order: int, shift: FloatArray | float = 0.0) -> FloatArray:
+        """Mean((z - shift)^j), j = 0..order."""
+        n_samples, weights = self.panel.values.shape[1], self.panel.weights
+        share = None if weights is None else shares(weights[self.which])
+        total = np.zeros((order + 1, len(self.which)))
+        for i in range(0, n_samples, _PART):
+            z = self.panel.values[self.which, i : i + _PART].astype(np.float64, copy=False)
+            self.to_unit(z, self.which)
+            z -= self.mean
+            z /= self.deviation
+            z -= shift
+            if share is None:
+                total += power_means(z, order) * (z.shape[1] / n_samples)
+            else:
+                total += power_means(z, order, share[:, i : i + _PART])
+        total[0] = 1
+        return total
+
+
+def _higher(rows: _Standardized, order: int, shifted: bool) -> FloatArray:
     """Moments 4..order of standardized rows, (r, order - 3); even ones at their best shift, if wanted."""
-    means = power_means(z, order, share)
+    means = rows.power_means(order)
     higher = means[4:].T.copy()
     if shifted:
         for k in range(4, order + 1, 2):
-            c = _best_shift(means[:k])
-            higher[:, k - 4] = power_means(z - c[:, None], k, share)[k]
+            higher[:, k - 4] = rows.power_means(k, _best_shift(means[:k])[:, None])[k]
     return higher
 
 

@@ -95,13 +95,7 @@ def skewness(
     zero variance
     """
     return reduce_rows(
-        "skewness",
-        a,
-        skewness_rows,
-        axis=axis,
-        nan_policy=nan_policy,
-        keepdims=keepdims,
-        weights=weights,
+        "skewness", a, skewness_rows, axis=axis, nan_policy=nan_policy, keepdims=keepdims, weights=weights,
         on_refusal=on_refusal,
     )
 
@@ -135,13 +129,7 @@ def kurtosis(
     1.7
     """
     return reduce_rows(
-        "kurtosis",
-        a,
-        kurtosis_rows,
-        axis=axis,
-        nan_policy=nan_policy,
-        keepdims=keepdims,
-        weights=weights,
+        "kurtosis", a, kurtosis_rows, axis=axis, nan_policy=nan_policy, keepdims=keepdims, weights=weights,
         on_refusal=on_refusal,
     )
 
@@ -201,14 +189,9 @@ def orthokurtosis(
     >>> print(outcomes[0].reason)
     no zero-skew point
     """
+    kernel = orthokurtosis_kernel(_size(a)) if weights is None else orthokurtosis_rows
     return reduce_rows(
-        "orthokurtosis",
-        a,
-        orthokurtosis_kernel(_size(a)) if weights is None else orthokurtosis_rows,
-        axis=axis,
-        nan_policy=nan_policy,
-        keepdims=keepdims,
-        weights=weights,
+        "orthokurtosis", a, kernel, axis=axis, nan_policy=nan_policy, keepdims=keepdims, weights=weights,
         on_refusal=on_refusal,
     )
 

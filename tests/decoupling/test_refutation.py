@@ -28,7 +28,7 @@ def decided(name: str, count: int) -> Verdict:
     return decide_modified(made(name).subject(count), made(name).steps)
 
 
-@pytest.mark.parametrize("name", REFUTED)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "skewed")) for n in REFUTED])
 def test_the_bracket_leaves_the_span(name: str) -> None:
     count, pair, size = REFUTED[name]
     verdict = decided(name, count)

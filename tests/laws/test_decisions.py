@@ -38,7 +38,7 @@ def test_the_answer(name: str) -> None:
 @pytest.mark.parametrize("name", SETS)
 def test_reordering(name: str) -> None:
     features, expected = SETS[name]
-    for order in list(permutations(features))[1:4]:
+    for order in list(permutations(features))[1::3]:
         holds(list(order), expected)
 
 

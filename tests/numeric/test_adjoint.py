@@ -285,7 +285,7 @@ def test_at_the_target_and_critical() -> None:
 
 def test_many_covectors_and_many_chunks() -> None:
     rng = np.random.default_rng(5)
-    rows, covectors = rng.gamma(1.0, size=(900, 25)), rng.normal(size=(2, 900, 25))
+    rows, covectors = rng.gamma(1.0, size=(700, 25)), rng.normal(size=(2, 700, 25))
     level = NarrowPath(POWERS).follow(rows, 2, 3.0, store=True)
     assert len(level.parts) > 1
     both = pullback(level, covectors)
@@ -298,8 +298,8 @@ def test_many_covectors_and_many_chunks() -> None:
     slope = -(mean / (r * var) + r * c / var) / 25
     by_hand = r * (covectors - covectors.mean(axis=2, keepdims=True)) + covectors.mean(axis=2, keepdims=True)
     by_hand = by_hand + along * slope
-    usable = ~np.isin(np.arange(900), list(level.refusals))
-    assert usable.sum() > 800
+    usable = ~np.isin(np.arange(700), list(level.refusals))
+    assert usable.sum() > 620
     np.testing.assert_allclose(both[:, usable], by_hand[:, usable], rtol=1e-9, atol=1e-9)
 
 

@@ -93,7 +93,8 @@ def test_lines_of_responses_by_transforms() -> None:
 @pytest.mark.parametrize("kind", ["separable", "not separable", "small", "signal", "volume"])
 @pytest.mark.parametrize("is_smooth", [False, True])
 def test_levels_agree_with_numpy(kind: str, is_smooth: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    shape = {"signal": (301,), "volume": (6, 5, 8), "small": (64, 64)}.get(kind, (160, 150) if kind == "separable" else (20, 21))
+    shape = {"signal": (301,), "volume": (6, 5, 8), "small": (64, 64), "separable": (160, 150)}.get(
+        kind, (20, 21))
     taps = kernels()[:6]
     if kind == "not separable":
         taps = [*taps[:4], taps[4] + 0.5 * taps[0]]

@@ -12,7 +12,7 @@ from symdecouple.numeric.few_values import few_values
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.int32, np.uint8])
 def test_values_and_counts_are_those_of_a_sort(kind: type) -> None:
-    row = np.random.default_rng(0).integers(0, 200, 200_003).astype(kind)
+    row: np.ndarray = np.random.default_rng(0).integers(0, 200, 200_003).astype(kind)
     found = few_values(row, 200)
     assert found is not None
     values, counts = np.unique(row, return_counts=True)

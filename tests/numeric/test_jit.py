@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -62,13 +63,54 @@ def test_without_numba_nothing_is_wanted(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_an_old_cache_is_forgotten_and_that_of_others_is_not(tmp_path: Path) -> None:
-    for name in ("some_kernel.solve-7.py311.nbi", "some_kernel.solve-7.py311.1.nbc", "other.solve-7.py311.nbi"):
+    here, elsewhere = jit._python(), "py27"
+    old = f"some_kernel.solve-7.{here}.nbi"
+    others = [f"some_kernel.solve-7.{here}.1.nbc", f"some_kernel.solve-7.{elsewhere}.nbi", f"other.solve-7.{here}.nbi"]
+    for name in (old, *others):
         (tmp_path / name).touch()
     jit._forget(SimpleNamespace(stats=SimpleNamespace(cache_path=str(tmp_path))), "some_kernel")
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "other.solve-7.py311.nbi",
-        "some_kernel.solve-7.py311.1.nbc",
-    ]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(others)
+
+
+def test_marks_of_older_sources_go_and_those_of_other_sets_and_pythons_do_not(empty_cache: Path) -> None:
+    KERNELS.note_warm()
+    (mark,) = (path.name for path in empty_cache.iterdir())
+    older = mark.replace(jit._fingerprint(KERNELS.sources), "0" * 16)
+    others = [mark.replace("some_kernel", "some_kernel_more"), mark.replace(jit._python(), "py27")]
+    for name in (older, *others):
+        (empty_cache / name).touch()
+    KERNELS._forget_marks()
+    assert len({mark, older, *others}) == 4
+    assert sorted(path.name for path in empty_cache.iterdir()) == sorted(others)
+
+
+def test_sources_that_go_back_to_an_earlier_text_are_compiled_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """numba looks at the file of the entry alone, and that never changes here; each text has been warm before."""
+    pytest.importorskip("numba")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kept"))
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path / "kept"))
+    monkeypatch.setattr(jit, "_PACKAGE", "turning")
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.syspath_prepend(tmp_path)
+    package = tmp_path / "turning"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "entry.py").write_text("from turning.part import times\ndef entry(x):\n    return times(x) + 1\n")
+    kernels = Kernels("turning.entry", ("turning.entry", "turning.part"), seconds=1e-7)
+
+    def answer(factor: int) -> tuple[float, int]:
+        (package / "part.py").write_text(f"def times(x):\n    return {factor} * x\n")
+        for name in ("turning", "turning.entry", "turning.part"):
+            monkeypatch.delitem(sys.modules, name, raising=False)
+        jit._fingerprint.cache_clear()
+        (twin,) = kernels.build(importlib.import_module("turning.entry").entry)
+        found = twin(1.0)
+        kernels.note_warm()
+        return found, sum(twin.stats.cache_hits.values())
+
+    assert [answer(factor) for factor in (2, 2, 3, 2, 2)] == [(3, 0), (3, 1), (4, 0), (3, 0), (3, 1)]
 
 
 def scaled(x: float, positive: bool) -> float:

@@ -11,8 +11,11 @@ import pytest
 
 from symdecouple.numeric import moment_long_rows, moment_long_rows_jit, moment_path_jit
 from symdecouple.numeric.batch import Panel
+from symdecouple.numeric.long_means import ByNumPy
+from symdecouple.numeric.moment_basis import power_means
+from symdecouple.numeric.moment_course import correct
 from symdecouple.numeric.moment_levels import climb, decoupled_rows, gaussian_moments
-from symdecouple.numeric.moment_long_rows import ByNumPy, climb_in_parts, long_row
+from symdecouple.numeric.moment_long_rows import _by_panels, _corrected, _crowds, _sums_at_levels, climb_in_parts, long_row
 from symdecouple.numeric.moment_long_rows_jit import Compiled, CompiledRow, compiled_located
 from symdecouple.numeric.moment_path import follow
 from symdecouple.numeric.riccati_row import FlowedRow, flowed_row, located
@@ -66,16 +69,57 @@ def test_order_4_takes_no_nodes_and_order_9_as_many_levels(tools: Any) -> None:
     assert high == pytest.approx(exact, rel=1e-8, abs=1e-8) and low == pytest.approx(exact[:1], rel=1e-13)
 
 
+HARD = {
+    "Cauchy": lambda rng, n: rng.standard_cauchy(n),
+    "gamma .25": lambda rng, n: -rng.gamma(0.25, size=n),
+    "two clusters": lambda rng, n: np.arange(n) % 2 + 0.1 * rng.normal(size=n),
+    "beta .1": lambda rng, n: rng.beta(0.1, 0.1, size=n),
+}
+
+
+@pytest.mark.parametrize("law", HARD)
+def test_samples_that_crowd_or_reach_far_take_panels(law: str, tools: Any) -> None:
+    x = HARD[law](np.random.default_rng(7), 4000)[None]
+    exact = climb(x, 6, GOAL, fewest_nodes=None, follower=lambda *a, **k: follow(*a, **{**k, "rtol": 1e-13}))
+    row = flowed_row(Panel.of(x), 0, 0.0, *tools[1:])
+    assert isinstance(row, FlowedRow)
+    panels = _by_panels(row, 6, np.array(GOAL), tools[0])
+    assert panels is not None and len(panels[0]) > 10
+    found = [_corrected(h, np.array(GOAL[: k + 1])) for k, h in enumerate(_sums_at_levels(row, *panels, tools[0]), 4)]
+    assert found == pytest.approx(exact.moments[5:, 0], rel=1e-9, abs=1e-9)
+    assert climb_in_parts(row, 6, GOAL, tools[0]) == pytest.approx(exact.moments[4:, 0], rel=1e-9, abs=1e-9)
+
+
+def test_panels_are_short_where_entries_crowd() -> None:
+    some = np.sort(np.append(np.linspace(0, 1, 2001), 0.3 + 1e-6 * np.random.default_rng(8).random(2000)))
+    edges = _crowds(some, np.array([0.0, 1]))
+    count = np.diff(np.searchsorted(some, edges))
+    assert count.max() <= 4001 // 12 and count.sum() >= 4000
+    here = np.searchsorted(edges, 0.3 + 5e-7)
+    assert edges[here] - edges[here - 1] < 2e-6 and np.diff(edges).max() > 1 / 16
+
+
 def test_what_nodes_do_not_tell_is_left(tools: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.random.default_rng(5).exponential(size=(1, 5000))
     row = flowed_row(Panel.of(x), 0, 0.0)
     assert isinstance(row, FlowedRow)
     assert climb_in_parts(row, 6, GOAL, tools[0]) is not None
-    monkeypatch.setattr(moment_long_rows, "_RESOLVED", 0.0)
+    monkeypatch.setattr(moment_long_rows, "_RESOLVED", 1e-300)
     assert climb_in_parts(row, 6, GOAL, tools[0]) is None
-    monkeypatch.undo()
-    monkeypatch.setattr(moment_long_rows, "_SMALL", 0.0)  # no correction is small enough
-    assert climb_in_parts(row, 6, (1.0, 1e-9, 1.0, 0.0, 3.0, 0.0), tools[0]) is None
+
+
+@pytest.mark.parametrize("k", [4, 5])
+def test_a_correction_by_sums_alone_is_that_of_the_entries(k: int) -> None:
+    """Samples a little off their moments, and what Newton's step in the entries makes of the next moment."""
+    y = np.random.default_rng(k).exponential(size=(1, 500)) - 1
+    exact = power_means(y, 2 * k)[:, 0]
+    goal = exact[: k + 1].copy()
+    goal[1:] += 1e-9 * np.array([1, -2, 3, -1, 2])[:k]
+    expected = np.mean(correct(y, goal[:, None]) ** (k + 1))
+    assert _corrected(exact, goal) == pytest.approx(expected, rel=1e-13) != pytest.approx(exact[k + 1], rel=1e-11)
+    goal[1] += 1e-6
+    assert _corrected(exact, goal) is None
+    assert _corrected(power_means(np.array([[-1.0, 0, 1]]), 2 * k)[:, 0], goal) is None
 
 
 def test_rows_that_are_left_are_answered_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

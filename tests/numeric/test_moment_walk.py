@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from symdecouple.numeric.runge_kutta import End
 from tests.numeric import moment_oracle
 
 HELD = [0.0, 1.0, 0.0, 3.0, 0.0]
-LAWS = {
+LAWS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "normal": lambda rng, n: rng.normal(size=n),
     "exponential": lambda rng, n: rng.exponential(size=n),
     "crowded": lambda rng, n: rng.gamma(0.2, size=n),
@@ -54,7 +56,8 @@ def test_weights_count_as_repetitions() -> None:
     z = impose_skewness(x[None], 0.0).values
     first = np.append(0, np.cumsum(counts)[:-1])
     alone = follow(z[:, first], 4, 3.0, held=HELD[:3], weights=counts[None] / counts.sum(), one_by_one=True)
-    assert alone.values[0] == pytest.approx(follow(z, 4, 3.0, held=HELD[:3], one_by_one=True).values[0, first], abs=1e-11)
+    repeated = follow(z, 4, 3.0, held=HELD[:3], one_by_one=True)
+    assert alone.values[0] == pytest.approx(repeated.values[0, first], abs=1e-11)
 
 
 def test_a_path_that_ends_says_where() -> None:
@@ -72,4 +75,4 @@ def test_what_has_no_velocity_stalls() -> None:
     z = np.repeat([-1.5**0.5, 0.0, 1.5**0.5], 4)
     with np.errstate(all="ignore"):
         there = walk(z, 4, np.array([1.0, 0, 1, 0, 1.6]), 0.1, None, 1e-11, lambda y: None, 0.0)
-    assert there.ending in (End.STALLED, End.EXHAUSTED) and there.reached == 0
+    assert there.ending in (End.STALLED, End.EXHAUSTED) and there.reached < 1e-20

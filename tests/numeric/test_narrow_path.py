@@ -159,7 +159,7 @@ def test_an_offset_costs_the_digits_it_takes_from_the_samples_only() -> None:
     np.testing.assert_allclose(far.values, near.values, atol=1e-6)
 
 
-@pytest.mark.parametrize("unit", [1e-40, 1e30, *(pytest.param(u, marks=pytest.mark.slow) for u in (1e-10, 1e70))])
+@pytest.mark.parametrize("unit", [1e-10, 1e30, *(pytest.param(u, marks=pytest.mark.slow) for u in (1e-40, 1e70))])
 def test_samples_of_any_unit(unit: float) -> None:
     rows = samples(POWERS)
     expected = NarrowPath(POWERS).normalize(rows, [0, 1, 0])[-1]
@@ -214,7 +214,7 @@ def test_smaller_tolerances_come_nearer_to_the_exact_end() -> None:
 
 def test_a_row_has_the_same_bits_in_any_company() -> None:
     rng = np.random.default_rng(3)
-    rows = rng.gamma(1.0, size=(1400, 25))  # more than one chunk
+    rows = rng.gamma(1.0, size=(700, 25))  # more than one chunk
     rows[7] = np.nan
     rows[8] = [0.0] * 20 + [1.0] * 5  # critical for the third moment
     path = NarrowPath(POWERS)
@@ -223,7 +223,7 @@ def test_a_row_has_the_same_bits_in_any_company() -> None:
     order = rng.permutation(len(rows))
     shuffled = path.normalize(rows[order], [0, 1, 0, 3])[-1]
     np.testing.assert_array_equal(shuffled.values, together[-1].values[order])
-    for i in (0, 6, 9, 655, 656, 1399):
+    for i in (0, 6, 9, 655, 656, 699):
         alone = path.normalize(rows[i : i + 1], [0, 1, 0, 3])[-1]
         np.testing.assert_array_equal(alone.values[0], together[-1].values[i])
         assert alone.steps[0] == together[-1].steps[i]

@@ -37,7 +37,8 @@ def kind(request: Any, monkeypatch: pytest.MonkeyPatch) -> type[FlowedRow]:
                 slow_flow(*arguments)
 
         monkeypatch.setattr(moment_long_rows_jit, "_own", lambda: (five, slow_sums))
-    return request.param
+    chosen: type[FlowedRow] = request.param
+    return chosen
 
 
 def slow_flow(which: Any, pieces: Any, numbers: Any, out: Any) -> None:

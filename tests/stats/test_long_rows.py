@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ def way(request: Any, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_room_beside_one_long_sample(name: str, way: str) -> None:
     """1.5 times the sample is allowed; a few tenths are taken."""
     sample = SAMPLES[name](np.random.default_rng(1))
-    functions = [decoupled_moments, standardized_moments, kurtosis, skewness]
+    functions: list[Callable[[np.ndarray], Any]] = [decoupled_moments, standardized_moments, kurtosis, skewness]
     if name != "single precision" or way == "NumPy":
         functions.append(orthokurtosis)
     for function in functions:

