@@ -16,7 +16,7 @@ from symdecouple.decoupling.narrow_route import NarrowRoute
 from symdecouple.decoupling.nested import Automatic, Nested
 from symdecouple.decoupling.nesting import Nesting
 from symdecouple.decoupling.orbit import Orbit
-from symdecouple.decoupling.precise_energy_route import PreciseEnergyRoute, have_taps
+from symdecouple.decoupling.precise_energy_route import PreciseEnergyRoute
 from symdecouple.decoupling.routes import ClosedRoute, Route
 from symdecouple.decoupling.scenario import Verdicts
 from symdecouple.errors import BudgetExceeded, InvalidInput, NoClosedForm
@@ -90,7 +90,7 @@ class Choice:
         self._closed: dict[int, Closed] = {}
         self._nestings: dict[tuple[int, bool, tuple[int, ...]], Nesting] = {}
         self._budget = budget
-        if path != "narrow" and not self._is_covered(len(features), precise=False):
+        if path != "narrow" and not self._is_covered(len(features)):
             self.closed(self._last)
 
     @cached_property
@@ -119,21 +119,18 @@ class Choice:
         return self._nestings[key]
 
     def _made(self, level: int, precise: bool, grid: tuple[int, ...]) -> Nesting:
-        is_led = self.path == "narrow" or self._is_covered(level, precise)
+        is_led = self.path == "narrow" or self._is_covered(level)
         closed: Route = ClosedRoute(Automatic(self.features, (), ()) if is_led else self.closed(level).leaf)
         if not precise and self.path == "auto" and self.moments is not None:
             closed = MomentRoute(self.moments, closed)
-        is_exact = precise and self.energies is not None and have_taps(self.energies)
-        if self.energies is not None and (is_exact or not precise):
-            closed = (PreciseEnergyRoute if is_exact else EnergyRoute)(self.energies, grid, closed)
+        if self.energies is not None:
+            closed = (PreciseEnergyRoute if precise else EnergyRoute)(self.energies, grid, closed)
         narrow = self._narrow if self.features.filter_ndim is None else self._narrow.on(grid, self.features, precise)
-        left = precise and not is_exact  # to the narrow path
-        return Nesting(closed, narrow, lambda k: self.is_closed(k) and not (left and self.spectral(k)))
+        return Nesting(closed, narrow, self.is_closed)
 
-    def _is_covered(self, level: int, precise: bool) -> bool:
+    def _is_covered(self, level: int) -> bool:
         """True iff the frequency domain has all levels up to one, the mean included: no flow is looked for."""
-        return self.energies is not None and level <= len(self.energies) and (
-            not precise or have_taps(self.energies))
+        return self.energies is not None and level <= len(self.energies)
 
     def spectral(self, k: int) -> SpectralFlow | None:
         """Return how level k is reached in the frequency domain; None where it is not."""
@@ -151,7 +148,7 @@ class Choice:
         """
         if self.path == "narrow":
             return False
-        if self._is_covered(k, precise=False):
+        if self._is_covered(k):
             return True
         obstacle = self.obstacle(k)
         if obstacle and self.path != "auto":

@@ -50,7 +50,8 @@ def imposed_back(route: EnergyRoute, rows: Array, references: Sequence[Any], tar
     outcome = Outcome(False, "not finite", "the sample with these features is beyond float64; take other units")
     refusals |= dict.fromkeys(beyond, outcome)
     kept = np.array([r for r in range(len(rows)) if r not in refusals], dtype=np.intp)
-    apart = _apart(route, rows[kept], found.values[kept], references, targets[kept])
+    before, after = (part if len(kept) == len(rows) else part[kept] for part in (rows, found.values))
+    apart = _apart(route, before, after, references, targets[kept])
     for r, away in zip(kept[~(apart < _APART)].tolist(), apart[~(apart < _APART)], strict=True):
         refusals[r] = _below_rounding(k, float(found.depth[r]), float(away))
         found.values[r] = np.nan
@@ -65,9 +66,11 @@ def _apart(route: EnergyRoute, before: Array, after: Array, references: Sequence
     with np.errstate(all="ignore"):
         values = route.decoupled(after, references).values[:, :k]
         apart = np.abs(values - targets) / (1 + np.abs(targets))
-        kernels = [route.impose(rows, k, references).values for rows in (before, after)]
-        size = np.abs(kernels[0]).max(axis=1)
-        return np.asarray(np.maximum(apart.max(axis=1), np.abs(kernels[1] - kernels[0]).max(axis=1) / size))
+        kernel = route.kernel(before, k, references)
+        size = np.maximum(kernel.max(axis=1), -kernel.min(axis=1))
+        kernel -= route.kernel(after, k, references)
+        between = np.maximum(kernel.max(axis=1), -kernel.min(axis=1))
+        return np.asarray(np.maximum(apart.max(axis=1), between / size))
 
 
 def _below_rounding(k: int, depth: float, apart: float) -> Outcome:

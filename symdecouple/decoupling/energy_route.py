@@ -7,6 +7,7 @@ commute, so that level k multiplies the spectrum by exp(sum of a_j w_j / 2) with
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,7 +23,7 @@ from symdecouple.numeric.energies import Energies
 from symdecouple.numeric.energy_gradients import DecoupledEnergies
 from symdecouple.numeric.spectrum import Bands
 
-__all__ = ["Decoupled", "EnergyRoute", "of_forms"]
+__all__ = ["AlongForms", "Decoupled", "EnergyRoute", "of_forms"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +58,13 @@ class Decoupled:
         found = self.found.gradient(j + 1, room)
         if self.slopes[j] == 1:
             return found
-        return np.multiply(found, self.slopes[j], out=found if found.flags.writeable else None)
+        out: Array = np.multiply(found, self.slopes[j], out=found if found.flags.writeable else None)
+        return out
 
 
 @dataclass(frozen=True, slots=True)
-class EnergyRoute:
-    """Levels along the flows of quadratic features.
+class AlongForms(ABC):
+    """What routes along the flows of quadratic features have in common.
 
     Parameters
     ----------
@@ -85,13 +87,28 @@ class EnergyRoute:
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> Imposed:
         """As in `Route`."""
-        if k > len(self.forms):
-            return self.beyond.impose(rows, k, targets)
+        return self._imposed(rows, k, targets) if k <= len(self.forms) else self.beyond.impose(rows, k, targets)
+
+    @abstractmethod
+    def _imposed(self, rows: Array, k: int, targets: Sequence[Any]) -> Imposed:
+        """The same for levels of the forms."""
+
+
+class EnergyRoute(AlongForms):
+    """Levels along the flows of quadratic features, in float64."""
+
+    __slots__ = ()
+
+    def kernel(self, rows: Array, k: int, targets: Sequence[Any]) -> Array:
+        """Return rows at level k, in less room: without a way for gradients."""
+        return self._imposed(rows, k, targets, keep=False).values
+
+    def _imposed(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = True) -> Imposed:
         goals = self._goals(rows, targets[:k])
         wrong = {int(r): _no_target(goals[r]) for r in np.flatnonzero(~np.isfinite(goals).all(axis=1))}
         goals[list(wrong)] = 0
         with np.errstate(all="ignore"):  # what is not finite is refused
-            found = of_forms(self.forms, self.grid).normalize(rows, goals)
+            found = of_forms(self.forms, self.grid).normalize(rows, goals, keep=keep)
         refusals = {**found.refusals, **wrong}
         beyond = [int(r) for r in np.flatnonzero(~np.isfinite(found.values).all(axis=1)) if r not in refusals]
         found.values[[*beyond, *wrong]] = np.nan

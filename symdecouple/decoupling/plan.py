@@ -161,7 +161,9 @@ class Plan:
                   on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
         """Return sample vectors with features 1..level at their references.
 
-        The default level is M - 1 (or what comes before a last group of features); level 0 changes nothing.
+        The default level is M - 1 (or what comes before a last group of features); level 0 changes nothing. A narrow
+        path goes in smaller steps than `transform` needs: samples are known to a few roundings, times what the path
+        makes of these.
 
         Parameters
         ----------

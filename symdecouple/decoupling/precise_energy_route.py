@@ -1,13 +1,12 @@
 r"""Levels of second-order features of a signal in mpmath numbers: the convex problem of `energy_route` to all digits.
 
-Eigenvalues come from the exact taps of the filters. Filters that are given by a frequency response have none, and
-features with such filters take the narrow path.
+Eigenvalues come from the exact taps of the filters, or from the numbers of a frequency response, which are taken as
+exact: of these, the part that belongs to a real filter, (H + conj(H at the opposite frequency))/2.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -16,48 +15,25 @@ import mpmath
 import numpy as np
 from sympy import Expr
 
-from symdecouple.decoupling.routes import Imposed, Route
+from symdecouple.decoupling.energy_route import AlongForms
+from symdecouple.decoupling.routes import Imposed
 from symdecouple.errors import Outcome
+from symdecouple.families.linear_forms import LinearForm
 from symdecouple.families.quadratic import QuadraticForms
 from symdecouple.numeric.compiled import Array
+from symdecouple.numeric.filtering import exact_response
 from symdecouple.numeric.precision_energies import PreciseEnergies, PreciseLevel
-from symdecouple.numeric.precision_fourier import response
+from symdecouple.numeric.precision_fourier import partners, response
 
-__all__ = ["PreciseEnergyRoute", "have_taps"]
-
-
-def have_taps(forms: QuadraticForms) -> bool:
-    """Whether all filters of the features have exact taps."""
-    return all(form.lags() is not None for terms in forms.products for _, *pair in terms for form in pair)
+__all__ = ["PreciseEnergyRoute"]
 
 
-@dataclass(frozen=True, slots=True)
-class PreciseEnergyRoute:
-    """Levels along the flows of quadratic features, in mpmath numbers.
+class PreciseEnergyRoute(AlongForms):
+    """Levels along the flows of quadratic features, in mpmath numbers."""
 
-    Parameters
-    ----------
-    forms : QuadraticForms
-        The leading features; they `have_taps`.
-    grid : tuple of int
-        The shape of a sample.
-    beyond : Route
-        Takes levels after them.
-    """
+    __slots__ = ()
 
-    forms: QuadraticForms
-    grid: tuple[int, ...]
-    beyond: Route
-
-    @property
-    def size(self) -> int:
-        """How many levels have a closed form."""
-        return max(len(self.forms), self.beyond.size)
-
-    def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> Imposed:
-        """As in `Route`."""
-        if k > len(self.forms):
-            return self.beyond.impose(rows, k, targets)
+    def _imposed(self, rows: Array, k: int, targets: Sequence[Any]) -> Imposed:
         energies = _of_forms(self.forms, self.grid, mpmath.mp.prec)
         found: dict[int, PreciseLevel] = {}
         refusals: dict[int, Outcome] = {}
@@ -93,11 +69,28 @@ def _of_forms(forms: QuadraticForms, grid: tuple[int, ...], prec: int) -> Precis
         weights = np.full((len(forms.products), prod(grid)), mpmath.mpf(0), dtype=object)
         for k, terms in enumerate(forms.products):
             for coefficient, *pair in terms:
-                left, right = (response(_numbers(form.lags()), grid) for form in pair)
+                left, right = (_eigenvalues(form, grid) for form in pair)
                 scale = _number(coefficient)
                 weights[k] += [scale * (a.real * b.real + a.imag * b.imag) for a, b in zip(left, right, strict=True)]
             weights[k, 0] += _number(forms.at_zero[k])
         return PreciseEnergies(weights, grid, forms.mean is not None)
+
+
+def _eigenvalues(form: LinearForm, grid: tuple[int, ...]) -> Array:
+    """Return the response of a form, (N,)."""
+    if (taps := form.lags()) is not None:
+        return response(_numbers(taps), grid)
+    total = np.full(prod(grid), mpmath.mpf(0), dtype=object)
+    for chain, coefficient in form.chains.items():
+        part = _number(coefficient)
+        for h in chain:
+            if h.is_symbolic:
+                given = exact_response(h, grid).reshape(-1)
+                part = part * (given + np.array([v.conjugate() for v in given[partners(grid)]])) / 2
+            else:
+                part = part * response(_numbers(h.lags), grid)
+        total = total + part
+    return total
 
 
 def _numbers(taps: Any) -> dict[Any, Any]:

@@ -10,8 +10,6 @@ one that it is called from, and what these call costs it again.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
-
 import numpy as np
 
 from symdecouple.numeric import bank_loops, bank_path_loops, gram_loops
@@ -33,9 +31,8 @@ from symdecouple.numeric.bank_path_loops import (
 from symdecouple.numeric.batch import FloatArray
 from symdecouple.numeric.gram_loops import across, combined, factored
 
-__all__ = ["DIRECTION", "FAST", "FIELDS", "MEANS", "MOVE", "WALK", "What", "answer"]
+__all__ = ["DIRECTION", "FAST", "FIELDS", "MEANS", "MOVE", "WALK", "answer"]
 
-What: TypeAlias = Literal[0, 1, 2, 3, 4]
 MEANS, FIELDS, DIRECTION, MOVE, WALK = 0, 1, 2, 3, 4
 FAST = (*bank_loops.FAST, *bank_path_loops.FAST, *gram_loops.FAST)
 
@@ -45,6 +42,7 @@ _DONE = 8 * _EPS  # of a value and its change by a standard deviation
 _MOST_CORRECTIONS = 10
 _LAST = 1.05  # a step that would leave less than this factor goes to the end
 _SMALLEST = 2.0**-40  # of the way that is done
+_STRICTER = 2.0  # with the light pair: its estimate is nearer to its error than that of the heavy one
 _PROBED, _FORESEEN, _MOST_FORESEEN, _HOPELESS = 7, 1.2e-4, 1e-3, 1.5  # as in `runge_kutta`
 
 
@@ -66,15 +64,16 @@ def answer(what: int, signal: FloatArray, width: int, bank: Bank, pairs: Pairs, 
     fields, slopes = np.empty((k, size)), np.empty((len(probe) if is_walk else 1, size))
     factor, lengths, shares, gaps = np.empty((many, many)), np.empty(many), np.empty(many), np.empty(many)
     sums = np.empty((len(outputs), columns_of_sums(bank[4])))
-    y, at, move = np.empty(size), np.empty(size), np.empty(size)
+    planes = np.empty((3, size))
+    y, at, move = planes[0], planes[1], planes[2]
     placed(signal, width, width, wide, y)
-    placed(signal, width, width, wide, at)
+    here, found, length = y, planes[:1], 1.0
     place = _ARRIVED if what in (MEANS, MOVE) or is_walk else _AT_START
     rtol, spread, pace = told[0], told[min(1, len(told) - 1)], told[min(2, len(told) - 1)]
     is_begun, pair, i, steps, failed, expected, raw = False, HEAVY, 0, 0, 0, _FORESEEN, 0.0
     s, h, end, begin, distance, speed, before, corrections = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, np.inf, 0
     while True:
-        outputs_of(at, width, bank, scratch, outputs)
+        outputs_of(here, width, bank, scratch, outputs)
         if place >= _ARRIVED:
             means_of(outputs, width, bank, sums, scratch[0], gaps[:k])
             if what == MEANS:
@@ -101,22 +100,20 @@ def answer(what: int, signal: FloatArray, width: int, bank: Bank, pairs: Pairs, 
         else:
             fields_of(outputs, width, bank, scratch, fields)
             if what == FIELDS:
-                for j in range(k):
-                    placed(fields[j], width, wide, width, out[j])
-                return 1.0
+                found = fields
+                break
             if not factored(fields, sure, factor, lengths):
                 return 0.0
         if place >= _ARRIVED:
             combined(fields, gaps, factor, lengths, shares, move)
-        length = 1.0
         if place <= _ARRIVED and what != MOVE and end < 1.0:
             length = across(fields, sure, clear, factor, lengths, shares, slopes[i])
         if not is_walk:
             for j in range(k):
                 told[j] = lengths[j]
-            if length > 0.0:
-                placed(move if what == MOVE else slopes[0], width, wide, width, out[0])
-            return length
+            found = planes[2:] if what == MOVE else slopes
+            break
+        here = at
         error = -1.0  # of a step that is not made yet
         if place >= _ARRIVED:
             for m in range(size):
@@ -133,7 +130,7 @@ def answer(what: int, signal: FloatArray, width: int, bank: Bank, pairs: Pairs, 
                 continue
         if place != _ON_THE_WAY:
             speed = scaled(slopes[0], distance, length, n) / spread
-            if not speed > 0.0 or (not is_begun and is_at_rest(begin, goals[last], lengths[last] * length_of(y) / n)):
+            if not speed > 0.0 or (not is_begun and is_at_rest(begin, goals[last], lengths[last] / n**0.5 * told[4])):
                 return 0.0
             is_begun = True
         elif not scaled(slopes[i], distance, length, n) > 0.0:
@@ -143,7 +140,7 @@ def answer(what: int, signal: FloatArray, width: int, bank: Bank, pairs: Pairs, 
             error = expected * raw if expected * raw > _HOPELESS else -1.0
         elif i == counts[pair] - 1:
             error = error_of(slopes, fifth[pair], third[pair], at) * h / (rtol * spread * n**0.5)
-            error *= 1.0 if pair == HEAVY else 2.0
+            error *= 1.0 if pair == HEAVY else _STRICTER
             if raw > 0.0 and error > 0.0:
                 expected = min(error / raw, _MOST_FORESEEN)
         if not error < 0.0:
@@ -164,6 +161,9 @@ def answer(what: int, signal: FloatArray, width: int, bank: Bank, pairs: Pairs, 
                 return 0.0
         i += 1
         combine(slopes, stages[pair, i], h, y, at)
-    placed(y, width, wide, width, out[0])
-    told[2], told[3] = pace, steps
-    return 1.0 if told[4] <= _EPS**0.5 else 0.0
+    for j in range(len(out)):
+        placed(found[j], width, wide, width, out[j])
+    if is_walk:
+        told[2], told[3] = pace, steps
+        length = 1.0 if told[4] <= _EPS**0.5 else 0.0
+    return length

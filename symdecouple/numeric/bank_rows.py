@@ -3,7 +3,8 @@ r"""Moments of filter outputs as functions of arrays, all bands of a separable p
 .. math:: f_j(x) = \mathrm{Mean}(\gamma_j y_b^p), \quad y_b = h_b(x), \qquad v_j = \gamma_j\, p\, \tilde h_b(y_b^{p-1})
 
 The bands share their lines: nine tensor products of three kernels cost three lines along the first axis and nine along
-the second. Fields are the bulk of the work; `bank_loops` has them compiled, NumPy elsewhere.
+the second. Fields are the bulk of the work; `bank_kernel` has them compiled, with whole levels of the narrow path, and
+NumPy has them elsewhere.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ KERNELS = Kernels(f"symdecouple.numeric.{_SOURCES[0]}", tuple(f"symdecouple.nume
 _LOCK = Lock()
 _FIELDS = 12  # of each feature, on the shortest path
 _FAR = 64  # the loops run over all lags from 0 on
-_ROUNDING = 100 * float(np.finfo(np.float64).eps)  # a hundredth of what a step is allowed may be rounding
+_EPS = float(np.finfo(np.float64).eps)
+_ROUNDINGS = 64.0  # of the largest entry of a row: no smaller error of a step is asked for
 _NONE: FloatArray = np.zeros(1)
 _SHORT = 16  # taps but one, up to which sums of shifts are faster than transforms
 
@@ -192,9 +194,10 @@ class BankRows:
         values, there = np.empty_like(rows, order="C"), np.zeros(len(rows), dtype=np.bool_)
         told = np.zeros((len(rows), 6))
         for r, row in enumerate(np.ascontiguousarray(rows)):
-            told[r, :4] = rtol, row.std(), pace[r], max_steps
+            scale = max(row.std(), _ROUNDINGS * _EPS / rtol * np.abs(row).max(initial=0))
+            told[r, :5] = rtol, scale, pace[r], max_steps, np.sqrt(np.mean(row * row))
             there[r] = self._answer(WALK, row, goals[r], values[r : r + 1], told[r],
-                                    clear=max(_ROUNDING / rtol, 2.0**-30)) > 0
+                                    clear=max(100 * _EPS / rtol, 2.0**-30)) > 0  # a hundredth may be rounding
         return Walked(values, there, told[:, 2], told[:, 3].astype(np.intp), told[:, 4], told[:, 5])
 
     def curvature(self, rows: FloatArray, weights: FloatArray) -> FloatArray:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -90,7 +91,8 @@ class Energies:
         energies = self.bands.values(rows)
         return np.column_stack([rows.mean(axis=1), energies]) if self.mean else energies
 
-    def normalize(self, rows: FloatArray, targets: ArrayLike, level: int | None = None) -> EnergyLevel:
+    def normalize(self, rows: FloatArray, targets: ArrayLike, level: int | None = None, keep: bool = True
+                  ) -> EnergyLevel:
         """Bring features 1..level of signals to their targets.
 
         Parameters
@@ -101,6 +103,8 @@ class Energies:
             Values of at least the first `level` features.
         level : int, optional
             Default: as many as there are targets.
+        keep : bool
+            Whether transforms are kept for `pullback`, which is NaN otherwise.
 
         Returns
         -------
@@ -120,7 +124,7 @@ class Energies:
         problems = task.problems(open_, np.full(len(open_), k))
         found, unreachable = task.solved(problems, np.full(len(open_), k))
         refusals |= {int(open_[q]): outcome for q, outcome in unreachable.items()}
-        return _imposed(task, rows, open_, problems.wanted, found, refusals, k)
+        return _imposed(task, rows, open_, problems.wanted, found, refusals, k, keep)
 
     def decouple(self, rows: FloatArray, targets: ArrayLike) -> DecoupledEnergies:
         """Compute all decoupled features, and what their gradients need; all levels at once.
@@ -163,7 +167,7 @@ class Energies:
 
 
 def _imposed(task: EnergyProblems, rows: FloatArray, open_: IntArray, wanted: NDArray[np.bool_], found: Tilted,
-             refusals: dict[int, Outcome], k: int) -> EnergyLevel:
+             refusals: dict[int, Outcome], k: int, keep: bool) -> EnergyLevel:
     spectrum, bands = task.spectrum, task.bands
     size = bands.grid.size
     parameters, residual = np.full((len(rows), len(bands)), np.nan), np.full(len(rows), np.nan)
@@ -172,7 +176,7 @@ def _imposed(task: EnergyProblems, rows: FloatArray, open_: IntArray, wanted: ND
     good = np.array([q for q, r in enumerate(open_.tolist()) if r not in refusals], dtype=np.intp)
     kept = open_[good]
     halves = found.parameters[good] / 2
-    moved = spectrum.tilted(kept, halves)
+    moved = spectrum.tilted(kept, halves, is_last=not keep)
     if len(kept) == len(rows):
         values = moved
     else:
@@ -203,4 +207,5 @@ def _imposed(task: EnergyProblems, rows: FloatArray, open_: IntArray, wanted: ND
         assert out is not None
         return out
 
-    return EnergyLevel(values, parameters, residual, iterations, pullback, refusals)
+    way_back = pullback if keep else partial(np.full_like, fill_value=np.nan)
+    return EnergyLevel(values, parameters, residual, iterations, way_back, refusals)

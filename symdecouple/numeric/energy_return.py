@@ -105,11 +105,15 @@ def returned(energies: Energies, rows: FloatArray, references: FloatArray, value
         parameters[open_] = found.parameters
         residual[open_] = np.maximum(residual[open_], found.residual)
     kept = np.array([r for r in range(len(rows)) if r not in refusals], dtype=np.intp)
-    out, depth = np.full(rows.shape, np.nan), np.full(len(rows), np.nan)
-    out[kept] = spectrum.tilted(kept, parameters[kept] / 2)
+    depth = np.full(len(rows), np.nan)
     depth[kept] = _depth(spectrum, kept, parameters[kept] / 2, np.abs(values[kept, 0]) if mean else 0 * values[kept, 0])
+    moved = spectrum.tilted(kept, parameters[kept] / 2, is_last=True)
     if mean:
-        out[kept] += values[kept, :1]
+        moved += values[kept, :1]
+    if len(kept) == len(rows):
+        return Returned(moved, parameters, residual, depth, refusals)
+    out = np.full(rows.shape, np.nan)
+    out[kept] = moved
     return Returned(out, parameters, residual, depth, refusals)
 
 

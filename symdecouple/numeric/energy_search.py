@@ -65,47 +65,44 @@ def searched(tools: Tools, shares: FloatArray, has_sketch: bool, most: int, want
     zero, base, rough, here = small[7], small[8], small[11], small[12]
     for j in range(m):
         zero[j] = base[j] = rough[j] = 0.0
-    shift, known, is_sketch_there = 0.0, -1, len(tools.to_inner) == 0
-    if has_nodes:
-        moved_to_nodes(zero, 0.0, shares, tools.lines, tools.outer, tools.inner, work, tools.power)
+    shift, known, are_nodes_there, is_sketch_there = 0.0, -1, False, len(tools.to_inner) == 0
     for q in range(len(log_scale)):
-        want, passes, taken = wanted[q], 0, 0
+        want, passes, residual, is_done, steps = wanted[q], 0, 0.0, False, 0
         is_from_before = q > 0 and state[q - 1, 1] > 0
         for j in range(m):
             parameters[q, j] = parameters[q - 1, j] * want[j] if is_from_before else 0.0
             rough[j] *= want[j]
-        known = known if is_from_before else -1
+        known = known if is_from_before else -1  # where `here` has the sums at these parameters
         where = _SKETCH if has_sketch else _ALL
         if has_nodes and (has_sketch or known != _ALL):  # without a sketch, steps that were long remain so
             where = _NODES
-        residual, is_done = 0.0, False
         while True:
-            power, lines, a = tools.power, tools.nodes, parameters[q]
-            by, top, most_here, widest, enough = base, shift, min(most, _FEW), NEAR, _DONE
+            power, lines, a, outer, inner = tools.power, tools.nodes, parameters[q], tools.outer, tools.inner
+            by, top, at_most, widest, enough = base, shift, min(most, _FEW), NEAR, _DONE
             if where != _NODES:
-                by, top, most_here, widest, power, lines = zero, 0.0, most, math.inf, shares, tools.lines
+                by, top, at_most, widest, power, lines = zero, 0.0, most, math.inf, shares, tools.lines
             if where == _SKETCH:
                 power, lines, enough, a = tools.rough, tools.sketch, _SKETCHED, rough
-                if not is_sketch_there:
-                    moved_to_nodes(zero, 0.0, shares, tools.lines, tools.to_outer, tools.to_inner, work, tools.rough)
-                    is_sketch_there = True
+                outer, inner = tools.to_outer, tools.to_inner
+            if (where == _NODES and not are_nodes_there) or (where == _SKETCH and not is_sketch_there):
+                moved_to_nodes(by, top, shares, tools.lines, outer, inner, work, power)
+                are_nodes_there = are_nodes_there or where == _NODES
+                is_sketch_there = is_sketch_there or where == _SKETCH
             residual, is_done, steps = lowered(power, lines, largest, by, top, want, targets[q], log_scale[q],
-                                               most_here, widest, enough, known == where, work, small, a, here)
-            known = where
+                                               at_most, widest, enough, known == where, work, small, a, here)
+            known, place = where, FAR
             if where == _ALL:
-                taken = passes + steps
                 break
             if where == _SKETCH:
                 for j in range(m):
-                    parameters[q, j], rough[j] = (rough[j], rough[j]) if is_done else (parameters[q, j], 0.0)
+                    rough[j] = rough[j] if is_done else 0.0
+                    parameters[q, j] = rough[j] if is_done else parameters[q, j]
                 where = _NODES if is_done and has_nodes else _ALL
             else:
-                place = FAR
                 if is_done and residual <= ACCURATE:
                     place = judged(a, base, here, want, own[q], largest, tools.order, tools.between, tools.lebesgue,
                                    tools.everywhere, lines, work, small)
                 if place == EXACT:
-                    taken = passes
                     break
                 if place == FAR and passes == 0 and has_sketch:
                     where = _SKETCH
@@ -115,12 +112,13 @@ def searched(tools: Tools, shares: FloatArray, has_sketch: bool, most: int, want
                 low, high = extremes(parameters[q], largest, -1.0, tools.everywhere, tools.nodes, work)
                 if passes == _REBASED or not 0 < high - low < _WIDEST_TILT:
                     where = _ALL
-                    continue
-                for j in range(m):
-                    base[j] = parameters[q, j]
-                shift, passes, known = (low + high) / 2 + (high - low) / 2 * tools.between, passes + 1, -1
-                moved_to_nodes(base, shift, shares, tools.lines, tools.outer, tools.inner, work, tools.power)
-        state[q, 0], state[q, 1], state[q, 2] = residual, 1.0 if is_done and residual <= ACCURATE else 0.0, taken
+                else:
+                    for j in range(m):
+                        base[j] = parameters[q, j]
+                    shift, passes = (low + high) / 2 + (high - low) / 2 * tools.between, passes + 1
+                    known, are_nodes_there = -1, False
+        state[q, 0], state[q, 1] = residual, 1.0 if is_done and residual <= ACCURATE else 0.0
+        state[q, 2] = passes + (steps if where == _ALL else 0)
         for j in range(len(here)):
             found[q, j] = here[j]
         found[q, 0] += shift if where == _NODES else 0.0

@@ -21,7 +21,7 @@ from symdecouple.errors import InvalidInput
 from symdecouple.language.filtered import Response
 from symdecouple.language.filters import Filter
 
-__all__ = ["filtered"]
+__all__ = ["exact_response", "filtered"]
 
 Array = NDArray[Any]
 
@@ -69,13 +69,28 @@ def filtered(h: Filter, values: Array, grid: tuple[int, ...] | None = None) -> A
 
 def _by_response(h: Filter, placed: Array, shape: tuple[int, ...]) -> Array:
     """Multiply the spectrum of mpmath numbers by that of the filter, in the precision of the context."""
+    spectrum = _transformed(placed, shape, -2) * exact_response(h, shape)
+    return np.asarray(np.frompyfunc(lambda v: v.real, 1, 1)(_transformed(spectrum, shape, 2)) / prod(shape))
+
+
+def exact_response(h: Filter, shape: tuple[int, ...]) -> Array:
+    """Return the numbers that a filter is given by, at the frequencies of a grid of samples, as mpmath numbers.
+
+    Raises
+    ------
+    InvalidInput
+        If they are those of another grid.
+
+    Examples
+    --------
+    >>> [complex(v) for v in exact_response(Filter.from_response([1, 0.5j, 0, -0.5j]), (4,))]
+    [(1+0j), 0.5j, 0j, -0.5j]
+    """
     response = np.asarray(h.args[0].values)
     if response.shape != shape:
         given, found = ("x".join(map(str, sizes)) for sizes in (response.shape, shape))
         raise InvalidInput(f"the filter {h} is given by {given} frequencies, the samples have size {found}")
-    spectrum = _transformed(placed, shape, -2)
-    exact = np.frompyfunc(mpmath.mpc, 1, 1)(np.conj(response) if h.transposed else response)
-    return np.asarray(np.frompyfunc(lambda v: v.real, 1, 1)(_transformed(spectrum * exact, shape, 2)) / prod(shape))
+    return np.asarray(np.frompyfunc(mpmath.mpc, 1, 1)(np.conj(response) if h.transposed else response))
 
 
 def _transformed(placed: Array, shape: tuple[int, ...], sign: int) -> Array:

@@ -22,6 +22,7 @@ from typing import Any
 
 __all__ = ["pipelines"]
 
+_TRIED = (0, 68)  # the newest release of numba whose inner parts are known to be as they are used here
 _NEEDLESS = {
     "with_lifting",
     "inline_closure_likes",
@@ -40,9 +41,14 @@ _NEEDLESS = {
 
 @cache
 def pipelines() -> tuple[Any, Any]:
-    """The compiler classes for kernels that Python calls, and for functions that only these call."""
+    """The compiler classes for kernels that Python calls, and for functions that only these call.
+
+    Both are numba's own where it is newer than what was tried: slower, and nothing can be missing.
+    """
     compiler = import_module("numba.core.compiler")
     Compiler: Any = compiler.Compiler
+    if import_module("numba").version_info.short > _TRIED:
+        return Compiler, Compiler
     Flags: Any = compiler.Flags
     JITCodeLibrary: Any = import_module("numba.core.codegen").JITCodeLibrary
     types = import_module("numba.core.types")

@@ -8,7 +8,8 @@ All of it is done on standardized samples z; a reference of other mean and varia
 formula. A sample that has no level k keeps its moments up to order k.
 
 A sample with few distinct values moves as those values with weights: exactly the same path, at less cost.
-Long samples of other kinds move as some dozens of nodes, and are corrected to rounding (`moment_charts`).
+Long samples of other kinds move as some dozens of nodes, and are corrected to rounding (`moment_charts`); where only
+moments are wanted, very long ones are looked at in parts (`moment_long_rows`).
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import comb, factorial, isfinite
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.batch import FloatArray, IntArray, Panel, RowValues
@@ -43,6 +46,8 @@ __all__ = [
     "raw_moments",
     "standardized_reference",
 ]
+
+Real = TypeVar("Real", bound=np.floating[Any])
 
 _LONG = 1024  # entries from which on distinct values are looked for
 _LOOK = 256  # entries looked at before a row is sorted
@@ -138,9 +143,10 @@ def climb(
     ladder = Ladder(np.full((order + 1, len(rows)), np.nan), skew, refusals=dict(skew.refusals))
     ladder.moments[:4] = np.array(goal[:4])[:, None]
     which = np.array([i for i in range(len(rows)) if i not in skew.refusals], dtype=np.intp)
-    groups: list[tuple[IntArray, FloatArray, Weights]] = [(which, skew.values[which], None)]
+    values = _taken(skew.values, which)
+    groups: list[tuple[IntArray, FloatArray, Weights]] = [(which, values, None)]
     if not store and rows.shape[1] >= _LONG:
-        groups = _by_distinct_values(which, skew.values[which])
+        groups = _by_distinct_values(which, values)
     for group in groups:
         left = group
         if fewest_nodes is not None and group[2] is None and order > 4 and rows.shape[1] >= FROM_ENTRIES:
@@ -214,9 +220,12 @@ def _by_distinct_values(which: IntArray, z: FloatArray) -> list[tuple[IntArray, 
                 groups.setdefault(size, []).append((i, filled, share))
                 continue
         plain.append(i)
-    found: list[tuple[IntArray, FloatArray, Weights]] = [(which[plain], z[plain], None)] if plain else []
+    found: list[tuple[IntArray, FloatArray, Weights]] = []
+    if plain:
+        places = np.array(plain, dtype=np.intp)
+        found.append((which[places], _taken(z, places), None))
     for group in groups.values():
-        places = [i for i, _, _ in group]
+        places = np.array([i for i, _, _ in group], dtype=np.intp)
         found.append((which[places], np.stack([v for _, v, _ in group]), np.stack([w for _, _, w in group])))
     return found
 
@@ -259,21 +268,26 @@ def _higher(
             answer = long_row(panel, i, order, goal, *means)
             if answer is None:
                 left.append(i)
-            elif isinstance(answer, Outcome):
-                refusals[i] = answer
-            else:
-                moments[:, i] = answer
+                continue
+            moments[:, i], refused = answer
+            if refused is not None:
+                refusals[i] = refused
         which = np.array(left, dtype=np.intp)
     if compiled and len(which):
-        climbed = climb_compiled(panel.values[which], order, goal)
+        climbed = climb_compiled(_taken(panel.values, which), order, goal)
         moments[:, which] = climbed.moments[4:]
         which = which[~climbed.done]
     if len(which):
-        rows = np.asarray(panel.values[which], dtype=np.float64)
+        rows = np.asarray(_taken(panel.values, which), dtype=np.float64)
         ladder = climb(rows, order, goal, follower=follower, fewest_nodes=fewest)
         moments[:, which] = ladder.moments[4:]
         refusals.update((int(which[i]), outcome) for i, outcome in ladder.refusals.items())
     return moments, refusals
+
+
+def _taken(rows: NDArray[Real], which: IntArray) -> NDArray[Real]:
+    """Some rows; all of them as they are."""
+    return rows if len(which) == len(rows) else rows[which]
 
 
 def raw_moments(values: FloatArray, centre: float, unit: float, goal: Sequence[float]) -> FloatArray:

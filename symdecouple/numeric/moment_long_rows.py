@@ -28,7 +28,7 @@ from symdecouple.numeric.few_values import few_values
 from symdecouple.numeric.long_means import ByNumPy, Means
 from symdecouple.numeric.moment_basis import power_mean
 from symdecouple.numeric.moment_course import NOISE
-from symdecouple.numeric.moment_path import MOST_GROWTH
+from symdecouple.numeric.moment_path import MOST_GROWTH, follow, pulled_apart
 from symdecouple.numeric.riccati import impose_skewness
 from symdecouple.numeric.riccati_row import FlowedRow, Locate, flowed_row, located
 from symdecouple.numeric.ties import CountedTies
@@ -57,8 +57,8 @@ _SMALL = 1e-8  # standard deviations of a correction whose square is rounding
 def long_row(
     panel: Panel, i: int, order: int, goal: Sequence[float], means: Means, locate: Locate = located,
     kind: type[FlowedRow] = FlowedRow,
-) -> FloatArray | Outcome | None:
-    """Standardized decoupled moments 4..order of a long row, or why it has no level 3; None where it wants more care.
+) -> tuple[FloatArray, Outcome | None] | None:
+    """Standardized decoupled moments 4..order of a long row, and the first level it lacks; None where it wants care.
 
     Parameters
     ----------
@@ -80,31 +80,37 @@ def long_row(
         if few is not None:
             return _climb_values(*few, order, np.array(goal, dtype=np.float64), means)
         row = flowed_row(panel, i, goal[3], locate, kind)
-        return row if isinstance(row, Outcome) else climb_in_parts(row, order, goal, means)
+        if isinstance(row, Outcome):
+            return np.full(order - 3, np.nan), row
+        found = climb_in_parts(row, order, goal, means)
+        return None if found is None else (found, None)
 
 
 def _climb_values(
     values: FloatArray, counts: IntArray, order: int, goal: FloatArray, means: Means
-) -> FloatArray | Outcome | None:
+) -> tuple[FloatArray, Outcome | None]:
     """Distinct values move with weights: exactly the path of the sample."""
     n_samples, target = int(counts.sum()), goal[3:4]
     ties = CountedTies(counts[:1], counts[-1:], n_samples)
-    refused = ties.unreachable(target)
-    if refused:
-        return refused[0]
-    weights = counts / n_samples
-    skew = impose_skewness(values[None], target, weights=weights[None])
-    if skew.refusals:
-        return None
-    now, growth, found = skew.values[0], 1.0, np.full(order - 3, np.nan)
+    weights, found = counts / n_samples, np.full(order - 3, np.nan)
+    refused = ties.unreachable(target).get(0)
+    skew = impose_skewness(values[None], target, weights=counts[None].astype(np.float64))
+    if skew.refusals or (refused is not None and not ties.two_valued()[0]):
+        return found, refused or skew.refusals[0]
+    now, growth = skew.values[0], 1.0
     for k in range(4, order + 1):
         found[k - 4] = power_mean(now[None], k, weights[None])[0]
         if k < order:
             there = means.follow(now, weights, k, goal[: k + 1])
-            if there is None or growth * there[1] > MOST_GROWTH:
-                return None
+            if there is None:
+                careful = follow(now[None], k, goal[k], held=goal[1:k], weights=weights[None], one_by_one=True)
+                if careful.refusals:
+                    return found, careful.refusals[0]
+                there = careful.values[0], float(careful.growth[0])
             now, growth = there[0], growth * there[1]
-    return found
+            if growth > MOST_GROWTH:
+                return found, pulled_apart(k, growth)
+    return found, None
 
 
 def climb_in_parts(row: FlowedRow, order: int, goal: Sequence[float], means: Means) -> FloatArray | None:

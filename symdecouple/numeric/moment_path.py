@@ -21,6 +21,9 @@ given up as soon as it is caught (`moment_collapse`).
 *What errors do.* A path that pulls near values apart takes errors with it, by the exponential of the integral of its
 derivative by the value, along each value. Where the error of its steps would grow beyond 1e-9 it is followed again in
 smaller ones, and where rounding grows by more than 2**24 the row is refused.
+
+Short rows go side by side (`runge_kutta`), long ones one after the other (`moment_walk`); which way is a matter of
+their length alone.
 """
 
 from __future__ import annotations

@@ -263,7 +263,7 @@ class NarrowPath:
         for to, values in ((out.values, found.values), (out.pace, found.pace), (out.residual, found.gap),
                            (out.reached, found.reached), (out.steps, found.steps)):
             to[places[found.there]] = values[found.there]
-        return places[~found.there]
+        return np.asarray(places[~found.there])
 
     def _follow(self, level: Level, places: IntArray, out: Imposed, store: bool) -> list[Part]:
         """Move some rows and write down what became of them."""

@@ -92,8 +92,10 @@ def place_and_scale(panel: Panel) -> tuple[FloatArray, FloatArray, FloatArray]:
     if len(varying):
         exponent = range_exponent(panel)[varying]
         found = standardized_moments(panel.values, varying, 3, to_unit_range(panel), panel.weights)
+        down = np.where(exponent > 1023, 2, 0)  # a range beyond float64: its ends and its middle are inside
         with np.errstate(all="ignore"):
-            mean[varying] += np.ldexp(found.mean, exponent)
+            middle = np.ldexp(mean[varying], -down) + np.ldexp(found.mean, exponent - down)
+            mean[varying] = np.ldexp(middle, down)
             variance[varying] = np.ldexp(found.deviation**2, 2 * exponent)
         skewness[varying] = found.standardized[3]
     return mean, variance, skewness

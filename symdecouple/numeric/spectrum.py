@@ -95,7 +95,7 @@ class Spectrum:
         return _scaled(back, units * self.exponents[rows])
 
     def tilted(self, rows: IntArray, parameters: FloatArray, coefficients: FloatArray | None = None,
-               room: FloatArray | None = None) -> FloatArray:
+               room: FloatArray | None = None, is_last: bool = False) -> FloatArray:
         """Multiply the transforms of some rows by exp(a.w), and return signals.
 
         Parameters
@@ -107,6 +107,8 @@ class Spectrum:
             Multiply by 2 c.w/N as well, and by nothing at frequency zero of centred signals: a gradient.
         room : array, optional
             What one signal is made in, 2 N numbers one after the other.
+        is_last : bool
+            One signal may be made in the room of its transform, which is lost.
 
         Returns
         -------
@@ -116,7 +118,9 @@ class Spectrum:
         out = None if len(rows) == 1 else np.empty((len(rows), self.bands.grid.size))
         for some in self.bands.grid.groups(len(rows)):
             these = rows[some]
-            if room is None:
+            if is_last and len(rows) == len(self.transforms) == 1:
+                spectra = self.transforms
+            elif room is None:
                 spectra = self.transforms[these]
             else:
                 spectra = room.view(np.complex128)[: math.prod(self.bands.grid.half)].reshape(1, *self.bands.grid.half)

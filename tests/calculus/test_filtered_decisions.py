@@ -242,8 +242,8 @@ def test_many_samples_are_decided_by_their_matrices() -> None:
     start = time.perf_counter()
     for boundary, left, right, status in BOUNDARIES:
         features = [energy(Filter(taps, boundary=boundary)) for taps in (left, right)]
-        assert check_frobenius(features, n_samples=200).status is status
-    assert time.perf_counter() - start < 60
+        assert check_frobenius(features, n_samples=120).status is status
+    assert time.perf_counter() - start < 15
 
 
 def test_what_is_known_of_other_boundaries_for_every_size() -> None:

@@ -10,6 +10,7 @@ from symdecouple.cli import main
 Image = pytest.importorskip("PIL.Image")
 
 TWO = ("--features", "moments:2")
+SHARED = (*TWO, "--reference", "gaussian")  # one plan for all pictures, decided once
 LUMA = np.array([0.299, 0.587, 0.114])
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from symdecouple.cli.exit_codes import ExitCode
 from symdecouple.decoupling.plan import decouple
-from tests.cli.pictures import LUMA, TWO, Image, levels, loaded, moved, saved, transfer
+from tests.cli.pictures import LUMA, SHARED, TWO, Image, levels, loaded, moved, saved, transfer
 
 # --- formats ----------------------------------------------------------------------------------------------------------
 
@@ -34,7 +34,7 @@ def test_16_bits_stay_16_bits_and_levels_of_the_target_are_scaled(output: str, t
     one, other = levels(3, 16, 16, low=20_000, high=40_000), levels(4, 16, 16)
     done = tmp_path / f"done{output}"
     assert transfer(saved(tmp_path / "a.png", one, "uint16"), saved(tmp_path / "b.png", other), "-o", str(done),
-                    *TWO) == 0
+                    *SHARED) == 0
     with Image.open(done) as image:
         assert image.mode.startswith("I;16")
     assert np.abs(loaded(done) - moved(one, 257 * other)).max() < 0.5 + 1e-6
@@ -44,7 +44,7 @@ def test_8_bits_take_the_features_of_16(tmp_path: Path, capsys: pytest.CaptureFi
     one, other = levels(5, 16, 16), levels(6, 16, 16, low=25_000, high=38_000)
     done = tmp_path / "done.npy"
     assert transfer(saved(tmp_path / "a.png", one), saved(tmp_path / "b.tif", other, "uint16"), "-o", str(done),
-                    *TWO) == 0
+                    *SHARED) == 0
     np.testing.assert_allclose(loaded(done), moved(one, other / 257), rtol=1e-12)
     assert "levels times 0.00389105" in capsys.readouterr().out
 
@@ -53,7 +53,7 @@ def test_floating_point_is_kept_as_float32_in_tiff(tmp_path: Path) -> None:
     one, other = np.random.default_rng(7).normal(size=(2, 16, 16)) * [[[1]], [[3]]]
     source = saved(tmp_path / "a.tif", one, "float32")
     done = tmp_path / "done.tif"
-    assert transfer(source, saved(tmp_path / "b.npy", other), "-o", str(done), *TWO) == 0
+    assert transfer(source, saved(tmp_path / "b.npy", other), "-o", str(done), *SHARED) == 0
     with Image.open(done) as image:
         assert image.mode == "F"
     np.testing.assert_allclose(loaded(done), moved(one.astype(np.float32), other), rtol=1e-5, atol=1e-6)
@@ -84,7 +84,7 @@ def test_a_palette_two_levels_and_a_jpeg_are_read_as_what_they_show(tmp_path: Pa
     Image.fromarray(grey.astype(np.uint8)).save(jpeg)
     done = tmp_path / "done.npy"
     for target, seen in ((palette, grey), (jpeg, loaded(jpeg))):
-        assert transfer(str(bits), str(target), "-o", str(done), "--colour", "grey", *TWO) == 0
+        assert transfer(str(bits), str(target), "-o", str(done), "--colour", "grey", *SHARED) == 0
         np.testing.assert_allclose(loaded(done), moved(255 * (grey > 120), seen), rtol=1e-12)
 
 
@@ -93,7 +93,7 @@ def test_colours(colour: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     one, other = levels(12, 16, 16, 3), levels(13, 18, 20, 3, low=100, high=150)
     done = tmp_path / "done.npy"
     names = saved(tmp_path / "a.png", one), saved(tmp_path / "b.tif", other)
-    assert transfer(*names, "-o", str(done), "--colour", colour, *TWO) == 0
+    assert transfer(*names, "-o", str(done), "--colour", colour, *SHARED) == 0
     got, said = loaded(done), capsys.readouterr().out
     if colour in ("auto", "channels"):
         for k, name in enumerate(("red", "green", "blue")):
@@ -111,7 +111,7 @@ def test_grey_and_colour_meet_in_grey(tmp_path: Path) -> None:
     one, other = levels(14, 16, 16), levels(15, 16, 16, 3)
     done = tmp_path / "done.npy"
     names = saved(tmp_path / "a.png", one), saved(tmp_path / "b.png", other)
-    assert transfer(*names, "-o", str(done), *TWO) == 0
+    assert transfer(*names, "-o", str(done), *SHARED) == 0
     np.testing.assert_allclose(loaded(done), moved(one, other @ LUMA), rtol=1e-12)
 
 
@@ -119,18 +119,18 @@ def test_an_axis_of_one_channel_is_grey_and_stays(tmp_path: Path) -> None:
     one, other = levels(43, 8, 9, 1).astype(np.uint8), levels(44, 7, 7)
     names = saved(tmp_path / "a.npy", one), saved(tmp_path / "b.png", other)
     done, picture = tmp_path / "done.npy", tmp_path / "done.png"
-    assert transfer(*names, "-o", str(done), *TWO) == 0
+    assert transfer(*names, "-o", str(done), *SHARED) == 0
     np.testing.assert_allclose(loaded(done), moved(one, other), rtol=1e-12)
-    assert transfer(*names, "-o", str(picture), *TWO) == 0
+    assert transfer(*names, "-o", str(picture), *SHARED) == 0
     assert np.abs(loaded(picture) - moved(one, other)[..., 0]).max() < 0.5 + 1e-9
-    assert transfer(*names[:1], *names[:1], "-o", str(done), *TWO) == 0
+    assert transfer(*names[:1], *names[:1], "-o", str(done), *SHARED) == 0
     np.testing.assert_allclose(loaded(done), one, rtol=1e-12)
 
 
 def test_names_that_no_file_can_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good = saved(tmp_path / "a.png", levels(45, 8, 8))
     for names, output in (((good, "b\0.png"), "done.npy"), ((good, good), "d\0.npy")):
-        assert transfer(*names, "-o", output, *TWO) == ExitCode.BAD_INPUT
+        assert transfer(*names, "-o", output, *SHARED) == ExitCode.BAD_INPUT
         assert "no name of a file" in capsys.readouterr().err
 
 
@@ -187,7 +187,7 @@ def test_numbers_outside_of_the_range_are_limited_and_counted(tmp_path: Path,
     assert outside > 0
     done = tmp_path / "done.png"
     names = saved(tmp_path / "a.png", one), saved(tmp_path / "b.png", other)
-    assert transfer(*names, "-o", str(done), *TWO) == 0
+    assert transfer(*names, "-o", str(done), *SHARED) == 0
     assert f"{outside} of 256 numbers were outside of 0 to 255" in capsys.readouterr().err
     assert (loaded(done) == np.clip(expected, 0, 255)).all()
 

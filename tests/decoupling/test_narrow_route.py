@@ -1,5 +1,7 @@
 """Small steps for samples, the usual ones for values of features, and the same refusals in both."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from sympy import Rational, sqrt
@@ -15,7 +17,8 @@ from symdecouple.numeric.black_box import BlackBoxPath
 from symdecouple.numeric.narrow_path import NarrowPath
 
 SAMPLE = np.random.default_rng(4).gamma(2.0, size=14)
-SETS = {"moments": (raw_moments(5), [0, 1, 0, 3, 1]),
+SETS: dict[str, tuple[Any, list[Any]]] = {
+        "moments": (raw_moments(5), [0, 1, 0, 3, 1]),
         "others": ([Mean(x), Mean(x**2), Mean(sqrt(1 + x**2))], [2, 6, Rational(47, 20)])}
 
 

@@ -243,13 +243,13 @@ def test_theorem_f_against_differences_in_float64(name: str) -> None:
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * np.abs(found).max())
 
 
-@pytest.mark.parametrize("name", ["standardized", "exponential", "circular"])
-def test_theorem_f_against_differences_at_fifty_digits(name: str) -> None:
+@pytest.mark.parametrize(("name", "places"), [("standardized", (0, 3)), ("exponential", (3,)), ("circular", (0,))])
+def test_theorem_f_against_differences_at_fifty_digits(name: str, places: tuple[int, ...]) -> None:
     with mpmath.workdps(50):
         points = as_multiprecision([-1, "0.3", 2, "0.9", "-0.4"])
         orbit, moved = imposed(name, points, 3)
         found = projected_gradient(orbit, moved)
-        for n in (0, 3):
+        for n in places:
             expected = richardson(lambda p: last_feature(name, p), points, n, mpmath.mpf(10) ** -5)
             assert abs(found[n] - expected) < mpmath.mpf(10) ** -20 * max(abs(found))
 

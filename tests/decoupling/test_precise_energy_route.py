@@ -9,9 +9,10 @@ from sympy import Rational
 
 from symdecouple import FeatureSet, Mean, decouple, x
 from symdecouple.decoupling import narrow_route
-from symdecouple.decoupling.precise_energy_route import have_taps
+from symdecouple.errors import InvalidInput
 from symdecouple.families.bank import FilterBank
-from symdecouple.families.quadratic import autocorrelation, recognize_quadratic, second_order_moments
+from symdecouple.families.quadratic import autocorrelation, second_order_moments
+from symdecouple.language.filters import Filter
 from symdecouple.numeric.compiled import as_multiprecision
 
 BANK = second_order_moments(FilterBank([[1, 1, 1], [Rational(-1, 2), 0, Rational(1, 2)]]))
@@ -73,9 +74,29 @@ def test_images() -> None:
             assert abs(energy - 2) < mpmath.mpf(10) ** -28
 
 
-def test_frequency_responses_have_no_exact_taps() -> None:
-    forms = recognize_quadratic(BANK)
-    assert forms is not None and have_taps(forms)
-    given = FilterBank.from_responses([np.array([1.0, 0.5, 0.25, 0.5])])
-    other = recognize_quadratic(second_order_moments(given))
-    assert other is not None and not have_taps(other)
+def response(*grid: int, seed: int) -> np.ndarray:
+    """Of a real filter; as the transform leaves it, the two halves agree up to rounding only."""
+    return np.fft.fftn(np.random.default_rng(seed).normal(size=grid))
+
+
+@pytest.mark.parametrize("grid", [(8,), (2, 4)], ids=str)
+def test_the_numbers_of_a_response_are_exact(grid: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The narrow path filters in the signal domain; beside it the convex problem follows no path."""
+    g, h = (Filter.from_response(response(*grid, seed=k), name) for k, name in enumerate("gh"))
+    features = FeatureSet([Mean(x), Mean(h(x) ** 2), Mean(h(g.adjoint(x)) * x)])
+    row = np.array(ROWS[0]).reshape(grid)
+    auto, narrow = (decouple(features, [0, 9, 1], path=path) for path in ("auto", "narrow"))
+    expected = narrow.transform(row, dps=20)
+    monkeypatch.setattr(narrow_route, "follow_mp", None)
+    found = auto.transform(row, dps=20)
+    with mpmath.workdps(25):
+        apart = max(abs(a - b) for a, b in zip(found, expected, strict=True))
+        assert apart < mpmath.mpf(10) ** -18 * max(map(abs, found))
+    gradients = np.array(auto.gradients(row, dps=20), dtype=float)
+    assert gradients == pytest.approx(auto.gradients(row), rel=1e-10, abs=1e-11)
+
+
+def test_a_response_of_another_size() -> None:
+    plan = decouple(second_order_moments(FilterBank([Filter.from_response([1, 0.5, 0, 0.5])])), [1])
+    with pytest.raises(InvalidInput, match="given by 4 frequencies, the samples have size 8"):
+        plan.normalize(ROWS[0], 1, dps=20)

@@ -34,10 +34,10 @@ TABLE: dict[str, tuple[list[Status], list[Status], str, int]] = {
     "powers and mean": ([P, P, R], [P, P, R], "2", 3),
     "one root": ([P, R], [P, R], "2", 2),
 }
+SLOW = ("exponentials", "tanh")  # decided as those together and as log cosh
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow if name == "exponentials" else ())
-                                  for name in TABLE])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in TABLE])
 def test_every_verdict_and_the_scenario(name: str) -> None:
     found, (original, modified, scenario, exact) = verdicts(name), TABLE[name]
     assert [v.status for v in found.original.values()] == original

@@ -6,7 +6,7 @@ import ast
 import json
 import subprocess
 import sys
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import mpmath
@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from sympy import Rational
 
-from symdecouple.decoupling.plan import decouple
+from symdecouple.decoupling.plan import Plan, decouple
 from symdecouple.flows.normalizer import normalizers
 from symdecouple.flows.normalizer_source import newton_times, root_between, root_from_zero, tied_ends
 from symdecouple.language.feature_set import FeatureSet, Group
@@ -53,12 +53,15 @@ def batch_of(name: str) -> Any:
     return rows
 
 
+@cache
+def plan_of(name: str) -> Plan:
+    return decouple(SETS[name].features, reference=list(SETS[name].values))
+
+
 @pytest.mark.parametrize(("name", "level"), EACH)
 def test_code_agrees_with_the_plan(name: str, level: int) -> None:
-    case = SETS[name]
-    plan = decouple(case.features, reference=list(case.values))
     samples = batch_of(name)
-    wanted = plan.normalize(samples, level=level, on_refusal="raise")
+    wanted = plan_of(name).normalize(samples, level=level, on_refusal="raise")
     assert code_of(name, level)(samples) == pytest.approx(wanted, rel=1e-12, abs=1e-12)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from symdecouple.numeric import energy_jit, energy_problems, energy_sums, jit, spectrum
+from symdecouple.numeric import energy_jit, energy_problems, energy_search, energy_sums, jit, power_loops, spectrum
 from symdecouple.numeric.columns import Columns, Lines
 from symdecouple.numeric.energies import Energies
 from symdecouple.numeric.energy_gradients import DecoupledEnergies
@@ -114,6 +114,20 @@ def test_levels_agree_with_numpy(kind: str, is_smooth: bool, monkeypatch: pytest
     np.testing.assert_allclose(compiled.gram(), with_numpy.gram(), atol=1e-13 * size)
     level = energies.normalize(rows, targets)
     np.testing.assert_allclose(energies.values(level.values), np.ones((len(rows), len(taps))), rtol=2e-13)
+
+
+@pytest.mark.parametrize("shape", [(40,), (100,)], ids=str)
+@pytest.mark.parametrize("is_smooth", [False, True])
+def test_the_search_as_python_runs_it(shape: tuple[int, ...], is_smooth: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loops that are compiled, not compiled: on all frequencies, and on nodes first."""
+    monkeypatch.setattr(energy_jit, "_kernels", lambda: (energy_search.searched, power_loops.power_of))
+    taps = [np.array([1.0, 1, 1]), np.array([1.0, 0, -1]), np.array([1.0, -2, 1])]
+    energies = Energies(Bands(responses(taps, shape), shape))
+    assert (energies.bands.nodes is None) == (shape == (40,))
+    rows = smooth(shape) if is_smooth else np.random.default_rng(4).normal(size=(2, *shape))
+    with_numpy, by_loops = by_both(monkeypatch, lambda: energies.decouple(rows, np.ones(3)))
+    np.testing.assert_allclose(by_loops.values, with_numpy.values, rtol=1e-13)
+    np.testing.assert_allclose(by_loops.coefficients, with_numpy.coefficients, rtol=1e-13, atol=1e-13)
 
 
 @needs_numba

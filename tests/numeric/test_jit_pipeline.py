@@ -118,3 +118,22 @@ def test_other_steps_of_compilation_are_another_cache(monkeypatch: pytest.Monkey
     jit._fingerprint.cache_clear()
     kernels._mark()
     assert {"symdecouple.errors", "symdecouple.numeric.jit_pipeline"} <= set(seen)
+
+
+def test_a_newer_numba_compiles_in_its_own_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    from numba.core.compiler import Compiler
+
+    from symdecouple.numeric import jit_pipeline
+
+    jit_pipeline.pipelines.cache_clear()
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(jit_pipeline, "_TRIED", (0, 59))
+            assert jit_pipeline.pipelines() == (Compiler, Compiler)
+            twin, _ = twin_of(entry)
+            found, expected = np.zeros((1, 3)), np.zeros((1, 3))
+            entry(VALUES[None], 2, expected)
+            twin(VALUES[None], 2, found)  # type: ignore[operator]
+            np.testing.assert_allclose(found, expected, rtol=1e-15, atol=0)
+    finally:
+        jit_pipeline.pipelines.cache_clear()

@@ -213,7 +213,7 @@ def test_paths_that_pull_values_apart_take_smaller_steps_or_are_refused() -> Non
     there = follow(grown, 4, 3.0, held=GAUSSIAN[:3])
     sharp = follow(grown, 4, 3.0, held=GAUSSIAN[:3], rtol=1e-14)
     assert there.growth[0] > 100 and there.values == pytest.approx(sharp.values, abs=1e-11)
-    kept = [follow(grown, 4, 3.0, held=GAUSSIAN[:3], store=True, **finer) for finer in ({}, {"rtol": 1e-14})]
+    kept = [follow(grown, 4, 3.0, held=GAUSSIAN[:3], store=True, rtol=rtol) for rtol in (1e-11, 1e-14)]
     assert np.array_equal(kept[0].values, kept[1].values)
     torn = at_level_3(np.random.default_rng(5).gamma(0.03, size=(6, 40)))
     found = follow(torn, 4, 3.0, held=GAUSSIAN[:3])

@@ -99,3 +99,11 @@ def test_whole_weights_are_repetitions(n_samples: int, order: int) -> None:
     assert found.standardized[:, 0] == pytest.approx(moments_of(repeated, order)[:, 0], rel=1e-12, abs=1e-13)
     mean, variance, _ = place_and_scale(panel)
     assert (mean[0], variance[0]) == pytest.approx((repeated.mean(), repeated.var()), rel=1e-13)
+
+
+def test_the_mean_of_a_range_beyond_float64() -> None:
+    row = np.array([2.0**970, np.finfo(np.float64).max, -np.finfo(np.float64).max * (1 - 2.0**-50)])
+    mean, variance, skewness = place_and_scale(Panel.of(row[None]))
+    exact = sum((Fraction(float(v)) for v in row), Fraction(0)) / 3
+    assert abs(Fraction(float(mean[0])) - exact) < Fraction(2) ** (1025 - 52)
+    assert np.isinf(variance[0]) and skewness[0] == pytest.approx(0.0, abs=1e-13)

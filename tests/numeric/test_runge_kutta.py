@@ -1,72 +1,11 @@
-"""The table of coefficients against the order conditions; paths against exact solutions; the discrete adjoint."""
+"""Paths against exact solutions; the discrete adjoint."""
 
 from __future__ import annotations
-
-import itertools
-from collections.abc import Iterator
-from math import prod
 
 import numpy as np
 import pytest
 
-from symdecouple.numeric.runge_kutta import FIFTH, NODES, STAGES, THIRD, WEIGHTS, End, integrate, pull_back
-
-N_STAGES = 12
-MATRIX = np.array([[row.get(j, 0.0) for j in range(N_STAGES)] for row in STAGES])
-
-Tree = tuple  # of its subtrees; () is a single node
-
-
-def trees(order: int) -> Iterator[Tree]:
-    """All rooted trees with so many nodes."""
-    if order == 1:
-        yield ()
-        return
-    for sizes in partitions(order - 1):
-        choices = [list(itertools.combinations_with_replacement(list(trees(n)), len(list(run))))
-                   for n, run in itertools.groupby(sizes)]
-        yield from (tuple(itertools.chain(*parts)) for parts in itertools.product(*choices))
-
-
-def partitions(n: int, largest: int | None = None) -> Iterator[list[int]]:
-    if n == 0:
-        yield []
-    for first in range(min(n, largest or n), 0, -1):
-        yield from ([first, *rest] for rest in partitions(n - first, first))
-
-
-def size(tree: Tree) -> int:
-    return 1 + sum(map(size, tree))
-
-
-def density(tree: Tree) -> int:
-    return size(tree) * prod(map(density, tree))
-
-
-def elementary_weight(tree: Tree) -> np.ndarray:
-    """One number a stage: the product over subtrees of the matrix times theirs."""
-    return np.prod([MATRIX @ elementary_weight(t) for t in tree], axis=0) if tree else np.ones(N_STAGES)
-
-
-def as_row(weights: dict[int, float]) -> np.ndarray:
-    return np.array([weights.get(j, 0.0) for j in range(N_STAGES)])
-
-
-def test_the_number_of_trees() -> None:
-    assert [len(list(trees(n))) for n in range(1, 9)] == [1, 1, 2, 4, 9, 20, 48, 115]
-
-
-@pytest.mark.parametrize(("weights", "order", "total"), [(WEIGHTS, 8, 1), (FIFTH, 5, 0), (THIRD, 3, 0)], ids=str)
-def test_order_conditions(weights: dict[int, float], order: int, total: int) -> None:
-    """sum b_i Phi_i(t) = 1/gamma(t); the estimates of the error are differences and vanish up to their order."""
-    assert MATRIX.sum(axis=1) == pytest.approx(NODES, abs=1e-14)
-    for n in range(1, order + 1):
-        for tree in trees(n):
-            assert as_row(weights) @ elementary_weight(tree) == pytest.approx(total / density(tree), abs=2e-14), tree
-
-
-def test_no_more_than_order_eight() -> None:
-    assert max(abs(as_row(WEIGHTS) @ elementary_weight(t) - 1 / density(t)) for t in trees(9)) > 1e-6
+from symdecouple.numeric.runge_kutta import End, integrate, pull_back
 
 
 def oscillator(y: np.ndarray, s: np.ndarray, which: np.ndarray) -> np.ndarray:
