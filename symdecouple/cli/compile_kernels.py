@@ -12,6 +12,7 @@ from symdecouple.numeric import (
     jit,
     moebius_jit,
     moment_adjoint_jit,
+    moment_long_rows_jit,
     moment_path_jit,
     riccati_jit,
 )
@@ -22,6 +23,7 @@ _KERNELS = (
     ("orthokurtosis", moebius_jit),
     ("moments of plans", riccati_jit),
     ("decoupled moments", moment_path_jit),
+    ("decoupled moments of long samples", moment_long_rows_jit),
     ("gradients of decoupled moments", moment_adjoint_jit),
     ("filter banks", bank_rows),
     ("energies", energy_jit),
