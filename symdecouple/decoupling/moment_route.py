@@ -15,11 +15,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sympy import lambdify
 
-from symdecouple.decoupling.routes import Imposed, Route
+from symdecouple.decoupling.routes import Imposed, Leading, Route
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
+from symdecouple.numeric import moment_long_rows, moment_path_jit
+from symdecouple.numeric.batch import Panel
 from symdecouple.numeric.compiled import Array
+from symdecouple.numeric.long_means import ByNumPy
+from symdecouple.numeric.moment_levels import HIGHEST, standardized_rows
+from symdecouple.numeric.moment_long_level import advance
+from symdecouple.numeric.moment_long_rows_jit import Compiled
+from symdecouple.numeric.moment_long_series import Climb
 from symdecouple.numeric.power_sums import ZERO_VARIANCE
 from symdecouple.numeric.riccati_jit import KERNELS, compiled_standardize, skewness_imposer
 
@@ -62,7 +70,9 @@ class MomentRoute:
             return Imposed(values, residual, _centred)
         refusals = _impossible(found, targets, k)
         skewness = found[2] if k > 2 else None
-        z, slope, residual, more = _standardized(rows) if skewness is None else _skewed(rows, skewness)
+        z, slopes, residual, more = _standardized(rows) if skewness is None else _skewed(rows, skewness)
+        kept = slopes if rows.shape[1] < moment_long_rows.LONG else None  # too long to be kept: found again if wanted
+        del slopes
         values = z
         if found[0].any() or (found[1] != 1).any():
             values = found[1][:, None] * z
@@ -71,9 +81,86 @@ class MomentRoute:
             values[list(refusals)] = np.nan
 
         def pullback(covectors: Array) -> Array:
+            slope = kept
+            if slope is None:
+                slope = (_standardized(rows) if skewness is None else _skewed(rows, skewness))[1]
             return np.asarray(found[1][:, None] * slope * _free(covectors, z, k))
 
         return Imposed(values, residual, pullback, {**more, **refusals})
+
+    # --- very long rows: in little room, without a way for gradients ---
+
+    def decoupled(self, rows: Array, targets: Sequence[Any]) -> Leading | None:
+        """Return leading decoupled features by sums over the rows; None for rows that are not so long.
+
+        Parameters
+        ----------
+        rows : array (R, N)
+        targets : sequence of numbers
+            Those of all features but the last one count.
+        """
+        count = min(len(self.coordinates), HIGHEST)
+        point = self._point(targets[: count - 1], 1) if rows.shape[1] >= moment_long_rows.LONG else None
+        if point is None:
+            return None
+        goal = (1.0, 0.0, 1.0, *point[2:, 0])
+        compiled = moment_path_jit.KERNELS.are_wanted(rows.size)
+        found, refusals = standardized_rows(Panel.of(rows), count, goal[:count], compiled=compiled)
+        found[:, 1] = np.sqrt(found[:, 1])
+        with np.errstate(all="ignore"):
+            values = np.stack([self._feature(k, [*point[: k - 1, 0], found[:, k - 1]])
+                               for k in range(1, count + 1)], axis=1)
+        return Leading(values, np.full(len(rows), np.nan), refusals)
+
+    def advanced(self, rows: Array, first: int, last: int, targets: Sequence[Any]) -> Imposed | None:
+        """Bring features first..last of rows that are at the level below, one after the other, to their targets.
+
+        None for rows that are not so long, or where the path wants to be followed entry by entry.
+
+        Parameters
+        ----------
+        rows : array (R, N)
+            They stay as they are.
+        first, last : int
+        targets : sequence
+            Numbers, or arrays (R,).
+        """
+        if not (3 < first <= last <= min(len(self.coordinates), HIGHEST) and rows.shape[1] >= moment_long_rows.LONG):
+            return None
+        point = self._point(targets[:last], len(rows))
+        if point is None:
+            return None
+        means = Compiled() if moment_path_jit.KERNELS.are_wanted(rows.size) else ByNumPy()
+        values, residuals = np.empty_like(rows), np.empty(len(rows))
+        np.subtract(rows, point[0][:, None], out=values)
+        values /= point[1][:, None]
+        for i, z in enumerate(values):
+            goal = np.array([1.0, 0.0, 1.0, *point[2:, i]])
+            residual = advance(z, Climb(first, goal, means, is_fine=True))
+            if residual is None:
+                return None
+            residuals[i] = residual
+        values *= point[1][:, None]
+        values += point[0][:, None]
+        return Imposed(values, residuals, _no_way)
+
+    def _feature(self, k: int, coordinates: Sequence[Any]) -> Array:
+        """Feature k of its coordinates, the last of which is an array."""
+        value = lambdify(self.coordinates.symbols[:k], self.coordinates.forward[k - 1])(*coordinates)
+        return np.broadcast_to(value, np.shape(coordinates[-1]))
+
+    def _point(self, targets: Sequence[Any], count: int) -> Array | None:
+        """Coordinates (m, s, c_3, ...), (k, count); None where no sample has them."""
+        if any(target is None for target in targets):
+            return None
+        with np.errstate(all="ignore"):
+            found = [np.broadcast_to(c, count).astype(float) for c in self.coordinates.coordinates(targets)]
+        point = np.array(found).reshape(len(found), count)
+        return point if np.isfinite(point).all() and (point[1:2] > 0).all() else None
+
+
+def _no_way(covectors: Array) -> Array:
+    raise NotImplementedError("the path was not kept: gradients take `Route.impose` and `NarrowRoute.follow`")
 
 
 def _centred(rows: Array) -> Array:

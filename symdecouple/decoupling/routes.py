@@ -24,7 +24,7 @@ from symdecouple.numeric.extrapolation import NoSlope
 from symdecouple.numeric.power_sums import ZERO_VARIANCE
 from symdecouple.numeric.precision import Span, finite, size, spread
 
-__all__ = ["ClosedRoute", "Imposed", "Route", "Stretch", "off"]
+__all__ = ["ClosedRoute", "Imposed", "Leading", "Route", "Stretch", "off"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,25 @@ class Stretch:
     before: Imposed
     back: Callable[[Array], tuple[Array, Array]]
     stopped: dict[int, Outcome] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Leading:
+    """Decoupled features of leading levels, without a way for gradients.
+
+    Attributes
+    ----------
+    values : array (R, K)
+        NaN from the level on that a row lacks.
+    residual : array (R,)
+        As in `Imposed`; NaN where samples were never at the levels, but sums over them.
+    refusals : dict
+        Row to the outcome of the first level that it lacks.
+    """
+
+    values: Array
+    residual: Array
+    refusals: dict[int, Outcome]
 
 
 class Route(Protocol):

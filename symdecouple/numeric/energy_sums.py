@@ -17,29 +17,32 @@ import numpy as np
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.columns import Lines
 
-__all__ = ["BLOCK", "FAST", "ROWS", "Scratch", "all_sums", "combined", "extremes", "scratch", "tilt_line"]
+__all__ = ["BLOCK", "FAST", "ROWS", "STRIDE", "TOGETHER", "Scratch", "all_sums", "combined", "extremes", "scratch", "tilt_line"]
 
 FAST = ("_total", "_product_total", "_three", "_thrice")  # sums in any order
 BLOCK = 1024  # frequencies whose exponents are worked on together
 ROWS = 64  # of a group
+TOGETHER, STRIDE = 8, BLOCK + 16  # rows that are moved to nodes together, and how far apart they lie
 _LANES = 16
 _LOG2E, _HIGH, _LOW = 1.4426950408889634, 0.693147180369123816490, 1.90821492927058770002e-10  # ln 2 in two parts
 _ROUNDER = 6755399441055744.0  # 3 * 2^51: what is added to it becomes an integer
 _LOWEST = -708.0
 _ONE = 1023 << 52  # the bits of 1.0
 
-Scratch = tuple[FloatArray, FloatArray, FloatArray, IntArray, FloatArray, FloatArray, FloatArray]
+Scratch = tuple[FloatArray, FloatArray, FloatArray, IntArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
 
 
-def scratch(lines: int, nodes: int = 0, rows: int = ROWS) -> Scratch:
-    """Room for banks of that many inner lines, and for so many nodes of an axis and rows moved to them together.
+def scratch(lines: int, nodes: int = 0, columns: int = 0) -> Scratch:
+    """Room for banks of that many inner lines, and for moves of so many columns to so many nodes of an axis.
 
-    Exponents, a product, bits as floats and as integers, parts, small sums, sums of the parts with three outer lines.
+    Exponents, a product, bits as floats and as integers, parts, small sums, sums of the parts with three outer lines,
+    rows that are moved together, and rows of nodes.
     """
     blocks = np.empty((3, max(BLOCK, _LANES)))
-    width = max(1 + lines + lines * (lines + 1) // 2, nodes)
-    parts, small = np.empty((width + 1, rows)), np.empty(2 * max(lines, _LANES) + width)
-    return blocks[0], blocks[1], blocks[2], blocks[2].view(np.int64), parts, small, np.empty((width, 10))
+    width = 1 + lines + lines * (lines + 1) // 2
+    parts, small = np.empty((width + 1, ROWS)), np.empty(2 * max(lines, _LANES) + max(width, nodes))
+    return (blocks[0], blocks[1], blocks[2], blocks[2].view(np.int64), parts, small, np.empty((width, 10)),
+            np.empty(2 * TOGETHER * STRIDE if nodes else 0), np.empty((nodes, min(columns, BLOCK))))
 
 
 def combined(a: FloatArray, lines: Lines, first: int, last: int, begin: int, end: int, out: FloatArray,
@@ -88,7 +91,7 @@ def highest(line: FloatArray, weight: FloatArray, lanes: FloatArray) -> float:
 
 def all_sums(a: FloatArray, shares: FloatArray, lines: Lines, work: Scratch, out: FloatArray) -> None:
     """All sums at a, in units of exp(out[0]), the largest a.w at an active frequency of those seen first."""
-    exponents, product, as_floats, bits, parts, small, table = work
+    exponents, product, as_floats, bits, parts, small, table, _, _ = work
     m, r = len(lines.scales), len(lines.inner)
     n, count = lines.inner.shape[1], lines.outer.shape[1]
     width = 1 + r + r * (r + 1) // 2

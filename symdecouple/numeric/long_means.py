@@ -12,7 +12,7 @@ from typing import Protocol
 from symdecouple.numeric.batch import FloatArray
 from symdecouple.numeric.chebyshev_rows import add_up, product_sums, sums_of
 from symdecouple.numeric.moment_basis import power_means
-from symdecouple.numeric.moment_path import follow
+from symdecouple.numeric.moment_path import RTOL, follow
 
 __all__ = ["ByNumPy", "Means"]
 
@@ -52,7 +52,13 @@ class ByNumPy:
         self, nodes: FloatArray, weights: FloatArray, k: int, goal: FloatArray
     ) -> tuple[FloatArray, float] | None:
         """As in `Means`."""
-        there = follow(nodes[None], k, goal[k], held=goal[1:k], weights=weights[None], one_by_one=True)
+        return self.walked(nodes, weights, k, goal, RTOL)
+
+    def walked(
+        self, nodes: FloatArray, weights: FloatArray, k: int, goal: FloatArray, rtol: float
+    ) -> tuple[FloatArray, float] | None:
+        """The same to another tolerance."""
+        there = follow(nodes[None], k, goal[k], held=goal[1:k], weights=weights[None], rtol=rtol, one_by_one=True)
         return None if there.refusals else (there.values[0], float(there.growth[0]))
 
     def moved(self, z: FloatArray, span: tuple[float, float], series: FloatArray) -> FloatArray:

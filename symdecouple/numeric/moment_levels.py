@@ -45,6 +45,7 @@ __all__ = [
     "gaussian_moments",
     "raw_moments",
     "standardized_reference",
+    "standardized_rows",
 ]
 
 Real = TypeVar("Real", bound=np.floating[Any])
@@ -237,8 +238,26 @@ def decoupled_rows(
 
     With `compiled`, rows that need no care are climbed by `moment_path_jit`.
     """
-    mean, variance, skewness = place_and_scale(panel)
     centre, unit, goal = standardized_reference(reference[: order - 1])
+    values, refusals = standardized_rows(panel, order, goal, follower, compiled=compiled)
+    return RowValues(raw_moments(values, centre, unit, goal), refusals)
+
+
+def standardized_rows(
+    panel: Panel, order: int, goal: Sequence[float], follower: Follower = follow, *, compiled: bool = False
+) -> tuple[FloatArray, dict[int, Outcome]]:
+    """Mean, variance and standardized decoupled moments 3..order of each row, (R, order), and the rows refused.
+
+    Parameters
+    ----------
+    panel : Panel
+    order : int
+    goal : sequence
+        Standardized reference moments 0..order - 1.
+    follower, compiled
+        As in `decoupled_rows`.
+    """
+    mean, variance, skewness = place_and_scale(panel)
     values = np.full((len(mean), order), np.nan)
     refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(panel.low == panel.high)} if order > 2 else {}
     moments = np.full((max(order, 3) + 1, len(mean)), np.nan)
@@ -252,7 +271,7 @@ def decoupled_rows(
     if order > 1:
         values[:, 1] = variance
     values[:, 2:] = moments[3 : order + 1].T
-    return RowValues(raw_moments(values, centre, unit, goal), refusals)
+    return values, refusals
 
 
 def _higher(

@@ -4,13 +4,16 @@ The maps are those of `nodes`. Where the nodes and the frequencies of an axis mi
 the odd part of a line have half its length each, and so have those of L_j, which serve two nodes:
 
 .. math:: \sum_i L_{\pm j}(c_i) P_i = \sum_{c_i \ge 0} L_j^+(c_i) (P_i + P_{-i}) \pm L_j^-(c_i) (P_i - P_{-i}) .
+
+The outer axis comes first, some rows of power together: they are added to the rows of all nodes entry by entry, which
+needs no sum along a row. Those are left for the few rows of nodes.
 """
 
 from __future__ import annotations
 
 from symdecouple.numeric.batch import FloatArray
 from symdecouple.numeric.columns import Lines
-from symdecouple.numeric.energy_sums import BLOCK, ROWS, Scratch, combined, tilt_line
+from symdecouple.numeric.energy_sums import BLOCK, STRIDE, TOGETHER, Scratch, combined, tilt_line
 
 __all__ = ["FAST", "moved_to_nodes"]
 
@@ -20,34 +23,65 @@ FAST = ("_four",)  # sums in any order
 def moved_to_nodes(a: FloatArray, top: float, shares: FloatArray, lines: Lines, outer: FloatArray, inner: FloatArray,
                    work: Scratch, out: FloatArray) -> None:
     """Move power times exp(a.w - top) to nodes by their maps, with top not below any a.w, and 0 where a is."""
-    exponents, halves, as_floats, bits, parts, small, _ = work
-    n, count, few, is_plain = lines.inner.shape[1], lines.outer.shape[1], len(inner), True
+    halves, _, as_floats, bits, _, small, _, rows, moved = work
+    n, count, half, few = lines.inner.shape[1], lines.outer.shape[1], outer.shape[1], len(inner)
+    is_mirrored, is_plain = half < count, True
     for j in range(len(lines.scales)):
         is_plain = is_plain and a[j] == 0
     for i in range(len(out)):
         out[i] = 0.0
-    rows = ROWS if outer.shape[1] == count else count
-    together = min(rows, max(1, BLOCK // n))
-    for group in range(0, count, rows):
-        until = min(count, group + rows)
-        for first in range(group, until, together):
-            last = min(until, first + together)
-            for begin in range(0, n, BLOCK):
-                end = min(n, begin + BLOCK)
-                line = shares[first * n + begin : (last - 1) * n + end]
-                if not is_plain:
-                    size = combined(a, lines, first, last, begin, end, exponents, small)
-                    tilt_line(exponents[:size], line, top, bits, as_floats)
-                    line = exponents[:size]
-                for s in range(first, last):
-                    at = (s - first) * (end - begin)
-                    _onto(line[at : at + end - begin], n, inner, begin, halves, small)
-                    for j in range(few):
-                        parts[j, s - group] = small[j] if begin == 0 else parts[j, s - group] + small[j]
-        for j in range(few):
-            _onto(parts[j, : until - group], count, outer, group, halves, small)
+    evens, odds = rows[: TOGETHER * STRIDE], rows[TOGETHER * STRIDE :]
+    for begin in range(0, n, BLOCK):
+        end = min(n, begin + BLOCK)
+        width = end - begin
+        for i in range(len(outer)):
+            row = moved[i]
+            for t in range(width):
+                row[t] = 0.0
+        for first in range(0, half, TOGETHER):
+            for k in range(TOGETHER):
+                s, even, odd = first + k, evens[k * STRIDE : k * STRIDE + width], odds[k * STRIDE : k * STRIDE + width]
+                for side in range(2):
+                    row, line = (count - 1 - s, odd) if side else (s, even)
+                    if s >= half or (side and s >= count - half):  # the middle is its own mirror
+                        for t in range(width):
+                            line[t] = 0.0
+                        continue
+                    weight = shares[row * n + begin : row * n + end]
+                    if is_plain:
+                        for t in range(width):
+                            line[t] = weight[t]
+                    else:
+                        combined(a, lines, row, row + 1, begin, end, line, small)
+                        tilt_line(line, weight, top, bits, as_floats)
+                if s < count - half:
+                    for t in range(width):
+                        low, high = even[t], odd[t]
+                        even[t], odd[t] = low + high, low - high
             for i in range(len(outer)):
-                out[i * few + j] += small[i]
+                _add(odds if is_mirrored and i >= len(outer) // 2 else evens, outer[i], first, moved[i, :width])
+        for i in range(len(outer) // 2 if is_mirrored else 0):
+            row, other = moved[i], moved[len(outer) - 1 - i]
+            for t in range(width):
+                low, high = row[t], other[t]
+                row[t], other[t] = low + high, low - high
+        for i in range(len(outer)):
+            _onto(moved[i, :width], n, inner, begin, halves, small)
+            for j in range(few):
+                out[i * few + j] += small[j]
+
+
+def _add(rows: FloatArray, factors: FloatArray, first: int, out: FloatArray) -> None:
+    """Add eight rows times their factors; rows beyond the last one are 0."""
+    last = len(factors) - 1
+    a, b, c, d = (factors[first], factors[min(first + 1, last)], factors[min(first + 2, last)],
+                  factors[min(first + 3, last)])
+    e, f, g, h = (factors[min(first + 4, last)], factors[min(first + 5, last)], factors[min(first + 6, last)],
+                  factors[min(first + 7, last)])
+    for t in range(len(out)):
+        out[t] += (a * rows[t] + b * rows[t + STRIDE] + c * rows[t + 2 * STRIDE] + d * rows[t + 3 * STRIDE]
+                   + (e * rows[t + 4 * STRIDE] + f * rows[t + 5 * STRIDE] + g * rows[t + 6 * STRIDE]
+                      + h * rows[t + 7 * STRIDE]))
 
 
 def _onto(line: FloatArray, count: int, maps: FloatArray, begin: int, halves: FloatArray, out: FloatArray) -> None:

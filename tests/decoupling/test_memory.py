@@ -43,10 +43,10 @@ def test_one_image(method: str, images: float) -> None:
 
 
 def test_the_way_back_of_one_image() -> None:
-    """The answer and its kernel, and a transform with a quarter of it in powers."""
+    """The answer, its kernel, a transform with a quarter of it in powers, and half an image in NumPy's own steps."""
     image = np.random.default_rng(0).standard_normal((1024, 1024))
     values, normal = ENERGIES.transform(image), ENERGIES.normalize(image)
-    assert peak(lambda: ENERGIES.denormalize(normal, values)) < 3.6 * image.nbytes
+    assert peak(lambda: ENERGIES.denormalize(normal, values)) < 4 * image.nbytes
 
 
 @pytest.mark.parametrize(("method", "results"), [("transform", 0), ("normalize", 1), ("gradients", 10)])

@@ -9,21 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symdecouple.numeric import moment_long_rows, moment_long_rows_jit, moment_path_jit
+from symdecouple.numeric import moment_long_rows_jit, moment_long_series, moment_path_jit
 from symdecouple.numeric.batch import Panel
 from symdecouple.numeric.long_means import ByNumPy
 from symdecouple.numeric.moment_basis import power_means
 from symdecouple.numeric.moment_course import correct
 from symdecouple.numeric.moment_levels import climb, decoupled_rows, gaussian_moments
-from symdecouple.numeric.moment_long_rows import (
-    _by_panels,
-    _corrected,
-    _crowds,
-    _sums_at_levels,
-    climb_in_parts,
-    long_row,
-)
+from symdecouple.numeric.moment_long_rows import _corrected, _sums_at_levels, climb_in_parts, long_row
 from symdecouple.numeric.moment_long_rows_jit import Compiled, CompiledRow, compiled_located
+from symdecouple.numeric.moment_long_series import Climb, _crowds, by_panels
 from symdecouple.numeric.moment_path import follow
 from symdecouple.numeric.riccati_row import FlowedRow, flowed_row, located
 
@@ -93,7 +87,7 @@ def test_samples_that_crowd_or_reach_far_take_panels(law: str, tools: Any) -> No
     exact = climb(x, 6, GOAL, fewest_nodes=None, follower=lambda *a, **k: follow(*a, **{**k, "rtol": 1e-13}))
     row = flowed_row(Panel.of(x), 0, 0.0, *tools[1:])
     assert isinstance(row, FlowedRow)
-    panels = _by_panels(row, 6, np.array(GOAL), tools[0])
+    panels = by_panels(row, Climb(4, np.array(GOAL), tools[0]))
     assert panels is not None and len(panels[0]) > 10
     found = [_corrected(h, np.array(GOAL[: k + 1])) for k, h in enumerate(_sums_at_levels(row, *panels, tools[0]), 4)]
     assert found == pytest.approx(exact.moments[5:, 0], rel=1e-9, abs=1e-9)
@@ -114,7 +108,7 @@ def test_what_nodes_do_not_tell_is_left(tools: Any, monkeypatch: pytest.MonkeyPa
     row = flowed_row(Panel.of(x), 0, 0.0)
     assert isinstance(row, FlowedRow)
     assert climb_in_parts(row, 6, GOAL, tools[0]) is not None
-    monkeypatch.setattr(moment_long_rows, "_COARSE", 1e-300)
+    monkeypatch.setattr(moment_long_series, "_COARSE", 1e-300)
     assert climb_in_parts(row, 6, GOAL, tools[0]) is None
 
 
