@@ -45,8 +45,8 @@ ORDER = {
         "dop853 verner step_pairs runge_kutta moment_basis moment_collapse "
         "moment_course moment_stages moment_beforehand moment_walk moment_path "
         "moment_loops moment_nodes moment_steps moment_path_jit chebyshev_rows "
-        "moment_charts few_values long_means moment_long_series moment_long_rows moment_long_rows_jit moment_long_level "
-        "moment_levels "
+        "moment_charts few_values long_ties long_means moment_long_series moment_long_rows "
+        "moment_long_rows_jit moment_long_level moment_levels "
         "weighted_levels moment_adjoint_jit moment_way_back moment_adjoint columns nodes tilting energy_sums "
         "node_loops energy_loops energy_search power_loops energy_jit bands spectrum cone energy_continuation "
         "energy_problems energy_gradients energies energy_return perturbation filtering "
@@ -138,6 +138,7 @@ SYMPY_FREE = {
     "numeric.chebyshev_rows",
     "numeric.moment_charts",
     "numeric.few_values",
+    "numeric.long_ties",
     "numeric.long_means",
     "numeric.moment_long_series",
     "numeric.moment_long_rows",

@@ -10,12 +10,13 @@ of the samples are kept; which rows have no level 3 is decided by counting ties 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from sympy import lambdify
+from sympy import Expr, Symbol, lambdify
 
 from symdecouple.decoupling.routes import Imposed, Leading, Route
 from symdecouple.errors import Outcome
@@ -23,7 +24,7 @@ from symdecouple.families.moments import MomentCoordinates
 from symdecouple.numeric import moment_long_rows, moment_path_jit
 from symdecouple.numeric.batch import Panel
 from symdecouple.numeric.compiled import Array
-from symdecouple.numeric.long_means import ByNumPy
+from symdecouple.numeric.long_means import ByNumPy, Means
 from symdecouple.numeric.moment_levels import HIGHEST, standardized_rows
 from symdecouple.numeric.moment_long_level import advance
 from symdecouple.numeric.moment_long_rows_jit import Compiled
@@ -70,20 +71,23 @@ class MomentRoute:
             return Imposed(values, residual, _centred)
         refusals = _impossible(found, targets, k)
         skewness = found[2] if k > 2 else None
-        z, slopes, residual, more = _standardized(rows) if skewness is None else _skewed(rows, skewness)
-        kept = slopes if rows.shape[1] < moment_long_rows.LONG else None  # too long to be kept: found again if wanted
-        del slopes
+
+        def moved() -> tuple[Array, Array, Array, dict[int, Outcome]]:
+            return _standardized(rows) if skewness is None else _skewed(rows, skewness)
+
+        z, slope, residual, more = moved()
+        kept = (z, slope) if rows.shape[1] < moment_long_rows.LONG else None  # too long: found again where it is wanted
+        del slope
         values = z
         if found[0].any() or (found[1] != 1).any():
-            values = found[1][:, None] * z
+            values = np.multiply(found[1][:, None], z, out=z if kept is None else None)
             values += found[0][:, None]
+        del z
         if refusals:
             values[list(refusals)] = np.nan
 
         def pullback(covectors: Array) -> Array:
-            slope = kept
-            if slope is None:
-                slope = (_standardized(rows) if skewness is None else _skewed(rows, skewness))[1]
+            z, slope = kept or moved()[:2]
             return np.asarray(found[1][:, None] * slope * _free(covectors, z, k))
 
         return Imposed(values, residual, pullback, {**more, **refusals})
@@ -130,7 +134,7 @@ class MomentRoute:
         point = self._point(targets[:last], len(rows))
         if point is None:
             return None
-        means = Compiled() if moment_path_jit.KERNELS.are_wanted(rows.size) else ByNumPy()
+        means: Means = Compiled() if moment_path_jit.KERNELS.are_wanted(rows.size) else ByNumPy()
         values, residuals = np.empty_like(rows), np.empty(len(rows))
         np.subtract(rows, point[0][:, None], out=values)
         values /= point[1][:, None]
@@ -146,7 +150,7 @@ class MomentRoute:
 
     def _feature(self, k: int, coordinates: Sequence[Any]) -> Array:
         """Feature k of its coordinates, the last of which is an array."""
-        value = lambdify(self.coordinates.symbols[:k], self.coordinates.forward[k - 1])(*coordinates)
+        value = _function(self.coordinates.forward[k - 1], self.coordinates.symbols[:k])(*coordinates)
         return np.broadcast_to(value, np.shape(coordinates[-1]))
 
     def _point(self, targets: Sequence[Any], count: int) -> Array | None:
@@ -157,6 +161,11 @@ class MomentRoute:
             found = [np.broadcast_to(c, count).astype(float) for c in self.coordinates.coordinates(targets)]
         point = np.array(found).reshape(len(found), count)
         return point if np.isfinite(point).all() and (point[1:2] > 0).all() else None
+
+
+@lru_cache(maxsize=256)
+def _function(expr: Expr, arguments: tuple[Symbol, ...]) -> Callable[..., Any]:
+    return lambdify(arguments, expr)  # type: ignore[no-any-return]
 
 
 def _no_way(covectors: Array) -> Array:
@@ -208,13 +217,18 @@ def _standardized(rows: Array) -> tuple[Array, Array, Array, dict[int, Outcome]]
         spread = x.max(axis=1, keepdims=True) / 2 - x.min(axis=1, keepdims=True) / 2
         constant[part] = spread[:, 0] == 0
         exponent = np.frexp(spread)[1]
-        _centre(np.ldexp(x, -exponent), here)
+        _centre(np.ldexp(x, -exponent, out=here), here)
         with np.errstate(all="ignore"):
-            deviation = np.sqrt((here * here).mean(axis=1, keepdims=True))
+            deviation = np.sqrt(_mean_square(here))[:, None]
             here /= deviation
             slope[part] = np.ldexp(1 / deviation, -exponent)
-            residual[part] = np.maximum(np.abs(here.mean(axis=1)), np.abs((here * here).mean(axis=1) - 1) / 2)
+            residual[part] = np.maximum(np.abs(here.mean(axis=1)), np.abs(_mean_square(here) - 1) / 2)
     return z, slope, residual, {int(r): ZERO_VARIANCE for r in np.flatnonzero(constant)}
+
+
+def _mean_square(z: Array) -> Array:
+    parts = [z[:, i : i + _BLOCK] for i in range(0, z.shape[1], _BLOCK)]
+    return np.asarray(sum((part * part).sum(axis=1) for part in parts) / z.shape[1])
 
 
 def _skewed(rows: Array, skewness: Array) -> tuple[Array, Array, Array, dict[int, Outcome]]:

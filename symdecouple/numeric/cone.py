@@ -8,27 +8,31 @@ the relative interior of the cone that the w(xi) of the active frequencies gener
 direction d with d.w <= 0 at all of them and d.v > 0; one on the boundary by d.w <= 0, d.v = 0, and d.w < 0 somewhere:
 there the power must vanish, which a flow reaches in the limit only.
 
-The programs have M unknowns. Their constraints, one a frequency, are added as they are found to be violated.
+The programs have M unknowns. Their constraints, one a frequency, are added as they are found to be violated. Columns
+are looked at by parts: those of a long signal are never there all at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from symdecouple.numeric.batch import FloatArray
+from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.columns import EPS, Columns
 
-__all__ = ["Dependence", "Membership", "cone_membership", "dependence", "dependence_of"]
+__all__ = ["Dependence", "Membership", "cone_membership", "cone_membership_of", "dependence", "dependence_of"]
 
 _CHUNK = 2**16
 _TOLERANCE = 1e-8  # of unit vectors: HiGHS keeps constraints to 1e-9 here
 _PRECISE = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
 _ADDED = 64  # constraints added at a time
+
+
+_Parts = Callable[[], Iterable[FloatArray]]  # some columns after the others, from the first one each time
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +70,39 @@ def dependence(rows: FloatArray) -> Dependence:
     >>> found.independent.tolist(), found.coefficients[1].round(12).tolist()
     ([True, False, True], [2.0, 0.0, 0.0])
     """
-    scale = np.abs(rows).max(axis=1, initial=0)
-    return _dependence((rows[:, start : start + _CHUNK] for start in range(0, rows.shape[1], _CHUNK)), scale)
+    parts = _split(rows)
+    return _dependence(parts(), _largest(parts, len(rows)))
 
 
-def dependence_of(columns: Columns, first: int = 0) -> Dependence:
-    """The same for features, at their frequencies from the first one on that counts; no more than a part is made."""
-    parts = (slice(max(part.start, first), part.stop) for part in columns.chunks())
-    return _dependence((columns.at(part) for part in parts), columns.largest)
+def dependence_of(columns: Columns, is_active: NDArray[np.bool_] | slice) -> Dependence:
+    """The same for features, at some of their frequencies; no more than a part is made."""
+    parts = _some(columns, slice(None), is_active)
+    return _dependence(parts(), _largest(parts, len(columns)))
+
+
+def _split(rows: FloatArray) -> _Parts:
+    return lambda: (rows[:, start : start + _CHUNK] for start in range(0, rows.shape[1], _CHUNK))
+
+
+def _some(columns: Columns, wanted: NDArray[np.bool_] | slice, is_active: NDArray[np.bool_] | slice) -> _Parts:
+    """Some features at some frequencies: where a mask is true, or from the start of a slice on."""
+
+    def parts() -> Iterator[FloatArray]:
+        for part in columns.chunks():
+            if not isinstance(is_active, slice):
+                yield columns.at(part)[wanted][:, is_active[part]]
+            elif part.stop > (is_active.start or 0):
+                yield columns.at(slice(max(part.start, is_active.start or 0), part.stop))[wanted]
+
+    return parts
+
+
+def _largest(parts: _Parts, m: int) -> FloatArray:
+    """The largest entry of each row."""
+    out = np.zeros(m)
+    for part in parts():
+        np.maximum(out, np.abs(part).max(axis=1, initial=0), out=out)
+    return out
 
 
 def _dependence(parts: Iterable[FloatArray], scale: FloatArray) -> Dependence:
@@ -114,51 +143,92 @@ def cone_membership(rows: FloatArray, target: FloatArray) -> Membership:
     >>> [cone_membership(quadrant, np.array(v)).where for v in ([2.0, 1.0], [1.0, 0.0], [1.0, -1.0])]
     ['inside', 'boundary', 'outside']
     """
-    scale = np.abs(rows).max(axis=1, initial=0)
+    return _membership(_split(rows), target)
+
+
+def cone_membership_of(columns: Columns, wanted: NDArray[np.bool_], is_active: NDArray[np.bool_] | slice,
+                       target: FloatArray) -> Membership:
+    """The same for some features, at some of their frequencies; no more than a part is made.
+
+    Parameters
+    ----------
+    columns : Columns
+    wanted : bool array (M,)
+    is_active : bool array (n,) or slice
+        Which frequencies count; of a slice, those from its start on.
+    target : array
+        As many as are wanted.
+    """
+    return _membership(_some(columns, wanted, is_active), target)
+
+
+def _membership(parts: _Parts, target: FloatArray) -> Membership:
+    scale = _largest(parts, len(target))
     scale = np.where(scale > 0, scale, 1)
-    columns = rows / scale[:, None]
-    lengths = np.linalg.norm(columns, axis=0)
-    columns = columns[:, lengths > 0] / lengths[lengths > 0]
+
+    def units() -> Iterator[FloatArray]:
+        for part in parts():
+            columns = part / scale[:, None]
+            lengths = np.linalg.norm(columns, axis=0)
+            yield columns[:, lengths > 0] / lengths[lengths > 0]
+
+    total, count = np.zeros(len(target)), 0
+    for part in units():
+        total, count = total + part.sum(axis=1), count + part.shape[1]
     v = target / scale
     v = v / max(float(np.abs(v).max(initial=0)), np.finfo(np.float64).tiny)
-    length = np.linalg.norm(v)
-    if not columns.shape[1] or length == 0:
-        return _trivial(columns, float(length), v / max(float(length), 1e-300) / scale)
-    v = v / length
-    away = _highest(columns, v, np.zeros(0))
-    if v @ away > _TOLERANCE:
-        return Membership("outside", away / scale)
-    along = _highest(columns, -columns.mean(axis=1), v)
-    if (columns.T @ along).min() < -_TOLERANCE * 10:
-        return Membership("boundary", along / scale)
-    return Membership("inside", np.zeros(len(rows)))
+    length = float(np.linalg.norm(v))
+    if not count:  # without columns the cone is the origin
+        return Membership("outside" if length else "inside", v / max(length, 1e-300) / scale)
+    if length:
+        v = v / length
+        away = _highest(units, v, np.zeros(0))
+        if v @ away > _TOLERANCE:
+            return Membership("outside", away / scale)
+    along = _highest(units, -total / count, v if length else np.zeros(0))  # the origin is interior to a subspace
+    if min(float((part.T @ along).min(initial=0)) for part in units()) < -_TOLERANCE * 10:
+        return Membership("boundary", along / scale if length else along)
+    return Membership("inside", np.zeros(len(target)))
 
 
-def _trivial(columns: FloatArray, length: float, direction: FloatArray) -> Membership:
-    """Without columns the cone is the origin; the origin is interior to a cone that is a subspace."""
-    if not columns.shape[1]:
-        return Membership("outside" if length else "inside", direction)
-    along = _highest(columns, -columns.mean(axis=1), np.zeros(0))
-    is_edge = bool((columns.T @ along).min() < -_TOLERANCE * 10)
-    return Membership("boundary" if is_edge else "inside", along if is_edge else np.zeros(len(columns)))
-
-
-def _highest(columns: FloatArray, objective: FloatArray, floor: FloatArray) -> FloatArray:
+def _highest(units: _Parts, objective: FloatArray, floor: FloatArray) -> FloatArray:
     """Maximize objective.d over |d_j| <= 1 with d.w <= 0 for all columns, and d.floor >= 0 where there is one."""
     from scipy.optimize import linprog
 
-    m = len(columns)
-    chosen = np.unique(np.concatenate([columns.argmax(axis=1), columns.argmin(axis=1)]))
+    m = len(objective)
     below = -floor.reshape(-1, m) if floor.size else np.zeros((0, m))
+    chosen, places = _extreme(units, m)
     while True:
-        upper = np.vstack([below, columns[:, chosen].T])
+        upper = np.vstack([below, chosen.T])
         solved = linprog(-objective, A_ub=upper, b_ub=np.zeros(len(upper)), bounds=(-1, 1), method="highs",
                          options=_PRECISE)
         direction = np.asarray(solved.x, dtype=np.float64)
-        above = columns.T @ direction
-        above[chosen] = 0
-        worst = np.argsort(above)[-_ADDED:]
-        worst = worst[above[worst] > _TOLERANCE / 10]
-        if not len(worst):
+        values, columns, found, first = np.zeros(0), np.zeros((m, 0)), np.zeros(0, dtype=np.intp), 0
+        for part in units():
+            above = part.T @ direction
+            above[places[(places >= first) & (places < first + len(above))] - first] = 0
+            worst = np.argsort(above)[-_ADDED:]
+            worst = worst[above[worst] > _TOLERANCE / 10]
+            values = np.concatenate([values, above[worst]])
+            columns, found = np.hstack([columns, part[:, worst]]), np.concatenate([found, worst + first])
+            first += len(above)
+        if not len(found):
             return direction
-        chosen = np.union1d(chosen, worst)
+        worst = np.argsort(values)[-_ADDED:]
+        chosen, places = np.hstack([chosen, columns[:, worst]]), np.concatenate([places, found[worst]])
+
+
+def _extreme(units: _Parts, m: int) -> tuple[FloatArray, IntArray]:
+    """The columns with the largest and the smallest entry in each row, and their places, without repetition."""
+    best, columns = np.full(2 * m, -np.inf), np.zeros((m, 2 * m))
+    places, first = np.zeros(2 * m, dtype=np.intp), 0
+    for part in units():
+        if part.shape[1]:
+            here = np.concatenate([part.argmax(axis=1), part.argmin(axis=1)])
+            value = np.concatenate([part.max(axis=1), -part.min(axis=1)])
+            is_better = value > best
+            best[is_better], places[is_better] = value[is_better], here[is_better] + first
+            columns[:, is_better] = part[:, here[is_better]]
+        first += part.shape[1]
+    places, which = np.unique(places, return_index=True)
+    return columns[:, which], places

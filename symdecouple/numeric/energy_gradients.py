@@ -13,6 +13,7 @@ cost M(M-1)/2 numbers a signal, and one transform each where they are wanted as 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
@@ -27,6 +28,7 @@ __all__ = ["DecoupledEnergies", "decoupled_energies"]
 
 TINY = float(np.finfo(np.float64).tiny)
 ROUNDING = (8 * EPS) ** 2  # of a power spectrum
+_FEW = 16  # signals whose levels are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,21 +110,19 @@ def decoupled_energies(task: EnergyProblems) -> DecoupledEnergies:
         last[row] = first - 1
         if outcome is not None:
             refusals[row] = outcome
-    owner = np.arange(count).repeat(last - offset + 1)
-    levels = np.concatenate([np.arange(offset, k + 1) for k in last]) if count else np.zeros(0, dtype=np.intp)
+    levels_of = _levels if count <= _FEW else _levels.__wrapped__
+    owner, levels, own, places = levels_of(tuple(last.tolist()), m, offset)
     problems = task.problems(owner, levels)
     found, unreachable = task.solved(problems, levels)
-    is_good = np.ones(len(levels), dtype=np.bool_)
-    for q, outcome in unreachable.items():
-        row = int(owner[q])
-        is_good &= (owner != row) | (levels < levels[q])
-        if not is_good[q] and (row not in refusals or levels[q] <= last[row]):
-            refusals[row], last[row] = outcome, levels[q] - 1
-    own = levels - offset  # the energy that is decoupled at each level
-    places = owner * m + own
     values, solved = _values(task, found, owner, own), -_coefficients(problems, found, own)
     solved[np.arange(len(own)), own] = 1
     if unreachable:
+        is_good = np.ones(len(levels), dtype=np.bool_)
+        for q, outcome in unreachable.items():
+            row = int(owner[q])
+            is_good &= (owner != row) | (levels < levels[q])
+            if not is_good[q] and (row not in refusals or levels[q] <= last[row]):
+                refusals[row], last[row] = outcome, levels[q] - 1
         places, values, solved = places[is_good], values[is_good], solved[is_good]
         found.parameters, found.residual = found.parameters[is_good], found.residual[is_good]
     energies, parameters, coefficients = (
@@ -132,6 +132,15 @@ def decoupled_energies(task: EnergyProblems) -> DecoupledEnergies:
         energies[:, 0] = spectrum.means
     residual = _placed(found.residual, places, count, m, 0, 0.0).max(axis=1, initial=0)
     return DecoupledEnergies(energies, parameters, coefficients, residual, refusals, spectrum)
+
+
+@lru_cache(maxsize=8)
+def _levels(last: tuple[int, ...], m: int, offset: int) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """The row, the level, the energy that is decoupled there, and the place of each problem; not to be written to."""
+    counts = [k - offset + 1 for k in last]
+    owner = np.arange(len(last)).repeat(counts)
+    levels = np.concatenate([np.zeros(0, dtype=np.intp), *(np.arange(offset, k + 1) for k in last)])
+    return owner, levels, levels - offset, owner * m + levels - offset
 
 
 def _placed(part: FloatArray, places: IntArray, count: int, size: int, offset: int, missing: float = np.nan

@@ -94,8 +94,8 @@ def _new_tools(bands: Columns) -> tuple[Coarse | None, Tools]:
     longest, few = max(map(len, (to_outer, to_inner, nodes.outer, nodes.inner))), nodes.size
     sketched = coarse if fewer is None else fewer
     sketch = lines if sketched is None else sketched.lines
-    columns = lines.inner.shape[1]
-    room = energy_sums.scratch(len(lines.inner), longest, columns), np.zeros((13, 2 + m + m * m)), np.empty(few)
+    rows, columns = max(one.outer.shape[1] for one in (lines, nodes.lines, sketch)), lines.inner.shape[1]
+    room = energy_sums.scratch(len(lines.inner), longest, rows, columns), np.zeros((13, 2 + m + m * m)), np.empty(few)
     tools = Tools(lines, bands.largest, nodes.lines, nodes.outer, nodes.inner, sketch, mirrored(to_outer),
                   mirrored(to_inner), nodes.order, nodes.between, nodes.lebesgue, *room,
                   np.empty(len(to_outer) * len(to_inner)), np.ones(few))

@@ -11,7 +11,7 @@ import math
 
 from symdecouple.numeric.batch import FloatArray
 from symdecouple.numeric.columns import Lines
-from symdecouple.numeric.energy_sums import Scratch, all_sums, extremes
+from symdecouple.numeric.energy_sums import Scratch, all_sums, exceeds, extremes
 
 __all__ = ["ACCURATE", "CANCELS", "EXACT", "FAR", "NEAR", "WIDE", "against", "judged", "lowered"]
 
@@ -48,9 +48,12 @@ def lowered(power: FloatArray, lines: Lines, largest: FloatArray, base: FloatArr
         uphill = _steps(here, want, target, scale, goal, gap, newton, other, scratch)
         if not _size(newton, m) + _size(other, m) < math.inf:
             break
-        low, high = extremes(newton, largest, NEAR, power, lines, work)
-        longest = max(high, -low)
-        is_far = longest > NEAR
+        is_far, longest = exceeds(newton, NEAR, power, lines), math.inf
+        is_enough = widest <= NEAR or (widest == math.inf and by_logarithm and uphill > 0)
+        if not (is_far and is_enough):  # else it does not matter how long the step is
+            low, high = extremes(newton, largest, NEAR, power, lines, work)
+            longest = max(high, -low)
+            is_far = longest > NEAR
         if longest > widest:
             break
         if longest <= enough:  # a step of rounding: its sums need no exponentials
@@ -138,15 +141,19 @@ def against(sums: FloatArray, want: FloatArray, own: int, left: FloatArray, unus
 
 
 def _lost(order: int, lebesgue: float, width: float) -> float:
-    """Bound what sums of w, w w' times exp(h), abs(h) <= width, miss on nodes, over the largest summand.
+    """Bound what sums of w, w w' times exp(h), abs(h) <= width, miss on nodes, over the sum of exp(h).
 
-    Nodes are exact for w w' h^p while its degree permits; what is left of the exponential is taken at its largest,
-    on the frequencies and, times the sum of abs(L), on the nodes.
+    Nodes are exact for w w' q(h) while the degree of q is below `order`. Of the series of Chebyshev polynomials of
+    h/width that is the exponential, what is left are twice Bessel's I_p(width), I_p(x) <= (x/2)^p exp(x^2/4(p+1))/p!,
+    from p = order on: on the frequencies and, times the sum of abs(L), on the nodes.
     """
-    term = 1.0
+    if not width < order:
+        return math.inf
+    half = width / 2
+    term = 2 * math.exp(half * half / (order + 1)) / (1 - half / (order + 1))
     for p in range(order):
-        term *= width / (p + 1)
-    return (1 + lebesgue) * term * math.exp(min(2 * width, 700.0))
+        term *= half / (p + 1)
+    return (1 + lebesgue) * term * math.exp(width)
 
 
 def _size(a: FloatArray, m: int) -> float:

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field, replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.batch import FloatArray, IntArray
-from symdecouple.numeric.cone import Dependence, cone_membership, dependence, dependence_of
+from symdecouple.numeric.cone import Dependence, cone_membership_of, dependence_of
 from symdecouple.numeric.energy_continuation import tilt_by_continuation
 from symdecouple.numeric.energy_jit import are_wanted, tilt_compiled
 from symdecouple.numeric.spectrum import Bands, Spectrum
@@ -77,8 +78,8 @@ class EnergyProblems:
         if row not in self._known:
             shares = self.spectrum.shares[row]
             is_whole = shares[self.offset :].min(initial=np.inf) > 0
-            self._known[row] = _whole(self.bands, self.offset) if is_whole else dependence(
-                self.bands.columns[:, shares > 0])
+            self._known[row] = _whole(self.bands, self.offset) if is_whole else dependence_of(
+                self.bands, shares > 0)
         return self._known[row]
 
     def screened(self, level: int) -> dict[int, Outcome]:
@@ -126,13 +127,15 @@ class EnergyProblems:
         known = self.targets[:, :m]
         targets[:, : known.shape[1]] = known[rows]
         targets *= wanted
-        largest = np.abs(targets).max(axis=1, initial=0)
-        is_silent = largest == 0
-        if is_silent.any():
+        largest = np.abs(targets).max(axis=1)
+        is_silent = None if largest.all() else largest == 0
+        if is_silent is not None:
             largest[is_silent] = 1
         log_scale = np.log(largest) - spectrum.log_power[rows]
-        log_scale[is_silent] = 0
-        return Problems(self.bands, spectrum.shares, rows, wanted, targets / largest[:, None], log_scale)
+        if is_silent is not None:
+            log_scale[is_silent] = 0
+        targets /= largest[:, None]
+        return Problems(self.bands, spectrum.shares, rows, wanted, targets, log_scale)
 
     def solved(self, problems: Problems, levels: IntArray, start: FloatArray | None = None
                ) -> tuple[Tilted, dict[int, Outcome]]:
@@ -170,20 +173,18 @@ class EnergyProblems:
         bands = self.bands
         out: dict[int, Outcome] = {}
         widest = 2 * np.abs(found.parameters) @ bands.largest
-        if is_known or not (widest > _WIDE).any():
-            widest[:] = 0
-        else:
-            widest = np.minimum(widest, bands.widths(found.parameters))
+        are_wide = not is_known and bool((widest > _WIDE).any())
+        if not are_wide and found.converged.all():
+            return out
+        widest = np.minimum(widest, bands.widths(found.parameters)) if are_wide else np.zeros(len(widest))
         if found.converged.all() and not (widest > _WIDE).any():
             return out
         for q in np.flatnonzero(~found.converged | (widest > _WIDE)).tolist():
             active = problems.shares[problems.owner[q]] > 0
             wanted = problems.wanted[q]
-            if found.converged[q]:
-                along = (found.parameters[q] @ bands.columns)[active]
-                if not len(along) or np.ptp(along) <= _WIDE:
-                    continue
-            place = cone_membership(bands.columns[np.ix_(wanted, active)], problems.targets[q, wanted])
+            if found.converged[q] and _spread(bands, found.parameters[q], active) <= _WIDE:
+                continue
+            place = cone_membership_of(bands, wanted, active, problems.targets[q, wanted])
             if place.where == "inside" and found.converged[q]:
                 continue
             out[q] = self._unreachable(place.where, place.direction, problems, q, int(levels[q]))
@@ -195,16 +196,25 @@ class EnergyProblems:
 
     def _unreachable(self, where: str, direction: FloatArray, problems: Problems, q: int, level: int) -> Outcome:
         offset = self.offset
-        wanted = np.flatnonzero(problems.wanted[q])
+        is_wanted = problems.wanted[q]
+        wanted = np.flatnonzero(is_wanted)
         v, names = self.targets[problems.owner[q], wanted], wanted + 1 + offset
         d = direction / max(float(np.abs(direction).max(initial=0)), 1e-300)
         form = " ".join(f"{c:+.4g} f{j}" for c, j in zip(d, names, strict=True) if abs(c) > 1e-7)
-        whole = self.bands.columns[wanted][:, offset:]
-        helps = _HELPS[cone_membership(whole, v).where]
+        helps = _HELPS[cone_membership_of(self.bands, is_wanted, slice(offset, None), v).where]
         said = f"level {level}: {form} <= 0 for every signal with these frequencies, the targets make it "
         if where == "boundary":
             return Outcome(False, "on the boundary of the cone", f"{said}0: reached in the limit only; {helps}")
         return Outcome(False, "outside the cone", f"{said}{d @ v:.4g}; {helps}")
+
+
+def _spread(bands: Bands, parameters: FloatArray, active: NDArray[np.bool_]) -> float:
+    """The largest a.w minus the smallest one at active frequencies, 0 where there are none."""
+    low, high = np.inf, -np.inf
+    for part in bands.chunks():
+        along = (parameters @ bands.at(part))[active[part]]
+        low, high = min(low, float(along.min(initial=np.inf))), max(high, float(along.max(initial=-np.inf)))
+    return max(high - low, 0.0)
 
 
 _KNOWN: WeakKeyDictionary[Bands, dict[int, Dependence]] = WeakKeyDictionary()
@@ -214,5 +224,5 @@ def _whole(bands: Bands, first: int) -> Dependence:
     """How the features depend on each other where all frequencies are active, from the first one on that counts."""
     known = _KNOWN.setdefault(bands, {})
     if first not in known:
-        known[first] = dependence_of(bands, first)
+        known[first] = dependence_of(bands, slice(first, None))
     return known[first]

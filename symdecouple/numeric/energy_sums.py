@@ -17,7 +17,8 @@ import numpy as np
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.columns import Lines
 
-__all__ = ["BLOCK", "FAST", "ROWS", "STRIDE", "TOGETHER", "Scratch", "all_sums", "combined", "extremes", "scratch", "tilt_line"]
+__all__ = ["BLOCK", "FAST", "ROWS", "STRIDE", "TOGETHER", "Scratch", "all_sums", "combined", "exceeds", "extremes",
+           "scratch", "tilt_line", "weighed"]
 
 FAST = ("_total", "_product_total", "_three", "_thrice")  # sums in any order
 BLOCK = 1024  # frequencies whose exponents are worked on together
@@ -28,35 +29,44 @@ _LOG2E, _HIGH, _LOW = 1.4426950408889634, 0.693147180369123816490, 1.90821492927
 _ROUNDER = 6755399441055744.0  # 3 * 2^51: what is added to it becomes an integer
 _LOWEST = -708.0
 _ONE = 1023 << 52  # the bits of 1.0
+_PAIRS = np.array([[0, 1, 3], [1, 2, 4], [3, 4, 5]])  # the place of a product of three lines among the six
 
-Scratch = tuple[FloatArray, FloatArray, FloatArray, IntArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
+Scratch = tuple[FloatArray, FloatArray, FloatArray, IntArray, FloatArray, FloatArray, FloatArray, FloatArray,
+                FloatArray, FloatArray]
 
 
-def scratch(lines: int, nodes: int = 0, columns: int = 0) -> Scratch:
-    """Room for banks of that many inner lines, and for moves of so many columns to so many nodes of an axis.
+def scratch(lines: int, nodes: int = 0, rows: int = ROWS, columns: int = 0) -> Scratch:
+    """Room for banks of that many inner lines and so many rows, moved to so many nodes of an axis.
 
     Exponents, a product, bits as floats and as integers, parts, small sums, sums of the parts with three outer lines,
-    rows that are moved together, and rows of nodes.
+    rows that are moved together, rows of nodes, factors of inner lines.
     """
     blocks = np.empty((3, max(BLOCK, _LANES)))
     width = 1 + lines + lines * (lines + 1) // 2
-    parts, small = np.empty((width + 1, ROWS)), np.empty(2 * max(lines, _LANES) + max(width, nodes))
+    parts, small = np.empty((width + 1, ROWS)), np.empty(max(width, nodes))
     return (blocks[0], blocks[1], blocks[2], blocks[2].view(np.int64), parts, small, np.empty((width, 10)),
-            np.empty(2 * TOGETHER * STRIDE if nodes else 0), np.empty((nodes, min(columns, BLOCK))))
+            np.empty(2 * TOGETHER * STRIDE if nodes else 0), np.empty((nodes, min(columns, BLOCK))),
+            np.empty(lines * max(rows, nodes)))
 
 
-def combined(a: FloatArray, lines: Lines, first: int, last: int, begin: int, end: int, out: FloatArray,
-             factors: FloatArray) -> int:
+def weighed(a: FloatArray, lines: Lines, factors: FloatArray) -> None:
+    """Write what each inner line has to be multiplied by at each s, one inner line after the other."""
+    count = lines.outer.shape[1]
+    for i in range(len(lines.inner) * count):
+        factors[i] = 0.0
+    for j in range(len(lines.scales)):
+        of, one, scale = factors[lines.places[1, j] * count :], lines.outer[lines.places[0, j]], a[j] * lines.scales[j]
+        for s in range(count):
+            of[s] += scale * one[s]
+
+
+def combined(factors: FloatArray, lines: Lines, first: int, last: int, begin: int, end: int, out: FloatArray) -> int:
     """Write a.w at frequencies begin to end of some rows one after the other; returns how many these are."""
-    width, r = end - begin, len(lines.inner)
+    width, r, count = end - begin, len(lines.inner), lines.outer.shape[1]
     for s in range(first, last):
-        for q in range(r):
-            factors[q] = 0.0
-        for j in range(len(lines.scales)):
-            factors[lines.places[1, j]] += a[j] * lines.scales[j] * lines.outer[lines.places[0, j], s]
         line = out[(s - first) * width : (s - first + 1) * width]
         if r == 3:
-            f, g, h = factors[0], factors[1], factors[2]
+            f, g, h = factors[s], factors[count + s], factors[2 * count + s]
             u, v, w = lines.inner[0, begin:end], lines.inner[1, begin:end], lines.inner[2, begin:end]
             for t in range(width):
                 line[t] = f * u[t] + g * v[t] + h * w[t]
@@ -64,7 +74,7 @@ def combined(a: FloatArray, lines: Lines, first: int, last: int, begin: int, end
         for t in range(width):
             line[t] = 0.0
         for q in range(r):
-            f, u = factors[q], lines.inner[q, begin:end]
+            f, u = factors[q * count + s], lines.inner[q, begin:end]
             for t in range(width):
                 line[t] += f * u[t]
     return (last - first) * width
@@ -91,14 +101,15 @@ def highest(line: FloatArray, weight: FloatArray, lanes: FloatArray) -> float:
 
 def all_sums(a: FloatArray, shares: FloatArray, lines: Lines, work: Scratch, out: FloatArray) -> None:
     """All sums at a, in units of exp(out[0]), the largest a.w at an active frequency of those seen first."""
-    exponents, product, as_floats, bits, parts, small, table, _, _ = work
+    exponents, product, as_floats, bits, parts, small, table, _, _, factors = work
     m, r = len(lines.scales), len(lines.inner)
     n, count = lines.inner.shape[1], lines.outer.shape[1]
     width = 1 + r + r * (r + 1) // 2
-    part = small[2 * max(r, _LANES) : 2 * max(r, _LANES) + width]
+    part = small[:width]
     for j in range(len(out)):
         out[j] = 0.0
     shift = -math.inf
+    weighed(a, lines, factors)
     together = min(ROWS, max(1, BLOCK // n))
     for group in range(0, count, ROWS):
         until = min(count, group + ROWS)
@@ -107,7 +118,7 @@ def all_sums(a: FloatArray, shares: FloatArray, lines: Lines, work: Scratch, out
             last = min(until, first + together)
             for begin in range(0, n, BLOCK):
                 end = min(n, begin + BLOCK)
-                size = combined(a, lines, first, last, begin, end, exponents, small)
+                size = combined(factors, lines, first, last, begin, end, exponents)
                 line, weight = exponents[:size], shares[first * n + begin : first * n + begin + size]
                 shift = max(shift, highest(line, weight, as_floats))
                 tilt_line(line, weight, shift if shift > -math.inf else 0.0, bits, as_floats)
@@ -154,18 +165,34 @@ def extremes(a: FloatArray, largest: FloatArray, enough: float, weight: FloatArr
     if bound <= enough:
         return -bound, bound
     n, count, low, high = lines.inner.shape[1], lines.outer.shape[1], math.inf, -math.inf
-    exponents, lanes, together = work[0], work[2], max(1, BLOCK // n)
+    exponents, lanes, factors, together = work[0], work[2], work[9], max(1, BLOCK // n)
+    weighed(a, lines, factors)
     for first in range(0, count, together):
         last = min(count, first + together)
         for begin in range(0, n, BLOCK):
             end = min(n, begin + BLOCK)
-            size = combined(a, lines, first, last, begin, end, exponents, work[5])
+            size = combined(factors, lines, first, last, begin, end, exponents)
             line, some = exponents[:size], weight[first * n + begin : first * n + begin + size]
             high = max(high, highest(line, some, lanes))
             for t in range(size):
                 line[t] = -line[t]
             low = min(low, -highest(line, some, lanes))
     return low, high
+
+
+def exceeds(a: FloatArray, bound: float, weight: FloatArray, lines: Lines) -> bool:
+    """True where abs(a.w) is larger at the ends or in the middle of the axes, so that `extremes` need not be asked."""
+    n, count = lines.inner.shape[1], lines.outer.shape[1]
+    for i in range(3):
+        s = i * (count - 1) >> 1
+        for k in range(3):
+            t, along = k * (n - 1) >> 1, 0.0
+            for j in range(len(lines.scales)):
+                p, q = lines.places[0, j], lines.places[1, j]
+                along += a[j] * lines.scales[j] * lines.outer[p, s] * lines.inner[q, t]
+            if abs(along) > bound and weight[s * n + t] != 0:
+                return True
+    return False
 
 
 def _quotient(old: float, new: float) -> float:
@@ -185,17 +212,22 @@ def _gather(lines: Lines, group: int, until: int, back: float, parts: FloatArray
             _three(parts[f, :size], lines.outer, group, table[f])
     for j in range(m):
         p, q, scale = lines.places[0, j], lines.places[1, j], lines.scales[j]
+        if are_three:
+            out[2 + j] += scale * table[1 + q, 1 + p]
+            for k in range(j + 1):
+                f = 1 + r + _pair(q, lines.places[1, k])
+                out[2 + m + j * m + k] += scale * lines.scales[k] * table[f, 4 + _PAIRS[p, lines.places[0, k]]]
+            continue
         one = lines.outer[p, group:until]
-        out[2 + j] += scale * (table[1 + q, 1 + p] if are_three else _product_total(one, parts[1 + q]))
+        out[2 + j] += scale * _product_total(one, parts[1 + q])
         for k in range(j + 1):
             o, f = lines.places[0, k], 1 + r + _pair(q, lines.places[1, k])
-            found = table[f, 4 + _pair(p, o)] if are_three else _thrice(one, lines.outer[o, group:until], parts[f])
-            out[2 + m + j * m + k] += scale * lines.scales[k] * found
+            out[2 + m + j * m + k] += scale * lines.scales[k] * _thrice(one, lines.outer[o, group:until], parts[f])
 
 
 def _pair(i: int, j: int) -> int:
     """The place of a product of lines among those of them all."""
-    return max(i, j) * (max(i, j) + 1) // 2 + min(i, j)
+    return (max(i, j) * (max(i, j) + 1) >> 1) + min(i, j)
 
 
 def tilt_line(line: FloatArray, weight: FloatArray, shift: float, bits: IntArray, as_floats: FloatArray) -> None:

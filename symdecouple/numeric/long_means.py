@@ -9,18 +9,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from symdecouple.errors import Outcome
 from symdecouple.numeric.batch import FloatArray
 from symdecouple.numeric.chebyshev_rows import add_up, product_sums, sums_of
 from symdecouple.numeric.moment_basis import power_means
 from symdecouple.numeric.moment_path import RTOL, follow
 
-__all__ = ["ByNumPy", "Means"]
+__all__ = ["ByNumPy", "Means", "Stopped"]
 
 
 class Means(Protocol):
     """How parts of a sample are worked on. Places are those within `span`, the middle and half of a range."""
 
-    fewest: int
+    @property
+    def fewest(self) -> int:
+        """Nodes to begin with."""
 
     def sums(self, z: FloatArray, span: tuple[float, float], m: int) -> FloatArray:
         """sum_i T_j((z_i - middle)/half), j < m."""
@@ -38,6 +41,14 @@ class Means(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Stopped:
+    """A path of nodes that has no end: why, and the moment that was reached."""
+
+    outcome: Outcome
+    attained: float
+
+
+@dataclass(frozen=True, slots=True)
 class ByNumPy:
     """`Means` in arrays."""
 
@@ -52,14 +63,17 @@ class ByNumPy:
         self, nodes: FloatArray, weights: FloatArray, k: int, goal: FloatArray
     ) -> tuple[FloatArray, float] | None:
         """As in `Means`."""
-        return self.walked(nodes, weights, k, goal, RTOL)
+        there = self.walked(nodes, weights, k, goal, RTOL)
+        return None if isinstance(there, Stopped) else there
 
     def walked(
         self, nodes: FloatArray, weights: FloatArray, k: int, goal: FloatArray, rtol: float
-    ) -> tuple[FloatArray, float] | None:
-        """The same to another tolerance."""
+    ) -> tuple[FloatArray, float] | Stopped:
+        """The same to another tolerance, and why there is none."""
         there = follow(nodes[None], k, goal[k], held=goal[1:k], weights=weights[None], rtol=rtol, one_by_one=True)
-        return None if there.refusals else (there.values[0], float(there.growth[0]))
+        if there.refusals:
+            return Stopped(there.refusals[0], float(there.attained[0]))
+        return there.values[0], float(there.growth[0])
 
     def moved(self, z: FloatArray, span: tuple[float, float], series: FloatArray) -> FloatArray:
         """As in `Means`."""

@@ -9,7 +9,7 @@ formula. A sample that has no level k keeps its moments up to order k.
 
 A sample with few distinct values moves as those values with weights: exactly the same path, at less cost.
 Long samples of other kinds move as some dozens of nodes, and are corrected to rounding (`moment_charts`); where only
-moments are wanted, very long ones are looked at in parts (`moment_long_rows`).
+moments are wanted, very long ones are looked at in parts (`moment_long_rows`; for the entries, `moment_long_level`).
 """
 
 from __future__ import annotations

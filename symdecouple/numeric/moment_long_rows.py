@@ -75,8 +75,7 @@ def long_row(
         row = flowed_row(panel, i, goal[3], locate, kind)
         if isinstance(row, Outcome):
             return np.full(order - 3, np.nan), row
-        found = climb_in_parts(row, order, goal, means)
-        return None if found is None else (found, None)
+        return climb_in_parts(row, order, goal, means)
 
 
 def _climb_values(
@@ -106,8 +105,10 @@ def _climb_values(
     return found, None
 
 
-def climb_in_parts(row: FlowedRow, order: int, goal: Sequence[float], means: Means) -> FloatArray | None:
-    """Standardized decoupled moments 4..order of a sample at level 3; None where nodes do not tell them.
+def climb_in_parts(
+    row: FlowedRow, order: int, goal: Sequence[float], means: Means
+) -> tuple[FloatArray, Outcome | None] | None:
+    """Standardized decoupled moments 4..order of a sample at level 3, as `long_row`; None where nodes do not tell them.
 
     Parameters
     ----------
@@ -121,19 +122,22 @@ def climb_in_parts(row: FlowedRow, order: int, goal: Sequence[float], means: Mea
     found = np.full(order - 3, np.nan)
     found[0] = row.moment(4)
     if order == 4:
-        return found
+        return found, None
     wanted = np.array(goal, dtype=np.float64)
     climb = Climb(4, wanted, means)
     is_far = abs(goal[4] - found[0]) > _NEAR * 4 * np.sqrt(row.norm())
-    settled = by_one_series(row, climb, bool(is_far)) or by_panels(row, climb)
-    if settled is None:
-        return None
-    for k, sums in enumerate(_sums_at_levels(row, *settled, means), start=4):
+    one, refused = by_one_series(row, climb, bool(is_far)), None
+    if one is None:
+        panels = by_panels(row, climb)
+        if panels is None:
+            return None
+        one, refused = panels[:2], panels[2]
+    for k, sums in enumerate(_sums_at_levels(row, *one, means), start=4):
         value = _corrected(sums, wanted[: k + 1])
         if value is None:
             return None
         found[k - 3] = value
-    return found
+    return found, refused
 
 
 def _sums_at_levels(row: FlowedRow, edges: FloatArray, series: FloatArray, means: Means) -> list[FloatArray]:
@@ -172,12 +176,11 @@ def correction(h: FloatArray, goal: FloatArray) -> FloatArray | None:
     c = np.linalg.solve(lower * norm * np.arange(1, k + 1)[:, None], gap)
     if not np.sqrt(c * c @ norm) <= _SMALL:
         return None
-    by_powers: FloatArray = np.linalg.solve(lower.T, c)
-    return by_powers
+    return np.asarray(np.linalg.solve(lower.T, c), dtype=np.float64)
 
 
 def sizes(h: FloatArray, k: int) -> FloatArray:
     """Mean|y|^j, j = 0..k, from moments; those of odd order from above."""
-    size = h[: k + 1].copy()
+    size: FloatArray = h[: k + 1].copy()
     size[1::2] = np.sqrt(h[0:k:2] * h[2 : k + 2 : 2])
     return size

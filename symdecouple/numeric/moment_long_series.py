@@ -16,10 +16,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from symdecouple.errors import Outcome
 from symdecouple.numeric.batch import FloatArray
 from symdecouple.numeric.chebyshev_rows import EIGHT, waves
-from symdecouple.numeric.long_means import ByNumPy, Means
-from symdecouple.numeric.moment_path import MOST_GROWTH, SHARP
+from symdecouple.numeric.long_means import ByNumPy, Means, Stopped
+from symdecouple.numeric.long_ties import Ties, looked_at
+from symdecouple.numeric.moment_path import MOST_GROWTH, RTOL, SHARP
 
 __all__ = ["PART", "Climb", "Parted", "by_one_series", "by_panels", "in_panels", "part_size", "shortened", "spans"]
 
@@ -27,8 +29,10 @@ PART = 2**14  # entries of a part,
 _SORTED = 2**16  # and of one that is cut into panels
 _MOST = 512  # nodes of one series
 _EACH, _MOST_IN_PANELS = 24, 2**11  # nodes of a panel, and of all
-_SHARE, _LOOK = 12, 2**12  # no panel has more than a twelfth of the entries looked at
+_SHARE = 12  # no panel has more than a twelfth of the entries looked at
 _HALVINGS = 48  # of the range at most
+_SURE = "moment not attainable"  # the refusal that nodes may tell
+_SAME = 0.05  # of the way left to the target: how near to each other walks have to stop
 _STEEP = 1e-3  # last coefficients with which a panel is cut into four, not two
 _TAIL = 4  # coefficients looked at
 _RESOLVED, _FINE = 1e-13, 2e-15  # last coefficients of a displacement, in standard deviations; for the entries
@@ -84,13 +88,36 @@ class Climb:
 
     def along(
         self, now: FloatArray, share: FloatArray, k: int, in_panels: bool
-    ) -> tuple[FloatArray, float] | None:
-        """Nodes at level k, as `Means.follow`."""
+    ) -> tuple[FloatArray, float] | Stopped | None:
+        """Nodes at level k, as `Means.follow`; in panels, why there are none."""
         goal = self.goal[: k + 1]
         if self.is_fine:
             return ByNumPy().walked(now, share, k, goal, SHARP)
         there = self.means.follow(now, share, k, goal)
-        return ByNumPy().follow(now, share, k, goal) if there is None and in_panels else there
+        return ByNumPy().walked(now, share, k, goal, RTOL) if there is None and in_panels else there
+
+
+@dataclass(frozen=True, slots=True)
+class Climbed:
+    """Series on some panels.
+
+    Attributes
+    ----------
+    series : array (levels, panels, m)
+        Coefficients of the displacements.
+    tail : array (panels,)
+        The last of them; infinite where a path has no end.
+    allowed : array (panels,)
+        What is small.
+    level, stop : int, Stopped or None
+        The level that was not reached, where the reason is known; the series below are resolved.
+    """
+
+    series: FloatArray
+    tail: FloatArray
+    allowed: FloatArray
+    level: int = 0
+    stop: Stopped | None = None
 
 
 def by_one_series(row: Parted, climb: Climb, is_far: bool) -> tuple[FloatArray, FloatArray] | None:
@@ -103,32 +130,60 @@ def by_one_series(row: Parted, climb: Climb, is_far: bool) -> tuple[FloatArray, 
     is_far : bool
         Whether nodes are twice as many from the start.
     """
-    edges = np.sort(row.at(np.array([row.row.min(), row.row.max()])))
+    edges, ties = np.sort(row.at(np.array([row.row.min(), row.row.max()]))), Ties.of(row.row)
     m = climb.means.fewest * (2 if is_far else 1)
     m = max(m, EIGHT * int(np.ceil(min(np.pi * (edges[1] - edges[0]), 2 * _MOST) / EIGHT)))
     while m <= _MOST:
-        series, tail, allowed = _climbed(*_nodes(row, edges, m, climb.means), climb)
-        if tail[0] <= allowed[0]:
-            return edges, series
-        m = _more(m, float(tail[0]), climb.resolved)
+        found = _climbed(_nodes(row, edges, m, climb.means, ties), climb)
+        if found.tail[0] <= found.allowed[0]:
+            return edges, found.series
+        m = _more(m, float(found.tail[0]), climb.resolved)
     return None
 
 
-def by_panels(row: Parted, climb: Climb) -> tuple[FloatArray, FloatArray] | None:
-    """The ends of panels and series (levels, panels, m): short ones where entries crowd, or move apart."""
+def by_panels(row: Parted, climb: Climb) -> tuple[FloatArray, FloatArray, Outcome | None] | None:
+    """The ends of panels and series (levels, panels, m): short ones where entries crowd, or move apart.
+
+    The last is why there is no further level; for entries themselves it is not looked for.
+    """
     ends = np.sort(row.at(np.array([row.row.min(), row.row.max()])))
-    edges = _crowds(np.sort(row.at(row.row[:: max(1, len(row.row) // _LOOK)])), ends)
+    ties = Ties.of(row.row)
+    edges = _crowds(np.sort(row.at(ties.others(looked_at(row.row)))), ends)
     while _EACH * (len(edges) - 1) <= _MOST_IN_PANELS:
-        series, tail, allowed = _climbed(*_nodes(row, edges, _EACH, climb.means), climb)
-        if np.isinf(tail).any():
-            return None
-        coarse = np.flatnonzero(~(tail <= allowed))
+        found = _climbed(_nodes(row, edges, _EACH, climb.means, ties), climb)
+        if np.isinf(found.tail).any():
+            refused = None if climb.is_fine else _refused(row, edges, found, climb, ties)
+            return None if refused is None else (edges, found.series[: found.level - climb.first], refused)
+        coarse = np.flatnonzero(~(found.tail <= found.allowed))
         if not len(coarse):
-            return edges, series
-        parts = (0.25, 0.5, 0.75) if tail.max() > _STEEP else (0.5,)
+            return edges, found.series, None
+        parts = (0.25, 0.5, 0.75) if found.tail.max() > _STEEP else (0.5,)
         low, wide = edges[coarse], np.diff(edges)[coarse]
         edges = np.sort(np.concatenate([edges, *(low + part * wide for part in parts)]))
     return None
+
+
+def _refused(row: Parted, edges: FloatArray, first: Climbed, climb: Climb, ties: Ties) -> Outcome | None:
+    """Why level k has no end, where nodes of three numbers stop there, at moments far nearer to each other than to k's.
+
+    Where a sample falls together, series tell no entry any more, and the moment that it comes to in two digits only.
+    """
+    finer = [_nodes(row, edges, _EACH + more, climb.means, ties) for more in (EIGHT, 2 * EIGHT)]
+    walks = [first, *(_climbed(nodes, climb) for nodes in finer)]
+    stops = [walk.stop for walk in walks if walk.stop is not None and walk.level == first.level]
+    reached = [stop.attained for stop in stops]
+    k = first.level
+    if len(stops) < len(walks) or any(stop.outcome.reason != _SURE for stop in stops):
+        return None
+    if not max(reached) - min(reached) <= _SAME * min(abs(value - climb.goal[k]) for value in reached):
+        return None
+    return Outcome(
+        False,
+        _SURE,
+        f"moment {k} does not come to {climb.goal[k]:.6g} (standardized): on the path it stops near "
+        f"{sorted(reached)[1]:.2g}, where the sample falls together to {k - 1} distinct values; ask for a value before "
+        "it, or break ties",
+    )
 
 
 def _crowds(some: FloatArray, ends: FloatArray) -> FloatArray:
@@ -162,11 +217,32 @@ def part_size(edges: FloatArray) -> int:
     return PART if len(edges) == 2 else _SORTED
 
 
-def _nodes(row: Parted, edges: FloatArray, m: int, means: Means) -> tuple[FloatArray, FloatArray]:
-    """The first look: nodes and their weights, (panels, m)."""
+@dataclass(frozen=True, slots=True)
+class Nodes:
+    """What stands in for a sample.
+
+    Attributes
+    ----------
+    places, weights : arrays (panels, m)
+    tied, share : arrays (a,)
+        Values that are tied often, and their weights: as nodes they would be some of them, above and below zero.
+    """
+
+    places: FloatArray
+    weights: FloatArray
+    tied: FloatArray
+    share: FloatArray
+
+
+def _nodes(row: Parted, edges: FloatArray, m: int, means: Means, ties: Ties) -> Nodes:
+    """The first look."""
     middle, half = spans(edges)
-    sums = []
-    for z in row.tiles(part_size(edges)):
+    sums, size = [], part_size(edges)
+    for i in range(0, len(row.row), size):
+        others = ties.others(row.row[i : i + size])
+        if not len(others):
+            continue
+        z = row.at(others)
         of_part = np.zeros((len(middle), m))
         for p, some in in_panels(z, edges):
             of_part[p] = means.sums(some, (float(middle[p]), float(half[p])), m)
@@ -174,25 +250,24 @@ def _nodes(row: Parted, edges: FloatArray, m: int, means: Means) -> tuple[FloatA
     c = np.array(sums).sum(axis=0) / (len(row.row) * m)
     c[:, 1:] *= 2
     places, cosines = waves(m)
-    return middle[:, None] + half[:, None] * places, c @ cosines
+    tied = row.at(ties.values) if len(ties.values) else np.zeros(0)
+    return Nodes(middle[:, None] + half[:, None] * places, c @ cosines, tied, ties.counts / len(row.row))
 
 
-def _climbed(
-    nodes: FloatArray, weights: FloatArray, climb: Climb
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Coefficients of the displacements at the levels, the last of each panel, and what is small.
-
-    The second is infinite where a path has no end.
-    """
-    (panels, m), share, levels = nodes.shape, weights.ravel(), climb.levels
-    now, growth, tail = nodes.ravel(), 1.0, np.zeros(panels)
+def _climbed(begin: Nodes, climb: Climb) -> Climbed:
+    """Nodes through the levels, as far as series are resolved."""
+    nodes, levels = begin.places, climb.levels
+    (panels, m), share = nodes.shape, np.concatenate([begin.weights.ravel(), begin.share])
+    now, growth, tail = np.concatenate([nodes.ravel(), begin.tied]), 1.0, np.zeros(panels)
     series, allowed = np.empty((len(levels), panels, m)), np.full(panels, climb.resolved)
     for level, k in enumerate(levels):
         there = climb.along(now, share, k, panels > 1)
+        if isinstance(there, Stopped):
+            return Climbed(series, np.full(panels, np.inf), allowed, k, there)
         if there is None or growth * there[1] > MOST_GROWTH:
-            return series, np.full(panels, np.inf), allowed
+            return Climbed(series, np.full(panels, np.inf), allowed)
         now, growth = there[0], growth * there[1]
-        c = (now.reshape(panels, m) - nodes) @ waves(m)[1].T * (2 / m)
+        c = (now[: nodes.size].reshape(panels, m) - nodes) @ waves(m)[1].T * (2 / m)
         c[:, 0] /= 2
         series[level] = c
         tail = np.maximum(tail, np.abs(c[:, -_TAIL:]).max(axis=1))
@@ -200,7 +275,7 @@ def _climbed(
         allowed = np.minimum(np.maximum(climb.resolved, rounding), _COARSE)
         if not (tail <= allowed).all():
             break
-    return series, tail, allowed
+    return Climbed(series, tail, allowed)
 
 
 def _more(m: int, tail: float, resolved: float) -> int:

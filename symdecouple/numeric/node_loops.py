@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from symdecouple.numeric.batch import FloatArray
 from symdecouple.numeric.columns import Lines
-from symdecouple.numeric.energy_sums import BLOCK, STRIDE, TOGETHER, Scratch, combined, tilt_line
+from symdecouple.numeric.energy_sums import BLOCK, STRIDE, TOGETHER, Scratch, combined, tilt_line, weighed
 
 __all__ = ["FAST", "moved_to_nodes"]
 
@@ -23,11 +23,12 @@ FAST = ("_four",)  # sums in any order
 def moved_to_nodes(a: FloatArray, top: float, shares: FloatArray, lines: Lines, outer: FloatArray, inner: FloatArray,
                    work: Scratch, out: FloatArray) -> None:
     """Move power times exp(a.w - top) to nodes by their maps, with top not below any a.w, and 0 where a is."""
-    halves, _, as_floats, bits, _, small, _, rows, moved = work
+    halves, _, as_floats, bits, _, small, _, rows, moved, factors = work
     n, count, half, few = lines.inner.shape[1], lines.outer.shape[1], outer.shape[1], len(inner)
     is_mirrored, is_plain = half < count, True
     for j in range(len(lines.scales)):
         is_plain = is_plain and a[j] == 0
+    weighed(a, lines, factors)
     for i in range(len(out)):
         out[i] = 0.0
     evens, odds = rows[: TOGETHER * STRIDE], rows[TOGETHER * STRIDE :]
@@ -52,7 +53,7 @@ def moved_to_nodes(a: FloatArray, top: float, shares: FloatArray, lines: Lines, 
                         for t in range(width):
                             line[t] = weight[t]
                     else:
-                        combined(a, lines, row, row + 1, begin, end, line, small)
+                        combined(factors, lines, row, row + 1, begin, end, line)
                         tilt_line(line, weight, top, bits, as_floats)
                 if s < count - half:
                     for t in range(width):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from symdecouple.numeric.cone import cone_membership, dependence
+from symdecouple.numeric.columns import Columns
+from symdecouple.numeric.cone import cone_membership, cone_membership_of, dependence, dependence_of
 
 RNG = np.random.default_rng(5)
 
@@ -74,6 +75,22 @@ def test_many_constraints_come_one_by_one() -> None:
     rays = np.array([np.cos(angle), np.sin(angle), np.ones_like(angle)])
     for radius, where in [(0.999, "inside"), (1.001, "outside")]:
         assert cone_membership(rays, np.array([radius * np.cos(1), radius * np.sin(1), 1.0])).where == where
+
+
+def test_features_come_by_parts() -> None:
+    """Half of a circular cone with 4e4 rays, among four features: inside, on its flat face, outside, by hand."""
+    angle = np.linspace(0, 2 * np.pi, 40_001)
+    rays = np.array([np.cos(angle), np.cos(3 * angle), np.sin(angle), np.ones_like(angle)])
+    columns = Columns(rays, (len(angle),))
+    assert len(list(columns.chunks())) > 1
+    wanted, is_active = np.array([True, False, True, True]), angle <= np.pi
+    for vector, where in [([0, 0.5, 1], "inside"), ([0.5, 0, 1], "boundary"), ([0, -0.01, 1], "outside"),
+                          ([0.8, 0.61, 1], "outside"), ([0.8, 0.59, 1], "inside")]:
+        assert cone_membership_of(columns, wanted, is_active, np.array(vector, dtype=float)).where == where
+    assert cone_membership_of(columns, wanted, slice(1, None), np.array([0, -0.01, 1])).where == "inside"
+    assert dependence_of(columns, is_active).is_free
+    few = np.isin(np.arange(len(angle)), [5, 12_000, 39_000])
+    assert dependence_of(columns, few).independent.tolist() == [True, True, True, False]
 
 
 def test_dependence_names_the_later_row() -> None:

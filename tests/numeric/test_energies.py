@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
@@ -259,13 +261,14 @@ def test_targets_that_no_signal_has() -> None:
 def test_calls_that_make_no_sense() -> None:
     energies = Energies(Bands(np.ones((1, 5)), (8,)))
     rows = np.ones((2, 8))
-    for call, said in [
+    calls: list[tuple[Callable[[], object], str]] = [
         (lambda: energies.normalize(rows[:, :7], [1.0]), "rows (R, 8)"),
         (lambda: energies.normalize(rows, [1.0], level=2), "level 2"),
         (lambda: energies.normalize(rows, np.ones((3, 1))), "targets"),
         (lambda: energies.normalize(rows, [np.nan]), "finite"),
         (lambda: Energies(energies.bands, mean=True).decouple(rows, []), "at least 1"),
-    ]:
+    ]
+    for call, said in calls:
         with pytest.raises(InvalidInput) as error:
             call()
         assert said in str(error.value)

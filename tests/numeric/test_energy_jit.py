@@ -78,6 +78,26 @@ def test_sums_are_those_of_their_definition(shape: tuple[int, int], rows: int, b
     np.testing.assert_allclose(out[2 + m :].reshape(m, m), (bands.columns * tilted) @ bands.columns.T, rtol=1e-13)
 
 
+@pytest.mark.parametrize("shape", [(5, 4), (1, 7), (24, 24)], ids=str)
+def test_what_exceeds_a_bound_somewhere_is_longer(shape: tuple[int, int]) -> None:
+    """Never where a.w stays below, always where its largest entry is at an end; without weights there is nothing."""
+    rng = np.random.default_rng(8)
+    outer, inner = rng.random((2, shape[0])), np.sort(rng.random((3, shape[1])))
+    bands = Columns(np.array([np.outer(a, b).ravel() for a in np.sort(outer) for b in inner]), shape)
+    seen = set()
+    for _ in range(40):
+        a, power = rng.normal(size=(len(bands),)), rng.integers(0, 2, bands.count).astype(float)
+        longest = float(np.abs(a @ bands.columns)[power > 0].max())
+        found = [energy_sums.exceeds(a, bound, power, bands.lines) for bound in (longest / 2, longest * (1 + 1e-12))]
+        assert not found[1]
+        seen.add(found[0])
+    assert True in seen
+    positive, everywhere = np.ones(len(bands)), np.ones(bands.count)
+    top = float((positive @ bands.columns).max())
+    assert energy_sums.exceeds(positive, top * (1 - 1e-12), everywhere, bands.lines)
+    assert not energy_sums.exceeds(positive, 0.0, 0 * everywhere, bands.lines)
+
+
 def test_lines_of_responses_by_transforms() -> None:
     bands = Bands(responses(kernels(), (14, 20)), (14, 20))
     assert bands.lines.outer.shape == (3, 8)

@@ -89,9 +89,12 @@ def test_samples_that_crowd_or_reach_far_take_panels(law: str, tools: Any) -> No
     assert isinstance(row, FlowedRow)
     panels = by_panels(row, Climb(4, np.array(GOAL), tools[0]))
     assert panels is not None and len(panels[0]) > 10
-    found = [_corrected(h, np.array(GOAL[: k + 1])) for k, h in enumerate(_sums_at_levels(row, *panels, tools[0]), 4)]
+    sums = _sums_at_levels(row, *panels[:2], tools[0])
+    found = [_corrected(h, np.array(GOAL[: k + 1])) for k, h in enumerate(sums, 4)]
     assert found == pytest.approx(exact.moments[5:, 0], rel=1e-9, abs=1e-9)
-    assert climb_in_parts(row, 6, GOAL, tools[0]) == pytest.approx(exact.moments[4:, 0], rel=1e-9, abs=1e-9)
+    answer = climb_in_parts(row, 6, GOAL, tools[0])
+    assert answer is not None and answer[1] is None
+    assert answer[0] == pytest.approx(exact.moments[4:, 0], rel=1e-9, abs=1e-9)
 
 
 def test_panels_are_short_where_entries_crowd() -> None:
@@ -154,3 +157,47 @@ def test_rows_that_are_left_are_answered_all_the_same(monkeypatch: pytest.Monkey
     assert {i: o.reason for i, o in found.refusals.items()} == {i: o.reason for i, o in short.refusals.items()}
     assert found.refusals[0].reason == "moment not attainable" and found.refusals[1].reason == "limit only"
     assert found.values == pytest.approx(short.values, rel=1e-9, abs=1e-9, nan_ok=True)
+
+
+TIED = {
+    "20 % at the minimum": lambda rng, n: np.where(rng.uniform(size=n) < 0.2, 0, 1 + np.abs(rng.normal(size=n))),
+    "38 % at the minimum": lambda rng, n: np.where(rng.uniform(size=n) < 0.38, 0, 1 + np.abs(rng.normal(size=n))),
+}
+
+
+@pytest.mark.parametrize("law", TIED)
+def test_nodes_tell_that_ties_stop_a_level(law: str, tools: Any) -> None:
+    """The level, the reason, the values below, and in two digits the moment that the entries themselves come to."""
+    x = TIED[law](np.random.default_rng(9), 2**14)[None]
+    plain = climb(x, 6, GOAL, fewest_nodes=None)
+    answer = long_row(Panel.of(x), 0, 6, GOAL, *tools)
+    assert answer is not None and answer[1] is not None
+    assert answer[1].reason == plain.refusals[0].reason == "moment not attainable"
+    assert answer[1].detail.startswith("moment 5 ") and np.isnan(answer[0][2])
+    assert answer[0][:2] == pytest.approx(plain.moments[4:6, 0], rel=1e-9)
+    reached = plain.levels[-1][2].attained[0]
+    assert float(answer[1].detail.split("near ")[1].split(",")[0]) == pytest.approx(reached, rel=0.05)
+
+
+def test_a_stop_near_the_target_is_not_told_by_nodes(tools: Any) -> None:
+    """The entries come to some moment 5; that much less is asked for: only they can tell."""
+    x = TIED["20 % at the minimum"](np.random.default_rng(9), 2**13)[None]
+    reached = climb(x, 6, GOAL, fewest_nodes=None).levels[-1][2].attained[0]
+    assert long_row(Panel.of(x), 0, 6, (*GOAL[:5], reached - 1e-3), *tools) is None
+
+
+@pytest.mark.parametrize("law", ["exponential", "lognormal", "two clusters", "beta .1"])
+def test_what_entries_attain_is_never_refused_by_nodes(law: str, tools: Any) -> None:
+    """Half of the way to the target and further on, with a tenth of the entries tied in the middle."""
+    x = {**LAWS, **HARD}[law](np.random.default_rng(10), 4000)
+    x[::10] = np.median(x)
+    row = flowed_row(Panel.of(x[None]), 0, 0.0, *tools[1:])
+    assert isinstance(row, FlowedRow)
+    for fourth in (0.5 * (row.moment(4) + 3), 3.0):
+        goal = (1.0, 0.0, 1.0, 0.0, fourth, 0.0)
+        exact = climb(x[None], 6, goal, fewest_nodes=None)
+        answer = climb_in_parts(row, 6, goal, tools[0])
+        if not exact.refusals:
+            assert answer is None or answer[1] is None
+        elif answer is not None:
+            assert answer[1] is not None and answer[1].reason == exact.refusals[0].reason

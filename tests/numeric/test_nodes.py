@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mpmath
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -26,7 +27,7 @@ def bank(shape: tuple[int, ...]) -> tuple[Bands, Nodes]:
 
 def moved(bands: Bands, nodes: Nodes, a: Array, top: float, power: Array) -> Array:
     out = np.empty(len(nodes.outer) * len(nodes.inner))
-    work = energy_sums.scratch(len(bands.lines.inner), 24, max(64, bands.lines.outer.shape[1]))
+    work = energy_sums.scratch(len(bands.lines.inner), 24, bands.lines.outer.shape[1], bands.lines.inner.shape[1])
     node_loops.moved_to_nodes(a, top, power, bands.lines, nodes.outer, nodes.inner, work, out)
     return out
 
@@ -59,6 +60,32 @@ def test_what_is_missed_is_bounded(shape: tuple[int, ...], width: float) -> None
                 assert apart <= lost * bands.largest[i] * bands.largest[j] * whole.sum()
 
 
+@pytest.mark.parametrize("shape", [(60, 150), (61, 97), (8, 150), (150,)], ids=str)
+@pytest.mark.parametrize("block", [1024, 40])
+def test_polynomials_keep_their_sums(shape: tuple[int, ...], block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums with T_p(c) T_q(c') for p, q up to 23, of lines in one block and in several, those without halves."""
+    for module in (energy_sums, node_loops):
+        monkeypatch.setattr(module, "BLOCK", block)
+    monkeypatch.setattr("symdecouple.numeric.nodes._MIRRORED", block)
+    bands, nodes = bank(shape)
+    a = np.linspace(-1, 1, len(bands))
+    power = np.random.default_rng(6).random((bands.count,))
+    top = float((a @ bands.columns).max()) + 0.5
+    tilted = (power * np.exp(a @ bands.columns - top)).reshape(-1, shape[-1] // 2 + 1)
+    at_nodes = moved(bands, nodes, a, top, power).reshape(len(nodes.outer), -1)
+
+    def polynomials(few: int, size: int) -> tuple[Array, Array]:
+        every = 2 * np.pi * np.arange(size // 2 + 1) / size
+        angles = np.pi * (np.arange(few) + 0.5) / few if few < len(every) else every
+        orders = np.arange(min(few, 24))[:, None]
+        return np.cos(orders * angles), np.cos(orders * every)
+
+    inner, whole_inner = polynomials(at_nodes.shape[1], shape[-1])
+    outer, whole_outer = polynomials(len(at_nodes), shape[0]) if len(shape) == 2 else (np.ones((1, 1)),) * 2
+    np.testing.assert_allclose(outer @ at_nodes @ inner.T, whole_outer @ tilted @ whole_inner.T, rtol=0,
+                               atol=1e-13 * tilted.sum())
+
+
 def test_the_bound_is_rounding_where_levels_are_accepted() -> None:
     """The first power that is missed by 24 nodes and degree 2 is the tenth."""
     _, nodes = bank((151, 160))
@@ -66,6 +93,15 @@ def test_the_bound_is_rounding_where_levels_are_accepted() -> None:
     assert nodes.between == pytest.approx(np.cos(np.pi / 24) ** -2)
     lost = [energy_loops._lost(nodes.order, nodes.lebesgue, width) for width in (0.05, 0.2)]
     assert lost[0] < 1e-17 < lost[1]
+
+
+@pytest.mark.parametrize("width", [0.1, 1.0, 4.0])
+def test_the_bound_is_close_to_the_best_polynomial_in_h(width: float) -> None:
+    """2 I_p(width) are the first coefficients that are left, from p = 10 on, with mpmath's Bessel functions."""
+    left = float(2 * mpmath.nsum(lambda p: mpmath.besseli(p, width), [10, 60], method="direct"))
+    bound = energy_loops._lost(10, 8.0, width) / (9 * np.exp(width))
+    assert left <= bound < 1.3 * left
+    assert energy_loops._lost(10, 8.0, 10.0) == np.inf
 
 
 def test_lines_at_the_nodes_are_those_of_the_filters() -> None:
