@@ -9,14 +9,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import mpmath
 import numpy as np
 
 from symdecouple.decoupling.energy_route import Decoupled
 from symdecouple.decoupling.nesting import Nesting
-from symdecouple.decoupling.routes import Imposed
+from symdecouple.decoupling.routes import Imposed, Leading
 from symdecouple.errors import Outcome
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.compiled import Array, Compiled
@@ -26,6 +26,7 @@ from symdecouple.numeric.oracle import Oracle
 __all__ = ["Answers", "Application"]
 
 OnRows: TypeAlias = Callable[[Array], list[Array]]
+Some = TypeVar("Some", bound=Decoupled | Leading)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ class Application:
         """
         out = np.full((len(rows), len(self.features)), np.nan, dtype=rows.dtype)
         worst, refusals, beyond = _Worst(rows), dict[int, Outcome](), dict[int, Outcome]()
-        first, spans = self._leading(nesting, rows, references)
+        first, spans = self._leading(rows, references, nesting.leading if is_fine else nesting.leading_values)
         if first is not None:
             count = first.values.shape[1]
             out[:, :count] = np.where(np.isfinite(first.values), first.values, np.nan)
@@ -115,7 +116,7 @@ class Application:
 
     def gradients(self, nesting: Nesting, rows: Array, references: Sequence[Any]) -> Answers:
         """Return the gradients of the decoupled features, (R, M, N)."""
-        first, spans = self._leading(nesting, rows, references)
+        first, spans = self._leading(rows, references, nesting.leading)
         levels = list(nesting.levels(rows, [start for start, _ in spans], references, keep=True))
         out = np.full((len(rows), len(self.features), rows.shape[1]), np.nan, dtype=rows.dtype)
         wrong: dict[int, dict[int, Outcome]] = {}
@@ -149,10 +150,10 @@ class Application:
                 refusals = {**stopped, **wrong[j], **refusals}
         return Answers(out, worst.residual, refusals, None if worst.error is None else worst.error + lost)
 
-    def _leading(self, nesting: Nesting, rows: Array, references: Sequence[Any]
-                 ) -> tuple[Decoupled | None, list[tuple[int, int]]]:
+    def _leading(self, rows: Array, references: Sequence[Any], leading: Callable[[Array, Sequence[Any]], Some | None]
+                 ) -> tuple[Some | None, list[tuple[int, int]]]:
         """Return the leading features that come all at once, and the spans of the others."""
-        first = nesting.leading(rows, references) if all(end == start + 1 for start, end in self.spans) else None
+        first = leading(rows, references) if all(end == start + 1 for start, end in self.spans) else None
         count = 0 if first is None else first.values.shape[1]
         return first, [span for span in self.spans if span[0] >= count]
 

@@ -15,8 +15,9 @@ import numpy as np
 
 from symdecouple.decoupling.energy_return import imposed_back
 from symdecouple.decoupling.energy_route import Decoupled, EnergyRoute
+from symdecouple.decoupling.moment_route import MomentRoute
 from symdecouple.decoupling.narrow_route import NarrowRoute
-from symdecouple.decoupling.routes import Imposed, Route, Stretch
+from symdecouple.decoupling.routes import Imposed, Leading, Route, Stretch
 from symdecouple.errors import Outcome
 from symdecouple.numeric.compiled import Array
 
@@ -59,10 +60,14 @@ class Nesting:
             nearest = next((j for j in range(k, level, -1) if self.is_closed(j)), level)
             if nearest > level:
                 at = _without(self.closed.impose(rows, nearest, targets), at.refusals)
-            for j in range(nearest + 1, k + 1):
-                at = self._followed(at, j, targets, keep, is_fine)
+            at = self._along(at, nearest + 1, k, targets, keep, is_fine)
             level = k
             yield at
+
+    def leading_values(self, rows: Array, targets: Sequence[Any]) -> Decoupled | Leading | None:
+        """Return what `leading` does, or values that have no gradients."""
+        return self.closed.decoupled(rows, targets) if isinstance(self.closed, MomentRoute) else self.leading(
+            rows, targets)
 
     def leading(self, rows: Array, targets: Sequence[Any]) -> Decoupled | None:
         """Return leading decoupled features, each at the level before it, where the route has all of them at once."""
@@ -83,9 +88,16 @@ class Nesting:
         """Bring features start+1..end of rows at level `start` to their targets; features 1..start keep theirs."""
         if self.is_closed(end):
             return self.closed.impose(rows, end, targets)
-        at = _start(rows)
-        for k in range(start + 1, end + 1):
-            at = self._followed(at, k, targets, keep=False, is_fine=True)
+        return self._along(_start(rows), start + 1, end, targets, keep=False, is_fine=True)
+
+    def _along(self, at: Imposed, first: int, last: int, targets: Sequence[Any], keep: bool, is_fine: bool) -> Imposed:
+        """Narrow paths of levels first..last, one after the other."""
+        if isinstance(self.closed, MomentRoute) and not keep and not at.refusals:
+            found = self.closed.advanced(at.values, first, last, targets)
+            if found is not None:
+                return found
+        for k in range(first, last + 1):
+            at = self._followed(at, k, targets, keep, is_fine)
         return at
 
     def _followed(self, at: Imposed, k: int, targets: Sequence[Any], keep: bool, is_fine: bool) -> Imposed:
