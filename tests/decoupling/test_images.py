@@ -1,7 +1,5 @@
 """Nine filter energies of images through a plan: against the narrow path and shifts, and images with empty bands."""
 
-import tracemalloc
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +11,7 @@ from symdecouple import InvalidInput, RefusalWarning, Refused
 from symdecouple.decoupling.perturbing import Perturbation
 from symdecouple.families.quadratic import recognize_quadratic, second_order_moments
 from symdecouple.families.tils import tils
+from tests.traced import peak
 
 Array = NDArray[np.float64]
 BANK = tils()
@@ -217,15 +216,6 @@ def test_sixteen_bit_levels_survive_the_round_trip() -> None:
     image = levels / 2**16
     back = PLAN.denormalize(PLAN.normalize(image), PLAN.transform(image))
     assert np.array_equal(np.rint(back * 2**16), levels)
-
-
-def peak(function: Callable[[], object]) -> int:
-    tracemalloc.start()
-    try:
-        function()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 def test_weights_take_little_more_memory_than_they_are() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +10,7 @@ import pytest
 from symdecouple import decouple
 from symdecouple.families.moments import raw_moments
 from symdecouple.numeric import jit, moebius_jit, moment_long_rows, moment_long_rows_jit, moment_path_jit, riccati_jit
+from tests.traced import peak
 
 N = 2**18
 PLAN = decouple(raw_moments(6), [3, 13, 63, 380, 2300, 16000])
@@ -30,15 +29,6 @@ def _way(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
             if not module.KERNELS.are_warm():
                 module.warm()
     monkeypatch.setattr(jit.Kernels, "are_wanted", lambda self, n_elements: request.param == "compiled")
-
-
-def peak(function: Callable[[], object]) -> int:
-    tracemalloc.start()
-    try:
-        function()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("name", ["Laplace", "of 256 values"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -19,19 +18,11 @@ from symdecouple.language.black_box import BlackBox
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x
+from tests.traced import peak
 
 Array = NDArray[Any]
 ENERGIES = sd.decouple(FeatureSet([Mean(x), *second_order_moments(tils())]))
 METHODS = ("transform", "normalize", "gradients")
-
-
-def peak(function: Callable[[], object]) -> int:
-    tracemalloc.start()
-    try:
-        function()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 @pytest.mark.parametrize(("method", "images"), [("transform", 2.1), ("normalize", 2.5), ("gradients", 11.6)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from collections.abc import Callable
 
 import numpy as np
@@ -12,6 +11,7 @@ from symdecouple.errors import InvalidInput
 from symdecouple.numeric.energies import Energies
 from symdecouple.numeric.spectrum import Bands, Grid, Spectrum
 from tests.numeric.energy_banks import convolved, kernels, responses
+from tests.traced import peak
 
 RNG = np.random.default_rng(3)
 
@@ -121,11 +121,7 @@ def test_room_for_one_transform() -> None:
     energies.decouple(row, np.ones(4))  # what is made once for all signals
 
     def room(function: Callable[[], object]) -> float:
-        tracemalloc.start()
-        function()
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return peak / row.nbytes
+        return peak(function) / row.nbytes
 
     found = energies.decouple(row, np.ones(4))
     assert room(lambda: energies.decouple(row, np.ones(4))) < 1.6

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 
 from symdecouple.numeric import jit, moebius_jit, moment_long_rows_jit, moment_path_jit
 from symdecouple.stats import decoupled_moments, kurtosis, orthokurtosis, skewness, standardized_moments
+from tests.traced import peak
 
 N = 2**19
 SAMPLES = {
@@ -45,12 +45,7 @@ def test_room_beside_one_long_sample(name: str, way: str) -> None:
     if name != "single precision" or way == "NumPy":
         functions.append(orthokurtosis)
     for function in functions:
-        tracemalloc.start()
-        try:
-            function(sample)
-            assert tracemalloc.get_traced_memory()[1] < 1.5 * sample.nbytes, function
-        finally:
-            tracemalloc.stop()
+        assert peak(lambda function=function: function(sample)) < 1.5 * sample.nbytes, function
 
 
 @pytest.mark.parametrize("name", ["normal", "of 256 values", "single precision"])
