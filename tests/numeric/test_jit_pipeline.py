@@ -137,3 +137,26 @@ def test_a_newer_numba_compiles_in_its_own_way(monkeypatch: pytest.MonkeyPatch) 
             np.testing.assert_allclose(found, expected, rtol=1e-15, atol=0)
     finally:
         jit_pipeline.pipelines.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("features", "asked"),
+    [({"avx512f": True, "avx512vbmi2": True}, 1), ({"avx512f": True, "avx512vbmi2": False}, 0), ({"avx2": True}, 0)],
+)
+def test_the_widest_vectors_are_asked_for_where_they_are_free(
+    features: dict[str, bool], asked: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from symdecouple.numeric import jit_pipeline
+
+    monkeypatch.setattr("llvmlite.binding.get_host_cpu_features", lambda: features)
+    jit_pipeline.pipelines.cache_clear()
+    try:
+        twin, _ = twin_of(entry, frozenset({"power_sum"}))
+        found, expected = np.zeros((1, 3)), np.zeros((1, 3))
+        entry(VALUES[None], 2, expected)
+        twin(VALUES[None], 2, found)  # type: ignore[operator]
+        np.testing.assert_allclose(found, expected, rtol=1e-15, atol=0)
+        (text,) = twin.inspect_llvm().values()  # type: ignore[attr-defined]
+        assert ('"prefer-vector-width"="512"' in text) == bool(asked)
+    finally:
+        jit_pipeline.pipelines.cache_clear()
