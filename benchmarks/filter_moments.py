@@ -23,7 +23,8 @@ from scipy.integrate import solve_ivp
 from scipy.ndimage import convolve1d
 
 from symdecouple import decouple, families
-from symdecouple.numeric import bank_rows, gram
+from symdecouple.numeric.banks import rows as bank_rows
+from symdecouple.numeric.projection import gram
 
 Array = NDArray[np.float64]
 SIDE, ORDERS = 64, (2, 3, 4, 5, 6)

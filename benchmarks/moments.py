@@ -19,12 +19,12 @@ import numpy as np
 import scipy.stats
 from scipy.integrate import solve_ivp
 
-from symdecouple.numeric import moment_path, moment_path_jit
 from symdecouple.numeric.batch import Panel
 from symdecouple.numeric.jit import is_available
-from symdecouple.numeric.moment_adjoint import decoupled_gradients
-from symdecouple.numeric.moment_levels import climb, decoupled_rows, gaussian_moments
-from symdecouple.numeric.riccati import impose_skewness
+from symdecouple.numeric.moment_levels.adjoint import decoupled_gradients
+from symdecouple.numeric.moment_levels.levels import climb, decoupled_rows, gaussian_moments
+from symdecouple.numeric.moment_path import jit as moment_path_jit, path as moment_path
+from symdecouple.numeric.riccati.rows import impose_skewness
 
 SHAPES = [(2000, 64), (400, 512), (60, 4096), (4, 65536)]
 LAWS = {"normal": "standard_normal", "exponential": "standard_exponential"}

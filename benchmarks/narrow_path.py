@@ -22,7 +22,7 @@ from sympy import cosh, log, tanh
 from symdecouple import Mean, x
 from symdecouple.numeric.adjoint import decoupled_gradients
 from symdecouple.numeric.narrow_path import NarrowPath
-from symdecouple.numeric.precision import follow_mp
+from symdecouple.numeric.precision.path import follow_mp
 
 Array = NDArray[np.float64]
 ROWS_BY_HAND = 5

@@ -30,9 +30,9 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample
 from symdecouple.numeric.batch import FloatArray
+from symdecouple.numeric.black_box.oracle import Oracle
 from symdecouple.numeric.compiled import Compiled
 from symdecouple.numeric.coordinate_rows import compiled_feature
-from symdecouple.numeric.oracle import Oracle
 
 __all__ = ["GradientDirections", "gradient_directions"]
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 import time
 
 from symdecouple.cli.exit_codes import ExitCode
-from symdecouple.numeric import (
-    bank_rows,
-    energy_jit,
-    gram,
-    jit,
-    moebius_jit,
-    moment_adjoint_jit,
-    moment_long_rows_jit,
-    moment_path_jit,
-    riccati_jit,
-)
+from symdecouple.numeric import jit
+from symdecouple.numeric.banks import rows as bank_rows
+from symdecouple.numeric.energies import jit as energy_jit
+from symdecouple.numeric.long_rows import jit as moment_long_rows_jit
+from symdecouple.numeric.moebius import jit as moebius_jit
+from symdecouple.numeric.moment_levels import adjoint_jit as moment_adjoint_jit
+from symdecouple.numeric.moment_path import jit as moment_path_jit
+from symdecouple.numeric.projection import gram
+from symdecouple.numeric.riccati import jit as riccati_jit
 
 __all__ = ["run"]
 

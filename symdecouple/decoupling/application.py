@@ -19,9 +19,9 @@ from symdecouple.decoupling.nesting import Nesting
 from symdecouple.decoupling.routes import Imposed, Leading
 from symdecouple.errors import Outcome
 from symdecouple.language.feature_set import FeatureSet
+from symdecouple.numeric.black_box.oracle import Oracle
 from symdecouple.numeric.compiled import Array, Compiled
 from symdecouple.numeric.coordinate_rows import compiled_feature
-from symdecouple.numeric.oracle import Oracle
 
 __all__ = ["Answers", "Application"]
 

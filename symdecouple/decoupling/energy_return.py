@@ -11,7 +11,7 @@ from symdecouple.decoupling.energy_route import EnergyRoute, of_forms
 from symdecouple.decoupling.routes import Imposed
 from symdecouple.errors import Outcome
 from symdecouple.numeric.compiled import Array
-from symdecouple.numeric.energy_return import returned
+from symdecouple.numeric.energies.way_back import returned
 
 __all__ = ["imposed_back"]
 

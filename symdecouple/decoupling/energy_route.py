@@ -19,9 +19,9 @@ from symdecouple.decoupling.routes import Imposed, Route
 from symdecouple.errors import Outcome
 from symdecouple.families.quadratic import QuadraticForms
 from symdecouple.numeric.compiled import Array
-from symdecouple.numeric.energies import Energies
-from symdecouple.numeric.energy_gradients import DecoupledEnergies
-from symdecouple.numeric.spectrum import Bands
+from symdecouple.numeric.energies.gradients import DecoupledEnergies
+from symdecouple.numeric.energies.normalization import Energies
+from symdecouple.numeric.energies.spectrum import Bands
 
 __all__ = ["AlongForms", "Decoupled", "EnergyRoute", "of_forms"]
 

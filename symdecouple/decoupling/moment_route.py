@@ -21,16 +21,17 @@ from sympy import Expr, Symbol, lambdify
 from symdecouple.decoupling.routes import Imposed, Leading, Route
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
-from symdecouple.numeric import moment_long_rows, moment_path_jit
 from symdecouple.numeric.batch import Panel
 from symdecouple.numeric.compiled import Array
-from symdecouple.numeric.long_means import ByNumPy, Means
-from symdecouple.numeric.moment_levels import HIGHEST, standardized_rows
-from symdecouple.numeric.moment_long_level import advance
-from symdecouple.numeric.moment_long_rows_jit import Compiled
-from symdecouple.numeric.moment_long_series import Climb
+from symdecouple.numeric.long_rows import parts as moment_long_rows
+from symdecouple.numeric.long_rows.jit import Compiled
+from symdecouple.numeric.long_rows.level import advance
+from symdecouple.numeric.long_rows.means import ByNumPy, Means
+from symdecouple.numeric.long_rows.series import Climb
+from symdecouple.numeric.moment_levels.levels import HIGHEST, standardized_rows
+from symdecouple.numeric.moment_path import jit as moment_path_jit
 from symdecouple.numeric.power_sums import ZERO_VARIANCE
-from symdecouple.numeric.riccati_jit import KERNELS, compiled_standardize, skewness_imposer
+from symdecouple.numeric.riccati.jit import KERNELS, compiled_standardize, skewness_imposer
 
 __all__ = ["MomentRoute"]
 

@@ -80,7 +80,7 @@ class Nesting:
         return k if k and self.is_closed(k) else 0
 
     def returned(self, rows: Array, references: Sequence[Any], targets: Array) -> Imposed:
-        """Impose decoupled features 1..k, (R, k), last first, k no more than `at_once`; see `energy_return`."""
+        """Impose decoupled features 1..k, (R, k), last first, k no more than `at_once`; see `energies.way_back`."""
         assert isinstance(self.closed, EnergyRoute)
         return imposed_back(self.closed, rows, references, targets)
 

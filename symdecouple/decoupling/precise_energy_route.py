@@ -22,8 +22,8 @@ from symdecouple.families.linear_forms import LinearForm
 from symdecouple.families.quadratic import QuadraticForms
 from symdecouple.numeric.compiled import Array
 from symdecouple.numeric.filtering import exact_response
-from symdecouple.numeric.precision_energies import PreciseEnergies, PreciseLevel
-from symdecouple.numeric.precision_fourier import partners, response
+from symdecouple.numeric.precision.energies import PreciseEnergies, PreciseLevel
+from symdecouple.numeric.precision.fourier import partners, response
 
 __all__ = ["PreciseEnergyRoute"]
 

@@ -20,9 +20,9 @@ import numpy as np
 from symdecouple.decoupling.leaf import Leaf, Moved, Unreachable
 from symdecouple.errors import Outcome
 from symdecouple.numeric.compiled import Array
-from symdecouple.numeric.extrapolation import NoSlope
 from symdecouple.numeric.power_sums import ZERO_VARIANCE
-from symdecouple.numeric.precision import Span, finite, size, spread
+from symdecouple.numeric.precision.extrapolation import NoSlope
+from symdecouple.numeric.precision.path import Span, finite, size, spread
 
 __all__ = ["ClosedRoute", "Imposed", "Leading", "Route", "Stretch", "off"]
 

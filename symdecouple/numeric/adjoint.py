@@ -21,7 +21,7 @@ import numpy as np
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.narrow_path import Frame, Imposed, Level, NarrowPath, Part
-from symdecouple.numeric.runge_kutta import pull_back
+from symdecouple.numeric.runge_kutta.integration import pull_back
 
 __all__ = ["GradientCheck", "check_gradient", "decoupled_gradients", "pullback"]
 

@@ -30,9 +30,9 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.coordinate_rows import compiled_features
 from symdecouple.numeric.feature_rows import Features
-from symdecouple.numeric.frame import Frame
-from symdecouple.numeric.projection import direction_at, last_direction, move_at
-from symdecouple.numeric.runge_kutta import End, Step, integrate
+from symdecouple.numeric.projection.frame import Frame
+from symdecouple.numeric.projection.rows import direction_at, last_direction, move_at
+from symdecouple.numeric.runge_kutta.integration import End, Step, integrate
 from symdecouple.numeric.threads import each
 
 __all__ = ["Frame", "Imposed", "Level", "NarrowPath", "Part"]

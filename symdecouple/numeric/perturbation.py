@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from symdecouple.errors import InvalidInput, Outcome, Refused
 from symdecouple.numeric.batch import FloatArray
-from symdecouple.numeric.spectrum import EPS, Grid
+from symdecouple.numeric.energies.spectrum import EPS, Grid
 
 __all__ = ["Perturbed", "both_perturbations", "quantisation_step", "ramp_perturbation", "spectral_perturbation"]
 

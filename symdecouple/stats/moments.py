@@ -19,14 +19,15 @@ import numpy as np
 
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.batch import Axis, FloatArray, IntArray, NanPolicy, OnRefusal, Panel, RowValues
-from symdecouple.numeric.moment_basis import power_means
-from symdecouple.numeric.moment_levels import (
+from symdecouple.numeric.moment_levels.levels import (
     HIGHEST,
     decoupled_rows,
     gaussian_moments,
     standardized_reference,
 )
-from symdecouple.numeric.moment_path_jit import KERNELS
+from symdecouple.numeric.moment_levels.weighted import shares, weighted_decoupled_rows
+from symdecouple.numeric.moment_path.basis import power_means
+from symdecouple.numeric.moment_path.jit import KERNELS
 from symdecouple.numeric.power_sums import (
     ZERO_VARIANCE,
     BlockMap,
@@ -35,7 +36,6 @@ from symdecouple.numeric.power_sums import (
     standardized_moments as moments_of_blocks,
     to_unit_range,
 )
-from symdecouple.numeric.weighted_levels import shares, weighted_decoupled_rows
 from symdecouple.stats.orders import Orders
 
 __all__ = ["blest", "decoupled_moments", "standardized_moments"]

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from symdecouple.numeric.batch import Axis, NanPolicy, OnRefusal, reduce_rows
-from symdecouple.numeric.moebius import orthokurtosis_rows
-from symdecouple.numeric.moebius_jit import orthokurtosis_kernel
+from symdecouple.numeric.moebius.flow import orthokurtosis_rows
+from symdecouple.numeric.moebius.jit import orthokurtosis_kernel
 from symdecouple.numeric.power_sums import kurtosis_rows, skewness_rows
 
 __all__ = ["kurtosis", "orthokurtosis", "skewness"]

@@ -12,7 +12,7 @@ from scipy.ndimage import convolve1d
 
 from symdecouple import FeatureSet, Mean, decouple, families, x
 from symdecouple.decoupling import narrow_route
-from symdecouple.numeric.bank_rows import BankRows
+from symdecouple.numeric.banks.rows import BankRows
 from symdecouple.numeric.narrow_path import NarrowPath
 
 Array = NDArray[np.float64]

@@ -13,7 +13,7 @@ from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x
-from symdecouple.numeric.black_box import BlackBoxPath
+from symdecouple.numeric.black_box.rows import BlackBoxPath
 from symdecouple.numeric.narrow_path import NarrowPath
 
 SAMPLE = np.random.default_rng(4).gamma(2.0, size=14)

@@ -17,11 +17,11 @@ from symdecouple.errors import InvalidInput
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import sample, x
 from symdecouple.language.statistics import kurtosis, skewness, variance
-from symdecouple.numeric import runge_kutta as rk
 from symdecouple.numeric.adjoint import check_gradient, decoupled_gradients, pullback
 from symdecouple.numeric.compiled import as_multiprecision
 from symdecouple.numeric.narrow_path import NarrowPath
-from symdecouple.numeric.precision import follow_mp
+from symdecouple.numeric.precision.path import follow_mp
+from symdecouple.numeric.runge_kutta import integration as rk
 
 Array = NDArray[np.float64]
 positive = sample("x", positive=True)

@@ -17,8 +17,8 @@ from symdecouple.errors import InvalidInput
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, sample, x
 from symdecouple.language.statistics import kurtosis, skewness, variance
-from symdecouple.numeric import gram, projection
 from symdecouple.numeric.narrow_path import Frame, NarrowPath
+from symdecouple.numeric.projection import gram, rows as projection
 
 Array = NDArray[np.float64]
 positive = sample("x", positive=True)

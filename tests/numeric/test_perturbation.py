@@ -10,15 +10,15 @@ from scipy.optimize import minimize
 from scipy.stats import rankdata
 
 from symdecouple.errors import InvalidInput, Refused
-from symdecouple.numeric.energies import Energies
+from symdecouple.numeric.energies.normalization import Energies
+from symdecouple.numeric.energies.spectrum import Bands
 from symdecouple.numeric.perturbation import (
     both_perturbations,
     quantisation_step,
     ramp_perturbation,
     spectral_perturbation,
 )
-from symdecouple.numeric.spectrum import Bands
-from tests.numeric.energy_banks import kernels, pictures, responses
+from tests.numeric.energies.energy_banks import kernels, pictures, responses
 
 Array = NDArray[np.float64]
 RNG = np.random.default_rng(9)

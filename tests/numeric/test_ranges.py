@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from symdecouple.numeric.batch import Panel
-from symdecouple.numeric.moebius import orthokurtosis_rows
+from symdecouple.numeric.moebius.flow import orthokurtosis_rows
 from symdecouple.numeric.ranges import (
     beyond_end,
     orthokurtosis_range,

@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symdecouple.numeric import jit, moebius_jit, moment_long_rows_jit, moment_path_jit
+from symdecouple.numeric import jit
+from symdecouple.numeric.long_rows import jit as moment_long_rows_jit
+from symdecouple.numeric.moebius import jit as moebius_jit
+from symdecouple.numeric.moment_path import jit as moment_path_jit
 from symdecouple.stats import decoupled_moments, kurtosis, orthokurtosis, skewness, standardized_moments
 from tests.traced import peak
 

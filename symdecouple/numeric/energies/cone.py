@@ -1,0 +1,234 @@
+r"""Which energies a signal can be given: the cone of its active frequencies, by linear programs.
+
+Multiplying |X|^2 by positive factors reaches exactly the vectors
+
+.. math:: v = \sum_{\xi} p_\xi\, w(\xi), \qquad p_\xi > 0 \text{ where } X(\xi) \ne 0,
+
+the relative interior of the cone that the w(xi) of the active frequencies generate. A vector outside is told by a
+direction d with d.w <= 0 at all of them and d.v > 0; one on the boundary by d.w <= 0, d.v = 0, and d.w < 0 somewhere:
+there the power must vanish, which a flow reaches in the limit only.
+
+The programs have M unknowns. Their constraints, one a frequency, are added as they are found to be violated. Columns
+are looked at by parts: those of a long signal are never there all at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.numeric.batch import FloatArray, IntArray
+from symdecouple.numeric.energies.columns import EPS, Columns
+
+__all__ = ["Dependence", "Membership", "cone_membership", "cone_membership_of", "dependence", "dependence_of"]
+
+_CHUNK = 2**16
+_TOLERANCE = 1e-8  # of unit vectors: HiGHS keeps constraints to 1e-9 here
+_PRECISE = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
+_ADDED = 64  # constraints added at a time
+
+
+_Parts = Callable[[], Iterable[FloatArray]]  # some columns after the others, from the first one each time
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """Where a vector lies: "inside" (the relative interior), "boundary" or "outside", and the direction that tells."""
+
+    where: Literal["inside", "boundary", "outside"]
+    direction: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Dependence:
+    """Which rows of a matrix depend on those before them, and how.
+
+    Attributes
+    ----------
+    independent : bool array (M,)
+    coefficients : array (M, M)
+        Row j is the sum of coefficients[j, i] times row i, i independent.
+    is_free : bool
+        True iff all rows are independent.
+    """
+
+    independent: NDArray[np.bool_]
+    coefficients: FloatArray
+    is_free: bool
+
+
+def dependence(rows: FloatArray) -> Dependence:
+    """Find rows of an (M, n) matrix that depend on those before, up to rounding: by orthogonal triangles of its parts.
+
+    Examples
+    --------
+    >>> found = dependence(np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 1.0, 1.0]]))
+    >>> found.independent.tolist(), found.coefficients[1].round(12).tolist()
+    ([True, False, True], [2.0, 0.0, 0.0])
+    """
+    parts = _split(rows)
+    return _dependence(parts(), _largest(parts, len(rows)))
+
+
+def dependence_of(columns: Columns, is_active: NDArray[np.bool_] | slice) -> Dependence:
+    """The same for features, at some of their frequencies; no more than a part is made."""
+    parts = _some(columns, slice(None), is_active)
+    return _dependence(parts(), _largest(parts, len(columns)))
+
+
+def _split(rows: FloatArray) -> _Parts:
+    return lambda: (rows[:, start : start + _CHUNK] for start in range(0, rows.shape[1], _CHUNK))
+
+
+def _some(columns: Columns, wanted: NDArray[np.bool_] | slice, is_active: NDArray[np.bool_] | slice) -> _Parts:
+    """Some features at some frequencies: where a mask is true, or from the start of a slice on."""
+
+    def parts() -> Iterator[FloatArray]:
+        for part in columns.chunks():
+            if not isinstance(is_active, slice):
+                yield columns.at(part)[wanted][:, is_active[part]]
+            elif part.stop > (is_active.start or 0):
+                yield columns.at(slice(max(part.start, is_active.start or 0), part.stop))[wanted]
+
+    return parts
+
+
+def _largest(parts: _Parts, m: int) -> FloatArray:
+    """The largest entry of each row."""
+    out = np.zeros(m)
+    for part in parts():
+        np.maximum(out, np.abs(part).max(axis=1, initial=0), out=out)
+    return out
+
+
+def _dependence(parts: Iterable[FloatArray], scale: FloatArray) -> Dependence:
+    m = len(scale)
+    triangle, unit = np.zeros((0, m)), np.where(scale > 0, scale, 1)
+    for part in parts:
+        triangle = np.asarray(np.linalg.qr(np.vstack([triangle, (part / unit[:, None]).T]), mode="r"))
+    independent, coefficients = np.zeros(m, dtype=np.bool_), np.zeros((m, m))
+    for j in range(m):
+        column, before = triangle[:, j], np.flatnonzero(independent)
+        fit = np.linalg.lstsq(triangle[:, before], column, rcond=None)[0]
+        left = np.linalg.norm(column - triangle[:, before] @ fit)
+        independent[j] = left > 256 * m * EPS * np.linalg.norm(column)
+        if independent[j]:
+            coefficients[j, j] = 1
+        else:
+            coefficients[j, before] = fit * scale[j] / np.where(scale[before] > 0, scale[before], 1)
+    return Dependence(independent, coefficients, bool(independent.all()))
+
+
+def cone_membership(rows: FloatArray, target: FloatArray) -> Membership:
+    """Tell where a vector lies with respect to the cone of the columns of a matrix.
+
+    Parameters
+    ----------
+    rows : array (M, n)
+        Its columns generate the cone; those that vanish do not count.
+    target : array (M,)
+
+    Returns
+    -------
+    Membership
+        Decided to 1e-8 of the angle: what is closer to the boundary counts as on it.
+
+    Examples
+    --------
+    >>> quadrant = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
+    >>> [cone_membership(quadrant, np.array(v)).where for v in ([2.0, 1.0], [1.0, 0.0], [1.0, -1.0])]
+    ['inside', 'boundary', 'outside']
+    """
+    return _membership(_split(rows), target)
+
+
+def cone_membership_of(columns: Columns, wanted: NDArray[np.bool_], is_active: NDArray[np.bool_] | slice,
+                       target: FloatArray) -> Membership:
+    """The same for some features, at some of their frequencies; no more than a part is made.
+
+    Parameters
+    ----------
+    columns : Columns
+    wanted : bool array (M,)
+    is_active : bool array (n,) or slice
+        Which frequencies count; of a slice, those from its start on.
+    target : array
+        As many as are wanted.
+    """
+    return _membership(_some(columns, wanted, is_active), target)
+
+
+def _membership(parts: _Parts, target: FloatArray) -> Membership:
+    scale = _largest(parts, len(target))
+    scale = np.where(scale > 0, scale, 1)
+
+    def units() -> Iterator[FloatArray]:
+        for part in parts():
+            columns = part / scale[:, None]
+            lengths = np.linalg.norm(columns, axis=0)
+            yield columns[:, lengths > 0] / lengths[lengths > 0]
+
+    total, count = np.zeros(len(target)), 0
+    for part in units():
+        total, count = total + part.sum(axis=1), count + part.shape[1]
+    v = target / scale
+    v = v / max(float(np.abs(v).max(initial=0)), np.finfo(np.float64).tiny)
+    length = float(np.linalg.norm(v))
+    if not count:  # without columns the cone is the origin
+        return Membership("outside" if length else "inside", v / max(length, 1e-300) / scale)
+    if length:
+        v = v / length
+        away = _highest(units, v, np.zeros(0))
+        if v @ away > _TOLERANCE:
+            return Membership("outside", away / scale)
+    along = _highest(units, -total / count, v if length else np.zeros(0))  # the origin is interior to a subspace
+    if min(float((part.T @ along).min(initial=0)) for part in units()) < -_TOLERANCE * 10:
+        return Membership("boundary", along / scale if length else along)
+    return Membership("inside", np.zeros(len(target)))
+
+
+def _highest(units: _Parts, objective: FloatArray, floor: FloatArray) -> FloatArray:
+    """Maximize objective.d over |d_j| <= 1 with d.w <= 0 for all columns, and d.floor >= 0 where there is one."""
+    from scipy.optimize import linprog
+
+    m = len(objective)
+    below = -floor.reshape(-1, m) if floor.size else np.zeros((0, m))
+    chosen, places = _extreme(units, m)
+    while True:
+        upper = np.vstack([below, chosen.T])
+        solved = linprog(-objective, A_ub=upper, b_ub=np.zeros(len(upper)), bounds=(-1, 1), method="highs",
+                         options=_PRECISE)
+        direction = np.asarray(solved.x, dtype=np.float64)
+        values, columns, found, first = np.zeros(0), np.zeros((m, 0)), np.zeros(0, dtype=np.intp), 0
+        for part in units():
+            above = part.T @ direction
+            above[places[(places >= first) & (places < first + len(above))] - first] = 0
+            worst = np.argsort(above)[-_ADDED:]
+            worst = worst[above[worst] > _TOLERANCE / 10]
+            values = np.concatenate([values, above[worst]])
+            columns, found = np.hstack([columns, part[:, worst]]), np.concatenate([found, worst + first])
+            first += len(above)
+        if not len(found):
+            return direction
+        worst = np.argsort(values)[-_ADDED:]
+        chosen, places = np.hstack([chosen, columns[:, worst]]), np.concatenate([places, found[worst]])
+
+
+def _extreme(units: _Parts, m: int) -> tuple[FloatArray, IntArray]:
+    """The columns with the largest and the smallest entry in each row, and their places, without repetition."""
+    best, columns = np.full(2 * m, -np.inf), np.zeros((m, 2 * m))
+    places, first = np.zeros(2 * m, dtype=np.intp), 0
+    for part in units():
+        if part.shape[1]:
+            here = np.concatenate([part.argmax(axis=1), part.argmin(axis=1)])
+            value = np.concatenate([part.max(axis=1), -part.min(axis=1)])
+            is_better = value > best
+            best[is_better], places[is_better] = value[is_better], here[is_better] + first
+            columns[:, is_better] = part[:, here[is_better]]
+        first += part.shape[1]
+    places, which = np.unique(places, return_index=True)
+    return columns[:, which], places

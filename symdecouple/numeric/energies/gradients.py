@@ -1,0 +1,179 @@
+r"""Decoupled energies and their exact gradients, all levels of all signals at once.
+
+With a the parameters of level k - 1, the gradient of the decoupled feature k has the transform
+
+.. math:: \frac{2}{N} \bigl(w_k - \textstyle\sum_{j<k} b_j w_j\bigr) e^{a \cdot w} X, \qquad
+    \sum_{j<k} \langle w_i, w_j \rangle b_j = \langle w_i, w_k \rangle, \quad
+    \langle u, v \rangle = \sum_\xi u\, v\, P e^{a \cdot w} :
+
+a real multiple of X (Theorem F). The matrix is that of the last step of Newton's method, so that gradients
+cost M(M-1)/2 numbers a signal, and one transform each where they are wanted as signals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from symdecouple.errors import Outcome
+from symdecouple.numeric.batch import FloatArray, IntArray
+from symdecouple.numeric.energies.problems import EnergyProblems
+from symdecouple.numeric.energies.spectrum import EPS, Spectrum
+from symdecouple.numeric.energies.tilting import Problems, Tilted, solve_scaled
+
+__all__ = ["DecoupledEnergies", "decoupled_energies"]
+
+
+TINY = float(np.finfo(np.float64).tiny)
+ROUNDING = (8 * EPS) ** 2  # of a power spectrum
+_FEW = 16  # signals whose levels are kept
+
+
+@dataclass(frozen=True, slots=True)
+class DecoupledEnergies:
+    """Decoupled features of signals, and their gradients by multipliers in the frequency domain.
+
+    Attributes
+    ----------
+    values : array (R, L)
+        Feature k at level k - 1; NaN from the first level on that a signal lacks, and where float64 has no such
+        number (the energy of values near 1e200 or 1e-200).
+    parameters : array (R, L, M)
+        a of level k - 1.
+    coefficients : array (R, L, M)
+        w_k - sum of b_j w_j as a combination of all w: 1 at feature k, -b_j before.
+    residual : array (R,)
+        Largest one of all levels.
+    refusals : dict
+        Row to the outcome of the first level that is missing.
+    """
+
+    values: FloatArray
+    parameters: FloatArray
+    coefficients: FloatArray
+    residual: FloatArray
+    refusals: dict[int, Outcome]
+    spectrum: Spectrum = field(repr=False)
+
+    @property
+    def _offset(self) -> int:
+        return int(self.values.shape[1]) - len(self.spectrum.bands)
+
+    def gradient(self, feature: int, room: FloatArray | None = None) -> FloatArray:
+        """Return the gradient of one decoupled feature at the signals, (R, N), feature from 1: one transform.
+
+        That of one signal is made in `room`, where 2 N numbers are given; that of the mean, one number, is read-only.
+        """
+        bands = self.spectrum.bands
+        if feature <= self._offset:
+            return np.broadcast_to(1 / bands.grid.size, (len(self.values), bands.grid.size))
+        return self.spectrum.tilted(np.arange(len(self.values)), self.parameters[:, feature - 1],
+                                    self.coefficients[:, feature - 1], room)
+
+    def gradients(self) -> FloatArray:
+        """Return all gradients at the signals, (R, L, N): one transform each."""
+        out = np.empty((*self.values.shape, self.spectrum.bands.grid.size))
+        for k in range(out.shape[1]):
+            out[:, k] = self.gradient(k + 1)
+        return out
+
+    def gram(self) -> FloatArray:
+        """Return the inner products of all gradients, (R, L, L), by sums over frequencies: without a transform."""
+        bands, count = self.spectrum.bands, len(self.values)
+        n_features = self.values.shape[1]
+        out = np.zeros((count, n_features, n_features))
+        if self._offset:
+            out[:, 0, 0] = 1 / bands.grid.size
+        first = self._offset
+        for row in range(count):
+            power = np.exp(self.spectrum.log_power[row]) * bands.grid.size
+            for part in bands.chunks():
+                columns = bands.at(part)
+                factors = np.exp(self.parameters[row, first:] @ columns)
+                factors *= self.coefficients[row, first:] @ columns
+                out[row, first:, first:] += factors * (self.spectrum.shares[row, part] * power) @ factors.T
+        out[:, first:, first:] *= (2 / bands.grid.size) ** 2
+        return out
+
+
+def decoupled_energies(task: EnergyProblems) -> DecoupledEnergies:
+    """Solve all levels but the last of all signals."""
+    spectrum, bands, offset = task.spectrum, task.bands, task.offset
+    count, m = len(task.goals), len(bands)
+    size = m + offset
+    last = np.zeros(count, dtype=np.intp)  # the last level below which all exist
+    refusals: dict[int, Outcome] = {}
+    for row in range(count):
+        first, outcome = task.missing(row, size - 1)
+        last[row] = first - 1
+        if outcome is not None:
+            refusals[row] = outcome
+    levels_of = _levels if count <= _FEW else _levels.__wrapped__
+    owner, levels, own, places = levels_of(tuple(last.tolist()), m, offset)
+    problems = task.problems(owner, levels)
+    found, unreachable = task.solved(problems, levels)
+    values, solved = _values(task, found, owner, own), -_coefficients(problems, found, own)
+    solved[np.arange(len(own)), own] = 1
+    if unreachable:
+        is_good = np.ones(len(levels), dtype=np.bool_)
+        for q, outcome in unreachable.items():
+            row = int(owner[q])
+            is_good &= (owner != row) | (levels < levels[q])
+            if not is_good[q] and (row not in refusals or levels[q] <= last[row]):
+                refusals[row], last[row] = outcome, levels[q] - 1
+        places, values, solved = places[is_good], values[is_good], solved[is_good]
+        found.parameters, found.residual = found.parameters[is_good], found.residual[is_good]
+    energies, parameters, coefficients = (
+        _placed(part, places, count, size, offset) for part in (values, found.parameters, solved))
+    if offset:
+        assert spectrum.means is not None
+        energies[:, 0] = spectrum.means
+    residual = _placed(found.residual, places, count, m, 0, 0.0).max(axis=1, initial=0)
+    return DecoupledEnergies(energies, parameters, coefficients, residual, refusals, spectrum)
+
+
+@lru_cache(maxsize=8)
+def _levels(last: tuple[int, ...], m: int, offset: int) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """The row, the level, the energy that is decoupled there, and the place of each problem; not to be written to."""
+    counts = [k - offset + 1 for k in last]
+    owner = np.arange(len(last)).repeat(counts)
+    levels = np.concatenate([np.zeros(0, dtype=np.intp), *(np.arange(offset, k + 1) for k in last)])
+    return owner, levels, levels - offset, owner * m + levels - offset
+
+
+def _placed(part: FloatArray, places: IntArray, count: int, size: int, offset: int, missing: float = np.nan
+            ) -> FloatArray:
+    """What problems have, by rows and features; `missing` where there is no problem."""
+    each = size - offset
+    if not offset and len(places) == count * each:
+        return part.reshape(count, size, *part.shape[1:])
+    out = np.full((count, size, *part.shape[1:]), missing)
+    out[places // each, places % each + offset] = part
+    return out
+
+
+def _values(task: EnergyProblems, found: Tilted, owner: IntArray, own: IntArray) -> FloatArray:
+    """The energy of each problem that is decoupled there."""
+    in_units, log_power = found.values[np.arange(len(own)), own], task.spectrum.log_power[owner]
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        values = in_units * np.exp(found.shift + log_power)
+    if not values.all() or values.min(initial=1) < TINY:
+        values[~np.isfinite(log_power)] = 0
+        is_there = np.abs(in_units) > ROUNDING * np.abs(found.values).max(axis=1)
+        values[is_there & (np.abs(values) < TINY)] = np.nan
+    if task.mean:
+        values += task.bands.at_zero[own] * task.goals[owner, 0] ** 2
+    return np.asarray(values)
+
+
+def _coefficients(problems: Problems, found: Tilted, own: IntArray) -> FloatArray:
+    """What solves the system of the features before one with its column."""
+    if found.coefficients is not None and not np.isnan(found.coefficients[:, 0]).any():
+        return found.coefficients
+    solved = np.full(found.parameters.shape, np.nan) if found.coefficients is None else found.coefficients
+    left = np.flatnonzero(np.isnan(solved[:, 0]))
+    right = np.take_along_axis(found.matrix[left], own[left, None, None], axis=2)[..., 0]
+    solved[left] = solve_scaled(found.matrix[left], problems.wanted[left], right)
+    return solved

@@ -1,0 +1,230 @@
+r"""The search for a tilt (`tilting`) as loops over one signal that `jit` compiles, with the sums of `energies.sums`.
+
+Where eigenvalues are polynomials (`nodes`), power tilted by some b is moved to few nodes, and the minimum a is sought
+there, with (a - b).w small: then sums over nodes are sums over frequencies. What they miss is bounded (`_lost`); a
+level for which the bound is not at rounding is solved on all frequencies.
+"""
+
+from __future__ import annotations
+
+import math
+
+from symdecouple.numeric.batch import FloatArray
+from symdecouple.numeric.energies.columns import Lines
+from symdecouple.numeric.energies.sums import Scratch, all_sums, exceeds, extremes
+
+__all__ = ["ACCURATE", "CANCELS", "EXACT", "FAR", "NEAR", "WIDE", "against", "judged", "lowered"]
+
+NEAR, _WIDEST, _ENOUGH = 0.5, 2.0**60, 1e-4
+_FROM_ZERO, _FROM_ELSEWHERE = 16.0, 6.0  # max |d.w| of the first step by logarithms
+ACCURATE = 1e-11  # the largest residual of a solution whose digits have run out
+_EPS = 2.0**-52
+_MISSED, _CANCELLED = 16 * _EPS, 256.0  # of a sum: what may be missing; what may cancel in it
+EXACT, CANCELS, WIDE, FAR = range(4)  # a minimum on nodes: is one, needs relative accuracy, is apart, not found
+
+
+def lowered(power: FloatArray, lines: Lines, largest: FloatArray, base: FloatArray, shift: float, want: FloatArray,
+            target: FloatArray, log_scale: float, most: int, widest: float, enough: float, is_known: bool,
+            work: Scratch, small: FloatArray, a: FloatArray, here: FloatArray
+            ) -> tuple[float, bool, int]:
+    """Solve one problem from `a`, by at most so many steps, none wider than `widest`.
+
+    Power is tilted by `base` and in units of exp(shift). `is_known` says that `here` has the sums at `a` already; it
+    gets those at the end. The search ends before a step shorter than `enough`. See `tilting.tilt` for the steps.
+    Returns the residual, whether the search came to an end, and how often sums were taken.
+    """
+    m = len(largest)
+    goal, gap, newton, other, step, moved = small[0], small[1], small[2], small[3], small[4], small[5]
+    apart, there, scratch = small[6], small[9], small[10]
+    for j in range(m):
+        apart[j] = a[j] - base[j]
+    scale, iterations = log_scale - shift, 0
+    if not is_known:
+        all_sums(apart, power, lines, work, here)
+    residual = _residual(here, want, target, scale, goal)
+    radius = _FROM_ELSEWHERE if _size(a, m) > 0 else _FROM_ZERO
+    by_logarithm, boost, is_done = True, 1.0, residual <= 4 * _EPS
+    while not is_done and iterations < most:
+        uphill = _steps(here, want, target, scale, goal, gap, newton, other, scratch)
+        if not _size(newton, m) + _size(other, m) < math.inf:
+            break
+        is_far, longest = exceeds(newton, NEAR, power, lines), math.inf
+        is_enough = widest <= NEAR or (widest == math.inf and by_logarithm and uphill > 0)
+        if not (is_far and is_enough):  # else it does not matter how long the step is
+            low, high = extremes(newton, largest, NEAR, power, lines, work)
+            longest = max(high, -low)
+            is_far = longest > NEAR
+        if longest > widest:
+            break
+        if longest <= enough:  # a step of rounding: its sums need no exponentials
+            for j in range(m):
+                apart[j] += newton[j]
+                here[1] += here[2 + j] * newton[j]
+                for k in range(m):
+                    here[2 + j] += here[2 + m + j * m + k] * newton[k]
+            residual, is_done = min(residual, _residual(here, want, target, scale, goal)), True
+            break
+        by_logarithm, factor = by_logarithm and is_far and uphill > 0, 1.0
+        if by_logarithm:
+            low, high = extremes(other, largest, radius, power, lines, work)
+            factor = min(1.0, radius / max(high, -low)) if max(high, -low) > 0 else 1.0
+        elif is_far:
+            factor = math.log1p(longest) / longest * boost
+        slope, linear = 0.0, 0.0
+        for j in range(m):
+            step[j] = (other[j] if by_logarithm else newton[j]) * factor
+            moved[j] = apart[j] + step[j]
+            slope += (here[2 + j] * want[j] - goal[j]) * step[j]
+            linear += goal[j] * step[j]
+        all_sums(moved, power, lines, work, there)
+        is_sure = not is_far or (not by_logarithm and boost == 1)
+        unit = max(here[0], there[0])
+        old, new = math.exp(here[0] - unit), math.exp(there[0] - unit)
+        is_good = is_sure or there[1] * new - here[1] * old - linear * old <= _ENOUGH * slope * old
+        after = _residual(there, want, target, scale, goal)
+        is_last = is_sure and residual < ACCURATE and not after < residual / 4
+        if by_logarithm:
+            radius = min(radius * (4 if is_good else 0.125), _WIDEST)
+        else:
+            radius = min(2 * radius, _WIDEST)
+            boost = min(2 * boost, _WIDEST) if is_good else 1.0
+        by_logarithm = by_logarithm == is_good and radius > 1
+        iterations += 1
+        if is_good and not (is_last and not after < residual):
+            for j in range(len(here)):
+                here[j] = there[j]
+            for j in range(m):
+                apart[j] = moved[j]
+            residual = after
+            is_done = after <= 4 * _EPS
+        is_done = is_done or is_last
+    for j in range(m):
+        a[j] = base[j] + apart[j]
+    return residual, is_done, iterations
+
+
+def judged(a: FloatArray, base: FloatArray, sums: FloatArray, want: FloatArray, own: int, largest: FloatArray,
+           order: int, between: float, lebesgue: float, everywhere: FloatArray, lines: Lines, work: Scratch,
+           small: FloatArray) -> int:
+    """Say whether sums on nodes are those over all frequencies; `everywhere` is 1 at all nodes."""
+    m, cancelled = len(want), 0.0
+    for j in range(m):
+        if want[j] != 0 or j == own:
+            value, square, part = sums[2 + j], sums[2 + m + j * m + j], largest[j] * sums[1]
+            there = max(part / value, largest[j] * part / square) if value > 0 and square > 0 else math.inf
+            cancelled = max(cancelled, there)
+    if not cancelled <= _CANCELLED:
+        return CANCELS
+    apart = small[6]
+    for j in range(m):
+        apart[j] = a[j] - base[j]
+    low, high = extremes(apart, largest, -1.0, everywhere, lines, work)
+    width = (high - low) / 2 * between
+    return EXACT if cancelled * _lost(order, lebesgue, width) <= _MISSED else WIDE
+
+
+def against(sums: FloatArray, want: FloatArray, own: int, left: FloatArray, unused: FloatArray, scratch: FloatArray,
+             out: FloatArray) -> None:
+    """Solve with the matrix and one of its columns, to rounding: the ridge leaves some 100 eps, a correction none."""
+    m = len(want)
+    for j in range(m):
+        out[j] = 0.0
+    for _ in range(2):
+        for j in range(m):
+            unused[j] = 0.0
+            left[j] = sums[2 + m + j * m + own] if own < m else 0.0
+            for k in range(m):
+                left[j] -= sums[2 + m + j * m + k] * out[k]
+        _solve(sums, want, left, unused, scratch)
+        for j in range(m):
+            out[j] += left[j]
+
+
+def _lost(order: int, lebesgue: float, width: float) -> float:
+    """Bound what sums of w, w w' times exp(h), abs(h) <= width, miss on nodes, over the sum of exp(h).
+
+    Nodes are exact for w w' q(h) while the degree of q is below `order`. Of the series of Chebyshev polynomials of
+    h/width that is the exponential, what is left are twice Bessel's I_p(width), I_p(x) <= (x/2)^p exp(x^2/4(p+1))/p!,
+    from p = order on: on the frequencies and, times the sum of abs(L), on the nodes.
+    """
+    if not width < order:
+        return math.inf
+    half = width / 2
+    term = 2 * math.exp(half * half / (order + 1)) / (1 - half / (order + 1))
+    for p in range(order):
+        term *= half / (p + 1)
+    return (1 + lebesgue) * term * math.exp(width)
+
+
+def _size(a: FloatArray, m: int) -> float:
+    out = 0.0
+    for j in range(m):
+        out += abs(a[j])
+    return out
+
+
+def _residual(sums: FloatArray, want: FloatArray, targets: FloatArray, log_scale: float, goal: FloatArray) -> float:
+    """The largest part of an imposed value that is missing; `goal` gets the targets in the unit of the sums."""
+    scale = math.exp(min(log_scale - sums[0], 700.0))
+    out = 0.0
+    for j in range(len(want)):
+        goal[j] = targets[j] * scale * want[j]
+        size = sums[2 + j] + abs(goal[j])
+        if want[j] != 0 and size > 0:
+            out = max(out, abs(sums[2 + j] - goal[j]) / size)
+        elif size != size or (want[j] != 0 and size < 0):
+            return math.inf  # what is no number is no solution
+    return out
+
+
+def _steps(sums: FloatArray, want: FloatArray, targets: FloatArray, log_scale: float, goal: FloatArray,
+           gap: FloatArray, newton: FloatArray, other: FloatArray, scratch: FloatArray) -> float:
+    """Newton's step, and that on logarithms; returns the slope along the latter, positive where it leads down."""
+    m = len(want)
+    _residual(sums, want, targets, log_scale, goal)
+    for j in range(m):
+        value = sums[2 + j]
+        gap[j] = (goal[j] - value) * want[j]
+        newton[j] = other[j] = gap[j]
+        if want[j] != 0 and goal[j] > 0 and value > 0:
+            other[j] = value * (math.log(targets[j] / value) + (log_scale - sums[0]))
+    _solve(sums, want, newton, other, scratch)
+    uphill = 0.0
+    for j in range(m):
+        uphill += gap[j] * other[j]
+    return uphill
+
+
+def _solve(sums: FloatArray, want: FloatArray, one: FloatArray, two: FloatArray, scratch: FloatArray) -> None:
+    """Solve with the matrix of the imposed features, scaled to a unit diagonal with a ridge, for two right sides."""
+    m = len(want)
+    scale, low = scratch, scratch[m:]
+    for j in range(m):
+        diagonal = sums[2 + m + j * m + j]
+        scale[j] = math.sqrt(diagonal) if want[j] != 0 and diagonal > 0 else 1.0
+    ridge = 16 * _EPS * m
+    for j in range(m):
+        one[j] *= want[j] / scale[j]
+        two[j] *= want[j] / scale[j]
+        for k in range(j):
+            entry = sums[2 + m + j * m + k] * want[j] * want[k] / (scale[j] * scale[k])
+            for i in range(k):
+                entry -= low[j * m + i] * low[k * m + i] * low[i * m + i]
+            low[j * m + k] = entry / low[k * m + k]
+        pivot = 1.0 + ridge
+        for i in range(j):
+            pivot -= low[j * m + i] * low[j * m + i] * low[i * m + i]
+        low[j * m + j] = max(pivot, ridge)
+        for i in range(j):
+            one[j] -= low[j * m + i] * one[i]
+            two[j] -= low[j * m + i] * two[i]
+    for back in range(m):
+        j = m - 1 - back
+        one[j] /= low[j * m + j]
+        two[j] /= low[j * m + j]
+        for i in range(j + 1, m):
+            one[j] -= low[i * m + j] * one[i]
+            two[j] -= low[i * m + j] * two[i]
+    for j in range(m):
+        one[j] /= scale[j]
+        two[j] /= scale[j]

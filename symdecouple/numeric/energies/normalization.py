@@ -1,0 +1,211 @@
+r"""Normalization by quadratic features that commute, such as the energies of circular filters: a convex problem.
+
+With w_j the eigenvalues of f_j and P the power spectrum (`spectrum`), level k multiplies the transform,
+
+.. math:: \hat X_k = X \exp\Bigl(\tfrac12 \sum_{j \le k} a_j w_j\Bigr), \qquad
+    a = \arg\min \sum_\xi P\, e^{a \cdot w} - a \cdot v ,
+
+so that f_1, ..., f_k have the values v (Theorem E). The mean may come first, whatever the gains at frequency zero: it
+fixes X(0), the energies act on the other frequencies.
+
+Refusals: "too few active frequencies" (features are dependent at the frequencies that the signal has), "outside the
+cone" and "on the boundary of the cone" (no signal with these frequencies has these values, or only a limit), "no
+convergence".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.numeric.batch import FloatArray, IntArray
+from symdecouple.numeric.energies.gradients import DecoupledEnergies, decoupled_energies
+from symdecouple.numeric.energies.problems import EnergyProblems
+from symdecouple.numeric.energies.spectrum import Bands, Spectrum
+from symdecouple.numeric.energies.tilting import Tilted, solve_scaled
+
+__all__ = ["Energies", "EnergyLevel"]
+
+@dataclass(frozen=True, slots=True)
+class EnergyLevel:
+    """Signals at a level.
+
+    Attributes
+    ----------
+    values : array (R, N)
+        NaN in refused rows.
+    parameters : array (R, M)
+        a; 0 for features that are not imposed.
+    residual : array (R,)
+        Largest abs(f_j - v_j)/(size + abs(v_j)) of an imposed feature, size the sum of abs(w_j) P.
+    iterations : int array (R,)
+    pullback : callable
+        Takes gradients at `values`, (R, N), of functions of them; returns those at the signals, (R, N).
+    refusals : dict
+        Row to outcome.
+    """
+
+    values: FloatArray
+    parameters: FloatArray
+    residual: FloatArray
+    iterations: IntArray
+    pullback: Callable[[FloatArray], FloatArray] = field(repr=False)
+    refusals: dict[int, Outcome] = field(default_factory=dict)
+
+
+class Energies:
+    """Commuting quadratic features, alone or after the mean, and their levels.
+
+    Parameters
+    ----------
+    bands : Bands
+        Eigenvalues of M features.
+    mean : bool
+        The mean is feature 1, the quadratic features are 2, ..., M + 1.
+
+    Examples
+    --------
+    >>> pair = Energies(Bands([[4.0, 2, 0], [0, 2, 4]], (4,)))
+    >>> signals = np.array([[1.0, 2, 4, 3], [1, -1, 1, -1]])
+    >>> level = pair.normalize(signals, [8.0, 2.0])
+    >>> pair.values(level.values[:1]).round(12).tolist(), level.refusals[1].reason
+    ([[8.0, 2.0]], 'too few active frequencies')
+    """
+
+    def __init__(self, bands: Bands, mean: bool = False) -> None:
+        self.bands = bands
+        self.mean = mean
+
+    @property
+    def size(self) -> int:
+        """How many features there are, the mean included."""
+        return len(self.bands) + self.mean
+
+    def values(self, rows: FloatArray) -> FloatArray:
+        """Return the features of rows (R, N): (R, size)."""
+        energies = self.bands.values(rows)
+        return np.column_stack([rows.mean(axis=1), energies]) if self.mean else energies
+
+    def normalize(self, rows: FloatArray, targets: ArrayLike, level: int | None = None, keep: bool = True
+                  ) -> EnergyLevel:
+        """Bring features 1..level of signals to their targets.
+
+        Parameters
+        ----------
+        rows : array (R, N)
+            Finite float64.
+        targets : array_like (L,) or (R, L)
+            Values of at least the first `level` features.
+        level : int, optional
+            Default: as many as there are targets.
+        keep : bool
+            Whether transforms are kept for `pullback`, which is NaN otherwise.
+
+        Returns
+        -------
+        EnergyLevel
+            Accurate to the rounding of a Fourier transform; 2 transforms and some 6 passes over half of the
+            frequencies, M(M+3)/2 multiplications at each.
+        """
+        goals = self._goals(rows, targets)
+        k = goals.shape[1] if level is None else level
+        if not 0 <= k <= min(self.size, goals.shape[1]):
+            raise InvalidInput(f"level {k} was asked for, of {self.size} features and {goals.shape[1]} targets")
+        if k == 0 or (self.mean and k == 1):
+            return self._first(rows, goals, k)
+        task = EnergyProblems(Spectrum.of(self.bands, rows, self.mean), goals, self.mean)
+        refusals = task.screened(k)
+        open_ = np.array([r for r in range(len(rows)) if r not in refusals], dtype=np.intp)
+        problems = task.problems(open_, np.full(len(open_), k))
+        found, unreachable = task.solved(problems, np.full(len(open_), k))
+        refusals |= {int(open_[q]): outcome for q, outcome in unreachable.items()}
+        return _imposed(task, rows, open_, problems.wanted, found, refusals, k, keep)
+
+    def decouple(self, rows: FloatArray, targets: ArrayLike) -> DecoupledEnergies:
+        """Compute all decoupled features, and what their gradients need; all levels at once.
+
+        Parameters
+        ----------
+        rows : array (R, N)
+            Finite float64.
+        targets : array_like (L,) or (R, L)
+            Values of at least the first ``size - 1`` features.
+        """
+        goals = self._goals(rows, targets)
+        if goals.shape[1] < self.size - 1:
+            raise InvalidInput(f"{goals.shape[1]} targets were given, at least {self.size - 1} are expected: one for "
+                               "each feature but the last")
+        task = EnergyProblems(Spectrum.of(self.bands, rows, self.mean), goals, self.mean)
+        return decoupled_energies(task)
+
+    def _first(self, rows: FloatArray, goals: FloatArray, k: int) -> EnergyLevel:
+        """Level 0, and the mean alone."""
+        values = rows.copy()
+        if k:
+            values -= values.mean(axis=1, keepdims=True)
+            values -= values.mean(axis=1, keepdims=True)
+            values += goals[:, :1]
+        count = len(rows)
+        return EnergyLevel(values, np.zeros((count, len(self.bands))), np.zeros(count), np.zeros(count, dtype=np.intp),
+                           lambda covectors: covectors - k * covectors.mean(axis=1, keepdims=True))
+
+    def _goals(self, rows: FloatArray, targets: ArrayLike) -> FloatArray:
+        if rows.ndim != 2 or rows.shape[1] != self.bands.grid.size:
+            raise InvalidInput(f"signals of shape {self.bands.grid.shape} come as rows (R, {self.bands.grid.size}), "
+                               f"an array of shape {rows.shape} was given")
+        goals = np.asarray(targets, dtype=np.float64)
+        if goals.ndim not in (1, 2) or (goals.ndim == 2 and len(goals) != len(rows)) or not np.isfinite(goals).all():
+            raise InvalidInput(f"targets are finite numbers, (L,) or ({len(rows)}, L), shape {goals.shape} was given")
+        whole = np.empty((len(rows), goals.shape[-1]))
+        whole[:] = goals
+        return whole
+
+
+def _imposed(task: EnergyProblems, rows: FloatArray, open_: IntArray, wanted: NDArray[np.bool_], found: Tilted,
+             refusals: dict[int, Outcome], k: int, keep: bool) -> EnergyLevel:
+    spectrum, bands = task.spectrum, task.bands
+    size = bands.grid.size
+    parameters, residual = np.full((len(rows), len(bands)), np.nan), np.full(len(rows), np.nan)
+    iterations = np.zeros(len(rows), dtype=np.intp)
+    parameters[open_], residual[open_], iterations[open_] = found.parameters, found.residual, found.iterations
+    good = np.array([q for q, r in enumerate(open_.tolist()) if r not in refusals], dtype=np.intp)
+    kept = open_[good]
+    halves = found.parameters[good] / 2
+    moved = spectrum.tilted(kept, halves, is_last=not keep)
+    if len(kept) == len(rows):
+        values = moved
+    else:
+        values = np.full(rows.shape, np.nan)
+        values[kept] = moved
+    del moved
+    if task.mean:
+        values += task.goals[:, :1]  # NaN stays
+    # Where features depend on each other, the motion has no derivative at this signal.
+    smooth = np.flatnonzero(wanted[good].sum(axis=1) == k - task.mean)
+
+    def pullback(covectors: FloatArray) -> FloatArray:
+        out = None if len(smooth) == len(rows) == 1 else np.full(rows.shape, np.nan)
+        for some in bands.grid.groups(len(smooth)):
+            these, here = kept[smooth[some]], good[smooth[some]]
+            given = bands.grid.forward(covectors if len(these) == len(rows) else covectors[these])
+            inner = spectrum.inner(these, halves[smooth[some]], given)
+            coefficients = solve_scaled(found.matrix[here], wanted[here], inner)
+            # From shares in units of exp(shift), and transforms in units of 2^e, to those of the signal.
+            unit = 2 * np.log(2) * spectrum.exponents[these] - found.shift[here] - spectrum.log_power[these]
+            coefficients *= (np.exp(unit) / size**2)[:, None]
+            spectrum.pull(these, halves[smooth[some]], coefficients, given)
+            if task.mean:
+                given.reshape(len(given), -1)[:, 0] = 0
+            if out is None:
+                return bands.grid.inverse(given)
+            out[these] = bands.grid.inverse(given)
+        assert out is not None
+        return out
+
+    way_back = pullback if keep else partial(np.full_like, fill_value=np.nan)
+    return EnergyLevel(values, parameters, residual, iterations, way_back, refusals)

@@ -1,0 +1,228 @@
+r"""The convex problems of a batch of signals, what they lack for them, and why some have no solution.
+
+A signal without power at some frequencies may have dependent features: a target that agrees with the dependence is
+met by itself, another one is refused by the level at which this shows. What is left has a solution iff the targets are
+in the relative interior of a cone; that is asked only where the iteration does not answer it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.errors import Outcome
+from symdecouple.numeric.batch import FloatArray, IntArray
+from symdecouple.numeric.energies.cone import Dependence, cone_membership_of, dependence_of
+from symdecouple.numeric.energies.continuation import tilt_by_continuation
+from symdecouple.numeric.energies.jit import are_wanted, tilt_compiled
+from symdecouple.numeric.energies.spectrum import Bands, Spectrum
+from symdecouple.numeric.energies.tilting import Problems, Tilted, tilt
+
+__all__ = ["EnergyProblems"]
+
+_CONSISTENT = 1e-10  # relative; what a dependent feature may differ from the value that the others give it
+_SOON = 40  # iterations before the question whether there is a solution
+_SKETCHED = 1e-4  # the residual of a start that is worth having
+_SLOW = "no convergence"
+_HELPS = {  # by where the targets are in the cone of all frequencies
+    "inside": 'the spectral perturbation, decouple(..., perturb="spectral"), makes every frequency active, which makes '
+              "them attainable",
+    "boundary": "only signals without power at some frequencies have them, other ones than this signal lacks: change "
+                "the targets, or the signal",
+    "outside": "no signal of this shape has them: change the targets",
+}
+_WIDE = 30.0  # e^-36 is eps: a multiplier of such a range may be on its way to a limit
+
+
+@dataclass(frozen=True, slots=True)
+class EnergyProblems:
+    """One batch of signals and the targets of its features.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        Of rows, centred where the mean is imposed.
+    goals : array (R, L)
+        Targets, that of the mean first where it is imposed.
+    mean : bool
+    """
+
+    spectrum: Spectrum
+    goals: FloatArray
+    mean: bool
+    _known: dict[int, Dependence] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def bands(self) -> Bands:
+        """The quadratic features."""
+        return self.spectrum.bands
+
+    @property
+    def offset(self) -> int:
+        """How many features come before the quadratic ones."""
+        return int(self.mean)
+
+    @property
+    def targets(self) -> FloatArray:
+        """What the frequencies that move must sum up to; the mean has its part in an energy with a gain at zero."""
+        if not self.mean:
+            return self.goals
+        known = np.outer(self.goals[:, 0] ** 2, self.bands.at_zero)
+        return self.goals[:, 1:] - known[:, : self.goals.shape[1] - 1]
+
+    def dependence(self, row: int) -> Dependence:
+        """How features depend on each other at the active frequencies of a row."""
+        if row not in self._known:
+            shares = self.spectrum.shares[row]
+            is_whole = shares[self.offset :].min(initial=np.inf) > 0
+            self._known[row] = _whole(self.bands, self.offset) if is_whole else dependence_of(
+                self.bands, shares > 0)
+        return self._known[row]
+
+    def screened(self, level: int) -> dict[int, Outcome]:
+        """Refuse rows with a feature that depends on those before it and cannot have its target."""
+        found = (self.missing(row, level) for row in range(len(self.goals)))
+        return {row: outcome for row, (_, outcome) in enumerate(found) if outcome is not None}
+
+    def missing(self, row: int, level: int) -> tuple[int, Outcome | None]:
+        """Return the first level up to this one that a row lacks for want of frequencies; level + 1 where none."""
+        offset = self.offset
+        v, known = self.targets[row], self.dependence(row)
+        if known.is_free:
+            return level + 1, None
+        for j in np.flatnonzero(~known.independent[: level - offset]):
+            c = known.coefficients[j, : len(v)]
+            if not abs(v[j] - c @ v) <= _CONSISTENT * (abs(v[j]) + np.abs(c) @ np.abs(v)):
+                return int(j) + 1 + offset, self._too_few(row, int(j), c, v)
+        return level + 1, None
+
+    def _too_few(self, row: int, j: int, c: FloatArray, v: FloatArray) -> Outcome:
+        offset = self.offset
+        groups = int(np.count_nonzero(self.spectrum.shares[row]))
+        level, all_groups = j + 1 + offset, self.spectrum.shares.shape[1]
+        said = f"level {level}: the signal has power at {groups} of {all_groups} groups of frequencies, where "
+        said += f"feature {level} "
+        if c.any():
+            others = ", ".join(str(i + 1 + offset) for i in np.flatnonzero(c))
+            said += f"is a combination of feature{'s' * int(np.count_nonzero(c) > 1)} {others}: it is {c @ v:.6g} there"
+        else:
+            said += "vanishes"
+        said += f", {v[j]:.6g} is asked for"
+        if _whole(self.bands, self.offset).independent[j]:
+            return Outcome(False, "too few active frequencies", said + "; the spectral perturbation makes every "
+                           'frequency active: decouple(..., perturb="spectral")')
+        return Outcome(False, "too few active frequencies", said + "; so it is for every signal of this shape: leave "
+                       f"feature {j + 1 + offset} out")
+
+    def problems(self, rows: IntArray, levels: IntArray) -> Problems:
+        """Set up the convex problems of some rows at some levels."""
+        m, spectrum = len(self.bands), self.spectrum
+        wanted = np.arange(m) < (levels - self.offset)[:, None]
+        if not all(self.dependence(r).is_free for r in set(rows.tolist())):
+            wanted &= np.array([self.dependence(r).independent for r in rows.tolist()])
+        targets = np.zeros((len(rows), m))
+        known = self.targets[:, :m]
+        targets[:, : known.shape[1]] = known[rows]
+        targets *= wanted
+        largest = np.abs(targets).max(axis=1)
+        is_silent = None if largest.all() else largest == 0
+        if is_silent is not None:
+            largest[is_silent] = 1
+        log_scale = np.log(largest) - spectrum.log_power[rows]
+        if is_silent is not None:
+            log_scale[is_silent] = 0
+        targets /= largest[:, None]
+        return Problems(self.bands, spectrum.shares, rows, wanted, targets, log_scale)
+
+    def solved(self, problems: Problems, levels: IntArray, start: FloatArray | None = None
+               ) -> tuple[Tilted, dict[int, Outcome]]:
+        """Solve, and refuse problems without a solution; whether there is one is asked where it is not found soon.
+
+        From a start, parameters of features that are not wanted stay as they are there, and what is found counts as a
+        solution: targets that another signal has are close to the boundary of the cone where that signal is.
+        """
+        if start is None and are_wanted(problems.bands):
+            found = tilt_compiled(problems, _SOON, levels - self.offset)
+        else:
+            found = tilt(problems, _SOON, self._start(problems, start))
+        is_known = start is not None
+        refusals = self._judged(problems, found, levels, is_known)
+        slow = np.array([q for q, outcome in refusals.items() if outcome.reason == _SLOW], dtype=np.intp)
+        if len(slow):
+            more = tilt_by_continuation(problems.take(slow), None if start is None else start[slow])
+            found.put_all(slow, more)
+            again = self._judged(problems.take(slow), more, levels[slow], is_known)
+            refusals = {q: o for q, o in refusals.items() if o.reason != _SLOW}
+            refusals |= {int(slow[q]): outcome for q, outcome in again.items()}
+        return found, refusals
+
+    def _start(self, problems: Problems, given: FloatArray | None) -> FloatArray | None:
+        """Solve on fewer frequencies first; a row for which that fails starts from 0, or from where it is given."""
+        coarse = self.bands.coarse
+        if coarse is None or not len(problems):
+            return given
+        gathered = coarse.gathered(problems.shares)
+        found = tilt(replace(problems, bands=coarse, shares=gathered), _SOON, given)
+        return np.where((found.residual < _SKETCHED)[:, None], found.parameters, 0 if given is None else given)
+
+    def _judged(self, problems: Problems, found: Tilted, levels: IntArray, is_known: bool) -> dict[int, Outcome]:
+        """Refuse problems without a solution, those included that go to a limit, but where one is known to be there."""
+        bands = self.bands
+        out: dict[int, Outcome] = {}
+        widest = 2 * np.abs(found.parameters) @ bands.largest
+        are_wide = not is_known and bool((widest > _WIDE).any())
+        if not are_wide and found.converged.all():
+            return out
+        widest = np.minimum(widest, bands.widths(found.parameters)) if are_wide else np.zeros(len(widest))
+        if found.converged.all() and not (widest > _WIDE).any():
+            return out
+        for q in np.flatnonzero(~found.converged | (widest > _WIDE)).tolist():
+            active = problems.shares[problems.owner[q]] > 0
+            wanted = problems.wanted[q]
+            if found.converged[q] and _spread(bands, found.parameters[q], active) <= _WIDE:
+                continue
+            place = cone_membership_of(bands, wanted, active, problems.targets[q, wanted])
+            if place.where == "inside" and found.converged[q]:
+                continue
+            out[q] = self._unreachable(place.where, place.direction, problems, q, int(levels[q]))
+            if place.where == "inside":
+                out[q] = Outcome(False, _SLOW, f"level {levels[q]}: the targets are inside the cone, the "
+                                 f"iteration ended with a residual of {found.residual[q]:.1e}; are they almost on its "
+                                 "boundary?")
+        return out
+
+    def _unreachable(self, where: str, direction: FloatArray, problems: Problems, q: int, level: int) -> Outcome:
+        offset = self.offset
+        is_wanted = problems.wanted[q]
+        wanted = np.flatnonzero(is_wanted)
+        v, names = self.targets[problems.owner[q], wanted], wanted + 1 + offset
+        d = direction / max(float(np.abs(direction).max(initial=0)), 1e-300)
+        form = " ".join(f"{c:+.4g} f{j}" for c, j in zip(d, names, strict=True) if abs(c) > 1e-7)
+        helps = _HELPS[cone_membership_of(self.bands, is_wanted, slice(offset, None), v).where]
+        said = f"level {level}: {form} <= 0 for every signal with these frequencies, the targets make it "
+        if where == "boundary":
+            return Outcome(False, "on the boundary of the cone", f"{said}0: reached in the limit only; {helps}")
+        return Outcome(False, "outside the cone", f"{said}{d @ v:.4g}; {helps}")
+
+
+def _spread(bands: Bands, parameters: FloatArray, active: NDArray[np.bool_]) -> float:
+    """The largest a.w minus the smallest one at active frequencies, 0 where there are none."""
+    low, high = np.inf, -np.inf
+    for part in bands.chunks():
+        along = (parameters @ bands.at(part))[active[part]]
+        low, high = min(low, float(along.min(initial=np.inf))), max(high, float(along.max(initial=-np.inf)))
+    return max(high - low, 0.0)
+
+
+_KNOWN: WeakKeyDictionary[Bands, dict[int, Dependence]] = WeakKeyDictionary()
+
+
+def _whole(bands: Bands, first: int) -> Dependence:
+    """How the features depend on each other where all frequencies are active, from the first one on that counts."""
+    known = _KNOWN.setdefault(bands, {})
+    if first not in known:
+        known[first] = dependence_of(bands, slice(first, None))
+    return known[first]

@@ -1,0 +1,199 @@
+r"""Commuting quadratic features in the frequency domain, where each is a weighted sum over the power spectrum.
+
+Circular filters commute: f_j = x'A_j x/N has the eigenvectors of the Fourier transform X, with real eigenvalues w_j
+(``|H_j|^2`` for the energy of a filter, cos(2 pi k xi/N) for an autocorrelation, Re(conj(H) G) of two), so that
+
+.. math:: f_j(x) = \sum_\xi w_j(\xi)\, P(\xi), \qquad P = |X|^2 / N^2 .
+
+Only half of the frequencies are kept (real samples). Where all w_j are even along an axis, the two halves of that axis
+are added up: nothing below depends on more than the sums of P over frequencies with equal (w_1, ..., w_M).
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.numeric.batch import FloatArray, IntArray
+from symdecouple.numeric.energies.bands import BLOCK, Bands, Grid
+from symdecouple.numeric.energies.columns import EPS
+from symdecouple.numeric.energies.jit import are_wanted, powers_compiled
+
+__all__ = ["EPS", "Bands", "Grid", "Spectrum"]
+
+_MODEST = 128  # exponents of signals whose powers and products are far from the ends of the range of floats
+
+
+@dataclass(frozen=True, slots=True)
+class Spectrum:
+    """Transforms of a batch of signals, scaled by powers of two.
+
+    Attributes
+    ----------
+    transforms : complex array ``(R, *half)``
+        Of x/2^e; with a mean imposed, of x - Mean(x).
+    exponents : int array (R,)
+        e, 0 for signals of ordinary size.
+    shares : array (R, n)
+        Power at the frequencies that are told apart, over the sum of all; 0 where it is rounding.
+    log_power : array (R,)
+        Logarithm of that sum for the unscaled signal: sum over all xi of P; -inf for a signal without power.
+    """
+
+    bands: Bands
+    transforms: NDArray[np.complex128]
+    exponents: NDArray[np.intc]
+    shares: FloatArray
+    log_power: FloatArray
+    means: FloatArray | None = field(default=None)
+
+    @classmethod
+    def of(cls, bands: Bands, rows: FloatArray, centred: bool = False) -> Spectrum:
+        """Transform rows (R, N); with `centred` their means are set apart.
+
+        What a transform leaves where there is nothing is some eps times the largest ``|X|``: such power counts as zero.
+        """
+        grid, size = bands.grid, bands.grid.size
+        largest, least = rows.max(axis=1), rows.min(axis=1)
+        exponents = np.frexp(np.maximum(largest, -least))[1]
+        exponents[np.abs(exponents) <= _MODEST] = 0
+        scaled = _scaled(rows, -exponents)
+        means, shifts, ceiling = None, None, np.zeros(len(rows))
+        if centred:
+            first = scaled.mean(axis=1)
+            second = _mean_of_rest(scaled, first)  # what the first one, beside an offset, rounds away
+            means = np.ldexp(first + second, exponents)
+            shifts = first
+            ceiling = (first * size) ** 2
+        transforms = grid.forward(scaled, shifts)
+        del scaled
+        if centred:
+            transforms.reshape(len(transforms), -1)[:, 0] = 0
+            transforms[largest == least] = 0
+        rounding = (8 * EPS) ** 2 * math.log2(2 * size)
+        if are_wanted(bands):
+            shares, total = powers_compiled(transforms, bands, ceiling, rounding)
+        else:
+            shares = bands.powers(transforms)
+            floor = rounding * np.maximum(ceiling, shares.max(axis=1))
+            if (shares.min(axis=1) <= floor).any():
+                shares[shares <= floor[:, None]] = 0
+            total = shares.sum(axis=1)
+            shares /= np.where(total > 0, total, 1)[:, None]
+        with np.errstate(divide="ignore", invalid="ignore") if not total.all() else nullcontext():
+            log_power = np.log(total) + 2 * math.log(2) * exponents - 2 * math.log(size)
+        return cls(bands, transforms, exponents, shares, log_power, means)
+
+    def times(self, rows: Any, factors: FloatArray, units: int = 1) -> FloatArray:
+        """Multiply the transforms of some rows by factors (R, n), and return signals (R, N) times 2^(units e)."""
+        back = self.bands.grid.inverse(self.transforms[rows] * self.bands.unfold(factors))
+        return _scaled(back, units * self.exponents[rows])
+
+    def tilted(self, rows: IntArray, parameters: FloatArray, coefficients: FloatArray | None = None,
+               room: FloatArray | None = None, is_last: bool = False) -> FloatArray:
+        """Multiply the transforms of some rows by exp(a.w), and return signals.
+
+        Parameters
+        ----------
+        rows : int array (Q,)
+        parameters : array (Q, M)
+            a.
+        coefficients : array (Q, M), optional
+            Multiply by 2 c.w/N as well, and by nothing at frequency zero of centred signals: a gradient.
+        room : array, optional
+            What one signal is made in, 2 N numbers one after the other.
+        is_last : bool
+            One signal may be made in the room of its transform, which is lost.
+
+        Returns
+        -------
+        array (Q, N)
+            Made in the room of one transform.
+        """
+        out = None if len(rows) == 1 else np.empty((len(rows), self.bands.grid.size))
+        for some in self.bands.grid.groups(len(rows)):
+            these = rows[some]
+            if is_last and len(rows) == len(self.transforms) == 1:
+                spectra = self.transforms
+            elif room is None:
+                spectra = self.transforms[these]
+            else:
+                spectra = room.view(np.complex128)[: math.prod(self.bands.grid.half)].reshape(1, *self.bands.grid.half)
+                spectra[0] = self.transforms[these[0]]
+            units = self._tilt(spectra, these, parameters[some], None if coefficients is None else coefficients[some])
+            signals = _scaled(self.bands.grid.inverse(spectra), units + self.exponents[these], in_place=True)
+            del spectra
+            if out is None:
+                return signals
+            out[some] = signals
+        return np.zeros((0, self.bands.grid.size)) if out is None else out
+
+    def _tilt(self, spectra: NDArray[np.complex128], rows: IntArray, parameters: FloatArray,
+              coefficients: FloatArray | None = None) -> IntArray:
+        """Multiply in place where rows have power: rounding is not to be lifted; returns powers of 2 taken out."""
+        bands, parts = self.bands, list(self.bands.parts())
+        units, known = np.zeros(len(rows), dtype=np.intp), None
+        if coefficients is not None:  # a may undo the units of the signal: the largest factor is taken out
+            largest = np.full(len(rows), -np.inf)
+            for part in parts:
+                known = self._exponents(rows, parameters, part)
+                largest = np.maximum(largest, known.reshape(len(rows), -1).max(axis=1))
+            units = np.rint(np.where(np.isfinite(largest), largest, 0) / np.log(2)).astype(np.intp)
+        for part in parts:
+            factors = self._exponents(rows, parameters, part) if known is None or len(parts) > 1 else known
+            if coefficients is not None:
+                factors -= (np.log(2) * units).reshape(-1, *[1] * len(bands.lattice))
+            np.exp(factors, out=factors)
+            if coefficients is not None:
+                factors *= bands.along(coefficients, part)
+                factors *= 2 / bands.grid.size
+                if self.means is not None and part.start == 0:
+                    factors.reshape(len(rows), -1)[:, 0] = 0
+            spectra[..., part] *= bands.unfolded(factors)
+        return units
+
+    def _exponents(self, rows: IntArray, parameters: FloatArray, part: slice) -> FloatArray:
+        """Return a.w at a part of the last axis, -inf where rows have no power."""
+        along = self.bands.along(parameters, part)
+        along[self.shares.reshape(-1, *self.bands.lattice)[rows, ..., part] == 0] = -np.inf
+        return along
+
+    def inner(self, rows: IntArray, halves: FloatArray, given: NDArray[np.complex128]) -> FloatArray:
+        """Return the inner products of transforms with those of rows times w exp(a.w/2), by parts: (Q, M)."""
+        bands = self.bands
+        total = np.zeros((len(rows), 1, len(bands)))
+        for part in bands.parts():
+            moved = self.transforms[rows, ..., part] * bands.unfolded(np.exp(bands.along(halves, part)))
+            products = bands.grid.doubled((given[..., part].conj() * moved).real, part.start)
+            total += bands.folded_power(products).reshape(len(rows), 1, -1) @ bands.sheet(part).T
+        return total[:, 0]
+
+    def pull(self, rows: IntArray, halves: FloatArray, coefficients: FloatArray, given: NDArray[np.complex128]
+             ) -> None:
+        """Take from transforms, in place, those of rows times c.w exp(a.w/2); what is left times exp(a.w/2)."""
+        bands = self.bands
+        for part in bands.parts():
+            factors = np.exp(bands.along(halves, part))
+            given[..., part] -= self.transforms[rows, ..., part] * bands.unfolded(
+                factors * bands.along(coefficients, part))
+            given[..., part] *= bands.unfolded(factors)
+
+
+def _scaled(rows: FloatArray, exponents: NDArray[Any], in_place: bool = False) -> FloatArray:
+    """Return rows times 2^exponents; `ldexp` costs as much as a transform, so not where there is nothing to do."""
+    if exponents.any():
+        return np.asarray(np.ldexp(rows, exponents[:, None], out=rows if in_place else None))
+    return rows
+
+
+def _mean_of_rest(rows: FloatArray, means: FloatArray) -> FloatArray:
+    """The means of rows less what is nearly their mean, by parts."""
+    total, n = np.zeros(len(rows)), rows.shape[1]
+    for start in range(0, n, BLOCK):
+        total += (rows[:, start : start + BLOCK] - means[:, None]).sum(axis=1)
+    return np.asarray(total / n)

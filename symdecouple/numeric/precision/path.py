@@ -1,0 +1,314 @@
+r"""The narrow path of one sample vector to any number of digits, with an estimate of its error.
+
+The equation is that of `numeric.narrow_path`. Every step is extrapolated (`numeric.extrapolation`), by a number of
+rules that grows with the digits asked for. A Gauss-Newton correction to full precision follows every step.
+
+Extrapolation adds up numbers of both signs, and the equations of the projection lose digits where gradients are nearly
+dependent: guard digits pay for both, as many as the weights have, and 10 and a fifth of all digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import mpmath
+import numpy as np
+
+from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.language.feature_set import FeatureSet
+from symdecouple.numeric.compiled import Array, as_multiprecision
+from symdecouple.numeric.coordinate_rows import compiled_features
+from symdecouple.numeric.feature_rows import Features
+from symdecouple.numeric.precision.extrapolation import SHRINK, NoSlope, digits_lost, extrapolated, rules_for
+from symdecouple.numeric.precision.scout import steps_allowed
+
+__all__ = ["PreciseImposed", "Span", "Track", "finite", "follow_mp", "size", "spread", "working_digits"]
+
+_MOST_CORRECTIONS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """The way of a sample vector through the points after every step, in all working digits.
+
+    Attributes
+    ----------
+    features : Features
+    k, dps : int
+    distance : mpf
+        From the value that feature k had to its target.
+    points : tuple of (s, y)
+        From s = 0 to s = 1; the start alone, where feature k was at its target.
+    """
+
+    features: Features
+    k: int
+    dps: int
+    distance: Any
+    points: tuple[tuple[Any, Array], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PreciseImposed:
+    """A sample vector with feature k at its target, to many digits.
+
+    Attributes
+    ----------
+    values : object array (N,)
+        mpmath numbers; where the outcome is a refusal, the last point that was reached.
+    reached : mpf
+        The value of feature k there.
+    residual : mpf
+        Largest distance of the first k features from where they should be, relative as in `narrow_path`.
+    error : mpf
+        Sum of the estimated errors of all steps, each relative to the standard deviation of the sample at that step,
+        and of what rounding the values to `dps` digits changed, which often is most of it. Errors made early may grow
+        or shrink along the path; compare with more digits where that matters. Those of the start are not in it: a path
+        that begins where another one ended takes on its error, and may make it larger.
+    steps, evaluations : int
+        Steps, rejected ones included, and how often the gradients were computed.
+    outcome : Outcome
+    track : Track or None
+        Where it was asked to be stored, and the target was reached.
+    """
+
+    values: Array
+    reached: Any
+    residual: Any
+    error: Any
+    steps: int
+    evaluations: int
+    outcome: Outcome = field(default_factory=lambda: Outcome(True))
+    track: Track | None = None
+
+
+def follow_mp(features: Any, x: Any, k: int, target: Any, dps: int = 30, *, store: bool = False) -> PreciseImposed:
+    """Bring feature k of a sample vector to its target, features 1 to k-1 staying, to `dps` digits.
+
+    Parameters
+    ----------
+    features : FeatureSet, list of features, or Features on object arrays
+    x : array_like (N,)
+        Numbers of any kind; exact ones (int, Fraction, Rational) are taken exactly.
+    k : int
+        From 1 to M.
+    target : number
+    dps : int
+        Decimal digits.
+    store : bool
+        Keep the points of the path, for `adjoint.pullback_mp`.
+
+    Returns
+    -------
+    PreciseImposed
+        Rounded to `dps` digits.
+
+    Examples
+    --------
+    >>> from symdecouple.language.mean import Mean
+    >>> from symdecouple.language.sample import x
+    >>> moved = follow_mp([Mean(x), Mean(x**2)], [-1, 0, 1], 2, 1, dps=40)  # sqrt(3/2) times the sample
+    >>> print(mpmath.nstr(moved.values[2], 40))
+    1.224744871391589049098642037352945695983
+    """
+    compiled = features if hasattr(features, "gradients") else compiled_features(
+        features if isinstance(features, FeatureSet) else FeatureSet(features))
+    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= len(compiled):
+        raise InvalidInput(f"k={k!r} was given, a feature from 1 to {len(compiled)} is expected")
+    if isinstance(dps, bool) or not isinstance(dps, int) or dps < 1:
+        raise InvalidInput(f"dps={dps!r} was given, a positive number of decimal digits is expected")
+    with mpmath.workdps(working_digits(dps)):
+        row = as_multiprecision(x)
+        if row.ndim != 1 or not len(row):
+            raise InvalidInput(f"one sample vector (N,) is expected, got an array of shape {row.shape}")
+        found = _Path(compiled, k, row, as_multiprecision([target])[0], dps).run()
+        with mpmath.workdps(dps):
+            values = np.frompyfunc(lambda v: +v, 1, 1)(found.values)
+        error = found.error + (_rounding(values, found.values) if found.outcome.ok else 0)
+    with mpmath.workdps(dps):
+        return replace(found, values=values, reached=+found.reached, residual=+found.residual, error=+error,
+                       track=found.track if store else None)
+
+
+def _rounding(rounded: Array, values: Array) -> Any:
+    """What rounding changed, relative to the standard deviation; 0 where it changed nothing."""
+    change = size(rounded - values)
+    return change and change / spread(values)
+
+
+def working_digits(dps: int) -> int:
+    """Return how many digits are computed with, to have `dps` of them in the end."""
+    return dps + 10 + dps // 5 + digits_lost(rules_for(dps))
+
+
+class Span:
+    """Gradients v_1, ..., v_k and the factors L D L' of their products <v_i, v_j>; `sound` are those that add to it."""
+
+    def __init__(self, gradients: Array) -> None:
+        self.gradients, n = gradients, gradients.shape[1]
+        self.lower: list[list[Any]] = []
+        self.diagonal: list[Any] = []
+        self.sound: list[bool] = []
+        threshold = mpmath.ldexp(1, -int(mpmath.mp.prec * 5 / 6))
+        for j, v in enumerate(gradients):
+            products = [mpmath.fdot(u, v) / n for u in gradients[: j + 1]]
+            row: list[Any] = []
+            for i in range(j):
+                rest = products[i] - sum(self.lower[i][m] * row[m] * self.diagonal[m] for m in range(i))
+                row.append(rest / self.diagonal[i] if self.sound[i] else mpmath.mpf(0))
+            left = products[j] - sum(c * c * d for c, d in zip(row, self.diagonal, strict=True))
+            self.lower.append(row)
+            self.sound.append(left > threshold * products[j])
+            self.diagonal.append(left if self.sound[j] else mpmath.mpf(0))
+
+    def step(self, values: Any) -> Array:
+        """Return the shortest field w with <v_j, w> = values_j, dependent gradients left out."""
+        return self.combined(self.coefficients(values))
+
+    def coefficients(self, values: Any) -> list[Any]:
+        """Return a with <v_j, sum of a_i v_i> = values_j, dependent gradients left out."""
+        z: list[Any] = []
+        for row, value in zip(self.lower, values, strict=True):
+            z.append(value - sum(c * known for c, known in zip(row, z, strict=True)))
+            z[-1] = z[-1] if self.sound[len(z) - 1] else mpmath.mpf(0)
+        a = [value / d if d else mpmath.mpf(0) for value, d in zip(z, self.diagonal, strict=True)]
+        for j in reversed(range(len(a))):
+            for i in range(j):
+                a[i] -= self.lower[j][i] * a[j]
+        return a
+
+    def combined(self, a: Any) -> Array:
+        """Return the sum of a_j v_j."""
+        return np.array([mpmath.fdot(a, column) for column in self.gradients.T], dtype=object)
+
+
+class _Path:
+    """One vector on its way."""
+
+    def __init__(self, features: Features, k: int, start: Array, target: Any, dps: int) -> None:
+        self.features, self.k, self.start, self.target, self.dps = features, k, start, target, dps
+        self.rules, self.tol = rules_for(dps), mpmath.mpf(10) ** -(dps + 2)
+        # Near an extreme the sample is half as well determined as the feature.
+        self.smallest = mpmath.sqrt(self.tol) / 10**5
+        self.evaluations = 0
+
+    def run(self) -> PreciseImposed:
+        try:
+            self.begin = self.values(self.start)
+            span = Span(self.gradients(self.start))
+        except NoSlope:
+            return self._refused(self.start, "not finite", "a feature is not finite at this sample", 0, 0)
+        distance = self.target - self.begin[-1]
+        visible = mpmath.fdot(abs(span.gradients[-1]), abs(self.start)) / len(self.start)
+        if abs(distance) <= 2 * mpmath.eps * (abs(self.target) + visible):
+            return self._answer([(mpmath.mpf(0), self.start)], mpmath.mpf(0), 0)
+        if not span.sound[-1]:
+            return self._refused(self.start, "critical point", f"feature {self.k} does not move from here at fixed "
+                                 "values of the features before it; perturb the sample: decouple(..., perturb=...)",
+                                 0, 0)
+        y, s, error, steps = self.start, mpmath.mpf(0), mpmath.mpf(0), 0
+        allowed = steps_allowed(self.features, self.start, self.k, self.target)
+        points = [(s, y)]
+        h = min(mpmath.mpf(1), spread(y) / 2 / size(self.slope(y)))
+        while s < 1:
+            h = 1 - s if s + h * 1.05 >= 1 else h
+            if steps == allowed or h < self.smallest:
+                reason = "not attainable" if h < self.smallest else "no convergence"
+                return self._refused(y, reason, "", error, steps)
+            steps += 1
+            end, off, factor = self._stepped(y, s, h)
+            if end is not None:
+                y, s, error = end, mpmath.mpf(1) if s + h == 1 else s + h, error + off
+                points.append((s, y))
+            h = h * factor
+        return self._answer([*points[:-1], (s, self._finished(y))], error, steps)
+
+    def _stepped(self, y: Array, s: Any, h: Any) -> tuple[Array | None, Any, Any]:
+        """Return the next point, None where the step is too long, its error, and a factor for the next one."""
+        allowed = self.tol * spread(y)
+        try:
+            step = extrapolated(self.slope, y, self.slope(y), h, self.rules, lambda gap: size(gap) / allowed)
+            end = None if step.values is None else self._corrected(step.values, s + h)
+        except (NoSlope, ZeroDivisionError):
+            return None, mpmath.inf, mpmath.mpf(SHRINK)
+        return end, step.error * self.tol, step.factor
+
+    def slope(self, y: Array) -> Array:
+        """Return dy/ds."""
+        span = Span(self.gradients(y))
+        if not span.sound[-1]:
+            raise NoSlope
+        return span.step([mpmath.mpf(0)] * (self.k - 1) + [self.target - self.begin[-1]])
+
+    def _corrected(self, y: Array, s: Any) -> Array:
+        corrected: Array = y + Span(self.gradients(y)).step(self._wanted(s) - self.values(y))
+        return corrected
+
+    def _finished(self, y: Array) -> Array:
+        """Correct as long as that helps."""
+        gap = self._gap(y)
+        for _ in range(_MOST_CORRECTIONS):
+            try:
+                trial = self._corrected(y, mpmath.mpf(1))
+                new = self._gap(trial)
+            except (NoSlope, ZeroDivisionError):
+                break
+            if not new < gap:
+                break
+            y, gap = trial, new
+        return y
+
+    def _wanted(self, s: Any) -> Array:
+        wanted = self.begin.copy()
+        wanted[-1] = self.target if s == 1 else wanted[-1] + s * (self.target - wanted[-1])
+        return wanted
+
+    def _gap(self, y: Array) -> Any:
+        gaps = [(abs(a - b), abs(b)) for a, b in zip(self.values(y), self._wanted(mpmath.mpf(1)), strict=True)]
+        slopes, unit = [size(v) for v in self.gradients(y)], spread(y)
+        return max(gap and gap / (value + slope * unit) for (gap, value), slope in zip(gaps, slopes, strict=True))
+
+    def values(self, y: Array) -> Array:
+        """Return the first k features, (k,)."""
+        return finite(lambda: self.features.values(y[None])[0, : self.k])
+
+    def gradients(self, y: Array) -> Array:
+        """Return their gradients, (k, N)."""
+        self.evaluations += 1
+        return finite(lambda: self.features.gradients(y[None], self.k)[0])
+
+    def _answer(self, points: list[tuple[Any, Array]], error: Any, steps: int) -> PreciseImposed:
+        y = points[-1][1]
+        track = Track(self.features, self.k, self.dps, self.target - self.begin[-1], tuple(points))
+        return PreciseImposed(y, self.values(y)[-1], self._gap(y), error, steps, self.evaluations, track=track)
+
+    def _refused(self, y: Array, reason: str, detail: str, error: Any, steps: int) -> PreciseImposed:
+        reached = mpmath.nan if reason == "not finite" else self.values(y)[-1]
+        gap = mpmath.nan if reason == "not finite" else self._gap(y)
+        detail = detail or (f"{self.features.names[self.k - 1]} came to {mpmath.nstr(reached, 8)}, "
+                            f"{mpmath.nstr(self.target, 8)} was asked for")
+        return PreciseImposed(y, reached, gap, mpmath.mpf(error), steps, self.evaluations,
+                              Outcome(False, reason, detail))
+
+
+def size(vector: Array) -> Any:
+    """Return the root of the mean square."""
+    return mpmath.sqrt(mpmath.fdot(vector, vector) / len(vector))
+
+
+def spread(vector: Array) -> Any:
+    """Return the standard deviation, or the size of a constant vector."""
+    return size(vector - vector.sum() / len(vector)) or abs(vector[0])
+
+
+def finite(compute: Callable[[], Any]) -> Array:
+    """Return what is computed; raise `NoSlope` where it is not finite and real."""
+    try:
+        found = np.array(compute(), dtype=object)
+    except (ZeroDivisionError, ValueError, OverflowError, TypeError) as error:
+        raise NoSlope from error
+    if any(isinstance(v, mpmath.mpc) or not mpmath.isfinite(v) for v in found.flat):
+        raise NoSlope
+    return found

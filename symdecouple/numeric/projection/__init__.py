@@ -1,0 +1,1 @@
+"""Gradients projected off each other, by Gram-Schmidt or by their inner products."""

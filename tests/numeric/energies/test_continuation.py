@@ -1,0 +1,60 @@
+"""Continuation in the weights against closed forms, and where the search from zero needs hundreds of iterations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from symdecouple.numeric.energies.columns import Columns
+from symdecouple.numeric.energies.continuation import tilt_by_continuation
+from symdecouple.numeric.energies.tilting import Problems
+
+Array = NDArray[np.float64]
+
+
+def problems(bank: Array, shares: Array, targets: Array, log_scale: float = 0.0, wanted: Array | None = None
+             ) -> Problems:
+    count = len(shares)
+    return Problems(Columns(bank, (bank.shape[1],)), shares, np.arange(count),
+                    np.ones((count, len(bank)), dtype=np.bool_) if wanted is None else wanted.astype(np.bool_),
+                    np.tile(targets, (count, 1)), np.full(count, log_scale))
+
+
+@pytest.mark.parametrize("log_scale", [0.0, 300.0])
+def test_frequencies_apart(log_scale: float) -> None:
+    """Where each feature has a frequency of its own, exp(a) is the quotient of target and weight."""
+    shares = np.array([[1e-30, 0.3, 0.7 - 1e-30], [0.5, 1e-12, 0.5]])
+    targets = np.array([1.0, 1e-3, 0.4])
+    found = tilt_by_continuation(problems(np.eye(3), shares, targets, log_scale))
+    assert found.converged.all()
+    np.testing.assert_allclose(found.parameters, np.log(targets) + log_scale - np.log(shares), rtol=1e-13)
+
+
+def test_features_that_are_not_wanted_stay() -> None:
+    """With a_1 given, w = (1, 1) and (0, 1): p_1 e^a1 stays, p_2 e^(a1 + a2) is the target of the second."""
+    shares, given = np.array([[0.25, 0.75]]), np.array([[1.5, 9.0]])
+    some = problems(np.array([[1.0, 1.0], [0.0, 1.0]]), shares, np.array([0.0, 2.0]), wanted=np.array([[0, 1]]))
+    found = tilt_by_continuation(some, given)
+    assert found.converged.all()
+    np.testing.assert_allclose(found.parameters, [[1.5, np.log(2 / 0.75) - 1.5]], rtol=1e-13)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_weights_over_fifty_orders_of_magnitude(seed: int) -> None:
+    """Signed features in general position and targets that some weights have; silent frequencies do not count."""
+    rng = np.random.default_rng(seed)
+    bank = rng.normal(size=(5, 9))
+    shares = np.exp(rng.uniform(-115, 0, size=(1, 9)))
+    shares[0, 4] = 0
+    weights = np.exp(2 * rng.normal(size=9)) * (shares[0] > 0)
+    found = tilt_by_continuation(problems(bank, shares, bank @ weights))
+    assert found.converged.all()
+    reached = shares[0] * np.exp(found.parameters[0] @ bank)
+    np.testing.assert_allclose(bank @ reached, bank @ weights, atol=1e-11 * (np.abs(bank) @ weights).max())
+    assert found.iterations[0] < 200
+
+
+def test_no_solution_is_said() -> None:
+    found = tilt_by_continuation(problems(np.array([[1.0, 2.0]]), np.array([[0.5, 0.5]]), np.array([-1.0])))
+    assert not found.converged.any()

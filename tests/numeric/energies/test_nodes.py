@@ -1,0 +1,169 @@
+"""Few nodes against all frequencies: what they miss, the bound on it, and levels for which it is too much."""
+
+from __future__ import annotations
+
+import mpmath
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from symdecouple.numeric import jit
+from symdecouple.numeric.energies import (
+    loops as energy_loops,
+    node_loops,
+    problems as energy_problems,
+    spectrum,
+    sums as energy_sums,
+)
+from symdecouple.numeric.energies.gradients import DecoupledEnergies
+from symdecouple.numeric.energies.nodes import Nodes, nodes_of
+from symdecouple.numeric.energies.normalization import Energies
+from symdecouple.numeric.energies.spectrum import Bands
+from tests.numeric.energies.energy_banks import kernels, responses
+
+Array = NDArray[np.float64]
+needs_numba = pytest.mark.skipif(not jit.is_available(), reason="numba is not installed")
+
+
+def bank(shape: tuple[int, ...]) -> tuple[Bands, Nodes]:
+    taps = kernels() if len(shape) == 2 else [np.array([1.0, 2, 1]), np.array([1.0, 0, -1])]
+    bands = Bands(responses(taps, shape), shape)
+    assert bands.nodes is not None
+    return bands, bands.nodes
+
+
+def moved(bands: Bands, nodes: Nodes, a: Array, top: float, power: Array) -> Array:
+    out = np.empty(len(nodes.outer) * len(nodes.inner))
+    work = energy_sums.scratch(len(bands.lines.inner), 24, bands.lines.outer.shape[1], bands.lines.inner.shape[1])
+    node_loops.moved_to_nodes(a, top, power, bands.lines, nodes.outer, nodes.inner, work, out)
+    return out
+
+
+@pytest.mark.parametrize(("shape", "width"), [((6, 201), 0.05), ((201, 6), 0.4), ((300,), 1.0), ((146, 150), 0.3),
+                                              ((64, 64), 0.3)], ids=str)
+def test_what_is_missed_is_bounded(shape: tuple[int, ...], width: float) -> None:
+    """Sums of w, w w' times exp(h), tilted by a and by nothing before they are moved, against plain sums."""
+    rng = np.random.default_rng(1)
+    bands, nodes = bank(shape)
+    columns, few = bands.columns, nodes.lines.product()
+    power = rng.random((bands.count,)) ** 4
+    h = rng.normal(size=(len(bands),))
+    h *= 2 * width / np.ptp(h @ columns)
+    low, high = energy_sums.extremes(h, bands.largest, -1.0, np.ones(few.shape[1]), nodes.lines,
+                                     energy_sums.scratch(3, 24))
+    bounded = (high - low) / 2 * nodes.between
+    assert width <= bounded < 1.1 * width
+    for a in (np.zeros(len(bands)), np.linspace(-1, 1, len(bands))):
+        top = float((a @ columns).max()) + 0.5 if a.any() else 0.0
+        tilted = power * np.exp(a @ columns - top)
+        at_nodes = moved(bands, nodes, a, top, power) * np.exp(h @ few)
+        whole = tilted * np.exp(h @ columns)
+        lost = energy_loops._lost(nodes.order, nodes.lebesgue, bounded) + 64 * spectrum.EPS
+        for i in range(len(bands)):
+            apart = abs(few[i] @ at_nodes - columns[i] @ whole)
+            assert apart <= lost * bands.largest[i] * whole.sum()
+            for j in range(i + 1):
+                apart = abs(few[i] * few[j] @ at_nodes - columns[i] * columns[j] @ whole)
+                assert apart <= lost * bands.largest[i] * bands.largest[j] * whole.sum()
+
+
+@pytest.mark.parametrize("shape", [(60, 150), (61, 97), (8, 150), (150,)], ids=str)
+@pytest.mark.parametrize("block", [1024, 40])
+def test_polynomials_keep_their_sums(shape: tuple[int, ...], block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums with T_p(c) T_q(c') for p, q up to 23, of lines in one block and in several, those without halves."""
+    for module in (energy_sums, node_loops):
+        monkeypatch.setattr(module, "BLOCK", block)
+    monkeypatch.setattr("symdecouple.numeric.energies.nodes._MIRRORED", block)
+    bands, nodes = bank(shape)
+    a = np.linspace(-1, 1, len(bands))
+    power = np.random.default_rng(6).random((bands.count,))
+    top = float((a @ bands.columns).max()) + 0.5
+    tilted = (power * np.exp(a @ bands.columns - top)).reshape(-1, shape[-1] // 2 + 1)
+    at_nodes = moved(bands, nodes, a, top, power).reshape(len(nodes.outer), -1)
+
+    def polynomials(few: int, size: int) -> tuple[Array, Array]:
+        every = 2 * np.pi * np.arange(size // 2 + 1) / size
+        angles = np.pi * (np.arange(few) + 0.5) / few if few < len(every) else every
+        orders = np.arange(min(few, 24))[:, None]
+        return np.cos(orders * angles), np.cos(orders * every)
+
+    inner, whole_inner = polynomials(at_nodes.shape[1], shape[-1])
+    outer, whole_outer = polynomials(len(at_nodes), shape[0]) if len(shape) == 2 else (np.ones((1, 1)),) * 2
+    np.testing.assert_allclose(outer @ at_nodes @ inner.T, whole_outer @ tilted @ whole_inner.T, rtol=0,
+                               atol=1e-13 * tilted.sum())
+
+
+def test_the_bound_is_rounding_where_levels_are_accepted() -> None:
+    """The first power that is missed by 24 nodes and degree 2 is the tenth."""
+    _, nodes = bank((151, 160))
+    assert nodes.order == 10
+    assert nodes.between == pytest.approx(np.cos(np.pi / 24) ** -2)
+    lost = [energy_loops._lost(nodes.order, nodes.lebesgue, width) for width in (0.05, 0.2)]
+    assert lost[0] < 1e-17 < lost[1]
+
+
+@pytest.mark.parametrize("width", [0.1, 1.0, 4.0])
+def test_the_bound_is_close_to_the_best_polynomial_in_h(width: float) -> None:
+    """2 I_p(width) are the first coefficients that are left, from p = 10 on, with mpmath's Bessel functions."""
+    left = float(2 * mpmath.nsum(lambda p: mpmath.besseli(p, width), [10, 60], method="direct"))
+    bound = energy_loops._lost(10, 8.0, width) / (9 * np.exp(width))
+    assert left <= bound < 1.3 * left
+    assert energy_loops._lost(10, 8.0, 10.0) == np.inf
+
+
+def test_lines_at_the_nodes_are_those_of_the_filters() -> None:
+    _, nodes = bank((100, 160))
+    c = np.cos(np.pi * (np.arange(24) + 0.5) / 24)
+    low, middle, high = (1 + 2 * c) ** 2 / 9, 1 - c**2, (1 - c) ** 2 / 4  # over the largest
+    for lines in (nodes.lines.inner, nodes.lines.outer):
+        np.testing.assert_allclose(lines, [low, middle, high], atol=2e-15)
+
+
+def test_no_nodes_without_polynomials_of_low_degree() -> None:
+    c = np.cos(2 * np.pi * np.arange(151) / 300)
+    wide = [np.cos(12 * np.arccos(c)) + 1, 1 + c]
+    assert Bands(wide, (300,)).nodes is None
+    assert Bands(responses(kernels(), (56, 56)), (56, 56)).nodes is None  # 29 x 29 frequencies, 24 x 24 nodes
+    volume = Bands(responses([kernel[None] for kernel in kernels()], (4, 90, 90)), (4, 90, 90))
+    assert volume.nodes is None and nodes_of(volume.lines, (4, 90, 90)) is None
+    slanted = np.array([[1.0, 0, 0], [0, -2, 0], [0, 0, 1]])
+    assert Bands(responses([slanted], (200, 200)), (200, 200)).nodes is None
+
+
+def scaled_gram(bands: Bands, found: DecoupledEnergies, r: int, k: int) -> tuple[float, Array]:
+    """The condition of the system that gives the coefficients of level k, its diagonal scaled to 1; and the scale."""
+    power, along = found.spectrum.shares[r], found.parameters[r, k] @ bands.columns
+    columns = bands.columns[:k, power > 0] * np.sqrt(power * np.exp(along - along[power > 0].max()))[power > 0]
+    scale = np.linalg.norm(columns, axis=1)
+    return float(np.linalg.cond(columns / scale[:, None]) ** 2) if k else 1.0, scale
+
+
+@needs_numba
+@pytest.mark.parametrize("order", ["as they come", "high first"])
+@pytest.mark.parametrize("steep", [0.0, 6.0])
+def test_levels_are_those_of_all_frequencies(order: str, steep: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spectra over up to twenty orders of magnitude; what is small beside the rest is found on all frequencies."""
+    shape = (90, 160)
+    taps = kernels() if order == "as they come" else kernels()[::-1]
+    energies = Energies(Bands(responses(taps, shape), shape))
+    waves = np.cos(2 * np.pi * np.fft.fftfreq(90))[:, None] + np.cos(2 * np.pi * np.fft.rfftfreq(160))
+    noise = np.fft.rfft2(np.random.default_rng(2).normal(size=(2, *shape)))
+    rows = np.fft.irfft2(noise * np.exp(steep * waves), s=shape).reshape(2, -1)
+    found = []
+    for is_compiled in (False, True):
+        for module in (energy_problems, spectrum):
+            monkeypatch.setattr(module, "are_wanted", lambda bands, answer=is_compiled: answer)
+        found.append(energies.decouple(rows, np.ones(9)))
+    assert found[0].refusals.keys() == found[1].refusals.keys()
+    good = ~np.isnan(found[0].values)
+    assert (good == ~np.isnan(found[1].values)).all()
+    assert good.any()
+    np.testing.assert_allclose(found[1].values, found[0].values, rtol=2e-12)
+    for r, k in zip(*np.nonzero(good), strict=True):
+        condition, scale = scaled_gram(energies.bands, found[0], r, k)
+        apart = np.abs(found[1].coefficients - found[0].coefficients)[r, k, :k] * scale
+        size = np.abs(found[0].coefficients[r, k, :k] * scale).max(initial=0)
+        assert (apart <= 64 * spectrum.EPS * condition * size).all()
+        if condition < 1e7:  # rounding alone takes more where it is larger
+            ours, theirs = (some.coefficients[r, k] for some in found[::-1])
+            np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-11)

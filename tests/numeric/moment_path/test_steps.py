@@ -1,0 +1,92 @@
+"""The compiled narrow path as plain Python: its velocity against Stieltjes' procedure, and its ends against NumPy's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from symdecouple.numeric.batch import FloatArray
+from symdecouple.numeric.moment_path.basis import orthogonal_basis, power_means
+from symdecouple.numeric.moment_path.path import follow
+from symdecouple.numeric.moment_path.steps import _velocity, follow_rows
+from symdecouple.numeric.riccati.rows import impose_skewness
+from symdecouple.numeric.runge_kutta.dop853 import STAGES
+
+
+def at_skewness(skewness: float, n_samples: int, seed: int) -> FloatArray:
+    rows = np.random.default_rng(seed).gamma(3.0, size=(1, n_samples))
+    z: FloatArray = impose_skewness(rows, skewness).values[0]
+    return z
+
+
+def run(z: FloatArray, weights: FloatArray, k: int, goal: FloatArray) -> tuple[FloatArray, float]:
+    moved, grown = np.stack([z, z]), np.zeros(2)
+    first = np.array([0.0, weights @ z**k])
+    with np.errstate(all="ignore"):
+        follow_rows(np.array([1]), moved, weights[None], k, goal, first, grown)
+    assert np.array_equal(moved[0], z) and grown[0] == 0
+    return moved[1], float(grown[1])
+
+
+@pytest.mark.parametrize("skewness", [0.0, 0.4])
+@pytest.mark.parametrize("k", [4, 5, 6])
+def test_the_velocity_is_the_orthogonal_polynomial_of_degree_k_less_one(k: int, skewness: float) -> None:
+    z = at_skewness(skewness, 60, seed=k)
+    means = power_means(z[None], 2 * k - 2)[:, 0]
+    scratch = np.zeros(4 * k)
+    scratch[: 2 * k - 1] = means
+    c, lower, norm = np.empty(k), np.empty((k, k)), np.empty(k)
+    assert _velocity(scratch, k, means, means[k], 0.3, lower, norm, c)
+    basis, _ = orthogonal_basis(z[None], k)
+    expected = 0.3 / (k * basis.norm[k - 1, 0]) * list(basis.polynomials(z[None]))[-1][0]
+    assert np.polynomial.Polynomial(c)(z) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("k", [4, 5])
+def test_there_is_no_velocity_where_values_are_too_few(k: int) -> None:
+    for values in range(2, k):
+        z = np.resize(np.linspace(-1, 1, values), 24 - 24 % values)
+        z = (z - z.mean()) / z.std()
+        means = power_means(z[None], 2 * k - 2)[:, 0]
+        scratch, c = np.zeros(4 * k), np.empty(k)
+        scratch[: 2 * k - 1] = means
+        with np.errstate(all="ignore"):
+            assert not _velocity(scratch, k, means, means[k], 0.3, np.empty((k, k)), np.empty(k), c)
+
+
+@pytest.mark.parametrize(("k", "n_samples", "change"), [(4, 33, 0.8), (4, 33, -0.3), (5, 48, 1.0), (6, 31, 2.0)])
+def test_the_end_of_the_path_and_how_much_errors_grew(k: int, n_samples: int, change: float) -> None:
+    z = at_skewness(0.0, n_samples, seed=10 + k)
+    goal = np.array([np.mean(z**j) for j in range(k + 1)])
+    goal[k] += change
+    moved, grown = run(z, np.full(n_samples, 1 / n_samples), k, goal)
+    exact = follow(z[None], k, goal[k], held=goal[1:k], rtol=1e-13)
+    assert not exact.refusals and np.abs(moved - exact.values[0]).max() < 3e-10
+    assert grown == pytest.approx(np.log(exact.growth[0]), abs=0.2 + 0.1 * abs(grown))
+
+
+def test_weights_stand_for_ties() -> None:
+    z = at_skewness(0.0, 20, seed=3)
+    counts = 1 + np.arange(20) % 3
+    weights = counts / counts.sum()
+    z = (z - weights @ z) / np.sqrt(weights @ (z - weights @ z) ** 2)
+    tied = np.repeat(z, counts)
+    goal = np.array([np.mean(tied**j) for j in range(5)])
+    goal[4] += 0.4
+    moved, _ = run(z, weights, 4, goal)
+    expected, _ = run(tied, np.full(len(tied), 1 / len(tied)), 4, goal)
+    assert np.repeat(moved, counts) == pytest.approx(expected, abs=1e-10)
+
+
+def test_a_lost_path_leaves_its_row_as_it_was() -> None:
+    z = np.resize([-1.5, -0.2, 0.2, 1.5], 40) + 1e-9 * np.arange(40)
+    z = (z - z.mean()) / z.std()
+    goal = np.array([np.mean(z**j) for j in range(5)])
+    goal[4] = 300.0
+    moved, grown = run(z, np.full(40, 1 / 40), 4, goal)
+    assert grown == -1 and np.array_equal(moved, z)
+
+
+def test_the_sums_of_slopes_name_all_that_the_pair_has() -> None:
+    few, many = {j for row in STAGES[:7] for j in row}, {j for row in STAGES[7:] for j in row}
+    assert max(len(row) for row in STAGES[:7]) == 4 and few <= set(range(7)) and many == {0, *range(3, 11)}

@@ -1,0 +1,202 @@
+"""Energies to many digits: against sums by hand, the precise narrow path, differences, float64, and more digits."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from sympy import Rational
+
+from symdecouple.errors import InvalidInput
+from symdecouple.families.bank import FilterBank
+from symdecouple.families.quadratic import second_order_moments
+from symdecouple.numeric.compiled import as_multiprecision
+from symdecouple.numeric.precision.energies import PreciseEnergies
+from symdecouple.numeric.precision.fourier import forward, inverse, partners, response
+from symdecouple.numeric.precision.path import follow_mp
+
+THIRD, HALF = mpmath.mpf(1) / 3, mpmath.mpf(1) / 2
+BANK = FilterBank([[1, 1, 1], [Rational(-1, 2), 0, Rational(1, 2)], [-1, 2, -1]])
+TAPS: list[dict[Any, Any]] = [{-1: 1, 0: 1, 1: 1}, {-1: -HALF, 1: HALF}, {-1: -1, 0: 2, 1: -1}]
+ROW = [0.75, -0.25, 1, 0.5, -1.25, 2, 0.5, -1.5]
+GOALS = [2, HALF, 5]
+
+
+@pytest.fixture(autouse=True)
+def digits() -> Iterator[None]:
+    with mpmath.workdps(40):
+        yield
+
+
+def energies(n: int = 8, mean: bool = False, taps: Any = TAPS) -> PreciseEnergies:
+    squares = [[abs(v) ** 2 for v in response({lag: mpmath.mpf(t) for lag, t in h.items()}, (n,))] for h in taps]
+    return PreciseEnergies(np.array(squares, dtype=object), (n,), mean)
+
+
+def row(values: Any = ROW) -> Any:
+    return as_multiprecision(values)
+
+
+def largest(values: Any) -> Any:
+    return max(abs(v) for v in np.asarray(values, dtype=object).flat)
+
+
+def by_hand(z: Any, taps: dict[Any, Any]) -> Any:
+    """Mean((h * z)^2), sample by sample."""
+    n = len(z)
+    return mpmath.fsum(mpmath.fsum(t * z[(i - lag) % n] for lag, t in taps.items()) ** 2 for i in range(n)) / n
+
+
+# --- transforms ---
+
+
+@pytest.mark.parametrize("grid", [(1,), (7,), (8,), (12,), (3, 4), (2, 3, 5)])
+def test_the_transform_is_the_sum(grid: tuple[int, ...]) -> None:
+    size = int(np.prod(grid))
+    values = row([(7 * i * i + 3 * i) % 11 - 4 for i in range(size)])
+    places = list(itertools.product(*(range(n) for n in grid)))
+    found = forward(values, grid)
+    for f, frequency in enumerate(places):
+        turns = [sum(mpmath.mpf(a * b) / n for a, b, n in zip(frequency, place, grid, strict=True)) for place in places]
+        total = mpmath.fsum(v * mpmath.expjpi(-2 * t) for v, t in zip(values, turns, strict=True))
+        assert abs(found[f] - total) < mpmath.mpf(10) ** -37
+        assert places[partners(grid)[f]] == tuple(-k % n for k, n in zip(frequency, grid, strict=True))
+    assert largest(inverse(found, grid) - values) < mpmath.mpf(10) ** -38
+
+
+def test_the_response_of_taps_is_the_transform_of_the_impulse_response() -> None:
+    taps = {(0, 0): mpmath.mpf(2), (1, -1): -THIRD, (0, 5): HALF}
+    impulse = np.full((3, 4), mpmath.mpf(0), dtype=object)
+    for lag, tap in taps.items():
+        impulse[lag[0] % 3, lag[1] % 4] += tap
+    assert largest(response(taps, (3, 4)) - forward(impulse.reshape(-1), (3, 4))) < mpmath.mpf(10) ** -38
+    assert response({None: THIRD}, (2, 2)).tolist() == [THIRD] * 4
+
+
+# --- levels ---
+
+
+@pytest.mark.parametrize("k", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
+def test_the_narrow_path_arrives_at_the_same_signal(k: int) -> None:
+    """Level after level by `follow_mp`, another way altogether, agrees to thirty digits."""
+    features, z = second_order_moments(BANK), row()
+    for j, goal in enumerate(GOALS[:k], 1):
+        z = follow_mp(features, z, j, goal, dps=32).values
+    found = energies().normalize(row(), GOALS[:k])
+    assert found.outcome.ok and largest(found.values - z) < mpmath.mpf(10) ** -30 * largest(z)
+    for taps, goal in zip(TAPS, GOALS[:k], strict=False):
+        assert abs(by_hand(found.values, taps) - goal) < mpmath.mpf(10) ** -38
+    assert found.residual < mpmath.mpf(10) ** -39 and found.error < mpmath.mpf(10) ** -37
+
+
+@pytest.mark.parametrize("mean", [False, True])
+def test_float64_agrees(mean: bool) -> None:
+    goals = [mpmath.mpf("0.3")] * mean + GOALS
+    precise, x = energies(16, mean), row(ROW + ROW[::-1])
+    x[0] += 3
+    level, rough = precise.normalize(x, goals), precise.rough.normalize(x.astype(float)[None], np.array(goals, float))
+    assert level.values.astype(float) == pytest.approx(rough.values[0], abs=1e-13)
+    all_, floats = precise.decouple(x, goals[:-1]), precise.rough.decouple(x.astype(float)[None],
+                                                                          np.array(goals[:-1], float))
+    assert all_.outcome.ok and all_.residual < mpmath.mpf(10) ** -38 and all_.error < mpmath.mpf(10) ** -37
+    assert all_.values.astype(float) == pytest.approx(floats.values[0], rel=1e-13)
+    assert all_.gradients.astype(float) == pytest.approx(floats.gradients()[0], abs=1e-13)
+
+
+@pytest.mark.parametrize("mean", [False, True])
+def test_gradients_are_those_of_extrapolated_differences(mean: bool) -> None:
+    goals = [THIRD] * mean + GOALS[:2]
+    precise, direction, h = energies(8, mean), row([1, -2, 0, 3, 1, 1, -1, 2]), mpmath.mpf(10) ** -7
+
+    def values(t: Any) -> Any:
+        return precise.decouple(row() + direction * t, goals).values
+
+    central = [(values(s) - values(-s)) / (2 * s) for s in (h, 2 * h)]
+    found = precise.decouple(row(), goals).gradients
+    for g, slope in zip(found, (central[0] * 4 - central[1]) / 3, strict=True):
+        assert abs(mpmath.fdot(g, direction) - slope) < mpmath.mpf(10) ** -24 * (1 + abs(slope))
+
+
+def test_a_gradient_is_orthogonal_to_what_is_imposed() -> None:
+    """At the reference itself the decoupled gradient is the plain one, less its part along those before."""
+    precise = energies()
+    z = precise.normalize(row(), GOALS).values
+    found = precise.decouple(z, GOALS[:2]).gradients
+    plain = [inverse(forward(z, (8,)) * w, (8,)) for w in precise.weights]
+    for j in range(3):
+        for i in range(j):
+            assert abs(mpmath.fdot(found[j], plain[i])) < mpmath.mpf(10) ** -36
+
+
+def test_the_error_covers_what_more_digits_change() -> None:
+    ends = []
+    for dps in (20, 40):
+        with mpmath.workdps(dps):
+            ends.append(energies().normalize(row(), GOALS))
+    gap = largest(ends[0].values - ends[1].values)
+    assert 0 < gap < 10 * ends[0].error * largest(ends[1].values)
+
+
+@pytest.mark.parametrize("exponent", [-400, 400])
+def test_units_beyond_float64(exponent: int) -> None:
+    unit = mpmath.mpf(10) ** exponent
+    plain, scaled = energies().normalize(row(), GOALS), energies().normalize(row() * unit, row(GOALS) * unit**2)
+    assert largest(scaled.values / unit - plain.values) < mpmath.mpf(10) ** -37
+
+
+def test_power_that_float64_does_not_see_counts() -> None:
+    """cos + 1e-20 (-1)^n: float64 has one frequency there and refuses two energies; mpmath lifts the other one."""
+    n, tiny = 8, mpmath.mpf(10) ** -20
+    z = np.array([mpmath.cospi(mpmath.mpf(i) / 4) + tiny * (-1) ** i for i in range(n)], dtype=object)
+    precise = energies(taps=[TAPS[0], TAPS[2]])
+    assert precise.rough.normalize(z.astype(float)[None], np.array([2.0, 5.0])).refusals[0].reason == (
+        "too few active frequencies")
+    found = precise.normalize(z, [2, 5])
+    assert found.outcome.ok
+    for taps, goal in zip((TAPS[0], TAPS[2]), (2, 5), strict=True):
+        assert abs(by_hand(found.values, taps) - goal) < mpmath.mpf(10) ** -18
+
+
+# --- what cannot be had ---
+
+
+@pytest.mark.parametrize(("signal", "goals", "reason"), [
+    ([1] * 8, [2, 1, 5], "too few active frequencies"),
+    (ROW, [2, 50, 5], "outside the cone"),
+    (ROW, [9, 0, 0], "on the boundary of the cone"),
+    (ROW, [2, mpmath.nan, 5], "not finite"),
+])
+def test_refusals_are_those_of_float64(signal: list[int], goals: list[Any], reason: str) -> None:
+    found = energies().normalize(row(signal), goals)
+    assert found.outcome.reason == reason
+    assert all(mpmath.isnan(v) for v in [*found.values, found.residual, *found.pullback(row())])
+
+
+def test_a_dependent_feature_has_its_value_or_none() -> None:
+    """Twice the first energy: 2 v is met by itself, anything else is not; there is no gradient either way."""
+    precise = energies(taps=[TAPS[0], {lag: t * mpmath.sqrt(2) for lag, t in TAPS[0].items()}])
+    fine = precise.normalize(row(), [2, 4])
+    assert fine.outcome.ok and abs(by_hand(fine.values, TAPS[0]) - 2) < mpmath.mpf(10) ** -37
+    assert all(mpmath.isnan(v) for v in fine.pullback(row()))
+    assert precise.normalize(row(), [2, 4 + mpmath.mpf(10) ** -3]).outcome.reason == "too few active frequencies"
+    assert precise.normalize(row(), [2, 4 + mpmath.mpf(10) ** -12]).outcome.reason == "no convergence"
+
+
+def test_a_missing_level_ends_the_decoupled_features() -> None:
+    found = energies().decouple(row(), [2, 50])
+    assert found.outcome.reason == "outside the cone"
+    assert [bool(mpmath.isnan(v)) for v in found.values] == [False, False, True]
+    assert all(mpmath.isnan(v) for v in found.gradients[2]) and not any(mpmath.isnan(v) for v in found.gradients[1])
+
+
+def test_wrong_shapes() -> None:
+    with pytest.raises(InvalidInput, match=r"up to 3 targets"):
+        energies().normalize(row(), [1, 1, 1, 1])
+    with pytest.raises(InvalidInput, match=r"a signal \(8,\)"):
+        energies().normalize(row()[:7], [1])
+    with pytest.raises(InvalidInput, match=r"weights \(M, 8\)"):
+        PreciseEnergies(np.zeros((2, 5), dtype=object), (8,))
