@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.numeric.riccati.test_rows import EPS, SAMPLES, between, rounding
 
 from symdecouple.numeric.batch import Panel
 from symdecouple.numeric.moebius.flow import unit_and_lift
@@ -23,6 +22,7 @@ from symdecouple.numeric.riccati.jit import (
 )
 from symdecouple.numeric.riccati.rows import Imposed, impose_skewness
 from tests.numeric.drawn_rows import LAWS
+from tests.numeric.riccati.test_rows import EPS, SAMPLES, between, rounding
 
 
 def as_plain_python(rows: np.ndarray, target: float) -> Imposed:
