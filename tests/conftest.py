@@ -18,7 +18,7 @@ os.environ.setdefault("SYMPY_CACHE_SIZE", "20000")
 gc.set_threshold(100_000, 20, 20)
 
 ALL_CASES = Path(__file__).parent / "numeric"  # where versions of NumPy and SciPy change digits, not only names
-MULTIPRECISION = "test_precision"  # names of files there that compute in mpmath, whose digits they do not change
+MULTIPRECISION = ALL_CASES / "precision"  # what is computed in mpmath, whose digits they do not change
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -39,7 +39,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left: list[pytest.Item] = []
     for item in items:
         test = item.path, getattr(item, "originalname", item.name)
-        numbers = ALL_CASES in item.path.parents and not item.path.name.startswith(MULTIPRECISION)
+        numbers = ALL_CASES in item.path.parents and MULTIPRECISION not in item.path.parents
         has_all = numbers or item.get_closest_marker("slow") is not None
         (left if test in seen and not has_all else kept).append(item)
         if not has_all:

@@ -29,7 +29,7 @@ def collected() -> list[Any]:
     return [item("stats/test_a.py", "one", "slow", slow=True), item("stats/test_a.py", "one", "1"),
             item("stats/test_a.py", "one", "2"), item("stats/test_b.py", "one", "3"),
             item("numeric/test_a.py", "two", "1"), item("numeric/test_a.py", "two", "2"),
-            item("numeric/test_precision_b.py", "two", "4"), item("numeric/test_precision_b.py", "two", "5"),
+            item("numeric/precision/test_b.py", "two", "4"), item("numeric/precision/test_b.py", "two", "5"),
             SimpleNamespace(path=HERE, name="a doctest", get_closest_marker=lambda name: None)]
 
 
