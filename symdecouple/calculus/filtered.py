@@ -23,7 +23,7 @@ from symdecouple.calculus.witness import find_witness, is_defined
 from symdecouple.errors import UnsupportedExpression
 from symdecouple.verdict import Status
 
-__all__ = ["independence_of_filtered", "involution_of_filtered"]
+__all__ = ["dependence", "independence_of_filtered", "involution_of_filtered"]
 
 Answer = dict[str, Any]
 
@@ -53,9 +53,11 @@ def independence_of_filtered(subject: Subject, n_samples: Size | None, clock: Bu
 
 
 def _relation(subject: Subject, frame: Any, n_samples: Size | None, clock: Budget, rng: random.Random) -> Answer | None:
-    if frame is None:
-        return None
-    member = Membership(frame, clock, rng)
+    return None if frame is None else dependence(subject, Membership(frame, clock, rng), n_samples)
+
+
+def dependence(subject: Subject, member: Membership, n_samples: Size | None) -> Answer | None:
+    """REFUTED by the first gradient that the pivots of `member` make up, or that is zero; None where there is none."""
     for k in range(len(subject)):
         if k not in member.pivots and (relation := member.relation(k)) is not None:
             alone = all(c == 0 for n, c in enumerate(relation) if n != k)

@@ -21,7 +21,7 @@ from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.certificates import Dependence, Independence
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
 from symdecouple.calculus.exceptional import exceptions
-from symdecouple.calculus.filtered import independence_of_filtered
+from symdecouple.calculus.filtered import dependence, independence_of_filtered
 from symdecouple.calculus.frame import recent_frame
 from symdecouple.calculus.membership import Membership
 from symdecouple.calculus.sample_independence import independence_at
@@ -202,12 +202,8 @@ def _decide_one_size(subject: Subject, n_samples: Size | None, clock: Budget, rn
 
 
 def _dependent(subject: Subject, member: Membership, n_samples: Size | None) -> dict[str, Any]:
-    for k in range(len(subject)):
-        if k not in member.pivots and (relation := member.relation(k)) is not None:
-            alone = all(c == 0 for n, c in enumerate(relation) if n != k)
-            return {"status": Status.REFUTED, "certificate": Dependence(subject, relation, n_samples),
-                    "reason": f"gradient {k + 1} " + ("vanishes identically" if alone
-                                                      else "is a combination of the others, exactly")}
+    if (found := dependence(subject, member, n_samples)) is not None:
+        return found
     return {"status": Status.UNDECIDED, "reason": "every minor vanished at the samples that were tried, "
             "but no relation was proved", "evidence": (f"rank {len(member.pivots)} of {len(subject)}",)}
 
