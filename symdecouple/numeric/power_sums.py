@@ -16,7 +16,7 @@ Symbols: `standardized[k]` is a_k, `deviation` is sqrt(m_2), `mean` is m in the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -81,24 +81,32 @@ def _standardized_rows(panel: Panel, order: int) -> RowValues:
     return RowValues(values, {int(i): ZERO_VARIANCE for i in np.flatnonzero(~varying)})
 
 
-def place_and_scale(panel: Panel) -> tuple[FloatArray, FloatArray, FloatArray]:
+def place_and_scale(
+    panel: Panel, measured: Callable[[Panel, IntArray], Sequence[FloatArray]] | None = None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Mean, variance and skewness of each row, (R,); the skewness of a constant row is NaN.
 
-    A variance beyond float64 is infinite, one below it 0.
+    A variance beyond float64 is infinite, one below it 0. `measured` stands in for what NumPy finds of rows that vary:
+    mean and deviation after `to_unit_range`, and skewness, (3, r).
     """
     varying = np.flatnonzero(panel.low < panel.high)
     mean, variance = near_sample(panel), np.zeros(len(panel.low))
     skewness = np.full(len(panel.low), np.nan)
     if len(varying):
         exponent = range_exponent(panel)[varying]
-        found = standardized_moments(panel.values, varying, 3, to_unit_range(panel), panel.weights)
+        place, deviation, third = (measured or _measured)(panel, varying)
         down = np.where(exponent > 1023, 2, 0)  # a range beyond float64: its ends and its middle are inside
         with np.errstate(all="ignore"):
-            middle = np.ldexp(mean[varying], -down) + np.ldexp(found.mean, exponent - down)
+            middle = np.ldexp(mean[varying], -down) + np.ldexp(place, exponent - down)
             mean[varying] = np.ldexp(middle, down)
-            variance[varying] = np.ldexp(found.deviation**2, 2 * exponent)
-        skewness[varying] = found.standardized[3]
+            variance[varying] = np.ldexp(deviation**2, 2 * exponent)
+        skewness[varying] = third
     return mean, variance, skewness
+
+
+def _measured(panel: Panel, which: IntArray) -> Sequence[FloatArray]:
+    found = standardized_moments(panel.values, which, 3, to_unit_range(panel), panel.weights)
+    return found.mean, found.deviation, found.standardized[3]
 
 
 def range_exponent(panel: Panel) -> NDArray[np.intc]:

@@ -32,7 +32,7 @@ from symdecouple.numeric.moment_path.charts import FEWEST, FROM_ENTRIES, Charted
 from symdecouple.numeric.moment_path.jit import climb_compiled
 from symdecouple.numeric.moment_path.path import MOST_GROWTH, Followed, Follower, follow, pulled_apart
 from symdecouple.numeric.power_sums import ZERO_VARIANCE, place_and_scale
-from symdecouple.numeric.riccati.jit import skewness_imposer
+from symdecouple.numeric.riccati.jit import compiled_place_and_scale, skewness_imposer
 from symdecouple.numeric.riccati.row import FlowedRow, located
 from symdecouple.numeric.riccati.rows import Imposed
 
@@ -257,7 +257,7 @@ def standardized_rows(
     follower, compiled
         As in `decoupled_rows`.
     """
-    mean, variance, skewness = place_and_scale(panel)
+    mean, variance, skewness = compiled_place_and_scale(panel) if compiled else place_and_scale(panel)
     values = np.full((len(mean), order), np.nan)
     refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(panel.low == panel.high)} if order > 2 else {}
     moments = np.full((max(order, 3) + 1, len(mean)), np.nan)
@@ -293,8 +293,12 @@ def _higher(
                 refusals[i] = refused
         which = np.array(left, dtype=np.intp)
     if compiled and len(which):
-        climbed = climb_compiled(_taken(panel.values, which), order, goal)
-        moments[:, which] = climbed.moments[4:]
+        ends = _taken(panel.low, which), _taken(panel.high, which)
+        climbed = climb_compiled(_taken(panel.values, which), order, goal, ends)
+        if len(which) == moments.shape[1]:
+            moments = climbed.moments[4:]
+        else:
+            moments[:, which] = climbed.moments[4:]
         which = which[~climbed.done]
     if len(which):
         rows = np.asarray(_taken(panel.values, which), dtype=np.float64)

@@ -1,9 +1,9 @@
-"""The ladder of decoupled moments, compiled: levels 4 and up of many samples, row after row, where all is well.
+"""The ladder of decoupled moments, compiled: levels 4 and up of many samples, where all is well.
 
-The same mathematics as `moment_path` and `runge_kutta`, in loops over one row at a time: the value-parametrized path
-with the same pair of order 8 (`moment_path.steps`), and the same correction onto the manifold at its end. Long samples
-are stood in for by nodes (`moment_path.nodes`) wherever these tell their path to rounding. Level 3 is that of
-`riccati.jit`.
+The same mathematics as `moment_path` and `runge_kutta`, in loops over the entries of a row, or of a few side by side:
+the value-parametrized path with the same pair of order 8 (`moment_path.steps`), and the same correction onto the
+manifold at its end, which looks at the level above, too. Long samples are stood in for by nodes (`moment_path.nodes`)
+wherever these tell their path to rounding. Level 3 is that of `riccati.jit`.
 
 Nothing is decided here. A row that is crowded, that stalls, that does not settle to the residual of `moment_path`, or
 whose target needs a look, is handed back undone; the NumPy path then solves it or says why not.
@@ -20,7 +20,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.jit import Kernels
@@ -36,7 +36,8 @@ from symdecouple.numeric.riccati.rows import Imposed
 __all__ = ["KERNELS", "Climbed", "climb_compiled", "warm"]
 
 _OWN = (
-    "dop853", "moment_course", "moment_path", "moment_loops", "moment_nodes", "moment_steps", "moment_path_jit",
+    "dop853", "moment_course", "moment_path", "moment_loops", "moment_nodes", "moment_moves", "moment_steps",
+    "moment_path_jit",
 )
 KERNELS = Kernels(
     __name__,
@@ -44,6 +45,7 @@ KERNELS = Kernels(
     seconds=3e-6,
 )
 
+_LOWEST = 4
 _CROWDED = 1e-3  # as in moment_path: below, a row is for the careful
 _FAR = 1e-3  # residual of a path beyond which no correction is tried
 _ASTRAY = 1e-9  # the same, where nodes stood in
@@ -76,8 +78,9 @@ def climb_compiled(
     rows: NDArray[np.floating[Any]],
     order: int,
     goal: Sequence[float],
+    ends: tuple[FloatArray, FloatArray] | None = None,
     *,
-    impose: Callable[[ArrayLike, ArrayLike], Imposed] = riccati_jit.compiled_impose_skewness,
+    impose: Callable[..., Imposed] = riccati_jit.compiled_impose_skewness,
 ) -> Climbed:
     """Normalize samples level by level up to order - 1, those that need no care.
 
@@ -89,6 +92,8 @@ def climb_compiled(
         At least 4.
     goal : sequence of float
         Standardized reference moments 0..order - 1.
+    ends : pair of arrays (R,), optional
+        Minimum and maximum of each sample, where they are known.
     impose : callable
         What brings samples to level 3.
 
@@ -97,19 +102,22 @@ def climb_compiled(
     Climbed
         NaN in the rows that are not done.
     """
-    skew = impose(rows, goal[3])
+    skew = impose(rows, goal[3], ends=ends)
     moments = np.full((order + 1, len(rows)), np.nan)
     moments[:4] = np.array(goal[:4])[:, None]
     done = ~np.isnan(skew.residual)
     done[list(skew.refusals)] = False
-    climb = _Climb(skew.values, np.array(goal, dtype=np.float64), moments, np.zeros(len(rows)))
-    if order == 4 and done.any():
-        climb.look(4, np.flatnonzero(done))
-    for k in range(4, order):
+    n_rows, ended = len(rows), np.array([*goal, np.nan])
+    climb = _Climb(skew.values, ended, moments, np.zeros(n_rows), np.empty((10, n_rows)))
+    if order == _LOWEST and done.any():
+        climb.look(_LOWEST, np.flatnonzero(done))
+        moments[_LOWEST] = climb.state[1]
+    for k in range(_LOWEST, order):
         if done.any():
             which = np.flatnonzero(done)
             done[which] = climb.level(k, which)
-    moments[:, ~done], skew.values[~done] = np.nan, np.nan
+    if not done.all():
+        moments[:, ~done], skew.values[~done] = np.nan, np.nan
     return Climbed(moments, skew.values, done)
 
 
@@ -123,27 +131,34 @@ def warm() -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Climb:
-    """Samples (R, N) on their way, moved in place; their moments (order + 1, R) and how much errors grew so far."""
+    """Samples (R, N) on their way, moved in place; their moments (order + 1, R) and how much errors grew so far.
+
+    The goal has a number more than there are levels, NaN, and the state is that of `settle_rows`.
+    """
 
     z: FloatArray
     goal: FloatArray
     moments: FloatArray
     log_growth: FloatArray
+    state: FloatArray
 
-    def look(self, k: int, which: IntArray, far: float = 0.0) -> FloatArray:
-        """Correct samples that are not farther than this from level k.
-
-        Returns their residuals, D_(k-1)/h_(2k-2), the k-th moment and D_(k-1); moments k and k + 1 are noted.
-        """
-        state = np.empty((5, len(self.z)))
-        share_rows(_kernels()[0], which, self.z, k, self.goal, far, state)
-        self.moments[k : k + 2, which] = state[1:3, which]
-        found: FloatArray = state[:, which]
-        return found
+    def look(self, k: int, which: IntArray, far: float = 0.0) -> None:
+        """Correct samples that are not farther than this from level k."""
+        share_rows(_kernels()[0], which, self.z, k, self.goal, far, self.state)
 
     def level(self, k: int, which: IntArray) -> NDArray[np.bool_]:
-        """Level k of the samples named; true where all is well."""
-        residual, first, _, kept, norm = self.look(k, which)
+        """Level k of the samples named, in the order of levels; true where all is well."""
+        if k == _LOWEST:
+            self.look(k, which)
+            self.moments[k] = self.state[1]
+        else:
+            self.state[:5] = self.state[5:]
+        good = self._moved(k, which)
+        self.moments[k + 1] = self.state[2]
+        return good
+
+    def _moved(self, k: int, which: IntArray) -> NDArray[np.bool_]:
+        residual, first, _, kept, norm = (row if len(which) == len(row) else row[which] for row in self.state[:5])
         good: NDArray[np.bool_] = kept > _CROWDED
         moves = good & ~(residual <= RESIDUAL)
         if not moves.any():
@@ -155,15 +170,10 @@ class _Climb:
         there = (log_growth >= 0) & (self.log_growth[rows] <= _MOST)
         for some, far in ((there & by_nodes, _ASTRAY), (there & ~by_nodes, _FAR)):
             if some.any():
-                there[some] = self._settled(k, rows[some], far)
+                self.look(k, rows[some], far)
+                there[some] = self.state[0, rows[some]] <= RESIDUAL
         good[moves] = there
         return good
-
-    def _settled(self, k: int, which: IntArray, far: float) -> NDArray[np.bool_]:
-        noted = self.moments[k, which]
-        settled: NDArray[np.bool_] = self.look(k, which, far)[0] <= RESIDUAL
-        self.moments[k, which] = noted
-        return settled
 
     def _follow(
         self, k: int, rows: IntArray, first: FloatArray, size: IntArray

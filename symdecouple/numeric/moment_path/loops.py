@@ -11,13 +11,18 @@ import numpy as np
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.moment_path.course import NOISE
 
-__all__ = ["BLOCK", "FAST", "add_up_polynomials", "decompose", "means_to", "polynomial", "settle_rows", "steepest"]
+__all__ = [
+    "BLOCK", "FAST", "LOST", "add_up_polynomials", "decompose", "derivative", "largest", "means_to", "polynomial",
+    "quartic", "settle_rows",
+]
 
 BLOCK = 512
 _EVERYDAY = 5  # up to this k all is done in registers
+_FOLDED = 16
 LOST = 1e-5  # as in moment_basis
 _SETTLED = 5e-15
-FAST = ("_sums", "_sums_5", "polynomial", "steepest")  # sums in any order
+_SWEEPS = 4
+FAST = ("_sums", "_sums_5", "polynomial", "quartic", "derivative")  # sums in any order
 
 
 def means_to(y: FloatArray, weights: FloatArray, k: int, means: FloatArray, power: FloatArray) -> None:
@@ -26,6 +31,10 @@ def means_to(y: FloatArray, weights: FloatArray, k: int, means: FloatArray, powe
     `means` is of twice that length; its second half is overwritten, and so is `power`, of the length of y.
     """
     n, half, top = len(y), len(means) // 2, max(2 * k - 1, 9)
+    if k <= _EVERYDAY and n <= BLOCK:
+        means[0] = 1
+        _sums_5(y, weights, means)
+        return
     size, part = max(BLOCK, 4 * int(np.sqrt(n))), means[half:]
     for j in range(half):
         means[j] = 0
@@ -112,10 +121,7 @@ def add_up_polynomials(lower: FloatArray, k: int, c: FloatArray) -> None:
 def polynomial(y: FloatArray, c: FloatArray, k: int, out: FloatArray) -> None:
     """sum_i c_i y^i, i < k."""
     if k <= _EVERYDAY:
-        c0, c1, c2, c3 = c[0], c[1], c[2], c[3] if k > 3 else 0.0
-        c4 = c[4] if k > 4 else 0.0
-        for i in range(len(y)):
-            out[i] = (((c4 * y[i] + c3) * y[i] + c2) * y[i] + c1) * y[i] + c0
+        quartic(y, c[0], c[1], c[2], c[3] if k > 3 else 0.0, c[4] if k > 4 else 0.0, out)
         return
     for i in range(len(y)):
         out[i] = c[k - 1]
@@ -124,64 +130,98 @@ def polynomial(y: FloatArray, c: FloatArray, k: int, out: FloatArray) -> None:
             out[i] = out[i] * y[i] + c[j]
 
 
-def steepest(y: FloatArray, c: FloatArray, k: int, slope: FloatArray) -> tuple[float, float]:
-    """Lowest and highest derivative of sum_i c_i y^i, i < k, over the values; all of them are left in `slope`."""
+def quartic(y: FloatArray, c0: float, c1: float, c2: float, c3: float, c4: float, out: FloatArray) -> None:
     for i in range(len(y)):
-        slope[i] = (k - 1) * c[k - 1] * y[i] + (k - 2) * c[k - 2]
+        out[i] = (((c4 * y[i] + c3) * y[i] + c2) * y[i] + c1) * y[i] + c0
+
+
+def derivative(y: FloatArray, c: FloatArray, k: int, out: FloatArray) -> None:
+    """That of sum_i c_i y^i, i < k."""
+    for i in range(len(y)):
+        out[i] = (k - 1) * c[k - 1] * y[i] + (k - 2) * c[k - 2]
     for j in range(k - 3, 0, -1):
         d = j * c[j]
         for i in range(len(y)):
-            slope[i] = slope[i] * y[i] + d
-    low0 = low1 = high0 = high1 = slope[0]
-    for i in range(0, len(y) - 1, 2):
-        low0, high0 = min(low0, slope[i]), max(high0, slope[i])
-        low1, high1 = min(low1, slope[i + 1]), max(high1, slope[i + 1])
-    low0, high0 = min(low0, slope[-1]), max(high0, slope[-1])
-    return min(low0, low1), max(high0, high1)
+            out[i] = out[i] * y[i] + d
+
+
+def largest(values: FloatArray) -> float:
+    """The values are used up: half of them goes over the other. A loop for the largest of all is no vector loop."""
+    left = len(values)
+    while left > _FOLDED:
+        half = (left + 1) // 2
+        for i in range(left - half):
+            values[i] = max(values[i], values[i + half])
+        left = half
+    found = values[0]
+    for i in range(1, left):
+        found = max(found, values[i])
+    return float(found)
 
 
 def settle_rows(which: IntArray, values: FloatArray, k: int, goal: FloatArray, far: float, state: FloatArray) -> None:
     """Correct rows, in place, until their moments are there to rounding, if they are not farther from them than `far`.
 
-    Column r of `state` becomes: the largest gap over Mean|z|^j, moments k and k + 1, D_(k-1)/h_(2k-2) and D_(k-1).
+    Column r of `state` becomes: the largest gap over Mean|z|^j, moments k and k + 1, D_(k-1)/h_(2k-2) and D_(k-1); and
+    the same for level k + 1, where there is one: the goal ends with the moment that no level has.
     """
-    n, size = values.shape[1], max(k, 5)
+    n, size = values.shape[1], max(k + 1, 5)
     long, short, lower = np.empty((2, n)), np.empty((3, 4 * size)), np.empty((size, size))
-    weights, moved = long[0], long[1]
-    means, norm, c = short[0], short[1], short[2]
     for i in range(n):
-        weights[i] = 1 / n
+        long[0, i] = 1 / n
+    _settle(which, values, k, goal, far, state, long, short, lower)
+
+
+def _settle(
+    which: IntArray, values: FloatArray, k: int, goal: FloatArray, far: float, state: FloatArray,
+    long: FloatArray, short: FloatArray, lower: FloatArray,
+) -> None:
+    weights, moved, means, norm, c = long[0], long[1], short[0], short[1], short[2]
+    top = max(k, min(k + 1, len(goal) - 2))
     for r in which:
-        z = values[r]
-        residual, kept = np.inf, 0.0
-        for _ in range(4):
-            means_to(z, weights, k, means, moved)
-            kept = decompose(means, k, lower, norm)
-            residual = _newton_step(means, k, goal, lower, norm, c)
+        z, kept = values[r], 0.0
+        for count in range(_SWEEPS):
+            means_to(z, weights, top, means, moved)
+            residual = _largest_gap(means, k, goal)
+            if count == 0 or residual > _SETTLED:  # else the norms of before will do: they are as near as that gap was
+                kept = decompose(means, k, lower, norm)
+                state[3, r], state[4, r] = kept, norm[k - 1]
+            state[0, r], state[1, r], state[2, r] = residual, means[k], means[k + 1]
             if residual <= _SETTLED or not (kept > LOST and residual < far):
                 break
+            _newton_step(means, k, goal, lower, norm, c)
             polynomial(z, c, k, moved)
-            for i in range(n):
+            for i in range(len(z)):
                 z[i] += moved[i]
-        state[0, r], state[1, r], state[2, r] = residual, means[k], means[k + 1]
-        state[3, r], state[4, r] = kept, norm[k - 1]
+        if k < top:
+            state[8, r] = decompose(means, top, lower, norm)
+            state[5, r] = _largest_gap(means, top, goal)
+            state[6, r], state[7, r], state[9, r] = means[top], means[top + 1], norm[top - 1]
+
+
+def _largest_gap(means: FloatArray, k: int, goal: FloatArray) -> float:
+    """Over Mean|z|^j."""
+    largest = 0.0
+    for j in range(1, k + 1):
+        share = _share(means, j, goal)
+        if not share <= largest:  # so that NaN stays
+            largest = share
+    return largest
+
+
+def _share(means: FloatArray, j: int, goal: FloatArray) -> float:
+    size = means[j] if j % 2 == 0 else np.sqrt(means[j - 1] * means[j + 1])
+    return float(abs(goal[j] - means[j]) / size)
 
 
 def _newton_step(
     means: FloatArray, k: int, goal: FloatArray, lower: FloatArray, norm: FloatArray, c: FloatArray
-) -> float:
-    """The largest gap over Mean|z|^j, and Newton's step for those that are more than rounding, in c."""
-    largest = 0.0
+) -> None:
+    """Newton's step for the gaps that are more than rounding, in c."""
     for i in range(k):
         j = i + 1
-        size = means[j] if j % 2 == 0 else np.sqrt(means[j - 1] * means[j + 1])
-        gap = goal[j] - means[j]
-        share = abs(gap) / size
-        if not share <= largest:
-            largest = share
-        rest = 0.0 if share <= NOISE else gap / j
+        rest = 0.0 if _share(means, j, goal) <= NOISE else (goal[j] - means[j]) / j
         for m in range(i):
             rest -= lower[i, m] * norm[m] * c[m]
         c[i] = rest / norm[i]
     add_up_polynomials(lower, k, c)
-    return largest

@@ -12,8 +12,9 @@ With h_j the j-th moment, g = h_3, and p_2 = z^2 - g z - 1 (h_1 = 0, h_2 = 1), f
 
 and once more in the same manner for p_4. Beyond, the Hankel matrix of the means is decomposed, see `moment_path.loops`.
 
-Each loop moves the sample to its next stage and sums there what the next velocity needs. Samples are filled up to a
-multiple of 16 by entries of weight 0, so that no loop has a rest. Nothing is corrected on the way: the end is.
+What a row waits for, sums and their quotients, the next row need not wait for: some rows go side by side, in lanes,
+stage by stage, and their velocities are computed together. A lane takes the next row as soon as its own has arrived.
+Rows never meet. Stages are those of `moves`. Nothing is corrected on the way: the end is.
 
 Tolerances. The estimate of a step's error is larger than the error, ten times and more where steps are short. It is
 held to 5e-10 of a standard deviation, and to GROWN over the growth that the first velocity promises, but not below the
@@ -22,47 +23,54 @@ RTOL of `moment_path`; a path whose error has grown all the same is followed aga
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from symdecouple.numeric.batch import FloatArray, IntArray
-from symdecouple.numeric.moment_path.loops import LOST, add_up_polynomials, decompose, means_to, polynomial, steepest
+from symdecouple.numeric.moment_path.loops import (
+    LOST,
+    add_up_polynomials,
+    decompose,
+    derivative,
+    largest,
+    means_to,
+    polynomial,
+    quartic,
+)
+from symdecouple.numeric.moment_path.moves import (
+    AHEAD,
+    FAST,
+    LAST,
+    MOVED,
+    NODES,
+    POWER,
+    ROWS,
+    W,
+    Y,
+    finish,
+    means_5_6,
+    means_6_8,
+    move_on,
+)
 from symdecouple.numeric.moment_path.path import GROWN, RTOL, SHARP
-from symdecouple.numeric.runge_kutta.dop853 import FIFTH, NODES as STAGE_NODES, STAGES, THIRD, WEIGHTS
 
 __all__ = ["FAST", "follow_rows"]
 
 _ENTRIES = 16
-FAST = ("_move_few", "_move_many", "_finish")  # sums in any order
 _EVERYDAY = 5  # up to this k the velocity is a formula
 _MOST_STEPS = 400
-_FEW, _MANY, _LAST = 6, 11, 12  # the last stage of at most four slopes, the last stage, the end of the step
 _COARSE = 5e-10  # local error of a step where errors do not grow: in order 6 a tenth of it, or less
 _FALLING = 0.7  # a path's growth to that of its first velocity: their logarithms
 _REDONE = 4.0  # a grown error, in units of GROWN, with which a path is followed again; its estimate is large
 _REACH = 1.35  # of a first step: that of steps that fit their tolerance is 1.5 to 1.8, measured on samples of many laws
-_SLOPES_OF_MANY = (0, 3, 4, 5, 6, 7, 8, 9, 10)
-_SLOPES_OF_LAST = (0, 5, 6, 7, 8, 9, 10, 11)
-
-
-def _few(rows: Sequence[Mapping[int, float]]) -> tuple[IntArray, FloatArray]:
-    """Places and weights of the slopes of each stage, four of them."""
-    places, weights = np.zeros((len(rows), 4), dtype=np.intp), np.zeros((len(rows), 4))
-    for i, row in enumerate(rows):
-        places[i, : len(row)], weights[i, : len(row)] = list(row), list(row.values())
-    return places, weights
-
-
-def _along(slopes: Sequence[int], rows: Sequence[Mapping[int, float]]) -> FloatArray:
-    return np.array([[row.get(j, 0.0) for j in slopes] for row in rows])
-
-
-_NODES = np.append(STAGE_NODES, 1.0)
-_PLACES_FEW, _WEIGHTS_FEW = _few(STAGES[: _FEW + 1])
-_WEIGHTS_MANY = _along(_SLOPES_OF_MANY, STAGES)
-_EIGHTH, _FIFTH, _THIRD = _along(_SLOPES_OF_LAST, [WEIGHTS, FIFTH, THIRD])
+_LANES = 8  # rows whose steps go side by side, at most
+_TOGETHER = 2**8  # entries of these: their slopes stay in the first cache
+_ROUNDED = 8  # numbers of lanes side by side, of which a vector is computed, busy or not
+_N_FIELDS = 21
+(
+    _FIRST, _DISTANCE, _S, _H, _LEFT, _RTOL, _MOST, _ERROR, _IS_GOOD, _STRETCH, _GROWN, _TRIED,
+    _H5, _H6, _H7, _H8, _C0, _C1, _C2, _C3, _C4,
+) = range(0, _N_FIELDS * _ROUNDED, _ROUNDED)  # where they begin
 
 
 def follow_rows(
@@ -75,72 +83,215 @@ def follow_rows(
     """
     n, size = values.shape[1], max(k, 5)
     filled = _ENTRIES * ((n + _ENTRIES - 1) // _ENTRIES)
-    slopes, short, lower = np.empty((16, filled)), np.empty((3, 4 * size)), np.empty((size, size))
-    y, w, moved, power = slopes[12], slopes[13], slopes[14], slopes[15]
-    means, norm, c = short[0], short[1], short[2]
-    for r in which:
-        row, share = values[r], weights[r if len(weights) > 1 else 0]
-        most = _COARSE
-        for _ in range(2):
-            for i in range(filled):
-                y[i] = row[i] if i < n else row[0]
-                w[i] = share[i] if i < n else 0.0
-                moved[i] = y[i]
-                for j in range(12):
-                    slopes[j, i] = 0.0
-            distance, s, h, rtol, error, left = goal[k] - first[r], 0.0, 0.0, most, 0.0, 2.0
-            stretch = grown = 0.0
-            begin, end = 0, 1  # the velocity at the start; then the stages of a step, and its end
-            for _ in range(_MOST_STEPS):
-                good = False
-                for i in range(begin, end):
-                    if i > _MANY:
-                        error = _finish(y, w, slopes, h, moved, means) / rtol
-                    elif i > _FEW:
-                        _move_many(y, w, slopes, i, h, moved, means)
-                    elif i > 0:
-                        _move_few(y, w, slopes, i, h, moved, means)
-                    if i == 0 or k > _EVERYDAY:
-                        means_to(moved, w, k, means, power)
-                    now = first[r] + (s + _NODES[i] * h) * distance
-                    good = _velocity(means, k, goal, now, distance, lower, norm, c)
-                    if not good:
-                        break
-                    if i <= _MANY or (error <= 1 and left > 1):
-                        polynomial(moved, c, k, slopes[i % _LAST])
-                if good and error <= 1:
-                    for i in range(filled):
-                        y[i] = moved[i]
-                    lowest, highest = steepest(y, c, k, moved)
-                    grown += h * (stretch + max(highest, 0.0)) / 2
-                    stretch = max(highest, 0.0)
-                    if begin == 0:
-                        rtol = min(most, max(GROWN * np.exp(-_FALLING * stretch), RTOL))
-                        h = _REACH * k * np.sqrt(np.sqrt(np.sqrt(rtol))) / max(highest, -lowest)
-                    else:
-                        s = 1.0 if left <= 1 else s + h
-                        h *= min(_wanted(error), 8.0)
-                    if s == 1:
-                        break
-                elif good:
-                    h *= min(max(_wanted(error), 0.2), 0.9)
-                elif begin == 0:
-                    break
+    n_lanes = min(max(_TOGETHER // filled, 1), _LANES)
+    table, short, lower = np.empty((ROWS, n_lanes, filled)), np.empty((n_lanes, 3, 4 * size)), np.empty((size, size))
+    state, rows, busy = np.empty(_N_FIELDS * _ROUNDED), np.empty(n_lanes, np.intp), np.empty(n_lanes, np.intp)
+    state[:] = 1.0
+    table[:] = 0.0
+    flat = table.reshape(ROWS, -1)
+    _follow(which, values, weights, k, goal, first, log_growth, table, flat, short, lower, state, rows, busy)
+
+
+def _follow(
+    which: Any, values: Any, weights: Any, k: int, goal: Any, first: Any, log_growth: Any,
+    table: Any, flat: Any, short: Any, lower: Any, state: Any, rows: Any, busy: Any,
+) -> None:
+    n, n_lanes, n_begun = values.shape[1], len(rows), 0
+    for lane in range(n_lanes):
+        rows[lane] = -1
+    while True:
+        n_busy = 0
+        for lane in range(n_lanes):
+            while rows[lane] < 0:
+                most = _COARSE
+                if rows[lane] < -1:
+                    r, most = -2 - rows[lane], SHARP
+                elif n_begun < len(which):
+                    r = which[n_begun]
+                    n_begun += 1
                 else:
-                    h *= 0.25
-                    for i in range(1, 12):
-                        for j in range(filled):
-                            slopes[i, j] = 0.0
-                left = np.ceil((1 - s) / (1.05 * h))  # steps of equal length
-                h = (1 - s) / left if left < 4 else h
-                begin, end = 1, _LAST + 1
-            log_growth[r] = grown if s == 1 else -1.0
-            if not rtol * np.exp(log_growth[r]) > _REDONE * GROWN:
-                break
-            most = SHARP
-        if log_growth[r] >= 0:
+                    break
+                rows[lane] = -1
+                state[_FIRST + lane] = first[r]
+                share = weights[r if len(weights) > 1 else 0]
+                log_growth[r] = -1.0
+                if _begin(values[r], share, k, goal, most, table, short[lane], lower, state, lane):
+                    rows[lane] = r
+            if rows[lane] >= 0:
+                busy[n_busy] = lane
+                n_busy += 1
+        if n_busy == 0:
+            break
+        _step(busy, n_busy, k, goal, table, flat, short, lower, state)
+        for q in range(n_busy):
+            lane = busy[q]
+            r, there = rows[lane], table[Y, lane]
+            if _goes_on(k, table, short[lane, 2], state, lane):
+                continue
+            rows[lane] = -1
+            if state[_S + lane] < 1:
+                _forget(table, lane, 0)
+                continue
+            grown, rtol = state[_GROWN + lane], state[_RTOL + lane]
+            if state[_MOST + lane] > SHARP and rtol * np.exp(grown) > _REDONE * GROWN:
+                rows[lane] = -2 - r  # once more
+                continue
+            log_growth[r] = grown
             for i in range(n):
-                row[i] = y[i]
+                values[r, i] = there[i]
+
+
+def _begin(
+    row: Any, share: Any, k: int, goal: Any, most: float, table: Any, short: Any, lower: Any, state: Any, lane: int
+) -> bool:
+    """Place a row in a lane, with its first slope and the step that this suggests; False where it has none."""
+    n, y, w, means, c = len(row), table[Y, lane], table[W, lane], short[0], short[2]
+    for i in range(n):
+        y[i] = row[i]
+        w[i] = share[i]
+    for i in range(n, len(y)):
+        y[i] = row[0]
+        w[i] = 0.0
+    first = state[_FIRST + lane]
+    state[_DISTANCE + lane] = distance = goal[k] - first
+    state[_S + lane] = 0.0
+    state[_MOST + lane] = most
+    state[_GROWN + lane] = 0.0
+    state[_TRIED + lane] = 1.0
+    state[_C4 + lane] = 0.0
+    if k == 4:
+        means[5], means[6] = means_5_6(y, w)
+    elif k == 5:
+        means[6], means[7], means[8] = means_6_8(y, w)
+    else:
+        means_to(y, w, k, means, table[POWER, lane])
+    if not _velocity(means, k, goal, first, distance, lower, short[1], c):
+        return False
+    derivative(y, c, k, table[MOVED, lane])
+    for i in range(len(y)):
+        table[POWER, lane, i] = abs(table[MOVED, lane, i])
+    steepest = largest(table[POWER, lane])
+    state[_STRETCH + lane] = stretch = max(largest(table[MOVED, lane]), 0.0)
+    state[_RTOL + lane] = rtol = min(most, max(GROWN * np.exp(-_FALLING * stretch), RTOL))
+    state[_H + lane] = _REACH * k * np.sqrt(np.sqrt(np.sqrt(rtol))) / steepest
+    _divide(state, lane)
+    for j in range(k):
+        c[j] *= state[_H + lane]
+    polynomial(y, c, k, table[0, lane])
+    return True
+
+
+def _forget(table: Any, lane: int, begin: int) -> None:
+    """Slopes of a step before: those that are no numbers would stay so at a weight of 0."""
+    for j in range(begin, 12):
+        for i in range(table.shape[2]):
+            table[j, lane, i] = 0.0
+
+
+def _divide(state: Any, lane: int) -> None:
+    """The last steps are of equal length."""
+    rest = 1 - state[_S + lane]
+    left = np.ceil(rest / (1.05 * state[_H + lane]))
+    if left < 4:
+        state[_H + lane] = rest / left
+    state[_LEFT + lane] = left
+
+
+def _step(
+    busy: Any, n_busy: int, k: int, goal: Any, table: Any, flat: Any, short: Any, lower: Any, state: Any
+) -> None:
+    """One step of each lane, stage by stage: what one of them has to wait for, the next one need not."""
+    width = flat.shape[1]
+    for q in range(n_busy):
+        state[_IS_GOOD + busy[q]] = 1.0
+    for i in range(1, LAST + 1):
+        if i < LAST:
+            for begin in range(0, width, _TOGETHER):
+                move_on(flat, i, begin, min(begin + _TOGETHER, width))
+        for q in range(n_busy):
+            lane = busy[q]
+            if i == LAST:
+                state[_ERROR + lane] = finish(table, lane) / state[_RTOL + lane]
+            moved, w = table[MOVED, lane], table[W, lane]
+            if k == 4:
+                state[_H5 + lane], state[_H6 + lane] = means_5_6(moved, w)
+            elif k == 5:
+                state[_H6 + lane], state[_H7 + lane], state[_H8 + lane] = means_6_8(moved, w)
+        if k == 4:
+            _velocities_4(state, NODES[i], goal[3])
+        elif k == 5:
+            _velocities_5(state, NODES[i], goal[3], goal[4])
+        for q in range(n_busy):
+            lane = busy[q]
+            moved, slope = table[MOVED, lane], table[i if i < LAST else AHEAD, lane]
+            if k <= _EVERYDAY:
+                c0, c1, c2 = state[_C0 + lane], state[_C1 + lane], state[_C2 + lane]
+                quartic(moved, c0, c1, c2, state[_C3 + lane], state[_C4 + lane], slope)
+            else:
+                means, norm, c = short[lane, 0], short[lane, 1], short[lane, 2]
+                means_to(moved, table[W, lane], k, means, table[POWER, lane])
+                if not _decomposed(means, k, state[_DISTANCE + lane] * state[_H + lane], lower, norm, c):
+                    state[_IS_GOOD + lane] = 0.0
+                polynomial(moved, c, k, slope)
+
+
+def _velocities_4(state: Any, node: float, h3: float) -> None:
+    """All lanes, busy or not: their number is that of a vector."""
+    for lane in range(len(state) // _N_FIELDS):
+        distance = state[_DISTANCE + lane]
+        h4 = state[_FIRST + lane] + (state[_S + lane] + node * state[_H + lane]) * distance
+        is_good, c0, c1, c2, c3 = _third(h3, h4, state[_H5 + lane], state[_H6 + lane], distance * state[_H + lane])
+        state[_C0 + lane] = c0
+        state[_C1 + lane] = c1
+        state[_C2 + lane] = c2
+        state[_C3 + lane] = c3
+        state[_IS_GOOD + lane] *= 1.0 if is_good else 0.0
+
+
+def _velocities_5(state: Any, node: float, h3: float, h4: float) -> None:
+    for lane in range(len(state) // _N_FIELDS):
+        distance = state[_DISTANCE + lane]
+        h5 = state[_FIRST + lane] + (state[_S + lane] + node * state[_H + lane]) * distance
+        h6, h7, h8 = state[_H6 + lane], state[_H7 + lane], state[_H8 + lane]
+        is_good, c0, c1, c2, c3, c4 = _fourth(h3, h4, h5, h6, h7, h8, distance * state[_H + lane])
+        state[_C0 + lane] = c0
+        state[_C1 + lane] = c1
+        state[_C2 + lane] = c2
+        state[_C3 + lane] = c3
+        state[_C4 + lane] = c4
+        state[_IS_GOOD + lane] *= 1.0 if is_good else 0.0
+
+
+def _goes_on(k: int, table: Any, c: Any, state: Any, lane: int) -> bool:
+    """Judge a step, and prepare the next one; False where none is to come, at s = 1 because it is done."""
+    y, moved, slope = table[Y, lane], table[MOVED, lane], table[0, lane]
+    error, h = state[_ERROR + lane], state[_H + lane]
+    if not state[_IS_GOOD + lane] > 0:
+        state[_H + lane] = 0.25 * h
+        _forget(table, lane, 1)
+    elif error <= 1:
+        for i in range(len(y)):
+            y[i] = moved[i]
+        if k <= _EVERYDAY:
+            for j in range(5):
+                c[j] = state[_C0 + j * _ROUNDED + lane]
+        derivative(y, c, k, moved)
+        stretch = max(largest(moved), 0.0) / h
+        state[_GROWN + lane] += h * (state[_STRETCH + lane] + stretch) / 2
+        state[_STRETCH + lane] = stretch
+        state[_S + lane] = 1.0 if state[_LEFT + lane] <= 1 else state[_S + lane] + h
+        if state[_S + lane] == 1:
+            return False
+        state[_H + lane] = h * min(_wanted(error), 8.0)
+        slope = table[AHEAD, lane]
+    else:
+        state[_H + lane] = h * min(max(_wanted(error), 0.2), 0.9)
+    _divide(state, lane)
+    ratio, ahead = state[_H + lane] / h, table[0, lane]
+    for i in range(len(y)):
+        ahead[i] = ratio * slope[i]
+    state[_TRIED + lane] += 1
+    return bool(state[_TRIED + lane] < _MOST_STEPS)
 
 
 def _wanted(error: float) -> float:
@@ -153,111 +304,46 @@ def _velocity(
 ) -> bool:
     """Coefficients of the velocity where the k-th moment is `now`; False where too many digits are lost."""
     if k > _EVERYDAY:
-        if not decompose(means, k, lower, norm) > LOST:
-            return False
-        for j in range(k):
-            c[j] = 0
-        c[k - 1] = distance / (k * norm[k - 1])
-        add_up_polynomials(lower, k, c)
-        return True
-    g, h6, h7, h8 = goal[3], means[6], means[7], means[8]
-    h4, h5 = (now, means[5]) if k == 4 else (goal[4], now)
-    d2 = h4 - g * g - 1
-    e = h5 - g * h4 - g
-    share = e / d2
-    d3 = h6 - h4 * h4 - g * g - e * share
-    c0, c1 = share - g, share * g - h4  # of p_3
-    if not (d2 > LOST * h4 and d3 > LOST * h6):
-        return False
+        return _decomposed(means, k, distance, lower, norm, c)
     if k == 4:
-        rate = distance / (4 * d3)
-        c[0], c[1], c[2], c[3] = rate * c0, rate * c1, -rate * share, rate
-        return True
-    second = h6 - g * h5 - h4  # <z^4, p_2>
-    third = h7 - h4 * h5 - g * h4 - share * second  # <z^4, p_3>
-    b, q = second / d2, third / d3
-    d4 = h8 - h4 * h4 - h5 * h5 - b * second - q * third
-    if not d4 > LOST * h8:
+        is_good, c[0], c[1], c[2], c[3] = _third(goal[3], now, means[5], means[6], distance)
+    else:
+        is_good, c[0], c[1], c[2], c[3], c[4] = _fourth(goal[3], goal[4], now, means[6], means[7], means[8], distance)
+    return bool(is_good)
+
+
+def _decomposed(means: Any, k: int, distance: float, lower: Any, norm: Any, c: Any) -> bool:
+    if not decompose(means, k, lower, norm) > LOST:
         return False
-    rate = distance / (5 * d4)
-    c[0], c[1], c[2] = rate * (b - h4 - q * c0), rate * (b * g - h5 - q * c1), rate * (q * share - b)
-    c[3], c[4] = -rate * q, rate
+    for j in range(k):
+        c[j] = 0
+    c[k - 1] = distance / (k * norm[k - 1])
+    add_up_polynomials(lower, k, c)
     return True
 
 
-def _move_few(y: Any, w: Any, slopes: Any, row: int, h: float, out: Any, means: Any) -> None:
-    """out = y + h sum of weight times slope, and its means."""
-    places, weights = _PLACES_FEW[row], _WEIGHTS_FEW[row]
-    a, b, c, d = h * weights[0], h * weights[1], h * weights[2], h * weights[3]
-    p, q, t, u = slopes[places[0]], slopes[places[1]], slopes[places[2]], slopes[places[3]]
-    h5 = h6 = h7 = h8 = 0.0
-    for i in range(len(y)):
-        x = y[i] + (a * p[i] + b * q[i] + c * t[i] + d * u[i])
-        out[i] = x
-        x2 = x * x
-        x4 = x2 * x2
-        v = w[i] * x4
-        h5 += v * x
-        h6 += v * x2
-        h7 += v * (x2 * x)
-        h8 += v * x4
-    means[5], means[6], means[7], means[8] = h5, h6, h7, h8
+def _third(h3: float, h4: float, h5: float, h6: float, distance: float) -> Any:
+    """distance p_3/(4 D_3), and whether enough digits are left."""
+    d2 = h4 - h3 * h3 - 1
+    e = h5 - h3 * h4 - h3
+    share = e / d2
+    d3 = h6 - h4 * h4 - h3 * h3 - e * share
+    rate = distance / (4 * d3)
+    is_good = (d2 > LOST * h4) & (d3 > LOST * h6)
+    return is_good, rate * (share - h3), rate * (share * h3 - h4), -rate * share, rate
 
 
-def _move_many(y: Any, w: Any, slopes: Any, row: int, h: float, out: Any, means: Any) -> None:
-    """The same for a later stage."""
-    weights = _WEIGHTS_MANY[row]
-    a0, a3, a4, a5, a6 = h * weights[0], h * weights[1], h * weights[2], h * weights[3], h * weights[4]
-    a7, a8, a9, a10 = h * weights[5], h * weights[6], h * weights[7], h * weights[8]
-    h5 = h6 = h7 = h8 = 0.0
-    for i in range(len(y)):
-        x = y[i] + (
-            a0 * slopes[0, i] + a3 * slopes[3, i] + a4 * slopes[4, i] + a5 * slopes[5, i] + a6 * slopes[6, i]
-            + a7 * slopes[7, i] + a8 * slopes[8, i] + a9 * slopes[9, i] + a10 * slopes[10, i]
-        )
-        out[i] = x
-        x2 = x * x
-        x4 = x2 * x2
-        v = w[i] * x4
-        h5 += v * x
-        h6 += v * x2
-        h7 += v * (x2 * x)
-        h8 += v * x4
-    means[5], means[6], means[7], means[8] = h5, h6, h7, h8
-
-
-def _finish(y: Any, w: Any, slopes: Any, h: float, out: Any, means: Any) -> float:
-    """The end of the step and its means; returns the root mean square of the estimated error."""
-    eighth_of, fifth_of, third_of = _EIGHTH, _FIFTH, _THIRD  # read once: each look costs the compiler
-    h5 = h6 = h7 = h8 = 0.0
-    five = three = 0.0
-    for i in range(len(y)):
-        s0, s5, s6, s7 = slopes[0, i], slopes[5, i], slopes[6, i], slopes[7, i]
-        s8, s9, s10, s11 = slopes[8, i], slopes[9, i], slopes[10, i], slopes[11, i]
-        x = y[i] + h * (
-            eighth_of[0] * s0 + eighth_of[1] * s5 + eighth_of[2] * s6 + eighth_of[3] * s7
-            + eighth_of[4] * s8 + eighth_of[5] * s9 + eighth_of[6] * s10 + eighth_of[7] * s11
-        )
-        fifth = (
-            fifth_of[0] * s0 + fifth_of[1] * s5 + fifth_of[2] * s6 + fifth_of[3] * s7
-            + fifth_of[4] * s8 + fifth_of[5] * s9 + fifth_of[6] * s10 + fifth_of[7] * s11
-        )
-        third = (
-            third_of[0] * s0 + third_of[1] * s5 + third_of[2] * s6 + third_of[3] * s7
-            + third_of[4] * s8 + third_of[5] * s9 + third_of[6] * s10 + third_of[7] * s11
-        )
-        five += w[i] * fifth * fifth
-        three += w[i] * third * third
-        out[i] = x
-        x2 = x * x
-        x4 = x2 * x2
-        v = w[i] * x4
-        h5 += v * x
-        h6 += v * x2
-        h7 += v * (x2 * x)
-        h8 += v * x4
-    means[5], means[6], means[7], means[8] = h5, h6, h7, h8
-    if five == 0:
-        return 0.0
-    five, three = abs(five), abs(three)  # weights of nodes may be negative
-    return float(h * five / np.sqrt(five + 0.01 * three))
+def _fourth(h3: float, h4: float, h5: float, h6: float, h7: float, h8: float, distance: float) -> Any:
+    """distance p_4/(5 D_4), and whether enough digits are left."""
+    d2 = h4 - h3 * h3 - 1
+    e = h5 - h3 * h4 - h3
+    share = e / d2
+    d3 = h6 - h4 * h4 - h3 * h3 - e * share
+    second = h6 - h3 * h5 - h4  # <z^4, p_2>
+    third = h7 - h4 * h5 - h3 * h4 - share * second  # <z^4, p_3>
+    b, q = second / d2, third / d3
+    d4 = h8 - h4 * h4 - h5 * h5 - b * second - q * third
+    rate = distance / (5 * d4)
+    c0, c1 = rate * (b - h4 - q * (share - h3)), rate * (b * h3 - h5 - q * (share * h3 - h4))
+    is_good = (d2 > LOST * h4) & (d3 > LOST * h6) & (d4 > LOST * h8)
+    return is_good, c0, c1, rate * (q * share - b), -rate * q, rate

@@ -23,15 +23,17 @@ from symdecouple.numeric.moebius.flow import SAME, STRAIGHT, unit_and_lift
 from symdecouple.numeric.moebius.jit import count_rows, share_rows
 from symdecouple.numeric.moebius.loops import CHUNK, LOOPS, SHORT, row_moments, search_row, standardized
 from symdecouple.numeric.moebius.skew_series import ORDER, first_pole, solve_series
-from symdecouple.numeric.power_sums import range_exponent
+from symdecouple.numeric.power_sums import place_and_scale, range_exponent
 from symdecouple.numeric.riccati.flow import ASTRAY, LINEAR, LOOK, LOST
 from symdecouple.numeric.riccati.rows import Imposed, impose_skewness
 
 __all__ = [
     "KERNELS",
     "compiled_impose_skewness",
+    "compiled_place_and_scale",
     "compiled_standardize",
     "flow_rows",
+    "measure_rows",
     "root_rows",
     "skewness_imposer",
     "standardize_rows",
@@ -43,8 +45,8 @@ KERNELS = Kernels(
     (*moebius_jit.KERNELS.sources, "symdecouple.numeric.riccati.flow", __name__),
     seconds=1.2e-7,
 )
-_AT_ONCE = 2**13  # samples whose poles are found, and which flow then: they stay in the first cache
-_SUMS = ("_two", "_four", "_third")  # where sums may be taken in any order
+_AT_ONCE = 2**15  # samples whose poles are found, and which flow then: they stay in the second cache
+_SUMS = ("_two", "_four", "_third", "_shares")  # where sums may be taken in any order
 
 
 def skewness_imposer(n_elements: int) -> Callable[[ArrayLike, ArrayLike], Imposed]:
@@ -52,9 +54,26 @@ def skewness_imposer(n_elements: int) -> Callable[[ArrayLike, ArrayLike], Impose
     return compiled_impose_skewness if KERNELS.are_wanted(n_elements) else impose_skewness
 
 
-def compiled_impose_skewness(rows: ArrayLike, targets: ArrayLike) -> Imposed:
+def compiled_impose_skewness(
+    rows: ArrayLike, targets: ArrayLike, *, ends: tuple[FloatArray, FloatArray] | None = None
+) -> Imposed:
     """`impose_skewness`, compiled on the first call unless it is on the disk."""
-    return impose_skewness(rows, targets, quick=_Compiled())
+    return impose_skewness(rows, targets, quick=_Compiled(), ends=ends)
+
+
+def compiled_place_and_scale(panel: Panel) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """`place_and_scale`, compiled, for rows of float64 without weights."""
+    values = np.ascontiguousarray(panel.values)
+    if panel.weights is not None or values.dtype != np.float64:
+        return place_and_scale(panel)
+    found = np.empty((3, len(values)))
+
+    def measured(panel: Panel, which: IntArray) -> tuple[FloatArray, ...]:
+        unit = np.ldexp(1.0, np.minimum(-range_exponent(panel), 1023))
+        share_rows(_kernels()[4], which, values, unit, panel.low, found)
+        return tuple(row[which] for row in found)
+
+    return place_and_scale(panel, measured)
 
 
 def compiled_standardize(rows: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -75,6 +94,7 @@ def warm() -> None:
     sample = np.array([[0.0, 1, 4, 9, 16, 25, 100]])
     compiled_impose_skewness(sample, 0.0)
     compiled_standardize(sample)
+    compiled_place_and_scale(Panel.of(sample))
     KERNELS.note_warm()
 
 
@@ -85,7 +105,7 @@ def _runs(which: IntArray, length: int) -> list[IntArray]:
 @cache
 def _kernels() -> tuple[Callable[..., None], ...]:
     kernels: tuple[Callable[..., None], ...] = KERNELS.build(
-        root_rows, flow_rows, count_rows, standardize_rows, fast=(*LOOPS, *_SUMS)
+        root_rows, flow_rows, count_rows, standardize_rows, measure_rows, fast=(*LOOPS, *_SUMS)
     )
     return kernels
 
@@ -172,9 +192,9 @@ def flow_rows(
             continue
         n = values.shape[1]
         factor, lowest, w = scale[i], offset[i], pole[i]
-        entry = _near(values[i], factor, lowest, w)
+        entry = _near(values[i], factor, lowest, w, moved[i], slope[i])
         start = (entry - lowest) + w
-        share = w / start
+        share, inverse = w / start, 1.0 / start
         s1 = s2 = 0.0
         for first in range(0, n, CHUNK):
             last = first + CHUNK
@@ -186,7 +206,7 @@ def flow_rows(
                 p[j] = steepness
                 above = h if h > 0.0 else 0.0
                 below = h if h < 0.0 else 0.0
-                z[j] = share / (1.0 + start / above) + below / start * steepness
+                z[j] = share / (1.0 + start / above) + below * inverse * steepness
             a1, a2 = _two(z)
             s1 += a1
             s2 += a2
@@ -225,6 +245,14 @@ def flow_rows(
         residual[i] = abs(third / n - target[i]) / (1 + abs(target[i]))
 
 
+def measure_rows(which: Any, values: Any, unit: Any, low: Any, found: Any) -> None:
+    """Write mean and deviation of (x - min x) unit, and the skewness, of the rows named in `which`."""
+    chunk, a = np.empty(SHORT), np.empty(ORDER + 1)
+    for i in which:
+        found[0, i], found[1, i] = row_moments(values[i], unit[i], low[i] * unit[i], 0.0, chunk, a)
+        found[2, i] = a[3]
+
+
 def standardize_rows(
     which: Any, values: Any, unit: Any, low: Any, z: Any, slope: Any, residual: Any
 ) -> None:
@@ -253,22 +281,35 @@ def standardize_rows(
         slope[i], residual[i] = unit[i] / deviation, max(abs(mean), abs(square - 1) / 2)
 
 
-def _near(row: Any, scale: float, offset: float, pole: float) -> Any:
-    """x scale of the entry whose u is nearest to the mean of u, among some that are spread over the row."""
-    count = min(LOOK, len(row))
-    middle = 0.0
-    for i in range(count):
-        g = row[i * len(row) // count] * scale - offset
-        middle += g / (g + pole)
-    middle /= count
+def _near(row: Any, scale: float, offset: float, pole: float, y: Any, u: Any) -> Any:
+    """x scale of the entry whose u is nearest to the mean of u, among some that are spread over the row.
+
+    Two arrays of its length are used.
+    """
+    n, count = len(row), min(LOOK, len(row))
+    if count == n:
+        for i in range(n):
+            y[i] = row[i] * scale
+    else:
+        for i in range(count):
+            y[i] = row[i * n // count] * scale
+    middle = _shares(y[:count], offset, pole, u) / count
     entry, nearest = 0.0, 2.0
     for i in range(count):
-        y = row[i * len(row) // count] * scale
-        g = y - offset
-        distance = abs(g / (g + pole) - middle)
+        distance = abs(u[i] - middle)
         if distance < nearest:
-            entry, nearest = y, distance
+            entry, nearest = y[i], distance
     return entry
+
+
+def _shares(y: Any, offset: float, pole: float, u: Any) -> Any:
+    """Write g/(g + w), and return the sum."""
+    total = 0.0
+    for i in range(len(y)):
+        g = y[i] - offset
+        u[i] = g / (g + pole)
+        total += u[i]
+    return total
 
 
 def _two(z: Any) -> Any:

@@ -59,7 +59,12 @@ class Quick(Protocol):
 
 
 def impose_skewness(
-    rows: ArrayLike, targets: ArrayLike, *, weights: FloatArray | None = None, quick: Quick | None = None
+    rows: ArrayLike,
+    targets: ArrayLike,
+    *,
+    weights: FloatArray | None = None,
+    quick: Quick | None = None,
+    ends: tuple[FloatArray, FloatArray] | None = None,
 ) -> Imposed:
     """Move each sample along its skew flow to a given skewness; mean 0 and population variance 1.
 
@@ -79,6 +84,8 @@ def impose_skewness(
         entry of weight 0 goes where the minimum goes.
     quick : Quick, optional
         Tried first, without weights: the compiled kernels of `riccati.jit`.
+    ends : pair of arrays (R,), optional
+        Minimum and maximum of each row, where they are known; without weights.
 
     Returns
     -------
@@ -118,7 +125,7 @@ def impose_skewness(
     """
     samples, wanted = _as_rows(rows, targets)
     answer = Imposed(np.empty(samples.shape), np.empty(samples.shape), np.full(len(samples), np.nan))
-    panel = _panel(samples, answer.refusals, weights)
+    panel = _panel(samples, answer.refusals, weights, ends)
     if not answer.refusals:
         _impose(*_lifted(panel), wanted, answer, quick if weights is None else None)
     elif len(answer.refusals) < len(samples):
@@ -144,12 +151,20 @@ def _as_rows(rows: ArrayLike, targets: ArrayLike) -> tuple[FloatArray, FloatArra
     return np.ascontiguousarray(samples), np.broadcast_to(wanted, (len(samples),))
 
 
-def _panel(samples: FloatArray, refusals: dict[int, Outcome], weights: FloatArray | None) -> Panel:
+def _panel(
+    samples: FloatArray,
+    refusals: dict[int, Outcome],
+    weights: FloatArray | None,
+    ends: tuple[FloatArray, FloatArray] | None,
+) -> Panel:
     if samples.shape[1] < 2:
         refusals.update(dict.fromkeys(range(len(samples)), SINGLE if samples.shape[1] else EMPTY))
         return Panel(samples, np.empty(0), np.empty(0))
     with np.errstate(invalid="ignore"):
-        panel = Panel.of(samples) if weights is None else Panel.weighted(samples, weights)
+        if weights is not None:
+            panel = Panel.weighted(samples, weights)
+        else:
+            panel = Panel.of(samples) if ends is None else Panel(samples, *ends)
     for i in np.flatnonzero(~(np.isfinite(panel.low) & np.isfinite(panel.high))).tolist():
         refusals[i] = NAN_INPUT if np.isnan(samples[i]).any() else INFINITE
     return panel

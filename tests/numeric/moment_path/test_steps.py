@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from symdecouple.numeric.batch import FloatArray
+from symdecouple.numeric.moment_path import steps as moment_steps
 from symdecouple.numeric.moment_path.basis import orthogonal_basis, power_means
-from symdecouple.numeric.moment_path.path import follow
+from symdecouple.numeric.moment_path.path import SHARP, follow
 from symdecouple.numeric.moment_path.steps import _velocity, follow_rows
 from symdecouple.numeric.riccati.rows import impose_skewness
 from symdecouple.numeric.runge_kutta.dop853 import STAGES
@@ -87,6 +90,37 @@ def test_a_lost_path_leaves_its_row_as_it_was() -> None:
     assert grown == -1 and np.array_equal(moved, z)
 
 
+def test_rows_side_by_side_go_as_each_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    rows = impose_skewness(rng.gamma(2.0, size=(12, 18)), 0.0).values
+    crowded = np.resize([-1.5, -0.2, 0.2, 1.5], 18) + 1e-9 * np.arange(18)
+    rows[4] = (crowded - crowded.mean()) / crowded.std()  # lost, among others
+    clusters = np.resize(np.linspace(-2, 2, 6) ** 3, 18) + 0.01 * rng.normal(size=18)
+    rows[7] = impose_skewness(clusters[None], 0.0).values[0]  # pulled apart: followed again
+    goal, weights = np.array([1.0, 0, 1, 0, 3.0]), np.full((1, 18), 1 / 18)
+    together, grown = rows.copy(), np.empty(12)
+    begun: list[float] = []
+
+    def counted(row: FloatArray, share: FloatArray, k: int, goal: FloatArray, most: float, *others: Any) -> bool:
+        begun.append(most)
+        return begin(row, share, k, goal, most, *others)
+
+    begin = moment_steps._begin
+    monkeypatch.setattr(moment_steps, "_begin", counted)
+    first = np.mean(rows**4, axis=1)
+    with np.errstate(all="ignore"):
+        follow_rows(np.arange(12), together, weights, 4, goal, first, grown)
+        assert len(begun) == 13 and begun.count(SHARP) == 1
+        for i in range(12):
+            alone, by_itself = rows.copy(), np.empty(12)
+            follow_rows(np.array([i]), alone, weights, 4, goal, first, by_itself)
+            assert np.array_equal(alone[i], together[i]) and by_itself[i] == grown[i]
+    assert grown[4] == -1 and (np.delete(grown, 4) >= 0).all()
+    there = np.delete(together, 4, axis=0)
+    assert np.mean(there**4, axis=1) == pytest.approx(np.full(11, 3.0), abs=1e-8)
+
+
 def test_the_sums_of_slopes_name_all_that_the_pair_has() -> None:
     few, many = {j for row in STAGES[:7] for j in row}, {j for row in STAGES[7:] for j in row}
+    assert all(next(iter(row)) == 0 for row in STAGES[1:7])
     assert max(len(row) for row in STAGES[:7]) == 4 and few <= set(range(7)) and many == {0, *range(3, 11)}

@@ -14,6 +14,7 @@ from symdecouple.numeric.riccati import jit as riccati_jit
 from symdecouple.numeric.riccati.jit import (
     KERNELS,
     compiled_impose_skewness,
+    compiled_place_and_scale,
     compiled_standardize,
     flow_rows,
     root_rows,
@@ -146,6 +147,32 @@ def test_standardized_rows(scale: float) -> None:
 
 
 @pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize(("scale", "offset"), [(1.0, 0.0), (1.0, 1e6), (2.0**-500, 0.0), (2.0**500, 0.0)])
+@pytest.mark.parametrize("n_samples", [2, 64, 5000])
+def test_place_and_scale(n_samples: int, scale: float, offset: float) -> None:
+    rows = np.random.default_rng(3).exponential(size=(5, n_samples)) + offset
+    rows[2] = 3.0
+    wide = rows.astype(np.longdouble)
+    mean, variance, skewness = compiled_place_and_scale(Panel.of(rows * scale))
+    centred = wide - wide.mean(axis=1, keepdims=True)
+    assert mean / scale == pytest.approx(wide.mean(axis=1).astype(float), rel=1e-15)
+    exact = np.mean(centred**2, axis=1)
+    assert variance / scale / scale == pytest.approx(exact.astype(float), rel=1e-14)
+    varying = [0, 1, 3, 4]
+    third = np.mean(centred[varying] ** 3, axis=1) / exact[varying] ** 1.5
+    assert skewness[varying] == pytest.approx(third.astype(float), rel=1e-13, abs=1e-14) and np.isnan(skewness[2])
+
+
+@pytest.mark.usefixtures("compiled")
+def test_ends_that_are_known_change_no_bit() -> None:
+    rows = np.random.default_rng(4).exponential(size=(6, 40))
+    rows[1] = 2.0
+    found = compiled_impose_skewness(rows, 0.0, ends=(rows.min(axis=1), rows.max(axis=1)))
+    expected = compiled_impose_skewness(rows, 0.0)
+    assert np.array_equal(found.values, expected.values, equal_nan=True) and found.refusals == expected.refusals
+
+
+@pytest.mark.usefixtures("compiled")
 def test_read_only_samples_are_not_compiled_for_anew() -> None:
     rows, targets = np.random.default_rng(2).exponential(size=(6, 40)), np.linspace(-1, 1, 6)
     expected = compiled_impose_skewness(rows, targets)
@@ -154,7 +181,8 @@ def test_read_only_samples_are_not_compiled_for_anew() -> None:
         array.flags.writeable = False
     assert np.array_equal(compiled_impose_skewness(rows, targets).values, expected.values)
     compiled_standardize(rows)
-    assert kinds == [len(kernel.signatures) for kernel in riccati_jit._kernels()] == [1, 1, 1, 1]  # type: ignore[attr-defined]
+    compiled_place_and_scale(Panel.of(rows))
+    assert kinds == [len(kernel.signatures) for kernel in riccati_jit._kernels()] == [1] * 5  # type: ignore[attr-defined]
 
 
 def test_which_one_answers(monkeypatch: pytest.MonkeyPatch) -> None:
