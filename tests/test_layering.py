@@ -50,7 +50,7 @@ ORDER = {
         "long_rows.few_values long_rows.ties long_rows.means long_rows.series long_rows.parts long_rows.jit "
         "long_rows.level "
         "moment_levels.levels moment_levels.weighted moment_levels.adjoint_jit moment_levels.way_back "
-        "moment_levels.adjoint "
+        "moment_levels.pullback moment_levels.long_adjoint moment_levels.long_gradients moment_levels.adjoint "
         "energies.columns energies.nodes energies.tilting energies.sums energies.node_loops energies.loops "
         "energies.search energies.power_loops energies.jit energies.bands energies.spectrum energies.cone "
         "energies.continuation energies.problems energies.gradients energies.normalization energies.way_back "

@@ -9,14 +9,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import mpmath
 import numpy as np
 
 from symdecouple.decoupling.energy_route import Decoupled
 from symdecouple.decoupling.nesting import Nesting
-from symdecouple.decoupling.routes import Imposed, Leading
+from symdecouple.decoupling.routes import Differentiated, Imposed, Leading
 from symdecouple.errors import Outcome
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.black_box.oracle import Oracle
@@ -26,7 +26,6 @@ from symdecouple.numeric.coordinate_rows import compiled_feature
 __all__ = ["Answers", "Application"]
 
 OnRows: TypeAlias = Callable[[Array], list[Array]]
-Some = TypeVar("Some", bound=Decoupled | Leading)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,9 @@ class Application:
         """
         out = np.full((len(rows), len(self.features)), np.nan, dtype=rows.dtype)
         worst, refusals, beyond = _Worst(rows), dict[int, Outcome](), dict[int, Outcome]()
-        first, spans = self._leading(rows, references, nesting.leading if is_fine else nesting.leading_values)
+        leading = nesting.leading if is_fine else nesting.leading_values
+        first = leading(rows, references) if self._is_single else None
+        spans = self._left(first)
         if first is not None:
             count = first.values.shape[1]
             out[:, :count] = np.where(np.isfinite(first.values), first.values, np.nan)
@@ -116,9 +117,12 @@ class Application:
 
     def gradients(self, nesting: Nesting, rows: Array, references: Sequence[Any]) -> Answers:
         """Return the gradients of the decoupled features, (R, M, N)."""
-        first, spans = self._leading(rows, references, nesting.leading)
+        first = nesting.leading_gradients(rows, references) if self._is_single else None
+        spans = self._left(first)
         levels = list(nesting.levels(rows, [start for start, _ in spans], references, keep=True))
-        out = np.full((len(rows), len(self.features), rows.shape[1]), np.nan, dtype=rows.dtype)
+        is_all = isinstance(first, Differentiated) and first.gradients.shape[1] == len(self.features)
+        out = first.gradients if isinstance(first, Differentiated) and is_all else np.full(
+            (len(rows), len(self.features), rows.shape[1]), np.nan, dtype=rows.dtype)
         wrong: dict[int, dict[int, Outcome]] = {}
         for at, (start, end) in zip(levels, spans, strict=True):
             fine = _others(len(rows), at.refusals)
@@ -133,7 +137,8 @@ class Application:
             worst.residual = first.residual.copy()
             for j in reversed(range(first.values.shape[1])):
                 room = out[0, j - 1 : j + 1].reshape(-1) if len(out) == 1 and j else None  # j - 1 comes after j
-                out[:, j] = first.gradient(j, room)
+                if not is_all:
+                    out[:, j] = first.gradient(j, room)
                 beyond = [r for r in np.flatnonzero(~_finite(out[:, j]).all(axis=1)) if r not in first.refusals]
                 out[beyond, j] = np.nan
                 refusals |= self._wrong(np.array(beyond, dtype=np.intp), j, "not finite", "its gradient is beyond "
@@ -150,19 +155,21 @@ class Application:
                 refusals = {**stopped, **wrong[j], **refusals}
         return Answers(out, worst.residual, refusals, None if worst.error is None else worst.error + lost)
 
-    def _leading(self, rows: Array, references: Sequence[Any], leading: Callable[[Array, Sequence[Any]], Some | None]
-                 ) -> tuple[Some | None, list[tuple[int, int]]]:
-        """Return the leading features that come all at once, and the spans of the others."""
-        first = leading(rows, references) if all(end == start + 1 for start, end in self.spans) else None
+    @property
+    def _is_single(self) -> bool:
+        """Whether every feature is a level of its own."""
+        return all(end == start + 1 for start, end in self.spans)
+
+    def _left(self, first: Decoupled | Leading | None) -> list[tuple[int, int]]:
+        """Return the spans of features after the leading ones that come all at once."""
         count = 0 if first is None else first.values.shape[1]
-        return first, [span for span in self.spans if span[0] >= count]
+        return [span for span in self.spans if span[0] >= count]
 
     def denormalized(self, nesting: Nesting, rows: Array, references: Sequence[Any], targets: Array, level: int
                      ) -> Answers:
         """Return rows at a level with decoupled features 1..level at their targets, (R, M), imposed last first."""
         out, worst, refusals = rows, _Worst(rows), dict[int, Outcome]()
-        is_single = all(end == start + 1 for start, end in self.spans)
-        at_once = nesting.at_once(level) if is_single else 0
+        at_once = nesting.at_once(level) if self._is_single else 0
         one_by_one = [span for span in self.spans if at_once <= span[0] and span[1] <= level]
         for start, end in [*reversed(one_by_one), *([(0, at_once)] if at_once else [])]:
             fine = _others(len(rows), refusals)

@@ -16,9 +16,9 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from sympy import Expr, Symbol, lambdify
+from sympy import Expr, Symbol, diff, lambdify
 
-from symdecouple.decoupling.routes import Imposed, Leading, Route
+from symdecouple.decoupling.routes import Differentiated, Imposed, Leading, Route
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.numeric.batch import Panel
@@ -28,6 +28,7 @@ from symdecouple.numeric.long_rows.jit import Compiled
 from symdecouple.numeric.long_rows.level import advance
 from symdecouple.numeric.long_rows.means import ByNumPy, Means
 from symdecouple.numeric.long_rows.series import Climb
+from symdecouple.numeric.moment_levels.adjoint import standardized_gradients
 from symdecouple.numeric.moment_levels.levels import HIGHEST, standardized_rows
 from symdecouple.numeric.moment_path import jit as moment_path_jit
 from symdecouple.numeric.power_sums import ZERO_VARIANCE
@@ -36,6 +37,7 @@ from symdecouple.numeric.riccati.jit import KERNELS, compiled_standardize, skewn
 __all__ = ["MomentRoute"]
 
 _BLOCK = 2**14  # numbers worked on at a time
+FROM_ENTRIES = 2**12  # entries from which on gradients come of nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,42 @@ class MomentRoute:
             values = np.stack([self._feature(k, [*point[: k - 1, 0], found[:, k - 1]])
                                for k in range(1, count + 1)], axis=1)
         return Leading(values, np.full(len(rows), np.nan), refusals)
+
+    def differentiated(self, rows: Array, targets: Sequence[Any]) -> Differentiated | None:
+        """Return leading decoupled features with their gradients, by nodes that stand in for the samples.
+
+        None for short rows, constant ones, and at critical points. Features that are linear in the last coordinate do
+        without values above the fourth.
+
+        Parameters
+        ----------
+        rows : array (R, N)
+        targets : sequence of numbers
+            Those of all features but the last one count.
+        """
+        count = min(len(self.coordinates), HIGHEST)
+        point = self._point(targets[: count - 1], 1) if rows.shape[1] >= FROM_ENTRIES else None
+        if point is None or not (rows.min(axis=1) < rows.max(axis=1)).all():
+            return None
+        symbols = self.coordinates.symbols
+        slopes = [diff(f, c) for f, c in zip(self.coordinates.forward[:count], symbols, strict=False)]
+        with_values = any(slope.has(c) for slope, c in zip(slopes[4:], symbols[4:], strict=False))
+        goal = (1.0, 0.0, 1.0, *point[2:, 0])
+        found = standardized_gradients(rows, count, goal[:count], with_values=with_values)
+        gradients, refused = found.gradients, list(found.refusals)
+        with np.errstate(all="ignore"):
+            found.values[:, 1] = np.sqrt(found.values[:, 1])
+            for k, slope in enumerate(slopes, start=1):
+                there = [*point[: k - 1, 0], found.values[:, k - 1]]
+                factor = np.broadcast_to(_function(slope, symbols[:k])(*there), len(rows)).astype(float)
+                if k == 2:
+                    factor /= 2 * found.values[:, 1]  # the second gradient is that of the variance
+                if (factor != 1).any():
+                    gradients[:, k - 1] *= factor[:, None]
+                lost = ~np.isfinite(gradients[:, k - 1]).all(axis=1)
+                if np.delete(lost, refused).any():
+                    return None
+        return Differentiated(found.values, np.full(len(rows), np.nan), found.refusals, gradients)
 
     def advanced(self, rows: Array, first: int, last: int, targets: Sequence[Any]) -> Imposed | None:
         """Bring features first..last of rows that are at the level below, one after the other, to their targets.

@@ -17,7 +17,7 @@ from symdecouple.decoupling.energy_return import imposed_back
 from symdecouple.decoupling.energy_route import Decoupled, EnergyRoute
 from symdecouple.decoupling.moment_route import MomentRoute
 from symdecouple.decoupling.narrow_route import NarrowRoute
-from symdecouple.decoupling.routes import Imposed, Leading, Route, Stretch
+from symdecouple.decoupling.routes import Differentiated, Imposed, Leading, Route, Stretch
 from symdecouple.errors import Outcome
 from symdecouple.numeric.compiled import Array
 
@@ -67,6 +67,11 @@ class Nesting:
     def leading_values(self, rows: Array, targets: Sequence[Any]) -> Decoupled | Leading | None:
         """Return what `leading` does, or values that have no gradients."""
         return self.closed.decoupled(rows, targets) if isinstance(self.closed, MomentRoute) else self.leading(
+            rows, targets)
+
+    def leading_gradients(self, rows: Array, targets: Sequence[Any]) -> Decoupled | Differentiated | None:
+        """Return what `leading` does, or features whose gradients are known with them."""
+        return self.closed.differentiated(rows, targets) if isinstance(self.closed, MomentRoute) else self.leading(
             rows, targets)
 
     def leading(self, rows: Array, targets: Sequence[Any]) -> Decoupled | None:

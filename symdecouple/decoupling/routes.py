@@ -24,7 +24,7 @@ from symdecouple.numeric.power_sums import ZERO_VARIANCE
 from symdecouple.numeric.precision.extrapolation import NoSlope
 from symdecouple.numeric.precision.path import Span, finite, size, spread
 
-__all__ = ["ClosedRoute", "Imposed", "Leading", "Route", "Stretch", "off"]
+__all__ = ["ClosedRoute", "Differentiated", "Imposed", "Leading", "Route", "Stretch", "off"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,23 @@ class Leading:
     values: Array
     residual: Array
     refusals: dict[int, Outcome]
+
+
+@dataclass(frozen=True, slots=True)
+class Differentiated(Leading):
+    """Decoupled features of leading levels with their gradients.
+
+    Attributes
+    ----------
+    gradients : array (R, K, N)
+        NaN from the level on that a row lacks.
+    """
+
+    gradients: Array
+
+    def gradient(self, j: int, room: Array | None = None) -> Array:
+        """Return the gradient of decoupled feature j, counted from 0, (R, N)."""
+        return self.gradients[:, j]
 
 
 class Route(Protocol):

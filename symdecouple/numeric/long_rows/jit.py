@@ -6,7 +6,7 @@ asked for, and what is made of it, is in `long_rows.parts`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Self
@@ -121,17 +121,18 @@ class Compiled:
 
     def moved(self, z: FloatArray, span: tuple[float, float], series: FloatArray) -> FloatArray:
         """As in `Means`: from displacements at the nodes."""
-        m = len(series)
-        at_nodes, cosines = waves(m)
-        share = np.ascontiguousarray(series @ cosines)[None]
         out = z.copy()
-        for pieces in _pieces(out):
-            every, tail = np.arange(len(pieces)), np.empty(len(pieces))
-            here, unit = _repeated(span, len(pieces)), _repeated((0.0, 1.0), len(pieces))
-            share_rows(
-                _loops()[1], every, at_nodes[None], every, unit, share, pieces, every, here, pieces, m, np.inf, tail
-            )
+        _add_series(out, span, series, out)
         return out
+
+    def evaluated(self, z: FloatArray, span: tuple[float, float], series: Sequence[FloatArray]) -> list[FloatArray]:
+        """As in `Means`."""
+        out = np.zeros((len(series), len(z)))
+        for i, c in enumerate(series):
+            size = float(np.abs(c).max()) or 1.0
+            _add_series(z, span, c / size, out[i])  # what is nothing beside 1 is left out
+            out[i] *= size
+        return list(out)
 
     def powers(self, y: FloatArray, top: int) -> FloatArray:
         """As in `Means`."""
@@ -182,6 +183,19 @@ class CompiledRow(FlowedRow):
         for pieces, moved in zip(_pieces(values), _pieces(out), strict=True):
             share_rows(_own()[0], np.arange(len(pieces)), pieces, numbers, moved)
         return out.reshape(x.shape)
+
+
+def _add_series(z: FloatArray, span: tuple[float, float], series: FloatArray, out: FloatArray) -> None:
+    """Add sum_j c_j T_j, at entries z, to `out`, which may be z."""
+    m = len(series)
+    at_nodes, cosines = waves(m)
+    share = np.ascontiguousarray(series @ cosines)[None]
+    for pieces, places in zip(_pieces(z), _pieces(out), strict=True):
+        every, tail = np.arange(len(pieces)), np.empty(len(pieces))
+        here, unit = _repeated(span, len(pieces)), _repeated((0.0, 1.0), len(pieces))
+        share_rows(
+            _loops()[1], every, at_nodes[None], every, unit, share, pieces, every, here, places, m, np.inf, tail
+        )
 
 
 def _pieces(z: FloatArray) -> list[FloatArray]:

@@ -6,6 +6,7 @@ Here in arrays; `long_rows.jit` has the same in loops. Every sum is that of one 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -35,6 +36,9 @@ class Means(Protocol):
 
     def moved(self, z: FloatArray, span: tuple[float, float], series: FloatArray) -> FloatArray:
         """z + sum_j c_j T_j(..) for coefficients (m,)."""
+
+    def evaluated(self, z: FloatArray, span: tuple[float, float], series: Sequence[FloatArray]) -> list[FloatArray]:
+        """sum_j c_j T_j(..) for some coefficients (m,) each."""
 
     def powers(self, y: FloatArray, top: int) -> FloatArray:
         """sum_i y_i^j, j <= top."""
@@ -79,6 +83,10 @@ class ByNumPy:
         """As in `Means`."""
         moved: FloatArray = z + add_up(((z - span[0]) / span[1])[None], [series[None]])[0][0]
         return moved
+
+    def evaluated(self, z: FloatArray, span: tuple[float, float], series: Sequence[FloatArray]) -> list[FloatArray]:
+        """As in `Means`."""
+        return [values[0] for values in add_up(((z - span[0]) / span[1])[None], [c[None] for c in series])]
 
     def powers(self, y: FloatArray, top: int) -> FloatArray:
         """As in `Means`."""

@@ -36,9 +36,12 @@ from symdecouple.numeric.moment_path.basis import power_mean
 from symdecouple.numeric.moment_path.course import NOISE
 from symdecouple.numeric.moment_path.path import MOST_GROWTH, follow, pulled_apart
 from symdecouple.numeric.riccati.row import FlowedRow, Locate, flowed_row, located
-from symdecouple.numeric.riccati.rows import impose_skewness
+from symdecouple.numeric.riccati.rows import Imposed, impose_skewness
 
-__all__ = ["FEW", "LONG", "climb_in_parts", "correction", "long_row", "sizes"]
+__all__ = [
+    "FEW", "LONG", "climb_in_parts", "correction", "is_far", "long_row", "moments_at_levels", "sizes",
+    "values_at_level_3",
+]
 
 LONG = 2**17  # entries from which on a sample is looked at in parts
 FEW = 2**11  # distinct values that are moved as such
@@ -82,13 +85,10 @@ def _climb_values(
     values: FloatArray, counts: IntArray, order: int, goal: FloatArray, means: Means
 ) -> tuple[FloatArray, Outcome | None]:
     """Distinct values move with weights: exactly the path of the sample."""
-    n_samples, target = int(counts.sum()), goal[3:4]
-    ties = CountedTies(counts[:1], counts[-1:], n_samples)
-    weights, found = counts / n_samples, np.full(order - 3, np.nan)
-    refused = ties.unreachable(target).get(0)
-    skew = impose_skewness(values[None], target, weights=counts[None].astype(np.float64))
-    if skew.refusals or (refused is not None and not ties.two_valued()[0]):
-        return found, refused or skew.refusals[0]
+    weights, found = counts / counts.sum(), np.full(order - 3, np.nan)
+    skew = values_at_level_3(values, counts, goal[3])
+    if isinstance(skew, Outcome):
+        return found, skew
     now, growth = skew.values[0], 1.0
     for k in range(4, order + 1):
         found[k - 4] = power_mean(now[None], k, weights[None])[0]
@@ -103,6 +103,16 @@ def _climb_values(
             if growth > MOST_GROWTH:
                 return found, pulled_apart(k, growth)
     return found, None
+
+
+def values_at_level_3(values: FloatArray, counts: IntArray, target: float) -> Imposed | Outcome:
+    """Distinct values (m,), sorted, with the numbers of their entries, or why they have no level 3."""
+    ties, goal = CountedTies(counts[:1], counts[-1:], int(counts.sum())), np.array([target])
+    refused = ties.unreachable(goal).get(0)
+    skew = impose_skewness(values[None], goal, weights=counts[None].astype(np.float64))
+    if skew.refusals or (refused is not None and not ties.two_valued()[0]):
+        return refused or skew.refusals[0]
+    return skew
 
 
 def climb_in_parts(
@@ -125,19 +135,35 @@ def climb_in_parts(
         return found, None
     wanted = np.array(goal, dtype=np.float64)
     climb = Climb(4, wanted, means)
-    is_far = abs(goal[4] - found[0]) > _NEAR * 4 * np.sqrt(row.norm())
-    one, refused = by_one_series(row, climb, bool(is_far)), None
+    one, refused = by_one_series(row, climb, is_far(row, goal)), None
     if one is None:
         panels = by_panels(row, climb)
         if panels is None:
             return None
         one, refused = panels[:2], panels[2]
-    for k, sums in enumerate(_sums_at_levels(row, *one, means), start=4):
-        value = _corrected(sums, wanted[: k + 1])
+    higher = moments_at_levels(row, *one, wanted, means)
+    if higher is None:
+        return None
+    found[1 : 1 + len(higher)] = higher
+    return found, refused
+
+
+def is_far(row: FlowedRow, goal: Sequence[float]) -> bool:
+    """Whether level 4 moves a sample at level 3 so far that nodes are twice as many from the start."""
+    return bool(abs(goal[4] - row.moment(4)) > _NEAR * 4 * np.sqrt(row.norm()))
+
+
+def moments_at_levels(
+    row: FlowedRow, edges: FloatArray, series: FloatArray, goal: FloatArray, means: Means
+) -> list[float] | None:
+    """Moments 5, 6, .. at levels 4, 5, .., to which series (levels, panels, m) move a sample; None as `_corrected`."""
+    found = []
+    for k, sums in enumerate(_sums_at_levels(row, edges, series, means), start=4):
+        value = _corrected(sums, goal[: k + 1])
         if value is None:
             return None
-        found[k - 3] = value
-    return found, refused
+        found.append(value)
+    return found
 
 
 def _sums_at_levels(row: FlowedRow, edges: FloatArray, series: FloatArray, means: Means) -> list[FloatArray]:

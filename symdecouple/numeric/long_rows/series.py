@@ -23,7 +23,10 @@ from symdecouple.numeric.long_rows.ties import Ties, looked_at
 from symdecouple.numeric.moment_path.chebyshev_rows import EIGHT, waves
 from symdecouple.numeric.moment_path.path import MOST_GROWTH, RTOL, SHARP
 
-__all__ = ["PART", "Climb", "Parted", "by_one_series", "by_panels", "in_panels", "part_size", "shortened", "spans"]
+__all__ = [
+    "PART", "Climb", "Climbed", "Nodes", "Parted", "by_one_series", "by_panels", "in_panels", "part_size", "shortened",
+    "spans",
+]
 
 PART = 2**14  # entries of a part,
 _SORTED = 2**16  # and of one that is cut into panels
@@ -82,6 +85,11 @@ class Climb:
         return range(self.first, len(self.goal))
 
     @property
+    def fewest(self) -> int:
+        """Nodes to begin with."""
+        return self.means.fewest
+
+    @property
     def resolved(self) -> float:
         """What last coefficients of a series are to be."""
         return _FINE if self.is_fine else _RESOLVED
@@ -95,6 +103,10 @@ class Climb:
             return ByNumPy().walked(now, share, k, goal, SHARP)
         there = self.means.follow(now, share, k, goal)
         return ByNumPy().walked(now, share, k, goal, RTOL) if there is None and in_panels else there
+
+    def through(self, begin: Nodes) -> Climbed:
+        """Nodes through the levels, as far as series are resolved."""
+        return _climbed(begin, self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +143,10 @@ def by_one_series(row: Parted, climb: Climb, is_far: bool) -> tuple[FloatArray, 
         Whether nodes are twice as many from the start.
     """
     edges, ties = np.sort(row.at(np.array([row.row.min(), row.row.max()]))), Ties.of(row.row)
-    m = climb.means.fewest * (2 if is_far else 1)
+    m = climb.fewest * (2 if is_far else 1)
     m = max(m, EIGHT * int(np.ceil(min(np.pi * (edges[1] - edges[0]), 2 * _MOST) / EIGHT)))
     while m <= _MOST:
-        found = _climbed(_nodes(row, edges, m, climb.means, ties), climb)
+        found = climb.through(_nodes(row, edges, m, climb.means, ties))
         if found.tail[0] <= found.allowed[0]:
             return edges, found.series
         m = _more(m, float(found.tail[0]), climb.resolved)
@@ -150,7 +162,7 @@ def by_panels(row: Parted, climb: Climb) -> tuple[FloatArray, FloatArray, Outcom
     ties = Ties.of(row.row)
     edges = _crowds(np.sort(row.at(ties.others(looked_at(row.row)))), ends)
     while _EACH * (len(edges) - 1) <= _MOST_IN_PANELS:
-        found = _climbed(_nodes(row, edges, _EACH, climb.means, ties), climb)
+        found = climb.through(_nodes(row, edges, _EACH, climb.means, ties))
         if np.isinf(found.tail).any():
             refused = None if climb.is_fine else _refused(row, edges, found, climb, ties)
             return None if refused is None else (edges, found.series[: found.level - climb.first], refused)
@@ -255,7 +267,6 @@ def _nodes(row: Parted, edges: FloatArray, m: int, means: Means, ties: Ties) -> 
 
 
 def _climbed(begin: Nodes, climb: Climb) -> Climbed:
-    """Nodes through the levels, as far as series are resolved."""
     nodes, levels = begin.places, climb.levels
     (panels, m), share = nodes.shape, np.concatenate([begin.weights.ravel(), begin.share])
     now, growth, tail = np.concatenate([nodes.ravel(), begin.tied]), 1.0, np.zeros(panels)

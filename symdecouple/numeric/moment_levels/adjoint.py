@@ -2,20 +2,9 @@
 
 The covector of order k starts as k z^(k-1)/N on the sample at level k - 1 and goes down:
 
-* a narrow path by the discrete adjoint of the steps it was made of (`runge_kutta.pull_back`);
+* a narrow path by the discrete adjoint of the steps it was made of (`moment_levels.pullback`);
 * level 3 by Theorem F: projected off span {1, z, z^2}, times the slope of the skew flow. That brings it to x itself:
   levels 1 and 2 lie on the same leaf.
-
-With D the distance of the k-th moment, p = p_(k-1), g = p(y), H = <g, g>, V = (D/(k H)) g the velocity of the path and
-l a covector, its product with the Jacobian matrix of V is (`moment_levels.way_back`)
-
-    D/(k H) (p'(y) (l - S(y)) - p(y) S'(y)),     S = sum_(j<k) <l, p_j>/D_j p_j
-
-In crowded samples the same is summed up as p' (l1 - R) - g R', which cancels less:
-l1 = D/(k H) (l - 2 g <l, g>/H), R = sum_(j<k-1) <l1, p_j>/D_j p_j.
-
-D itself depends on where the path begins: dD = -k y0^(k-1)/N. What is normal to the moments held is dropped at every
-end: the levels below take it out anyway.
 
 Two laws hold for every result and cost nothing to check: sum(G) = 0 from order 2 on, x.G = 0 from order 3 on.
 """
@@ -28,8 +17,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.batch import FloatArray, IntArray
-from symdecouple.numeric.moment_levels.adjoint_jit import KERNELS, step_back
+from symdecouple.numeric.batch import FloatArray, Panel
+from symdecouple.numeric.moment_levels.adjoint_jit import KERNELS
 from symdecouple.numeric.moment_levels.levels import (
     Ladder,
     climb,
@@ -37,15 +26,13 @@ from symdecouple.numeric.moment_levels.levels import (
     raw_moments,
     standardized_reference,
 )
-from symdecouple.numeric.moment_levels.way_back import step_back_together
-from symdecouple.numeric.moment_path.basis import Weights, mean_of_product, orthogonal_basis, weighted
+from symdecouple.numeric.moment_levels.long_gradients import LONG_ADJOINT, gradients_in_parts
+from symdecouple.numeric.moment_levels.pullback import project, pullback
+from symdecouple.numeric.moment_path import jit as moment_path_jit
+from symdecouple.numeric.moment_path.basis import mean_of_product
 from symdecouple.numeric.moment_path.charts import FROM_ENTRIES, Charted
-from symdecouple.numeric.moment_path.course import Course, taken
-from symdecouple.numeric.moment_path.path import Followed
-from symdecouple.numeric.moment_path.stages import some_rows
-from symdecouple.numeric.runge_kutta.integration import Step, pull_back
 
-__all__ = ["Gradients", "decoupled_gradients", "project", "pullback"]
+__all__ = ["Gradients", "decoupled_gradients", "project", "pullback", "standardized_gradients"]
 
 _CHUNK = 2**14  # numbers differentiated together: the stages they keep stay below some 50 MiB
 _COMPILED_CHUNK = 2**16  # where the compiled way back takes them
@@ -86,6 +73,7 @@ def decoupled_gradients(
     -----
     Relative error about 1e-9, as far as the values themselves keep their digits. The cost is about that of one and a
     half to two and a half times the values in NumPy; the way back is faster compiled (`moment_levels.adjoint_jit`).
+    Samples of 2**14 entries and more take little room beside the answer (`moment_levels.long_gradients`).
 
     Source: paper, eq:projection, for level 3 and any level where C2 holds; the chain rule elsewhere.
 
@@ -103,107 +91,36 @@ def decoupled_gradients(
         raise InvalidInput(f"rows (R, N) with N >= 2 and order >= 1 are expected, got {rows.shape} and order={order}")
     raw = gaussian_moments(order - 1) if reference is None else tuple(reference)[: order - 1]
     centre, unit, goal = standardized_reference(raw)
-    n_rows, n_samples = rows.shape
-    result = Gradients(np.full((n_rows, order), np.nan), np.full((n_rows, order, n_samples), np.nan))
-    is_long = n_samples >= FROM_ENTRIES
-    chunk = _CHARTED_CHUNK if is_long else _COMPILED_CHUNK if KERNELS.are_wanted(rows.size) else _CHUNK
-    step = max(1, chunk // n_samples)
-    with np.errstate(all="ignore"):  # rows without a level are NaN from there on
-        for begin in range(0, n_rows, step):
-            part = slice(begin, min(begin + step, n_rows))
-            refused = _fill(rows[part], order, goal, result.values[part], result.gradients[part])
-            result.refusals.update((begin + i, outcome) for i, outcome in refused.items())
+    result = standardized_gradients(rows, order, goal)
     for k in range(3, order + 1):
         result.gradients[:, k - 1] *= unit**k
     return Gradients(raw_moments(result.values, centre, unit, goal), result.gradients, result.refusals)
 
 
-def pullback(followed: Followed, covectors: FloatArray) -> FloatArray:
-    """Covectors at the end of `moment_path.follow` become covectors at its start.
+def standardized_gradients(rows: FloatArray, order: int, goal: Sequence[float], *, with_values: bool = True
+                           ) -> Gradients:
+    """The same of mean, variance and standardized moments 3..order, with standardized reference moments 0..order - 1.
 
-    Parameters
-    ----------
-    followed : Followed
-        Of `follow` with ``store=True``.
-    covectors : array (R, N) or (c, R, N)
-        d(anything)/d(values), one row or c of them for every row; of weighted samples, over the weights.
-
-    Returns
-    -------
-    array
-        Of the same shape: d(anything)/d(rows) along the moments held; NaN in refused rows.
+    Long rows (`moment_levels.long_gradients`) take little room beside the answer. Their values above order 4 are NaN
+    where they are not asked for.
     """
-    course = followed.course
-    given = np.asarray(covectors, dtype=np.float64)
-    stacked = given if given.ndim == 3 else given[None]
-    end = (followed.values - course.centre[:, None]) / course.unit[:, None]
-    with np.errstate(all="ignore"):
-        backward = _Backward(course, np.zeros(stacked.shape[:2]))
-        pulled = project(end, stacked, course.k, course.weights)
-        backward.through(followed.path.tape, pulled)
-        by_distance = backward.by_distance * (course.k / backward.unit)
-        pulled -= by_distance[:, :, None] * course.start ** (course.k - 1)
-    pulled[:, list(followed.refusals)] = np.nan
-    return pulled if given.ndim == 3 else pulled[0]
-
-
-def project(z: FloatArray, covectors: FloatArray, k: int, weights: Weights = None) -> FloatArray:
-    """Covectors (c, R, N) less their part in span {1, z, .., z^(k-1)}, the gradients of moments 1..k."""
-    basis, _ = orthogonal_basis(z, k, weights)
-    out = covectors.copy()
-    for norm, p in zip(basis.norm, basis.polynomials(z), strict=True):
-        heavy = weighted(p, weights)
-        for c in range(len(out)):
-            out[c] -= (mean_of_product(out[c], heavy) / norm)[:, None] * p
-    return out
-
-
-@dataclass(slots=True)
-class _Backward:
-    """The transposed Jacobian matrix of a path's velocity; what its distance receives is summed up on the way."""
-
-    course: Course
-    by_distance: FloatArray
-
-    @property
-    def unit(self) -> int:
-        """What a sum over the entries is, beside their mean."""
-        return self.course.start.shape[1] if self.course.weights is None else 1
-
-    def through(self, tape: Sequence[Step], covectors: FloatArray) -> None:
-        """All steps in place: those without a crowded stage by powers, the others by the recurrence."""
-        count = len(covectors) * sum(step.values.size for step in tape)
-        weights, k = self.course.weights, self.course.k
-        is_compiled = weights is None and KERNELS.are_wanted(count)
-        for step in reversed(tape):
-            kept, distance = np.ascontiguousarray(covectors[:, step.which]), self.course.distance[step.which]
-            share, done = step_back(step, k, distance, kept) if is_compiled else step_back_together(
-                step, k, distance, kept, taken(weights, step.which))
-            self.by_distance[:, step.which] += share
-            covectors[:, step.which] = kept
-            if not done.all():
-                rest = some_rows(step, ~done)
-                covectors[:, rest.which] = pull_back((rest,), self.course.slope, self.pull, covectors)[:, rest.which]
-
-    def pull(self, y: FloatArray, s: FloatArray, which: IntArray, covectors: FloatArray) -> FloatArray:
-        """By the recurrence of the polynomials, which loses less in crowds than their coefficients do."""
-        k, weights = self.course.k, taken(self.course.weights, which)
-        basis, _ = orthogonal_basis(y, k, weights)
-        *lower, (g, slope) = basis.with_derivatives(y)
-        size = basis.norm[-1]
-        rate = self.course.distance[which] / (k * size)
-        out = np.empty_like(covectors)
-        for c, covector in enumerate(covectors):
-            along = mean_of_product(covector, weighted(g, weights))
-            self.by_distance[c, which] += self.unit * along / (k * size)
-            scaled = rate[:, None] * (covector - (2 * along / size)[:, None] * g)
-            part, part_slope = np.zeros_like(y), np.zeros_like(y)
-            for norm, (p, p_slope) in zip(basis.norm, lower, strict=False):
-                weight = (mean_of_product(scaled, weighted(p, weights)) / norm)[:, None]
-                part += weight * p
-                part_slope += weight * p_slope
-            out[c] = slope * (scaled - part) - g * part_slope
-        return out
+    n_rows, n_samples = rows.shape
+    result = Gradients(np.full((n_rows, order), np.nan), np.full((n_rows, order, n_samples), np.nan))
+    is_long = n_samples >= FROM_ENTRIES
+    chunk = _CHARTED_CHUNK if is_long else _COMPILED_CHUNK if KERNELS.are_wanted(rows.size) else _CHUNK
+    step, left = max(1, chunk // n_samples), list(range(n_rows))
+    if n_samples >= LONG_ADJOINT:
+        compiled = moment_path_jit.KERNELS.are_wanted(rows.size)
+        result.values[...], refusals, left = gradients_in_parts(
+            Panel.of(rows), goal, result.gradients, compiled=compiled, with_values=with_values)
+        result.refusals.update(refusals)
+        step = 1
+    with np.errstate(all="ignore"):  # rows without a level are NaN from there on
+        for begin in left[::step]:
+            part = slice(begin, min(begin + step, n_rows))
+            refused = _fill(rows[part], order, goal, result.values[part], result.gradients[part])
+            result.refusals.update((begin + i, outcome) for i, outcome in refused.items())
+    return result
 
 
 # --- all levels ---

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,7 +41,7 @@ from symdecouple.numeric.moment_path.basis import Weights, free_direction, power
 from symdecouple.numeric.moment_path.beforehand import comes_to, refused_at_once, too_high
 from symdecouple.numeric.moment_path.collapse import atoms
 from symdecouple.numeric.moment_path.course import Course, correct, residuals, taken
-from symdecouple.numeric.moment_path.stages import LONGEST, Recorder, some_rows
+from symdecouple.numeric.moment_path.stages import LONGEST, Recorder, some_rows, step_of
 from symdecouple.numeric.moment_path.walk import walk
 from symdecouple.numeric.runge_kutta.integration import End, Path, Step, integrate
 
@@ -127,7 +127,7 @@ def follow(
     store : bool
         Keep the steps for `moment_levels.adjoint.pullback`.
     one_by_one : bool, optional
-        Rows by themselves (`moment_path.walk`), where no steps are kept; by default from 1024 entries on.
+        Rows by themselves (`moment_path.walk`); by default from 1024 entries on where no steps are kept.
 
     Returns
     -------
@@ -150,7 +150,7 @@ def follow(
     moment not attainable
     """
     rows = _checked(rows, k)
-    one_by_one = rows.shape[1] >= _ALONE if one_by_one is None else one_by_one
+    one_by_one = rows.shape[1] >= _ALONE and not store if one_by_one is None else one_by_one
     with np.errstate(all="ignore"):
         course = Course.of(rows, k, np.broadcast_to(np.asarray(targets, dtype=np.float64), len(rows)), held, weights)
         at_start = residuals(course.start, course.goal, weights)
@@ -222,8 +222,8 @@ def _integrate(
     course: Course, moving: IntArray, tolerance: FloatArray, store: bool, one_by_one: bool
 ) -> tuple[Path, FloatArray]:
     """The paths of the rows named in `moving`, and how much errors grew; the others stay at s = 0."""
-    if one_by_one and not store:
-        return _one_by_one(course, moving, tolerance)
+    if one_by_one:
+        return _one_by_one(course, moving, tolerance, store)
     z = course.start[moving]
     stretch, spare = course.stretch(z, moving)
     log_growth, passed, limits = np.zeros_like(z), np.zeros(len(moving)), dict[int, FloatArray]()
@@ -277,9 +277,9 @@ def _integrate(
     return path, growth
 
 
-def _one_by_one(course: Course, moving: IntArray, tolerance: FloatArray) -> tuple[Path, FloatArray]:
+def _one_by_one(course: Course, moving: IntArray, tolerance: FloatArray, store: bool) -> tuple[Path, FloatArray]:
     """The same for long rows."""
-    path, growth = _standing(course), np.ones(len(course.start))
+    path, growth, tape = _standing(course), np.ones(len(course.start)), list[Step]()
     for i in moving.tolist():
         weights, goal = None if course.weights is None else course.weights[i], course.goal[:, i]
 
@@ -287,10 +287,13 @@ def _one_by_one(course: Course, moving: IntArray, tolerance: FloatArray) -> tupl
             return atoms(z, weights, goal)
 
         begin, distance, rtol = course.start[i], float(course.distance[i]), float(tolerance[i])
-        there = walk(begin, course.k, goal, distance, weights, rtol, caught, _CROWDED)
+        there = walk(begin, course.k, goal, distance, weights, rtol, caught, _CROWDED, store)
         path.values[i], path.reached[i], path.ending[i] = there.values, there.reached, there.ending
         path.steps[i], path.failed[i], growth[i] = there.steps, there.failed, there.growth
-    return path, growth
+        if not _is_rough(rtol, there.growth):  # else it is followed again, and this would only take room
+            tape += [step_of(i, *step) for step in there.tape]
+        del there
+    return replace(path, tape=tuple(tape)), growth
 
 
 def _standing(course: Course, tape: tuple[Step, ...] = ()) -> Path:
@@ -323,8 +326,8 @@ def _sharpened(
     course: Course, path: Path, growth: FloatArray, rtol: float, store: bool, one_by_one: bool
 ) -> tuple[Path, FloatArray]:
     """Follow rows again, in smaller steps, whose errors grew beyond what was asked for."""
-    again = np.flatnonzero((path.ending == End.REACHED) & (rtol * growth > GROWN) & (growth <= MOST_GROWTH))
-    if rtol <= SHARP or not len(again):
+    again = np.flatnonzero((path.ending == End.REACHED) & _is_rough(rtol, growth))
+    if not len(again):
         return path, growth
     tolerance = np.full(len(growth), SHARP) if store else np.maximum(_SPARE * GROWN / growth, SHARP)
     second, second_growth = _integrate(course, again, tolerance, store, one_by_one)
@@ -333,6 +336,11 @@ def _sharpened(
     growth[again] = second_growth[again]
     tape = [some_rows(step, ~np.isin(step.which, again)) for step in path.tape]
     return replace(path, tape=(*tape, *second.tape)), growth
+
+
+def _is_rough(rtol: float, growth: Any) -> Any:
+    """Whether errors grew beyond what was asked for, and smaller steps would help."""
+    return (rtol > SHARP) & (rtol * growth > GROWN) & (growth <= MOST_GROWTH)
 
 
 def pulled_apart(k: int, growth: float) -> Outcome:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.runge_kutta.integration import NODES, Step
 
-__all__ = ["LONGEST", "Recorder", "StagedStep", "some_rows"]
+__all__ = ["LONGEST", "Recorder", "StagedStep", "some_rows", "step_of"]
 
 LONGEST = 2**14  # entries of a sample whose stages are kept
 _LATER = len(NODES) - 1
@@ -73,3 +73,10 @@ def some_rows(step: Step, chosen: NDArray[np.bool_] | IntArray | slice, which: I
     if isinstance(step, StagedStep):
         return StagedStep(*parts, tuple(y[chosen] for y in step.later))
     return Step(*parts)
+
+
+def step_of(row: int, begin: float, size: float, points: Sequence[FloatArray]) -> Step:
+    """A step of one row by its points, (N,) each: where it began, and the others, if they were kept."""
+    first, *later = (y[None] for y in points)
+    parts = np.array([row]), np.array([begin]), np.array([size]), first
+    return StagedStep(*parts, tuple(later)) if later else Step(*parts)

@@ -29,6 +29,7 @@ _REACH = 1.35  # as in `moment_path.steps`
 _STABLE = 5.5  # of a step, by the rate at which values fall together: beyond about 6 the pair is not stable
 _SMALLEST = 2.0**-40
 _MOST_STEPS = 400
+_ROOM = 2**17  # numbers kept of the points of steps
 _SAFETY, _SHRINK, _GROW, _LAST = 0.9, 0.2, 8.0, 1.05
 _BELOW = np.array([[row.get(j, 0.0) for j in range(12)] for row in STAGES])
 _EIGHTH, _FIFTH, _THIRD = (np.array([row.get(j, 0.0) for j in range(12)]) for row in (WEIGHTS, FIFTH, THIRD))
@@ -36,7 +37,10 @@ _EIGHTH, _FIFTH, _THIRD = (np.array([row.get(j, 0.0) for j in range(12)]) for ro
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """Where a sample (N,) came to, as in `runge_kutta.Path`, and by how much near values were pulled apart."""
+    """Where a sample (N,) came to, as in `runge_kutta.Path`, and by how much near values were pulled apart.
+
+    The tape, if that was asked for: of each step s, size and its points, all twelve of them as far as there is room.
+    """
 
     values: FloatArray
     reached: float
@@ -44,6 +48,7 @@ class Walked:
     steps: int
     failed: int
     growth: float
+    tape: tuple[tuple[float, float, list[FloatArray]], ...] = ()
 
 
 @dataclass(slots=True)
@@ -143,7 +148,7 @@ class _Row:
 
 def walk(
     z: FloatArray, k: int, goal: FloatArray, distance: float, weights: Weights, rtol: float,
-    is_over: Callable[[FloatArray], FloatArray | None], crowded: float,
+    is_over: Callable[[FloatArray], FloatArray | None], crowded: float, store: bool = False,
 ) -> Walked:
     """Follow dz/ds = distance p_(k-1)(z)/(k D_(k-1)) from s = 0 to 1.
 
@@ -164,6 +169,8 @@ def walk(
         Asked where D_(k-1)/h_(2k-2) is below `crowded`, and again where it is half of what it was: the sample that the
         path ends at, or None.
     crowded : float
+    store : bool
+        Keep the steps.
     """
     row, slopes = _Row(len(z), k, weights), np.empty((12, len(z)))
     at = row.look(z)
@@ -174,12 +181,16 @@ def walk(
     h = min(1.0, _REACH * k * rtol ** (1 / 8) / steepest) if steepest > 0 else 1.0
     y, s, steps, failed = z.copy(), 0.0, 0, 0
     log_growth, has_failed, asked = np.zeros(len(z)), False, crowded
+    tape, room = list[tuple[float, float, list[FloatArray]]](), _ROOM if store else 0
     while steps + failed < _MOST_STEPS:
         is_last = s + _LAST * h >= 1
         h = 1 - s if is_last else h
+        points = [y]
         for i in range(1, 12):
             moved = _combined(h * _BELOW[i, :i], slopes[:i])
             moved += y
+            if room >= 12 * len(z):
+                points.append(moved)
             at = row.look(moved)
             np.multiply(at.last, distance / (k * at.norm[-1]) if at.norm[-1] else np.nan, out=slopes[i])
         error = _error(slopes, h) / rtol
@@ -201,6 +212,9 @@ def walk(
             now = rate * row.slope(at)
             log_growth += (stretch + now) * ((end - s) / 2)
             np.maximum(log_growth, 0, out=log_growth)
+            if store:
+                tape.append((s, h, points))
+                room -= len(points) * len(z)
             y, s, stretch, steps = moved, end, now, steps + 1
             slopes[0] = rate * at.last
             spare = at.norm[-1] / at.means[-1]
@@ -211,7 +225,7 @@ def walk(
         else:
             failed += 1
         if s == 1:
-            return Walked(y, s, End.REACHED, steps, failed, float(np.exp(log_growth.max())))
+            return Walked(y, s, End.REACHED, steps, failed, float(np.exp(log_growth.max())), tuple(tape))
         wanted = _SAFETY * max(error, 1e-30) ** (-1 / 8) if error == error else _SHRINK
         h *= min(max(wanted, _SHRINK), _GROW if good and not has_failed else 1.0 if good else 0.5)
         h, has_failed = min(h, _STABLE / max(-float(stretch.min()), _STABLE * h / _GROW)), not good

@@ -105,6 +105,33 @@ class FlowedRow:
             z += moved
         return np.negative(z, out=z) if self.scale < 0 else z
 
+    def slope(self, x: NDArray[np.floating[Any]], z: FloatArray) -> FloatArray:
+        """dz/dx at entries that are at z then, with the numbers of the flow held."""
+        if self.pole == np.inf:
+            return self._of_entries(np.full(len(x), abs(self.scale)), z)
+        y: FloatArray = np.multiply(x, self.scale, dtype=np.float64)
+        y -= self.offset
+        y += self.pole
+        rate = self.pole / y
+        np.divide(abs(self.scale), y, out=y)  # in the units of x: the scale and y may be near the end of float64
+        rate *= y
+        return self._of_entries(rate, z)
+
+    def slope_at_place(self, z: FloatArray) -> FloatArray:
+        """The same from z alone, as far as rounding lets it."""
+        if self.pole == np.inf:
+            return self._of_entries(np.full(len(z), abs(self.scale)), z)
+        left = self.share - ((-z if self.scale < 0 else z) * self.deviation + self.shift)
+        return self._of_entries(left * left * (abs(self.scale) / self.pole), z)
+
+    def _of_entries(self, rate: FloatArray, z: FloatArray) -> FloatArray:
+        """Slopes du/dx become dz/dx."""
+        rate /= self.deviation
+        if self.time:
+            assert self.moments is not None
+            rate *= 1 + self.time * (2 * (-z if self.scale < 0 else z) - self.moments[3])
+        return rate
+
     def tiles(self, size: int = TILE) -> Iterator[FloatArray]:
         """The whole row at level 3, in parts."""
         return (self.at(self.row[i : i + size]) for i in range(0, len(self.row), size))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from symdecouple.numeric.jit import Kernels
-from symdecouple.numeric.moment_levels import adjoint as moment_adjoint, adjoint_jit as moment_adjoint_jit
+from symdecouple.numeric.moment_levels import adjoint_jit as moment_adjoint_jit, pullback as moment_pullback
 from symdecouple.numeric.moment_levels.adjoint import decoupled_gradients, pullback
 from symdecouple.numeric.moment_levels.adjoint_jit import KERNELS, step_back, step_back_rows, warm
 from symdecouple.numeric.moment_levels.levels import gaussian_moments
@@ -99,7 +99,7 @@ def test_which_one_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Kernels, "are_wanted", never)
     z = impose_skewness(np.random.default_rng(3).exponential(size=(3, 50)), 0.0).values
     followed = follow(z, 4, 3.0, store=True)
-    monkeypatch.setattr(moment_adjoint, "step_back", None)
+    monkeypatch.setattr(moment_pullback, "step_back", None)
     pullback(followed, np.ones((2, 3, 50)))
     assert asked == [2 * 50 * int(followed.path.steps.sum())]
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from symdecouple.numeric.moment_levels.adjoint import _Backward
+from symdecouple.numeric.moment_levels.pullback import Backward
 from symdecouple.numeric.moment_levels.way_back import step_back_together
 from symdecouple.numeric.moment_path import path as moment_path
 from symdecouple.numeric.moment_path.path import Followed, follow
@@ -47,7 +47,7 @@ def test_by_powers_or_by_the_recurrence(law: str, k: int, target: float, count: 
     followed = path_of(law, (5, 150), k, target)
     covectors = np.random.default_rng(1).normal(size=(count, 5, 150))
     for step in followed.path.tape:
-        other = _Backward(followed.course, np.zeros((count, 5)))
+        other = Backward(followed.course, np.zeros((count, 5)))
         plain = Step(step.which, step.begin, step.size, step.values)
         expected = pull_back((plain,), followed.course.slope, other.pull, covectors)[:, step.which]
         for kind in (step, plain):

@@ -7,7 +7,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from symdecouple.numeric.moment_levels.pullback import pullback
+from symdecouple.numeric.moment_path import walk as moment_walk
 from symdecouple.numeric.moment_path.path import follow
+from symdecouple.numeric.moment_path.stages import StagedStep
 from symdecouple.numeric.moment_path.walk import walk
 from symdecouple.numeric.riccati.rows import impose_skewness
 from symdecouple.numeric.runge_kutta.integration import End
@@ -76,3 +79,20 @@ def test_what_has_no_velocity_stalls() -> None:
     with np.errstate(all="ignore"):
         there = walk(z, 4, np.array([1.0, 0, 1, 0, 1.6]), 0.1, None, 1e-11, lambda y: None, 0.0)
     assert there.ending in (End.STALLED, End.EXHAUSTED) and there.reached < 1e-20
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_steps_that_are_kept_lead_back(law: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of a batch do; with all their points, with some, and where these are made again."""
+    z, covectors = level_3(law, 200), np.random.default_rng(2).normal(size=(2, 1, 200))
+    batch = follow(z, 4, 3.0, held=HELD[:3], store=True, one_by_one=False, rtol=1e-13)
+    exact, found = pullback(batch, covectors), []
+    for steps in (0, 2, 10**6):
+        monkeypatch.setattr(moment_walk, "_ROOM", 12 * 200 * steps)
+        one = follow(z, 4, 3.0, held=HELD[:3], store=True, one_by_one=True, rtol=1e-13)
+        kept = [isinstance(step, StagedStep) for step in one.path.tape]
+        assert len(kept) == one.path.steps[0] and sum(kept) == min(steps, len(kept))
+        found.append(pullback(one, covectors))
+        assert found[-1] == pytest.approx(exact, abs=1e-9 * np.abs(exact).max())
+        assert found[-1] == pytest.approx(found[0], abs=1e-11 * np.abs(exact).max())
+    assert follow(z, 4, 3.0, held=HELD[:3], one_by_one=True).path.tape == ()

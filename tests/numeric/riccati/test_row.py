@@ -95,3 +95,15 @@ def test_sums_of_powers() -> None:
     pieces, sums = np.random.default_rng(2).normal(size=(2, 40)), np.empty((2, 12))
     sum_pieces(np.arange(2), pieces, sums)
     assert sums == pytest.approx(np.stack([(pieces**j).sum(axis=1) for j in range(12)], axis=1), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("target", [0.0, 0.4])
+@pytest.mark.parametrize("name", ROWS)
+def test_slopes_are_those_of_the_whole_row(name: str, target: float, kind: type[FlowedRow]) -> None:
+    x = ROWS[name]
+    row, expected = flowed_row(Panel.of(x[None]), 0, target, kind=kind), impose_skewness(x[None], target)
+    if isinstance(row, Outcome):
+        return
+    z = row.at(x)
+    assert row.slope(x, z) == pytest.approx(expected.slope[0], rel=1e-11 if name == "two clusters" else 1e-12)
+    assert row.slope_at_place(z) == pytest.approx(expected.slope[0], abs=1e-12 * expected.slope.max())
