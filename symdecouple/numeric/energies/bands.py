@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.energies.columns import EPS, Coarse, Columns, Lines
-from symdecouple.numeric.energies.nodes import Nodes, nodes_of
+from symdecouple.numeric.energies.nodes import MORE, Nodes, nodes_of
 
 __all__ = ["BLOCK", "Bands", "Grid"]
 
@@ -190,6 +190,12 @@ class Bands(Columns):
         """The same features on so few nodes that sums over both agree to rounding, where a.w is small."""
         found = nodes_of(self.lines, self.grid.shape)
         return None if found is None or found.size > _WORTH * self.count else found
+
+    @cached_property
+    def more_nodes(self) -> Nodes | None:
+        """The same on more nodes, where a.w may be a few units; those of `nodes` where more are not worth it."""
+        found = None if self.nodes is None else nodes_of(self.lines, self.grid.shape, MORE)
+        return self.nodes if found is None or found.size > _WORTH * self.count else found
 
     @cached_property
     def groups_of(self) -> IntArray:

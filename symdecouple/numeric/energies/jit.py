@@ -13,18 +13,19 @@ from numpy.typing import NDArray
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.energies import node_loops, power_loops, search as energy_search, sums as energy_sums
 from symdecouple.numeric.energies.columns import Coarse, Columns
-from symdecouple.numeric.energies.nodes import Nodes, mirrored
-from symdecouple.numeric.energies.search import Tools
+from symdecouple.numeric.energies.nodes import Nodes, Probes, mirrored
+from symdecouple.numeric.energies.search import Place, Sketch, Tools
 from symdecouple.numeric.energies.tilting import Problems, Tilted
 from symdecouple.numeric.jit import Kernels
 
 __all__ = ["KERNELS", "are_wanted", "powers_compiled", "tilt_compiled", "warm"]
 
-_SOURCES = ("jit", "columns", "nodes", "energy_sums", "node_loops", "energy_loops", "energy_search", "power_loops",
-            "energy_jit")
+_SOURCES = ("jit", "columns", "nodes", "energy_sums", "node_loops", "node_bounds", "energy_loops", "energy_search",
+            "power_loops", "energy_jit")
 KERNELS = Kernels(energy_search.__name__, tuple(f"symdecouple.numeric.{name}" for name in _SOURCES), seconds=1.5e-7)
 _FROM = 8000  # frequencies times features of one signal: what answers a signal does not depend on the others
 _ROOM = local()
+_KEPT = 2**13  # frequencies whose tilted power is kept: it stays in the cache
 _MOST_LINES = 24  # their sums fit into a block of scratch
 
 
@@ -43,9 +44,10 @@ def powers_compiled(transforms: NDArray[np.complex128], bands: Columns, ceiling:
     index = getattr(bands, "groups_of", np.zeros(1, dtype=np.intp))
     lines = transforms.view(np.float64).reshape(len(transforms), -1, 2 * n)
     shares, total = np.empty((len(lines), bands.count // n, n)), np.empty(len(lines))
+    bits = shares.view(np.int64)
     n_samples = bands.grid.shape[-1] if hasattr(bands, "grid") else 2
     for r, line in enumerate(lines):
-        total[r] = power_of(line, index, n_samples, ceiling[r], rounding, np.empty(16), shares[r])
+        total[r] = power_of(line, index, n_samples, ceiling[r], rounding, shares[r], bits[r])
     return shares.reshape(len(lines), -1), total
 
 
@@ -57,7 +59,7 @@ def tilt_compiled(problems: Problems, most: int, own: IntArray) -> Tilted:
     bands, count, m = problems.bands, len(problems), len(problems.bands)
     coarse, tools = _tools(bands)
     gathered = None if coarse is None else coarse.gathered(problems.shares)
-    has_sketch = coarse is not None or len(tools.to_inner) > 0
+    has_sketch = coarse is not None or len(tools.sketch.inner) > 0
     found = np.empty((count, 2 + m + m * m))
     parameters, state, coefficients = np.empty((count, m)), np.empty((count, 3)), np.empty((count, m))
     wanted, targets = problems.wanted.astype(np.float64), np.ascontiguousarray(problems.targets)
@@ -65,7 +67,7 @@ def tilt_compiled(problems: Problems, most: int, own: IntArray) -> Tilted:
     for end in [*(np.flatnonzero(owner[1:] != owner[:-1]) + 1).tolist(), count]:
         row, at = owner[begin], slice(begin, end)
         if gathered is not None:
-            tools = tools._replace(rough=gathered[row])
+            tools = tools._replace(sketch=tools.sketch._replace(power=gathered[row]))
         search(tools, problems.shares[row], has_sketch, most, wanted[at], own[at], targets[at], problems.log_scale[at],
                parameters[at], found[at], state[at], coefficients[at])
         begin = end
@@ -86,20 +88,30 @@ def _tools(bands: Columns) -> tuple[Coarse | None, Tools]:
 
 def _new_tools(bands: Columns) -> tuple[Coarse | None, Tools]:
     m, lines, none = len(bands), bands.lines, np.empty((0, 0))
-    nodes, fewer = getattr(bands, "nodes", None), getattr(bands, "sketch", None)
-    coarse = getattr(bands, "coarse", None) if nodes is None else None
-    if nodes is None:
-        nodes = Nodes(none, none, lines, 0, 1.0, 1.0)
+    few, more, fewer = (getattr(bands, name, None) for name in ("nodes", "more_nodes", "sketch"))
+    coarse = getattr(bands, "coarse", None) if few is None else None
+    nowhere = Place(lines, none, none, np.empty(0), 0, 1.0, Probes(none, none, none, none, 1.0, 0.0))
+    nodes = nowhere if few is None else _place(few)
     to_outer, to_inner = (none, none) if fewer is None else fewer.maps
-    longest, few = max(map(len, (to_outer, to_inner, nodes.outer, nodes.inner))), nodes.size
     sketched = coarse if fewer is None else fewer
-    sketch = lines if sketched is None else sketched.lines
-    rows, columns = max(one.outer.shape[1] for one in (lines, nodes.lines, sketch)), lines.inner.shape[1]
-    room = energy_sums.scratch(len(lines.inner), longest, rows, columns), np.zeros((13, 2 + m + m * m)), np.empty(few)
-    tools = Tools(lines, bands.largest, nodes.lines, nodes.outer, nodes.inner, sketch, mirrored(to_outer),
-                  mirrored(to_inner), nodes.order, nodes.between, nodes.lebesgue, *room,
-                  np.empty(len(to_outer) * len(to_inner)), np.ones(few))
-    return coarse, tools
+    sketch = Sketch(lines if sketched is None else sketched.lines, mirrored(to_outer), mirrored(to_inner),
+                    energy_sums.aligned(len(to_outer) * len(to_inner)))
+    answers = (nodes, nodes if more is None else _place(more))
+    places = (*answers, sketch)
+    longest = max(len(maps) for place in places for maps in (place.outer, place.inner))
+    outers = [lines.outer, *(place.lines.outer for place in places), *(place.probes.outer for place in answers)]
+    rows = max(some.shape[1] for some in outers)
+    work = energy_sums.scratch(len(lines.inner), longest, rows, lines.inner.shape[1])
+    sizes = [bands.count, *(place.lines.outer.shape[1] * place.lines.inner.shape[1] for place in places)]
+    size = max((size for size in sizes if size <= _KEPT), default=0)
+    probes = max(place.probes.outer.size * place.probes.inner.size for place in answers)
+    return coarse, Tools(lines, bands.largest, *places, work, np.zeros((15, 2 + m + m * m)), np.ones(probes),
+                         energy_sums.aligned(size))
+
+
+def _place(nodes: Nodes) -> Place:
+    power = energy_sums.aligned(nodes.size)
+    return Place(nodes.lines, nodes.outer, nodes.inner, power, nodes.order, nodes.lebesgue, nodes.probes)
 
 
 def warm() -> None:

@@ -1,8 +1,7 @@
 r"""The search for a tilt (`tilting`) as loops over one signal that `jit` compiles, with the sums of `energies.sums`.
 
 Where eigenvalues are polynomials (`nodes`), power tilted by some b is moved to few nodes, and the minimum a is sought
-there, with (a - b).w small: then sums over nodes are sums over frequencies. What they miss is bounded (`_lost`); a
-level for which the bound is not at rounding is solved on all frequencies.
+there, with (a - b).w small: then sums over nodes are sums over frequencies (`node_bounds`).
 """
 
 from __future__ import annotations
@@ -11,36 +10,38 @@ import math
 
 from symdecouple.numeric.batch import FloatArray
 from symdecouple.numeric.energies.columns import Lines
-from symdecouple.numeric.energies.sums import Scratch, all_sums, exceeds, extremes
+from symdecouple.numeric.energies.sums import NUDGE, Scratch, all_sums, exceeds, extremes
 
-__all__ = ["ACCURATE", "CANCELS", "EXACT", "FAR", "NEAR", "WIDE", "against", "judged", "lowered"]
+__all__ = ["ACCURATE", "NEAR", "against", "lowered"]
 
 NEAR, _WIDEST, _ENOUGH = 0.5, 2.0**60, 1e-4
 _FROM_ZERO, _FROM_ELSEWHERE = 16.0, 6.0  # max |d.w| of the first step by logarithms
 ACCURATE = 1e-11  # the largest residual of a solution whose digits have run out
 _EPS = 2.0**-52
-_MISSED, _CANCELLED = 16 * _EPS, 256.0  # of a sum: what may be missing; what may cancel in it
-EXACT, CANCELS, WIDE, FAR = range(4)  # a minimum on nodes: is one, needs relative accuracy, is apart, not found
 
 
 def lowered(power: FloatArray, lines: Lines, largest: FloatArray, base: FloatArray, shift: float, want: FloatArray,
             target: FloatArray, log_scale: float, most: int, widest: float, enough: float, is_known: bool,
-            work: Scratch, small: FloatArray, a: FloatArray, here: FloatArray
+            work: Scratch, kept: FloatArray, small: FloatArray, a: FloatArray, here: FloatArray
             ) -> tuple[float, bool, int]:
     """Solve one problem from `a`, by at most so many steps, none wider than `widest`.
 
     Power is tilted by `base` and in units of exp(shift). `is_known` says that `here` has the sums at `a` already; it
     gets those at the end. The search ends before a step shorter than `enough`. See `tilting.tilt` for the steps.
+    Where the tilted power is `kept`, what is near is tilted from there.
     Returns the residual, whether the search came to an end, and how often sums were taken.
     """
     m = len(largest)
     goal, gap, newton, other, step, moved = small[0], small[1], small[2], small[3], small[4], small[5]
-    apart, there, scratch = small[6], small[9], small[10]
+    apart, there, scratch, origin = small[6], small[9], small[10], small[14]
     for j in range(m):
         apart[j] = a[j] - base[j]
     scale, iterations = log_scale - shift, 0
+    is_kept = False
     if not is_known:
-        all_sums(apart, power, lines, work, here)
+        is_kept = all_sums(apart, power, lines, largest, work, kept, here)
+        for j in range(m):
+            origin[j] = apart[j]
     residual = _residual(here, want, target, scale, goal)
     radius = _FROM_ELSEWHERE if _size(a, m) > 0 else _FROM_ZERO
     by_logarithm, boost, is_done = True, 1.0, residual <= 4 * _EPS
@@ -76,7 +77,15 @@ def lowered(power: FloatArray, lines: Lines, largest: FloatArray, base: FloatArr
             moved[j] = apart[j] + step[j]
             slope += (here[2 + j] * want[j] - goal[j]) * step[j]
             linear += goal[j] * step[j]
-        all_sums(moved, power, lines, work, there)
+        near, nothing = 0.0, kept[:0]
+        for j in range(m):
+            gap[j] = moved[j] - origin[j]
+            near += abs(gap[j]) * largest[j]
+        is_close = is_kept and near <= NUDGE
+        along, whence, room = (gap, kept, nothing) if is_close else (moved, power, kept)
+        is_kept = all_sums(along, whence, lines, largest, work, room, there) or is_close
+        for j in range(m):
+            origin[j] = origin[j] if is_close else moved[j]
         is_sure = not is_far or (not by_logarithm and boost == 1)
         unit = max(here[0], there[0])
         old, new = math.exp(here[0] - unit), math.exp(there[0] - unit)
@@ -103,26 +112,6 @@ def lowered(power: FloatArray, lines: Lines, largest: FloatArray, base: FloatArr
     return residual, is_done, iterations
 
 
-def judged(a: FloatArray, base: FloatArray, sums: FloatArray, want: FloatArray, own: int, largest: FloatArray,
-           order: int, between: float, lebesgue: float, everywhere: FloatArray, lines: Lines, work: Scratch,
-           small: FloatArray) -> int:
-    """Say whether sums on nodes are those over all frequencies; `everywhere` is 1 at all nodes."""
-    m, cancelled = len(want), 0.0
-    for j in range(m):
-        if want[j] != 0 or j == own:
-            value, square, part = sums[2 + j], sums[2 + m + j * m + j], largest[j] * sums[1]
-            there = max(part / value, largest[j] * part / square) if value > 0 and square > 0 else math.inf
-            cancelled = max(cancelled, there)
-    if not cancelled <= _CANCELLED:
-        return CANCELS
-    apart = small[6]
-    for j in range(m):
-        apart[j] = a[j] - base[j]
-    low, high = extremes(apart, largest, -1.0, everywhere, lines, work)
-    width = (high - low) / 2 * between
-    return EXACT if cancelled * _lost(order, lebesgue, width) <= _MISSED else WIDE
-
-
 def against(sums: FloatArray, want: FloatArray, own: int, left: FloatArray, unused: FloatArray, scratch: FloatArray,
              out: FloatArray) -> None:
     """Solve with the matrix and one of its columns, to rounding: the ridge leaves some 100 eps, a correction none."""
@@ -138,22 +127,6 @@ def against(sums: FloatArray, want: FloatArray, own: int, left: FloatArray, unus
         _solve(sums, want, left, unused, scratch)
         for j in range(m):
             out[j] += left[j]
-
-
-def _lost(order: int, lebesgue: float, width: float) -> float:
-    """Bound what sums of w, w w' times exp(h), abs(h) <= width, miss on nodes, over the sum of exp(h).
-
-    Nodes are exact for w w' q(h) while the degree of q is below `order`. Of the series of Chebyshev polynomials of
-    h/width that is the exponential, what is left are twice Bessel's I_p(width), I_p(x) <= (x/2)^p exp(x^2/4(p+1))/p!,
-    from p = order on: on the frequencies and, times the sum of abs(L), on the nodes.
-    """
-    if not width < order:
-        return math.inf
-    half = width / 2
-    term = 2 * math.exp(half * half / (order + 1)) / (1 - half / (order + 1))
-    for p in range(order):
-        term *= half / (p + 1)
-    return (1 + lebesgue) * term * math.exp(width)
 
 
 def _size(a: FloatArray, m: int) -> float:
@@ -197,34 +170,34 @@ def _steps(sums: FloatArray, want: FloatArray, targets: FloatArray, log_scale: f
 
 def _solve(sums: FloatArray, want: FloatArray, one: FloatArray, two: FloatArray, scratch: FloatArray) -> None:
     """Solve with the matrix of the imposed features, scaled to a unit diagonal with a ridge, for two right sides."""
-    m = len(want)
-    scale, low = scratch, scratch[m:]
+    m, many = len(want), len(want)
+    scale, low, ridge = scratch, scratch[m:], 16 * _EPS * m
+    while m > 0 and want[m - 1] == 0:  # those after the last one that is imposed
+        m -= 1
+        one[m], two[m] = 0.0, 0.0
     for j in range(m):
-        diagonal = sums[2 + m + j * m + j]
-        scale[j] = math.sqrt(diagonal) if want[j] != 0 and diagonal > 0 else 1.0
-    ridge = 16 * _EPS * m
-    for j in range(m):
-        one[j] *= want[j] / scale[j]
-        two[j] *= want[j] / scale[j]
-        for k in range(j):
-            entry = sums[2 + m + j * m + k] * want[j] * want[k] / (scale[j] * scale[k])
-            for i in range(k):
-                entry -= low[j * m + i] * low[k * m + i] * low[i * m + i]
-            low[j * m + k] = entry / low[k * m + k]
+        diagonal = sums[2 + many + j * many + j]
+        scale[j] = want[j] / math.sqrt(diagonal) if want[j] != 0 and diagonal > 0 else want[j]
+    for j in range(m):  # above the diagonal what is below it times pivots, on it the inverse of these
+        one[j] *= scale[j]
+        two[j] *= scale[j]
         pivot = 1.0 + ridge
-        for i in range(j):
-            pivot -= low[j * m + i] * low[j * m + i] * low[i * m + i]
-        low[j * m + j] = max(pivot, ridge)
-        for i in range(j):
-            one[j] -= low[j * m + i] * one[i]
-            two[j] -= low[j * m + i] * two[i]
+        for k in range(j):
+            entry = sums[2 + many + j * many + k] * (scale[j] * scale[k])
+            for i in range(k):
+                entry -= low[i * m + j] * low[k * m + i]
+            low[k * m + j], low[j * m + k] = entry, entry * low[k * m + k]
+            pivot -= entry * low[j * m + k]
+            one[j] -= low[j * m + k] * one[k]
+            two[j] -= low[j * m + k] * two[k]
+        low[j * m + j] = 1 / max(pivot, ridge)
     for back in range(m):
         j = m - 1 - back
-        one[j] /= low[j * m + j]
-        two[j] /= low[j * m + j]
+        one[j] *= low[j * m + j]
+        two[j] *= low[j * m + j]
         for i in range(j + 1, m):
             one[j] -= low[i * m + j] * one[i]
             two[j] -= low[i * m + j] * two[i]
     for j in range(m):
-        one[j] /= scale[j]
-        two[j] /= scale[j]
+        one[j] *= scale[j] if want[j] != 0 else 1.0
+        two[j] *= scale[j] if want[j] != 0 else 1.0

@@ -21,8 +21,11 @@ FAST = ("_four",)  # sums in any order
 
 
 def moved_to_nodes(a: FloatArray, top: float, shares: FloatArray, lines: Lines, outer: FloatArray, inner: FloatArray,
-                   work: Scratch, out: FloatArray) -> None:
-    """Move power times exp(a.w - top) to nodes by their maps, with top not below any a.w, and 0 where a is."""
+                   work: Scratch, out: FloatArray) -> float:
+    """Move power times exp(a.w - top) to nodes by their maps, with top not below any a.w, and 0 where a is.
+
+    Returns the sum.
+    """
     halves, _, as_floats, bits, _, small, _, rows, moved, factors = work
     n, count, half, few = lines.inner.shape[1], lines.outer.shape[1], outer.shape[1], len(inner)
     is_mirrored, is_plain = half < count, True
@@ -70,6 +73,10 @@ def moved_to_nodes(a: FloatArray, top: float, shares: FloatArray, lines: Lines, 
             _onto(moved[i, :width], n, inner, begin, halves, small)
             for j in range(few):
                 out[i * few + j] += small[j]
+    mass = 0.0
+    for i in range(len(out)):
+        mass += out[i]
+    return mass
 
 
 def _add(rows: FloatArray, factors: FloatArray, first: int, out: FloatArray) -> None:

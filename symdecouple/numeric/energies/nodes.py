@@ -1,12 +1,17 @@
 r"""Few nodes in the place of many frequencies, where eigenvalues are polynomials in the cosine along each axis.
 
 Filters with few taps have such eigenvalues, of a low degree d. A sum over frequencies of P g, with g smooth in
-c = cos(omega), is a sum over Chebyshev nodes,
+c = cos(omega), is a sum over n Chebyshev nodes,
 
 .. math:: \sum_i P_i\, g(c_i) = \sum_j \Bigl(\sum_i L_j(c_i) P_i\Bigr) g(c_j),
 
 L_j the Lagrange polynomials: exact for polynomials of degrees below the number of nodes, so for w w' h^p with
 d (2 + p) below it, h = a.w. Of exp(h) the powers from `order` on are missed, which is nothing where h is small.
+
+Where h is larger, what is missed is bounded on ellipses. A function below M where c is on that with foci -1, 1 and half
+axes adding up to rho has Chebyshev coefficients below 2 M rho^-k, and what nodes miss is below twice the sum of those
+from k = n on. On the ellipse T_k is at most C_k = (rho^k + rho^-k)/2, and its real part is C_k cos(k theta): so the
+largest Re h there is that of a polynomial with coefficients C_k times those of h on real c.
 """
 
 from __future__ import annotations
@@ -20,13 +25,39 @@ import scipy.fft
 from symdecouple.numeric.batch import FloatArray
 from symdecouple.numeric.energies.columns import Lines
 
-__all__ = ["Nodes", "mirrored", "nodes_of"]
+__all__ = ["EACH", "MORE", "Nodes", "Probes", "mirrored", "nodes_of"]
 
-_EACH = 24  # nodes of an axis; axes with no more frequencies stay as they are
+EACH, MORE = 24, 48  # nodes of an axis; axes with no more frequencies stay as they are
+_PROBES = 6  # of an axis for each degree
+_RHO = np.geomspace(1.5, 40, 60)
 _TAIL = 1e-14  # of a line, over the largest: what no polynomial of low degree gives
 _LEAST = 4  # order
 _MIRRORED = 1024  # frequencies of an axis, at most: a block of `energies.sums`
 _ROUNDING = 1e-12  # of a map
+
+
+class Probes(NamedTuple):
+    """Points at which to look for the extremes of h, and for those of Re h on ellipses.
+
+    Attributes
+    ----------
+    outer : array (p, I), inner : array (q, J)
+        Lines there.
+    wide_outer, wide_inner : array
+        The real parts of the same polynomials on ellipses.
+    between : float
+        As in `Nodes`.
+    log_front : float
+        Of w, w w' times exp(h) nodes miss less than exp(log_front) times the largest exp(Re h), Re h with one of the
+        two axes on its ellipse.
+    """
+
+    outer: FloatArray
+    inner: FloatArray
+    wide_outer: FloatArray
+    wide_inner: FloatArray
+    between: float
+    log_front: float
 
 
 class Nodes(NamedTuple):
@@ -45,6 +76,7 @@ class Nodes(NamedTuple):
         (Ehlich and Zeller, 1964).
     lebesgue : float
         The largest sum of abs(L_j).
+    probes : Probes
     """
 
     outer: FloatArray
@@ -53,6 +85,7 @@ class Nodes(NamedTuple):
     order: int
     between: float
     lebesgue: float
+    probes: Probes
 
     @property
     def size(self) -> int:
@@ -77,7 +110,23 @@ def mirrored(maps: FloatArray) -> FloatArray:
     return np.concatenate([(first + back) / 2, ((first - back) / 2)[::-1]])
 
 
-def nodes_of(lines: Lines, sizes: tuple[int, ...]) -> Nodes | None:
+class _Axis(NamedTuple):
+    """The map of an axis, lines at its nodes, their series (none where these are frequencies), the sum of abs(L)."""
+
+    to: FloatArray
+    lines: FloatArray
+    series: FloatArray
+    lebesgue: float
+
+    @property
+    def degree(self) -> int:
+        return max(self.series.shape[1] - 1, 1) if self.series.size else 0
+
+    def between(self, count: int) -> float:
+        return 1 / math.cos(math.pi * self.degree / (2 * count))
+
+
+def nodes_of(lines: Lines, sizes: tuple[int, ...], each: int = EACH) -> Nodes | None:
     """Return the nodes of features on frequencies 0 to pi of one or two axes; None where there are none.
 
     Parameters
@@ -85,6 +134,8 @@ def nodes_of(lines: Lines, sizes: tuple[int, ...]) -> Nodes | None:
     lines : Lines
     sizes : tuple of int
         How many samples there are along each axis.
+    each : int
+        Nodes of an axis.
 
     Examples
     --------
@@ -99,37 +150,78 @@ def nodes_of(lines: Lines, sizes: tuple[int, ...]) -> Nodes | None:
     first = sizes[0] // 2 + 1 if len(sizes) == 2 else 1
     if len(sizes) > 2 or lines.outer.shape[1] != first or lines.inner.shape[1] != sizes[-1] // 2 + 1:
         return None
-    inner = _axis(lines.inner, sizes[-1])
-    outer = _axis(lines.outer, sizes[0]) if len(sizes) == 2 else (np.ones((1, 1)), lines.outer, 0, 1.0, 1.0)
-    if inner is None or outer is None or inner[2] == outer[2] == 0:
+    inner = _axis(lines.inner, sizes[-1], each)
+    as_it_is = _Axis(np.ones((1, 1)), lines.outer, np.empty((0, 0)), 1.0)
+    outer = _axis(lines.outer, sizes[0], each) if len(sizes) == 2 else as_it_is
+    if inner is None or outer is None or inner.degree == outer.degree == 0:
         return None
-    degree = max(inner[2], outer[2])
-    order = (_EACH - 1) // degree - 1
+    order = (each - 1) // max(inner.degree, outer.degree) - 1
     if order < _LEAST:
         return None
-    at_nodes = Lines(outer[1], inner[1], lines.places, lines.scales)
-    return Nodes(mirrored(outer[0]), mirrored(inner[0]), at_nodes, order, inner[3] * outer[3], inner[4] * outer[4])
+    at_nodes = Lines(outer.lines, inner.lines, lines.places, lines.scales)
+    between, lebesgue = inner.between(each) * outer.between(each), inner.lebesgue * outer.lebesgue
+    return Nodes(mirrored(outer.to), mirrored(inner.to), at_nodes, order, between, lebesgue,
+                 _probes(lines, outer, inner, each))
 
 
-def _axis(lines: FloatArray, size: int) -> tuple[FloatArray, FloatArray, int, float, float] | None:
-    """The map of an axis, lines at the nodes, their degree, what may be between nodes, and the sum of abs(L)."""
+def _axis(lines: FloatArray, size: int, each: int) -> _Axis | None:
     count = lines.shape[1]
-    if count <= _EACH:
-        return np.eye(count), lines, 0, 1.0, 1.0
+    if count <= each:
+        return _Axis(np.eye(count), lines, np.empty((0, 0)), 1.0)
     series = scipy.fft.irfft(lines, size)[:, : (size + 1) // 2]
     series[:, 1:] *= 2
     large = np.abs(series) > _TAIL * np.abs(lines).max(axis=1, keepdims=True)
     degree = int(np.flatnonzero(large.any(axis=0))[-1]) if large.any() else 0
-    if degree >= _EACH // 2:
+    if degree >= each // 2:
         return None
-    angles = np.pi * (np.arange(_EACH) + 0.5) / _EACH
-    at_nodes = series[:, : degree + 1] @ np.cos(np.outer(np.arange(degree + 1), angles))
+    angles = _angles(each)
     c = np.cos(2 * np.pi * np.arange(count) / size)
     apart = c[:, None] - np.cos(angles)
     hit = apart == 0
-    terms = (-1.0) ** np.arange(_EACH) * np.sin(angles) / np.where(hit, 1, apart)
+    terms = (-1.0) ** np.arange(each) * np.sin(angles) / np.where(hit, 1, apart)
     to = terms / terms.sum(axis=1, keepdims=True)
     to = np.where(hit.any(axis=1, keepdims=True), hit, to)
-    between = 1 / math.cos(math.pi * max(degree, 1) / (2 * _EACH))
-    lebesgue = float(np.abs(to).sum(axis=1).max())
-    return np.ascontiguousarray(to.T), np.ascontiguousarray(at_nodes), max(degree, 1), between, lebesgue
+    series = series[:, : degree + 1].copy()
+    return _Axis(np.ascontiguousarray(to.T), _at(series, angles), series, float(np.abs(to).sum(axis=1).max()))
+
+
+def _angles(count: int) -> FloatArray:
+    return np.asarray(np.pi * (np.arange(count) + 0.5) / count)
+
+
+def _at(series: FloatArray, angles: FloatArray) -> FloatArray:
+    return np.ascontiguousarray(series @ np.cos(np.outer(np.arange(series.shape[1]), angles)))
+
+
+def _probes(lines: Lines, outer: _Axis, inner: _Axis, each: int) -> Probes:
+    """Probes with the ellipse for which the bound, of a polynomial of the highest degree, is the least."""
+    degree = max(outer.degree, inner.degree)
+    room = each * np.log(_RHO) - 2 * np.log(_RHO**degree) - math.log(1 / np.finfo(np.float64).eps)
+    rho = float(_RHO[np.argmax(room / (1 + _growth(degree + 1, _RHO[:, None])[:, -1]))])
+    at: list[FloatArray] = []
+    wide: list[FloatArray] = []
+    over: list[float] = []
+    growth: list[float] = []
+    between = 1.0
+    for axis, given in ((outer, lines.outer), (inner, lines.inner)):
+        largest = np.abs(given).max(axis=1)
+        largest[largest == 0] = 1
+        if not axis.degree:
+            at, wide, over, growth = [*at, axis.lines], [*wide, axis.lines], [*over, 1.0], [*growth, 0.0]
+            continue
+        count = _PROBES * axis.degree
+        larger = _growth(axis.series.shape[1], rho)
+        at.append(_at(axis.series, _angles(count)))
+        wide.append(_at(axis.series * larger, _angles(count)))
+        between *= axis.between(count)
+        over.append(float((np.abs(axis.lines).max(axis=1) / largest).max() * axis.between(each)))
+        growth.append(float(((np.abs(axis.series) * larger).sum(axis=1) / largest).max()))
+    front = (growth[0] * over[1]) ** 2 + outer.lebesgue * (growth[1] * over[0]) ** 2
+    log_front = math.log(4 * front / (1 - 1 / rho)) - each * math.log(rho)
+    return Probes(at[0], at[1], wide[0], wide[1], between, log_front)
+
+
+def _growth(count: int, rho: float | FloatArray) -> FloatArray:
+    """C_k for k below `count`, the largest T_k on an ellipse."""
+    powers = rho ** np.arange(float(count))
+    return np.asarray((powers + 1 / powers) / 2)

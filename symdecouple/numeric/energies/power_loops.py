@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from symdecouple.numeric.batch import FloatArray, IntArray
-from symdecouple.numeric.energies.sums import highest
 
 __all__ = ["FAST", "power_of"]
 
@@ -11,7 +10,7 @@ FAST = ("_cut",)  # sums in any order
 
 
 def power_of(transform: FloatArray, index: IntArray, n_samples: int, ceiling: float, rounding: float,
-             lanes: FloatArray, out: FloatArray) -> float:
+             out: FloatArray, bits: IntArray) -> float:
     """Write the shares of the power, 0 where it is rounding, and return its sum.
 
     Parameters
@@ -26,11 +25,11 @@ def power_of(transform: FloatArray, index: IntArray, n_samples: int, ceiling: fl
         Power that was there before.
     rounding : float
         Power up to this part of the largest one is none.
-    lanes : array
-        Room.
     out : array (S, n)
+    bits : int array (S, n)
+        The same memory: numbers that are not negative have the order of their bits.
     """
-    n, inside, largest, total = out.shape[1], (n_samples + 1) // 2, ceiling, 0.0
+    n, inside, largest, total, top, at = out.shape[1], (n_samples + 1) // 2, ceiling, 0.0, 0, 0
     for s in range(len(out)):
         into = out[s]
         for t in range(n):
@@ -43,14 +42,26 @@ def power_of(transform: FloatArray, index: IntArray, n_samples: int, ceiling: fl
         into = out[s]
         for t in range(1, inside):
             into[t] *= 2
-        largest = max(largest, highest(into, into, lanes))
+        here = _top(bits[s])
+        if here > top:
+            top, at = here, s
+    for t in range(n):
+        largest = max(largest, out[at, t])
     for s in range(len(out)):
         total += _cut(out[s], rounding * largest)
+    share = 1.0 / total if total > 0 else 1.0
     for s in range(len(out)):
         into = out[s]
         for t in range(n):
-            into[t] /= total if total > 0 else 1.0
+            into[t] *= share
     return total
+
+
+def _top(bits: IntArray) -> int:
+    top = 0
+    for t in range(len(bits)):
+        top = max(top, bits[t])
+    return top
 
 
 def _cut(line: FloatArray, floor: float) -> float:

@@ -1,8 +1,9 @@
 r"""All levels of one signal, one after the other and each from the one before, as a loop that `jit` compiles.
 
-Where eigenvalues are polynomials (`nodes`), power tilted by some b is moved to few nodes, and the minimum a is sought
-there, with (a - b).w small: then sums over nodes are sums over frequencies. Else b comes nearer: from a sketch on other
-nodes where the next step is a long one. A level that nodes do not answer is solved on all frequencies.
+Where eigenvalues are polynomials (`nodes`), power is moved to few nodes, and the minimum a is sought there, with a.w
+small: then sums over nodes are sums over frequencies. Else power tilted by some b is moved to more nodes, which answer
+while (a - b).w is a few units, so for some levels. Levels that are far off are all sketched first, on other nodes; then
+it is seen which b serve most of them. A level that nodes do not answer is solved on all frequencies.
 """
 
 from __future__ import annotations
@@ -12,43 +13,58 @@ from typing import NamedTuple
 
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.energies.columns import Lines
-from symdecouple.numeric.energies.loops import ACCURATE, CANCELS, EXACT, FAR, NEAR, against, judged, lowered
+from symdecouple.numeric.energies.loops import ACCURATE, NEAR, against, lowered
+from symdecouple.numeric.energies.node_bounds import CANCELS, EXACT, FAR, judged, spanned
 from symdecouple.numeric.energies.node_loops import moved_to_nodes
-from symdecouple.numeric.energies.sums import Scratch, extremes
+from symdecouple.numeric.energies.nodes import Probes
+from symdecouple.numeric.energies.sums import Scratch
 
-__all__ = ["Tools", "searched"]
+__all__ = ["Place", "Sketch", "Tools", "searched"]
 
 _DONE = 1e-13  # max |d.w| of a step after which sums of first order are those at its end
 _SKETCHED = 0.02  # the same for a sketch
 _WIDEST_TILT = 500.0  # largest minus smallest a.w that power on nodes is tilted by
 _FEW = 12  # steps near a tilt
 _REBASED = 3  # times that power is tilted anew for a level
-_NODES, _SKETCH, _ALL = range(3)  # where a level is solved
+_NODES, _MORE, _SKETCH, _ALL = range(4)  # where a level is solved
+
+
+class Sketch(NamedTuple):
+    """Nodes of a sketch, their maps (no rows where power comes ready), and the power there."""
+
+    lines: Lines
+    outer: FloatArray
+    inner: FloatArray
+    power: FloatArray
+
+
+class Place(NamedTuple):
+    """Nodes that answer, the same of them (no rows where there are no nodes), and what they miss."""
+
+    lines: Lines
+    outer: FloatArray
+    inner: FloatArray
+    power: FloatArray
+    order: int
+    lebesgue: float
+    probes: Probes
 
 
 class Tools(NamedTuple):
-    """What the searches with a bank share: features everywhere, on nodes that answer and on a sketch; maps; room.
+    """What the searches with a bank share: features everywhere, on few nodes, on more, on a sketch; and room.
 
-    Maps have no rows where there are no nodes, or where a sketch comes ready. Scratch for the sums, rows for vectors,
-    the power on nodes and on the sketch, and 1 at each node.
+    Scratch for the sums, rows for vectors, 1 at each probe, and room for the power of a place.
     """
 
     lines: Lines
     largest: FloatArray
-    nodes: Lines
-    outer: FloatArray
-    inner: FloatArray
-    sketch: Lines
-    to_outer: FloatArray
-    to_inner: FloatArray
-    order: int
-    between: float
-    lebesgue: float
+    nodes: Place
+    more: Place
+    sketch: Sketch
     work: Scratch
     small: FloatArray
-    power: FloatArray
-    rough: FloatArray
     everywhere: FloatArray
+    kept: FloatArray
 
 
 def searched(tools: Tools, shares: FloatArray, has_sketch: bool, most: int, wanted: FloatArray, own: IntArray,
@@ -60,66 +76,123 @@ def searched(tools: Tools, shares: FloatArray, has_sketch: bool, most: int, want
     residual, 1 where converged, how often the sums were taken; of `coefficients` the solution with the matrix and its
     column `own`.
     """
-    m, has_nodes = len(tools.largest), len(tools.inner) > 0
-    small, work, largest = tools.small, tools.work, tools.largest
-    zero, base, rough, here = small[7], small[8], small[11], small[12]
+    nodes, more, lines, work, kept = tools.nodes, tools.more, tools.lines, tools.work, tools.kept
+    small, largest, everywhere = tools.small, tools.largest, tools.everywhere
+    m, has_nodes, zero, base, here = len(largest), len(nodes.inner) > 0, small[7], small[8], small[12]
     for j in range(m):
-        zero[j] = base[j] = rough[j] = 0.0
-    shift, known, are_nodes_there, is_sketch_there = 0.0, -1, False, len(tools.to_inner) == 0
+        zero[j] = base[j] = 0.0
+    shift, log_mass, known, ahead = 0.0, 0.0, -1, 0  # levels below the last one are sketched
+    is_far, are_nodes_there, is_more_there = False, False, False
     for q in range(len(log_scale)):
         want, passes, residual, is_done, steps = wanted[q], 0, 0.0, False, 0
-        is_from_before = q > 0 and state[q - 1, 1] > 0
-        for j in range(m):
+        is_from_before, is_sketched = q > 0 and state[q - 1, 1] > 0, q < ahead and state[q, 1] > 0
+        for j in range(m if not is_sketched else 0):
             parameters[q, j] = parameters[q - 1, j] * want[j] if is_from_before else 0.0
-            rough[j] *= want[j]
-        known = known if is_from_before else -1  # where `here` has the sums at these parameters
-        where = _SKETCH if has_sketch else _ALL
-        if has_nodes and (has_sketch or known != _ALL):  # without a sketch, steps that were long remain so
+        known = known if is_from_before and not is_sketched else -1  # where `here` has the sums at these parameters
+        where = _SKETCH if has_sketch and q >= ahead else _ALL
+        if has_nodes and not is_far:
             where = _NODES
+        elif (has_nodes and is_sketched) or known == _MORE:
+            where = _MORE
         while True:
-            power, lines, a, outer, inner = tools.power, tools.nodes, parameters[q], tools.outer, tools.inner
-            by, top, at_most, widest, enough = base, shift, min(most, _FEW), NEAR, _DONE
-            if where != _NODES:
-                by, top, at_most, widest, power, lines = zero, 0.0, most, math.inf, shares, tools.lines
             if where == _SKETCH:
-                power, lines, enough, a = tools.rough, tools.sketch, _SKETCHED, rough
-                outer, inner = tools.to_outer, tools.to_inner
-            if (where == _NODES and not are_nodes_there) or (where == _SKETCH and not is_sketch_there):
-                moved_to_nodes(by, top, shares, tools.lines, outer, inner, work, power)
+                _sketched(tools.sketch, shares, lines, largest, q, most, wanted, targets, log_scale, work, kept, small,
+                          parameters, found, state)
+                ahead, is_sketched, known = len(log_scale), state[q, 1] > 0, -1
+                where = _MORE if is_sketched and has_nodes else _ALL
+            is_to_move, near = where == _NODES and not are_nodes_there, q
+            if where == _MORE and known != _MORE:  # power is tilted by what is known
+                if is_sketched and passes == 0:
+                    near = _serving(more.order, more.lebesgue, more.probes, lines, largest, everywhere, work, small[6],
+                                    base, log_mass + shift if is_more_there else math.inf, q, wanted, own, parameters,
+                                    found, state)
+                passes, is_to_move = passes + 1, near >= 0
+                if is_to_move:
+                    low, high = spanned(parameters[near], largest, more.probes, 0, lines, everywhere, work)
+                    where, is_to_move = (_MORE, True) if 0 < high - low < _WIDEST_TILT else (_ALL, False)
+                    shift = high if is_to_move else shift
+                    for j in range(m if is_to_move else 0):
+                        base[j] = parameters[near, j]
+            by, top, power, at, outer, inner = base, shift, more.power, more.lines, more.outer, more.inner
+            if where == _NODES:
+                by, top, power, at, outer, inner = zero, 0.0, nodes.power, nodes.lines, nodes.outer, nodes.inner
+            elif where == _ALL:
+                by, top, power, at = zero, 0.0, shares, lines
+            if is_to_move:
+                mass = moved_to_nodes(by, top, shares, lines, outer, inner, work, power)
+                if where == _MORE:
+                    log_mass, is_more_there = math.log(mass) if mass > 0 else math.inf, True
                 are_nodes_there = are_nodes_there or where == _NODES
-                is_sketch_there = is_sketch_there or where == _SKETCH
-            residual, is_done, steps = lowered(power, lines, largest, by, top, want, targets[q], log_scale[q],
-                                               at_most, widest, enough, known == where, work, small, a, here)
+            is_near = where != _ALL
+            residual, is_done, steps = lowered(power, at, largest, by, top, want, targets[q], log_scale[q],
+                                               min(most, _FEW) if is_near else most, NEAR if is_near else math.inf,
+                                               _DONE, known == where, work, kept, small, parameters[q], here)
             known, place = where, FAR
             if where == _ALL:
                 break
-            if where == _SKETCH:
-                for j in range(m):
-                    rough[j] = rough[j] if is_done else 0.0
-                    parameters[q, j] = rough[j] if is_done else parameters[q, j]
-                where = _NODES if is_done and has_nodes else _ALL
+            if is_done and residual <= ACCURATE and where == _NODES:
+                place = judged(parameters[q], zero, here, 0.0, want, own[q], largest, nodes.order, nodes.lebesgue,
+                               nodes.probes, lines, everywhere, work, small[6])
+            elif is_done and residual <= ACCURATE:
+                place = judged(parameters[q], base, here, log_mass, want, own[q], largest, more.order, more.lebesgue,
+                               more.probes, lines, everywhere, work, small[6])
+            if place == EXACT:
+                break
+            is_far = True  # and so will be the levels to come
+            if place == FAR and has_sketch and q >= ahead:
+                where = _SKETCH
+            elif place in (FAR, CANCELS) or passes == _REBASED:
+                where = _ALL
             else:
-                if is_done and residual <= ACCURATE:
-                    place = judged(a, base, here, want, own[q], largest, tools.order, tools.between, tools.lebesgue,
-                                   tools.everywhere, lines, work, small)
-                if place == EXACT:
-                    break
-                if place == FAR and passes == 0 and has_sketch:
-                    where = _SKETCH
-                elif place in (FAR, CANCELS):
-                    where = _ALL
-            if where == _NODES:  # power is tilted by what is known
-                low, high = extremes(parameters[q], largest, -1.0, tools.everywhere, tools.nodes, work)
-                if passes == _REBASED or not 0 < high - low < _WIDEST_TILT:
-                    where = _ALL
-                else:
-                    for j in range(m):
-                        base[j] = parameters[q, j]
-                    shift, passes = (low + high) / 2 + (high - low) / 2 * tools.between, passes + 1
-                    known, are_nodes_there = -1, False
+                where, known = _MORE, -1
         state[q, 0], state[q, 1] = residual, 1.0 if is_done and residual <= ACCURATE else 0.0
         state[q, 2] = passes + (steps if where == _ALL else 0)
         for j in range(len(here)):
             found[q, j] = here[j]
-        found[q, 0] += shift if where == _NODES else 0.0
+        found[q, 0] += shift if where == _MORE else 0.0
         against(here, want, own[q], small[0], small[1], small[10], coefficients[q])
+
+
+def _sketched(sketch: Sketch, shares: FloatArray, lines: Lines, largest: FloatArray, first: int, most: int,
+              wanted: FloatArray, targets: FloatArray, log_scale: FloatArray, work: Scratch, kept: FloatArray,
+              small: FloatArray, parameters: FloatArray, found: FloatArray, state: FloatArray) -> None:
+    """Solve levels from one on almost: parameters, sums and whether there are any of those that are found."""
+    rough, there, zero, m, is_known = small[11], small[13], small[7], len(largest), len(log_scale) < 0
+    if len(sketch.inner):
+        moved_to_nodes(zero, 0.0, shares, lines, sketch.outer, sketch.inner, work, sketch.power)
+    for j in range(m):
+        rough[j] = 0.0
+    for q in range(first, len(log_scale)):
+        for j in range(m):
+            is_known = is_known and (rough[j] == 0 or wanted[q, j] != 0)
+            rough[j] *= wanted[q, j]
+        is_known = lowered(sketch.power, sketch.lines, largest, zero, 0.0, wanted[q], targets[q], log_scale[q], most,
+                           math.inf, _SKETCHED, is_known, work, kept, small, rough, there)[1]
+        state[q, 1] = 1.0 if is_known else 0.0
+        for j in range(m):
+            rough[j] = rough[j] if is_known else 0.0
+            parameters[q, j] = rough[j] if is_known else parameters[q, j]
+        for j in range(len(there)):
+            found[q, j] = there[j]
+
+
+def _serving(order: int, lebesgue: float, probes: Probes, lines: Lines, largest: FloatArray, everywhere: FloatArray,
+             work: Scratch, apart: FloatArray, base: FloatArray, log_mass: float, q: int, wanted: FloatArray,
+             own: IntArray, parameters: FloatArray, found: FloatArray, state: FloatArray) -> int:
+    """The last level whose tilt will answer all those from q up to it on more nodes; -1 where the base that is does q.
+
+    `log_mass` is that of the base, for sums without a tilt; infinite where there is none.
+    """
+    count = len(found)
+    for way in range(-1, count - q):
+        last, served = q + 1 if way < 0 else count - 1 - way, q
+        if last == q or (way < 0 and log_mass == math.inf) or (way >= 0 and state[last, 1] == 0):
+            continue
+        by, mass = (base, log_mass) if way < 0 else (parameters[last], math.log(found[last, 1]) + found[last, 0])
+        while served < last and state[served, 1] > 0 and judged(
+                parameters[served], by, found[served], mass, wanted[served], own[served], largest, order, lebesgue,
+                probes, lines, everywhere, work, apart) == EXACT:
+            served += 1
+        if served == last:
+            return last if way >= 0 else -1
+    return q

@@ -27,6 +27,7 @@ from symdecouple.numeric.energies.jit import are_wanted, powers_compiled
 __all__ = ["EPS", "Bands", "Grid", "Spectrum"]
 
 _MODEST = 128  # exponents of signals whose powers and products are far from the ends of the range of floats
+_LEAST, _MOST = 2.0**-250, 2.0**250  # of powers that such signals have
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,13 @@ class Spectrum:
         What a transform leaves where there is nothing is some eps times the largest ``|X|``: such power counts as zero.
         """
         grid, size = bands.grid, bands.grid.size
+        if not centred and are_wanted(bands):
+            transforms = grid.forward(rows)
+            shares, total = _shares(bands, transforms, np.zeros(len(rows)))
+            # The largest sample squared is at most total/N and at least total/N^2: no need to look for it.
+            if total.min(initial=1) > _LEAST * size**2 and total.max(initial=1) < _MOST:
+                exponents = np.zeros(len(rows), dtype=np.intc)
+                return cls(bands, transforms, exponents, shares, np.log(total) - 2 * math.log(size))
         largest, least = rows.max(axis=1), rows.min(axis=1)
         exponents = np.frexp(np.maximum(largest, -least))[1]
         exponents[np.abs(exponents) <= _MODEST] = 0
@@ -75,16 +83,7 @@ class Spectrum:
         if centred:
             transforms.reshape(len(transforms), -1)[:, 0] = 0
             transforms[largest == least] = 0
-        rounding = (8 * EPS) ** 2 * math.log2(2 * size)
-        if are_wanted(bands):
-            shares, total = powers_compiled(transforms, bands, ceiling, rounding)
-        else:
-            shares = bands.powers(transforms)
-            floor = rounding * np.maximum(ceiling, shares.max(axis=1))
-            if (shares.min(axis=1) <= floor).any():
-                shares[shares <= floor[:, None]] = 0
-            total = shares.sum(axis=1)
-            shares /= np.where(total > 0, total, 1)[:, None]
+        shares, total = _shares(bands, transforms, ceiling)
         with np.errstate(divide="ignore", invalid="ignore") if not total.all() else nullcontext():
             log_power = np.log(total) + 2 * math.log(2) * exponents - 2 * math.log(size)
         return cls(bands, transforms, exponents, shares, log_power, means)
@@ -182,6 +181,20 @@ class Spectrum:
             given[..., part] -= self.transforms[rows, ..., part] * bands.unfolded(
                 factors * bands.along(coefficients, part))
             given[..., part] *= bands.unfolded(factors)
+
+
+def _shares(bands: Bands, transforms: NDArray[np.complex128], ceiling: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Shares of the power, 0 where it is rounding of transforms, and its sum; `ceiling` is power that was there."""
+    rounding = (8 * EPS) ** 2 * math.log2(2 * bands.grid.size)
+    if are_wanted(bands):
+        return powers_compiled(transforms, bands, ceiling, rounding)
+    shares = bands.powers(transforms)
+    floor = rounding * np.maximum(ceiling, shares.max(axis=1))
+    if (shares.min(axis=1) <= floor).any():
+        shares[shares <= floor[:, None]] = 0
+    total = shares.sum(axis=1)
+    shares /= np.where(total > 0, total, 1)[:, None]
+    return shares, total
 
 
 def _scaled(rows: FloatArray, exponents: NDArray[Any], in_place: bool = False) -> FloatArray:

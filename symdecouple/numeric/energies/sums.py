@@ -17,17 +17,18 @@ import numpy as np
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.energies.columns import Lines
 
-__all__ = ["BLOCK", "FAST", "ROWS", "STRIDE", "TOGETHER", "Scratch", "all_sums", "combined", "exceeds", "extremes",
-           "scratch", "tilt_line", "weighed"]
+__all__ = ["BLOCK", "FAST", "NUDGE", "ROWS", "STRIDE", "TOGETHER", "Scratch", "aligned", "all_sums", "combined",
+           "exceeds", "extremes", "highest", "scratch", "tilt_line", "weighed"]
 
 FAST = ("_total", "_product_total", "_three", "_thrice")  # sums in any order
 BLOCK = 1024  # frequencies whose exponents are worked on together
 ROWS = 64  # of a group
 TOGETHER, STRIDE = 8, BLOCK + 16  # rows that are moved to nodes together, and how far apart they lie
-_LANES = 16
+_LANES, _LINE = 16, 8  # floats of a pass, and of a line of the cache
 _LOG2E, _HIGH, _LOW = 1.4426950408889634, 0.693147180369123816490, 1.90821492927058770002e-10  # ln 2 in two parts
 _ROUNDER = 6755399441055744.0  # 3 * 2^51: what is added to it becomes an integer
-_LOWEST = -708.0
+_LOWEST, _FAR = -708.0, 300.0
+NUDGE = 0.34  # exponents that need no powers of two
 _ONE = 1023 << 52  # the bits of 1.0
 _PAIRS = np.array([[0, 1, 3], [1, 2, 4], [3, 4, 5]])  # the place of a product of three lines among the six
 
@@ -41,12 +42,19 @@ def scratch(lines: int, nodes: int = 0, rows: int = ROWS, columns: int = 0) -> S
     Exponents, a product, bits as floats and as integers, parts, small sums, sums of the parts with three outer lines,
     rows that are moved together, rows of nodes, factors of inner lines.
     """
-    blocks = np.empty((3, max(BLOCK, _LANES)))
-    width = 1 + lines + lines * (lines + 1) // 2
-    parts, small = np.empty((width + 1, ROWS)), np.empty(max(width, nodes))
-    return (blocks[0], blocks[1], blocks[2], blocks[2].view(np.int64), parts, small, np.empty((width, 10)),
-            np.empty(2 * TOGETHER * STRIDE if nodes else 0), np.empty((nodes, min(columns, BLOCK))),
-            np.empty(lines * max(rows, nodes)))
+    width, block = 1 + lines + lines * (lines + 1) // 2, max(BLOCK, _LANES)
+    bits = aligned(block)
+    return (aligned(block), aligned(block), bits, bits.view(np.int64), aligned(width + 1, ROWS),
+            aligned(max(width, nodes)), aligned(width, 10), aligned(2 * TOGETHER * STRIDE if nodes else 0),
+            aligned(nodes, min(columns, BLOCK)), aligned(lines * max(rows, nodes)))
+
+
+def aligned(*shape: int) -> FloatArray:
+    """Room that begins where a line of the cache does: no vector lies in two, which takes twice as long."""
+    size = math.prod(shape)
+    room = np.empty(size + _LINE)
+    first = -room.ctypes.data % (8 * _LINE) // 8
+    return room[first : first + size].reshape(shape)
 
 
 def weighed(a: FloatArray, lines: Lines, factors: FloatArray) -> None:
@@ -99,16 +107,23 @@ def highest(line: FloatArray, weight: FloatArray, lanes: FloatArray) -> float:
     return out
 
 
-def all_sums(a: FloatArray, shares: FloatArray, lines: Lines, work: Scratch, out: FloatArray) -> None:
-    """All sums at a, in units of exp(out[0]), the largest a.w at an active frequency of those seen first."""
+def all_sums(a: FloatArray, shares: FloatArray, lines: Lines, largest: FloatArray, work: Scratch, kept: FloatArray,
+             out: FloatArray) -> bool:
+    """All sums at a, in units of exp(out[0]): 1, or where a.w may be large its largest value at an active frequency.
+
+    Where there is room for it, and the unit is 1, the tilted power is kept; returns whether it is.
+    """
     exponents, product, as_floats, bits, parts, small, table, _, _, factors = work
     m, r = len(lines.scales), len(lines.inner)
     n, count = lines.inner.shape[1], lines.outer.shape[1]
     width = 1 + r + r * (r + 1) // 2
-    part = small[:width]
+    part, bound = small[:width], 0.0
     for j in range(len(out)):
         out[j] = 0.0
-    shift = -math.inf
+    for j in range(m):
+        bound += abs(a[j]) * largest[j]
+    is_far, is_kept = not bound <= _FAR, bound <= _FAR and len(kept) >= n * count
+    shift = -math.inf if is_far else 0.0
     weighed(a, lines, factors)
     together = min(ROWS, max(1, BLOCK // n))
     for group in range(0, count, ROWS):
@@ -120,8 +135,16 @@ def all_sums(a: FloatArray, shares: FloatArray, lines: Lines, work: Scratch, out
                 end = min(n, begin + BLOCK)
                 size = combined(factors, lines, first, last, begin, end, exponents)
                 line, weight = exponents[:size], shares[first * n + begin : first * n + begin + size]
-                shift = max(shift, highest(line, weight, as_floats))
-                tilt_line(line, weight, shift if shift > -math.inf else 0.0, bits, as_floats)
+                if is_far:
+                    shift = max(shift, highest(line, weight, as_floats))
+                if bound <= NUDGE:
+                    _nudge_line(line, weight)
+                else:
+                    tilt_line(line, weight, shift if shift > -math.inf else 0.0, bits, as_floats)
+                if is_kept:
+                    into = kept[first * n + begin : first * n + begin + size]
+                    for t in range(size):
+                        into[t] = line[t]
                 for s in range(first, last):
                     row = line[(s - first) * (end - begin) : (s - first + 1) * (end - begin)]
                     if r == 3:
@@ -135,6 +158,7 @@ def all_sums(a: FloatArray, shares: FloatArray, lines: Lines, work: Scratch, out
         for k in range(j):
             out[2 + m + k * m + j] = out[2 + m + j * m + k]
     out[0] = shift if shift > -math.inf else 0.0
+    return is_kept
 
 
 def _put(sums: FloatArray, parts: FloatArray, at: int, is_more: bool, shift: float) -> None:
@@ -231,7 +255,7 @@ def _pair(i: int, j: int) -> int:
 
 
 def tilt_line(line: FloatArray, weight: FloatArray, shift: float, bits: IntArray, as_floats: FloatArray) -> None:
-    """Make of a line weight exp(line - shift), the exponent at most 0 and at least -708: within 2 eps.
+    """Make of a line weight exp(line - shift), the exponent at most 708 and at least -708: within 2 eps.
 
     exp(x) = 2^k exp(r), r = x - k ln 2 with |r| <= ln(2)/2, to 2e-17 by a polynomial that
     interpolates (exp(r) - 1 - r)/r^2 at ten Chebyshev nodes. `bits` and `as_floats` are the
@@ -239,27 +263,37 @@ def tilt_line(line: FloatArray, weight: FloatArray, shift: float, bits: IntArray
     """
     for t in range(len(line)):
         x = line[t] - shift
-        x = 0.0 if x > 0.0 else x
+        x = -_LOWEST if x > -_LOWEST else x
         x = _LOWEST if x < _LOWEST else x
         rounded = x * _LOG2E + _ROUNDER
         as_floats[t] = rounded
         k = rounded - _ROUNDER
-        r = (x - k * _HIGH) - k * _LOW
-        e = 2.510038549551032e-08
-        e = e * r + 2.7620088445409746e-07
-        e = e * r + 2.7557268459997064e-06
-        e = e * r + 2.4801521295954376e-05
-        e = e * r + 0.00019841269863053618
-        e = e * r + 0.0013888888917213717
-        e = e * r + 0.008333333333330062
-        e = e * r + 0.04166666666662413
-        e = e * r + 0.16666666666666669
-        e = e * r + 0.5000000000000001
-        line[t] = (e * r * r + r + 1.0) * weight[t]
+        line[t] = _exponential((x - k * _HIGH) - k * _LOW) * weight[t]
     for t in range(len(line)):
         bits[t] = (bits[t] << 52) + _ONE
     for t in range(len(line)):
         line[t] *= as_floats[t]
+
+
+def _nudge_line(line: FloatArray, weight: FloatArray) -> None:
+    """Make of a line weight exp(line), the exponents at most NUDGE."""
+    for t in range(len(line)):
+        line[t] = _exponential(line[t]) * weight[t]
+
+
+def _exponential(r: float) -> float:
+    """exp(r) for |r| <= ln(2)/2."""
+    e = 2.510038549551032e-08
+    e = e * r + 2.7620088445409746e-07
+    e = e * r + 2.7557268459997064e-06
+    e = e * r + 2.4801521295954376e-05
+    e = e * r + 0.00019841269863053618
+    e = e * r + 0.0013888888917213717
+    e = e * r + 0.008333333333330062
+    e = e * r + 0.04166666666662413
+    e = e * r + 0.16666666666666669
+    e = e * r + 0.5000000000000001
+    return e * r * r + r + 1.0
 
 
 def _three(line: FloatArray, inner: FloatArray, begin: int, out: FloatArray) -> None:

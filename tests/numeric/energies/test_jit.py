@@ -21,7 +21,7 @@ from symdecouple.numeric.energies import (
 from symdecouple.numeric.energies.columns import Columns, Lines
 from symdecouple.numeric.energies.gradients import DecoupledEnergies
 from symdecouple.numeric.energies.normalization import Energies
-from symdecouple.numeric.energies.spectrum import Bands
+from symdecouple.numeric.energies.spectrum import Bands, Spectrum
 from tests.numeric.energies.energy_banks import kernels, pictures, responses
 
 Array = NDArray[np.float64]
@@ -55,16 +55,20 @@ def test_exponentials_against_mpmath() -> None:
     energy_sums.tilt_line(line, weight, 2.5, bits.view(np.int64), bits)
     shifted = (x + 2.5) - 2.5
     with mpmath.workdps(40):
-        exact = [mpmath.mpf(0.75) * mpmath.exp(mpmath.mpf(float(t))) for t in np.clip(shifted, -708, 0)]
+        exact = [mpmath.mpf(0.75) * mpmath.exp(mpmath.mpf(float(t))) for t in np.clip(shifted, -708, 708)]
         apart = [abs(mpmath.mpf(float(a)) / b - 1) for a, b in zip(line, exact, strict=True)]
     assert max(apart) < 2 * 2.0**-52
 
 
 @pytest.mark.parametrize(("shape", "rows", "block"), [((2, 3), 64, 1024), ((5, 4), 2, 8), ((5, 4), 3, 3)], ids=str)
 @pytest.mark.parametrize("ranks", [2, 3, None], ids=str)
+@pytest.mark.parametrize("size", [0.1, 9.0, 400.0])
 def test_sums_are_those_of_their_definition(shape: tuple[int, int], rows: int, block: int, ranks: int | None,
-                                            monkeypatch: pytest.MonkeyPatch) -> None:
-    """Banks of products of lines, of few and many outer ones, three inner ones and not, one without; not compiled."""
+                                            size: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Banks of products of lines, of few and many outer ones, three inner ones and not, one without; not compiled.
+
+    The largest exponent needs no powers of two, or no unit, or both.
+    """
     rng = np.random.default_rng(5)
     outer, inner = rng.random((6 if ranks == 2 else 2, shape[0])), rng.random((ranks or 1, shape[1]))
     bank = np.array([3 * np.outer(a, b).ravel() for a in outer for b in inner]) if ranks else rng.random((4, *shape))
@@ -78,9 +82,15 @@ def test_sums_are_those_of_their_definition(shape: tuple[int, int], rows: int, b
     out = np.empty(2 + m + m * m)
     monkeypatch.setattr(energy_sums, "ROWS", rows)  # what is larger than a group and than a block
     monkeypatch.setattr(energy_sums, "BLOCK", block)
-    energy_sums.all_sums(a, power, bands.lines, energy_sums.scratch(len(bands.lines.inner)), out)
+    kept = np.full(bands.count, np.nan)
+    a *= size / np.abs(a @ bands.columns).max()
+    is_kept = energy_sums.all_sums(a, power, bands.lines, bands.largest, energy_sums.scratch(len(bands.lines.inner)),
+                                   kept, out)
     tilted = power * np.exp(a @ bands.columns - out[0])
-    assert out[0] == pytest.approx((a @ bands.columns)[power > 0].max(), rel=1e-14)
+    assert is_kept == (size < 100)
+    assert out[0] == (0 if is_kept else pytest.approx((a @ bands.columns)[power > 0].max(), rel=1e-14))
+    if is_kept:
+        np.testing.assert_allclose(kept, tilted, rtol=1e-14)
     np.testing.assert_allclose(out[1], tilted.sum(), rtol=1e-13)
     np.testing.assert_allclose(out[2 : 2 + m], bands.columns @ tilted, rtol=1e-13)
     np.testing.assert_allclose(out[2 + m :].reshape(m, m), (bands.columns * tilted) @ bands.columns.T, rtol=1e-13)
@@ -156,6 +166,21 @@ def test_the_search_as_python_runs_it(shape: tuple[int, ...], is_smooth: bool, m
     with_numpy, by_loops = by_both(monkeypatch, lambda: energies.decouple(rows, np.ones(3)))
     np.testing.assert_allclose(by_loops.values, with_numpy.values, rtol=1e-13)
     np.testing.assert_allclose(by_loops.coefficients, with_numpy.coefficients, rtol=1e-13, atol=1e-13)
+
+
+@needs_numba
+@pytest.mark.parametrize("power", [-300, -120, 120, 300])
+def test_shares_have_no_unit(power: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled, of signals whose squares are ordinary numbers and of others: a power of two changes no bit."""
+    monkeypatch.setattr(spectrum, "are_wanted", lambda bands: True)
+    bands = Bands(responses(kernels(), (64, 64)), (64, 64))
+    rows = np.random.default_rng(9).normal(size=(2, 64 * 64))
+    one, other = Spectrum.of(bands, rows), Spectrum.of(bands, np.ldexp(rows, power))
+    assert (one.shares == other.shares).all()
+    assert (one.exponents == 0).all() and (other.exponents != 0).all() == (abs(power) > 128)
+    np.testing.assert_allclose(other.log_power - one.log_power, 2 * power * np.log(2), rtol=1e-14)
+    both = Spectrum.of(bands, np.concatenate([rows[:1], np.ldexp(rows[1:], power)]))
+    assert (both.shares == one.shares).all()
 
 
 @needs_numba

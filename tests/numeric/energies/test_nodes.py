@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from symdecouple.numeric import jit
 from symdecouple.numeric.energies import (
-    loops as energy_loops,
+    node_bounds,
     node_loops,
     problems as energy_problems,
     spectrum,
@@ -58,13 +58,61 @@ def test_what_is_missed_is_bounded(shape: tuple[int, ...], width: float) -> None
         tilted = power * np.exp(a @ columns - top)
         at_nodes = moved(bands, nodes, a, top, power) * np.exp(h @ few)
         whole = tilted * np.exp(h @ columns)
-        lost = energy_loops._lost(nodes.order, nodes.lebesgue, bounded) + 64 * spectrum.EPS
+        lost = node_bounds._lost(nodes.order, nodes.lebesgue, bounded) + 64 * spectrum.EPS
         for i in range(len(bands)):
             apart = abs(few[i] @ at_nodes - columns[i] @ whole)
             assert apart <= lost * bands.largest[i] * whole.sum()
             for j in range(i + 1):
                 apart = abs(few[i] * few[j] @ at_nodes - columns[i] * columns[j] @ whole)
                 assert apart <= lost * bands.largest[i] * bands.largest[j] * whole.sum()
+
+
+def on_ellipses(a: Array, bands: Bands, rho: float) -> float:
+    """The largest Re h with one cosine on the ellipse and the other one real, from the gains of the filters."""
+    turn = np.exp(1j * np.linspace(0, np.pi, 241))
+    wide, real = (rho * turn + 1 / (rho * turn)) / 2, np.cos(np.linspace(0, np.pi, 241))
+    gains = [lambda c: (1 + 2 * c) ** 2 / 9, lambda c: 1 - c**2, lambda c: (1 - c) ** 2 / 4]  # low, middle, high
+    pairs = [(wide, real), (real, wide)]
+    scales = bands.lines.scales
+    return max(float(np.real(sum(a[3 * i + j] * scales[3 * i + j] * np.outer(gains[i](y), gains[j](x))
+                                 for i in range(3) for j in range(3))).max()) for y, x in pairs)
+
+
+@pytest.mark.parametrize("width", [0.3, 1.5, 4.0, 9.0])
+def test_what_more_nodes_miss_is_bounded_on_ellipses(width: float) -> None:
+    """The extremes of Re h against filters at complex cosines, and the bound against plain sums."""
+    rng = np.random.default_rng(7)
+    bands, _ = bank((146, 150))
+    nodes = bands.more_nodes
+    assert nodes is not None and nodes.lines.inner.shape == (3, 48)
+    probes, everywhere, work = nodes.probes, np.ones(144), energy_sums.scratch(3, 48, 74, 76)
+    c = np.cos(np.pi * (np.arange(12) + 0.5) / 12)
+    at = np.linalg.lstsq(np.array([c**0, c, 2 * c**2 - 1]).T, probes.wide_outer.T, rcond=None)[0]
+    was = np.linalg.lstsq(np.array([c**0, c, 2 * c**2 - 1]).T, probes.outer.T, rcond=None)[0]
+    half = float((at[1, [0, 2]] / was[1, [0, 2]]).mean())  # (rho + 1/rho)/2
+    rho = half + np.sqrt(half**2 - 1)
+    power, zero = rng.random((bands.count,)) ** 4, np.zeros(len(bands))
+    at_nodes = np.empty(nodes.size)
+    node_loops.moved_to_nodes(zero, 0.0, power, bands.lines, nodes.outer, nodes.inner, work, at_nodes)
+    for _ in range(4):
+        h = rng.normal(size=(len(bands),))
+        h *= 2 * width / np.ptp(h @ bands.columns)
+        spans = [node_bounds.spanned(h, bands.largest, probes, kind, bands.lines, everywhere, work) for kind in (1, 2)]
+        tops = [high for _, high in spans]
+        exact = on_ellipses(h, bands, rho)
+        assert exact <= max(tops) <= 1.1 * exact + 0.1 * width
+        few, whole = nodes.lines.product(), power * np.exp(h @ bands.columns)
+        bound = np.exp(probes.log_front + max(tops)) * power.sum() + 64 * spectrum.EPS * whole.sum()
+        largest = bands.largest
+        apart = (few * (at_nodes * np.exp(h @ few))) @ few.T - (bands.columns * whole) @ bands.columns.T
+        assert (np.abs(apart) <= bound * np.outer(largest, largest)).all()
+        sums = np.concatenate([[0.0, whole.sum()], bands.columns @ whole, ((bands.columns * whole) @ bands.columns.T
+                                                                           ).ravel()])
+        place = node_bounds.judged(h, zero, sums, np.log(power.sum()), np.ones(9), 8, largest, nodes.order,
+                                   nodes.lebesgue, probes, bands.lines, everywhere, work, np.empty(9))
+        assert (place == node_bounds.EXACT) in {0.3: [True], 1.5: [True], 9.0: [False]}.get(width, [True, False])
+        if place == node_bounds.EXACT:
+            assert (np.abs(apart) <= 128 * spectrum.EPS * whole.sum() * np.outer(largest, largest)).all()
 
 
 @pytest.mark.parametrize("shape", [(60, 150), (61, 97), (8, 150), (150,)], ids=str)
@@ -98,7 +146,7 @@ def test_the_bound_is_rounding_where_levels_are_accepted() -> None:
     _, nodes = bank((151, 160))
     assert nodes.order == 10
     assert nodes.between == pytest.approx(np.cos(np.pi / 24) ** -2)
-    lost = [energy_loops._lost(nodes.order, nodes.lebesgue, width) for width in (0.05, 0.2)]
+    lost = [node_bounds._lost(nodes.order, nodes.lebesgue, width) for width in (0.05, 0.2)]
     assert lost[0] < 1e-17 < lost[1]
 
 
@@ -106,9 +154,9 @@ def test_the_bound_is_rounding_where_levels_are_accepted() -> None:
 def test_the_bound_is_close_to_the_best_polynomial_in_h(width: float) -> None:
     """2 I_p(width) are the first coefficients that are left, from p = 10 on, with mpmath's Bessel functions."""
     left = float(2 * mpmath.nsum(lambda p: mpmath.besseli(p, width), [10, 60], method="direct"))
-    bound = energy_loops._lost(10, 8.0, width) / (9 * np.exp(width))
+    bound = node_bounds._lost(10, 8.0, width) / (9 * np.exp(width))
     assert left <= bound < 1.3 * left
-    assert energy_loops._lost(10, 8.0, 10.0) == np.inf
+    assert node_bounds._lost(10, 8.0, 10.0) == np.inf
 
 
 def test_lines_at_the_nodes_are_those_of_the_filters() -> None:
