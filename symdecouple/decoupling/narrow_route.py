@@ -29,8 +29,9 @@ from symdecouple.numeric.threads import cores
 __all__ = ["Followed", "NarrowRoute"]
 
 _RTOL = 1e-12
-_MANY, _RTOL_OF_MANY = 16, 5e-9  # dozens of levels of thousands of samples: a step or two each, 3e-8 in their values
+_MANY, _RTOL_OF_MANY = 16, 5e-9  # dozens of levels of thousands of samples: a step or two each
 _FINE, _FINE_ROUNDINGS = 2e-15, 8.0  # for samples asked for themselves: they are rounded as much
+_WITHIN = 5e-8  # of their steps, estimated, in the values of features to come: 1e-8 in all, 2e-7 at worst
 _LONG = 2**10  # samples of a row, from where on what it computes takes longer than what calls it
 _SPARE = 8  # of the digits of the caller: the path has guard digits of its own
 
@@ -86,8 +87,9 @@ class NarrowRoute:
         if bank is None:
             return replace(self, path=self.path.on(grid))
         threads = cores() if prod(grid) >= _LONG else 1
-        rtol = _RTOL_OF_MANY if len(features) >= _MANY else _RTOL
-        return replace(self, path=NarrowPath(bank_rows(bank, grid, features), rtol=rtol, threads=threads))
+        rtol, within = (_RTOL_OF_MANY, _WITHIN) if len(features) >= _MANY else (_RTOL, 0.0)
+        path = NarrowPath(bank_rows(bank, grid, features), rtol=rtol, threads=threads, values_within=within)
+        return replace(self, path=path)
 
     def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False, is_fine: bool = False,
                pace: Array | None = None) -> Followed:
@@ -124,8 +126,10 @@ class NarrowRoute:
                   pace: Array | None = None) -> Followed:
         if self.moments is not None and 3 <= k <= len(self.moments):
             return self._moment(self.moments, rows, k, targets, keep, of_moments)
-        held = np.array([np.broadcast_to(t, len(rows)) for t in targets[: k - 1]], dtype=np.float64).T
-        found = path.follow(rows, k, targets[k - 1], held=held.reshape(len(rows), k - 1), store=keep, pace=pace)
+        held = np.empty((len(rows), k - 1))
+        for j in range(k - 1):
+            held[:, j] = targets[j]
+        found = path.follow(rows, k, targets[k - 1], held=held, store=keep, pace=pace)
         return Followed(found.values, found.residual, None, dict(found.refusals),
                         lambda c: (adjoint.pullback(found, c), np.zeros(len(rows))), pace=found.pace)
 

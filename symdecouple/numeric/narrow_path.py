@@ -11,7 +11,6 @@ What is moved is anything that satisfies `Features`: values and gradients in arr
 of the normalization are wanted (`numeric.adjoint`). Rows never meet: each has its own steps, end and reason.
 
 Far targets are reached in legs, between which tolerances are set anew to the spread of the sample.
-
 Refusals: "not finite" (a feature at the start), "critical point" (no projected gradient there), "not attainable" (the
 path ends before the target, the value reached is told), "no convergence".
 """
@@ -46,7 +45,7 @@ _LONG = 2**12  # numbers of the gradients of a row, from where on a slope takes 
 _LEG = float(np.log(64))  # the longest leg; the whole range of float64 has some 350
 _MOST_CORRECTIONS = 10  # each doubles the digits; the last ones find that nothing improves
 _ROUNDINGS = 64.0  # of the largest entry of a row: no smaller error of a step is asked for
-_PACE = 0.1  # where nothing is known
+_PACE = 0.25  # where nothing is known
 _FINEST = 1e-12  # tolerance of loops that project by inner products alone
 _ROUNDING = EPS / 8  # of a value and its change by a standard deviation: nearer to it no correction is tried
 
@@ -127,7 +126,7 @@ class Imposed:
     steps : array (R,), accepted and rejected together; 0 where feature k was at its target
     parts : tuple of Part, empty unless stored
     pace : array (R,), or None
-        By how many standard deviations a step moves a row whose error is what is allowed; the next level may begin so.
+        By how many standard deviations a step whose error is what is allowed moves a row, as in `banks.path_loops`.
     """
 
     k: int
@@ -151,6 +150,8 @@ class NarrowPath:
         Local error of a step, relative to the standard deviation of the sample vector.
     max_steps : int
         Of a row in one leg, rejected ones included.
+    values_within : float
+        Error of a step in the values of later features, for loops of `BankRows`; 0 leaves it to `rtol`.
     threads : int
         How many parts of a batch move at once. It pays for long rows, of features whose loops are compiled.
 
@@ -171,10 +172,12 @@ class NarrowPath:
     [[3.0, 20.0, 147.713513681227]]
     """
 
-    def __init__(self, features: Any, *, rtol: float = 1e-12, max_steps: int = 2000, threads: int = 1) -> None:
+    def __init__(self, features: Any, *, rtol: float = 1e-12, max_steps: int = 2000, threads: int = 1,
+                 values_within: float = 0.0) -> None:
         if not hasattr(features, "gradients"):
             features = compiled_features(features if isinstance(features, FeatureSet) else FeatureSet(features))
         self.features: Features = features
+        self.values_within = values_within
         self.rtol, self.max_steps, self.threads, self.roundings = rtol, max_steps, threads, _ROUNDINGS
 
     def on(self, grid: tuple[int, ...]) -> NarrowPath:
@@ -186,7 +189,7 @@ class NarrowPath:
     def within(self, rtol: float, roundings: float = _ROUNDINGS) -> NarrowPath:
         """Return the path in steps of another tolerance, which is no less than some roundings of the largest entry."""
         other = copy.copy(self)
-        other.rtol, other.roundings = rtol, roundings
+        other.rtol, other.roundings, other.values_within = rtol, roundings, 0.0
         return other
 
     def follow(self, rows: Any, k: int, targets: Any, *, held: Any = None, store: bool = False,
@@ -216,8 +219,9 @@ class NarrowPath:
         def follow(at: IntArray) -> list[Part]:
             with np.errstate(all="ignore"):  # what is not finite is refused
                 left = at if store else self._walked(at, given, wanted, kept, out)
-                level = Level.of(self.features, k, None if kept is None else kept[left], given[left], wanted[left])
-                return self._follow(level, left, out, store) if len(left) else []
+                held = None if kept is None else kept[left]
+                return [] if not len(left) else self._follow(
+                    Level.of(self.features, k, held, given[left], wanted[left]), left, out, store)
 
         some = [np.arange(i, min(i + size, len(given))) for i in range(0, len(given), size)]
         parts = [part for found in each(follow, some, self.threads) for part in found]
@@ -255,9 +259,10 @@ class NarrowPath:
         """Follow by loops that features have of their own; return the rows that these leave."""
         if out.pace is None or self.rtol < _FINEST or not hasattr(self.features, "walk"):
             return places
-        held = self.features.values(given[places])[:, : out.k - 1] if kept is None else kept[places]
-        goals = np.column_stack([held, wanted[places]])
-        found = self.features.walk(given[places], goals, self.rtol, out.pace[places], self.max_steps)
+        rows, pace = given[places], out.pace[places]
+        known = self.features.values(rows)[:, : out.k - 1] if kept is None else kept[places]
+        goals = np.column_stack([known, wanted[places]])
+        found = self.features.walk(rows, goals, self.rtol, pace, self.max_steps, self.values_within)
         if found is None:
             return places
         for to, values in ((out.values, found.values), (out.pace, found.pace), (out.residual, found.gap),
@@ -325,10 +330,7 @@ class NarrowPath:
 
     def _finish(self, level: Level, ends: FloatArray, sizes: FloatArray, going: IntArray, reached: NDArray[np.bool_]
                 ) -> tuple[Corrections, FloatArray, FloatArray]:
-        """Correct the rows of `ends` that are there as long as that helps.
-
-        Return what was corrected, and the residuals and the values of the rows `going`.
-        """
+        """Correct the rows of `ends` that are there as long as that helps; return how, residuals, and values."""
         made = []
         there, goals = ends[going], level.goals()[going]
         values = self.features.values(there)[:, : level.k]
@@ -383,8 +385,7 @@ def _spread(rows: FloatArray) -> FloatArray:
     """Return the standard deviations, or the sizes of constant rows."""
     centred, n = rows - (rows.sum(axis=1) / rows.shape[1])[:, None], rows.shape[1]
     deviation, largest = np.sqrt(np.vecdot(centred, centred) / n), np.abs(rows).max(axis=1, initial=0)
-    spread: FloatArray = np.where(deviation > EPS * largest, deviation, largest)
-    return spread
+    return np.asarray(np.where(deviation > EPS * largest, deviation, largest))
 
 
 def _stops(begin: FloatArray, targets: FloatArray, unit: FloatArray) -> tuple[FloatArray, IntArray]:

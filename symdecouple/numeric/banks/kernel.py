@@ -4,6 +4,10 @@ Level k goes along dy/ds = (v - f_k(y_0)) g_k/<g_k, v_k>, as in `narrow_path`. T
 it, and give the first slope of the next one, where the correction is no longer than what is allowed. At the end of the
 level the same fields correct until the features are at their goals.
 
+The error of a step counts by the sample it leaves, or by the values of the features to come where only these are asked
+for: what corrections cannot take away of it is filtered, and each of these features changes by its mean product with
+the derivative. Samples may be off by much more than values are, and most of all in the last levels.
+
 All answers share one loop, which calls each of the others at one place: a function costs a second to compile for every
 one that it is called from, and what these call costs it again.
 """
@@ -13,69 +17,74 @@ from __future__ import annotations
 import numpy as np
 
 from symdecouple.numeric.banks import loops as bank_loops, path_loops as bank_path_loops
-from symdecouple.numeric.banks.loops import Bank, columns_of_sums, fields_of, means_of, outputs_of, placed, wide_of
+from symdecouple.numeric.banks.loops import Bank, fields_of, largest_change, means_of, outputs_of, placed, wide_of
 from symdecouple.numeric.banks.path_loops import (
     HEAVY,
     Pairs,
     are_off,
     combine,
     error_of,
-    foreseen,
     is_at_rest,
     length_of,
     next_pace,
     pair_for,
+    peak_of,
     scaled,
     spread_of,
+    steps_for,
 )
+from symdecouple.numeric.banks.room import Room
 from symdecouple.numeric.batch import FloatArray
 from symdecouple.numeric.projection import gram_loops
-from symdecouple.numeric.projection.gram_loops import across, combined, factored
+from symdecouple.numeric.projection.gram_loops import across, combined, factored, products_with
 
 __all__ = ["DIRECTION", "FAST", "FIELDS", "MEANS", "MOVE", "WALK", "answer"]
 
 MEANS, FIELDS, DIRECTION, MOVE, WALK = 0, 1, 2, 3, 4
 FAST = (*bank_loops.FAST, *bank_path_loops.FAST, *gram_loops.FAST)
 
-_AT_START, _ON_THE_WAY, _ARRIVED, _AT_END = range(4)
+_AT_START, _ON_THE_WAY, _ARRIVED, _AT_END, _JUDGED, _WEIGHED = range(6)
 _EPS = 2.0**-52
 _DONE = 8 * _EPS  # of a value and its change by a standard deviation
 _MOST_CORRECTIONS = 10
-_LAST = 1.05  # a step that would leave less than this factor goes to the end
 _SMALLEST = 2.0**-40  # of the way that is done
-_STRICTER = 2.0  # with the light pair: its estimate is nearer to its error than that of the heavy one
-_PROBED, _FORESEEN, _MOST_FORESEEN, _HOPELESS = 7, 1.2e-4, 1e-3, 1.5  # as in `runge_kutta`
+_STRICTER = 2.0  # with light pairs: their estimates are nearer to their errors than that of the heavy one
+_NEAR = 1e-5  # of a standard deviation, the largest error of a sample of which values alone are asked
+_SHORT = 4.0  # of the tolerance, the longest correction after which the slope before it will do, there
 
 
 def answer(what: int, signal: FloatArray, width: int, bank: Bank, pairs: Pairs, goals: FloatArray, sure: float,
-           clear: float, told: FloatArray, out: FloatArray) -> float:
+           clear: float, told: FloatArray, out: FloatArray, room: Room) -> float:
     """Write an answer for a signal of N numbers and its first k features; return 0 where it is not sure.
 
     MEANS (1, k) and FIELDS (k, N) tell nothing. DIRECTION (1, N) is the part of the last field across the others, at
     length 1; its length is returned. MOVE (1, N) is the shortest one that brings the means to the goals, to first
     order. Both tell the lengths of the fields. WALK (1, N) is the end of the level of the last feature, of a signal
     whose other features are at their goals. It is told the tolerance, the spread of the sample, the pace, the most
-    steps, and the root mean square of the sample; it tells the pace, the steps, the largest gap, and the last mean.
+    steps, the root mean square of the sample, and how far the features to come may be off, 0 where the sample matters;
+    it tells the pace, the steps, the largest gap, and the last mean.
     """
-    counts, orders, stages, weights, fifth, third, probe = pairs
+    counts, orders, costs, stages, weights, fifth, third = pairs
+    outputs, others, scratch, fields, slopes, planes, factor, vectors, sums = room
     wide, k, last = wide_of(width, bank), len(goals), len(goals) - 1
-    height, many, is_walk = len(signal) // width, -4 * (-k // 4), what == WALK
+    height, is_walk = len(signal) // width, what == WALK
     n, size = height * width, height * wide
-    outputs, scratch = np.empty((len(bank[2]), size)), np.empty((2, max(size, wide * bank[1][0].shape[1])))
-    fields, slopes = np.empty((k, size)), np.empty((len(probe) if is_walk else 1, size))
-    factor, lengths, shares, gaps = np.empty((many, many)), np.empty(many), np.empty(many), np.empty(many)
-    sums = np.empty((len(outputs), columns_of_sums(bank[4])))
-    planes = np.empty((3, size))
+    lengths, shares, gaps = vectors[0], vectors[1], vectors[2]
     y, at, move = planes[0], planes[1], planes[2]
     placed(signal, width, width, wide, y)
     here, found, length = y, planes[:1], 1.0
     place = _ARRIVED if what in (MEANS, MOVE) or is_walk else _AT_START
     rtol, spread, pace = told[0], told[min(1, len(told) - 1)], told[min(2, len(told) - 1)]
-    is_begun, pair, i, steps, failed, expected, raw = False, HEAVY, 0, 0, 0, _FORESEEN, 0.0
-    s, h, end, begin, distance, speed, before, corrections = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, np.inf, 0
+    within = told[5] if is_walk else 0.0
+    near, short = (_NEAR, _SHORT) if within > 0.0 else (rtol, 1.0)
+    if is_walk and last:  # a higher power bends more
+        pace *= (bank[4][last - 1] / bank[4][last]) ** 2
+    is_begun, is_known, pair, i, steps, s, h, end = False, False, HEAVY, 0, 0, 0.0, 0.0, 0.0
+    begin, distance, speed, before, corrections, error, share = 0.0, 0.0, 0.0, np.inf, 0, -1.0, 0.0
     while True:
-        outputs_of(here, width, bank, scratch, outputs)
-        if place >= _ARRIVED:
+        if not is_known:
+            outputs_of(here, width, bank, scratch, others if place == _WEIGHED else outputs)
+        if _ARRIVED <= place <= _AT_END:
             means_of(outputs, width, bank, sums, scratch[0], gaps[:k])
             if what == MEANS:
                 for j in range(k):
@@ -88,7 +97,10 @@ def answer(what: int, signal: FloatArray, width: int, bank: Bank, pairs: Pairs, 
                 gaps[j] = n * (goals[j] - gaps[j])
             if place == _ARRIVED and end < 1.0:  # on the way
                 gaps[last] -= n * (1.0 - end) * distance
-        if place == _AT_END:
+        if place == _WEIGHED:
+            change = largest_change(outputs, others, width, bank, k, sums)
+            error = max(error, share * change / within)
+        elif place == _AT_END:
             gap = are_off(goals, gaps, lengths, spread, n)
             if not gap < before:  # the last one did not help
                 for m in range(size):
@@ -98,14 +110,15 @@ def answer(what: int, signal: FloatArray, width: int, bank: Bank, pairs: Pairs, 
             if gap <= _DONE or not gap < before / 8 or corrections == _MOST_CORRECTIONS:
                 break
             before, corrections = gap, corrections + 1
-        else:
+        elif not is_known:
             fields_of(outputs, width, bank, scratch, fields)
             if what == FIELDS:
                 found = fields
                 break
             if not factored(fields, sure, factor, lengths):
                 return 0.0
-        if place >= _ARRIVED:
+        is_known = False
+        if _ARRIVED <= place <= _JUDGED:
             combined(fields, gaps, factor, lengths, shares, move)
         if place <= _ARRIVED and what != MOVE and end < 1.0:
             length = across(fields, sure, clear, factor, lengths, shares, slopes[i])
@@ -115,8 +128,14 @@ def answer(what: int, signal: FloatArray, width: int, bank: Bank, pairs: Pairs, 
             found = planes[2:] if what == MOVE else slopes
             break
         here = at
-        error = -1.0  # of a step that is not made yet
-        if place >= _ARRIVED:
+        if place == _JUDGED:  # a correction will take this part of the error away
+            for m in range(size):
+                at[m] -= move[m]
+            place = _WEIGHED
+            continue
+        if place != _WEIGHED:
+            error = -1.0  # of a step that is not made yet
+        if _ARRIVED <= place <= _AT_END:
             for m in range(size):
                 at[m] += move[m]
                 y[m] = at[m]
@@ -126,38 +145,38 @@ def answer(what: int, signal: FloatArray, width: int, bank: Bank, pairs: Pairs, 
                 place = _AT_END
                 continue
             s = end
-            if length_of(move) > rtol * spread * n**0.5:
+            if length_of(move) > short * rtol * spread * n**0.5:
                 place = _AT_START
                 continue
-        if place != _ON_THE_WAY:
-            speed = scaled(slopes[0], distance, length, n) / spread
+        if place == _WEIGHED:
+            place = _ON_THE_WAY
+        elif place != _ON_THE_WAY:
+            speed = scaled(slopes[0], distance, length, n)
             if not speed > 0.0 or (not is_begun and is_at_rest(begin, goals[last], lengths[last] / n**0.5 * told[4])):
                 return 0.0
+            speed = peak_of(slopes[0], speed, n) / spread
             is_begun = True
         elif not scaled(slopes[i], distance, length, n) > 0.0:
             error = np.inf
-        elif pair == HEAVY and i == _PROBED - 1:
-            raw = foreseen(slopes, probe, at) * h / (rtol * spread * n**0.5)
-            error = expected * raw if expected * raw > _HOPELESS else -1.0
         elif i == counts[pair] - 1:
-            error = error_of(slopes, fifth[pair], third[pair], at) * h / (rtol * spread * n**0.5)
-            error *= 1.0 if pair == HEAVY else _STRICTER
-            if raw > 0.0 and error > 0.0:
-                expected = min(error / raw, _MOST_FORESEEN)
+            share = h * error_of(slopes, fifth[pair], third[pair], at)
+            share *= 1.0 if pair == HEAVY or within > 0.0 else _STRICTER
+            error = share * length_of(at) / (near * spread * n**0.5)
+            if within > 0.0 and error <= 1.0:
+                products_with(fields, at, gaps)
+                place, is_known = _JUDGED, True
+                continue
         if not error < 0.0:
-            pace = next_pace(pace, h * speed, error, pair, orders[pair], rtol)
+            pace = next_pace(pace, h * speed, error, orders[pair], rtol)
         if 0.0 <= error <= 1.0:
-            place, i, failed = _ARRIVED, 0, 0
+            place, i, is_known = _ARRIVED, 0, costs[pair] < counts[pair]  # the last slope is that at the end
             end = 1.0 if h == 1.0 - s else s + h
             combine(slopes, weights[pair], h, y, at)
             continue
         if place != _ON_THE_WAY or not error < 0.0:  # a step begins
-            failed = failed + 1 if place == _ON_THE_WAY else 0
-            steps, i, place, raw = steps + 1, 0, _ON_THE_WAY, 0.0
-            pair = pair_for((1.0 - s) * speed, pace, rtol)
-            h = pace / speed
-            if s + _LAST * h >= 1.0 or pair != HEAVY:
-                h = 1.0 - s
+            steps, i, place, left = steps + 1, 0, _ON_THE_WAY, (1.0 - s) * speed
+            pair = pair_for(left, pace, rtol, orders, costs)
+            h = (1.0 - s) / steps_for(left, pace, orders[pair], rtol)
             if steps > told[3] or not h > _SMALLEST * (s + _SMALLEST):
                 return 0.0
         i += 1

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from symdecouple.numeric.batch import FloatArray
 
-__all__ = ["FAST", "add_six_sums", "along_columns", "clear_ends", "fill_ends", "powers_of_rows", "scaled_power",
-           "sum_of", "taken"]
+__all__ = ["FAST", "add_higher_sums", "add_six_products", "add_six_sums", "along_columns", "clear_ends", "fill_ends",
+           "powers_of_rows", "scaled_power", "taken"]
 
-FAST = ("taken", "_add_taken", "scaled_power", "add_six_sums", "sum_of")  # sums in any order
+FAST = ("taken", "_add_taken", "scaled_power", "add_six_products", "add_six_sums", "add_higher_sums")  # any order
 
 
 def fill_ends(plane: FloatArray, width: int, before: int, reach: int) -> None:
@@ -136,9 +136,37 @@ def add_six_sums(line: FloatArray, sums: FloatArray) -> None:
     sums[6] += six
 
 
-def sum_of(line: FloatArray) -> float:
-    """The sum of all numbers."""
-    total = 0.0
+def add_six_products(line: FloatArray, other: FloatArray, sums: FloatArray) -> None:
+    """Add the sums of other * line^(p - 1) to sums[p], p from 1 to 6, and that of line^2 to sums[0]."""
+    zero = one = two = three = four = five = six = 0.0
     for j in range(len(line)):
-        total += line[j]
-    return total
+        y, z = line[j], other[j]
+        square, product = y * y, y * z
+        zero += square
+        one += z
+        two += product
+        three += square * z
+        four += square * product
+        five += square * square * z
+        six += square * square * product
+    sums[0] += zero
+    sums[1] += one
+    sums[2] += two
+    sums[3] += three
+    sums[4] += four
+    sums[5] += five
+    sums[6] += six
+
+
+def add_higher_sums(line: FloatArray, sums: FloatArray, scratch: FloatArray) -> None:
+    """Add the sums of line^p to sums[p], p from 7 on."""
+    if len(sums) > 7:
+        for j in range(len(line)):
+            square = line[j] * line[j]
+            scratch[j] = square * square * square
+    for p in range(7, len(sums)):
+        total = 0.0
+        for j in range(len(line)):
+            scratch[j] *= line[j]
+            total += scratch[j]
+        sums[p] += total

@@ -15,18 +15,19 @@ from typing import TypeAlias
 
 from symdecouple.numeric.banks import line_loops
 from symdecouple.numeric.banks.line_loops import (
+    add_higher_sums,
+    add_six_products,
     add_six_sums,
     along_columns,
     clear_ends,
     fill_ends,
     powers_of_rows,
-    scaled_power,
-    sum_of,
     taken,
 )
 from symdecouple.numeric.batch import FloatArray, IntArray
 
-__all__ = ["FAST", "Bank", "Lines", "columns_of_sums", "fields_of", "means_of", "outputs_of", "placed", "wide_of"]
+__all__ = ["FAST", "Bank", "Lines", "columns_of_sums", "fields_of", "largest_change", "means_of", "outputs_of",
+           "placed", "wide_of"]
 
 Lines: TypeAlias = tuple[FloatArray, IntArray, FloatArray, IntArray]
 Bank: TypeAlias = tuple[Lines, Lines, IntArray, IntArray, IntArray, FloatArray]
@@ -90,7 +91,8 @@ def fields_of(outputs: FloatArray, width: int, bank: Bank, scratch: FloatArray, 
     columns, column_lags, rows = bank[1][:3]
     pairs, band, power, gain = bank[2:]
     wide, reach = wide_of(width, bank), columns.shape[1] - 1
-    height, some = outputs.shape[1] // wide, max(1, min(_CACHED, scratch.shape[1]) // wide - reach)
+    height, most = outputs.shape[1] // wide, max(1, min(_CACHED, scratch.shape[1]) // wide - reach)
+    some = -(-height // -(-height // most))  # strips of the same height
     powers, filtered = scratch[0], scratch[1]
     for b in range(len(pairs)):
         fill_ends(outputs[b], width, _before(bank[1]), wide - width)
@@ -119,11 +121,39 @@ def means_of(outputs: FloatArray, width: int, bank: Bank, sums: FloatArray, scra
         for start in range(0, size, _BLOCK):
             line = outputs[b, start : min(size, start + _BLOCK)]
             add_six_sums(line, sums[b])
-            for p in range(_SIX + 1, sums.shape[1]):
-                scaled_power(line, p, 1.0, scratch[: len(line)])
-                sums[b, p] += sum_of(scratch[: len(line)])
+            add_higher_sums(line, sums[b], scratch)
     for j in range(len(out)):
         out[j] = gain[j] * sums[band[j], power[j]] / (size // wide * width)
+
+
+def largest_change(outputs: FloatArray, moved: FloatArray, width: int, bank: Bank, first: int, sums: FloatArray
+                   ) -> float:
+    """The largest change of a feature from `first` on, to first order, by a plane of which `moved` are the outputs.
+
+    Beside what the feature is of outputs of the same size everywhere.
+    """
+    band, power = bank[3], bank[4]
+    wide, largest = wide_of(width, bank), 0.0
+    size = outputs.shape[1]
+    n = size // wide * width
+    for b in range(len(outputs)):
+        sums[b] = 0.0
+        clear_ends(outputs[b], width, _before(bank[1]), wide - width)
+        clear_ends(moved[b], width, _before(bank[1]), wide - width)
+        for start in range(0, size, _BLOCK):
+            line, other = outputs[b, start : min(size, start + _BLOCK)], moved[b, start : min(size, start + _BLOCK)]
+            add_six_products(line, other, sums[b])
+            for p in range(_SIX + 1, sums.shape[1]):
+                for m in range(len(line)):
+                    product = other[m]
+                    for _ in range(p - 1):
+                        product *= line[m]
+                    sums[b, p] += product
+    for j in range(first, len(band)):
+        change, unit = power[j] * abs(sums[band[j], power[j]]) / n, (sums[band[j], 0] / n) ** (0.5 * power[j])
+        if not change <= largest * unit:
+            largest = change / unit
+    return largest
 
 
 def _before(lines: Lines) -> int:

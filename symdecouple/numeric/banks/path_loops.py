@@ -1,7 +1,9 @@
 """Loops that `jit` compiles: what a step along the narrow path of a bank is made of, and how long the next one is.
 
 The pairs are those of `runge_kutta.step_pairs`. What one step tells is the displacement at which its error would
-be what is allowed, in standard deviations; `pace` is that of the heavy pair.
+be what is allowed, in standard deviations; `pace` is that of the heavy pair. Displacements are those of the entries
+that move most, in the mean of order 8: powers bend where these are, and a level whose direction is spiked makes
+shorter steps.
 """
 
 from __future__ import annotations
@@ -12,39 +14,56 @@ import numpy as np
 
 from symdecouple.numeric.batch import FloatArray, IntArray
 
-__all__ = ["FAST", "HEAVY", "LIGHT", "Pairs", "are_off", "combine", "error_of", "foreseen", "is_at_rest", "length_of",
-           "next_pace", "pair_for", "scaled", "spread_of"]
+__all__ = ["FAST", "HEAVY", "Pairs", "are_off", "combine", "error_of", "is_at_rest", "length_of", "next_pace",
+           "pair_for", "peak_of", "scaled", "spread_of", "steps_for"]
 
-# Slopes, orders, and (pairs, s, s), (pairs, s), (pairs, s), (pairs, s): stages, weights, and two estimates; what is
-# asked before a step is made in full.
-Pairs: TypeAlias = tuple[IntArray, IntArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
+# Slopes, orders, points that a step asks for, and (pairs, s, s), (pairs, s), (pairs, s), (pairs, s): stages, weights,
+# and two estimates.
+Pairs: TypeAlias = tuple[IntArray, IntArray, IntArray, FloatArray, FloatArray, FloatArray, FloatArray]
 
-FAST = ("_add_slope", "length_of")  # sums in any order
-LIGHT, HEAVY = 0, 1
+FAST = ("_add_slope", "length_of", "peak_of")  # sums in any order
+HEAVY = 2
 _EPS = 2.0**-52
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 8.0
-_SHARE = 0.8  # of the displacement that the heavy pair takes, what the light one takes at an error of 1
+_AGAIN = 0.8  # of a displacement that failed, the most of the next one
+_DOUBLED = 2.0  # the most that a step far from its limit lets the pace grow
+_SHARE = 0.9  # of the displacement that the heavy pair takes, what another takes at one radius of convergence
+_OVER = 1.08  # of the pace, what a step may take
 _FAR = 2.0**-90  # of a target, from where on there are legs
 _BLOCK = 1024  # numbers of a sum of slopes
 
 
-def pair_for(left: float, pace: float, rtol: float) -> int:
-    """The pair for a displacement that is left: the light one where one step of it will do."""
-    return LIGHT if left <= pace * _light(rtol) else HEAVY
+def pair_for(left: float, pace: float, rtol: float, orders: IntArray, costs: IntArray) -> int:
+    """The pair that asks for the fewest points on a displacement that is left."""
+    best, least = HEAVY, np.inf
+    for pair in range(HEAVY, -1, -1):
+        points = costs[pair] * steps_for(left, pace, orders[pair], rtol)
+        if points < least:
+            best, least = pair, points
+    return best
 
 
-def next_pace(pace: float, displacement: float, error: float, pair: int, order: int, rtol: float) -> float:
-    """The pace that a step tells; one whose error is tiny tells only that more would do."""
-    most = _GROW if error <= 1.0 else 0.5
+def steps_for(left: float, pace: float, order: int, rtol: float) -> float:
+    """How many steps of a pair."""
+    steps: float = max(1.0, np.ceil(left / (_OVER * _share(order, rtol) * pace)))
+    return steps
+
+
+def next_pace(pace: float, displacement: float, error: float, order: int, rtol: float) -> float:
+    """The pace that a step tells; what it tells of much longer ones is believed by half."""
+    most = _GROW if error <= 1.0 else _AGAIN
     factor = min(max(_SAFETY * max(error, 1e-30) ** (-1.0 / order), _SHRINK), most) if error < np.inf else _SHRINK
-    suits: float = displacement * factor / (_light(rtol) if pair == LIGHT else 1.0)
-    return suits if factor < _GROW else max(pace, suits)
+    suits: float = displacement * factor / _share(order, rtol)
+    if factor < _GROW and suits <= pace:
+        return suits
+    grown: float = max(pace, (pace * suits) ** 0.5)
+    return grown if factor < _GROW else min(grown, _DOUBLED * pace)
 
 
-def _light(rtol: float) -> float:
-    """Which part of the pace the light pair takes: orders 6 and 8 of one radius of convergence."""
-    light: float = _SHARE * rtol ** (1 / 24)
-    return light
+def _share(order: int, rtol: float) -> float:
+    """Which part of the pace a pair takes: its order and 8 of one radius of convergence."""
+    share: float = _SHARE * rtol ** (1.0 / order - 1 / 8) if order < 8 else 1.0
+    return share
 
 
 def scaled(direction: FloatArray, distance: float, length: float, n: int) -> float:
@@ -84,24 +103,23 @@ def length_of(line: FloatArray) -> float:
 
 
 def error_of(slopes: FloatArray, fifth: FloatArray, third: FloatArray, at: FloatArray) -> float:
-    """The length of the error for a step of 1; the second estimate, where there is one, tempers the first."""
-    combine(slopes, fifth, 1.0, at[:0], at)
-    five = length_of(at)
+    """Write the error for a step of 1; return its share that counts: a second estimate, where there is one, tempers."""
     combine(slopes, third, 1.0, at[:0], at)
     three = length_of(at)
-    error: float = five * five / (five * five + 0.01 * three * three) ** 0.5 if five > 0.0 else five
-    return error
+    combine(slopes, fifth, 1.0, at[:0], at)
+    five = length_of(at)
+    share: float = five / (five * five + 0.01 * three * three) ** 0.5 if five > 0.0 else 1.0
+    return share
 
 
-def foreseen(slopes: FloatArray, probe: FloatArray, at: FloatArray) -> float:
-    """What the length of the error for a step of 1 grows with, from the first slopes, as in `runge_kutta`."""
-    combine(slopes, probe, 1.0, at[:0], at)
-    bent, largest = length_of(at), 0.0
-    for i in range(len(probe)):
-        if probe[i] != 0.0:
-            largest = max(largest, length_of(slopes[i]))
-    found: float = largest * (bent / largest) ** (7 / 3) if largest > 0.0 else largest
-    return found
+def peak_of(line: FloatArray, unit: float, n: int) -> float:
+    """The mean of order 8 of n numbers, of which the root mean square is `unit`."""
+    total = 0.0
+    for m in range(len(line)):
+        square = (line[m] / unit) * (line[m] / unit)
+        total += square * square * (square * square)
+    peak: float = unit * (total / n) ** 0.125
+    return peak
 
 
 def is_at_rest(begin: float, goal: float, unit: float) -> bool:

@@ -23,7 +23,8 @@ from symdecouple.errors import InvalidInput
 from symdecouple.language.convolution import Kernel, convolve
 from symdecouple.numeric.banks import kernel as bank_kernel
 from symdecouple.numeric.banks.kernel import DIRECTION, FIELDS, MEANS, MOVE, WALK
-from symdecouple.numeric.banks.loops import Lines
+from symdecouple.numeric.banks.loops import Lines, columns_of_sums, wide_of
+from symdecouple.numeric.banks.room import KEPT, arrays_for
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.jit import Kernels
 from symdecouple.numeric.projection.gram import SURE
@@ -32,7 +33,8 @@ from symdecouple.numeric.runge_kutta.step_pairs import PAIRS
 
 __all__ = ["KERNELS", "BankRows", "Line", "warm"]
 
-_SOURCES = ("bank_kernel", "jit", "line_loops", "gram_loops", "bank_loops", "bank_path_loops", "bank_rows")
+_SOURCES = ("bank_kernel", "jit", "line_loops", "gram_loops", "bank_loops", "bank_path_loops",
+            "bank_rows")
 KERNELS = Kernels(f"symdecouple.numeric.{_SOURCES[0]}", tuple(f"symdecouple.numeric.{name}" for name in _SOURCES),
                   seconds=1e-5)
 _LOCK = Lock()
@@ -76,7 +78,7 @@ class Line:
 @dataclass(frozen=True, slots=True)
 class Walked:
     """Rows after one level: values (R, N), which are there (R,), and of these the displacement at which the error of a
-    step is what is allowed, in standard deviations, the steps, the largest gap, and the last feature."""
+    step is what is allowed, as in `path_loops`, the steps, the largest gap, and the last feature."""
 
     values: FloatArray
     there: NDArray[np.bool_]
@@ -125,6 +127,7 @@ class BankRows:
         self.powers = np.array(powers, dtype=np.intp)
         self.gains = np.array(gains, dtype=np.float64)
         self._told: tuple[Any, ...] | None = None
+        self._rooms: list[FloatArray] = []  # of which calls in several threads take one each
         self._is_plane = len(grid) <= 2 and prod(grid) >= 64 and all(
             line.first > -_FAR and line.first + len(line.taps) <= _FAR for band in bands for line in band)
         self._wanted: bool | None = None
@@ -184,10 +187,13 @@ class BankRows:
             sure[r] = self._answer(MOVE, row, wanted[r], moves[r : r + 1], sizes[r]) > 0
         return moves, sizes / np.sqrt(rows.shape[1]), sure
 
-    def walk(self, rows: FloatArray, goals: FloatArray, rtol: float, pace: FloatArray, max_steps: int) -> Walked | None:
+    def walk(self, rows: FloatArray, goals: FloatArray, rtol: float, pace: FloatArray, max_steps: int,
+             within: float = 0.0) -> Walked | None:
         """Follow the narrow path to the goals of the first features (R, k), all but the last of which rows are at.
 
-        None without the loops; a row that is not there may be at its goals already, far away, or at an end of its path.
+        Errors of samples are some `rtol` standard deviations; or, where values of the features to come are all that
+        matters, those of a step are up to `within` of these, of outputs that have one size everywhere. None without the
+        loops; a row that is not there may be at its goals already, far away, or at an end of its path.
         """
         if not self._compiled(rows):
             return None
@@ -195,7 +201,7 @@ class BankRows:
         told = np.zeros((len(rows), 6))
         for r, row in enumerate(np.ascontiguousarray(rows)):
             scale = max(row.std(), _ROUNDINGS * _EPS / rtol * np.abs(row).max(initial=0))
-            told[r, :5] = rtol, scale, pace[r], max_steps, np.sqrt(np.mean(row * row))
+            told[r] = rtol, scale, pace[r], max_steps, np.sqrt(np.mean(row * row)), within
             there[r] = self._answer(WALK, row, goals[r], values[r : r + 1], told[r],
                                     clear=max(100 * _EPS / rtol, 2.0**-30)) > 0  # a hundredth may be rounding
         return Walked(values, there, told[:, 2], told[:, 3].astype(np.intp), told[:, 4], told[:, 5])
@@ -256,7 +262,18 @@ class BankRows:
             lines, pairs = _table(self.bands)
             back, _ = _table([tuple(line.turned() for line in band) for band in self.bands])
             self._told = lines, back, pairs, self.index, self.powers, self.gains
-        return float(_kernel()(what, row, self.grid[-1], self._told, PAIRS, wanted, SURE, clear, told, out))
+        bank = self._told
+        width, count, wide = self.grid[-1], len(wanted), wide_of(self.grid[-1], bank)
+        size, many = len(row) // width * wide, -4 * (-count // 4)
+        outputs, is_walk = (len(self.bands), size), what == WALK
+        shapes = (outputs, outputs if is_walk else (0, size), (2, max(size, wide * bank[1][0].shape[1])), (count, size),
+                  (len(PAIRS[3][0]) if is_walk else 1, size), (3, size), (many, many), (3, many),
+                  (len(self.bands), columns_of_sums(self.powers)))
+        flat, room = arrays_for(self._rooms.pop() if self._rooms else None, shapes)
+        length = _kernel()(what, row, width, bank, PAIRS, wanted, SURE, clear, told, out, room)
+        if len(flat) <= KEPT:
+            self._rooms.append(flat)
+        return float(length)
 
 
 def _table(bands: Sequence[tuple[Line, ...]]) -> tuple[Lines, IntArray]:

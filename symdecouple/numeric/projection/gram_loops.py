@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from symdecouple.numeric.batch import FloatArray
 
-__all__ = ["CLEAR", "FAST", "across", "combined", "factored", "last_direction", "least_move"]
+__all__ = ["CLEAR", "FAST", "across", "combined", "factored", "last_direction", "least_move", "products_with"]
 
 FAST = ("_products_of_four", "_products_in_four", "_inner")  # sums in any order
 
@@ -74,8 +74,9 @@ def across(fields: FloatArray, sure: float, clear: float, factor: FloatArray, le
         if sweep:
             if least * least * left > clear:
                 break
+            products_with(fields[:last], rest, shares)
             for j in range(last):
-                shares[j] = _inner(fields[j], rest) / lengths[j]
+                shares[j] /= lengths[j]
             _solve(factor, last, shares)
         _solve_turned(factor, last, shares)
         for j in range(last):
@@ -103,6 +104,12 @@ def combined(fields: FloatArray, gaps: FloatArray, factor: FloatArray, lengths: 
     for m in range(len(move)):
         move[m] = 0.0
     _add(fields, count, shares, move)
+
+
+def products_with(fields: FloatArray, plane: FloatArray, out: FloatArray) -> None:
+    """Write the inner products of fields and a plane."""
+    for j in range(len(fields)):
+        out[j] = _inner(fields[j], plane)
 
 
 def _solve(factor: FloatArray, count: int, shares: FloatArray) -> None:

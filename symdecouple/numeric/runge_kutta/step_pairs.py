@@ -1,4 +1,4 @@
-"""The Runge-Kutta pairs of compiled paths as arrays: the light one of `verner`, and the heavy one of `dop853`."""
+"""The Runge-Kutta pairs of compiled paths as arrays: `dormand_prince`, `verner`, and the heavy one of `dop853`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from symdecouple.numeric.batch import FloatArray
-from symdecouple.numeric.runge_kutta import dop853, verner
+from symdecouple.numeric.runge_kutta import dop853, dormand_prince, verner
 
-__all__ = ["PAIRS", "PROBED", "PROBED_WEIGHTS"]
+__all__ = ["PAIRS"]
 
 _MOST = len(dop853.STAGES)
-
-PROBED = (0, 3, 6, 5)  # slopes of DOP853 at 0, 0.118, 0.25 and 0.333 of the step
-# Their third divided difference: what the error of a step grows with.
-PROBED_WEIGHTS = {i: float(1 / np.prod([dop853.NODES[i] - dop853.NODES[j] for j in PROBED if j != i])) for i in PROBED}
 
 
 def _line(weights: Mapping[int, float] | Sequence[float]) -> FloatArray:
@@ -32,13 +28,14 @@ def _table(rows: Iterable[Mapping[int, float] | Sequence[float]]) -> FloatArray:
     return table
 
 
-# How many slopes, orders, stages, weights, two estimates of the error, and what is asked of the heavy one on the way.
+# How many slopes, orders, how many points a step asks for beyond its first, the end of it with them, stages, weights,
+# and two estimates of the error. The last slope of the first pair is that at the end.
 PAIRS = (
-    np.array([len(verner.STAGES), _MOST]),
-    np.array([6, 8]),
-    np.array([_table(verner.STAGES), _table(dop853.STAGES)]),
-    np.array([_line(verner.WEIGHTS), _line(dop853.WEIGHTS)]),
-    np.array([_line(verner.DEFECT), _line(dop853.FIFTH)]),
-    np.array([_line(()), _line(dop853.THIRD)]),
-    _line(PROBED_WEIGHTS),
+    np.array([len(dormand_prince.STAGES), len(verner.STAGES), _MOST]),
+    np.array([5, 6, 8]),
+    np.array([len(dormand_prince.STAGES) - 1, len(verner.STAGES), _MOST]),
+    np.array([_table(dormand_prince.STAGES), _table(verner.STAGES), _table(dop853.STAGES)]),
+    np.array([_line(dormand_prince.WEIGHTS), _line(verner.WEIGHTS), _line(dop853.WEIGHTS)]),
+    np.array([_line(dormand_prince.DEFECT), _line(verner.DEFECT), _line(dop853.FIFTH)]),
+    np.array([_line(()), _line(()), _line(dop853.THIRD)]),
 )

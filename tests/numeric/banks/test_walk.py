@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
 from symdecouple.numeric import jit
-from symdecouple.numeric.banks import rows as bank_rows
+from symdecouple.numeric.banks import loops as bank_loops, rows as bank_rows
 from symdecouple.numeric.banks.rows import BankRows, Line
 from symdecouple.numeric.narrow_path import NarrowPath
 
@@ -109,7 +111,7 @@ def test_rows_that_are_left_to_the_general_way() -> None:
     goals = goals_of(features, rows, 2, 1.5)
     goals[0, -1] = features.values(rows)[0, 1]
     goals[1, -1], goals[3, -1] = 1.0, -1.0
-    found = features.walk(rows, goals, 1e-10, np.full(5, 0.1), 200)
+    found = features.walk(rows, goals, 1e-10, np.full(5, 0.25), 200)
     assert found is not None and found.there.tolist() == [False, False, False, False, True]
     moved = NarrowPath(features, rtol=1e-10).follow(rows, 2, goals[:, -1])
     assert (moved.values[0] == rows[0]).all()
@@ -133,3 +135,43 @@ def test_a_row_has_the_same_bits_beside_others() -> None:
     every = features.walk(rows, goals, 1e-9, np.full(3, 0.1), 200)
     one = features.walk(rows[1:2], goals[1:2], 1e-9, np.full(1, 0.1), 200)
     assert every is not None and one is not None and (every.values[1] == one.values[0]).all()
+
+
+@pytest.mark.parametrize("within", [1e-6, 1e-8])
+def test_errors_in_the_values_of_the_features_to_come(within: float) -> None:
+    """The unit of one is what it is of outputs of one size everywhere; errors of samples are no matter then."""
+    features, rows = made((9, 8)), samples((9, 8))
+    goals = goals_of(features, rows, 5, 100.0)
+    exact = features.walk(rows, goals, 1e-12, np.array([0.1]), 500)
+    found = features.walk(rows, goals, 1e-12, np.array([0.1]), 500, within)
+    assert exact is not None and found is not None and found.there.all() and found.steps[0] < exact.steps[0]
+    assert found.gap[0] < 1e-14
+    apart = np.abs(features.values(found.values) - features.values(exact.values))[0]
+    images = [output(exact.values[0].reshape(features.grid), lines[0], 1) for lines in features.bands]
+    units = np.array([g * np.mean(images[b] ** 2) ** (p / 2) for b, p, g in
+                      zip(features.index, features.powers, features.gains, strict=True)])
+    assert (apart[5:] < found.steps[0] * within * units[5:]).all() and apart[5:].max() > 1e-9
+
+
+def test_the_largest_change_against_differences() -> None:
+    """Of features with powers beyond those that are summed in one sweep, too."""
+    width, line, gains = 8, LINES[0], [1.0, 2.0, 0.5, -3.0]
+    features = BankRows(list("abcd"), [[line] * 2], [0] * 4, [2, 3, 7, 9], gains, (9, width))
+    rng = np.random.default_rng(5)
+    row, shift = rng.normal(size=72), 1e-6 * rng.normal(size=72)
+    features.walk(row[None], features.values(row[None])[:, :2], 1e-9, np.array([0.1]), 5)  # makes the tables
+    bank: Any = features._told
+    wide = bank_loops.wide_of(width, bank)
+    outputs = np.empty((2, 1, 9 * wide))
+    for plane, out in zip((row, shift), outputs, strict=True):
+        placed = np.empty(9 * wide)
+        bank_loops.placed(plane, width, width, wide, placed)
+        bank_loops.outputs_of(placed, width, bank, np.empty((2, 9 * wide)), out)
+    sums = np.empty((1, bank_loops.columns_of_sums(features.powers)))
+    image = output(row.reshape(9, width), line, 1)
+    change = np.diff(features.values(np.stack([row - shift, row + shift])), axis=0)[0] / 2
+    relative = np.abs(change) / (np.abs(features.gains) * np.mean(image**2) ** (features.powers / 2))
+    for first in range(4):
+        found = bank_loops.largest_change(outputs[0], outputs[1], width, bank, first, sums)
+        assert found == pytest.approx(relative[first:].max(), rel=1e-6)
+    assert bank_loops.largest_change(outputs[0], outputs[1], width, bank, 4, sums) == 0.0

@@ -12,14 +12,15 @@ import pytest
 from numpy.typing import NDArray
 
 from symdecouple.numeric.runge_kutta import dop853
-from symdecouple.numeric.runge_kutta.step_pairs import PAIRS, PROBED_WEIGHTS
+from symdecouple.numeric.runge_kutta.step_pairs import PAIRS
 
 Array: TypeAlias = NDArray[np.float64]
-COUNTS, ORDERS, MATRICES, WEIGHTS, FIRST, SECOND, PROBE = PAIRS
+COUNTS, ORDERS, COSTS, MATRICES, WEIGHTS, FIRST, SECOND = PAIRS
 # The pair, weights, up to which order, and the total: 1 for a step, 0 for an estimate of its error.
 CONDITIONS = {
-    "light": (0, WEIGHTS[0], 6, 1), "light error": (0, FIRST[0], 5, 0), "heavy": (1, WEIGHTS[1], 8, 1),
-    "heavy error": (1, FIRST[1], 5, 0), "heavy error of order 3": (1, SECOND[1], 3, 0),
+    "lightest": (0, WEIGHTS[0], 5, 1), "lightest error": (0, FIRST[0], 4, 0),
+    "light": (1, WEIGHTS[1], 6, 1), "light error": (1, FIRST[1], 5, 0), "heavy": (2, WEIGHTS[2], 8, 1),
+    "heavy error": (2, FIRST[2], 5, 0), "heavy error of order 3": (2, SECOND[2], 3, 0),
 }
 
 Tree: TypeAlias = tuple[Any, ...]  # of its subtrees; () is a single node
@@ -76,14 +77,15 @@ def test_order_conditions(name: str) -> None:
 
 
 def test_rows_are_explicit_and_of_so_many_slopes() -> None:
-    assert MATRICES[1].sum(axis=1) == pytest.approx(dop853.NODES, abs=1e-14)
+    assert MATRICES[2].sum(axis=1) == pytest.approx(dop853.NODES, abs=1e-14)
     for pair, count in enumerate(COUNTS):
         assert not np.triu(MATRICES[pair]).any() and not MATRICES[pair, count:].any()
-        assert WEIGHTS[pair, count - 1] and not WEIGHTS[pair, count:].any() and not FIRST[pair, count:].any()
+        assert FIRST[pair, count - 1] or WEIGHTS[pair, count - 1]
+        assert not WEIGHTS[pair, count:].any() and not FIRST[pair, count:].any()
 
 
-def test_what_is_probed_is_a_third_divided_difference() -> None:
-    """It is 1 for t^3 and 0 for lower powers, at the nodes of the heavy pair."""
-    found = [sum(weight * dop853.NODES[i] ** p for i, weight in PROBED_WEIGHTS.items()) for p in range(4)]
-    assert found == pytest.approx([0, 0, 0, 1], abs=1e-11)
-    assert np.flatnonzero(PROBE).tolist() == sorted(PROBED_WEIGHTS) and max(PROBED_WEIGHTS) < 7
+def test_what_a_step_asks_for_beyond_its_first_slope() -> None:
+    """The point where it ends is one of its own where its last slope is that at the end."""
+    for pair, count in enumerate(COUNTS):
+        is_at_end = (MATRICES[pair, count - 1] == WEIGHTS[pair]).all()
+        assert COSTS[pair] == count - is_at_end and is_at_end == (pair == 0)
