@@ -52,6 +52,9 @@ def _followed(problem: Problems, fixed: FloatArray) -> Tilted:
         iterations += int(found.iterations[0])
         return found
 
+    def is_solved(found: Tilted) -> bool:
+        return bool(found.converged[0] or found.residual[0] <= _REACHED)
+
     found = solved(0.0, np.zeros(len(wanted)), _FIRST)
     t, step, a = 0.0, _FIRST_STEP, found.parameters[0]
     slope = np.zeros(len(wanted))
@@ -63,6 +66,11 @@ def _followed(problem: Problems, fixed: FloatArray) -> Tilted:
             found, a, t, step = there, there.parameters[0], ahead, 2 * step
         else:
             step /= 4
+    while t == 1 and not is_solved(found):  # steps that have become short go on at full length
+        further = solved(1.0, found.parameters[0], _LAST)
+        if not further.residual[0] < found.residual[0]:
+            break
+        found = further
     found.iterations[:] = iterations
-    found.converged = (found.converged | (found.residual <= _REACHED)) & (t == 1)
+    found.converged[:] = t == 1 and is_solved(found)
     return found

@@ -123,11 +123,13 @@ def test_two_complementary_filters_in_closed_form() -> None:
 @example(seed=1098551, slope=8, is_signed=False, units=-100)
 @example(seed=239, slope=8, is_signed=True, units=-100)  # by continuation: the search from zero goes far astray
 @example(seed=239, slope=8, is_signed=True, units=100)
+@example(seed=14644342, slope=8, is_signed=False, units=100)  # the last stretch of it takes many short steps
+@example(seed=1631721703, slope=8, is_signed=False, units=-100)  # four of nine groups of frequencies are not silent
 def test_convergence_is_global(seed: int, slope: int, is_signed: bool, units: int) -> None:
     """Random banks, spectra over many orders of magnitude, targets of random signals, any common unit.
 
-    Frequencies that the rounding of a transform hides are silent; that the others cannot reach the targets is asked of
-    nonnegative least squares.
+    Frequencies that the rounding of a transform hides are silent; that the others cannot reach the targets, or are fewer
+    than the features, is asked of nonnegative least squares and of the rank.
     """
     rng = np.random.default_rng(seed)
     m = int(rng.integers(1, 7))
@@ -145,7 +147,11 @@ def test_convergence_is_global(seed: int, slope: int, is_signed: bool, units: in
     for r, outcome in level.refusals.items():
         power = np.abs(np.fft.rfft(rows[r] / np.abs(rows[r]).max())) ** 2
         columns = bank[:, power > 1e-28 * power.max()]
-        assert outcome.reason == "outside the cone" and columns.shape[1] < half
+        assert columns.shape[1] < half
+        if outcome.reason == "too few active frequencies":
+            assert np.linalg.matrix_rank(columns) < m
+            continue
+        assert outcome.reason == "outside the cone"
         assert nnls(columns, wanted / np.abs(wanted).max(), maxiter=10_000)[1] > 1e-6
     kept = np.array([r for r in range(3) if r not in level.refusals], dtype=int)
     level = energies.normalize(rows[kept], wanted)
