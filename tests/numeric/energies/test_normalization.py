@@ -128,8 +128,8 @@ def test_two_complementary_filters_in_closed_form() -> None:
 def test_convergence_is_global(seed: int, slope: int, is_signed: bool, units: int) -> None:
     """Random banks, spectra over many orders of magnitude, targets of random signals, any common unit.
 
-    Frequencies that the rounding of a transform hides are silent; that the others cannot reach the targets, or are fewer
-    than the features, is asked of nonnegative least squares and of the rank.
+    Frequencies that the rounding of a transform hides are silent; that the others cannot reach the targets, or are
+    fewer than the features, is asked of nonnegative least squares and of the rank.
     """
     rng = np.random.default_rng(seed)
     m = int(rng.integers(1, 7))
