@@ -37,6 +37,7 @@ from symdecouple.numeric.riccati.jit import KERNELS, compiled_standardize, skewn
 __all__ = ["MomentRoute"]
 
 _BLOCK = 2**14  # numbers worked on at a time
+_SINGLE = 2.0**-24  # of the largest entry: what single precision rounds
 FROM_ENTRIES = 2**12  # entries from which on gradients come of nodes
 
 
@@ -148,9 +149,13 @@ class MomentRoute:
                 factor = np.broadcast_to(_function(slope, symbols[:k])(*there), len(rows)).astype(float)
                 if k == 2:
                     factor /= 2 * found.values[:, 1]  # the second gradient is that of the variance
-                if (factor != 1).any():
+                is_scaled = (factor != 1).any()
+                if is_scaled:
                     gradients[:, k - 1] *= factor[:, None]
-                lost = ~np.isfinite(gradients[:, k - 1]).all(axis=1)
+                size = _largest(gradients[:, k - 1])
+                lost = ~np.isfinite(size)
+                if is_scaled and gradients.dtype == np.float32:  # rounded before: digits are lost near the end of it
+                    lost |= ~(np.minimum(size, size / np.abs(factor)) * _SINGLE > np.finfo(np.float32).tiny)
                 if np.delete(lost, refused).any():
                     return None
         return Differentiated(found.values, np.full(len(rows), np.nan), found.refusals, gradients)
@@ -205,6 +210,14 @@ class MomentRoute:
 @lru_cache(maxsize=256)
 def _function(expr: Expr, arguments: tuple[Symbol, ...]) -> Callable[..., Any]:
     return lambdify(arguments, expr)  # type: ignore[no-any-return]
+
+
+def _largest(rows: Array) -> Array:
+    """max|x| of each row, (R,), in parts; NaN where there is one."""
+    size = np.zeros(len(rows))
+    for i in range(0, rows.shape[1], _BLOCK):
+        size = np.maximum(size, np.abs(rows[:, i : i + _BLOCK]).max(axis=1))
+    return size
 
 
 def _no_way(covectors: Array) -> Array:
