@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from symdecouple.numeric.batch import Axis, NanPolicy, OnRefusal, reduce_rows
+from symdecouple.numeric.long_rows.orthokurtosis import by_few_values
 from symdecouple.numeric.moebius.flow import orthokurtosis_rows
 from symdecouple.numeric.moebius.jit import orthokurtosis_kernel
 from symdecouple.numeric.power_sums import kurtosis_rows, skewness_rows
@@ -189,7 +190,7 @@ def orthokurtosis(
     >>> print(outcomes[0].reason)
     no zero-skew point
     """
-    kernel = orthokurtosis_kernel(_size(a)) if weights is None else orthokurtosis_rows
+    kernel = by_few_values(orthokurtosis_kernel(_size(a))) if weights is None else orthokurtosis_rows
     return reduce_rows(
         "orthokurtosis", a, kernel, axis=axis, nan_policy=nan_policy, keepdims=keepdims, weights=weights,
         on_refusal=on_refusal,
