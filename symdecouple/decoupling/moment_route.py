@@ -76,11 +76,12 @@ class MomentRoute:
         refusals = _impossible(found, targets, k)
         skewness = found[2] if k > 2 else None
 
-        def moved() -> tuple[Array, Array, Array, dict[int, Outcome]]:
-            return _standardized(rows) if skewness is None else _skewed(rows, skewness)
+        def moved(with_slope: bool = True) -> tuple[Array, Array, Array, dict[int, Outcome]]:
+            return _standardized(rows) if skewness is None else _skewed(rows, skewness, with_slope)
 
-        z, slope, residual, more = moved()
-        kept = (z, slope) if rows.shape[1] < moment_long_rows.LONG else None  # too long: found again where it is wanted
+        is_kept = rows.shape[1] < moment_long_rows.LONG  # too long: found again where it is wanted
+        z, slope, residual, more = moved(is_kept)
+        kept = (z, slope) if is_kept else None
         del slope
         values = z
         if found[0].any() or (found[1] != 1).any():
@@ -283,8 +284,8 @@ def _mean_square(z: Array) -> Array:
     return np.asarray(sum((part * part).sum(axis=1) for part in parts) / z.shape[1])
 
 
-def _skewed(rows: Array, skewness: Array) -> tuple[Array, Array, Array, dict[int, Outcome]]:
-    found = skewness_imposer(rows.size)(rows, skewness)
+def _skewed(rows: Array, skewness: Array, with_slope: bool) -> tuple[Array, Array, Array, dict[int, Outcome]]:
+    found = skewness_imposer(rows.size)(rows, skewness, with_slope=with_slope)
     return found.values, found.slope, found.residual, dict(found.refusals)
 
 
