@@ -33,6 +33,7 @@ from symdecouple.numeric.moment_levels.levels import HIGHEST, standardized_rows
 from symdecouple.numeric.moment_path import jit as moment_path_jit
 from symdecouple.numeric.power_sums import ZERO_VARIANCE
 from symdecouple.numeric.riccati.jit import KERNELS, compiled_standardize, skewness_imposer
+from symdecouple.numeric.vectors import widened
 
 __all__ = ["MomentRoute"]
 
@@ -63,10 +64,11 @@ class MomentRoute:
     def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> Imposed:
         """As in `Route`."""
         if not 0 < k <= min(3, len(self.coordinates)):
-            return self.beyond.impose(rows, k, targets)
+            return self.beyond.impose(widened(rows), k, targets)
         with np.errstate(all="ignore"):
             found = [np.broadcast_to(c, len(rows)).astype(float) for c in self.coordinates.coordinates(targets[:k])]
         if k == 1:
+            rows = widened(rows)
             values = np.empty_like(rows)
             for part in _blocks(rows):
                 _centre(rows[part], values[part])
@@ -77,7 +79,8 @@ class MomentRoute:
         skewness = found[2] if k > 2 else None
 
         def moved(with_slope: bool = True) -> tuple[Array, Array, Array, dict[int, Outcome]]:
-            return _standardized(rows) if skewness is None else _skewed(rows, skewness, with_slope)
+            wide = widened(rows)  # no longer than it takes
+            return _standardized(wide) if skewness is None else _skewed(wide, skewness, with_slope)
 
         is_kept = rows.shape[1] < moment_long_rows.LONG  # too long: found again where it is wanted
         z, slope, residual, more = moved(is_kept)

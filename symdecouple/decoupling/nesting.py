@@ -49,7 +49,7 @@ class Nesting:
         Parameters
         ----------
         rows : array (R, N)
-            Those of a batch: narrow ones are widened here.
+            Those of a batch; narrow ones may be among them.
         wanted : sequence of int
         targets : sequence of numbers
         keep : bool
@@ -57,14 +57,15 @@ class Nesting:
         is_fine : bool
             Where the samples are asked for themselves, as in `NarrowRoute.follow`.
         """
-        if not wanted:
-            return
-        rows = widened(rows)
+        if wanted and not isinstance(self.closed, MomentRoute):  # which widens them itself, for as long as it takes
+            rows = widened(rows)
         at, level = _start(rows), 0
         for k in wanted:
             nearest = next((j for j in range(k, level, -1) if self.is_closed(j)), level)
             if nearest > level:
                 at = _without(self.closed.impose(rows, nearest, targets), at.refusals)
+            elif at.values is rows and (wide := widened(rows)) is not rows:
+                at = _start(wide)
             at = self._along(at, nearest + 1, k, targets, keep, is_fine)
             level = k
             yield at

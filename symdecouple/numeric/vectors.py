@@ -143,7 +143,7 @@ class Batch:
 
     @property
     def _kind(self) -> np.dtype[Any]:
-        return np.dtype(np.float32) if self.single and self.numbers != object else self.numbers
+        return np.dtype(np.float32) if self.single and self.rows.dtype.kind != "O" else self.numbers
 
     def _room(self, shape: tuple[int, ...]) -> NDArray[Any]:
         if self.answers is None:

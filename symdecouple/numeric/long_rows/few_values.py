@@ -60,4 +60,4 @@ def _counted(row: NDArray[Any], most: int) -> tuple[FloatArray, IntArray] | None
         found = np.bincount(place)
         counts[: len(found)] += found
     there = np.flatnonzero(counts)
-    return None if len(there) > most else (there + float(low), counts[there])
+    return None if len(there) > most else ((there + low).astype(np.float64), counts[there])

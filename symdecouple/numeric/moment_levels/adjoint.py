@@ -122,7 +122,8 @@ def standardized_gradients(rows: NDArray[Any], order: int, goal: Sequence[float]
     with np.errstate(all="ignore"):  # rows without a level are NaN from there on
         for begin in left[::step]:
             part = slice(begin, min(begin + step, n_rows))
-            refused = _fill(np.asarray(rows[part], dtype=np.float64), order, goal, result.values[part], result.gradients[part])
+            some = np.asarray(rows[part], dtype=np.float64)
+            refused = _fill(some, order, goal, result.values[part], result.gradients[part])
             result.refusals.update((begin + i, outcome) for i, outcome in refused.items())
     return result
 

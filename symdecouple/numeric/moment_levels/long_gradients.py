@@ -33,7 +33,8 @@ _PART = 2**13  # entries worked on at a time
 
 
 def gradients_in_parts(
-    panel: Panel, goal: Sequence[float], out: NDArray[np.floating[Any]], *, compiled: bool = False, with_values: bool = True
+    panel: Panel, goal: Sequence[float], out: NDArray[np.floating[Any]], *, compiled: bool = False,
+    with_values: bool = True,
 ) -> tuple[FloatArray, dict[int, Outcome], list[int]]:
     """Mean, variance and standardized decoupled moments of each row to order K; their gradients into `out`.
 
