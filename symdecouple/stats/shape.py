@@ -171,7 +171,9 @@ def orthokurtosis(
     Where numba is installed, large input is answered by the same algorithm compiled: above 1e5 elements once
     ``symdecouple compile`` has been run, else where NumPy would take more than five seconds. The two agree to 1e-14
     relative, and on refusals exactly; within each, a sample's result is the same to the last bit in any batch. Samples
-    with weights are answered by NumPy.
+    with weights are answered by NumPy. Compiled loops take float64: other samples of up to 2**20 values become that,
+    one at a time; longer ones are answered by NumPy, part by part, and those of few distinct integers of 16 bits or
+    less by these.
 
     Source: paper, sec. Marginal Moments, eq:skew_adjustment and eq:zero_skew; existence by Theorem C and
     invariance by Theorem B of the documentation.
