@@ -221,7 +221,7 @@ def _prepare(row: NDArray[Any], hidden: NDArray[np.bool_] | None) -> _Sample:
     if kept.dtype.kind in "iu" and (not len(kept) or is_exact_in_float64(kept.min(), kept.max())):
         kept = kept.astype(np.float64)
     if kept.dtype.kind == "f":
-        finite = kept[np.isfinite(kept)].astype(np.float64)
+        finite = kept[np.isfinite(kept)].astype(np.float64, copy=False)  # picked by a mask: a copy already
         return _Sample(finite, _ties(finite), bool(np.isnan(kept).any()), bool(np.isinf(kept).any()))
     numbers = kept.tolist() if kept.dtype.kind in "iu" else [exact(value) for value in kept.tolist()]
     special = [value for value in numbers if isinstance(value, float)]
@@ -249,7 +249,8 @@ def _odd_panels(
             answer.refusals[i] = refusal
     for group in groups.values():
         ties = np.array([sample.ties for _, sample in group], dtype=np.intp)
-        values = np.stack([sample.values for _, sample in group])
+        alone = group[0][1].values[None]
+        values = alone if len(group) == 1 else np.stack([sample.values for _, sample in group])
         yield np.array([i for i, _ in group], dtype=np.intp), Panel.of(values, (ties[:, 0], ties[:, 1]))
 
 
