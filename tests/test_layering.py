@@ -49,7 +49,7 @@ ORDER = {
         "moment_path.walk moment_path.path moment_path.loops moment_path.nodes moment_path.moves moment_path.steps "
         "moment_path.jit moment_path.chebyshev_rows moment_path.charts "
         "long_rows.few_values long_rows.ties long_rows.means long_rows.series long_rows.parts long_rows.jit "
-        "long_rows.level "
+        "long_rows.level long_rows.orthokurtosis "
         "moment_levels.levels moment_levels.weighted moment_levels.adjoint_jit moment_levels.way_back "
         "moment_levels.pullback moment_levels.long_adjoint moment_levels.long_gradients moment_levels.adjoint "
         "energies.columns energies.nodes energies.tilting energies.sums energies.node_loops energies.node_bounds "

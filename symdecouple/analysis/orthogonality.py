@@ -27,7 +27,7 @@ from symdecouple.decoupling.modified import starts
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.batch import Answer, Axis, FloatArray, OnRefusal
-from symdecouple.numeric.vectors import Batch
+from symdecouple.numeric.vectors import Batch, widened
 
 __all__ = ["Orthogonality", "orthogonality"]
 
@@ -99,7 +99,7 @@ def orthogonality(plan: Plan, samples: Any, *, axis: Axis = None, names: Iterabl
     degrees = np.full((3, len(batch.rows), size, size), np.nan)
     refusals: dict[int, Outcome] = {}
     for part in _portions(batch.rows):
-        found = _gradients(plan, batch.rows[part], batch.grid)
+        found = _gradients(plan, widened(batch.rows[part]), batch.grid)
         fine = _computed(found.outcomes)
         original, decoupled = found.original[fine], found.decoupled[fine]
         for out, first, second in zip(degrees, (original, decoupled, decoupled), (original, decoupled, original),

@@ -22,8 +22,11 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.black_box.oracle import Oracle
 from symdecouple.numeric.compiled import Array, Compiled
 from symdecouple.numeric.coordinate_rows import compiled_feature
+from symdecouple.numeric.vectors import widened
 
 __all__ = ["Answers", "Application"]
+
+_PART = 2**16  # entries of a row looked at together
 
 OnRows: TypeAlias = Callable[[Array], list[Array]]
 
@@ -91,7 +94,7 @@ class Application:
 
         `is_fine` takes the small steps of samples that are asked for themselves, as in `NarrowRoute.follow`.
         """
-        out = np.full((len(rows), len(self.features)), np.nan, dtype=rows.dtype)
+        out = np.full((len(rows), len(self.features)), np.nan, dtype=_numbers(rows))
         worst, refusals, beyond = _Worst(rows), dict[int, Outcome](), dict[int, Outcome]()
         leading = nesting.leading if is_fine else nesting.leading_values
         first = leading(rows, references) if self._is_single else None
@@ -122,7 +125,7 @@ class Application:
         levels = list(nesting.levels(rows, [start for start, _ in spans], references, keep=True))
         is_all = isinstance(first, Differentiated) and first.gradients.shape[1] == len(self.features)
         out = first.gradients if isinstance(first, Differentiated) and is_all else np.full(
-            (len(rows), len(self.features), rows.shape[1]), np.nan, dtype=rows.dtype)
+            (len(rows), len(self.features), rows.shape[1]), np.nan, dtype=_numbers(rows))
         wrong: dict[int, dict[int, Outcome]] = {}
         for at, (start, end) in zip(levels, spans, strict=True):
             fine = _others(len(rows), at.refusals)
@@ -139,7 +142,7 @@ class Application:
                 room = out[0, j - 1 : j + 1].reshape(-1) if len(out) == 1 and j else None  # j - 1 comes after j
                 if not is_all:
                     out[:, j] = first.gradient(j, room)
-                beyond = [r for r in np.flatnonzero(~_finite(out[:, j]).all(axis=1)) if r not in first.refusals]
+                beyond = [r for r in np.flatnonzero(~_all_finite(out[:, j])) if r not in first.refusals]
                 out[beyond, j] = np.nan
                 refusals |= self._wrong(np.array(beyond, dtype=np.intp), j, "not finite", "its gradient is beyond "
                                         "float64; take other units")
@@ -150,7 +153,7 @@ class Application:
             for j in range(start, end):
                 out[list(refusals), j] = np.nan
                 out[list(wrong[j]), j] = np.nan
-                stopped = self._wrong(fine[~_finite(out[fine, j]).all(axis=1)], j, "critical point", "it, or a "
+                stopped = self._wrong(fine[~_all_finite(out[fine, j])], j, "critical point", "it, or a "
                                       "feature before it, has no gradient to go along at this sample")
                 refusals = {**stopped, **wrong[j], **refusals}
         return Answers(out, worst.residual, refusals, None if worst.error is None else worst.error + lost)
@@ -168,7 +171,7 @@ class Application:
     def denormalized(self, nesting: Nesting, rows: Array, references: Sequence[Any], targets: Array, level: int
                      ) -> Answers:
         """Return rows at a level with decoupled features 1..level at their targets, (R, M), imposed last first."""
-        out, worst, refusals = rows, _Worst(rows), dict[int, Outcome]()
+        out, worst, refusals = widened(rows), _Worst(rows), dict[int, Outcome]()
         at_once = nesting.at_once(level) if self._is_single else 0
         one_by_one = [span for span in self.spans if at_once <= span[0] and span[1] <= level]
         for start, end in [*reversed(one_by_one), *([(0, at_once)] if at_once else [])]:
@@ -271,7 +274,7 @@ class _Worst:
     """The largest residual and error of each row so far."""
 
     def __init__(self, rows: Array) -> None:
-        self.residual = np.zeros(len(rows), dtype=rows.dtype)
+        self.residual = np.zeros(len(rows), dtype=_numbers(rows))
         self.error = np.zeros(len(rows), dtype=object) if rows.dtype == object else None
 
     def see(self, at: Imposed, which: Array, places: Array | None = None) -> None:
@@ -280,6 +283,11 @@ class _Worst:
         self.residual[places] = np.maximum(self.residual[places], at.residual[which])
         if self.error is not None and at.error is not None:
             self.error[places] = np.maximum(self.error[places], at.error[which])
+
+
+def _numbers(rows: Array) -> Any:
+    """The type of what is computed of rows of a batch, which may be narrower."""
+    return object if rows.dtype == object else np.float64
 
 
 def _others(count: int, refused: dict[int, Outcome]) -> Array:
@@ -297,6 +305,12 @@ def _with(rows: Array, which: Array, values: Array) -> Array:
     out = rows.copy()
     out[which] = values
     return out
+
+
+def _all_finite(rows: Array) -> Array:
+    """Which rows (R, N) are finite: long ones in parts."""
+    parts = [_finite(rows[:, i : i + _PART]).all(axis=1) for i in range(0, rows.shape[1], _PART)]
+    return np.logical_and.reduce(parts, axis=0) if parts else np.ones(len(rows), dtype=np.bool_)
 
 
 def _finite(values: Array) -> Array:

@@ -47,10 +47,11 @@ class Checkpoint:
         InvalidInput
             For samples in other numbers than float64.
         """
-        if batch.rows.dtype != np.float64:
+        if batch.numbers != np.float64:
             raise InvalidInput("a checkpoint keeps float64 numbers: leave dps out, or the checkpoint")
         digest = hashlib.sha256(repr([_FORMAT, *map(str, plan), batch.grid, batch.rows.shape, batch.whole]).encode())
-        digest.update(np.ascontiguousarray(batch.rows, dtype="<f8").data)
+        for row in batch.rows:
+            digest.update(np.ascontiguousarray(row, dtype="<f8").data)
         return cls(Path(path), digest.hexdigest())
 
     def restore(self, batch: Batch) -> set[int]:

@@ -33,10 +33,12 @@ from symdecouple.numeric.moment_levels.levels import HIGHEST, standardized_rows
 from symdecouple.numeric.moment_path import jit as moment_path_jit
 from symdecouple.numeric.power_sums import ZERO_VARIANCE
 from symdecouple.numeric.riccati.jit import KERNELS, compiled_standardize, skewness_imposer
+from symdecouple.numeric.vectors import widened
 
 __all__ = ["MomentRoute"]
 
 _BLOCK = 2**14  # numbers worked on at a time
+_SINGLE = 2.0**-24  # of the largest entry: what single precision rounds
 FROM_ENTRIES = 2**12  # entries from which on gradients come of nodes
 
 
@@ -62,10 +64,11 @@ class MomentRoute:
     def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> Imposed:
         """As in `Route`."""
         if not 0 < k <= min(3, len(self.coordinates)):
-            return self.beyond.impose(rows, k, targets)
+            return self.beyond.impose(widened(rows), k, targets)
         with np.errstate(all="ignore"):
             found = [np.broadcast_to(c, len(rows)).astype(float) for c in self.coordinates.coordinates(targets[:k])]
         if k == 1:
+            rows = widened(rows)
             values = np.empty_like(rows)
             for part in _blocks(rows):
                 _centre(rows[part], values[part])
@@ -75,11 +78,13 @@ class MomentRoute:
         refusals = _impossible(found, targets, k)
         skewness = found[2] if k > 2 else None
 
-        def moved() -> tuple[Array, Array, Array, dict[int, Outcome]]:
-            return _standardized(rows) if skewness is None else _skewed(rows, skewness)
+        def moved(with_slope: bool = True) -> tuple[Array, Array, Array, dict[int, Outcome]]:
+            wide = widened(rows)  # no longer than it takes
+            return _standardized(wide) if skewness is None else _skewed(wide, skewness, with_slope)
 
-        z, slope, residual, more = moved()
-        kept = (z, slope) if rows.shape[1] < moment_long_rows.LONG else None  # too long: found again where it is wanted
+        is_kept = rows.shape[1] < moment_long_rows.LONG  # too long: found again where it is wanted
+        z, slope, residual, more = moved(is_kept)
+        kept = (z, slope) if is_kept else None
         del slope
         values = z
         if found[0].any() or (found[1] != 1).any():
@@ -148,9 +153,13 @@ class MomentRoute:
                 factor = np.broadcast_to(_function(slope, symbols[:k])(*there), len(rows)).astype(float)
                 if k == 2:
                     factor /= 2 * found.values[:, 1]  # the second gradient is that of the variance
-                if (factor != 1).any():
+                is_scaled = (factor != 1).any()
+                if is_scaled:
                     gradients[:, k - 1] *= factor[:, None]
-                lost = ~np.isfinite(gradients[:, k - 1]).all(axis=1)
+                size = _largest(gradients[:, k - 1])
+                lost = ~np.isfinite(size)
+                if is_scaled and gradients.dtype == np.float32:  # rounded before: digits are lost near the end of it
+                    lost |= ~(np.minimum(size, size / np.abs(factor)) * _SINGLE > np.finfo(np.float32).tiny)
                 if np.delete(lost, refused).any():
                     return None
         return Differentiated(found.values, np.full(len(rows), np.nan), found.refusals, gradients)
@@ -205,6 +214,14 @@ class MomentRoute:
 @lru_cache(maxsize=256)
 def _function(expr: Expr, arguments: tuple[Symbol, ...]) -> Callable[..., Any]:
     return lambdify(arguments, expr)  # type: ignore[no-any-return]
+
+
+def _largest(rows: Array) -> Array:
+    """max|x| of each row, (R,), in parts; NaN where there is one."""
+    size = np.zeros(len(rows))
+    for i in range(0, rows.shape[1], _BLOCK):
+        size = np.maximum(size, np.abs(rows[:, i : i + _BLOCK]).max(axis=1))
+    return size
 
 
 def _no_way(covectors: Array) -> Array:
@@ -270,8 +287,8 @@ def _mean_square(z: Array) -> Array:
     return np.asarray(sum((part * part).sum(axis=1) for part in parts) / z.shape[1])
 
 
-def _skewed(rows: Array, skewness: Array) -> tuple[Array, Array, Array, dict[int, Outcome]]:
-    found = skewness_imposer(rows.size)(rows, skewness)
+def _skewed(rows: Array, skewness: Array, with_slope: bool) -> tuple[Array, Array, Array, dict[int, Outcome]]:
+    found = skewness_imposer(rows.size)(rows, skewness, with_slope=with_slope)
     return found.values, found.slope, found.residual, dict(found.refusals)
 
 

@@ -20,6 +20,7 @@ from symdecouple.decoupling.narrow_route import NarrowRoute
 from symdecouple.decoupling.routes import Differentiated, Imposed, Leading, Route, Stretch
 from symdecouple.errors import Outcome
 from symdecouple.numeric.compiled import Array
+from symdecouple.numeric.vectors import widened
 
 __all__ = ["Nesting"]
 
@@ -48,6 +49,7 @@ class Nesting:
         Parameters
         ----------
         rows : array (R, N)
+            Those of a batch; narrow ones may be among them.
         wanted : sequence of int
         targets : sequence of numbers
         keep : bool
@@ -55,11 +57,15 @@ class Nesting:
         is_fine : bool
             Where the samples are asked for themselves, as in `NarrowRoute.follow`.
         """
+        if wanted and not isinstance(self.closed, MomentRoute):  # which widens them itself, for as long as it takes
+            rows = widened(rows)
         at, level = _start(rows), 0
         for k in wanted:
             nearest = next((j for j in range(k, level, -1) if self.is_closed(j)), level)
             if nearest > level:
                 at = _without(self.closed.impose(rows, nearest, targets), at.refusals)
+            elif at.values is rows and (wide := widened(rows)) is not rows:
+                at = _start(wide)
             at = self._along(at, nearest + 1, k, targets, keep, is_fine)
             level = k
             yield at
@@ -76,7 +82,7 @@ class Nesting:
 
     def leading(self, rows: Array, targets: Sequence[Any]) -> Decoupled | None:
         """Return leading decoupled features, each at the level before it, where the route has all of them at once."""
-        return self.closed.decoupled(rows, targets) if isinstance(self.closed, EnergyRoute) and self.is_closed(
+        return self.closed.decoupled(widened(rows), targets) if isinstance(self.closed, EnergyRoute) and self.is_closed(
             len(self.closed.forms)) else None
 
     def at_once(self, level: int) -> int:

@@ -54,7 +54,7 @@ class Running:
     def __call__(self, batch: Batch, shape: tuple[int, ...] | None, on_refusal: OnRefusal, compute: Compute,
                  progress: Progress | None) -> Any:
         """Apply `compute` to the rows; what it refuses is NaN, and told once."""
-        residual, error = np.full((2, len(batch.rows)), np.nan, dtype=batch.rows.dtype)
+        residual, error = np.full((2, len(batch.rows)), np.nan, dtype=batch.numbers)
         with mpmath.workdps((self.dps or 15) + GUARD):
             refs = [None if v is None else mpmath.mpmathify(v.evalf(mpmath.mp.dps)) for v in self.reference]
             given = refs if self.dps else [None if v is None else float(v) for v in refs]
@@ -79,7 +79,7 @@ class Running:
     def _portion(self, batch: Batch, index: Array, targets: Sequence[Any], compute: Compute) -> tuple[Array, Array]:
         """Answer some rows, and return their residuals and errors; nothing else of what was computed is left."""
         found = compute(self.nesting, self._numbers(_rows(batch.rows, index)), targets, index)
-        told = np.full((2, len(index)), np.nan, dtype=batch.rows.dtype)
+        told = np.full((2, len(index)), np.nan, dtype=batch.numbers)
         told[0], told[1] = found.residual, found.error
         batch.put_all(index, found.values)
         for r, outcome in found.refusals.items():
@@ -95,7 +95,7 @@ class Running:
             batch.refuse(i, outcome)
             return None
         row = batch.rows[i]
-        row = np.array([float(v) for v in row]) if row.dtype == object else row.copy()
+        row = np.array([float(v) for v in row]) if row.dtype == object else row.astype(np.float64)
         perturbed, done = self.perturbation.of(row, batch.grid, batch.whole)
         found = None
         if done.ok:

@@ -64,6 +64,8 @@ NanPolicy = Literal["propagate", "omit", "raise"]
 OnRefusal = Literal["warn", "raise", "return"]
 
 _PANEL = 2**18  # elements handed to a kernel at once: 2 MiB, so that no temporary grows with the batch
+_WIDENED = 2**17  # numbers of a row that are made float64 beforehand; of longer ones in 32 bits or less, parts are, as
+# they are read: nothing of the row's length is made
 _STRIDED_ROWS = 8  # rows copied together where samples lie across memory: one cache line holds eight float64
 _NAMED = 5  # indices spelt out in a message
 
@@ -137,7 +139,8 @@ def fill(
     for which in _panels(np.flatnonzero(plain), rows):
         is_run = which[-1] - which[0] + 1 == len(which)  # then a view will do
         chosen = rows[which[0] : which[-1] + 1] if is_run else rows[which]
-        values = np.ascontiguousarray(chosen, dtype=None if rows.dtype == np.float32 else np.float64)
+        is_kept = rows.dtype == np.float32 or (rows.shape[1] > _WIDENED and rows.dtype.itemsize <= 4)
+        values = np.ascontiguousarray(chosen, dtype=None if is_kept else np.float64)
         answer.put(which, kernel(Panel(values, low[which].astype(np.float64), high[which].astype(np.float64))))
     for which, panel in _odd_panels(answer, odd, nan_policy):
         answer.put(which, kernel(panel))
@@ -218,7 +221,7 @@ def _prepare(row: NDArray[Any], hidden: NDArray[np.bool_] | None) -> _Sample:
     if kept.dtype.kind in "iu" and (not len(kept) or is_exact_in_float64(kept.min(), kept.max())):
         kept = kept.astype(np.float64)
     if kept.dtype.kind == "f":
-        finite = kept[np.isfinite(kept)].astype(np.float64)
+        finite = kept[np.isfinite(kept)].astype(np.float64, copy=False)  # picked by a mask: a copy already
         return _Sample(finite, _ties(finite), bool(np.isnan(kept).any()), bool(np.isinf(kept).any()))
     numbers = kept.tolist() if kept.dtype.kind in "iu" else [exact(value) for value in kept.tolist()]
     special = [value for value in numbers if isinstance(value, float)]
@@ -246,7 +249,8 @@ def _odd_panels(
             answer.refusals[i] = refusal
     for group in groups.values():
         ties = np.array([sample.ties for _, sample in group], dtype=np.intp)
-        values = np.stack([sample.values for _, sample in group])
+        alone = group[0][1].values[None]
+        values = alone if len(group) == 1 else np.stack([sample.values for _, sample in group])
         yield np.array([i for i, _ in group], dtype=np.intp), Panel.of(values, (ties[:, 0], ties[:, 1]))
 
 

@@ -53,11 +53,12 @@ SINGLE = Outcome(False, "one sample", "1 value left, at least 2 distinct ones ar
 class Panel:
     """Finite samples, one a row, at least two values each.
 
+    Values are float64, float32, or, in long rows, of any type of 32 bits or less: then kernels widen parts of a row.
     `ties` holds counts made before rounding, if any. Of panels with `weights`, `ends` marks the entries at the minimum
     and at the maximum, where that was seen before rounding.
     """
 
-    values: NDArray[np.floating[Any]]
+    values: NDArray[Any]
     low: FloatArray
     high: FloatArray
     ties: tuple[IntArray, IntArray] | None = None

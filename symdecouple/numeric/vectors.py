@@ -27,8 +27,9 @@ from symdecouple.numeric.batch import (
 )
 from symdecouple.numeric.intake import take_numbers
 
-__all__ = ["Batch"]
+__all__ = ["Batch", "widened"]
 
+_NARROW = 2**17  # numbers of a row from which on types of 32 bits or less are kept, and widened where they are used
 _BLOCK = 2**16  # numbers looked at together
 
 
@@ -43,8 +44,9 @@ class Batch:
     shape : tuple of int
         Of the batch, without the sample axes.
     rows : array (R, N)
-        Sample vectors, those on a grid flattened in C order. They are the caller's own where these are float64 in C
-        order: to be read only.
+        Sample vectors, those on a grid flattened in C order: float64, exact numbers, or, where rows are long, of the
+        type of the input, if that has no more than 32 bits (see `widened`). They are the caller's own where these are
+        of that type in C order: to be read only.
     axes : tuple of int
         The sample axes of the input.
     grid : tuple of int
@@ -135,8 +137,13 @@ class Batch:
         self.answered.update(which.tolist())
 
     @property
+    def numbers(self) -> np.dtype[Any]:
+        """What is computed with: float64, or objects in high precision."""
+        return np.dtype(object if self.rows.dtype == object else np.float64)
+
+    @property
     def _kind(self) -> np.dtype[Any]:
-        return np.dtype(np.float32) if self.single and self.rows.dtype == np.float64 else self.rows.dtype
+        return np.dtype(np.float32) if self.single and self.rows.dtype.kind != "O" else self.numbers
 
     def _room(self, shape: tuple[int, ...]) -> NDArray[Any]:
         if self.answers is None:
@@ -167,7 +174,8 @@ def _converted(rows: NDArray[Any], kind: Any) -> NDArray[Any]:
     if kind is object:
         return rows.astype(object)
     if rows.dtype != object:
-        return np.require(rows, kind, ["C", "A"])
+        is_kept = rows.shape[1] > _NARROW and rows.dtype.itemsize <= 4
+        return np.require(rows, None if is_kept else kind, ["C", "A"])
     return np.array([[_float(v) for v in row] for row in rows], dtype=np.float64).reshape(rows.shape)
 
 
@@ -178,7 +186,12 @@ def _float(value: Any) -> float:
         raise InvalidInput(f"the sample holds {value!r}, real numbers are expected; missing values are nan") from error
 
 
-def _are_finite(rows: NDArray[np.float64]) -> NDArray[np.bool_]:
+def widened(rows: NDArray[Any]) -> NDArray[Any]:
+    """Rows of a batch as float64; exact numbers stay as they are."""
+    return rows if rows.dtype == object else np.asarray(rows, dtype=np.float64)
+
+
+def _are_finite(rows: NDArray[Any]) -> NDArray[np.bool_]:
     """Tell which rows are finite, by blocks: no mask is as long as a batch, or a long row."""
     n_rows, n = rows.shape
     finite = np.ones(n_rows, dtype=np.bool_)

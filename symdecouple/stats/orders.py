@@ -122,14 +122,14 @@ def _exact_rows(
     if rows.dtype.kind == "f" or rows.dtype.itemsize <= 4 or not rows.shape[1]:
         return
     for i in np.flatnonzero(~np.isnan(answer.values[:, 0])).tolist():
-        kept = np.ones(rows.shape[1], dtype=np.bool_) if hidden is None else ~hidden[i]
-        looked_at, weights = rows[i][kept], np.ones(rows.shape[1])
-        if weighed is not None:
-            looked_at = rows[i]  # as the panel was made
-            (weights,), omitted = weighed.of_rows(np.array([i]))
-            kept &= (weights > 0) if omitted is None else (weights > 0) & ~omitted[0]
+        looked_at = rows[i] if hidden is None or weighed is not None else rows[i][~hidden[i]]  # as the panel was made
         if rows.dtype.kind in "iu" and is_exact_in_float64(looked_at.min(), looked_at.max()):
             continue
+        kept = np.ones(rows.shape[1], dtype=np.bool_) if hidden is None else ~hidden[i]
+        weights = np.ones(rows.shape[1])
+        if weighed is not None:
+            (weights,), omitted = weighed.of_rows(np.array([i]))
+            kept &= (weights > 0) if omitted is None else (weights > 0) & ~omitted[0]
         numbers, shares = map(exact, rows[i][kept].tolist()), map(Fraction, weights[kept].tolist())
         finite = [(v, w) for v, w in zip(numbers, shares, strict=True) if not isinstance(v, float)]
         total = sum((w for _, w in finite), Fraction(0))

@@ -36,7 +36,7 @@ __all__ = [
 
 TOGETHER = 2**13  # samples of rows that are worked on together: 64 KiB
 _SHARE = 2**15  # elements that are worth a thread
-_WIDENED = 2**20  # elements of single precision that are widened at once, at most
+_WIDENED = 2**20  # elements of 32 bits or less that are widened at once, at most
 
 _SOURCES = ("jit", "power_sums", "skew_series", "moebius", "moebius_loops", "moebius_lanes", "moebius_jit")
 KERNELS = Kernels(__name__, tuple(f"symdecouple.numeric.{name}" for name in _SOURCES), seconds=6e-8)
@@ -50,7 +50,7 @@ def orthokurtosis_kernel(n_elements: int) -> Kernel:
 def compiled_orthokurtosis_rows(panel: Panel) -> RowValues:
     """`orthokurtosis_rows`, compiled on the first call unless it is on the disk.
 
-    Compiled for float64 only: single precision is widened panel by panel, and very long rows of it are left to NumPy.
+    Compiled for float64 only: narrower types are widened panel by panel, and very long rows of them are left to NumPy.
     """
     if panel.values.dtype != np.float64 and panel.values.size > _WIDENED:
         return orthokurtosis_rows(panel)

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.panel import BoolArray, FloatArray, IntArray, Panel
@@ -25,6 +26,7 @@ __all__ = ["CountedTies", "Ties", "WeighedTies", "count_ties", "ties_of", "why_u
 Tied: TypeAlias = Any  # int, or Fraction of the weight
 
 _CLEAR = 2.0**-40  # of a skewness: what no rounding of shares or targets amounts to
+_TOGETHER = 2**16  # entries compared at a time
 _LOW_BITS = 26  # a mantissa of 53 bits in two parts, whose sums are exact in 64 bits
 
 
@@ -35,9 +37,17 @@ def count_ties(panel: Panel) -> tuple[IntArray, IntArray]:
     n_rows, n_samples = panel.values.shape
     at_low, at_high = np.empty(n_rows, dtype=np.intp), np.empty(n_rows, dtype=np.intp)
     for part in blocks(n_rows, n_samples):
-        at_low[part] = np.count_nonzero(panel.values[part] == panel.low[part, None], axis=1)
-        at_high[part] = np.count_nonzero(panel.values[part] == panel.high[part, None], axis=1)
+        at_low[part] = _count_equal(panel.values[part], panel.low[part])
+        at_high[part] = _count_equal(panel.values[part], panel.high[part])
     return at_low, at_high
+
+
+def _count_equal(rows: NDArray[Any], ends: FloatArray) -> IntArray:
+    """Entries of each row that equal its end: long rows in parts."""
+    count = np.zeros(len(rows), dtype=np.intp)
+    for i in range(0, rows.shape[1], _TOGETHER):
+        count += np.count_nonzero(rows[:, i : i + _TOGETHER] == ends[:, None], axis=1)
+    return count
 
 
 class Ties(Protocol):

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.batch import FloatArray, Panel
@@ -46,7 +48,7 @@ class Gradients:
     """Decoupled moments (R, order), their gradients (R, order, N), and the first level that a row does not have."""
 
     values: FloatArray
-    gradients: FloatArray
+    gradients: NDArray[np.floating[Any]]
     refusals: dict[int, Outcome] = field(default_factory=dict)
 
 
@@ -97,15 +99,17 @@ def decoupled_gradients(
     return Gradients(raw_moments(result.values, centre, unit, goal), result.gradients, result.refusals)
 
 
-def standardized_gradients(rows: FloatArray, order: int, goal: Sequence[float], *, with_values: bool = True
+def standardized_gradients(rows: NDArray[Any], order: int, goal: Sequence[float], *, with_values: bool = True
                            ) -> Gradients:
     """The same of mean, variance and standardized moments 3..order, with standardized reference moments 0..order - 1.
 
-    Long rows (`moment_levels.long_gradients`) take little room beside the answer. Their values above order 4 are NaN
-    where they are not asked for.
+    Long rows (`moment_levels.long_gradients`) take little room beside the answer, and may be of any type of real
+    numbers; gradients of single or half precision are float32. Their values above order 4 are NaN where they are not
+    asked for.
     """
     n_rows, n_samples = rows.shape
-    result = Gradients(np.full((n_rows, order), np.nan), np.full((n_rows, order, n_samples), np.nan))
+    kind = np.float32 if rows.dtype in (np.float16, np.float32) else np.float64
+    result = Gradients(np.full((n_rows, order), np.nan), np.full((n_rows, order, n_samples), np.nan, kind))
     is_long = n_samples >= FROM_ENTRIES
     chunk = _CHARTED_CHUNK if is_long else _COMPILED_CHUNK if KERNELS.are_wanted(rows.size) else _CHUNK
     step, left = max(1, chunk // n_samples), list(range(n_rows))
@@ -118,7 +122,8 @@ def standardized_gradients(rows: FloatArray, order: int, goal: Sequence[float], 
     with np.errstate(all="ignore"):  # rows without a level are NaN from there on
         for begin in left[::step]:
             part = slice(begin, min(begin + step, n_rows))
-            refused = _fill(rows[part], order, goal, result.values[part], result.gradients[part])
+            some = np.asarray(rows[part], dtype=np.float64)
+            refused = _fill(some, order, goal, result.values[part], result.gradients[part])
             result.refusals.update((begin + i, outcome) for i, outcome in refused.items())
     return result
 
@@ -127,7 +132,7 @@ def standardized_gradients(rows: FloatArray, order: int, goal: Sequence[float], 
 
 
 def _fill(
-    rows: FloatArray, order: int, goal: Sequence[float], values: FloatArray, gradients: FloatArray
+    rows: FloatArray, order: int, goal: Sequence[float], values: FloatArray, gradients: NDArray[np.floating[Any]]
 ) -> dict[int, Outcome]:
     """Standardized moments and gradients of a few rows, in place; the refusals."""
     n_samples = rows.shape[1]

@@ -65,7 +65,7 @@ class Ladder:
     moments : array (order + 1, R)
         Standardized decoupled moments, from order 0; NaN from where a level is missing.
     skew : Imposed or None
-        Level 3.
+        Level 3; its slopes where steps are kept.
     levels : list of (k, rows, Followed)
         Levels above; `rows` are places in the batch.
     refusals : dict
@@ -140,7 +140,7 @@ def climb(
     fewest_nodes : int or None
         With which to begin where nodes can stand in for long samples; None: no nodes.
     """
-    skew = skewness_imposer(rows.size)(rows, goal[3])
+    skew = skewness_imposer(rows.size)(rows, goal[3], with_slope=store)
     ladder = Ladder(np.full((order + 1, len(rows)), np.nan), skew, refusals=dict(skew.refusals))
     ladder.moments[:4] = np.array(goal[:4])[:, None]
     which = np.array([i for i in range(len(rows)) if i not in skew.refusals], dtype=np.intp)

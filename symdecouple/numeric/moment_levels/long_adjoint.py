@@ -54,7 +54,7 @@ _SORTED = 2**15  # entries of a part that is cut into panels
 
 
 def long_gradients(
-    panel: Panel, i: int, goal: Sequence[float], means: Means, out: FloatArray, locate: Locate = located,
+    panel: Panel, i: int, goal: Sequence[float], means: Means, out: NDArray[np.floating[Any]], locate: Locate = located,
     kind: type[FlowedRow] = FlowedRow, with_values: bool = True,
 ) -> tuple[FloatArray, Outcome | None] | None:
     """Standardized decoupled moments 4..K of a long row, and their gradients into `out`.
@@ -168,7 +168,7 @@ def _pulled(paths: Sequence[Followed], start: FloatArray, share: FloatArray) -> 
 
 
 def _in_parts(
-    row: FlowedRow, goal: FloatArray, means: Means, out: FloatArray, with_values: bool
+    row: FlowedRow, goal: FloatArray, means: Means, out: NDArray[np.floating[Any]], with_values: bool
 ) -> tuple[FloatArray, Outcome | None] | None:
     climb, count = _Kept(4, goal, means, row=row), len(goal) - 4
     one = by_one_series(row, climb, count > 0 and is_far(row, goal.tolist()))
@@ -194,7 +194,9 @@ def _in_parts(
     return values, None
 
 
-def _evaluate(row: FlowedRow, edges: FloatArray, series: FloatArray, means: Means, out: FloatArray) -> None:
+def _evaluate(
+    row: FlowedRow, edges: FloatArray, series: FloatArray, means: Means, out: NDArray[np.floating[Any]]
+) -> None:
     """Write slope phi/N, for phi of series (orders, panels, m)."""
     middle, half = (part.tolist() for part in spans(edges))
     short = [_shortened(series[:, p]) for p in range(len(middle))]
@@ -207,8 +209,8 @@ def _evaluate(row: FlowedRow, edges: FloatArray, series: FloatArray, means: Mean
         order = slice(None) if len(short) == 1 else np.argsort(z)
         parts = [means.evaluated(some, (middle[p], half[p]), list(short[p])) for p, some in in_panels(z[order], edges)]
         for gradient, values in zip(out[:, i : i + size], zip(*parts, strict=True), strict=True):
-            gradient[order] = np.concatenate(values) if len(values) > 1 else values[0]
-        out[:, i : i + size] *= slope
+            there = np.concatenate(values) if len(values) > 1 else values[0]
+            gradient[order] = there * slope[order]
 
 
 def _shortened(c: FloatArray) -> FloatArray:
@@ -218,7 +220,7 @@ def _shortened(c: FloatArray) -> FloatArray:
 
 
 def _of_values(
-    row: NDArray[np.floating[Any]], values: FloatArray, counts: IntArray, goal: FloatArray, out: FloatArray
+    row: NDArray[Any], values: FloatArray, counts: IntArray, goal: FloatArray, out: NDArray[np.floating[Any]]
 ) -> tuple[FloatArray, Outcome | None]:
     """Distinct values move with weights: exactly the path of the sample."""
     share, found, order = counts / len(row), np.full(len(out), np.nan), len(goal)

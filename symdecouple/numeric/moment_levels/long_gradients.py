@@ -7,8 +7,10 @@ With z the standardized sample, s its deviation, g its skewness, the first three
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.batch import FloatArray, Panel
@@ -31,7 +33,8 @@ _PART = 2**13  # entries worked on at a time
 
 
 def gradients_in_parts(
-    panel: Panel, goal: Sequence[float], out: FloatArray, *, compiled: bool = False, with_values: bool = True
+    panel: Panel, goal: Sequence[float], out: NDArray[np.floating[Any]], *, compiled: bool = False,
+    with_values: bool = True,
 ) -> tuple[FloatArray, dict[int, Outcome], list[int]]:
     """Mean, variance and standardized decoupled moments of each row to order K; their gradients into `out`.
 
@@ -79,7 +82,7 @@ def gradients_in_parts(
     return values, refusals, left
 
 
-def _leading(panel: Panel, i: int, out: FloatArray) -> None:
+def _leading(panel: Panel, i: int, out: NDArray[np.floating[Any]]) -> None:
     """The gradients of mean, variance and skewness, as far as they are asked for (K, N)."""
     one = Panel(panel.values[i : i + 1], panel.low[i : i + 1], panel.high[i : i + 1])
     row, n, which, to_unit = one.values[0], out.shape[1], np.array([0]), to_unit_range(one)
@@ -98,7 +101,7 @@ def _leading(panel: Panel, i: int, out: FloatArray) -> None:
             z = (z[0] - shift) / deviation
             np.multiply(z, of_variance, out=part[1])
             if len(out) > 2:
-                np.subtract(z, skewness, out=part[2])
-                part[2] *= z
-                part[2] -= 1
-                part[2] *= of_skewness
+                q = z - skewness
+                q *= z
+                q -= 1
+                np.multiply(q, of_skewness, out=part[2])

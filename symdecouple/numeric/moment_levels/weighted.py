@@ -46,7 +46,7 @@ def _higher_levels(
     rows: FloatArray, weights: FloatArray, order: int, goal: Sequence[float]
 ) -> tuple[FloatArray, dict[int, Outcome]]:
     """Standardized decoupled moments 4..order, and the first level that a row does not have."""
-    skew = impose_skewness(rows, goal[3], weights=weights)
+    skew = impose_skewness(rows, goal[3], weights=weights, with_slope=False)
     ladder = Ladder(np.full((order + 1, len(rows)), np.nan), skew, refusals=dict(skew.refusals))
     which = np.array([i for i in range(len(rows)) if i not in skew.refusals], dtype=np.intp)
     climb_on(ladder, which, skew.values[which], shares(weights[which]), order, goal, follow, False)

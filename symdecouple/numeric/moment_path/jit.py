@@ -102,7 +102,7 @@ def climb_compiled(
     Climbed
         NaN in the rows that are not done.
     """
-    skew = impose(rows, goal[3], ends=ends)
+    skew = impose(rows, goal[3], ends=ends, with_slope=False)
     moments = np.full((order + 1, len(rows)), np.nan)
     moments[:4] = np.array(goal[:4])[:, None]
     done = ~np.isnan(skew.residual)

@@ -44,7 +44,7 @@ class Place:
 
     pole: FloatArray
     values: FloatArray
-    steepness: FloatArray  # w/(g + w)
+    steepness: FloatArray  # w/(g + w); (R, 0) where slopes are not asked for
     deviation: FloatArray  # of u
     moments: FloatArray  # Mean z^k, k = 1..4, in columns
     distance: FloatArray  # skewness - target
@@ -134,7 +134,10 @@ class Bundle:
     # --- the flow ---
 
     def at(self, pole: FloatArray, out: tuple[FloatArray, FloatArray] | None = None) -> Place:
-        """The rows flowed until the pole is at infinity; values and steepness are written to `out`."""
+        """The rows flowed until the pole is at infinity; values and steepness are written to `out`.
+
+        A steepness of shape (R, 0) is not asked for.
+        """
         values, steepness = out or (np.empty_like(self.x), np.empty_like(self.x))
         with np.errstate(all="ignore"):  # 1/0 is what the formula wants; steps where the slope is lost are not taken
             place, mean = self._from(pole, self._near(pole, None, LOOK), values, steepness)
@@ -143,7 +146,8 @@ class Bundle:
             if len(astray) and self.x.shape[1] > LOOK:
                 part = self.some(astray)
                 entry = part._near(pole[astray], mean[0][astray], self.x.shape[1])
-                again, _ = part._from(pole[astray], entry, np.empty_like(part.x), np.empty_like(part.x))
+                room = np.empty_like(part.x), np.empty((len(astray), steepness.shape[1]))
+                again, _ = part._from(pole[astray], entry, *room)
                 place.take(astray, again, np.ones(len(astray), dtype=np.bool_))
         return place
 
@@ -166,11 +170,13 @@ class Bundle:
     ) -> tuple[Place, tuple[FloatArray, FloatArray]]:
         """Values from one entry; also the mean of u, and how many deviations it is from that entry."""
         scratch = np.empty((len(self.x), min(self.x.shape[1], TILE)))
+        spare = None if steepness.shape[1] else np.empty_like(scratch)
         w, g = pole[:, None], entry - self.offset
         v = g + w
         shift, variance, moments = np.zeros(len(pole)), np.zeros(len(pole)), np.zeros((len(pole), 4))
         for part in self._tiles():
-            h, z, p = scratch[:, : part.stop - part.start], values[:, part], steepness[:, part]
+            h, z = scratch[:, : part.stop - part.start], values[:, part]
+            p = steepness[:, part] if spare is None else spare[:, : part.stop - part.start]
             np.multiply(self.x[:, part], self.scale, out=p)
             if self.is_straight:
                 np.subtract(p, entry, out=z)
@@ -233,7 +239,8 @@ class Bundle:
             rows = np.flatnonzero(~place.is_linear() & (pole > 0) & (pole < np.inf))
             if not len(rows):
                 break
-            other = self.some(rows).at(pole[rows])
+            room = np.empty((len(rows), self.x.shape[1])), np.empty((len(rows), place.steepness.shape[1]))
+            other = self.some(rows).at(pole[rows], room)
             better = np.abs(other.distance) < np.abs(place.distance[rows])
             if not better.any():
                 break
@@ -255,12 +262,13 @@ class Bundle:
             moved = np.flatnonzero(np.abs(time) * place.furthest > _STILL)
             for part in self._tiles():
                 h, z, p = scratch[:, : part.stop - part.start], place.values[:, part], place.steepness[:, part]
-                if not self.is_straight:
-                    np.multiply(p, factor, out=h)
-                    p *= h
-                else:
-                    p *= factor
-                if len(moved):
+                if p.shape[1]:
+                    if not self.is_straight:
+                        np.multiply(p, factor, out=h)
+                        p *= h
+                    else:
+                        p *= factor
+                if len(moved) and p.shape[1]:
                     p[moved] *= 1 + linear[moved, None] + 2 * time[moved, None] * z[moved]
                 np.multiply(z, time[:, None], out=h)
                 h += linear[:, None]

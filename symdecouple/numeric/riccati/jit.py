@@ -46,19 +46,20 @@ KERNELS = Kernels(
     seconds=1.2e-7,
 )
 _AT_ONCE = 2**15  # samples whose poles are found, and which flow then: they stay in the second cache
+SPARE = max(CHUNK, LOOK)  # numbers worked on where slopes are not asked for
 _SUMS = ("_two", "_four", "_third", "_shares")  # where sums may be taken in any order
 
 
-def skewness_imposer(n_elements: int) -> Callable[[ArrayLike, ArrayLike], Imposed]:
+def skewness_imposer(n_elements: int) -> Callable[..., Imposed]:
     """`impose_skewness`, or its compiled twin for an input of this size, see `jit`."""
     return compiled_impose_skewness if KERNELS.are_wanted(n_elements) else impose_skewness
 
 
 def compiled_impose_skewness(
-    rows: ArrayLike, targets: ArrayLike, *, ends: tuple[FloatArray, FloatArray] | None = None
+    rows: ArrayLike, targets: ArrayLike, *, ends: tuple[FloatArray, FloatArray] | None = None, with_slope: bool = True
 ) -> Imposed:
     """`impose_skewness`, compiled on the first call unless it is on the disk."""
-    return impose_skewness(rows, targets, quick=_Compiled(), ends=ends)
+    return impose_skewness(rows, targets, quick=_Compiled(), ends=ends, with_slope=with_slope)
 
 
 def compiled_place_and_scale(panel: Panel) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -185,20 +186,22 @@ def flow_rows(
 ) -> None:
     """`riccati_flow.Bundle`: at the pole, standardized, put right; values, slopes and residuals of rows with a pole.
 
-    A residual of NaN where NumPy must see to it.
+    A residual of NaN where NumPy must see to it. No slopes where there is no room for them.
     """
+    n = values.shape[1]
+    is_wanted, spare = slope.shape[1] == n, np.empty(SPARE)
     for i in which:
         if not pole[i] > 0:
             continue
-        n = values.shape[1]
         factor, lowest, w = scale[i], offset[i], pole[i]
-        entry = _near(values[i], factor, lowest, w, moved[i], slope[i])
+        entry = _near(values[i], factor, lowest, w, moved[i], slope[i] if is_wanted else spare)
         start = (entry - lowest) + w
         share, inverse = w / start, 1.0 / start
         s1 = s2 = 0.0
         for first in range(0, n, CHUNK):
             last = first + CHUNK
-            row, z, p = values[i][first:last], moved[i][first:last], slope[i][first:last]
+            row, z = values[i][first:last], moved[i][first:last]
+            p = slope[i][first:last] if is_wanted else spare[: len(z)]
             for j in range(len(z)):  # u - u_c and w/(g + w); nothing is reordered: each step is monotone
                 y = row[j] * factor
                 h = y - entry
@@ -236,10 +239,13 @@ def flow_rows(
             continue
         linear, constant, third = (1 - variance) / 2 - time * skewness, mean + time, 0.0
         for first in range(0, n, CHUNK):
-            z, p = moved[i][first : first + CHUNK], slope[i][first : first + CHUNK]
-            for j in range(len(z)):  # add s z^2 + b z - c, as `Bundle.put_right`; steepness becomes slope
+            z = moved[i][first : first + CHUNK]
+            if is_wanted:
+                p = slope[i][first : first + CHUNK]
+                for j in range(len(z)):  # steepness becomes slope
+                    p[j] = (p[j] * steepest) * p[j] * (1.0 + (linear + 2.0 * time * z[j]))
+            for j in range(len(z)):  # add s z^2 + b z - c, as `Bundle.put_right`
                 v = z[j]
-                p[j] = (p[j] * steepest) * p[j] * (1.0 + (linear + 2.0 * time * v))
                 z[j] = sign * (v + ((v * time + linear) * v - constant))
             third += _third(z)
         residual[i] = abs(third / n - target[i]) / (1 + abs(target[i]))
@@ -284,7 +290,7 @@ def standardize_rows(
 def _near(row: Any, scale: float, offset: float, pole: float, y: Any, u: Any) -> Any:
     """x scale of the entry whose u is nearest to the mean of u, among some that are spread over the row.
 
-    Two arrays of its length are used.
+    Two arrays of its length, or of `LOOK` numbers, are used.
     """
     n, count = len(row), min(LOOK, len(row))
     if count == n:

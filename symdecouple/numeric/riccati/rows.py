@@ -36,7 +36,8 @@ _ROUNDING = 2.0**-49  # 1.8e-15: what rounding does to a skewness, at most, in u
 class Imposed:
     """Standardized samples (R, N) of the wanted skewness, their slopes, how near they came; refused rows are NaN.
 
-    `slope` is dz_n/dx_n with the parameters of the Moebius map held fixed, in units of 1/x. `residual` is
+    `slope` is dz_n/dx_n with the parameters of the Moebius map held fixed, in units of 1/x; of shape (R, 0) where it
+    was not asked for. `residual` is
     abs(skewness reached - target)/(1 + abs(target)).
     """
 
@@ -65,6 +66,7 @@ def impose_skewness(
     weights: FloatArray | None = None,
     quick: Quick | None = None,
     ends: tuple[FloatArray, FloatArray] | None = None,
+    with_slope: bool = True,
 ) -> Imposed:
     """Move each sample along its skew flow to a given skewness; mean 0 and population variance 1.
 
@@ -86,6 +88,8 @@ def impose_skewness(
         Tried first, without weights: the compiled kernels of `riccati.jit`.
     ends : pair of arrays (R,), optional
         Minimum and maximum of each row, where they are known; without weights.
+    with_slope : bool
+        Whether slopes are asked for: they take the room of the rows.
 
     Returns
     -------
@@ -124,14 +128,15 @@ def impose_skewness(
     skewness out of reach
     """
     samples, wanted = _as_rows(rows, targets)
-    answer = Imposed(np.empty(samples.shape), np.empty(samples.shape), np.full(len(samples), np.nan))
+    slope = np.empty((len(samples), samples.shape[1] if with_slope else 0))
+    answer = Imposed(np.empty(samples.shape), slope, np.full(len(samples), np.nan))
     panel = _panel(samples, answer.refusals, weights, ends)
     if not answer.refusals:
         _impose(*_lifted(panel), wanted, answer, quick if weights is None else None)
     elif len(answer.refusals) < len(samples):
         which = np.array([i for i in range(len(samples)) if i not in answer.refusals], dtype=np.intp)
         heavy = None if weights is None else weights[which]
-        part = impose_skewness(samples[which], wanted[which], weights=heavy, quick=quick)
+        part = impose_skewness(samples[which], wanted[which], weights=heavy, quick=quick, with_slope=with_slope)
         answer.values[which], answer.slope[which], answer.residual[which] = part.values, part.slope, part.residual
         answer.refusals.update((int(which[i]), outcome) for i, outcome in part.refusals.items())
     lost = list(answer.refusals)

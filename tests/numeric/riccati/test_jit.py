@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from symdecouple.numeric.riccati.jit import (
 from symdecouple.numeric.riccati.rows import Imposed, impose_skewness
 from tests.numeric.drawn_rows import LAWS
 from tests.numeric.riccati.test_rows import EPS, SAMPLES, between, rounding
+from tests.traced import peak
 
 
 def as_plain_python(rows: np.ndarray, target: float) -> Imposed:
@@ -196,3 +198,23 @@ def test_warming_leaves_the_mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert not KERNELS.are_warm() and skewness_imposer(10**6) is impose_skewness
     riccati_jit.warm()
     assert KERNELS.are_warm() and skewness_imposer(10**6) is compiled_impose_skewness
+
+
+@pytest.mark.parametrize("impose", [impose_skewness, compiled_impose_skewness])
+@pytest.mark.parametrize("n", [5, 300, 40_000])
+def test_without_slopes_nothing_else_changes(impose: Callable[..., Imposed], n: int) -> None:
+    rng = np.random.default_rng(8)
+    rows = np.stack([rng.exponential(size=n), rng.normal(size=n), np.full(n, 2.0), rng.lognormal(0, 3, size=n)])
+    rows[1] -= rng.exponential(size=n)  # turned
+    for target in (0.0, 0.3):
+        full, plain = impose(rows, target), impose(rows, target, with_slope=False)
+        assert plain.slope.shape == (4, 0) and plain.refusals == full.refusals
+        assert np.array_equal(plain.values, full.values, equal_nan=True)
+        assert np.array_equal(plain.residual, full.residual, equal_nan=True)
+
+
+@pytest.mark.parametrize("impose", [impose_skewness, compiled_impose_skewness])
+def test_slopes_that_are_not_wanted_take_no_room(impose: Callable[..., Imposed]) -> None:
+    rows = np.random.default_rng(9).exponential(size=(1, 2**18))
+    impose(rows[:, :100], 0.0, with_slope=False)
+    assert peak(lambda: impose(rows, 0.0, with_slope=False)) < 1.5 * rows.nbytes
