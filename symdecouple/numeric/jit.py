@@ -95,6 +95,8 @@ class Kernels:
         """Compiled twins, kept on the disk; of the functions they call, those named in `fast` may reorder sums."""
         made: dict[Any, Any] = {}
         twins = tuple(_twin(function, frozenset(fast), made, is_entry=True) for function in functions)
+        if unsaid := {function.__module__ for function in made if _is_ours(function)} - set(self.sources):
+            raise RuntimeError(f"{self.name} is compiled from {sorted(unsaid)} too: say so, or changes go unnoticed")
         if not self.are_warm():
             self._forget_marks()
             for function, twin in zip(functions, twins, strict=True):
@@ -127,8 +129,9 @@ def _fingerprint(modules: tuple[str, ...]) -> str:
     digest.update(f"{_numba_version()} {np.__version__} {sys.version} {platform.machine()}".encode())
     for module in (*modules, f"{__package__}.jit_pipeline"):
         spec = importlib.util.find_spec(module)
-        if spec is not None and spec.origin is not None:
-            digest.update(Path(spec.origin).read_bytes())
+        if spec is None or spec.origin is None:
+            raise ModuleNotFoundError(f"kernels are said to be made from {module}, and there is no such module")
+        digest.update(Path(spec.origin).read_bytes())
     return digest.hexdigest()[:16]
 
 

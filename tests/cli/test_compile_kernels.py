@@ -1,5 +1,6 @@
 """The command that warms the compiled kernels: what it says with numba, and without."""
 
+import importlib.util
 from types import SimpleNamespace
 
 import pytest
@@ -34,3 +35,11 @@ def test_without_numba_it_says_what_would_help(monkeypatch: pytest.MonkeyPatch,
 def test_it_takes_no_arguments(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compile", "everything"]) == 3
     assert "everything" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", [name for name, _ in compile_kernels._KERNELS])
+def test_kernels_say_modules_that_are_there_and_their_own_is_among_them(name: str) -> None:
+    module = dict(compile_kernels._KERNELS)[name]
+    sources = module.KERNELS.sources  # type: ignore[attr-defined]
+    assert all(importlib.util.find_spec(source) is not None for source in sources)
+    assert {module.KERNELS.name, "symdecouple.numeric.jit"} <= set(sources)

@@ -143,3 +143,16 @@ def test_small_calls_do_not_load_numba() -> None:
     code = f"{call}; import sys; print('numba' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "False"
+
+
+def test_what_kernels_are_made_from_is_said_and_is_there() -> None:
+    """Else an edit of a module would go unnoticed, and what was compiled before it would go on answering."""
+    pytest.importorskip("numba")
+    from symdecouple.numeric.projection import gram_loops
+
+    unsaid = Kernels("symdecouple.numeric.some_kernel", ("symdecouple.numeric.jit",), seconds=1e-7)
+    with pytest.raises(RuntimeError, match=r"compiled from \['symdecouple.numeric.projection.gram_loops'\] too"):
+        unsaid.build(gram_loops.last_direction)
+    gone = Kernels("symdecouple.numeric.some_kernel", ("symdecouple.numeric.gone",), seconds=1e-7)
+    with pytest.raises(ModuleNotFoundError, match=r"made from symdecouple\.numeric\.gone"):
+        gone.are_warm()

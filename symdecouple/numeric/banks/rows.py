@@ -33,10 +33,8 @@ from symdecouple.numeric.runge_kutta.step_pairs import PAIRS
 
 __all__ = ["KERNELS", "BankRows", "Line", "warm"]
 
-_SOURCES = ("bank_kernel", "jit", "line_loops", "gram_loops", "bank_loops", "bank_path_loops",
-            "bank_rows")
-KERNELS = Kernels(f"symdecouple.numeric.{_SOURCES[0]}", tuple(f"symdecouple.numeric.{name}" for name in _SOURCES),
-                  seconds=1e-5)
+_SOURCES = "jit projection.gram_loops banks.line_loops banks.loops banks.path_loops banks.kernel banks.rows"
+KERNELS = Kernels(bank_kernel.__name__, tuple(f"symdecouple.numeric.{name}" for name in _SOURCES.split()), seconds=1e-5)
 _LOCK = Lock()
 _FIELDS = 12  # of each feature, on the shortest path
 _FAR = 64  # the loops run over all lags from 0 on

@@ -20,9 +20,11 @@ from symdecouple.numeric.jit import Kernels
 
 __all__ = ["KERNELS", "are_wanted", "powers_compiled", "tilt_compiled", "warm"]
 
-_SOURCES = ("jit", "columns", "nodes", "energy_sums", "node_loops", "node_bounds", "energy_loops", "energy_search",
-            "power_loops", "energy_jit")
-KERNELS = Kernels(energy_search.__name__, tuple(f"symdecouple.numeric.{name}" for name in _SOURCES), seconds=1.5e-7)
+_SOURCES = "jit energies.columns energies.nodes energies.sums energies.node_loops energies.node_bounds energies.loops "
+_SOURCES += "energies.search energies.power_loops energies.jit"
+KERNELS = Kernels(
+    energy_search.__name__, tuple(f"symdecouple.numeric.{name}" for name in _SOURCES.split()), seconds=1.5e-7
+)
 _FROM = 8000  # frequencies times features of one signal: what answers a signal does not depend on the others
 _ROOM = local()
 _KEPT = 2**13  # frequencies whose tilted power is kept: it stays in the cache

@@ -38,8 +38,8 @@ TOGETHER = 2**13  # samples of rows that are worked on together: 64 KiB
 _SHARE = 2**15  # elements that are worth a thread
 _WIDENED = 2**20  # elements of 32 bits or less that are widened at once, at most
 
-_SOURCES = ("jit", "power_sums", "skew_series", "moebius", "moebius_loops", "moebius_lanes", "moebius_jit")
-KERNELS = Kernels(__name__, tuple(f"symdecouple.numeric.{name}" for name in _SOURCES), seconds=6e-8)
+_SOURCES = "jit power_sums moebius.skew_series moebius.flow moebius.loops moebius.lanes moebius.jit"
+KERNELS = Kernels(__name__, tuple(f"symdecouple.numeric.{name}" for name in _SOURCES.split()), seconds=6e-8)
 
 
 def orthokurtosis_kernel(n_elements: int) -> Kernel:

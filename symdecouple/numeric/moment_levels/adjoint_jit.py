@@ -26,7 +26,7 @@ __all__ = ["KERNELS", "step_back", "step_back_rows", "warm"]
 
 KERNELS = Kernels(
     __name__,
-    tuple(f"symdecouple.numeric.{name}" for name in ("jit", "dop853", "moment_adjoint_jit")),
+    ("symdecouple.numeric.jit", "symdecouple.numeric.runge_kutta.dop853", __name__),
     seconds=1.2e-6,  # and step
 )
 

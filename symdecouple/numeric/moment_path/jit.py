@@ -35,13 +35,14 @@ from symdecouple.numeric.riccati.rows import Imposed
 
 __all__ = ["KERNELS", "Climbed", "climb_compiled", "warm"]
 
-_OWN = (
-    "dop853", "moment_course", "moment_path", "moment_loops", "moment_nodes", "moment_moves", "moment_steps",
-    "moment_path_jit",
-)
+_OWN = ("course", "path", "loops", "nodes", "moves", "steps", "jit")
 KERNELS = Kernels(
     __name__,
-    (*riccati_jit.KERNELS.sources, *(f"symdecouple.numeric.{name}" for name in _OWN)),
+    (
+        *riccati_jit.KERNELS.sources,
+        "symdecouple.numeric.runge_kutta.dop853",
+        *(f"{__package__}.{name}" for name in _OWN),
+    ),
     seconds=3e-6,
 )
 

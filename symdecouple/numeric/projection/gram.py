@@ -26,8 +26,7 @@ from symdecouple.numeric.projection import gram_loops
 
 __all__ = ["FROM_FEATURES", "KERNELS", "SURE", "last_direction", "least_move", "warm"]
 
-KERNELS = Kernels(f"{__name__}_loops", tuple(f"symdecouple.numeric.{name}" for name in ("jit", "gram_loops", "gram")),
-                  seconds=1e-7)
+KERNELS = Kernels(gram_loops.__name__, ("symdecouple.numeric.jit", gram_loops.__name__, __name__), seconds=1e-7)
 FROM_FEATURES = 6  # where it is cheaper than Gram-Schmidt
 SURE = 1e-5  # the least diagonal of L: eps over its square are the digits that one solution loses
 _BLOCK = 128
