@@ -64,7 +64,7 @@ def test_numbers_are_those_of_samples_that_are_not_long(name: str, monkeypatch: 
     np.testing.assert_allclose(PLAN.denormalize(normal, values), back, rtol=0, atol=1e-9 * x.std())
 
 
-@pytest.mark.parametrize("kind", ["int8", "int32", "float32"])
+@pytest.mark.parametrize("kind", ["int8", pytest.param("int32", marks=pytest.mark.slow), "float32"])
 def test_narrow_samples_are_read_where_they_lie(kind: str) -> None:
     """Features and gradients are those of the same numbers in float64; these are never made for the row."""
     rng, n = np.random.default_rng(4), 2**19
