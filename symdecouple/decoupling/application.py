@@ -188,7 +188,11 @@ class Application:
 
     def _value(self, j: int, rows: Array, known: Array | None = None) -> tuple[Array, dict[int, Outcome]]:
         """Return feature j of rows, (R,), and what is wrong with it; `known` are its values, NaN where they are not."""
-        if known is not None and (np.isfinite(known) & (np.abs(known) >= _NORMAL)).all():  # less may be underflow
+        if known is not None:
+            left = np.flatnonzero(~(np.isfinite(known) & (np.abs(known) >= _NORMAL)))  # less may be underflow
+            if len(left):
+                known[left], wrong = self._value(j, rows[left])
+                return known, {int(left[r]): outcome for r, outcome in wrong.items()}
             return known, {}
         if j in self._oracles:
             values = self._oracles[j].values(rows)
