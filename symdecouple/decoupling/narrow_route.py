@@ -56,6 +56,8 @@ class Followed:
         As in `Stretch`.
     pace : array (R,) or None
         As in `routes.Imposed`.
+    coming : array (R,) or None
+        As in `routes.Imposed`.
     """
 
     values: Array
@@ -65,6 +67,7 @@ class Followed:
     back: Callable[[Array], tuple[Array, Array]]
     stopped: dict[int, Outcome] = field(default_factory=dict)
     pace: Array | None = None
+    coming: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +134,8 @@ class NarrowRoute:
             held[:, j] = targets[j]
         found = path.follow(rows, k, targets[k - 1], held=held, store=keep, pace=pace)
         return Followed(found.values, found.residual, None, dict(found.refusals),
-                        lambda c: (adjoint.pullback(found, c), np.zeros(len(rows))), pace=found.pace)
+                        lambda c: (adjoint.pullback(found, c), np.zeros(len(rows))), pace=found.pace,
+                        coming=found.coming)
 
     def _moment(self, moments: MomentCoordinates, rows: Array, k: int, targets: Sequence[Any], keep: bool,
                 rtol: float) -> Followed:

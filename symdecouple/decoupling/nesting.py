@@ -125,6 +125,9 @@ class Nesting:
         pace = None if found.pace is None else np.full(len(values), np.nan)
         if pace is not None:
             pace[open_rows] = found.pace
+        coming = None if found.coming is None else np.full(len(values), np.nan)
+        if coming is not None:
+            coming[open_rows] = found.coming
         refusals = {**at.refusals, **{int(open_rows[r]): outcome for r, outcome in found.refusals.items()}}
 
         stopped: dict[int, Outcome] = {}
@@ -136,7 +139,7 @@ class Nesting:
             return out, lost
 
         return _without(Imposed(values, residual, lambda c: at.pullback(back(c[None])[0][0]), refusals, error,
-                                Stretch(at, back, stopped), pace), {})
+                                Stretch(at, back, stopped), pace, coming), {})
 
 
 def _start(rows: Array) -> Imposed:

@@ -49,6 +49,8 @@ class Imposed:
         The way from another level, where the samples came from there.
     pace : array (R,) or None
         What the narrow path learned of its steps, for the next level (`narrow_path.Imposed.pace`).
+    coming : array (R,) or None
+        The next feature at `values`, where the way there told it; else NaN.
     """
 
     values: Array
@@ -58,6 +60,7 @@ class Imposed:
     error: Array | None = None
     stretch: Stretch | None = None
     pace: Array | None = None
+    coming: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)

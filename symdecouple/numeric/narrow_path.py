@@ -125,8 +125,8 @@ class Imposed:
     refusals : dict of row: Outcome
     steps : array (R,), accepted and rejected together; 0 where feature k was at its target
     parts : tuple of Part, empty unless stored
-    pace : array (R,), or None
-        By how many standard deviations a step whose error is what is allowed moves a row, as in `banks.path_loops`.
+    pace : array (R,) or None, the standard deviations that a step of the allowed error moves a row by (`path_loops`)
+    coming : array (R,) or None, feature k + 1 at `values`; NaN where nothing told it on the way
     """
 
     k: int
@@ -137,6 +137,7 @@ class Imposed:
     steps: IntArray
     parts: tuple[Part, ...] = ()
     pace: FloatArray | None = None
+    coming: FloatArray | None = None
 
 
 class NarrowPath:
@@ -207,13 +208,12 @@ class NarrowPath:
             What features 1 to k-1 are at up to rounding, and are brought to exactly. It matters where the scale
             shrinks: the mean of a sample of size 1e30 is zero up to 1e14 only.
         store : bool, keep the path for gradients
-        pace : array (R,), optional
-            That of the level before, where the rows come from one.
+        pace : array (R,), optional, that of the level before, where the rows come from one
         """
         given, wanted, kept = self._checked(rows, k, targets, held)
-        reached, residual = np.full((2, len(given)), np.nan)
+        reached, residual, coming = np.full((3, len(given)), np.nan)
         out = Imposed(k, np.full_like(given, np.nan), reached, residual, {}, np.zeros(len(given), dtype=np.intp),
-                      pace=np.full(len(given), _PACE) if pace is None else pace.copy())
+                      pace=np.full(len(given), _PACE) if pace is None else pace.copy(), coming=coming)
         size = max(1, min(_CHUNK // given.shape[1], _TOGETHER // (k * given.shape[1]), -(-len(given) // self.threads)))
 
         def follow(at: IntArray) -> list[Part]:
@@ -257,7 +257,7 @@ class NarrowPath:
     def _walked(self, places: IntArray, given: FloatArray, wanted: FloatArray, kept: FloatArray | None, out: Imposed
                 ) -> IntArray:
         """Follow by loops that features have of their own; return the rows that these leave."""
-        if out.pace is None or self.rtol < _FINEST or not hasattr(self.features, "walk"):
+        if out.pace is None or out.coming is None or self.rtol < _FINEST or not hasattr(self.features, "walk"):
             return places
         rows, pace = given[places], out.pace[places]
         known = self.features.values(rows)[:, : out.k - 1] if kept is None else kept[places]
@@ -266,7 +266,7 @@ class NarrowPath:
         if found is None:
             return places
         for to, values in ((out.values, found.values), (out.pace, found.pace), (out.residual, found.gap),
-                           (out.reached, found.reached), (out.steps, found.steps)):
+                           (out.reached, found.reached), (out.steps, found.steps), (out.coming, found.coming)):
             to[places[found.there]] = values[found.there]
         return np.asarray(places[~found.there])
 

@@ -62,7 +62,7 @@ def answer(what: int, signal: FloatArray, width: int, bank: Bank, pairs: Pairs, 
     order. Both tell the lengths of the fields. WALK (1, N) is the end of the level of the last feature, of a signal
     whose other features are at their goals. It is told the tolerance, the spread of the sample, the pace, the most
     steps, the root mean square of the sample, and how far the features to come may be off, 0 where the sample matters;
-    it tells the pace, the steps, the largest gap, and the last mean.
+    it tells the pace, the steps, the largest gap, the last mean, and that of the feature to come, where there is one.
     """
     counts, orders, costs, stages, weights, fifth, third = pairs
     outputs, others, scratch, fields, slopes, planes, factor, vectors, sums = room
@@ -107,6 +107,8 @@ def answer(what: int, signal: FloatArray, width: int, bank: Bank, pairs: Pairs, 
                     y[m] -= move[m]
                 break
             told[4], told[5] = gap, goals[last] - gaps[last] / n
+            if k < len(bank[3]):
+                told[6] = bank[5][k] * sums[bank[3][k], bank[4][k]] / n
             if gap <= _DONE or not gap < before / 8 or corrections == _MOST_CORRECTIONS:
                 break
             before, corrections = gap, corrections + 1

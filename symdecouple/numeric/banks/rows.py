@@ -76,7 +76,8 @@ class Line:
 @dataclass(frozen=True, slots=True)
 class Walked:
     """Rows after one level: values (R, N), which are there (R,), and of these the displacement at which the error of a
-    step is what is allowed, as in `path_loops`, the steps, the largest gap, and the last feature."""
+    step is what is allowed, as in `path_loops`, the steps, the largest gap, the last feature, and the one to come; NaN
+    where there is none."""
 
     values: FloatArray
     there: NDArray[np.bool_]
@@ -84,6 +85,7 @@ class Walked:
     steps: IntArray
     gap: FloatArray
     reached: FloatArray
+    coming: FloatArray
 
 
 class BankRows:
@@ -196,13 +198,14 @@ class BankRows:
         if not self._compiled(rows):
             return None
         values, there = np.empty_like(rows, order="C"), np.zeros(len(rows), dtype=np.bool_)
-        told = np.zeros((len(rows), 6))
+        told = np.full((len(rows), 7), np.nan)
         for r, row in enumerate(np.ascontiguousarray(rows)):
             scale = max(row.std(), _ROUNDINGS * _EPS / rtol * np.abs(row).max(initial=0))
-            told[r] = rtol, scale, pace[r], max_steps, np.sqrt(np.mean(row * row)), within
+            told[r, :6] = rtol, scale, pace[r], max_steps, np.sqrt(np.mean(row * row)), within
             there[r] = self._answer(WALK, row, goals[r], values[r : r + 1], told[r],
                                     clear=max(100 * _EPS / rtol, 2.0**-30)) > 0  # a hundredth may be rounding
-        return Walked(values, there, told[:, 2], told[:, 3].astype(np.intp), told[:, 4], told[:, 5])
+        return Walked(values, there, told[:, 2], told[:, 3].astype(np.intp), told[:, 4], told[:, 5],
+                      told[:, 6])
 
     def curvature(self, rows: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the sum over j of N Hess f_j w_j, (..., R, N), for weights (..., R, count, N)."""

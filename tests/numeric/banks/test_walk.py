@@ -86,6 +86,11 @@ def test_ends_of_levels_against_scipy(grid: tuple[int, ...], k: int, factor: flo
     assert found is not None and found.there.all() and found.gap[0] < 1e-14
     np.testing.assert_allclose(features.values(found.values)[:, :k], goals, rtol=1e-13, atol=1e-13)
     assert found.reached[0] == pytest.approx(goals[0, -1], rel=1e-13)
+    if k == len(POWERS):
+        assert np.isnan(found.coming).all()
+    else:
+        own = output(found.values[0].reshape(grid), features.bands[features.index[k]][0], 1)
+        assert found.coming[0] == pytest.approx(features.gains[k] * np.mean(own ** POWERS[k]), rel=1e-13)
     assert np.abs(found.values[0] - by_scipy(features, rows[0], k, goals[0, -1])).max() < 1e-9
 
 
