@@ -157,7 +157,7 @@ def answer(what: int, signal: FloatArray, width: int, bank: Bank, pairs: Pairs, 
             if not speed > 0.0 or (not is_begun and is_at_rest(begin, goals[last], lengths[last] / n**0.5 * told[4])):
                 return 0.0
             speed = peak_of(slopes[0], speed, n) / spread
-            is_begun = True
+            is_begun, told[4] = True, np.inf  # no longer the size of the sample: how far it is from its goals
         elif not scaled(slopes[i], distance, length, n) > 0.0:
             error = np.inf
         elif i == counts[pair] - 1:
