@@ -277,7 +277,10 @@ class Bands(Columns):
         nodes = self.nodes
         if nodes is None and self.count > BLOCK:
             return np.asarray(2 * np.abs(parameters) @ self.largest)
-        lines, between = (self.lines, 1.0) if nodes is None else (nodes.lines, nodes.between)
+        lines, between = self.lines, 1.0
+        if nodes is not None:
+            probes = nodes.probes
+            lines, between = Lines(probes.outer, probes.inner, lines.places, lines.scales), probes.between
         along = lines.along(parameters).reshape(len(parameters), -1)
         return np.asarray((along.max(axis=1) - along.min(axis=1)) * between)
 

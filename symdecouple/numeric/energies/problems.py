@@ -173,13 +173,14 @@ class EnergyProblems:
         bands = self.bands
         out: dict[int, Outcome] = {}
         widest = 2 * np.abs(found.parameters) @ bands.largest
-        are_wide = not is_known and bool((widest > _WIDE).any())
-        if not are_wide and found.converged.all():
+        wide = np.flatnonzero(widest > _WIDE) if not is_known else np.zeros(0, dtype=np.intp)
+        if len(wide):
+            wide = wide[bands.widths(found.parameters[wide]) > _WIDE]
+        if not len(wide) and found.converged.all():
             return out
-        widest = np.minimum(widest, bands.widths(found.parameters)) if are_wide else np.zeros(len(widest))
-        if found.converged.all() and not (widest > _WIDE).any():
-            return out
-        for q in np.flatnonzero(~found.converged | (widest > _WIDE)).tolist():
+        to_ask = ~found.converged
+        to_ask[wide] = True
+        for q in np.flatnonzero(to_ask).tolist():
             active = problems.shares[problems.owner[q]] > 0
             wanted = problems.wanted[q]
             if found.converged[q] and _spread(bands, found.parameters[q], active) <= _WIDE:
