@@ -277,9 +277,17 @@ class Bands(Columns):
         nodes = self.nodes
         if nodes is None and self.count > BLOCK:
             return np.asarray(2 * np.abs(parameters) @ self.largest)
-        lines, between = (self.lines, 1.0) if nodes is None else (nodes.lines, nodes.between)
-        along = lines.along(parameters).reshape(len(parameters), -1)
+        if nodes is None:
+            along, between = self.lines.along(parameters).reshape(len(parameters), -1), 1.0
+        else:
+            along, between = parameters @ self._at_probes, nodes.probes.between
         return np.asarray((along.max(axis=1) - along.min(axis=1)) * between)
+
+    @cached_property
+    def _at_probes(self) -> FloatArray:
+        assert self.nodes is not None
+        probes = self.nodes.probes
+        return Lines(probes.outer, probes.inner, self.lines.places, self.lines.scales).product()
 
     def along(self, parameters: FloatArray, part: slice) -> FloatArray:
         """Return a.w at a part of the last axis, ``(R, *lattice[:-1], ...)``."""

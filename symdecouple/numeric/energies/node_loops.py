@@ -6,7 +6,7 @@ the odd part of a line have half its length each, and so have those of L_j, whic
 .. math:: \sum_i L_{\pm j}(c_i) P_i = \sum_{c_i \ge 0} L_j^+(c_i) (P_i + P_{-i}) \pm L_j^-(c_i) (P_i - P_{-i}) .
 
 The outer axis comes first, some rows of power together: they are added to the rows of all nodes entry by entry, which
-needs no sum along a row. Those are left for the few rows of nodes.
+needs no sum along a row. Those are left for the few rows of nodes, two at a time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def moved_to_nodes(a: FloatArray, top: float, shares: FloatArray, lines: Lines, 
 
     Returns the sum.
     """
-    halves, _, as_floats, bits, _, small, _, rows, moved, factors = work
+    halves, others, as_floats, bits, _, small, _, rows, moved, factors = work
     n, count, half, few = lines.inner.shape[1], lines.outer.shape[1], outer.shape[1], len(inner)
     is_mirrored, is_plain = half < count, True
     for j in range(len(lines.scales)):
@@ -69,9 +69,10 @@ def moved_to_nodes(a: FloatArray, top: float, shares: FloatArray, lines: Lines, 
             for t in range(width):
                 low, high = row[t], other[t]
                 row[t], other[t] = low + high, low - high
-        for i in range(len(outer)):
-            _onto(moved[i, :width], n, inner, begin, halves, small)
-            for j in range(few):
+        for i in range(0, len(outer), 2):
+            after = min(i + 1, len(outer) - 1)
+            _onto(moved[i, :width], moved[after, :width], n, inner, begin, halves, others, small)
+            for j in range(few * (1 + after - i)):
                 out[i * few + j] += small[j]
     mass = 0.0
     for i in range(len(out)):
@@ -92,37 +93,50 @@ def _add(rows: FloatArray, factors: FloatArray, first: int, out: FloatArray) -> 
                       + h * rows[t + 7 * STRIDE]))
 
 
-def _onto(line: FloatArray, count: int, maps: FloatArray, begin: int, halves: FloatArray, out: FloatArray) -> None:
-    """Inner products of the maps of `count` frequencies with a line, a part of them from a place on."""
+def _onto(line: FloatArray, after: FloatArray, count: int, maps: FloatArray, begin: int, halves: FloatArray,
+          others: FloatArray, out: FloatArray) -> None:
+    """Inner products of the maps of `count` frequencies with two lines, a part of them from a place on."""
     few, half, start = len(maps), maps.shape[1], min(begin, 0)  # for a constant 0, another twin is compiled
     if half == count:
-        _dots(line, maps, start, few, begin, out)
+        _dots(line, after, maps, start, few, begin, out)
         return
     for i in range(count - half):
         halves[i] = line[i] + line[count - 1 - i]
         halves[half + i] = line[i] - line[count - 1 - i]
+        others[i] = after[i] + after[count - 1 - i]
+        others[half + i] = after[i] - after[count - 1 - i]
     for i in range(count - half, half):  # the middle is its own mirror
-        halves[i], halves[half + i] = line[i], 0.0
-    _dots(halves[:half], maps, start, few // 2, start, out)
-    _dots(halves[half : 2 * half], maps, few // 2, few, start, out)
-    for j in range(few // 2):
-        even, odd = out[j], out[few - 1 - j]
-        out[j], out[few - 1 - j] = even + odd, even - odd
+        halves[i], halves[half + i], others[i], others[half + i] = line[i], 0.0, after[i], 0.0
+    _dots(halves[:half], others[:half], maps, start, few // 2, start, out)
+    _dots(halves[half : 2 * half], others[half : 2 * half], maps, few // 2, few, start, out)
+    for first in range(0, 2 * few, few):
+        for j in range(few // 2):
+            even, odd = out[first + j], out[first + few - 1 - j]
+            out[first + j], out[first + few - 1 - j] = even + odd, even - odd
 
 
-def _dots(line: FloatArray, maps: FloatArray, first: int, last: int, begin: int, out: FloatArray) -> None:
+def _dots(line: FloatArray, after: FloatArray, maps: FloatArray, first: int, last: int, begin: int, out: FloatArray
+          ) -> None:
     """Inner products with some maps, the last ones again where they are no multiple of four."""
     end = last - 1
     for j in range(first, last, 4):
-        _four(line, maps, j, min(j + 1, end), min(j + 2, end), min(j + 3, end), begin, out)
+        _four(line, after, maps, j, min(j + 1, end), min(j + 2, end), min(j + 3, end), begin, out)
 
 
-def _four(line: FloatArray, maps: FloatArray, j: int, k: int, p: int, q: int, begin: int, out: FloatArray) -> None:
-    s, t, u, v = maps[j, begin:], maps[k, begin:], maps[p, begin:], maps[q, begin:]
-    a = b = c = d = 0.0
+def _four(line: FloatArray, after: FloatArray, maps: FloatArray, j: int, k: int, p: int, q: int, begin: int,
+          out: FloatArray) -> None:
+    """Those of four maps with two lines: what is read serves twice."""
+    s, t, u, v, few = maps[j, begin:], maps[k, begin:], maps[p, begin:], maps[q, begin:], len(maps)
+    a = b = c = d = e = f = g = h = 0.0
     for i in range(len(line)):
-        a += line[i] * s[i]
-        b += line[i] * t[i]
-        c += line[i] * u[i]
-        d += line[i] * v[i]
+        one, two = line[i], after[i]
+        a += one * s[i]
+        b += one * t[i]
+        c += one * u[i]
+        d += one * v[i]
+        e += two * s[i]
+        f += two * t[i]
+        g += two * u[i]
+        h += two * v[i]
     out[j], out[k], out[p], out[q] = a, b, c, d
+    out[few + j], out[few + k], out[few + p], out[few + q] = e, f, g, h

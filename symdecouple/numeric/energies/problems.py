@@ -123,12 +123,12 @@ class EnergyProblems:
         wanted = np.arange(m) < (levels - self.offset)[:, None]
         if not all(self.dependence(r).is_free for r in set(rows.tolist())):
             wanted &= np.array([self.dependence(r).independent for r in rows.tolist()])
-        targets = np.zeros((len(rows), m))
         known = self.targets[:, :m]
-        targets[:, : known.shape[1]] = known[rows]
-        targets *= wanted
+        if known.shape[1] < m:
+            known = np.pad(known, ((0, 0), (0, m - known.shape[1])))
+        targets = known[rows] * wanted
         largest = np.abs(targets).max(axis=1)
-        is_silent = None if largest.all() else largest == 0
+        is_silent = None if np.count_nonzero(largest) == len(largest) else largest == 0
         if is_silent is not None:
             largest[is_silent] = 1
         log_scale = np.log(largest) - spectrum.log_power[rows]
@@ -172,14 +172,17 @@ class EnergyProblems:
         """Refuse problems without a solution, those included that go to a limit, but where one is known to be there."""
         bands = self.bands
         out: dict[int, Outcome] = {}
-        widest = 2 * np.abs(found.parameters) @ bands.largest
-        are_wide = not is_known and bool((widest > _WIDE).any())
-        if not are_wide and found.converged.all():
+        widest = np.abs(found.parameters) @ bands.largest  # eigenvalues are between 0 and the largest ones
+        if bands.is_signed:
+            widest *= 2
+        wide = np.flatnonzero(widest > _WIDE) if not is_known else np.zeros(0, dtype=np.intp)
+        if len(wide):
+            wide = wide[bands.widths(found.parameters[wide]) > _WIDE]
+        if not len(wide) and np.count_nonzero(found.converged) == len(found.converged):
             return out
-        widest = np.minimum(widest, bands.widths(found.parameters)) if are_wide else np.zeros(len(widest))
-        if found.converged.all() and not (widest > _WIDE).any():
-            return out
-        for q in np.flatnonzero(~found.converged | (widest > _WIDE)).tolist():
+        to_ask = ~found.converged
+        to_ask[wide] = True
+        for q in np.flatnonzero(to_ask).tolist():
             active = problems.shares[problems.owner[q]] > 0
             wanted = problems.wanted[q]
             if found.converged[q] and _spread(bands, found.parameters[q], active) <= _WIDE:

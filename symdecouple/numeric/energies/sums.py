@@ -43,10 +43,10 @@ def scratch(lines: int, nodes: int = 0, rows: int = ROWS, columns: int = 0) -> S
     rows that are moved together, rows of nodes, factors of inner lines.
     """
     width, block = 1 + lines + lines * (lines + 1) // 2, max(BLOCK, _LANES)
-    bits = aligned(block)
+    bits, columns = aligned(block), min(columns, BLOCK)
     return (aligned(block), aligned(block), bits, bits.view(np.int64), aligned(width + 1, ROWS),
-            aligned(max(width, nodes)), aligned(width, 10), aligned(2 * TOGETHER * STRIDE if nodes else 0),
-            aligned(nodes, min(columns, BLOCK)), aligned(lines * max(rows, nodes)))
+            aligned(max(width, 2 * nodes)), aligned(width, 10), aligned(2 * TOGETHER * STRIDE if nodes else 0),
+            aligned(nodes, columns + -columns % _LINE), aligned(lines * max(rows, nodes)))
 
 
 def aligned(*shape: int) -> FloatArray:

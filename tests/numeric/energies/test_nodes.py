@@ -215,3 +215,14 @@ def test_levels_are_those_of_all_frequencies(order: str, steep: float, monkeypat
         if condition < 1e7:  # rounding alone takes more where it is larger
             ours, theirs = (some.coefficients[r, k] for some in found[::-1])
             np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("shape", [(64, 64), (201, 6), (300,)], ids=str)
+def test_widths_are_bounded_at_probes(shape: tuple[int, ...]) -> None:
+    """Against a.w at all frequencies; the largest eigenvalues alone bound it too, none being negative."""
+    bands, _ = bank(shape)
+    a = np.random.default_rng(4).normal(size=(50, len(bands)))
+    exact = np.ptp(a @ bands.columns, axis=1)
+    found = bands.widths(a)
+    assert (exact <= found).all() and (found <= 1.15 * exact).all()
+    assert not bands.is_signed and (exact <= np.abs(a) @ bands.largest * (1 + 4 * spectrum.EPS)).all()
