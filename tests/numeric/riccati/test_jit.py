@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from symdecouple.numeric.batch import Panel
+from symdecouple.numeric.jit import is_available
 from symdecouple.numeric.moebius.flow import unit_and_lift
 from symdecouple.numeric.moebius.loops import CHUNK
 from symdecouple.numeric.riccati import jit as riccati_jit
@@ -26,6 +27,9 @@ from symdecouple.numeric.riccati.rows import Imposed, impose_skewness
 from tests.numeric.drawn_rows import LAWS
 from tests.numeric.riccati.test_rows import EPS, SAMPLES, between, rounding
 from tests.traced import peak
+
+needs_numba = pytest.mark.skipif(not is_available(), reason="numba is not installed")
+WAYS = [impose_skewness, pytest.param(compiled_impose_skewness, marks=needs_numba)]
 
 
 def as_plain_python(rows: np.ndarray, target: float) -> Imposed:
@@ -200,7 +204,7 @@ def test_warming_leaves_the_mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert KERNELS.are_warm() and skewness_imposer(10**6) is compiled_impose_skewness
 
 
-@pytest.mark.parametrize("impose", [impose_skewness, compiled_impose_skewness])
+@pytest.mark.parametrize("impose", WAYS)
 @pytest.mark.parametrize("n", [5, 300, 40_000])
 def test_without_slopes_nothing_else_changes(impose: Callable[..., Imposed], n: int) -> None:
     rng = np.random.default_rng(8)
@@ -213,7 +217,7 @@ def test_without_slopes_nothing_else_changes(impose: Callable[..., Imposed], n: 
         assert np.array_equal(plain.residual, full.residual, equal_nan=True)
 
 
-@pytest.mark.parametrize("impose", [impose_skewness, compiled_impose_skewness])
+@pytest.mark.parametrize("impose", WAYS)
 def test_slopes_that_are_not_wanted_take_no_room(impose: Callable[..., Imposed]) -> None:
     rows = np.random.default_rng(9).exponential(size=(1, 2**18))
     impose(rows[:, :100], 0.0, with_slope=False)
