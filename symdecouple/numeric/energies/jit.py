@@ -13,15 +13,17 @@ from numpy.typing import NDArray
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.energies import node_loops, power_loops, search as energy_search, sums as energy_sums
 from symdecouple.numeric.energies.columns import Coarse, Columns
-from symdecouple.numeric.energies.nodes import Nodes, Probes, mirrored
+from symdecouple.numeric.energies.maps import Maps, inner_maps, outer_maps
+from symdecouple.numeric.energies.nodes import Nodes, Probes
+from symdecouple.numeric.energies.room import aligned, scratch
 from symdecouple.numeric.energies.search import Place, Sketch, Tools
 from symdecouple.numeric.energies.tilting import Problems, Tilted
 from symdecouple.numeric.jit import Kernels
 
 __all__ = ["KERNELS", "are_wanted", "powers_compiled", "tilt_compiled", "warm"]
 
-_SOURCES = "jit energies.columns energies.nodes energies.sums energies.node_loops energies.node_bounds energies.loops "
-_SOURCES += "energies.search energies.power_loops energies.jit"
+_SOURCES = "jit energies.columns energies.room energies.maps energies.nodes energies.sums energies.node_loops "
+_SOURCES += "energies.node_bounds energies.loops energies.search energies.power_loops energies.jit"
 KERNELS = Kernels(
     energy_search.__name__, tuple(f"symdecouple.numeric.{name}" for name in _SOURCES.split()), seconds=1.5e-7
 )
@@ -92,27 +94,28 @@ def _new_tools(bands: Columns) -> tuple[Coarse | None, Tools]:
     m, lines, none = len(bands), bands.lines, np.empty((0, 0))
     few, more, fewer = (getattr(bands, name, None) for name in ("nodes", "more_nodes", "sketch"))
     coarse = getattr(bands, "coarse", None) if few is None else None
-    nowhere = Place(lines, none, none, np.empty(0), 0, 1.0, Probes(none, none, none, none, 1.0, 0.0))
-    nodes = nowhere if few is None else _place(few)
-    to_outer, to_inner = (none, none) if fewer is None else fewer.maps
+    nowhere = Maps(np.empty(0), 0, 0, 0, 0)
+    no_place = Place(lines, nowhere, nowhere, np.empty(0), 0, 1.0, Probes(none, none, none, none, 1.0, 0.0))
+    nodes = no_place if few is None else _place(few)
+    to_outer, to_inner = (nowhere, nowhere) if fewer is None else (
+        of(maps) for of, maps in zip((outer_maps, inner_maps), fewer.maps, strict=True))
     sketched = coarse if fewer is None else fewer
-    sketch = Sketch(lines if sketched is None else sketched.lines, mirrored(to_outer), mirrored(to_inner),
-                    energy_sums.aligned(len(to_outer) * len(to_inner)))
+    sketch = Sketch(lines if sketched is None else sketched.lines, to_outer, to_inner,
+                    aligned(to_outer.few * to_inner.few))
     answers = (nodes, nodes if more is None else _place(more))
     places = (*answers, sketch)
-    longest = max(len(maps) for place in places for maps in (place.outer, place.inner))
+    longest = max(maps.few for place in places for maps in (place.outer, place.inner))
     outers = [lines.outer, *(place.lines.outer for place in places), *(place.probes.outer for place in answers)]
-    rows = max(some.shape[1] for some in outers)
-    work = energy_sums.scratch(len(lines.inner), longest, rows, lines.inner.shape[1])
+    work = scratch(len(lines.inner), longest, max(some.shape[1] for some in outers))
     sizes = [bands.count, *(place.lines.outer.shape[1] * place.lines.inner.shape[1] for place in places)]
     size = max((size for size in sizes if size <= _KEPT), default=0)
     probes = max(place.probes.outer.size * place.probes.inner.size for place in answers)
     return coarse, Tools(lines, bands.largest, *places, work, np.zeros((15, 2 + m + m * m)), np.ones(probes),
-                         energy_sums.aligned(size))
+                         aligned(size))
 
 
 def _place(nodes: Nodes) -> Place:
-    power = energy_sums.aligned(nodes.size)
+    power = aligned(nodes.size)
     return Place(nodes.lines, nodes.outer, nodes.inner, power, nodes.order, nodes.lebesgue, nodes.probes)
 
 

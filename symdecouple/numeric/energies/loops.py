@@ -10,7 +10,8 @@ import math
 
 from symdecouple.numeric.batch import FloatArray
 from symdecouple.numeric.energies.columns import Lines
-from symdecouple.numeric.energies.sums import NUDGE, Scratch, all_sums, exceeds, extremes
+from symdecouple.numeric.energies.room import Scratch
+from symdecouple.numeric.energies.sums import NUDGE, all_sums, exceeds, extremes
 
 __all__ = ["ACCURATE", "NEAR", "against", "lowered"]
 

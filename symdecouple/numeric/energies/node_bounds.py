@@ -10,7 +10,8 @@ import math
 from symdecouple.numeric.batch import FloatArray
 from symdecouple.numeric.energies.columns import Lines
 from symdecouple.numeric.energies.nodes import Probes
-from symdecouple.numeric.energies.sums import Scratch, extremes
+from symdecouple.numeric.energies.room import Scratch
+from symdecouple.numeric.energies.sums import extremes
 
 __all__ = ["CANCELS", "EXACT", "FAR", "WIDE", "judged", "spanned"]
 

@@ -1,142 +1,189 @@
 r"""Power moved to nodes as loops over one signal that `jit` compiles.
 
-The maps are those of `nodes`. Where the nodes and the frequencies of an axis mirror each other at c = 0, the even and
+The maps are those of `maps`. Where the nodes and the frequencies of an axis mirror each other at c = 0, the even and
 the odd part of a line have half its length each, and so have those of L_j, which serve two nodes:
 
 .. math:: \sum_i L_{\pm j}(c_i) P_i = \sum_{c_i \ge 0} L_j^+(c_i) (P_i + P_{-i}) \pm L_j^-(c_i) (P_i - P_{-i}) .
 
-The outer axis comes first, some rows of power together: they are added to the rows of all nodes entry by entry, which
-needs no sum along a row. Those are left for the few rows of nodes, two at a time.
+The outer axis comes first, some lines of power together: they are added to the lines of four nodes entry by entry, which
+needs no sum along a line. Those are left for the few lines of nodes, four of them with four maps at a time. What is
+cut lies at constant strides: a slice takes as long as a sum over a line does.
 """
 
 from __future__ import annotations
 
-from symdecouple.numeric.batch import FloatArray
+from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.energies.columns import Lines
-from symdecouple.numeric.energies.sums import BLOCK, STRIDE, TOGETHER, Scratch, combined, tilt_line, weighed
+from symdecouple.numeric.energies.maps import Maps
+from symdecouple.numeric.energies.room import GROUP, ODD, PART, STRIDE, TILE, WIDE, Scratch
+from symdecouple.numeric.energies.sums import combined, tilt_line, weighed
 
 __all__ = ["FAST", "moved_to_nodes"]
 
-FAST = ("_four",)  # sums in any order
+FAST = ("_sixteen",)  # sums in any order
+_LINE = 8  # floats of the longest vector: no line ends within one
 
 
-def moved_to_nodes(a: FloatArray, top: float, shares: FloatArray, lines: Lines, outer: FloatArray, inner: FloatArray,
-                   work: Scratch, out: FloatArray) -> float:
+def moved_to_nodes(a: FloatArray, top: float, shares: FloatArray, lines: Lines, outer: Maps, inner: Maps, work: Scratch,
+                   out: FloatArray) -> float:
     """Move power times exp(a.w - top) to nodes by their maps, with top not below any a.w, and 0 where a is.
 
     Returns the sum.
     """
-    halves, others, as_floats, bits, _, small, _, rows, moved, factors = work
-    n, count, half, few = lines.inner.shape[1], lines.outer.shape[1], outer.shape[1], len(inner)
-    is_mirrored, is_plain = half < count, True
+    halves, _, as_floats, bits, _, table, _, power, moved, factors = work
+    n, count, is_mirrored, is_plain = inner.frequencies, outer.frequencies, outer.half < outer.frequencies, True
     for j in range(len(lines.scales)):
         is_plain = is_plain and a[j] == 0
     weighed(a, lines, factors)
     for i in range(len(out)):
         out[i] = 0.0
-    evens, odds = rows[: TOGETHER * STRIDE], rows[TOGETHER * STRIDE :]
-    for begin in range(0, n, BLOCK):
-        end = min(n, begin + BLOCK)
-        width = end - begin
-        for i in range(len(outer)):
-            row = moved[i]
-            for t in range(width):
-                row[t] = 0.0
-        for first in range(0, half, TOGETHER):
-            for k in range(TOGETHER):
-                s, even, odd = first + k, evens[k * STRIDE : k * STRIDE + width], odds[k * STRIDE : k * STRIDE + width]
-                for side in range(2):
-                    row, line = (count - 1 - s, odd) if side else (s, even)
-                    if s >= half or (side and s >= count - half):  # the middle is its own mirror
-                        for t in range(width):
-                            line[t] = 0.0
-                        continue
-                    weight = shares[row * n + begin : row * n + end]
-                    if is_plain:
-                        for t in range(width):
-                            line[t] = weight[t]
-                    else:
-                        combined(factors, lines, row, row + 1, begin, end, line)
-                        tilt_line(line, weight, top, bits, as_floats)
-                if s < count - half:
-                    for t in range(width):
+    evens, odds, size = power[: GROUP * STRIDE], power[GROUP * STRIDE :], TILE * STRIDE
+    even_tiles = outer.tiles // 2 if is_mirrored else outer.tiles
+    for begin in range(0, n, PART):
+        end = min(n, begin + PART)
+        width = _whole(end - begin)
+        for tile in range(outer.tiles):
+            for k in range(TILE):
+                row = moved[tile * size + k * STRIDE : tile * size + k * STRIDE + width]
+                for t in range(width):
+                    row[t] = 0.0
+        for first in range(0, outer.half, GROUP):
+            together = min(GROUP, outer.half - first + -(outer.half - first) % TILE)
+            for k in range(together):
+                s = first + k
+                even, odd = evens[k * STRIDE : k * STRIDE + width], odds[k * STRIDE : k * STRIDE + width]
+                _read(s if s < outer.half else -1, is_plain, top, shares, lines, factors, begin, end, bits, as_floats,
+                      even)
+                if is_mirrored:
+                    other = count - 1 - s if s < count - outer.half else -1  # the middle is its own mirror
+                    _read(other, is_plain, top, shares, lines, factors, begin, end, bits, as_floats, odd)
+                    for t in range(width if other >= 0 else 0):
                         low, high = even[t], odd[t]
                         even[t], odd[t] = low + high, low - high
-            for i in range(len(outer)):
-                _add(odds if is_mirrored and i >= len(outer) // 2 else evens, outer[i], first, moved[i, :width])
-        for i in range(len(outer) // 2 if is_mirrored else 0):
-            row, other = moved[i], moved[len(outer) - 1 - i]
-            for t in range(width):
-                low, high = row[t], other[t]
-                row[t], other[t] = low + high, low - high
-        for i in range(0, len(outer), 2):
-            after = min(i + 1, len(outer) - 1)
-            _onto(moved[i, :width], moved[after, :width], n, inner, begin, halves, others, small)
-            for j in range(few * (1 + after - i)):
-                out[i * few + j] += small[j]
+            for tile in range(outer.tiles):
+                _add(evens if tile < even_tiles else odds, outer.factors[(first * outer.tiles + tile * GROUP) * TILE :],
+                     together // TILE, width, moved[tile * size :])
+        if is_mirrored:
+            back = even_tiles * size
+            for k in range(TILE * even_tiles):
+                row, other_row = moved[k * STRIDE : k * STRIDE + width], moved[back + k * STRIDE :]
+                for t in range(width):
+                    low, high = row[t], other_row[t]
+                    row[t], other_row[t] = low + high, low - high
+        for tile in range(outer.tiles):
+            is_back = tile >= even_tiles
+            first = TILE * (tile - even_tiles if is_back else tile)
+            _onto(moved[tile * size :], inner, begin, width, halves, table)
+            for k in range(TILE):
+                i = outer.few - 1 - first - k if is_back else first + k
+                if first + k < (outer.few // 2 if is_mirrored else outer.few):
+                    _put(table[k * WIDE :], inner, out[i * inner.few : (i + 1) * inner.few])
     mass = 0.0
     for i in range(len(out)):
         mass += out[i]
     return mass
 
 
-def _add(rows: FloatArray, factors: FloatArray, first: int, out: FloatArray) -> None:
-    """Add eight rows times their factors; rows beyond the last one are 0."""
-    last = len(factors) - 1
-    a, b, c, d = (factors[first], factors[min(first + 1, last)], factors[min(first + 2, last)],
-                  factors[min(first + 3, last)])
-    e, f, g, h = (factors[min(first + 4, last)], factors[min(first + 5, last)], factors[min(first + 6, last)],
-                  factors[min(first + 7, last)])
-    for t in range(len(out)):
-        out[t] += (a * rows[t] + b * rows[t + STRIDE] + c * rows[t + 2 * STRIDE] + d * rows[t + 3 * STRIDE]
-                   + (e * rows[t + 4 * STRIDE] + f * rows[t + 5 * STRIDE] + g * rows[t + 6 * STRIDE]
-                      + h * rows[t + 7 * STRIDE]))
+def _whole(width: int) -> int:
+    return width + -width % _LINE
 
 
-def _onto(line: FloatArray, after: FloatArray, count: int, maps: FloatArray, begin: int, halves: FloatArray,
-          others: FloatArray, out: FloatArray) -> None:
-    """Inner products of the maps of `count` frequencies with two lines, a part of them from a place on."""
-    few, half, start = len(maps), maps.shape[1], min(begin, 0)  # for a constant 0, another twin is compiled
+def _read(row: int, is_plain: bool, top: float, shares: FloatArray, lines: Lines, factors: FloatArray, begin: int,
+          end: int, bits: IntArray, as_floats: FloatArray, out: FloatArray) -> None:
+    """Write the tilted power of a row, 0 beyond its end; of row -1, nothing but 0."""
+    width, n = end - begin, lines.inner.shape[1]
+    line = out[:width]
+    for t in range(width if row >= 0 else 0, len(out)):
+        out[t] = 0.0
+    if row >= 0:
+        weight = shares[row * n + begin : row * n + end]
+        if is_plain:
+            for t in range(width):
+                line[t] = weight[t]
+        else:
+            combined(factors, lines, row, row + 1, begin, end, line)
+            tilt_line(line, weight, top, bits, as_floats)
+
+
+def _add(rows: FloatArray, factors: FloatArray, fours: int, width: int, out: FloatArray) -> None:
+    """Add rows times their factors to four lines, four rows at a time."""
+    for k in range(fours):
+        some, f = rows[k * TILE * STRIDE :], factors[k * TILE * TILE :]
+        a, b, c, d, e, g, h, i = f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7]
+        j, m, n, o, p, q, r, s = f[8], f[9], f[10], f[11], f[12], f[13], f[14], f[15]
+        for t in range(width):
+            one, two, three, four = some[t], some[t + STRIDE], some[t + 2 * STRIDE], some[t + 3 * STRIDE]
+            u = out[t] + a * one + b * two + c * three + d * four
+            v = out[t + STRIDE] + e * one + g * two + h * three + i * four
+            w = out[t + 2 * STRIDE] + j * one + m * two + n * three + o * four
+            x = out[t + 3 * STRIDE] + p * one + q * two + r * three + s * four
+            out[t], out[t + STRIDE], out[t + 2 * STRIDE], out[t + 3 * STRIDE] = u, v, w, x
+
+
+def _onto(lines: FloatArray, maps: Maps, begin: int, width: int, halves: FloatArray, table: FloatArray) -> None:
+    """Inner products of four lines, a part of them from a place on, with all maps."""
+    count, half, tiles, part = maps.frequencies, maps.half, maps.tiles, TILE * STRIDE
     if half == count:
-        _dots(line, after, maps, start, few, begin, out)
+        start = begin // PART * tiles
+        for tile in range(tiles):
+            _sixteen(lines, maps.factors[(start + tile) * part :], width, table[tile * TILE :])
         return
-    for i in range(count - half):
-        halves[i] = line[i] + line[count - 1 - i]
-        halves[half + i] = line[i] - line[count - 1 - i]
-        others[i] = after[i] + after[count - 1 - i]
-        others[half + i] = after[i] - after[count - 1 - i]
-    for i in range(count - half, half):  # the middle is its own mirror
-        halves[i], halves[half + i], others[i], others[half + i] = line[i], 0.0, after[i], 0.0
-    _dots(halves[:half], others[:half], maps, start, few // 2, start, out)
-    _dots(halves[half : 2 * half], others[half : 2 * half], maps, few // 2, few, start, out)
-    for first in range(0, 2 * few, few):
-        for j in range(few // 2):
-            even, odd = out[first + j], out[first + few - 1 - j]
-            out[first + j], out[first + few - 1 - j] = even + odd, even - odd
+    length = _whole(half)
+    for k in range(TILE):
+        line, even, odd = lines[k * STRIDE :], halves[k * STRIDE :], halves[k * STRIDE + ODD :]
+        for t in range(count - half):
+            even[t] = line[t] + line[count - 1 - t]
+            odd[t] = line[t] - line[count - 1 - t]
+        for t in range(count - half, half):  # the middle is its own mirror
+            even[t] = line[t]
+            odd[t] = 0.0
+        for t in range(half, length):
+            even[t] = 0.0
+            odd[t] = 0.0
+    for tile in range(tiles):
+        start = 0 if tile < tiles // 2 else ODD
+        _sixteen(halves[start:], maps.factors[tile * part :], length, table[tile * TILE :])
 
 
-def _dots(line: FloatArray, after: FloatArray, maps: FloatArray, first: int, last: int, begin: int, out: FloatArray
-          ) -> None:
-    """Inner products with some maps, the last ones again where they are no multiple of four."""
-    end = last - 1
-    for j in range(first, last, 4):
-        _four(line, after, maps, j, min(j + 1, end), min(j + 2, end), min(j + 3, end), begin, out)
+def _put(sums: FloatArray, maps: Maps, out: FloatArray) -> None:
+    """Add the sums of a line; those of even and odd parts for the node and for its mirror."""
+    few = maps.few
+    if maps.half == maps.frequencies:
+        for j in range(few):
+            out[j] += sums[j]
+        return
+    odds = sums[maps.tiles // 2 * TILE :]
+    for j in range(few // 2):
+        out[j] += sums[j] + odds[j]
+        out[few - 1 - j] += sums[j] - odds[j]
 
 
-def _four(line: FloatArray, after: FloatArray, maps: FloatArray, j: int, k: int, p: int, q: int, begin: int,
-          out: FloatArray) -> None:
-    """Those of four maps with two lines: what is read serves twice."""
-    s, t, u, v, few = maps[j, begin:], maps[k, begin:], maps[p, begin:], maps[q, begin:], len(maps)
-    a = b = c = d = e = f = g = h = 0.0
-    for i in range(len(line)):
-        one, two = line[i], after[i]
-        a += one * s[i]
-        b += one * t[i]
-        c += one * u[i]
-        d += one * v[i]
-        e += two * s[i]
-        f += two * t[i]
-        g += two * u[i]
-        h += two * v[i]
-    out[j], out[k], out[p], out[q] = a, b, c, d
-    out[few + j], out[few + k], out[few + p], out[few + q] = e, f, g, h
+def _sixteen(lines: FloatArray, maps: FloatArray, length: int, out: FloatArray) -> None:
+    """Inner products of four lines and four maps: sixteen sums in registers for eight numbers from memory."""
+    ae = be = ce = de = af = bf = cf = df = ag = bg = cg = dg = ah = bh = ch = dh = 0.0
+    for t in range(length):
+        a, b, c, d = lines[t], lines[t + STRIDE], lines[t + 2 * STRIDE], lines[t + 3 * STRIDE]
+        other = maps[t]
+        ae += a * other
+        be += b * other
+        ce += c * other
+        de += d * other
+        other = maps[t + STRIDE]
+        af += a * other
+        bf += b * other
+        cf += c * other
+        df += d * other
+        other = maps[t + 2 * STRIDE]
+        ag += a * other
+        bg += b * other
+        cg += c * other
+        dg += d * other
+        other = maps[t + 3 * STRIDE]
+        ah += a * other
+        bh += b * other
+        ch += c * other
+        dh += d * other
+    out[0], out[1], out[2], out[3] = ae, af, ag, ah
+    out[WIDE], out[WIDE + 1], out[WIDE + 2], out[WIDE + 3] = be, bf, bg, bh
+    out[2 * WIDE], out[2 * WIDE + 1], out[2 * WIDE + 2], out[2 * WIDE + 3] = ce, cf, cg, ch
+    out[3 * WIDE], out[3 * WIDE + 1], out[3 * WIDE + 2], out[3 * WIDE + 3] = de, df, dg, dh

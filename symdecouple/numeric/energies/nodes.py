@@ -24,16 +24,15 @@ import scipy.fft
 
 from symdecouple.numeric.batch import FloatArray
 from symdecouple.numeric.energies.columns import Lines
+from symdecouple.numeric.energies.maps import Maps, inner_maps, outer_maps
 
-__all__ = ["EACH", "MORE", "Nodes", "Probes", "mirrored", "nodes_of"]
+__all__ = ["EACH", "MORE", "Nodes", "Probes", "nodes_of"]
 
 EACH, MORE = 24, 48  # nodes of an axis; axes with no more frequencies stay as they are
 _PROBES = 6  # of an axis for each degree
 _RHO = np.geomspace(1.5, 40, 60)
 _TAIL = 1e-14  # of a line, over the largest: what no polynomial of low degree gives
 _LEAST = 4  # order
-_MIRRORED = 1024  # frequencies of an axis, at most: a block of `energies.sums`
-_ROUNDING = 1e-12  # of a map
 
 
 class Probes(NamedTuple):
@@ -65,8 +64,8 @@ class Nodes(NamedTuple):
 
     Attributes
     ----------
-    outer : array (I, S), inner : array (J, n)
-        L_j at the frequencies, perhaps `mirrored`.
+    outer, inner : Maps
+        L_j at the frequencies.
     lines : Lines
         The features at the nodes.
     order : int
@@ -79,8 +78,8 @@ class Nodes(NamedTuple):
     probes : Probes
     """
 
-    outer: FloatArray
-    inner: FloatArray
+    outer: Maps
+    inner: Maps
     lines: Lines
     order: int
     between: float
@@ -90,24 +89,7 @@ class Nodes(NamedTuple):
     @property
     def size(self) -> int:
         """How many nodes there are."""
-        return len(self.outer) * len(self.inner)
-
-
-def mirrored(maps: FloatArray) -> FloatArray:
-    """Return the even and the odd part of a map (J, n) at the first half of the frequencies, (J, (n + 1)//2).
-
-    The odd ones come last node first. A map that is not its own mirror stays as it is, and so does one for long lines.
-
-    Examples
-    --------
-    >>> mirrored(np.array([[1.0, 0.5, 0.0], [0.0, 0.5, 1.0]])).tolist()
-    [[0.5, 0.5], [0.5, 0.0]]
-    """
-    few, count = maps.shape
-    if few % 2 or count > _MIRRORED or not np.allclose(maps, maps[::-1, ::-1], rtol=0, atol=_ROUNDING):
-        return maps
-    first, back = maps[: few // 2, : (count + 1) // 2], maps[: few // 2, ::-1][:, : (count + 1) // 2]
-    return np.concatenate([(first + back) / 2, ((first - back) / 2)[::-1]])
+        return self.outer.few * self.inner.few
 
 
 class _Axis(NamedTuple):
@@ -160,7 +142,7 @@ def nodes_of(lines: Lines, sizes: tuple[int, ...], each: int = EACH) -> Nodes | 
         return None
     at_nodes = Lines(outer.lines, inner.lines, lines.places, lines.scales)
     between, lebesgue = inner.between(each) * outer.between(each), inner.lebesgue * outer.lebesgue
-    return Nodes(mirrored(outer.to), mirrored(inner.to), at_nodes, order, between, lebesgue,
+    return Nodes(outer_maps(outer.to), inner_maps(inner.to), at_nodes, order, between, lebesgue,
                  _probes(lines, outer, inner, each))
 
 

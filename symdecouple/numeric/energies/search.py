@@ -14,10 +14,11 @@ from typing import NamedTuple
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.energies.columns import Lines
 from symdecouple.numeric.energies.loops import ACCURATE, NEAR, against, lowered
+from symdecouple.numeric.energies.maps import Maps
 from symdecouple.numeric.energies.node_bounds import CANCELS, EXACT, FAR, judged, spanned
 from symdecouple.numeric.energies.node_loops import moved_to_nodes
 from symdecouple.numeric.energies.nodes import Probes
-from symdecouple.numeric.energies.sums import Scratch
+from symdecouple.numeric.energies.room import Scratch
 
 __all__ = ["Place", "Sketch", "Tools", "searched"]
 
@@ -33,8 +34,8 @@ class Sketch(NamedTuple):
     """Nodes of a sketch, their maps (no rows where power comes ready), and the power there."""
 
     lines: Lines
-    outer: FloatArray
-    inner: FloatArray
+    outer: Maps
+    inner: Maps
     power: FloatArray
 
 
@@ -42,8 +43,8 @@ class Place(NamedTuple):
     """Nodes that answer, the same of them (no rows where there are no nodes), and what they miss."""
 
     lines: Lines
-    outer: FloatArray
-    inner: FloatArray
+    outer: Maps
+    inner: Maps
     power: FloatArray
     order: int
     lebesgue: float
@@ -78,7 +79,7 @@ def searched(tools: Tools, shares: FloatArray, has_sketch: bool, most: int, want
     """
     nodes, more, lines, work, kept = tools.nodes, tools.more, tools.lines, tools.work, tools.kept
     small, largest, everywhere = tools.small, tools.largest, tools.everywhere
-    m, has_nodes, zero, base, here = len(largest), len(nodes.inner) > 0, small[7], small[8], small[12]
+    m, has_nodes, zero, base, here = len(largest), nodes.inner.few > 0, small[7], small[8], small[12]
     for j in range(m):
         zero[j] = base[j] = 0.0
     shift, log_mass, known, ahead = 0.0, 0.0, -1, 0  # levels below the last one are sketched
@@ -158,7 +159,7 @@ def _sketched(sketch: Sketch, shares: FloatArray, lines: Lines, largest: FloatAr
               small: FloatArray, parameters: FloatArray, found: FloatArray, state: FloatArray) -> None:
     """Solve levels from one on almost: parameters, sums and whether there are any of those that are found."""
     rough, there, zero, m, is_known = small[11], small[13], small[7], len(largest), len(log_scale) < 0
-    if len(sketch.inner):
+    if sketch.inner.few > 0:
         moved_to_nodes(zero, 0.0, shares, lines, sketch.outer, sketch.inner, work, sketch.power)
     for j in range(m):
         rough[j] = 0.0

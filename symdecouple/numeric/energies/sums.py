@@ -16,46 +16,17 @@ import numpy as np
 
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.energies.columns import Lines
+from symdecouple.numeric.energies.room import BLOCK, LANES, ROWS, Scratch
 
-__all__ = ["BLOCK", "FAST", "NUDGE", "ROWS", "STRIDE", "TOGETHER", "Scratch", "aligned", "all_sums", "combined",
-           "exceeds", "extremes", "highest", "scratch", "tilt_line", "weighed"]
+__all__ = ["FAST", "NUDGE", "all_sums", "combined", "exceeds", "extremes", "highest", "tilt_line", "weighed"]
 
 FAST = ("_total", "_product_total", "_three", "_thrice")  # sums in any order
-BLOCK = 1024  # frequencies whose exponents are worked on together
-ROWS = 64  # of a group
-TOGETHER, STRIDE = 8, BLOCK + 16  # rows that are moved to nodes together, and how far apart they lie
-_LANES, _LINE = 16, 8  # floats of a pass, and of a line of the cache
 _LOG2E, _HIGH, _LOW = 1.4426950408889634, 0.693147180369123816490, 1.90821492927058770002e-10  # ln 2 in two parts
 _ROUNDER = 6755399441055744.0  # 3 * 2^51: what is added to it becomes an integer
 _LOWEST, _FAR = -708.0, 300.0
 NUDGE = 0.34  # exponents that need no powers of two
 _ONE = 1023 << 52  # the bits of 1.0
 _PAIRS = np.array([[0, 1, 3], [1, 2, 4], [3, 4, 5]])  # the place of a product of three lines among the six
-
-Scratch = tuple[FloatArray, FloatArray, FloatArray, IntArray, FloatArray, FloatArray, FloatArray, FloatArray,
-                FloatArray, FloatArray]
-
-
-def scratch(lines: int, nodes: int = 0, rows: int = ROWS, columns: int = 0) -> Scratch:
-    """Room for banks of that many inner lines and so many rows, moved to so many nodes of an axis.
-
-    Exponents, a product, bits as floats and as integers, parts, small sums, sums of the parts with three outer lines,
-    rows that are moved together, rows of nodes, factors of inner lines.
-    """
-    width, block = 1 + lines + lines * (lines + 1) // 2, max(BLOCK, _LANES)
-    bits, columns = aligned(block), min(columns, BLOCK)
-    return (aligned(block), aligned(block), bits, bits.view(np.int64), aligned(width + 1, ROWS),
-            aligned(max(width, 2 * nodes)), aligned(width, 10), aligned(2 * TOGETHER * STRIDE if nodes else 0),
-            aligned(nodes, columns + -columns % _LINE), aligned(lines * max(rows, nodes)))
-
-
-def aligned(*shape: int) -> FloatArray:
-    """Room that begins where a line of the cache does: no vector lies in two, which takes twice as long."""
-    size = math.prod(shape)
-    room = np.empty(size + _LINE)
-    first = -room.ctypes.data % (8 * _LINE) // 8
-    return room[first : first + size].reshape(shape)
-
 
 def weighed(a: FloatArray, lines: Lines, factors: FloatArray) -> None:
     """Write what each inner line has to be multiplied by at each s, one inner line after the other."""
@@ -91,18 +62,18 @@ def combined(factors: FloatArray, lines: Lines, first: int, last: int, begin: in
 def highest(line: FloatArray, weight: FloatArray, lanes: FloatArray) -> float:
     """The largest entry with a weight, -inf where there is none: lane by lane."""
     n = len(line)
-    for t in range(_LANES):
+    for t in range(LANES):
         lanes[t] = -math.inf
-    whole = n - n % _LANES
-    for begin in range(0, whole, _LANES):
-        for t in range(_LANES):
+    whole = n - n % LANES
+    for begin in range(0, whole, LANES):
+        for t in range(LANES):
             value = line[begin + t] if weight[begin + t] != 0 else -math.inf
             lanes[t] = value if value > lanes[t] else lanes[t]
     for t in range(whole, n):
         if weight[t] != 0 and line[t] > lanes[0]:
             lanes[0] = line[t]
     out = -math.inf
-    for t in range(_LANES):
+    for t in range(LANES):
         out = max(out, lanes[t])
     return out
 

@@ -21,6 +21,7 @@ from symdecouple.numeric.energies import (
 from symdecouple.numeric.energies.columns import Columns, Lines
 from symdecouple.numeric.energies.gradients import DecoupledEnergies
 from symdecouple.numeric.energies.normalization import Energies
+from symdecouple.numeric.energies.room import scratch
 from symdecouple.numeric.energies.spectrum import Bands, Spectrum
 from tests.numeric.energies.energy_banks import kernels, pictures, responses
 
@@ -84,7 +85,7 @@ def test_sums_are_those_of_their_definition(shape: tuple[int, int], rows: int, b
     monkeypatch.setattr(energy_sums, "BLOCK", block)
     kept = np.full(bands.count, np.nan)
     a *= size / np.abs(a @ bands.columns).max()
-    is_kept = energy_sums.all_sums(a, power, bands.lines, bands.largest, energy_sums.scratch(len(bands.lines.inner)),
+    is_kept = energy_sums.all_sums(a, power, bands.lines, bands.largest, scratch(len(bands.lines.inner)),
                                    kept, out)
     tilted = power * np.exp(a @ bands.columns - out[0])
     assert is_kept == (size < 100)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from symdecouple.numeric import jit
 from symdecouple.numeric.energies import (
+    maps,
     node_bounds,
     node_loops,
     problems as energy_problems,
@@ -18,6 +19,7 @@ from symdecouple.numeric.energies import (
 from symdecouple.numeric.energies.gradients import DecoupledEnergies
 from symdecouple.numeric.energies.nodes import Nodes, nodes_of
 from symdecouple.numeric.energies.normalization import Energies
+from symdecouple.numeric.energies.room import scratch
 from symdecouple.numeric.energies.spectrum import Bands
 from tests.numeric.energies.energy_banks import kernels, responses
 
@@ -33,8 +35,8 @@ def bank(shape: tuple[int, ...]) -> tuple[Bands, Nodes]:
 
 
 def moved(bands: Bands, nodes: Nodes, a: Array, top: float, power: Array) -> Array:
-    out = np.empty(len(nodes.outer) * len(nodes.inner))
-    work = energy_sums.scratch(len(bands.lines.inner), 24, bands.lines.outer.shape[1], bands.lines.inner.shape[1])
+    out = np.empty(nodes.size)
+    work = scratch(len(bands.lines.inner), 24, bands.lines.outer.shape[1])
     node_loops.moved_to_nodes(a, top, power, bands.lines, nodes.outer, nodes.inner, work, out)
     return out
 
@@ -50,7 +52,7 @@ def test_what_is_missed_is_bounded(shape: tuple[int, ...], width: float) -> None
     h = rng.normal(size=(len(bands),))
     h *= 2 * width / np.ptp(h @ columns)
     low, high = energy_sums.extremes(h, bands.largest, -1.0, np.ones(few.shape[1]), nodes.lines,
-                                     energy_sums.scratch(3, 24))
+                                     scratch(3, 24))
     bounded = (high - low) / 2 * nodes.between
     assert width <= bounded < 1.1 * width
     for a in (np.zeros(len(bands)), np.linspace(-1, 1, len(bands))):
@@ -85,7 +87,7 @@ def test_what_more_nodes_miss_is_bounded_on_ellipses(width: float) -> None:
     bands, _ = bank((146, 150))
     nodes = bands.more_nodes
     assert nodes is not None and nodes.lines.inner.shape == (3, 48)
-    probes, everywhere, work = nodes.probes, np.ones(144), energy_sums.scratch(3, 48, 74, 76)
+    probes, everywhere, work = nodes.probes, np.ones(144), scratch(3, 48, 74)
     c = np.cos(np.pi * (np.arange(12) + 0.5) / 12)
     at = np.linalg.lstsq(np.array([c**0, c, 2 * c**2 - 1]).T, probes.wide_outer.T, rcond=None)[0]
     was = np.linalg.lstsq(np.array([c**0, c, 2 * c**2 - 1]).T, probes.outer.T, rcond=None)[0]
@@ -116,18 +118,17 @@ def test_what_more_nodes_miss_is_bounded_on_ellipses(width: float) -> None:
 
 
 @pytest.mark.parametrize("shape", [(60, 150), (61, 97), (8, 150), (150,)], ids=str)
-@pytest.mark.parametrize("block", [1024, 40])
-def test_polynomials_keep_their_sums(shape: tuple[int, ...], block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sums with T_p(c) T_q(c') for p, q up to 23, of lines in one block and in several, those without halves."""
-    for module in (energy_sums, node_loops):
-        monkeypatch.setattr(module, "BLOCK", block)
-    monkeypatch.setattr("symdecouple.numeric.energies.nodes._MIRRORED", block)
+@pytest.mark.parametrize("part", [256, 40])
+def test_polynomials_keep_their_sums(shape: tuple[int, ...], part: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums with T_p(c) T_q(c') for p, q up to 23, of lines in one part and in several, those without halves."""
+    for module in (maps, node_loops):
+        monkeypatch.setattr(module, "PART", part)
     bands, nodes = bank(shape)
     a = np.linspace(-1, 1, len(bands))
     power = np.random.default_rng(6).random((bands.count,))
     top = float((a @ bands.columns).max()) + 0.5
     tilted = (power * np.exp(a @ bands.columns - top)).reshape(-1, shape[-1] // 2 + 1)
-    at_nodes = moved(bands, nodes, a, top, power).reshape(len(nodes.outer), -1)
+    at_nodes = moved(bands, nodes, a, top, power).reshape(nodes.outer.few, -1)
 
     def polynomials(few: int, size: int) -> tuple[Array, Array]:
         every = 2 * np.pi * np.arange(size // 2 + 1) / size
