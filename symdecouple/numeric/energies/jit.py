@@ -106,7 +106,7 @@ def _new_tools(bands: Columns) -> tuple[Coarse | None, Tools]:
     places = (*answers, sketch)
     longest = max(maps.few for place in places for maps in (place.outer, place.inner))
     outers = [lines.outer, *(place.lines.outer for place in places), *(place.probes.outer for place in answers)]
-    work = scratch(len(lines.inner), longest, max(some.shape[1] for some in outers))
+    work = scratch(len(lines.outer), len(lines.inner), max(some.shape[1] for some in outers), longest)
     sizes = [bands.count, *(place.lines.outer.shape[1] * place.lines.inner.shape[1] for place in places)]
     size = max((size for size in sizes if size <= _KEPT), default=0)
     probes = max(place.probes.outer.size * place.probes.inner.size for place in answers)

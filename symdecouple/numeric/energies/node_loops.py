@@ -5,9 +5,9 @@ the odd part of a line have half its length each, and so have those of L_j, whic
 
 .. math:: \sum_i L_{\pm j}(c_i) P_i = \sum_{c_i \ge 0} L_j^+(c_i) (P_i + P_{-i}) \pm L_j^-(c_i) (P_i - P_{-i}) .
 
-The outer axis comes first, some lines of power together: they are added to the lines of four nodes entry by entry, which
-needs no sum along a line. Those are left for the few lines of nodes, four of them with four maps at a time. What is
-cut lies at constant strides: a slice takes as long as a sum over a line does.
+The outer axis comes first, some lines of power together: they are added to the lines of four nodes entry by entry,
+which needs no sum along a line. Those are left for the few lines of nodes, four of them with four maps at a time. What
+is cut lies at constant strides: a slice takes as long as a sum over a line does.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def moved_to_nodes(a: FloatArray, top: float, shares: FloatArray, lines: Lines, 
 
     Returns the sum.
     """
-    halves, _, as_floats, bits, _, table, _, power, moved, factors = work
+    halves, as_floats, bits, _, _, table, power, moved, factors = work
     n, count, is_mirrored, is_plain = inner.frequencies, outer.frequencies, outer.half < outer.frequencies, True
     for j in range(len(lines.scales)):
         is_plain = is_plain and a[j] == 0

@@ -1,22 +1,21 @@
 r"""Sums of tilted power as loops over one signal that `jit` compiles.
 
 Eigenvalues are products of lines, w_j(s, t) = scale_j outer[p_j, s] inner[q_j, t] with s, t numbering the frequencies
-(`columns.Lines`): a.w is a short sum along the inner axis, and the sums over t of inner lines and of their products
+(`columns.Lines`): a.w is a short sum along the inner axis, and the sums over s of outer lines and of their products
 serve all features. A bank without such a form has one s, and its eigenvalues as inner lines.
 
-Sums are a vector: the exponent of their unit, the total, the M values, the M x M matrix. Rows s are taken in groups:
-their exponents lie in the cache, and what was summed along t is summed along s at the end of a group.
+Sums are a vector: the exponent of their unit, the total, the M values, the M x M matrix. Rows are added entry by entry,
+two at a time, which needs no sum along a row: what was summed along s, a part of a row long, is summed along t at the
+end.
 """
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.energies.columns import Lines
-from symdecouple.numeric.energies.room import BLOCK, LANES, ROWS, Scratch
+from symdecouple.numeric.energies.room import ACROSS, BLOCK, LANES, PART, Scratch
 
 __all__ = ["FAST", "NUDGE", "all_sums", "combined", "exceeds", "extremes", "highest", "tilt_line", "weighed"]
 
@@ -26,7 +25,7 @@ _ROUNDER = 6755399441055744.0  # 3 * 2^51: what is added to it becomes an intege
 _LOWEST, _FAR = -708.0, 300.0
 NUDGE = 0.34  # exponents that need no powers of two
 _ONE = 1023 << 52  # the bits of 1.0
-_PAIRS = np.array([[0, 1, 3], [1, 2, 4], [3, 4, 5]])  # the place of a product of three lines among the six
+
 
 def weighed(a: FloatArray, lines: Lines, factors: FloatArray) -> None:
     """Write what each inner line has to be multiplied by at each s, one inner line after the other."""
@@ -84,11 +83,9 @@ def all_sums(a: FloatArray, shares: FloatArray, lines: Lines, largest: FloatArra
 
     Where there is room for it, and the unit is 1, the tilted power is kept; returns whether it is.
     """
-    exponents, product, as_floats, bits, parts, small, table, _, _, factors = work
-    m, r = len(lines.scales), len(lines.inner)
-    n, count = lines.inner.shape[1], lines.outer.shape[1]
-    width = 1 + r + r * (r + 1) // 2
-    part, bound = small[:width], 0.0
+    exponents, as_floats, bits, parts, table, _, _, _, factors = work
+    m, many = len(lines.scales), len(lines.outer)
+    n, count, outer_sums, bound = lines.inner.shape[1], lines.outer.shape[1], 1 + many + many * (many + 1) // 2, 0.0
     for j in range(len(out)):
         out[j] = 0.0
     for j in range(m):
@@ -96,59 +93,47 @@ def all_sums(a: FloatArray, shares: FloatArray, lines: Lines, largest: FloatArra
     is_far, is_kept = not bound <= _FAR, bound <= _FAR and len(kept) >= n * count
     shift = -math.inf if is_far else 0.0
     weighed(a, lines, factors)
-    together = min(ROWS, max(1, BLOCK // n))
-    for group in range(0, count, ROWS):
-        until = min(count, group + ROWS)
-        before = shift
-        for first in range(group, until, together):
-            last = min(until, first + together)
-            for begin in range(0, n, BLOCK):
-                end = min(n, begin + BLOCK)
-                size = combined(factors, lines, first, last, begin, end, exponents)
-                line, weight = exponents[:size], shares[first * n + begin : first * n + begin + size]
-                if is_far:
-                    shift = max(shift, highest(line, weight, as_floats))
-                if bound <= NUDGE:
-                    _nudge_line(line, weight)
-                else:
-                    tilt_line(line, weight, shift if shift > -math.inf else 0.0, bits, as_floats)
-                if is_kept:
-                    into = kept[first * n + begin : first * n + begin + size]
-                    for t in range(size):
-                        into[t] = line[t]
+    for begin in range(0, n, PART):
+        end = min(n, begin + PART)
+        width, before = end - begin, shift
+        together = BLOCK // n if width == n else 1
+        for f in range(outer_sums):
+            part = parts[f * ACROSS : f * ACROSS + width]
+            for t in range(width):
+                part[t] = 0.0
+        for first in range(0, count, together):
+            last = min(count, first + together)
+            size = combined(factors, lines, first, last, begin, end, exponents)
+            line, weight = exponents[:size], shares[first * n + begin : first * n + begin + size]
+            if is_far:
+                high = max(shift, highest(line, weight, as_floats))
+                back, shift = _quotient(shift, high), high
+                for f in range(outer_sums if back != 1 and first > 0 else 0):
+                    part = parts[f * ACROSS : f * ACROSS + width]
+                    for t in range(width):
+                        part[t] *= back
+            if bound <= NUDGE:
+                _nudge_line(line, weight)
+            else:
+                tilt_line(line, weight, shift if shift > -math.inf else 0.0, bits, as_floats)
+            if is_kept:
+                into = kept[first * n + begin : first * n + begin + size]
+                for t in range(size):
+                    into[t] = line[t]
+            if many == 3:
+                for s in range(first, last, 2):
+                    other = min(s + 1, last - 1)
+                    _add_two(line[(s - first) * width :], line[(other - first) * width :], lines.outer, s, other, width,
+                             parts)
+            else:
                 for s in range(first, last):
-                    row = line[(s - first) * (end - begin) : (s - first + 1) * (end - begin)]
-                    if r == 3:
-                        _three(row, lines.inner, begin, part)
-                    else:
-                        _several(row, lines.inner, begin, product, part)
-                    _put(part, parts, s - group, begin > 0, shift)
-        _level_off(parts, width, until - group, shift)
-        _gather(lines, group, until, _quotient(before, shift), parts, table, out)
+                    _add_one(line[(s - first) * width : (s - first + 1) * width], lines.outer, s, parts)
+        _gather(lines, begin, end, _quotient(before, shift), parts, table, out)
     for j in range(m):
         for k in range(j):
             out[2 + m + k * m + j] = out[2 + m + j * m + k]
     out[0] = shift if shift > -math.inf else 0.0
     return is_kept
-
-
-def _put(sums: FloatArray, parts: FloatArray, at: int, is_more: bool, shift: float) -> None:
-    """Store the sums of a row, or add those of its next block; the exponent of their unit comes last."""
-    width = len(sums)
-    back = _quotient(parts[width, at], shift) if is_more else 0.0
-    for f in range(width):
-        parts[f, at] = parts[f, at] * back + sums[f] if is_more else sums[f]
-    parts[width, at] = shift
-
-
-def _level_off(parts: FloatArray, width: int, count: int, shift: float) -> None:
-    """Bring the sums of rows to one unit."""
-    if parts[width, 0] < shift:
-        for at in range(count):
-            back = _quotient(parts[width, at], shift)
-            if back != 1:
-                for f in range(width):
-                    parts[f, at] *= back
 
 
 def extremes(a: FloatArray, largest: FloatArray, enough: float, weight: FloatArray, lines: Lines, work: Scratch
@@ -160,7 +145,7 @@ def extremes(a: FloatArray, largest: FloatArray, enough: float, weight: FloatArr
     if bound <= enough:
         return -bound, bound
     n, count, low, high = lines.inner.shape[1], lines.outer.shape[1], math.inf, -math.inf
-    exponents, lanes, factors, together = work[0], work[2], work[9], max(1, BLOCK // n)
+    exponents, lanes, factors, together = work[0], work[1], work[8], max(1, BLOCK // n)
     weighed(a, lines, factors)
     for first in range(0, count, together):
         last = min(count, first + together)
@@ -194,30 +179,26 @@ def _quotient(old: float, new: float) -> float:
     return math.exp(old - new) if old < new else 1.0
 
 
-def _gather(lines: Lines, group: int, until: int, back: float, parts: FloatArray, table: FloatArray, out: FloatArray
+def _gather(lines: Lines, begin: int, end: int, back: float, parts: FloatArray, table: FloatArray, out: FloatArray
             ) -> None:
-    """Add what was summed along t in the rows of a group, and bring what was there to the same unit."""
-    m, r, size, are_three = len(lines.scales), len(lines.inner), until - group, len(lines.outer) == 3
+    """Add what was summed along s, summed along t, and bring what was there to the same unit."""
+    m, many, size, are_three = len(lines.scales), len(lines.outer), end - begin, len(lines.inner) == 3
     if back != 1:
         for j in range(1, len(out)):
             out[j] *= back
-    out[1] += _total(parts[0, :size])
-    if are_three:
-        for f in range(1, 1 + r + r * (r + 1) // 2):
-            _three(parts[f, :size], lines.outer, group, table[f])
+    out[1] += _total(parts[:size])
+    for f in range(1, 1 + many + many * (many + 1) // 2 if are_three else 0):
+        _three(parts[f * ACROSS : f * ACROSS + size], lines.inner, begin, table[f])
     for j in range(m):
         p, q, scale = lines.places[0, j], lines.places[1, j], lines.scales[j]
-        if are_three:
-            out[2 + j] += scale * table[1 + q, 1 + p]
-            for k in range(j + 1):
-                f = 1 + r + _pair(q, lines.places[1, k])
-                out[2 + m + j * m + k] += scale * lines.scales[k] * table[f, 4 + _PAIRS[p, lines.places[0, k]]]
-            continue
-        one = lines.outer[p, group:until]
-        out[2 + j] += scale * _product_total(one, parts[1 + q])
+        one = lines.inner[q, begin:end]
+        out[2 + j] += scale * (table[1 + p, q] if are_three else _product_total(one, parts[(1 + p) * ACROSS :]))
         for k in range(j + 1):
-            o, f = lines.places[0, k], 1 + r + _pair(q, lines.places[1, k])
-            out[2 + m + j * m + k] += scale * lines.scales[k] * _thrice(one, lines.outer[o, group:until], parts[f])
+            f, u, both = 1 + many + _pair(p, lines.places[0, k]), lines.places[1, k], scale * lines.scales[k]
+            if are_three:
+                out[2 + m + j * m + k] += both * table[f, 3 + _pair(q, u)]
+            else:
+                out[2 + m + j * m + k] += both * _thrice(one, lines.inner[u, begin:end], parts[f * ACROSS :])
 
 
 def _pair(i: int, j: int) -> int:
@@ -267,15 +248,48 @@ def _exponential(r: float) -> float:
     return e * r * r + r + 1.0
 
 
+def _add_two(one: FloatArray, two: FloatArray, outer: FloatArray, s: int, other: int, width: int, parts: FloatArray
+             ) -> None:
+    """Add two rows, and what they are times three outer lines and their products, to ten; one row, if it is both."""
+    is_pair = 1.0 if other > s else 0.0
+    a, b, c = outer[0, s], outer[1, s], outer[2, s]
+    d, e, f = outer[0, other] * is_pair, outer[1, other] * is_pair, outer[2, other] * is_pair
+    aa, ba, bb, ca, cb, cc = a * a, b * a, b * b, c * a, c * b, c * c
+    dd, ed, ee, fd, fe, ff = d * d, e * d, e * e, f * d, f * e, f * f
+    for t in range(width):
+        p, q = one[t], two[t]
+        parts[t] += p + is_pair * q
+        parts[t + ACROSS] += a * p + d * q
+        parts[t + 2 * ACROSS] += b * p + e * q
+        parts[t + 3 * ACROSS] += c * p + f * q
+        parts[t + 4 * ACROSS] += aa * p + dd * q
+        parts[t + 5 * ACROSS] += ba * p + ed * q
+        parts[t + 6 * ACROSS] += bb * p + ee * q
+        parts[t + 7 * ACROSS] += ca * p + fd * q
+        parts[t + 8 * ACROSS] += cb * p + fe * q
+        parts[t + 9 * ACROSS] += cc * p + ff * q
+
+
+def _add_one(row: FloatArray, outer: FloatArray, s: int, parts: FloatArray) -> None:
+    """Add a row, and what it is times any number of outer lines and their products."""
+    many = len(outer)
+    for i in range(-1, many):
+        for j in range(-1, i + 1):
+            at = 1 + i if j < 0 else 1 + many + _pair(i, j)
+            factor = (outer[i, s] if i >= 0 else 1.0) * (outer[j, s] if j >= 0 else 1.0)
+            part = parts[at * ACROSS :]
+            for t in range(len(row)):
+                part[t] += factor * row[t]
+
+
 def _three(line: FloatArray, inner: FloatArray, begin: int, out: FloatArray) -> None:
     """Sums with three lines and their products, in one sweep."""
     u, v, w = inner[0, begin : begin + len(line)], inner[1, begin : begin + len(line)], inner[2, begin:]
-    total = one = two = three = 0.0
+    one = two = three = 0.0
     uu = uv = uw = vv = vw = ww = 0.0
     for t in range(len(line)):
         p = line[t]
         pu, pv, pw = p * u[t], p * v[t], p * w[t]
-        total += p
         one += pu
         two += pv
         three += pw
@@ -285,21 +299,8 @@ def _three(line: FloatArray, inner: FloatArray, begin: int, out: FloatArray) -> 
         vv += pv * v[t]
         vw += pv * w[t]
         ww += pw * w[t]
-    out[0], out[1], out[2], out[3] = total, one, two, three
-    out[4], out[5], out[6], out[7], out[8], out[9] = uu, uv, vv, uw, vw, ww
-
-
-def _several(line: FloatArray, inner: FloatArray, begin: int, product: FloatArray, out: FloatArray) -> None:
-    """Sums with any number of lines and their products."""
-    r = len(inner)
-    out[0] = _total(line)
-    for i in range(r):
-        u = inner[i, begin:]
-        for t in range(len(line)):
-            product[t] = line[t] * u[t]
-        out[1 + i] = _total(product[: len(line)])
-        for j in range(i + 1):
-            out[1 + r + i * (i + 1) // 2 + j] = _product_total(product[: len(line)], inner[j, begin:])
+    out[0], out[1], out[2] = one, two, three
+    out[3], out[4], out[5], out[6], out[7], out[8] = uu, uv, vv, uw, vw, ww
 
 
 def _total(line: FloatArray) -> float:

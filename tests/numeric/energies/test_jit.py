@@ -61,32 +61,33 @@ def test_exponentials_against_mpmath() -> None:
     assert max(apart) < 2 * 2.0**-52
 
 
-@pytest.mark.parametrize(("shape", "rows", "block"), [((2, 3), 64, 1024), ((5, 4), 2, 8), ((5, 4), 3, 3)], ids=str)
-@pytest.mark.parametrize("ranks", [2, 3, None], ids=str)
+@pytest.mark.parametrize(("shape", "part", "block"), [((2, 3), 256, 1024), ((5, 4), 4, 8), ((5, 4), 3, 3)], ids=str)
+@pytest.mark.parametrize("ranks", [(6, 2), (2, 3), (3, 3), (3, 2), None], ids=str)
 @pytest.mark.parametrize("size", [0.1, 9.0, 400.0])
-def test_sums_are_those_of_their_definition(shape: tuple[int, int], rows: int, block: int, ranks: int | None,
-                                            size: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Banks of products of lines, of few and many outer ones, three inner ones and not, one without; not compiled.
+def test_sums_are_those_of_their_definition(shape: tuple[int, int], part: int, block: int,
+                                            ranks: tuple[int, int] | None, size: float,
+                                            monkeypatch: pytest.MonkeyPatch) -> None:
+    """Banks of products of lines, three outer or inner ones and other numbers of them, one without; not compiled.
 
     The largest exponent needs no powers of two, or no unit, or both.
     """
     rng = np.random.default_rng(5)
-    outer, inner = rng.random((6 if ranks == 2 else 2, shape[0])), rng.random((ranks or 1, shape[1]))
+    outer, inner = (rng.random((count, length)) for count, length in zip(ranks or (2, 1), shape, strict=True))
     bank = np.array([3 * np.outer(a, b).ravel() for a in outer for b in inner]) if ranks else rng.random((4, *shape))
     bands = Columns(bank.reshape(len(bank), -1), shape)
-    assert len(bands.lines.inner) == (ranks or 4)
+    assert (len(bands.lines.outer), len(bands.lines.inner)) == (ranks or (1, 4))
     np.testing.assert_allclose(bands.columns, bank.reshape(len(bank), -1), rtol=1e-14)
     m, n = bands.columns.shape
     power = rng.random((n,))
     a = 3 * rng.normal(size=(m,))
     power[::3] = 0
     out = np.empty(2 + m + m * m)
-    monkeypatch.setattr(energy_sums, "ROWS", rows)  # what is larger than a group and than a block
+    monkeypatch.setattr(energy_sums, "PART", part)  # rows that are longer than a part, and more than are taken together
     monkeypatch.setattr(energy_sums, "BLOCK", block)
     kept = np.full(bands.count, np.nan)
     a *= size / np.abs(a @ bands.columns).max()
-    is_kept = energy_sums.all_sums(a, power, bands.lines, bands.largest, scratch(len(bands.lines.inner)),
-                                   kept, out)
+    is_kept = energy_sums.all_sums(a, power, bands.lines, bands.largest,
+                                   scratch(*(ranks or (1, 4)), shape[0]), kept, out)
     tilted = power * np.exp(a @ bands.columns - out[0])
     assert is_kept == (size < 100)
     assert out[0] == (0 if is_kept else pytest.approx((a @ bands.columns)[power > 0].max(), rel=1e-14))

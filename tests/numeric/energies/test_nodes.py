@@ -36,7 +36,7 @@ def bank(shape: tuple[int, ...]) -> tuple[Bands, Nodes]:
 
 def moved(bands: Bands, nodes: Nodes, a: Array, top: float, power: Array) -> Array:
     out = np.empty(nodes.size)
-    work = scratch(len(bands.lines.inner), 24, bands.lines.outer.shape[1])
+    work = scratch(len(bands.lines.outer), len(bands.lines.inner), bands.lines.outer.shape[1], 24)
     node_loops.moved_to_nodes(a, top, power, bands.lines, nodes.outer, nodes.inner, work, out)
     return out
 
@@ -52,7 +52,7 @@ def test_what_is_missed_is_bounded(shape: tuple[int, ...], width: float) -> None
     h = rng.normal(size=(len(bands),))
     h *= 2 * width / np.ptp(h @ columns)
     low, high = energy_sums.extremes(h, bands.largest, -1.0, np.ones(few.shape[1]), nodes.lines,
-                                     scratch(3, 24))
+                                     scratch(3, 3, 24))
     bounded = (high - low) / 2 * nodes.between
     assert width <= bounded < 1.1 * width
     for a in (np.zeros(len(bands)), np.linspace(-1, 1, len(bands))):
@@ -87,7 +87,7 @@ def test_what_more_nodes_miss_is_bounded_on_ellipses(width: float) -> None:
     bands, _ = bank((146, 150))
     nodes = bands.more_nodes
     assert nodes is not None and nodes.lines.inner.shape == (3, 48)
-    probes, everywhere, work = nodes.probes, np.ones(144), scratch(3, 48, 74)
+    probes, everywhere, work = nodes.probes, np.ones(144), scratch(3, 3, 74, 48)
     c = np.cos(np.pi * (np.arange(12) + 0.5) / 12)
     at = np.linalg.lstsq(np.array([c**0, c, 2 * c**2 - 1]).T, probes.wide_outer.T, rcond=None)[0]
     was = np.linalg.lstsq(np.array([c**0, c, 2 * c**2 - 1]).T, probes.outer.T, rcond=None)[0]
