@@ -22,12 +22,13 @@ _EPS = 2.0**-52
 
 
 def lowered(power: FloatArray, lines: Lines, largest: FloatArray, base: FloatArray, shift: float, want: FloatArray,
-            target: FloatArray, log_scale: float, most: int, widest: float, enough: float, is_known: bool,
+            target: FloatArray, needed: int, log_scale: float, most: int, widest: float, enough: float, is_known: bool,
             work: Scratch, kept: FloatArray, small: FloatArray, a: FloatArray, here: FloatArray
             ) -> tuple[float, bool, int]:
     """Solve one problem from `a`, by at most so many steps, none wider than `widest`.
 
-    Power is tilted by `base` and in units of exp(shift). `is_known` says that `here` has the sums at `a` already; it
+    Power is tilted by `base` and in units of exp(shift). The matrix is that of the first features that are needed, all
+    that are imposed among them. `is_known` says that `here` has the sums at `a` already; it
     gets those at the end. The search ends before a step shorter than `enough`. See `tilting.tilt` for the steps.
     Where the tilted power is `kept`, what is near is tilted from there.
     Returns the residual, whether the search came to an end, and how often sums were taken.
@@ -40,7 +41,7 @@ def lowered(power: FloatArray, lines: Lines, largest: FloatArray, base: FloatArr
     scale, iterations = log_scale - shift, 0
     is_kept = False
     if not is_known:
-        is_kept = all_sums(apart, power, lines, largest, work, kept, here)
+        is_kept = all_sums(apart, power, lines, largest, needed, work, kept, here)
         for j in range(m):
             origin[j] = apart[j]
     residual = _residual(here, want, target, scale, goal)
@@ -84,7 +85,7 @@ def lowered(power: FloatArray, lines: Lines, largest: FloatArray, base: FloatArr
             near += abs(gap[j]) * largest[j]
         is_close = is_kept and near <= NUDGE
         along, whence, room = (gap, kept, nothing) if is_close else (moved, power, kept)
-        is_kept = all_sums(along, whence, lines, largest, work, room, there) or is_close
+        is_kept = all_sums(along, whence, lines, largest, needed, work, room, there) or is_close
         for j in range(m):
             origin[j] = origin[j] if is_close else moved[j]
         is_sure = not is_far or (not by_logarithm and boost == 1)

@@ -30,7 +30,7 @@ def moved_to_nodes(a: FloatArray, top: float, shares: FloatArray, lines: Lines, 
 
     Returns the sum.
     """
-    halves, as_floats, bits, _, _, table, power, moved, factors = work
+    halves, _, as_floats, bits, _, _, table, power, moved, factors = work
     n, count, is_mirrored, is_plain = inner.frequencies, outer.frequencies, outer.half < outer.frequencies, True
     for j in range(len(lines.scales)):
         is_plain = is_plain and a[j] == 0

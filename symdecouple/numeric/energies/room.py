@@ -8,11 +8,11 @@ import numpy as np
 
 from symdecouple.numeric.batch import FloatArray, IntArray
 
-__all__ = ["ACROSS", "BLOCK", "GROUP", "LANES", "ODD", "PART", "STRIDE", "TILE", "WIDE", "Scratch", "aligned",
+__all__ = ["ACROSS", "BLOCK", "GROUP", "ODD", "PART", "STRIDE", "TILE", "WIDE", "Scratch", "aligned",
            "scratch"]
 
 BLOCK = 1024  # frequencies whose exponents are worked on together
-LANES, _LINE = 16, 8  # floats of a pass, and of a line of the cache
+_LINE = 8  # floats of a line of the cache
 PART = 256  # frequencies of a line that are summed together
 ACROSS = PART + _LINE  # from one of these sums to the next
 GROUP = 16  # lines that are moved to nodes together
@@ -20,18 +20,18 @@ TILE = 4  # nodes of a map that are read together, and lines
 ODD = PART // 2 + _LINE  # where the odd part of a line begins
 STRIDE, WIDE = 2 * ODD, 96  # from one line to the next, and for as many nodes
 
-Scratch = tuple[FloatArray, FloatArray, IntArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray,
+Scratch = tuple[FloatArray, IntArray, FloatArray, IntArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray,
                 FloatArray]
 
 
 def scratch(outer: int, inner: int, rows: int, nodes: int = 0) -> Scratch:
     """Room for banks of that many outer and inner lines and so many rows, moved to so many nodes of an axis.
 
-    Exponents or a few lines, bits as floats and as integers, sums along s, those of them along t with three inner
+    Exponents or a few lines and their bits, floats and their bits, sums along s, those of them along t with three inner
     lines, sums of lines of nodes, lines that are moved together, lines of nodes, factors of inner lines.
     """
-    sums, bits = 1 + outer + outer * (outer + 1) // 2, aligned(max(BLOCK, LANES))
-    return (aligned(max(BLOCK, TILE * STRIDE)), bits, bits.view(np.int64), aligned(sums * ACROSS), aligned(sums, 9),
+    sums, lines, floats = 1 + outer + outer * (outer + 1) // 2, aligned(max(BLOCK, TILE * STRIDE)), aligned(BLOCK)
+    return (lines, lines.view(np.int64), floats, floats.view(np.int64), aligned(sums * ACROSS), aligned(sums, 9),
             aligned(TILE * WIDE), aligned(2 * GROUP * STRIDE if nodes else 0),
             aligned((nodes + 2 * TILE) * STRIDE if nodes else 0), aligned(inner * max(rows, nodes)))
 

@@ -82,14 +82,15 @@ def searched(tools: Tools, shares: FloatArray, has_sketch: bool, most: int, want
     m, has_nodes, zero, base, here = len(largest), nodes.inner.few > 0, small[7], small[8], small[12]
     for j in range(m):
         zero[j] = base[j] = 0.0
-    shift, log_mass, known, ahead = 0.0, 0.0, -1, 0  # levels below the last one are sketched
+    shift, log_mass, known, ahead, needed = 0.0, 0.0, -1, 0, 0  # levels below the last one are sketched
     is_far, are_nodes_there, is_more_there = False, False, False
     for q in range(len(log_scale)):
         want, passes, residual, is_done, steps = wanted[q], 0, 0.0, False, 0
         is_from_before, is_sketched = q > 0 and state[q - 1, 1] > 0, q < ahead and state[q, 1] > 0
         for j in range(m if not is_sketched else 0):
             parameters[q, j] = parameters[q - 1, j] * want[j] if is_from_before else 0.0
-        known = known if is_from_before and not is_sketched else -1  # where `here` has the sums at these parameters
+        is_there, needed = _needed(want, own[q]) <= needed, min(m, _needed(want, own[q]) + 1)  # by the next level
+        known = known if is_from_before and is_there and not is_sketched else -1  # where `here` has these sums
         where = _SKETCH if has_sketch and q >= ahead else _ALL
         if has_nodes and not is_far:
             where = _NODES
@@ -97,8 +98,8 @@ def searched(tools: Tools, shares: FloatArray, has_sketch: bool, most: int, want
             where = _MORE
         while True:
             if where == _SKETCH:
-                _sketched(tools.sketch, shares, lines, largest, q, most, wanted, targets, log_scale, work, kept, small,
-                          parameters, found, state)
+                _sketched(tools.sketch, shares, lines, largest, q, most, wanted, own, targets, log_scale, work, kept,
+                          small, parameters, found, state)
                 ahead, is_sketched, known = len(log_scale), state[q, 1] > 0, -1
                 where = _MORE if is_sketched and has_nodes else _ALL
             is_to_move, near = where == _NODES and not are_nodes_there, q
@@ -125,7 +126,7 @@ def searched(tools: Tools, shares: FloatArray, has_sketch: bool, most: int, want
                     log_mass, is_more_there = math.log(mass) if mass > 0 else math.inf, True
                 are_nodes_there = are_nodes_there or where == _NODES
             is_near = where != _ALL
-            residual, is_done, steps = lowered(power, at, largest, by, top, want, targets[q], log_scale[q],
+            residual, is_done, steps = lowered(power, at, largest, by, top, want, targets[q], needed, log_scale[q],
                                                min(most, _FEW) if is_near else most, NEAR if is_near else math.inf,
                                                _DONE, known == where, work, kept, small, parameters[q], here)
             known, place = where, FAR
@@ -154,11 +155,20 @@ def searched(tools: Tools, shares: FloatArray, has_sketch: bool, most: int, want
         against(here, want, own[q], small[0], small[1], small[10], coefficients[q])
 
 
+def _needed(want: FloatArray, own: int) -> int:
+    """How many features there are up to the last one whose sums count."""
+    out = min(own + 1, len(want))
+    for j in range(len(want)):
+        out = max(out, j + 1) if want[j] != 0 else out
+    return out
+
+
 def _sketched(sketch: Sketch, shares: FloatArray, lines: Lines, largest: FloatArray, first: int, most: int,
-              wanted: FloatArray, targets: FloatArray, log_scale: FloatArray, work: Scratch, kept: FloatArray,
-              small: FloatArray, parameters: FloatArray, found: FloatArray, state: FloatArray) -> None:
+              wanted: FloatArray, own: IntArray, targets: FloatArray, log_scale: FloatArray, work: Scratch,
+              kept: FloatArray, small: FloatArray, parameters: FloatArray, found: FloatArray, state: FloatArray
+              ) -> None:
     """Solve levels from one on almost: parameters, sums and whether there are any of those that are found."""
-    rough, there, zero, m, is_known = small[11], small[13], small[7], len(largest), len(log_scale) < 0
+    rough, there, zero, m, is_known, needed = small[11], small[13], small[7], len(largest), len(log_scale) < 0, 0
     if sketch.inner.few > 0:
         moved_to_nodes(zero, 0.0, shares, lines, sketch.outer, sketch.inner, work, sketch.power)
     for j in range(m):
@@ -167,8 +177,10 @@ def _sketched(sketch: Sketch, shares: FloatArray, lines: Lines, largest: FloatAr
         for j in range(m):
             is_known = is_known and (rough[j] == 0 or wanted[q, j] != 0)
             rough[j] *= wanted[q, j]
-        is_known = lowered(sketch.power, sketch.lines, largest, zero, 0.0, wanted[q], targets[q], log_scale[q], most,
-                           math.inf, _SKETCHED, is_known, work, kept, small, rough, there)[1]
+        is_known = is_known and _needed(wanted[q], own[q]) <= needed
+        needed = min(m, _needed(wanted[q], own[q]) + 1)
+        is_known = lowered(sketch.power, sketch.lines, largest, zero, 0.0, wanted[q], targets[q], needed, log_scale[q],
+                           most, math.inf, _SKETCHED, is_known, work, kept, small, rough, there)[1]
         state[q, 1] = 1.0 if is_known else 0.0
         for j in range(m):
             rough[j] = rough[j] if is_known else 0.0

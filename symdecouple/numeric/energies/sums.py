@@ -15,16 +15,16 @@ import math
 
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.energies.columns import Lines
-from symdecouple.numeric.energies.room import ACROSS, BLOCK, LANES, PART, Scratch
+from symdecouple.numeric.energies.room import ACROSS, BLOCK, PART, Scratch
 
-__all__ = ["FAST", "NUDGE", "all_sums", "combined", "exceeds", "extremes", "highest", "tilt_line", "weighed"]
+__all__ = ["FAST", "NUDGE", "all_sums", "combined", "exceeds", "extremes", "range_of", "tilt_line", "weighed"]
 
 FAST = ("_total", "_product_total", "_three", "_thrice")  # sums in any order
 _LOG2E, _HIGH, _LOW = 1.4426950408889634, 0.693147180369123816490, 1.90821492927058770002e-10  # ln 2 in two parts
 _ROUNDER = 6755399441055744.0  # 3 * 2^51: what is added to it becomes an integer
 _LOWEST, _FAR = -708.0, 300.0
 NUDGE = 0.34  # exponents that need no powers of two
-_ONE = 1023 << 52  # the bits of 1.0
+_ONE, _LARGEST = 1023 << 52, 2**63 - 1  # the bits of 1.0, and all but the first
 
 
 def weighed(a: FloatArray, lines: Lines, factors: FloatArray) -> None:
@@ -58,32 +58,36 @@ def combined(factors: FloatArray, lines: Lines, first: int, last: int, begin: in
     return (last - first) * width
 
 
-def highest(line: FloatArray, weight: FloatArray, lanes: FloatArray) -> float:
-    """The largest entry with a weight, -inf where there is none: lane by lane."""
-    n = len(line)
-    for t in range(LANES):
-        lanes[t] = -math.inf
-    whole = n - n % LANES
-    for begin in range(0, whole, LANES):
-        for t in range(LANES):
-            value = line[begin + t] if weight[begin + t] != 0 else -math.inf
-            lanes[t] = value if value > lanes[t] else lanes[t]
-    for t in range(whole, n):
-        if weight[t] != 0 and line[t] > lanes[0]:
-            lanes[0] = line[t]
-    out = -math.inf
-    for t in range(LANES):
-        out = max(out, lanes[t])
-    return out
+def range_of(line: IntArray, weight: FloatArray) -> tuple[int, int]:
+    """The smallest and the largest of numbers with a weight, all given by their bits, as whole numbers in that order.
+
+    Those of negative numbers but the first are turned over: whole numbers are compared many at a time.
+    """
+    low, high = _LARGEST, -_LARGEST
+    for t in range(len(line)):
+        ordered = line[t] ^ ((line[t] >> 63) & _LARGEST)
+        low = min(low, ordered if weight[t] != 0 else _LARGEST)
+        high = max(high, ordered if weight[t] != 0 else -_LARGEST)
+    return low, high
 
 
-def all_sums(a: FloatArray, shares: FloatArray, lines: Lines, largest: FloatArray, work: Scratch, kept: FloatArray,
-             out: FloatArray) -> bool:
+def _number(ordered: int, bits: IntArray, as_floats: FloatArray) -> float:
+    """The number that stands at a place of the order; infinite beyond all of them."""
+    if abs(ordered) == _LARGEST:
+        return math.copysign(math.inf, ordered)
+    bits[0] = ordered ^ ((ordered >> 63) & _LARGEST)
+    number: float = as_floats[0]
+    return number
+
+
+def all_sums(a: FloatArray, shares: FloatArray, lines: Lines, largest: FloatArray, needed: int, work: Scratch,
+             kept: FloatArray, out: FloatArray) -> bool:
     """All sums at a, in units of exp(out[0]): 1, or where a.w may be large its largest value at an active frequency.
 
-    Where there is room for it, and the unit is 1, the tilted power is kept; returns whether it is.
+    The matrix is that of the first features, which are needed, and 0 elsewhere. Where there is room for it, and the
+    unit is 1, the tilted power is kept; returns whether it is.
     """
-    exponents, as_floats, bits, parts, table, _, _, _, factors = work
+    exponents, as_bits, as_floats, bits, parts, table, _, _, _, factors = work
     m, many = len(lines.scales), len(lines.outer)
     n, count, outer_sums, bound = lines.inner.shape[1], lines.outer.shape[1], 1 + many + many * (many + 1) // 2, 0.0
     for j in range(len(out)):
@@ -106,7 +110,7 @@ def all_sums(a: FloatArray, shares: FloatArray, lines: Lines, largest: FloatArra
             size = combined(factors, lines, first, last, begin, end, exponents)
             line, weight = exponents[:size], shares[first * n + begin : first * n + begin + size]
             if is_far:
-                high = max(shift, highest(line, weight, as_floats))
+                high = max(shift, _number(range_of(as_bits[:size], weight)[1], bits, as_floats))
                 back, shift = _quotient(shift, high), high
                 for f in range(outer_sums if back != 1 and first > 0 else 0):
                     part = parts[f * ACROSS : f * ACROSS + width]
@@ -128,8 +132,8 @@ def all_sums(a: FloatArray, shares: FloatArray, lines: Lines, largest: FloatArra
             else:
                 for s in range(first, last):
                     _add_one(line[(s - first) * width : (s - first + 1) * width], lines.outer, s, parts)
-        _gather(lines, begin, end, _quotient(before, shift), parts, table, out)
-    for j in range(m):
+        _gather(lines, needed, begin, end, _quotient(before, shift), parts, table, out)
+    for j in range(needed):
         for k in range(j):
             out[2 + m + k * m + j] = out[2 + m + j * m + k]
     out[0] = shift if shift > -math.inf else 0.0
@@ -144,20 +148,19 @@ def extremes(a: FloatArray, largest: FloatArray, enough: float, weight: FloatArr
         bound += abs(a[j]) * largest[j]
     if bound <= enough:
         return -bound, bound
-    n, count, low, high = lines.inner.shape[1], lines.outer.shape[1], math.inf, -math.inf
-    exponents, lanes, factors, together = work[0], work[1], work[8], max(1, BLOCK // n)
+    n, count = lines.inner.shape[1], lines.outer.shape[1]
+    exponents, as_bits, as_floats, bits, _, _, _, _, _, factors = work
+    together = max(1, BLOCK // n)
     weighed(a, lines, factors)
+    low, high = _LARGEST, -_LARGEST
     for first in range(0, count, together):
         last = min(count, first + together)
         for begin in range(0, n, BLOCK):
             end = min(n, begin + BLOCK)
             size = combined(factors, lines, first, last, begin, end, exponents)
-            line, some = exponents[:size], weight[first * n + begin : first * n + begin + size]
-            high = max(high, highest(line, some, lanes))
-            for t in range(size):
-                line[t] = -line[t]
-            low = min(low, -highest(line, some, lanes))
-    return low, high
+            here = range_of(as_bits[:size], weight[first * n + begin : first * n + begin + size])
+            low, high = min(low, here[0]), max(high, here[1])
+    return _number(low, bits, as_floats), _number(high, bits, as_floats)
 
 
 def exceeds(a: FloatArray, bound: float, weight: FloatArray, lines: Lines) -> bool:
@@ -179,8 +182,8 @@ def _quotient(old: float, new: float) -> float:
     return math.exp(old - new) if old < new else 1.0
 
 
-def _gather(lines: Lines, begin: int, end: int, back: float, parts: FloatArray, table: FloatArray, out: FloatArray
-            ) -> None:
+def _gather(lines: Lines, needed: int, begin: int, end: int, back: float, parts: FloatArray, table: FloatArray,
+            out: FloatArray) -> None:
     """Add what was summed along s, summed along t, and bring what was there to the same unit."""
     m, many, size, are_three = len(lines.scales), len(lines.outer), end - begin, len(lines.inner) == 3
     if back != 1:
@@ -193,7 +196,7 @@ def _gather(lines: Lines, begin: int, end: int, back: float, parts: FloatArray, 
         p, q, scale = lines.places[0, j], lines.places[1, j], lines.scales[j]
         one = lines.inner[q, begin:end]
         out[2 + j] += scale * (table[1 + p, q] if are_three else _product_total(one, parts[(1 + p) * ACROSS :]))
-        for k in range(j + 1):
+        for k in range(j + 1 if j < needed else 0):
             f, u, both = 1 + many + _pair(p, lines.places[0, k]), lines.places[1, k], scale * lines.scales[k]
             if are_three:
                 out[2 + m + j * m + k] += both * table[f, 3 + _pair(q, u)]

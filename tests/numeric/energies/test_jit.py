@@ -81,13 +81,19 @@ def test_sums_are_those_of_their_definition(shape: tuple[int, int], part: int, b
     power = rng.random((n,))
     a = 3 * rng.normal(size=(m,))
     power[::3] = 0
-    out = np.empty(2 + m + m * m)
+    out, whole = np.empty((2, 2 + m + m * m))
     monkeypatch.setattr(energy_sums, "PART", part)  # rows that are longer than a part, and more than are taken together
     monkeypatch.setattr(energy_sums, "BLOCK", block)
     kept = np.full(bands.count, np.nan)
     a *= size / np.abs(a @ bands.columns).max()
-    is_kept = energy_sums.all_sums(a, power, bands.lines, bands.largest,
-                                   scratch(*(ranks or (1, 4)), shape[0]), kept, out)
+    needed, work = m - len(bands.lines.inner), scratch(*(ranks or (1, 4)), shape[0])  # none, where there is one row
+    is_kept = energy_sums.all_sums(a, power, bands.lines, bands.largest, needed, work, kept, out)
+    part_of = out[2 + m :].reshape(m, m)
+    energy_sums.all_sums(a, power, bands.lines, bands.largest, m, work, kept, whole)
+    np.testing.assert_array_equal(part_of[:needed, :needed], whole[2 + m :].reshape(m, m)[:needed, :needed])
+    assert not part_of[needed:].any()
+    assert not part_of[:, needed:].any()
+    out = whole
     tilted = power * np.exp(a @ bands.columns - out[0])
     assert is_kept == (size < 100)
     assert out[0] == (0 if is_kept else pytest.approx((a @ bands.columns)[power > 0].max(), rel=1e-14))
