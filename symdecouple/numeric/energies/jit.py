@@ -63,7 +63,7 @@ def tilt_compiled(problems: Problems, most: int, own: IntArray) -> Tilted:
     bands, count, m = problems.bands, len(problems), len(problems.bands)
     coarse, tools = _tools(bands)
     gathered = None if coarse is None else coarse.gathered(problems.shares)
-    has_sketch = coarse is not None or len(tools.sketch.inner) > 0
+    has_sketch = coarse is not None or tools.sketch.inner.few > 0
     found = np.empty((count, 2 + m + m * m))
     parameters, state, coefficients = np.empty((count, m)), np.empty((count, 3)), np.empty((count, m))
     wanted, targets = problems.wanted.astype(np.float64), np.ascontiguousarray(problems.targets)

@@ -30,7 +30,7 @@ def moved_to_nodes(a: FloatArray, top: float, shares: FloatArray, lines: Lines, 
 
     Returns the sum.
     """
-    halves, _, as_floats, bits, _, _, table, power, moved, factors = work
+    halves, _, as_floats, bits, _, _, table, power, moved, factors, others = work
     n, count, is_mirrored, is_plain = inner.frequencies, outer.frequencies, outer.half < outer.frequencies, True
     for j in range(len(lines.scales)):
         is_plain = is_plain and a[j] == 0
@@ -41,32 +41,33 @@ def moved_to_nodes(a: FloatArray, top: float, shares: FloatArray, lines: Lines, 
     even_tiles = outer.tiles // 2 if is_mirrored else outer.tiles
     for begin in range(0, n, PART):
         end = min(n, begin + PART)
-        width = _whole(end - begin)
-        for tile in range(outer.tiles):
-            for k in range(TILE):
-                row = moved[tile * size + k * STRIDE : tile * size + k * STRIDE + width]
-                for t in range(width):
-                    row[t] = 0.0
+        width = end - begin + -(end - begin) % _LINE
+        _clear(power, 2 * GROUP, width)
+        _clear(moved, TILE * outer.tiles, width)
         for first in range(0, outer.half, GROUP):
             together = min(GROUP, outer.half - first + -(outer.half - first) % TILE)
-            for k in range(together):
+            if together > outer.half - first:
+                _clear(power, 2 * GROUP, width)
+            for k in range(0, together, TILE):
                 s = first + k
-                even, odd = evens[k * STRIDE : k * STRIDE + width], odds[k * STRIDE : k * STRIDE + width]
-                _read(s if s < outer.half else -1, is_plain, top, shares, lines, factors, begin, end, bits, as_floats,
-                      even)
-                if is_mirrored:
-                    other = count - 1 - s if s < count - outer.half else -1  # the middle is its own mirror
-                    _read(other, is_plain, top, shares, lines, factors, begin, end, bits, as_floats, odd)
-                    for t in range(width if other >= 0 else 0):
-                        low, high = even[t], odd[t]
-                        even[t], odd[t] = low + high, low - high
+                last, mirrors = min(s + TILE, outer.half), min(s + TILE, count - outer.half)  # the middle is its own
+                front, back = shares[s * n + begin :], shares[(count - mirrors) * n + begin :]
+                if not is_plain:
+                    front, back = halves, others
+                    _tilt(s, last, top, shares, lines, factors, begin, end, bits, as_floats, front)
+                    _tilt(count - mirrors, count - s, top, shares, lines, factors, begin, end, bits, as_floats, back)
+                step = n if is_plain else end - begin
+                for i in range(last - s):
+                    at, is_middle = (k + i) * STRIDE, s + i >= mirrors
+                    _split(front[i * step :], back[0 if is_middle else (mirrors - 1 - s - i) * step :], is_middle,
+                           end - begin, evens[at:], odds[at:])
             for tile in range(outer.tiles):
                 _add(evens if tile < even_tiles else odds, outer.factors[(first * outer.tiles + tile * GROUP) * TILE :],
                      together // TILE, width, moved[tile * size :])
         if is_mirrored:
-            back = even_tiles * size
+            turned = even_tiles * size
             for k in range(TILE * even_tiles):
-                row, other_row = moved[k * STRIDE : k * STRIDE + width], moved[back + k * STRIDE :]
+                row, other_row = moved[k * STRIDE : k * STRIDE + width], moved[turned + k * STRIDE :]
                 for t in range(width):
                     low, high = row[t], other_row[t]
                     row[t], other_row[t] = low + high, low - high
@@ -84,25 +85,36 @@ def moved_to_nodes(a: FloatArray, top: float, shares: FloatArray, lines: Lines, 
     return mass
 
 
-def _whole(width: int) -> int:
-    return width + -width % _LINE
+def _clear(lines: FloatArray, count: int, width: int) -> None:
+    for k in range(count):
+        row = lines[k * STRIDE : k * STRIDE + width]
+        for t in range(width):
+            row[t] = 0.0
 
 
-def _read(row: int, is_plain: bool, top: float, shares: FloatArray, lines: Lines, factors: FloatArray, begin: int,
+def _tilt(first: int, last: int, top: float, shares: FloatArray, lines: Lines, factors: FloatArray, begin: int,
           end: int, bits: IntArray, as_floats: FloatArray, out: FloatArray) -> None:
-    """Write the tilted power of a row, 0 beyond its end; of row -1, nothing but 0."""
+    """Write the tilted power of some rows one after the other, whole ones together."""
     width, n = end - begin, lines.inner.shape[1]
-    line = out[:width]
-    for t in range(width if row >= 0 else 0, len(out)):
-        out[t] = 0.0
-    if row >= 0:
-        weight = shares[row * n + begin : row * n + end]
-        if is_plain:
-            for t in range(width):
-                line[t] = weight[t]
-        else:
-            combined(factors, lines, row, row + 1, begin, end, line)
-            tilt_line(line, weight, top, bits, as_floats)
+    some = max(last - first, 1) if width == n else 1
+    for row in range(first, last, some):
+        line = out[(row - first) * width : (row - first + some) * width]
+        combined(factors, lines, row, row + some, begin, end, line)
+        tilt_line(line, shares[row * n + begin :], top, bits, as_floats)
+
+
+def _split(line: FloatArray, mirror: FloatArray, is_middle: bool, width: int, even: FloatArray, odd: FloatArray
+           ) -> None:
+    """Write the even and the odd part of a line and its mirror; one in the middle has none."""
+    if is_middle:
+        for t in range(width):
+            even[t] = line[t]
+            odd[t] = 0.0
+        return
+    for t in range(width):
+        low, high = line[t], mirror[t]
+        even[t] = low + high
+        odd[t] = low - high
 
 
 def _add(rows: FloatArray, factors: FloatArray, fours: int, width: int, out: FloatArray) -> None:
@@ -128,7 +140,7 @@ def _onto(lines: FloatArray, maps: Maps, begin: int, width: int, halves: FloatAr
         for tile in range(tiles):
             _sixteen(lines, maps.factors[(start + tile) * part :], width, table[tile * TILE :])
         return
-    length = _whole(half)
+    length = half + -half % _LINE
     for k in range(TILE):
         line, even, odd = lines[k * STRIDE :], halves[k * STRIDE :], halves[k * STRIDE + ODD :]
         for t in range(count - half):

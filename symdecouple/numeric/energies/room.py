@@ -21,19 +21,20 @@ ODD = PART // 2 + _LINE  # where the odd part of a line begins
 STRIDE, WIDE = 2 * ODD, 96  # from one line to the next, and for as many nodes
 
 Scratch = tuple[FloatArray, IntArray, FloatArray, IntArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray,
-                FloatArray]
+                FloatArray, FloatArray]
 
 
 def scratch(outer: int, inner: int, rows: int, nodes: int = 0) -> Scratch:
     """Room for banks of that many outer and inner lines and so many rows, moved to so many nodes of an axis.
 
     Exponents or a few lines and their bits, floats and their bits, sums along s, those of them along t with three inner
-    lines, sums of lines of nodes, lines that are moved together, lines of nodes, factors of inner lines.
+    lines, sums of lines of nodes, lines that are moved together, lines of nodes, factors of inner lines, a few lines.
     """
     sums, lines, floats = 1 + outer + outer * (outer + 1) // 2, aligned(max(BLOCK, TILE * STRIDE)), aligned(BLOCK)
     return (lines, lines.view(np.int64), floats, floats.view(np.int64), aligned(sums * ACROSS), aligned(sums, 9),
             aligned(TILE * WIDE), aligned(2 * GROUP * STRIDE if nodes else 0),
-            aligned((nodes + 2 * TILE) * STRIDE if nodes else 0), aligned(inner * max(rows, nodes)))
+            aligned((nodes + 2 * TILE) * STRIDE if nodes else 0), aligned(inner * max(rows, nodes)),
+            aligned(TILE * PART))
 
 
 def aligned(*shape: int) -> FloatArray:

@@ -87,7 +87,7 @@ def all_sums(a: FloatArray, shares: FloatArray, lines: Lines, largest: FloatArra
     The matrix is that of the first features, which are needed, and 0 elsewhere. Where there is room for it, and the
     unit is 1, the tilted power is kept; returns whether it is.
     """
-    exponents, as_bits, as_floats, bits, parts, table, _, _, _, factors = work
+    exponents, as_bits, as_floats, bits, parts, table, _, _, _, factors, _ = work
     m, many = len(lines.scales), len(lines.outer)
     n, count, outer_sums, bound = lines.inner.shape[1], lines.outer.shape[1], 1 + many + many * (many + 1) // 2, 0.0
     for j in range(len(out)):
@@ -149,7 +149,7 @@ def extremes(a: FloatArray, largest: FloatArray, enough: float, weight: FloatArr
     if bound <= enough:
         return -bound, bound
     n, count = lines.inner.shape[1], lines.outer.shape[1]
-    exponents, as_bits, as_floats, bits, _, _, _, _, _, factors = work
+    exponents, as_bits, as_floats, bits, _, _, _, _, _, factors, _ = work
     together = max(1, BLOCK // n)
     weighed(a, lines, factors)
     low, high = _LARGEST, -_LARGEST
