@@ -125,10 +125,7 @@ def all_sums(a: FloatArray, shares: FloatArray, lines: Lines, largest: FloatArra
                 for t in range(size):
                     into[t] = line[t]
             if many == 3:
-                for s in range(first, last, 2):
-                    other = min(s + 1, last - 1)
-                    _add_two(line[(s - first) * width :], line[(other - first) * width :], lines.outer, s, other, width,
-                             parts)
+                _add_pairs(line, width, lines.outer, first, last, parts)
             else:
                 for s in range(first, last):
                     _add_one(line[(s - first) * width : (s - first + 1) * width], lines.outer, s, parts)
@@ -190,7 +187,10 @@ def _gather(lines: Lines, needed: int, begin: int, end: int, back: float, parts:
         for j in range(1, len(out)):
             out[j] *= back
     out[1] += _total(parts[:size])
-    for f in range(1, 1 + many + many * (many + 1) // 2 if are_three else 0):
+    last = 0  # of the outer lines that the matrix has to do with
+    for j in range(needed):
+        last = max(last, lines.places[0, j])
+    for f in range(1, 2 + many + _pair(last, last) if are_three else 0):
         _three(parts[f * ACROSS : f * ACROSS + size], lines.inner, begin, table[f])
     for j in range(m):
         p, q, scale = lines.places[0, j], lines.places[1, j], lines.scales[j]
@@ -251,26 +251,28 @@ def _exponential(r: float) -> float:
     return e * r * r + r + 1.0
 
 
-def _add_two(one: FloatArray, two: FloatArray, outer: FloatArray, s: int, other: int, width: int, parts: FloatArray
-             ) -> None:
-    """Add two rows, and what they are times three outer lines and their products, to ten; one row, if it is both."""
-    is_pair = 1.0 if other > s else 0.0
-    a, b, c = outer[0, s], outer[1, s], outer[2, s]
-    d, e, f = outer[0, other] * is_pair, outer[1, other] * is_pair, outer[2, other] * is_pair
-    aa, ba, bb, ca, cb, cc = a * a, b * a, b * b, c * a, c * b, c * c
-    dd, ed, ee, fd, fe, ff = d * d, e * d, e * e, f * d, f * e, f * f
-    for t in range(width):
-        p, q = one[t], two[t]
-        parts[t] += p + is_pair * q
-        parts[t + ACROSS] += a * p + d * q
-        parts[t + 2 * ACROSS] += b * p + e * q
-        parts[t + 3 * ACROSS] += c * p + f * q
-        parts[t + 4 * ACROSS] += aa * p + dd * q
-        parts[t + 5 * ACROSS] += ba * p + ed * q
-        parts[t + 6 * ACROSS] += bb * p + ee * q
-        parts[t + 7 * ACROSS] += ca * p + fd * q
-        parts[t + 8 * ACROSS] += cb * p + fe * q
-        parts[t + 9 * ACROSS] += cc * p + ff * q
+def _add_pairs(line: FloatArray, width: int, outer: FloatArray, first: int, last: int, parts: FloatArray) -> None:
+    """Add rows, and what they are times three outer lines and their products, to ten: two rows at a time."""
+    for s in range(first, last, 2):
+        other = min(s + 1, last - 1)
+        is_pair = 1.0 if other > s else 0.0  # the last row may be alone
+        one, two = line[(s - first) * width : (s - first + 1) * width], line[(other - first) * width :]
+        a, b, c = outer[0, s], outer[1, s], outer[2, s]
+        d, e, f = outer[0, other] * is_pair, outer[1, other] * is_pair, outer[2, other] * is_pair
+        aa, ba, bb, ca, cb, cc = a * a, b * a, b * b, c * a, c * b, c * c
+        dd, ed, ee, fd, fe, ff = d * d, e * d, e * e, f * d, f * e, f * f
+        for t in range(len(one)):
+            p, q = one[t], two[t]
+            parts[t] += p + is_pair * q
+            parts[t + ACROSS] += a * p + d * q
+            parts[t + 2 * ACROSS] += b * p + e * q
+            parts[t + 3 * ACROSS] += c * p + f * q
+            parts[t + 4 * ACROSS] += aa * p + dd * q
+            parts[t + 5 * ACROSS] += ba * p + ed * q
+            parts[t + 6 * ACROSS] += bb * p + ee * q
+            parts[t + 7 * ACROSS] += ca * p + fd * q
+            parts[t + 8 * ACROSS] += cb * p + fe * q
+            parts[t + 9 * ACROSS] += cc * p + ff * q
 
 
 def _add_one(row: FloatArray, outer: FloatArray, s: int, parts: FloatArray) -> None:
