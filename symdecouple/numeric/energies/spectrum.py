@@ -28,6 +28,7 @@ __all__ = ["EPS", "Bands", "Grid", "Spectrum"]
 
 _MODEST = 128  # exponents of signals whose powers and products are far from the ends of the range of floats
 _LEAST, _MOST = 2.0**-250, 2.0**250  # of powers that such signals have
+_NOTHING = np.empty(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,8 @@ class Spectrum:
         Power at the frequencies that are told apart, over the sum of all; 0 where it is rounding.
     log_power : array (R,)
         Logarithm of that sum for the unscaled signal: sum over all xi of P; -inf for a signal without power.
+    silent : int array (R,), optional
+        How many shares are 0, where compiled loops counted them.
     """
 
     bands: Bands
@@ -52,6 +55,7 @@ class Spectrum:
     shares: FloatArray
     log_power: FloatArray
     means: FloatArray | None = field(default=None)
+    silent: IntArray | None = field(default=None)
 
     @classmethod
     def of(cls, bands: Bands, rows: FloatArray, centred: bool = False) -> Spectrum:
@@ -62,11 +66,11 @@ class Spectrum:
         grid, size = bands.grid, bands.grid.size
         if not centred and are_wanted(bands):
             transforms = grid.forward(rows)
-            shares, total = _shares(bands, transforms, np.zeros(len(rows)))
+            found = powers_compiled(transforms, bands, _NOTHING, _rounding(size), -2 * math.log(size))
             # The largest sample squared is at most total/N and at least total/N^2: no need to look for it.
-            if total.min(initial=1) > _LEAST * size**2 and total.max(initial=1) < _MOST:
+            if found.least > _LEAST * size**2 and found.most < _MOST:
                 exponents = np.zeros(len(rows), dtype=np.intc)
-                return cls(bands, transforms, exponents, shares, np.log(total) - 2 * math.log(size))
+                return cls(bands, transforms, exponents, found.shares, found.log_power, None, found.silent)
         largest, least = rows.max(axis=1), rows.min(axis=1)
         exponents = np.frexp(np.maximum(largest, -least))[1]
         exponents[np.abs(exponents) <= _MODEST] = 0
@@ -83,10 +87,9 @@ class Spectrum:
         if centred:
             transforms.reshape(len(transforms), -1)[:, 0] = 0
             transforms[largest == least] = 0
-        shares, total = _shares(bands, transforms, ceiling)
-        with np.errstate(divide="ignore", invalid="ignore") if not total.all() else nullcontext():
-            log_power = np.log(total) + 2 * math.log(2) * exponents - 2 * math.log(size)
-        return cls(bands, transforms, exponents, shares, log_power, means)
+        shares, log_total, silent = _shares(bands, transforms, ceiling)
+        log_power = log_total + 2 * math.log(2) * exponents - 2 * math.log(size)
+        return cls(bands, transforms, exponents, shares, log_power, means, silent)
 
     def times(self, rows: Any, factors: FloatArray, units: int = 1) -> FloatArray:
         """Multiply the transforms of some rows by factors (R, n), and return signals (R, N) times 2^(units e)."""
@@ -183,18 +186,28 @@ class Spectrum:
             given[..., part] *= bands.unfolded(factors)
 
 
-def _shares(bands: Bands, transforms: NDArray[np.complex128], ceiling: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Shares of the power, 0 where it is rounding of transforms, and its sum; `ceiling` is power that was there."""
-    rounding = (8 * EPS) ** 2 * math.log2(2 * bands.grid.size)
+def _shares(bands: Bands, transforms: NDArray[np.complex128], ceiling: FloatArray
+            ) -> tuple[FloatArray, FloatArray, IntArray | None]:
+    """Shares of the power, 0 where it is rounding of transforms, the logarithm of its sum, and how many are 0.
+
+    `ceiling` is power that was there.
+    """
+    rounding = _rounding(bands.grid.size)
     if are_wanted(bands):
-        return powers_compiled(transforms, bands, ceiling, rounding)
+        return powers_compiled(transforms, bands, ceiling, rounding, 0.0)[:3]
     shares = bands.powers(transforms)
     floor = rounding * np.maximum(ceiling, shares.max(axis=1))
     if (shares.min(axis=1) <= floor).any():
         shares[shares <= floor[:, None]] = 0
     total = shares.sum(axis=1)
     shares /= np.where(total > 0, total, 1)[:, None]
-    return shares, total
+    with np.errstate(divide="ignore") if not total.all() else nullcontext():
+        return shares, np.log(total), None
+
+
+def _rounding(size: int) -> float:
+    """Power up to this part of the largest one is what transforms leave where there is nothing."""
+    return (8 * EPS) ** 2 * math.log2(2 * size)
 
 
 def _scaled(rows: FloatArray, exponents: NDArray[Any], in_place: bool = False) -> FloatArray:

@@ -14,12 +14,13 @@ from symdecouple.numeric.energies import (
     jit as energy_jit,
     power_loops,
     problems as energy_problems,
-    search as energy_search,
+
     spectrum,
     sums as energy_sums,
 )
 from symdecouple.numeric.energies.columns import Columns, Lines
 from symdecouple.numeric.energies.gradients import DecoupledEnergies
+from symdecouple.numeric.energies.levels import levels_solved
 from symdecouple.numeric.energies.normalization import Energies
 from symdecouple.numeric.energies.spectrum import Bands, Spectrum
 from tests.numeric.energies.energy_banks import kernels, pictures, responses
@@ -158,7 +159,7 @@ def test_levels_agree_with_numpy(kind: str, is_smooth: bool, monkeypatch: pytest
 @pytest.mark.parametrize("is_smooth", [False, True])
 def test_the_search_as_python_runs_it(shape: tuple[int, ...], is_smooth: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The loops that are compiled, not compiled: on all frequencies, and on nodes first."""
-    monkeypatch.setattr(energy_jit, "_kernels", lambda: (energy_search.searched, power_loops.power_of))
+    monkeypatch.setattr(energy_jit, "_kernels", lambda: (levels_solved, power_loops.powers_of))
     taps = [np.array([1.0, 1, 1]), np.array([1.0, 0, -1]), np.array([1.0, -2, 1])]
     energies = Energies(Bands(responses(taps, shape), shape))
     assert (energies.bands.nodes is None) == (shape == (40,))
