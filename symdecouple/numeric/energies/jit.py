@@ -15,6 +15,7 @@ from symdecouple.numeric.energies import node_loops, power_loops, sums as energy
 from symdecouple.numeric.energies.columns import Coarse, Columns
 from symdecouple.numeric.energies.levels import Answers, Given, Posed, Reached, levels_solved
 from symdecouple.numeric.energies.nodes import Nodes, Probes, mirrored
+from symdecouple.numeric.energies.packing import Packed, packed
 from symdecouple.numeric.energies.search import Place, Sketch, Tools
 from symdecouple.numeric.energies.tilting import Problems, Tilted
 from symdecouple.numeric.jit import Kernels
@@ -22,7 +23,7 @@ from symdecouple.numeric.jit import Kernels
 __all__ = ["KERNELS", "Levels", "Powers", "are_wanted", "levels_compiled", "powers_compiled", "tilt_compiled", "warm"]
 
 _SOURCES = "jit energies.columns energies.nodes energies.sums energies.node_loops energies.node_bounds energies.loops "
-_SOURCES += "energies.search energies.levels energies.power_loops energies.jit"
+_SOURCES += "energies.search energies.packing energies.levels energies.power_loops energies.jit"
 KERNELS = Kernels(
     levels_solved.__module__, tuple(f"symdecouple.numeric.{name}" for name in _SOURCES.split()), seconds=1.5e-7
 )
@@ -116,25 +117,26 @@ def levels_compiled(bands: Columns, shares: FloatArray, most: int, targets: Floa
 
 def _run(bands: Columns, shares: FloatArray, most: int, rows: IntArray, begins: IntArray, posed: Posed, given: Given,
          offset: int, answers: Answers) -> Reached:
-    coarse, tools = _tools(bands)
+    coarse, has_sketch, kit = _tools(bands)
     sketched = _NOTHING if coarse is None else coarse.gathered(shares)
-    has_sketch = coarse is not None or len(tools.sketch.inner) > 0
     size, m = posed.wanted.shape
     reached = Reached(np.empty((size, m)), np.empty((size, 2 + m + m * m)), np.empty((size, 3)), np.empty((size, m)))
     solve, step = _kernels()[0], 1 + _TOGETHER // bands.count
     for first in range(0, len(rows), step):
-        solve(tools, shares, sketched, has_sketch, most, rows[first : first + step], begins[first:], posed, reached,
+        solve(kit, shares, sketched, has_sketch, most, rows[first : first + step], begins[first:], posed, reached,
               given, offset, answers)
     return reached
 
 
-def _tools(bands: Columns) -> tuple[Coarse | None, Tools]:
-    """Those of a thread, which works in their room, and the frequencies of a sketch without maps."""
+def _tools(bands: Columns) -> tuple[Coarse | None, bool, Packed]:
+    """Those of a thread, which works in their room; the frequencies of a sketch without maps, and if there is one."""
     if not hasattr(_ROOM, "tools"):
         _ROOM.tools = WeakKeyDictionary()
-    found: tuple[Coarse | None, Tools] | None = _ROOM.tools.get(bands)
+    found: tuple[Coarse | None, bool, Packed] | None = _ROOM.tools.get(bands)
     if found is None:
-        _ROOM.tools[bands] = found = _new_tools(bands)
+        coarse, tools = _new_tools(bands)
+        has_sketch = coarse is not None or len(tools.sketch.inner) > 0
+        _ROOM.tools[bands] = found = (coarse, has_sketch, packed(tools))
     return found
 
 

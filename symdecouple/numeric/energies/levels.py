@@ -13,6 +13,7 @@ import numpy as np
 
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.energies.node_bounds import spanned
+from symdecouple.numeric.energies.packing import Packed, unpacked
 from symdecouple.numeric.energies.search import Tools, searched
 from symdecouple.numeric.energies.sums import extremes
 
@@ -62,7 +63,7 @@ class Answers(NamedTuple):
     is_ordinary: IntArray
 
 
-def levels_solved(tools: Tools, shares: FloatArray, sketched: FloatArray, has_sketch: bool, most: int, rows: IntArray,
+def levels_solved(kit: Packed, shares: FloatArray, sketched: FloatArray, has_sketch: bool, most: int, rows: IntArray,
                   begins: IntArray, posed: Posed, reached: Reached, given: Given, offset: int, answers: Answers
                   ) -> None:
     """Solve the problems begins[i] to begins[i + 1] of signal rows[i], for each i.
@@ -70,6 +71,13 @@ def levels_solved(tools: Tools, shares: FloatArray, sketched: FloatArray, has_sk
     `sketched` is the power on nodes of a sketch without maps, with no rows where there is none. The first `offset`
     frequencies need not be active.
     """
+    _solve(kit, shares, sketched, has_sketch, most, rows, begins, posed, reached, given, offset, answers)
+
+
+def _solve(kit: Packed, shares: FloatArray, sketched: FloatArray, has_sketch: bool, most: int, rows: IntArray,
+           begins: IntArray, posed: Posed, reached: Reached, given: Given, offset: int, answers: Answers) -> None:
+    """The same; compiled without reference counts, which the views that are made here do not have."""
+    tools = unpacked(kit.room, kit.bits, kit.layout)
     for i in range(len(rows)):
         row, begin, end = rows[i], begins[i], begins[i + 1]
         is_posed = len(given.targets) == 0
