@@ -108,8 +108,8 @@ def decoupled_energies(task: EnergyProblems) -> DecoupledEnergies:
         values = soon.values + task.bands.at_zero * task.goals[:, :1] ** 2 if offset else soon.values
         parameters, coefficients = _behind(soon.parameters, offset), _behind(soon.coefficients, offset)
         parts, refusals = (_behind(values, offset), parameters, coefficients, soon.residual), {}
-        if np.count_nonzero(soon.is_ordinary) < count:
-            rest = np.flatnonzero(soon.is_ordinary == 0)
+        if soon.done < count:
+            rest = np.flatnonzero(np.isnan(soon.residual))
             others, refusals = level_by_level(task, rest)
             for part, other in zip(parts, others, strict=True):
                 part[rest] = other

@@ -33,8 +33,9 @@ _KEPT = 2**13  # frequencies whose tilted power is kept: it stays in the cache
 _MOST_LINES = 24  # their sums fit into a block of scratch
 _TOGETHER = 2**18  # frequencies of the signals that are worked on until an interrupt is heard
 _NOTHING, _FIRST = np.empty((0, 0)), np.zeros(1, dtype=np.intp)
-_NOTHING_GIVEN = Given(_NOTHING, np.empty(0), np.empty(0, dtype=np.intp))
-_NO_ANSWERS = Answers(np.empty(0), np.empty(0), np.empty(0, dtype=np.intp))
+_NO_NUMBERS, _NO_INTEGERS = np.empty(0), np.empty(0, dtype=np.intp)
+_NOT_POSED = Posed(_NO_INTEGERS, _NO_INTEGERS, _NOTHING, _NO_INTEGERS, _NOTHING, _NO_NUMBERS)
+_NOTHING_GIVEN, _NO_ANSWERS = Given(_NOTHING, _NO_NUMBERS, _NO_INTEGERS), Answers(_NO_NUMBERS, _NO_NUMBERS)
 
 
 def are_wanted(bands: Columns) -> bool:
@@ -78,54 +79,55 @@ def tilt_compiled(problems: Problems, most: int, own: IntArray) -> Tilted:
 
     `own` is the feature that is decoupled at each level, whose sums count as well.
     """
-    m, owner = len(problems.bands), problems.owner
+    count, m, owner = len(problems), len(problems.bands), problems.owner
     begins = np.flatnonzero(np.diff(owner, prepend=-1, append=-1))
-    posed = Posed(problems.wanted.astype(np.float64), own, np.ascontiguousarray(problems.targets), problems.log_scale)
-    reached = _run(problems.bands, problems.shares, most, owner[begins[:-1]], begins, posed, _NOTHING_GIVEN, 0,
-                   _NO_ANSWERS)
-    found, state = reached.found, reached.state
+    posed = Posed(owner, begins, problems.wanted.astype(np.float64), own, np.ascontiguousarray(problems.targets),
+                  problems.log_scale)
+    found, state = np.empty((count, 2 + m + m * m)), np.empty((count, 3))
+    reached = Reached(np.empty((count, m)), found, state, np.empty((count, m)))
+    _run(problems.bands, problems.shares, most, len(begins) - 1, posed, reached, _NOTHING_GIVEN, 0, _NO_ANSWERS)
     values = found[:, 2 : 2 + m]
     return Tilted(reached.parameters, found[:, 0], found[:, 1], values, values, found[:, 2 + m :].reshape(-1, m, m),
                   state[:, 0], state[:, 1] > 0, state[:, 2].astype(np.intp), reached.coefficients)
 
 
 class Levels(NamedTuple):
-    """All levels of R signals, of those where `is_ordinary` is not 0: see `gradients.DecoupledEnergies`."""
+    """All levels of R signals, see `gradients.DecoupledEnergies`; the residual is NaN where there is no answer.
+
+    And how many have one.
+    """
 
     values: FloatArray
     parameters: FloatArray
     coefficients: FloatArray
     residual: FloatArray
-    is_ordinary: IntArray
+    done: int
 
 
 def levels_compiled(bands: Columns, shares: FloatArray, most: int, targets: FloatArray, log_power: FloatArray,
                     silent: IntArray, offset: int) -> Levels:
     """Decouple all features of signals with power at all frequencies but the first `offset`; `silent` is how many not.
 
-    A row for which a question is left is not ordinary: without an answer here.
+    A row for which something is left to ask has no answer.
     """
     count, m = len(shares), len(bands)
-    size = count * m
-    posed = Posed(np.empty((size, m)), np.empty(size, dtype=np.intp), np.empty((size, m)), np.empty(size))
-    answers = Answers(np.empty(size), np.empty(count), np.empty(count, dtype=np.intp))
-    reached = _run(bands, shares, most, np.arange(count), np.arange(0, size + 1, m), posed,
-                   Given(targets, log_power, silent), offset, answers)
-    return Levels(answers.values.reshape(count, m), reached.parameters.reshape(count, m, m),
-                  reached.coefficients.reshape(count, m, m), answers.residual, answers.is_ordinary)
+    parameters, coefficients = np.empty((count * m, m)), np.empty((count * m, m))
+    values, residual = np.empty(count * m), np.empty(count)
+    done = _run(bands, shares, most, count, _NOT_POSED, Reached(parameters, _NOTHING, _NOTHING, coefficients),
+                Given(targets, log_power, silent), offset, Answers(values, residual))
+    shape = (count, m, m)
+    return Levels(values.reshape(count, m), parameters.reshape(shape), coefficients.reshape(shape), residual, done)
 
 
-def _run(bands: Columns, shares: FloatArray, most: int, rows: IntArray, begins: IntArray, posed: Posed, given: Given,
-         offset: int, answers: Answers) -> Reached:
+def _run(bands: Columns, shares: FloatArray, most: int, count: int, posed: Posed, reached: Reached, given: Given,
+         offset: int, answers: Answers) -> int:
     coarse, has_sketch, kit = _tools(bands)
     sketched = _NOTHING if coarse is None else coarse.gathered(shares)
-    size, m = posed.wanted.shape
-    reached = Reached(np.empty((size, m)), np.empty((size, 2 + m + m * m)), np.empty((size, 3)), np.empty((size, m)))
-    solve, step = _kernels()[0], 1 + _TOGETHER // bands.count
-    for first in range(0, len(rows), step):
-        solve(kit, shares, sketched, has_sketch, most, rows[first : first + step], begins[first:], posed, reached,
-              given, offset, answers)
-    return reached
+    solve, step, done = _kernels()[0], 1 + _TOGETHER // bands.count, 0
+    for first in range(0, count, step):
+        done += solve(kit, shares, sketched, has_sketch, most, first, min(first + step, count), posed, reached, given,
+                      offset, answers)
+    return done
 
 
 def _tools(bands: Columns) -> tuple[Coarse | None, bool, Packed]:

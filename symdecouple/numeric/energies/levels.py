@@ -24,8 +24,10 @@ WIDE_TILT = 30.0  # e^-36 is eps: a multiplier of such a range may be on its way
 
 
 class Posed(NamedTuple):
-    """Problems as in `tilting.Problems`, and the feature that is decoupled at each level."""
+    """Problems as in `tilting.Problems`, where those of a signal begin, and the feature that is decoupled at each."""
 
+    owner: IntArray
+    begins: IntArray
     wanted: FloatArray
     own: IntArray
     targets: FloatArray
@@ -53,81 +55,88 @@ class Given(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """Of each problem the decoupled feature; of each signal the largest residual, and 1 where nothing is left to ask.
+    """Of each problem the decoupled feature; of each signal the largest residual, NaN where something is left to ask.
 
-    Where there is nothing, `Reached.coefficients` become those of gradients.
+    `Reached.coefficients` become those of gradients.
     """
 
     values: FloatArray
     residual: FloatArray
-    is_ordinary: IntArray
 
 
-def levels_solved(kit: Packed, shares: FloatArray, sketched: FloatArray, has_sketch: bool, most: int, rows: IntArray,
-                  begins: IntArray, posed: Posed, reached: Reached, given: Given, offset: int, answers: Answers
-                  ) -> None:
-    """Solve the problems begins[i] to begins[i + 1] of signal rows[i], for each i.
+def levels_solved(kit: Packed, shares: FloatArray, sketched: FloatArray, has_sketch: bool, most: int, first: int,
+                  last: int, posed: Posed, reached: Reached, given: Given, offset: int, answers: Answers) -> int:
+    """Solve the problems of some signals, from the first on to before the last; returns of how many nothing is left.
 
     `sketched` is the power on nodes of a sketch without maps, with no rows where there is none. The first `offset`
     frequencies need not be active.
     """
-    _solve(kit, shares, sketched, has_sketch, most, rows, begins, posed, reached, given, offset, answers)
+    if len(given.targets) > 0:  # room for those of one signal
+        m = reached.parameters.shape[1]
+        posed = Posed(posed.owner, posed.begins, np.empty((m, m)), np.empty(m, dtype=np.intp), np.empty((m, m)),
+                      np.empty(m))
+        reached = Reached(reached.parameters, np.empty((m, 2 + m + m * m)), np.empty((m, 3)), reached.coefficients)
+    return _solve(kit, shares, sketched, has_sketch, most, first, last, posed, reached, given, offset, answers)
 
 
-def _solve(kit: Packed, shares: FloatArray, sketched: FloatArray, has_sketch: bool, most: int, rows: IntArray,
-           begins: IntArray, posed: Posed, reached: Reached, given: Given, offset: int, answers: Answers) -> None:
+def _solve(kit: Packed, shares: FloatArray, sketched: FloatArray, has_sketch: bool, most: int, first: int, last: int,
+           posed: Posed, reached: Reached, given: Given, offset: int, answers: Answers) -> int:
     """The same; compiled without reference counts, which the views that are made here do not have."""
-    tools = unpacked(kit.room, kit.bits, kit.layout)
-    for i in range(len(rows)):
-        row, begin, end = rows[i], begins[i], begins[i + 1]
-        is_posed = len(given.targets) == 0
-        if not is_posed:
-            answers.is_ordinary[row] = 0
+    tools, m, done = unpacked(kit.room, kit.bits, kit.layout), reached.parameters.shape[1], 0
+    are_asked = len(given.targets) > 0
+    for i in range(first, last):
+        row, begin, end, at = i, i * m, (i + 1) * m, 0
+        if are_asked:
+            answers.residual[row] = math.nan
             if given.silent[row] != offset:
-                for at in range(begin, end):
-                    answers.values[at] = math.nan
+                for q in range(begin, end):
+                    answers.values[q] = math.nan
                 continue
-            _pose(given.targets[row], given.log_power[row], begin, posed)
+            _pose(given.targets[row], given.log_power[row], posed)
+        else:
+            begin, end = posed.begins[i], posed.begins[i + 1]
+            row, at = posed.owner[begin], begin
         for t in range(sketched.shape[1] if len(sketched) > 0 else 0):
             tools.sketch.power[t] = sketched[row, t]
-        searched(tools, shares[row], has_sketch, most, posed.wanted[begin:end], posed.own[begin:end],
-                 posed.targets[begin:end], posed.log_scale[begin:end], reached.parameters[begin:end],
-                 reached.found[begin:end], reached.state[begin:end], reached.coefficients[begin:end])
-        if not is_posed:
-            _conclude(tools, shares[row], given.log_power[row], row, begin, end, reached, answers)
+        to = at + end - begin
+        searched(tools, shares[row], has_sketch, most, posed.wanted[at:to], posed.own[at:to], posed.targets[at:to],
+                 posed.log_scale[at:to], reached.parameters[begin:end], reached.found[at:to], reached.state[at:to],
+                 reached.coefficients[begin:end])
+        if are_asked:
+            done += _conclude(tools, shares[row], given.log_power[row], row, reached, answers)
+    return done
 
 
-def _pose(targets: FloatArray, log_power: float, begin: int, posed: Posed) -> None:
+def _pose(targets: FloatArray, log_power: float, posed: Posed) -> None:
     """Level q imposes the features before q, targets in units of the largest."""
-    m, largest = posed.wanted.shape[1], 0.0
+    m, largest = len(posed.own), 0.0
     for q in range(m):
-        at = begin + q
-        posed.own[at] = q
-        posed.log_scale[at] = math.log(largest) - log_power if largest > 0 else 0.0
+        posed.own[q] = q
+        posed.log_scale[q] = math.log(largest) - log_power if largest > 0 else 0.0
         for j in range(m):
-            posed.wanted[at, j] = 1.0 if j < q else 0.0
-            posed.targets[at, j] = targets[j] / largest if j < q and largest > 0 else 0.0
+            posed.wanted[q, j] = 1.0 if j < q else 0.0
+            posed.targets[q, j] = targets[j] / largest if j < q and largest > 0 else 0.0
         if q < len(targets):
             largest = max(largest, abs(targets[q]))
 
 
-def _conclude(tools: Tools, shares: FloatArray, log_power: float, row: int, begin: int, end: int, reached: Reached,
-              answers: Answers) -> None:
-    m, residual, is_ordinary = end - begin, 0.0, 1
+def _conclude(tools: Tools, shares: FloatArray, log_power: float, row: int, reached: Reached, answers: Answers) -> int:
+    m, residual, is_ordinary = len(reached.found), 0.0, True
     for q in range(m):
-        at = begin + q
-        value = reached.found[at, 2 + q] * math.exp(reached.found[at, 0] + log_power)
-        is_there = reached.state[at, 1] != 0 and TINY <= value < math.inf
-        if is_ordinary and not (is_there and _is_modest(reached.parameters[at], tools, shares)):
-            is_ordinary = 0
+        at = row * m + q
+        value = reached.found[q, 2 + q] * math.exp(reached.found[q, 0] + log_power)
+        is_there = reached.state[q, 1] != 0 and TINY <= value < math.inf
+        is_ordinary = is_ordinary and is_there and _is_modest(reached.parameters[at], tools, shares)
         answers.values[at] = value
-        residual = max(residual, reached.state[at, 0])
+        residual = max(residual, reached.state[q, 0])
         for j in range(m):
             one = reached.coefficients[at, j]
-            is_ordinary = is_ordinary if one == one else 0
+            is_ordinary = is_ordinary and one == one
             reached.coefficients[at, j] = -one
         reached.coefficients[at, q] = 1.0
-    answers.residual[row], answers.is_ordinary[row] = residual, is_ordinary
+    if is_ordinary:
+        answers.residual[row] = residual
+    return 1 if is_ordinary else 0
 
 
 def _is_modest(a: FloatArray, tools: Tools, shares: FloatArray) -> bool:

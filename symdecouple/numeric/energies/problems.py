@@ -139,8 +139,7 @@ class EnergyProblems:
     def at_once(self) -> Levels | None:
         """Decouple all quadratic features of all rows in one compiled call; None where that cannot be done.
 
-        Rows that are not ordinary (without power at some frequencies, with targets that may be out of reach) have no
-        answer.
+        Rows without power at some frequencies, or with targets that may be out of reach, have no answer.
         """
         spectrum = self.spectrum
         if spectrum.silent is None or not _whole(self.bands, self.offset).is_free:

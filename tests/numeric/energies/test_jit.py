@@ -14,7 +14,6 @@ from symdecouple.numeric.energies import (
     jit as energy_jit,
     power_loops,
     problems as energy_problems,
-
     spectrum,
     sums as energy_sums,
 )
