@@ -20,6 +20,7 @@ from symdecouple.numeric.energies.sums import extremes
 __all__ = ["TINY", "WIDE_TILT", "Answers", "Given", "Posed", "Reached", "levels_solved"]
 
 TINY = float(np.finfo(np.float64).tiny)
+_HIGHEST = 709.0  # exponent of a float64
 WIDE_TILT = 30.0  # e^-36 is eps: a multiplier of such a range may be on its way to a limit
 
 
@@ -124,7 +125,8 @@ def _conclude(tools: Tools, shares: FloatArray, log_power: float, row: int, reac
     m, residual, is_ordinary = len(reached.found), 0.0, True
     for q in range(m):
         at = row * m + q
-        value = reached.found[q, 2 + q] * math.exp(reached.found[q, 0] + log_power)
+        exponent = reached.found[q, 0] + log_power
+        value = reached.found[q, 2 + q] * (math.exp(exponent) if exponent < _HIGHEST else math.inf)
         is_there = reached.state[q, 1] != 0 and TINY <= value < math.inf
         is_ordinary = is_ordinary and is_there and _is_modest(reached.parameters[at], tools, shares)
         answers.values[at] = value

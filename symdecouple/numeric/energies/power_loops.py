@@ -16,7 +16,7 @@ def powers_of(transforms: FloatArray, index: IntArray, n_samples: int, log_unit:
               ) -> tuple[float, float]:
     """Write the shares of the power, 0 where it is rounding, and return the smallest and the largest sum.
 
-    A sum that is no number counts as 0.
+    Where squares overflow there are no shares, and the sum is 0.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def powers_of(transforms: FloatArray, index: IntArray, n_samples: int, log_unit:
     for r in range(len(out)):
         before = ceiling[r] if len(ceiling) > 0 else 0.0
         total, active = _power_of(transforms[r], index, n_samples, before, rounding, out[r], bits[r])
-        least, most = min(least, total if total == total else 0.0), max(most, total)
+        least, most = min(least, total), max(most, total)
         log_power[r] = math.log(total) + log_unit if total > 0 else -math.inf
         silent[r] = out.shape[1] * out.shape[2] - active
     return least, most
