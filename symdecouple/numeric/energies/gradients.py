@@ -105,9 +105,9 @@ def decoupled_energies(task: EnergyProblems) -> DecoupledEnergies:
     if soon is None:
         parts, refusals = level_by_level(task, np.arange(count))
     else:
-        values = soon.values + task.bands.at_zero * task.goals[:, :1] ** 2 if offset else soon.values
-        parameters, coefficients = _behind(soon.parameters, offset), _behind(soon.coefficients, offset)
-        parts, refusals = (_behind(values, offset), parameters, coefficients, soon.residual), {}
+        parts, refusals = soon[:4], {}
+        if offset:
+            soon.values[:, offset:] += task.bands.at_zero * task.goals[:, :1] ** 2
         if soon.done < count:
             rest = np.flatnonzero(np.isnan(soon.residual))
             others, refusals = level_by_level(task, rest)
@@ -151,15 +151,6 @@ def level_by_level(task: EnergyProblems, rows: IntArray) -> tuple[_Parts, dict[i
         _placed(part, places, count, size, offset) for part in (values, found.parameters, solved))
     residual = _placed(found.residual, places, count, m, 0, 0.0).max(axis=1, initial=0)
     return (energies, parameters, coefficients, residual), refusals
-
-
-def _behind(part: FloatArray, offset: int) -> FloatArray:
-    """A part (R, M, ...) after so many features without one."""
-    if not offset:
-        return part
-    whole = np.full((len(part), offset + part.shape[1], *part.shape[2:]), np.nan)
-    whole[:, offset:] = part
-    return whole
 
 
 @lru_cache(maxsize=8)

@@ -35,7 +35,7 @@ _TOGETHER = 2**18  # frequencies of the signals that are worked on until an inte
 _NOTHING, _FIRST = np.empty((0, 0)), np.zeros(1, dtype=np.intp)
 _NO_NUMBERS, _NO_INTEGERS = np.empty(0), np.empty(0, dtype=np.intp)
 _NOT_POSED = Posed(_NO_INTEGERS, _NO_INTEGERS, _NOTHING, _NO_INTEGERS, _NOTHING, _NO_NUMBERS)
-_NOTHING_GIVEN, _NO_ANSWERS = Given(_NOTHING, _NO_NUMBERS, _NO_INTEGERS), Answers(_NO_NUMBERS, _NO_NUMBERS)
+_NOTHING_GIVEN, _NO_ANSWERS = Given(_NOTHING, _NO_NUMBERS, _NO_INTEGERS, 0), Answers(_NO_NUMBERS, _NO_NUMBERS)
 
 
 def are_wanted(bands: Columns) -> bool:
@@ -85,7 +85,7 @@ def tilt_compiled(problems: Problems, most: int, own: IntArray) -> Tilted:
                   problems.log_scale)
     found, state = np.empty((count, 2 + m + m * m)), np.empty((count, 3))
     reached = Reached(np.empty((count, m)), found, state, np.empty((count, m)))
-    _run(problems.bands, problems.shares, most, len(begins) - 1, posed, reached, _NOTHING_GIVEN, 0, _NO_ANSWERS)
+    _run(problems.bands, problems.shares, most, len(begins) - 1, posed, reached, _NOTHING_GIVEN, _NO_ANSWERS)
     values = found[:, 2 : 2 + m]
     return Tilted(reached.parameters, found[:, 0], found[:, 1], values, values, found[:, 2 + m :].reshape(-1, m, m),
                   state[:, 0], state[:, 1] > 0, state[:, 2].astype(np.intp), reached.coefficients)
@@ -94,7 +94,7 @@ def tilt_compiled(problems: Problems, most: int, own: IntArray) -> Tilted:
 class Levels(NamedTuple):
     """All levels of R signals, see `gradients.DecoupledEnergies`; the residual is NaN where there is no answer.
 
-    And how many have one.
+    And how many have one. Values of the features that come first are left open.
     """
 
     values: FloatArray
@@ -111,22 +111,22 @@ def levels_compiled(bands: Columns, shares: FloatArray, most: int, targets: Floa
     A row for which something is left to ask has no answer.
     """
     count, m = len(shares), len(bands)
-    parameters, coefficients = np.empty((count * m, m)), np.empty((count * m, m))
-    values, residual = np.empty(count * m), np.empty(count)
+    size = offset + m
+    parameters, coefficients = np.empty((count * size, m)), np.empty((count * size, m))
+    values, residual, shape = np.empty(count * size), np.empty(count), (count, size, m)
     done = _run(bands, shares, most, count, _NOT_POSED, Reached(parameters, _NOTHING, _NOTHING, coefficients),
-                Given(targets, log_power, silent), offset, Answers(values, residual))
-    shape = (count, m, m)
-    return Levels(values.reshape(count, m), parameters.reshape(shape), coefficients.reshape(shape), residual, done)
+                Given(targets, log_power, silent, offset), Answers(values, residual))
+    return Levels(values.reshape(count, size), parameters.reshape(shape), coefficients.reshape(shape), residual, done)
 
 
 def _run(bands: Columns, shares: FloatArray, most: int, count: int, posed: Posed, reached: Reached, given: Given,
-         offset: int, answers: Answers) -> int:
+         answers: Answers) -> int:
     coarse, has_sketch, kit = _tools(bands)
     sketched = _NOTHING if coarse is None else coarse.gathered(shares)
     solve, step, done = _kernels()[0], 1 + _TOGETHER // bands.count, 0
     for first in range(0, count, step):
         done += solve(kit, shares, sketched, has_sketch, most, first, min(first + step, count), posed, reached, given,
-                      offset, answers)
+                      answers)
     return done
 
 

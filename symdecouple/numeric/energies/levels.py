@@ -47,12 +47,14 @@ class Reached(NamedTuple):
 class Given(NamedTuple):
     """Signals whose levels are all asked for: targets (R, L), log_power, and how many frequencies are not active.
 
-    No rows of targets where problems come posed.
+    No rows of targets where problems come posed. The first `offset` frequencies need not be active, and the first
+    `offset` answers of a signal are left open: NaN.
     """
 
     targets: FloatArray
     log_power: FloatArray
     silent: IntArray
+    offset: int
 
 
 class Answers(NamedTuple):
@@ -66,32 +68,34 @@ class Answers(NamedTuple):
 
 
 def levels_solved(kit: Packed, shares: FloatArray, sketched: FloatArray, has_sketch: bool, most: int, first: int,
-                  last: int, posed: Posed, reached: Reached, given: Given, offset: int, answers: Answers) -> int:
+                  last: int, posed: Posed, reached: Reached, given: Given, answers: Answers) -> int:
     """Solve the problems of some signals, from the first on to before the last; returns of how many nothing is left.
 
-    `sketched` is the power on nodes of a sketch without maps, with no rows where there is none. The first `offset`
-    frequencies need not be active.
+    `sketched` is the power on nodes of a sketch without maps, with no rows where there is none.
     """
     if len(given.targets) > 0:  # room for those of one signal
         m = reached.parameters.shape[1]
         posed = Posed(posed.owner, posed.begins, np.empty((m, m)), np.empty(m, dtype=np.intp), np.empty((m, m)),
                       np.empty(m))
         reached = Reached(reached.parameters, np.empty((m, 2 + m + m * m)), np.empty((m, 3)), reached.coefficients)
-    return _solve(kit, shares, sketched, has_sketch, most, first, last, posed, reached, given, offset, answers)
+    return _solve(kit, shares, sketched, has_sketch, most, first, last, posed, reached, given, answers)
 
 
 def _solve(kit: Packed, shares: FloatArray, sketched: FloatArray, has_sketch: bool, most: int, first: int, last: int,
-           posed: Posed, reached: Reached, given: Given, offset: int, answers: Answers) -> int:
+           posed: Posed, reached: Reached, given: Given, answers: Answers) -> int:
     """The same; compiled without reference counts, which the views that are made here do not have."""
     tools, m, done = unpacked(kit.room, kit.bits, kit.layout), reached.parameters.shape[1], 0
-    are_asked = len(given.targets) > 0
+    are_asked, offset = len(given.targets) > 0, given.offset
     for i in range(first, last):
-        row, begin, end, at = i, i * m, (i + 1) * m, 0
+        row, end, at = i, (i + 1) * (offset + m), 0
+        begin = end - m
         if are_asked:
             answers.residual[row] = math.nan
+            for q in range(begin - offset, end):
+                answers.values[q] = math.nan
+                for j in range(m):
+                    reached.parameters[q, j] = reached.coefficients[q, j] = math.nan
             if given.silent[row] != offset:
-                for q in range(begin, end):
-                    answers.values[q] = math.nan
                 continue
             _pose(given.targets[row], given.log_power[row], posed)
         else:
@@ -104,7 +108,7 @@ def _solve(kit: Packed, shares: FloatArray, sketched: FloatArray, has_sketch: bo
                  posed.log_scale[at:to], reached.parameters[begin:end], reached.found[at:to], reached.state[at:to],
                  reached.coefficients[begin:end])
         if are_asked:
-            done += _conclude(tools, shares[row], given.log_power[row], row, reached, answers)
+            done += _conclude(tools, shares[row], given.log_power[row], row, begin, reached, answers)
     return done
 
 
@@ -121,10 +125,11 @@ def _pose(targets: FloatArray, log_power: float, posed: Posed) -> None:
             largest = max(largest, abs(targets[q]))
 
 
-def _conclude(tools: Tools, shares: FloatArray, log_power: float, row: int, reached: Reached, answers: Answers) -> int:
+def _conclude(tools: Tools, shares: FloatArray, log_power: float, row: int, begin: int, reached: Reached,
+              answers: Answers) -> int:
     m, residual, is_ordinary = len(reached.found), 0.0, True
     for q in range(m):
-        at = row * m + q
+        at = begin + q
         exponent = reached.found[q, 0] + log_power
         value = reached.found[q, 2 + q] * (math.exp(exponent) if exponent < _HIGHEST else math.inf)
         is_there = reached.state[q, 1] != 0 and TINY <= value < math.inf

