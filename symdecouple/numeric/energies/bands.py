@@ -53,6 +53,8 @@ class Grid:
     def forward(self, rows: FloatArray, shifts: FloatArray | None = None) -> NDArray[np.complex128]:
         """Return the unnormalized transforms of rows (R, N), less a constant each: no room but for the result."""
         if rows.size <= BLOCK and shifts is None:
+            if len(rows) == 1:
+                return np.asarray(scipy.fft.rfftn(rows.reshape(self.shape)))[None]
             return np.asarray(scipy.fft.rfftn(rows.reshape(-1, *self.shape), axes=self.axes))
         if len(self.shape) == 1 and len(rows) == 1:
             return np.asarray(scipy.fft.rfft(rows if shifts is None else rows - shifts[:, None]))

@@ -19,6 +19,7 @@ import numpy as np
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.batch import FloatArray, IntArray
+from symdecouple.numeric.energies.levels import TINY
 from symdecouple.numeric.energies.problems import EnergyProblems
 from symdecouple.numeric.energies.spectrum import EPS, Spectrum
 from symdecouple.numeric.energies.tilting import Problems, Tilted, solve_scaled
@@ -26,7 +27,7 @@ from symdecouple.numeric.energies.tilting import Problems, Tilted, solve_scaled
 __all__ = ["DecoupledEnergies", "decoupled_energies"]
 
 
-TINY = float(np.finfo(np.float64).tiny)
+_Parts = tuple[FloatArray, FloatArray, FloatArray, FloatArray]  # values, parameters, coefficients, residual
 ROUNDING = (8 * EPS) ** 2  # of a power spectrum
 _FEW = 16  # signals whose levels are kept
 
@@ -100,18 +101,39 @@ class DecoupledEnergies:
 
 def decoupled_energies(task: EnergyProblems) -> DecoupledEnergies:
     """Solve all levels but the last of all signals."""
-    spectrum, bands, offset = task.spectrum, task.bands, task.offset
-    count, m = len(task.goals), len(bands)
+    count, offset, soon = len(task.goals), task.offset, task.at_once()
+    if soon is None:
+        parts, refusals = level_by_level(task, np.arange(count))
+    else:
+        parts, refusals = soon[:4], {}
+        if offset:
+            soon.values[:, offset:] += task.bands.at_zero * task.goals[:, :1] ** 2
+        if soon.done < count:
+            rest = np.flatnonzero(np.isnan(soon.residual))
+            others, refusals = level_by_level(task, rest)
+            for part, other in zip(parts, others, strict=True):
+                part[rest] = other
+    if offset:
+        assert task.spectrum.means is not None
+        parts[0][:, 0] = task.spectrum.means
+    return DecoupledEnergies(*parts, refusals, task.spectrum)
+
+
+def level_by_level(task: EnergyProblems, rows: IntArray) -> tuple[_Parts, dict[int, Outcome]]:
+    """The same for some of the signals, whatever they are; values of the mean are left open."""
+    bands, offset = task.bands, task.offset
+    count, m = len(rows), len(bands)
     size = m + offset
     last = np.zeros(count, dtype=np.intp)  # the last level below which all exist
     refusals: dict[int, Outcome] = {}
-    for row in range(count):
+    for i, row in enumerate(rows.tolist()):
         first, outcome = task.missing(row, size - 1)
-        last[row] = first - 1
+        last[i] = first - 1
         if outcome is not None:
             refusals[row] = outcome
     levels_of = _levels if count <= _FEW else _levels.__wrapped__
-    owner, levels, own, places = levels_of(tuple(last.tolist()), m, offset)
+    place, levels, own, places = levels_of(tuple(last.tolist()), m, offset)
+    owner = rows[place]
     problems = task.problems(owner, levels)
     found, unreachable = task.solved(problems, levels)
     values, solved = _values(task, found, owner, own), -_coefficients(problems, found, own)
@@ -119,19 +141,16 @@ def decoupled_energies(task: EnergyProblems) -> DecoupledEnergies:
     if unreachable:
         is_good = np.ones(len(levels), dtype=np.bool_)
         for q, outcome in unreachable.items():
-            row = int(owner[q])
+            i, row = int(place[q]), int(owner[q])
             is_good &= (owner != row) | (levels < levels[q])
-            if not is_good[q] and (row not in refusals or levels[q] <= last[row]):
-                refusals[row], last[row] = outcome, levels[q] - 1
+            if not is_good[q] and (row not in refusals or levels[q] <= last[i]):
+                refusals[row], last[i] = outcome, levels[q] - 1
         places, values, solved = places[is_good], values[is_good], solved[is_good]
         found.parameters, found.residual = found.parameters[is_good], found.residual[is_good]
     energies, parameters, coefficients = (
         _placed(part, places, count, size, offset) for part in (values, found.parameters, solved))
-    if offset:
-        assert spectrum.means is not None
-        energies[:, 0] = spectrum.means
     residual = _placed(found.residual, places, count, m, 0, 0.0).max(axis=1, initial=0)
-    return DecoupledEnergies(energies, parameters, coefficients, residual, refusals, spectrum)
+    return (energies, parameters, coefficients, residual), refusals
 
 
 @lru_cache(maxsize=8)

@@ -4,33 +4,41 @@ from __future__ import annotations
 
 from functools import cache
 from threading import local
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.numeric.batch import FloatArray, IntArray
-from symdecouple.numeric.energies import node_loops, power_loops, search as energy_search, sums as energy_sums
+from symdecouple.numeric.energies import node_loops, power_loops, sums as energy_sums
 from symdecouple.numeric.energies.columns import Coarse, Columns
+from symdecouple.numeric.energies.levels import Answers, Given, Posed, Reached, levels_solved
 from symdecouple.numeric.energies.maps import Maps, inner_maps, outer_maps
 from symdecouple.numeric.energies.nodes import Nodes, Probes
+from symdecouple.numeric.energies.packing import Packed, packed
 from symdecouple.numeric.energies.room import aligned, scratch
 from symdecouple.numeric.energies.search import Place, Sketch, Tools
 from symdecouple.numeric.energies.tilting import Problems, Tilted
 from symdecouple.numeric.jit import Kernels
 
-__all__ = ["KERNELS", "are_wanted", "powers_compiled", "tilt_compiled", "warm"]
+__all__ = ["KERNELS", "Levels", "Powers", "are_wanted", "levels_compiled", "powers_compiled", "tilt_compiled", "warm"]
 
 _SOURCES = "jit energies.columns energies.room energies.maps energies.nodes energies.sums energies.node_loops "
-_SOURCES += "energies.node_bounds energies.loops energies.search energies.power_loops energies.jit"
+_SOURCES += "energies.node_bounds energies.loops energies.search energies.packing energies.levels energies.power_loops "
+_SOURCES += "energies.jit"
 KERNELS = Kernels(
-    energy_search.__name__, tuple(f"symdecouple.numeric.{name}" for name in _SOURCES.split()), seconds=1.5e-7
+    levels_solved.__module__, tuple(f"symdecouple.numeric.{name}" for name in _SOURCES.split()), seconds=1.5e-7
 )
 _FROM = 8000  # frequencies times features of one signal: what answers a signal does not depend on the others
 _ROOM = local()
 _KEPT = 2**13  # frequencies whose tilted power is kept: it stays in the cache
 _MOST_LINES = 24  # their sums fit into a block of scratch
+_TOGETHER = 2**18  # frequencies of the signals that are worked on until an interrupt is heard
+_NOTHING, _FIRST = np.empty((0, 0)), np.zeros(1, dtype=np.intp)
+_NO_NUMBERS, _NO_INTEGERS = np.empty(0), np.empty(0, dtype=np.intp)
+_NOT_POSED = Posed(_NO_INTEGERS, _NO_INTEGERS, _NOTHING, _NO_INTEGERS, _NOTHING, _NO_NUMBERS)
+_NOTHING_GIVEN, _NO_ANSWERS = Given(_NOTHING, _NO_NUMBERS, _NO_INTEGERS, 0), Answers(_NO_NUMBERS, _NO_NUMBERS)
 
 
 def are_wanted(bands: Columns) -> bool:
@@ -40,19 +48,33 @@ def are_wanted(bands: Columns) -> bool:
     return _kernels.cache_info().currsize > 0 or KERNELS.are_warm()  # the disk is asked once
 
 
-def powers_compiled(transforms: NDArray[np.complex128], bands: Columns, ceiling: FloatArray, rounding: float
-                    ) -> tuple[FloatArray, FloatArray]:
-    """Return shares of the power of transforms (R, ...), (R, n), 0 where it is rounding, and its sum."""
-    power_of = _kernels()[1]
-    n = bands.lattice[-1]
-    index = getattr(bands, "groups_of", np.zeros(1, dtype=np.intp))
-    lines = transforms.view(np.float64).reshape(len(transforms), -1, 2 * n)
-    shares, total = np.empty((len(lines), bands.count // n, n)), np.empty(len(lines))
-    bits = shares.view(np.int64)
+class Powers(NamedTuple):
+    """Of R transforms: shares (R, n), 0 where it is rounding; the logarithm of the sum; how many shares are 0.
+
+    And the smallest and the largest sum, both in the units of the transforms.
+    """
+
+    shares: FloatArray
+    log_power: FloatArray
+    silent: IntArray
+    least: float
+    most: float
+
+
+def powers_compiled(transforms: NDArray[np.complex128], bands: Columns, ceiling: FloatArray, rounding: float,
+                    log_unit: float) -> Powers:
+    """Return the power of transforms ``(R, ...)``; `ceiling` is what was there before, without rows where nothing.
+
+    `log_unit` is added to logarithms.
+    """
+    n, count = bands.lattice[-1], len(transforms)
+    index = getattr(bands, "groups_of", _FIRST)
     n_samples = bands.grid.shape[-1] if hasattr(bands, "grid") else 2
-    for r, line in enumerate(lines):
-        total[r] = power_of(line, index, n_samples, ceiling[r], rounding, shares[r], bits[r])
-    return shares.reshape(len(lines), -1), total
+    shares = np.empty((count, bands.count // n, n))
+    log_power, silent = np.empty(count), np.empty(count, dtype=np.intp)
+    least, most = _kernels()[1](transforms.view(np.float64).reshape(count, -1, 2 * n), index, n_samples, log_unit,
+                                ceiling, rounding, shares, shares.view(np.int64), log_power, silent)
+    return Powers(shares.reshape(count, bands.count), log_power, silent, least, most)
 
 
 def tilt_compiled(problems: Problems, most: int, own: IntArray) -> Tilted:
@@ -60,33 +82,66 @@ def tilt_compiled(problems: Problems, most: int, own: IntArray) -> Tilted:
 
     `own` is the feature that is decoupled at each level, whose sums count as well.
     """
-    bands, count, m = problems.bands, len(problems), len(problems.bands)
-    coarse, tools = _tools(bands)
-    gathered = None if coarse is None else coarse.gathered(problems.shares)
-    has_sketch = coarse is not None or tools.sketch.inner.few > 0
-    found = np.empty((count, 2 + m + m * m))
-    parameters, state, coefficients = np.empty((count, m)), np.empty((count, 3)), np.empty((count, m))
-    wanted, targets = problems.wanted.astype(np.float64), np.ascontiguousarray(problems.targets)
-    search, owner, begin = _kernels()[0], problems.owner, 0
-    for end in [*(np.flatnonzero(owner[1:] != owner[:-1]) + 1).tolist(), count]:
-        row, at = owner[begin], slice(begin, end)
-        if gathered is not None:
-            tools = tools._replace(sketch=tools.sketch._replace(power=gathered[row]))
-        search(tools, problems.shares[row], has_sketch, most, wanted[at], own[at], targets[at], problems.log_scale[at],
-               parameters[at], found[at], state[at], coefficients[at])
-        begin = end
+    count, m, owner = len(problems), len(problems.bands), problems.owner
+    begins = np.flatnonzero(np.diff(owner, prepend=-1, append=-1))
+    posed = Posed(owner, begins, problems.wanted.astype(np.float64), own, np.ascontiguousarray(problems.targets),
+                  problems.log_scale)
+    found, state = np.empty((count, 2 + m + m * m)), np.empty((count, 3))
+    reached = Reached(np.empty((count, m)), found, state, np.empty((count, m)))
+    _run(problems.bands, problems.shares, most, len(begins) - 1, posed, reached, _NOTHING_GIVEN, _NO_ANSWERS)
     values = found[:, 2 : 2 + m]
-    return Tilted(parameters, found[:, 0], found[:, 1], values, values, found[:, 2 + m :].reshape(-1, m, m),
-                  state[:, 0], state[:, 1] > 0, state[:, 2].astype(np.intp), coefficients)
+    return Tilted(reached.parameters, found[:, 0], found[:, 1], values, values, found[:, 2 + m :].reshape(-1, m, m),
+                  state[:, 0], state[:, 1] > 0, state[:, 2].astype(np.intp), reached.coefficients)
 
 
-def _tools(bands: Columns) -> tuple[Coarse | None, Tools]:
-    """Those of a thread, which works in their room, and the frequencies of a sketch without maps."""
+class Levels(NamedTuple):
+    """All levels of R signals, see `gradients.DecoupledEnergies`; the residual is NaN where there is no answer.
+
+    And how many have one. Values of the features that come first are left open.
+    """
+
+    values: FloatArray
+    parameters: FloatArray
+    coefficients: FloatArray
+    residual: FloatArray
+    done: int
+
+
+def levels_compiled(bands: Columns, shares: FloatArray, most: int, targets: FloatArray, log_power: FloatArray,
+                    silent: IntArray, offset: int) -> Levels:
+    """Decouple all features of signals with power at all frequencies but the first `offset`; `silent` is how many not.
+
+    A row for which something is left to ask has no answer.
+    """
+    count, m = len(shares), len(bands)
+    size = offset + m
+    parameters, coefficients = np.empty((count * size, m)), np.empty((count * size, m))
+    values, residual, shape = np.empty(count * size), np.empty(count), (count, size, m)
+    done = _run(bands, shares, most, count, _NOT_POSED, Reached(parameters, _NOTHING, _NOTHING, coefficients),
+                Given(targets, log_power, silent, offset), Answers(values, residual))
+    return Levels(values.reshape(count, size), parameters.reshape(shape), coefficients.reshape(shape), residual, done)
+
+
+def _run(bands: Columns, shares: FloatArray, most: int, count: int, posed: Posed, reached: Reached, given: Given,
+         answers: Answers) -> int:
+    coarse, has_sketch, kit = _tools(bands)
+    sketched = _NOTHING if coarse is None else coarse.gathered(shares)
+    solve, step, done = _kernels()[0], 1 + _TOGETHER // bands.count, 0
+    for first in range(0, count, step):
+        done += solve(kit, shares, sketched, has_sketch, most, first, min(first + step, count), posed, reached, given,
+                      answers)
+    return done
+
+
+def _tools(bands: Columns) -> tuple[Coarse | None, bool, Packed]:
+    """Those of a thread, which works in their room; the frequencies of a sketch without maps, and if there is one."""
     if not hasattr(_ROOM, "tools"):
         _ROOM.tools = WeakKeyDictionary()
-    found: tuple[Coarse | None, Tools] | None = _ROOM.tools.get(bands)
+    found: tuple[Coarse | None, bool, Packed] | None = _ROOM.tools.get(bands)
     if found is None:
-        _ROOM.tools[bands] = found = _new_tools(bands)
+        coarse, tools = _new_tools(bands)
+        has_sketch = coarse is not None or tools.sketch.inner.few > 0
+        _ROOM.tools[bands] = found = (coarse, has_sketch, packed(tools))
     return found
 
 
@@ -101,7 +156,7 @@ def _new_tools(bands: Columns) -> tuple[Coarse | None, Tools]:
         of(maps) for of, maps in zip((outer_maps, inner_maps), fewer.maps, strict=True))
     sketched = coarse if fewer is None else fewer
     sketch = Sketch(lines if sketched is None else sketched.lines, to_outer, to_inner,
-                    aligned(to_outer.few * to_inner.few))
+                    aligned(to_outer.few * to_inner.few if coarse is None else coarse.count))
     answers = (nodes, nodes if more is None else _place(more))
     places = (*answers, sketch)
     longest = max(maps.few for place in places for maps in (place.outer, place.inner))
@@ -125,11 +180,11 @@ def warm() -> None:
     problems = Problems(bands, np.array([[0.5, 0.5]]), np.zeros(1, dtype=np.intp), np.ones((1, 2), dtype=np.bool_),
                         np.array([[0.5, 1.0]]), np.zeros(1))
     tilt_compiled(problems, 8, np.zeros(1, dtype=np.intp))
-    powers_compiled(np.ones((1, 2), dtype=np.complex128), bands, np.zeros(1), 0.0)
+    powers_compiled(np.ones((1, 2), dtype=np.complex128), bands, np.zeros(1), 0.0, 0.0)
     KERNELS.note_warm()
 
 
 @cache
 def _kernels() -> Any:
-    return KERNELS.build(energy_search.searched, power_loops.power_of,
+    return KERNELS.build(levels_solved, power_loops.powers_of,
                          fast=(*energy_sums.FAST, *node_loops.FAST, *power_loops.FAST))

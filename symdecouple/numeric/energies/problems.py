@@ -17,7 +17,8 @@ from symdecouple.errors import Outcome
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.energies.cone import Dependence, cone_membership_of, dependence_of
 from symdecouple.numeric.energies.continuation import tilt_by_continuation
-from symdecouple.numeric.energies.jit import are_wanted, tilt_compiled
+from symdecouple.numeric.energies.jit import Levels, are_wanted, levels_compiled, tilt_compiled
+from symdecouple.numeric.energies.levels import WIDE_TILT
 from symdecouple.numeric.energies.spectrum import Bands, Spectrum
 from symdecouple.numeric.energies.tilting import Problems, Tilted, tilt
 
@@ -34,7 +35,6 @@ _HELPS = {  # by where the targets are in the cone of all frequencies
                 "the targets, or the signal",
     "outside": "no signal of this shape has them: change the targets",
 }
-_WIDE = 30.0  # e^-36 is eps: a multiplier of such a range may be on its way to a limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +76,9 @@ class EnergyProblems:
     def dependence(self, row: int) -> Dependence:
         """How features depend on each other at the active frequencies of a row."""
         if row not in self._known:
-            shares = self.spectrum.shares[row]
-            is_whole = shares[self.offset :].min(initial=np.inf) > 0
-            self._known[row] = _whole(self.bands, self.offset) if is_whole else dependence_of(
-                self.bands, shares > 0)
+            shares, silent = self.spectrum.shares[row], self.spectrum.silent
+            is_whole = shares[self.offset :].min(initial=np.inf) > 0 if silent is None else silent[row] == self.offset
+            self._known[row] = _whole(self.bands, self.offset) if is_whole else dependence_of(self.bands, shares > 0)
         return self._known[row]
 
     def screened(self, level: int) -> dict[int, Outcome]:
@@ -137,6 +136,17 @@ class EnergyProblems:
         targets /= largest[:, None]
         return Problems(self.bands, spectrum.shares, rows, wanted, targets, log_scale)
 
+    def at_once(self) -> Levels | None:
+        """Decouple all quadratic features of all rows in one compiled call; None where that cannot be done.
+
+        Rows without power at some frequencies, or with targets that may be out of reach, have no answer.
+        """
+        spectrum = self.spectrum
+        if spectrum.silent is None or not _whole(self.bands, self.offset).is_free:
+            return None
+        return levels_compiled(self.bands, spectrum.shares, _SOON, self.targets, spectrum.log_power, spectrum.silent,
+                               self.offset)
+
     def solved(self, problems: Problems, levels: IntArray, start: FloatArray | None = None
                ) -> tuple[Tilted, dict[int, Outcome]]:
         """Solve, and refuse problems without a solution; whether there is one is asked where it is not found soon.
@@ -175,9 +185,9 @@ class EnergyProblems:
         widest = np.abs(found.parameters) @ bands.largest  # eigenvalues are between 0 and the largest ones
         if bands.is_signed:
             widest *= 2
-        wide = np.flatnonzero(widest > _WIDE) if not is_known else np.zeros(0, dtype=np.intp)
+        wide = np.flatnonzero(widest > WIDE_TILT) if not is_known else np.zeros(0, dtype=np.intp)
         if len(wide):
-            wide = wide[bands.widths(found.parameters[wide]) > _WIDE]
+            wide = wide[bands.widths(found.parameters[wide]) > WIDE_TILT]
         if not len(wide) and np.count_nonzero(found.converged) == len(found.converged):
             return out
         to_ask = ~found.converged
@@ -185,7 +195,7 @@ class EnergyProblems:
         for q in np.flatnonzero(to_ask).tolist():
             active = problems.shares[problems.owner[q]] > 0
             wanted = problems.wanted[q]
-            if found.converged[q] and _spread(bands, found.parameters[q], active) <= _WIDE:
+            if found.converged[q] and _spread(bands, found.parameters[q], active) <= WIDE_TILT:
                 continue
             place = cone_membership_of(bands, wanted, active, problems.targets[q, wanted])
             if place.where == "inside" and found.converged[q]:

@@ -28,6 +28,7 @@ __all__ = ["EPS", "Bands", "Grid", "Spectrum"]
 
 _MODEST = 128  # exponents of signals whose powers and products are far from the ends of the range of floats
 _LEAST, _MOST = 2.0**-250, 2.0**250  # of powers that such signals have
+_NOTHING = np.empty(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,8 @@ class Spectrum:
         Power at the frequencies that are told apart, over the sum of all; 0 where it is rounding.
     log_power : array (R,)
         Logarithm of that sum for the unscaled signal: sum over all xi of P; -inf for a signal without power.
+    silent : int array (R,), optional
+        How many shares are 0, where compiled loops counted them.
     """
 
     bands: Bands
@@ -52,6 +55,7 @@ class Spectrum:
     shares: FloatArray
     log_power: FloatArray
     means: FloatArray | None = field(default=None)
+    silent: IntArray | None = field(default=None)
 
     @classmethod
     def of(cls, bands: Bands, rows: FloatArray, centred: bool = False) -> Spectrum:
@@ -60,33 +64,27 @@ class Spectrum:
         What a transform leaves where there is nothing is some eps times the largest ``|X|``: such power counts as zero.
         """
         grid, size = bands.grid, bands.grid.size
-        if not centred and are_wanted(bands):
-            transforms = grid.forward(rows)
-            shares, total = _shares(bands, transforms, np.zeros(len(rows)))
+        if are_wanted(bands):
+            with np.errstate(over="ignore", invalid="ignore") if centred else nullcontext():
+                transforms, means, ceiling = _transformed(grid, rows, centred)
+            found = powers_compiled(transforms, bands, ceiling, _rounding(size), -2 * math.log(size))
             # The largest sample squared is at most total/N and at least total/N^2: no need to look for it.
-            if total.min(initial=1) > _LEAST * size**2 and total.max(initial=1) < _MOST:
+            is_modest = found.least > _LEAST * size**2 and found.most < _MOST
+            if is_modest and (means is None or (means**2).max() < _MOST):
                 exponents = np.zeros(len(rows), dtype=np.intc)
-                return cls(bands, transforms, exponents, shares, np.log(total) - 2 * math.log(size))
+                return cls(bands, transforms, exponents, found.shares, found.log_power, means, found.silent)
         largest, least = rows.max(axis=1), rows.min(axis=1)
         exponents = np.frexp(np.maximum(largest, -least))[1]
         exponents[np.abs(exponents) <= _MODEST] = 0
         scaled = _scaled(rows, -exponents)
-        means, shifts, ceiling = None, None, np.zeros(len(rows))
-        if centred:
-            first = scaled.mean(axis=1)
-            second = _mean_of_rest(scaled, first)  # what the first one, beside an offset, rounds away
-            means = np.ldexp(first + second, exponents)
-            shifts = first
-            ceiling = (first * size) ** 2
-        transforms = grid.forward(scaled, shifts)
+        transforms, means, ceiling = _transformed(grid, scaled, centred)
         del scaled
-        if centred:
-            transforms.reshape(len(transforms), -1)[:, 0] = 0
+        if means is not None:
+            means = np.ldexp(means, exponents)
             transforms[largest == least] = 0
-        shares, total = _shares(bands, transforms, ceiling)
-        with np.errstate(divide="ignore", invalid="ignore") if not total.all() else nullcontext():
-            log_power = np.log(total) + 2 * math.log(2) * exponents - 2 * math.log(size)
-        return cls(bands, transforms, exponents, shares, log_power, means)
+        shares, log_total, silent = _shares(bands, transforms, ceiling)
+        log_power = log_total + 2 * math.log(2) * exponents - 2 * math.log(size)
+        return cls(bands, transforms, exponents, shares, log_power, means, silent)
 
     def times(self, rows: Any, factors: FloatArray, units: int = 1) -> FloatArray:
         """Multiply the transforms of some rows by factors (R, n), and return signals (R, N) times 2^(units e)."""
@@ -183,18 +181,43 @@ class Spectrum:
             given[..., part] *= bands.unfolded(factors)
 
 
-def _shares(bands: Bands, transforms: NDArray[np.complex128], ceiling: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Shares of the power, 0 where it is rounding of transforms, and its sum; `ceiling` is power that was there."""
-    rounding = (8 * EPS) ** 2 * math.log2(2 * bands.grid.size)
+def _transformed(grid: Grid, rows: FloatArray, centred: bool
+                 ) -> tuple[NDArray[np.complex128], FloatArray | None, FloatArray]:
+    """Transforms of rows, or of what is left of them without their means; these; and the power that they had."""
+    if not centred:
+        return grid.forward(rows), None, _NOTHING
+    first = rows.mean(axis=1)
+    if rows.size <= BLOCK:
+        left = rows - first[:, None]
+        second, transforms = left.mean(axis=1), grid.forward(left)
+    else:
+        second, transforms = _mean_of_rest(rows, first), grid.forward(rows, first)
+    transforms.reshape(len(transforms), -1)[:, 0] = 0
+    return transforms, first + second, (first * grid.size) ** 2  # what a mean beside an offset rounds away is in second
+
+
+def _shares(bands: Bands, transforms: NDArray[np.complex128], ceiling: FloatArray
+            ) -> tuple[FloatArray, FloatArray, IntArray | None]:
+    """Shares of the power, 0 where it is rounding of transforms, the logarithm of its sum, and how many are 0.
+
+    `ceiling` is power that was there, without rows where none was.
+    """
+    rounding = _rounding(bands.grid.size)
     if are_wanted(bands):
-        return powers_compiled(transforms, bands, ceiling, rounding)
+        return powers_compiled(transforms, bands, ceiling, rounding, 0.0)[:3]
     shares = bands.powers(transforms)
-    floor = rounding * np.maximum(ceiling, shares.max(axis=1))
+    floor = rounding * np.maximum(ceiling if len(ceiling) else 0.0, shares.max(axis=1))
     if (shares.min(axis=1) <= floor).any():
         shares[shares <= floor[:, None]] = 0
     total = shares.sum(axis=1)
     shares /= np.where(total > 0, total, 1)[:, None]
-    return shares, total
+    with np.errstate(divide="ignore") if not total.all() else nullcontext():
+        return shares, np.log(total), None
+
+
+def _rounding(size: int) -> float:
+    """Power up to this part of the largest one is what transforms leave where there is nothing."""
+    return (8 * EPS) ** 2 * math.log2(2 * size)
 
 
 def _scaled(rows: FloatArray, exponents: NDArray[Any], in_place: bool = False) -> FloatArray:

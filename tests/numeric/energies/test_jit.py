@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import mpmath
@@ -14,12 +15,12 @@ from symdecouple.numeric.energies import (
     jit as energy_jit,
     power_loops,
     problems as energy_problems,
-    search as energy_search,
     spectrum,
     sums as energy_sums,
 )
 from symdecouple.numeric.energies.columns import Columns, Lines
 from symdecouple.numeric.energies.gradients import DecoupledEnergies
+from symdecouple.numeric.energies.levels import levels_solved
 from symdecouple.numeric.energies.normalization import Energies
 from symdecouple.numeric.energies.room import scratch
 from symdecouple.numeric.energies.spectrum import Bands, Spectrum
@@ -166,7 +167,7 @@ def test_levels_agree_with_numpy(kind: str, is_smooth: bool, monkeypatch: pytest
 @pytest.mark.parametrize("is_smooth", [False, True])
 def test_the_search_as_python_runs_it(shape: tuple[int, ...], is_smooth: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The loops that are compiled, not compiled: on all frequencies, and on nodes first."""
-    monkeypatch.setattr(energy_jit, "_kernels", lambda: (energy_search.searched, power_loops.power_of))
+    monkeypatch.setattr(energy_jit, "_kernels", lambda: (levels_solved, power_loops.powers_of))
     taps = [np.array([1.0, 1, 1]), np.array([1.0, 0, -1]), np.array([1.0, -2, 1])]
     energies = Energies(Bands(responses(taps, shape), shape))
     assert (energies.bands.nodes is None) == (shape == (40,))
@@ -177,18 +178,26 @@ def test_the_search_as_python_runs_it(shape: tuple[int, ...], is_smooth: bool, m
 
 
 @needs_numba
-@pytest.mark.parametrize("power", [-300, -120, 120, 300])
-def test_shares_have_no_unit(power: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("power", [-300, -120, 120, 300, 1000])
+@pytest.mark.parametrize("centred", [False, True])
+def test_shares_have_no_unit(power: int, centred: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiled, of signals whose squares are ordinary numbers and of others: a power of two changes no bit."""
     monkeypatch.setattr(spectrum, "are_wanted", lambda bands: True)
     bands = Bands(responses(kernels(), (64, 64)), (64, 64))
-    rows = np.random.default_rng(9).normal(size=(2, 64 * 64))
-    one, other = Spectrum.of(bands, rows), Spectrum.of(bands, np.ldexp(rows, power))
+    rows = np.random.default_rng(9).normal(size=(2, 64 * 64)) + 3 * centred
+    one, other = Spectrum.of(bands, rows, centred), Spectrum.of(bands, np.ldexp(rows, power), centred)
     assert (one.shares == other.shares).all()
     assert (one.exponents == 0).all() and (other.exponents != 0).all() == (abs(power) > 128)
     np.testing.assert_allclose(other.log_power - one.log_power, 2 * power * np.log(2), rtol=1e-14)
-    both = Spectrum.of(bands, np.concatenate([rows[:1], np.ldexp(rows[1:], power)]))
+    both = Spectrum.of(bands, np.concatenate([rows[:1], np.ldexp(rows[1:], power)]), centred)
     assert (both.shares == one.shares).all()
+    assert both.silent is not None
+    assert both.silent.tolist() == [centred, centred]
+    if centred:
+        assert both.means is not None
+        assert one.means is not None
+        np.testing.assert_array_equal(both.means, np.ldexp(one.means, [0, power]))
+        np.testing.assert_allclose(one.means, [math.fsum(row) / len(row) for row in rows], rtol=1e-15)
 
 
 @needs_numba
