@@ -13,12 +13,13 @@ from symdecouple.numeric.energies.columns import Lines
 from symdecouple.numeric.energies.room import Scratch
 from symdecouple.numeric.energies.sums import NUDGE, all_sums, exceeds, extremes
 
-__all__ = ["ACCURATE", "NEAR", "against", "lowered"]
+__all__ = ["ACCURATE", "NEAR", "SURE", "against", "lowered", "shaken"]
 
 NEAR, _WIDEST, _ENOUGH = 0.5, 2.0**60, 1e-4
 _FROM_ZERO, _FROM_ELSEWHERE = 16.0, 6.0  # max |d.w| of the first step by logarithms
 ACCURATE = 1e-11  # the largest residual of a solution whose digits have run out
 _EPS = 2.0**-52
+_ROUNDED, SURE = 1e-12, 0.25  # of a sum; what rounding may do to the least weight
 
 
 def lowered(power: FloatArray, lines: Lines, largest: FloatArray, base: FloatArray, shift: float, want: FloatArray,
@@ -129,6 +130,25 @@ def against(sums: FloatArray, want: FloatArray, own: int, left: FloatArray, unus
         _solve(sums, want, left, unused, scratch)
         for j in range(m):
             out[j] += left[j]
+
+
+def shaken(sums: FloatArray, want: FloatArray, largest: FloatArray, residual: float, one: FloatArray, two: FloatArray,
+           scratch: FloatArray) -> float:
+    """Bound max abs(d.w) for the steps d that rounding of the sums, or what is left, moves the minimum by.
+
+    While it is below 1 the targets are inside the cone of the active frequencies: weights p exp(a.w) (1 + d.w) are
+    positive, and with d from Newton's method their sums are the targets. Near a limit, where weights go to 0, it is large.
+    Where eigenvalues have both signs, the sums of values are those of their sizes.
+    """
+    m, total = len(want), 0.0
+    for k in range(0, m, 2):
+        after = min(k + 1, m - 1)
+        for j in range(m):
+            one[j], two[j] = (1.0 if j == k else 0.0) * want[j], (1.0 if j == after > k else 0.0) * want[j]
+        _solve(sums, want, one, two, scratch)
+        for j in range(m):
+            total += largest[j] * (abs(one[j]) * sums[2 + k] + abs(two[j]) * sums[2 + after])
+    return total * max(residual, _ROUNDED)
 
 
 def _size(a: FloatArray, m: int) -> float:

@@ -19,6 +19,7 @@ from symdecouple.numeric.energies.cone import Dependence, cone_membership_of, de
 from symdecouple.numeric.energies.continuation import tilt_by_continuation
 from symdecouple.numeric.energies.jit import Levels, are_wanted, levels_compiled, tilt_compiled
 from symdecouple.numeric.energies.levels import WIDE_TILT
+from symdecouple.numeric.energies.loops import SURE, shaken
 from symdecouple.numeric.energies.spectrum import Bands, Spectrum
 from symdecouple.numeric.energies.tilting import Problems, Tilted, tilt
 
@@ -195,7 +196,8 @@ class EnergyProblems:
         for q in np.flatnonzero(to_ask).tolist():
             active = problems.shares[problems.owner[q]] > 0
             wanted = problems.wanted[q]
-            if found.converged[q] and _spread(bands, found.parameters[q], active) <= WIDE_TILT:
+            if found.converged[q] and (_is_inside(found, wanted, bands, q)
+                                       or _spread(bands, found.parameters[q], active) <= WIDE_TILT):
                 continue
             place = cone_membership_of(bands, wanted, active, problems.targets[q, wanted])
             if place.where == "inside" and found.converged[q]:
@@ -219,6 +221,14 @@ class EnergyProblems:
         if where == "boundary":
             return Outcome(False, "on the boundary of the cone", f"{said}0: reached in the limit only; {helps}")
         return Outcome(False, "outside the cone", f"{said}{d @ v:.4g}; {helps}")
+
+
+def _is_inside(found: Tilted, wanted: NDArray[np.bool_], bands: Bands, q: int) -> bool:
+    """True where rounding cannot have made a solution of a limit."""
+    sums = np.concatenate([[0.0, found.total[q]], found.sizes[q], found.matrix[q].ravel()])
+    m = len(bands)
+    one, two, scratch = np.empty(m), np.empty(m), np.empty(m * (m + 1))
+    return shaken(sums, wanted.astype(np.float64), bands.largest, float(found.residual[q]), one, two, scratch) < SURE
 
 
 def _spread(bands: Bands, parameters: FloatArray, active: NDArray[np.bool_]) -> float:

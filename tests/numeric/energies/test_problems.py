@@ -1,0 +1,114 @@
+"""Solutions beside the boundary of the cone are told from limits without a linear program; witnesses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from symdecouple.numeric.energies import problems as energy_problems
+from symdecouple.numeric.energies.columns import Columns
+from symdecouple.numeric.energies.loops import SURE, shaken
+from symdecouple.numeric.energies.normalization import Energies
+from symdecouple.numeric.energies.spectrum import Bands
+from symdecouple.numeric.energies.witnesses import witnesses
+from tests.numeric.energies.energy_banks import kernels, responses
+
+Array = NDArray[np.float64]
+
+
+def sums_of(columns: Array, power: Array) -> Array:
+    return np.concatenate([[0, power.sum()], columns @ power, ((columns * power) @ columns.T).ravel()])
+
+
+def moved(columns: Array, power: Array, want: Array, residual: float) -> float:
+    m = len(columns)
+    room = np.empty(m), np.empty(m), np.empty(m * (m + 1))
+    return shaken(sums_of(columns, power), want, columns.max(axis=1), residual, *room)
+
+
+@pytest.mark.parametrize("residual", [0.0, 1e-11])
+def test_what_rounding_moves_is_bounded_by_the_inverse(residual: float) -> None:
+    """Against numpy's inverse, with some features that are not imposed; and steps for errors of that size are below."""
+    rng = np.random.default_rng(3)
+    for m, n in [(1, 9), (4, 30), (5, 30)]:
+        columns, power = rng.random((m, n)), rng.random(n) ** 6
+        want = np.ones(m)
+        want[1 : m - 2] = 0
+        here = want > 0
+        matrix = np.linalg.inv((columns[here] * power) @ columns[here].T)
+        values, largest = columns[here] @ power, columns.max(axis=1)[here]
+        bound = moved(columns, power, want, residual)
+        assert bound == pytest.approx(max(residual, 1e-12) * largest @ np.abs(matrix) @ values, rel=1e-6)
+        errors = max(residual, 1e-12) * values * rng.uniform(-1, 1, (50, here.sum()))
+        assert np.abs(errors @ matrix @ columns[here]).max() <= bound
+
+
+def test_weights_that_go_to_zero_are_no_solution() -> None:
+    """Power e^-t everywhere but at one vertex of the cone: however small they are."""
+    rng = np.random.default_rng(5)
+    columns = rng.random((3, 40))
+    vertex = int((rng.normal(size=3) @ columns / np.linalg.norm(columns, axis=0)).argmax())
+    for rest in (1e-15, 1e-17, 1e-20):
+        power = np.full(40, rest)
+        power[vertex] = 1
+        assert moved(columns, power, np.ones(3), 0.0) > 20 * SURE
+    assert moved(columns, np.full(40, 1e-3) + np.eye(40)[vertex], np.ones(3), 0.0) < 1e-3 * SURE
+
+
+@pytest.mark.parametrize("small", [1e-9, 1e-13, 1e-16])
+def test_targets_beside_the_boundary_are_reached(small: float) -> None:
+    """Two features with one frequency each and a common one: every positive value can be had."""
+    pair = Energies(Bands([[4.0, 2, 0], [0, 2, 4]], (4,)))
+    row = np.array([[1.0, 2, 4, 3.5]])
+    level = pair.normalize(row, [8.0, small])
+    assert not level.refusals
+    rounding = 64 * np.finfo(float).eps * np.sqrt(8 * small)  # of an amplitude beside one of sqrt(8)
+    np.testing.assert_allclose(pair.values(level.values)[0], [8.0, small], rtol=1e-14, atol=rounding)
+    assert pair.normalize(row, [8.0, 0.0]).refusals[0].reason == "on the boundary of the cone"
+
+
+def test_wide_solutions_ask_no_linear_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """White noise with the low half of its power lifted by e^60: a.w spans as much, and is sure."""
+    rng, n = np.random.default_rng(1), 64
+    c = np.cos(2 * np.pi * np.arange(n // 2 + 1) / n)
+    bank = np.array([1 + c, (1 + c) ** 2, 1 - c])
+    noise = rng.normal(size=n)
+    row = np.fft.irfft(np.fft.rfft(noise) * np.exp(15 * c), n)
+    energies = Energies(Bands(bank, (n,)))
+    targets = energies.values(noise[None])[0]
+    monkeypatch.setattr(energy_problems, "cone_membership_of", None)
+    level = energies.normalize(row[None], targets)
+    assert not level.refusals
+    assert float(energies.bands.widths(level.parameters)[0]) > 50
+    np.testing.assert_allclose(energies.values(level.values)[0], targets, rtol=1e-11)
+
+
+def test_witnesses_are_independent_and_no_two_sets_share_one() -> None:
+    bands = Bands(responses(kernels(), (40, 46)), (40, 46))
+    found = witnesses(bands)
+    assert found.shape == (3, 9)
+    assert len(np.unique(found)) == 27
+    assert found.min() > 0
+    unit = bands.columns / bands.columns.max(axis=1, keepdims=True)
+    for some in found:
+        assert np.linalg.cond(unit[:, some]) < 1e4
+
+
+def test_no_witnesses_of_what_depends() -> None:
+    """Twice the same feature, and features that differ at frequency zero alone."""
+    rng = np.random.default_rng(2)
+    one = rng.random(20)
+    assert witnesses(Columns(np.array([one, 2 * one]), (20,))).shape == (0, 2)
+    assert witnesses(Columns(np.array([one, one + np.eye(20)[0]]), (20,))).shape == (0, 2)
+    assert len(witnesses(Columns(np.array([one, one + np.eye(20)[3]]), (20,)))) == 1
+    assert witnesses(Columns(np.array([[1.0], [2.0]]), (1,))).shape == (0, 2)
+
+
+def test_witnesses_of_many_frequencies_are_the_same_each_time() -> None:
+    rng = np.random.default_rng(4)
+    columns = Columns(np.array([np.outer(a, b).ravel() for a in rng.random((2, 120)) for b in rng.random((2, 120))]),
+                      (120, 120))
+    found = witnesses(columns)
+    np.testing.assert_array_equal(found, witnesses(columns))
+    assert all(np.linalg.matrix_rank(columns.columns[:, some]) == 4 for some in found)
