@@ -53,7 +53,7 @@ ORDER = {
         "moment_levels.levels moment_levels.weighted moment_levels.adjoint_jit moment_levels.way_back "
         "moment_levels.pullback moment_levels.long_adjoint moment_levels.long_gradients moment_levels.adjoint "
         "energies.columns energies.nodes energies.tilting energies.sums energies.node_loops energies.node_bounds "
-        "energies.loops energies.search energies.packing energies.levels energies.power_loops energies.jit "
+        "energies.loops energies.packing energies.search energies.levels energies.power_loops energies.jit "
         "energies.bands energies.spectrum energies.cone energies.continuation energies.problems energies.gradients "
         "energies.normalization energies.way_back "
         "perturbation filtering compiled tangents feature_rows coordinate_rows "

@@ -18,7 +18,7 @@ from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.energies.cone import Dependence, cone_membership_of, dependence_of
 from symdecouple.numeric.energies.continuation import tilt_by_continuation
 from symdecouple.numeric.energies.jit import Levels, are_wanted, levels_compiled, tilt_compiled
-from symdecouple.numeric.energies.levels import WIDE_TILT
+from symdecouple.numeric.energies.search import WIDE_TILT
 from symdecouple.numeric.energies.spectrum import Bands, Spectrum
 from symdecouple.numeric.energies.tilting import Problems, Tilted, tilt
 

@@ -9,7 +9,6 @@ it is seen which b serve most of them. A level that nodes do not answer is solve
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.energies.columns import Lines
@@ -17,65 +16,32 @@ from symdecouple.numeric.energies.loops import ACCURATE, NEAR, against, lowered
 from symdecouple.numeric.energies.node_bounds import CANCELS, EXACT, FAR, judged, spanned
 from symdecouple.numeric.energies.node_loops import moved_to_nodes
 from symdecouple.numeric.energies.nodes import Probes
-from symdecouple.numeric.energies.sums import Scratch
+from symdecouple.numeric.energies.packing import Packed, Sketch, unpacked
+from symdecouple.numeric.energies.sums import Scratch, extremes
 
-__all__ = ["Place", "Sketch", "Tools", "searched"]
+__all__ = ["WIDE_TILT", "searched"]
 
 _DONE = 1e-13  # max |d.w| of a step after which sums of first order are those at its end
 _SKETCHED = 0.02  # the same for a sketch
 _WIDEST_TILT = 500.0  # largest minus smallest a.w that power on nodes is tilted by
+WIDE_TILT = 30.0  # e^-36 is eps: a multiplier of such a range may be on its way to a limit
 _FEW = 12  # steps near a tilt
 _REBASED = 3  # times that power is tilted anew for a level
 _NODES, _MORE, _SKETCH, _ALL = range(4)  # where a level is solved
 
 
-class Sketch(NamedTuple):
-    """Nodes of a sketch, their maps (no rows where power comes ready), and the power there."""
-
-    lines: Lines
-    outer: FloatArray
-    inner: FloatArray
-    power: FloatArray
-
-
-class Place(NamedTuple):
-    """Nodes that answer, the same of them (no rows where there are no nodes), and what they miss."""
-
-    lines: Lines
-    outer: FloatArray
-    inner: FloatArray
-    power: FloatArray
-    order: int
-    lebesgue: float
-    probes: Probes
-
-
-class Tools(NamedTuple):
-    """What the searches with a bank share: features everywhere, on few nodes, on more, on a sketch; and room.
-
-    Scratch for the sums, rows for vectors, 1 at each probe, and room for the power of a place.
-    """
-
-    lines: Lines
-    largest: FloatArray
-    nodes: Place
-    more: Place
-    sketch: Sketch
-    work: Scratch
-    small: FloatArray
-    everywhere: FloatArray
-    kept: FloatArray
-
-
-def searched(tools: Tools, shares: FloatArray, has_sketch: bool, most: int, wanted: FloatArray, own: IntArray,
-             targets: FloatArray, log_scale: FloatArray, parameters: FloatArray, found: FloatArray, state: FloatArray,
-             coefficients: FloatArray) -> None:
+def searched(kit: Packed, shares: FloatArray, sketched: FloatArray, has_sketch: bool, most: int, wanted: FloatArray,
+             own: IntArray, targets: FloatArray, log_scale: FloatArray, parameters: FloatArray, found: FloatArray,
+             state: FloatArray, coefficients: FloatArray) -> None:
     """Solve the problems of one signal.
 
-    `own` is the feature that is decoupled at each level. Row q of `found` gets the sums at the end; of `state` the
-    residual, 1 where converged, how often the sums were taken; of `coefficients` the solution with the matrix and its
-    column `own`.
+    `own` is the feature that is decoupled at each level, `sketched` the power on nodes of a sketch without maps. Row q
+    of `found` gets the sums at the end; of `state` the residual, 1 where converged, how often the sums were taken, a
+    bound for the range of a.w; of `coefficients` the solution with the matrix and its column `own`.
     """
+    tools = unpacked(kit.room, kit.bits, kit.layout)
+    for t in range(len(sketched)):
+        tools.sketch.power[t] = sketched[t]
     nodes, more, lines, work, kept = tools.nodes, tools.more, tools.lines, tools.work, tools.kept
     small, largest, everywhere = tools.small, tools.largest, tools.everywhere
     m, has_nodes, zero, base, here = len(largest), len(nodes.inner) > 0, small[7], small[8], small[12]
@@ -150,6 +116,15 @@ def searched(tools: Tools, shares: FloatArray, has_sketch: bool, most: int, want
         for j in range(len(here)):
             found[q, j] = here[j]
         found[q, 0] += shift if where == _MORE else 0.0
+        state[q, 3] = 0.0
+        for j in range(m):
+            state[q, 3] += abs(parameters[q, j]) * largest[j]
+        if state[q, 3] > WIDE_TILT and has_nodes:
+            low, high = spanned(parameters[q], largest, nodes.probes, 0, lines, everywhere, work)
+            state[q, 3] = high - low
+        elif state[q, 3] > WIDE_TILT:
+            low, high = extremes(parameters[q], largest, -1.0, shares, lines, work)
+            state[q, 3] = high - low
         against(here, want, own[q], small[0], small[1], small[10], coefficients[q])
 
 
