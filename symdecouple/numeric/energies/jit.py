@@ -16,16 +16,15 @@ from symdecouple.numeric.energies.columns import Coarse, Columns
 from symdecouple.numeric.energies.levels import Answers, Given, Posed, Reached, levels_solved
 from symdecouple.numeric.energies.maps import Maps, inner_maps, outer_maps
 from symdecouple.numeric.energies.nodes import Nodes, Probes
-from symdecouple.numeric.energies.packing import Packed, packed
+from symdecouple.numeric.energies.packing import Packed, Place, Sketch, Tools, packed
 from symdecouple.numeric.energies.room import aligned, scratch
-from symdecouple.numeric.energies.search import Place, Sketch, Tools
 from symdecouple.numeric.energies.tilting import Problems, Tilted
 from symdecouple.numeric.jit import Kernels
 
 __all__ = ["KERNELS", "Levels", "Powers", "are_wanted", "levels_compiled", "powers_compiled", "tilt_compiled", "warm"]
 
 _SOURCES = "jit energies.columns energies.room energies.maps energies.nodes energies.sums energies.node_loops "
-_SOURCES += "energies.node_bounds energies.loops energies.search energies.packing energies.levels energies.power_loops "
+_SOURCES += "energies.node_bounds energies.loops energies.packing energies.search energies.levels energies.power_loops "
 _SOURCES += "energies.jit"
 KERNELS = Kernels(
     levels_solved.__module__, tuple(f"symdecouple.numeric.{name}" for name in _SOURCES.split()), seconds=1.5e-7
@@ -35,10 +34,9 @@ _ROOM = local()
 _KEPT = 2**13  # frequencies whose tilted power is kept: it stays in the cache
 _MOST_LINES = 24  # their sums fit into a block of scratch
 _TOGETHER = 2**18  # frequencies of the signals that are worked on until an interrupt is heard
-_NOTHING, _FIRST = np.empty((0, 0)), np.zeros(1, dtype=np.intp)
-_NO_NUMBERS, _NO_INTEGERS = np.empty(0), np.empty(0, dtype=np.intp)
-_NOT_POSED = Posed(_NO_INTEGERS, _NO_INTEGERS, _NOTHING, _NO_INTEGERS, _NOTHING, _NO_NUMBERS)
-_NOTHING_GIVEN, _NO_ANSWERS = Given(_NOTHING, _NO_NUMBERS, _NO_INTEGERS, 0), Answers(_NO_NUMBERS, _NO_NUMBERS)
+_NOTHING, _NO_SKETCH, _FIRST = np.empty((0, 0)), np.empty((1, 0)), np.zeros(1, dtype=np.intp)
+_NO_NUMBERS, _NO_INTEGERS, _NO_SETS = np.empty(0), np.empty(0, dtype=np.intp), np.empty((0, 0), dtype=np.intp)
+_NOTHING_GIVEN, _NO_ANSWERS = Given(_NOTHING, _NO_NUMBERS, _NO_INTEGERS, 0, _NO_SETS), Answers(_NO_NUMBERS, _NO_NUMBERS)
 
 
 def are_wanted(bands: Columns) -> bool:
@@ -86,9 +84,10 @@ def tilt_compiled(problems: Problems, most: int, own: IntArray) -> Tilted:
     begins = np.flatnonzero(np.diff(owner, prepend=-1, append=-1))
     posed = Posed(owner, begins, problems.wanted.astype(np.float64), own, np.ascontiguousarray(problems.targets),
                   problems.log_scale)
-    found, state = np.empty((count, 2 + m + m * m)), np.empty((count, 3))
+    found, state = np.empty((count, 2 + m + m * m)), np.empty((count, 4))
     reached = Reached(np.empty((count, m)), found, state, np.empty((count, m)))
-    _run(problems.bands, problems.shares, most, len(begins) - 1, posed, reached, _NOTHING_GIVEN, _NO_ANSWERS)
+    bands = problems.bands
+    _run(_kit(bands), bands, problems.shares, most, len(begins) - 1, posed, reached, _NOTHING_GIVEN, _NO_ANSWERS)
     values = found[:, 2 : 2 + m]
     return Tilted(reached.parameters, found[:, 0], found[:, 1], values, values, found[:, 2 + m :].reshape(-1, m, m),
                   state[:, 0], state[:, 1] > 0, state[:, 2].astype(np.intp), reached.coefficients)
@@ -107,41 +106,56 @@ class Levels(NamedTuple):
     done: int
 
 
+class _Kit(NamedTuple):
+    """The frequencies of a sketch without maps, whether there is any sketch, what is shared, room for one signal."""
+
+    coarse: Coarse | None
+    has_sketch: bool
+    tools: Packed
+    posed: Posed
+    found: FloatArray
+    state: FloatArray
+
+
 def levels_compiled(bands: Columns, shares: FloatArray, most: int, targets: FloatArray, log_power: FloatArray,
-                    silent: IntArray, offset: int) -> Levels:
+                    silent: IntArray, offset: int, witnesses: IntArray) -> Levels:
     """Decouple all features of signals with power at all frequencies but the first `offset`; `silent` is how many not.
 
-    A row for which something is left to ask has no answer.
+    Or at those of a row of `witnesses`. A signal for which something is left to ask has no answer.
     """
     count, m = len(shares), len(bands)
     size = offset + m
     parameters, coefficients = np.empty((count * size, m)), np.empty((count * size, m))
     values, residual, shape = np.empty(count * size), np.empty(count), (count, size, m)
-    done = _run(bands, shares, most, count, _NOT_POSED, Reached(parameters, _NOTHING, _NOTHING, coefficients),
-                Given(targets, log_power, silent, offset), Answers(values, residual))
+    kit = _kit(bands)
+    done = _run(kit, bands, shares, most, count, kit.posed, Reached(parameters, kit.found, kit.state, coefficients),
+                Given(targets, log_power, silent, offset, witnesses), Answers(values, residual))
     return Levels(values.reshape(count, size), parameters.reshape(shape), coefficients.reshape(shape), residual, done)
 
 
-def _run(bands: Columns, shares: FloatArray, most: int, count: int, posed: Posed, reached: Reached, given: Given,
-         answers: Answers) -> int:
-    coarse, has_sketch, kit = _tools(bands)
-    sketched = _NOTHING if coarse is None else coarse.gathered(shares)
+def _run(kit: _Kit, bands: Columns, shares: FloatArray, most: int, count: int, posed: Posed, reached: Reached,
+         given: Given, answers: Answers) -> int:
+    coarse, has_sketch, tools = kit[:3]
+    sketched = _NO_SKETCH if coarse is None else coarse.gathered(shares)
     solve, step, done = _kernels()[0], 1 + _TOGETHER // bands.count, 0
     for first in range(0, count, step):
-        done += solve(kit, shares, sketched, has_sketch, most, first, min(first + step, count), posed, reached, given,
+        done += solve(tools, shares, sketched, has_sketch, most, first, min(first + step, count), posed, reached, given,
                       answers)
     return done
 
 
-def _tools(bands: Columns) -> tuple[Coarse | None, bool, Packed]:
-    """Those of a thread, which works in their room; the frequencies of a sketch without maps, and if there is one."""
-    if not hasattr(_ROOM, "tools"):
-        _ROOM.tools = WeakKeyDictionary()
-    found: tuple[Coarse | None, bool, Packed] | None = _ROOM.tools.get(bands)
+def _kit(bands: Columns) -> _Kit:
+    """That of a thread, which works in its room."""
+    if not hasattr(_ROOM, "kits"):
+        _ROOM.kits = WeakKeyDictionary()
+    found: _Kit | None = _ROOM.kits.get(bands)
     if found is None:
-        coarse, tools = _new_tools(bands)
+        (coarse, tools), m = _new_tools(bands), len(bands)
         has_sketch = coarse is not None or tools.sketch.inner.few > 0
-        _ROOM.tools[bands] = found = (coarse, has_sketch, packed(tools))
+        posed = Posed(_NO_INTEGERS, _NO_INTEGERS, np.empty((m, m)), np.empty(m, dtype=np.intp), np.empty((m, m)),
+                      np.empty(m))
+        found = _Kit(coarse, has_sketch, packed(tools), posed, np.empty((m, 2 + m + m * m)), np.empty((m, 4)))
+        _ROOM.kits[bands] = found
     return found
 
 

@@ -12,20 +12,20 @@ from typing import NamedTuple
 import numpy as np
 
 from symdecouple.numeric.batch import FloatArray, IntArray
-from symdecouple.numeric.energies.node_bounds import spanned
-from symdecouple.numeric.energies.packing import Packed, unpacked
-from symdecouple.numeric.energies.search import Tools, searched
-from symdecouple.numeric.energies.sums import extremes
+from symdecouple.numeric.energies.packing import Packed
+from symdecouple.numeric.energies.search import searched
 
-__all__ = ["TINY", "WIDE_TILT", "Answers", "Given", "Posed", "Reached", "levels_solved"]
+__all__ = ["TINY", "Answers", "Given", "Posed", "Reached", "are_witnessed", "levels_solved"]
 
 TINY = float(np.finfo(np.float64).tiny)
 _HIGHEST = 709.0  # exponent of a float64
-WIDE_TILT = 30.0  # e^-36 is eps: a multiplier of such a range may be on its way to a limit
 
 
 class Posed(NamedTuple):
-    """Problems as in `tilting.Problems`, where those of a signal begin, and the feature that is decoupled at each."""
+    """Problems as in `tilting.Problems`, where those of a signal begin, and the feature that is decoupled at each.
+
+    Room for those of one signal, where all levels are asked for.
+    """
 
     owner: IntArray
     begins: IntArray
@@ -36,7 +36,7 @@ class Posed(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """What `search.searched` writes."""
+    """What `search.searched` writes; where all levels are asked for, `found` and `state` are room for one signal."""
 
     parameters: FloatArray
     found: FloatArray
@@ -48,13 +48,14 @@ class Given(NamedTuple):
     """Signals whose levels are all asked for: targets (R, L), log_power, and how many frequencies are not active.
 
     No rows of targets where problems come posed. The first `offset` frequencies need not be active, and the first
-    `offset` answers of a signal are left open: NaN.
+    `offset` answers of a signal are left open: NaN. Where more are not active, those of a row of `witnesses` must be.
     """
 
     targets: FloatArray
     log_power: FloatArray
     silent: IntArray
     offset: int
+    witnesses: IntArray
 
 
 class Answers(NamedTuple):
@@ -71,21 +72,9 @@ def levels_solved(kit: Packed, shares: FloatArray, sketched: FloatArray, has_ske
                   last: int, posed: Posed, reached: Reached, given: Given, answers: Answers) -> int:
     """Solve the problems of some signals, from the first on to before the last; returns of how many nothing is left.
 
-    `sketched` is the power on nodes of a sketch without maps, with no rows where there is none.
+    `sketched` is the power on nodes of a sketch without maps; one row of nothing where there is none.
     """
-    if len(given.targets) > 0:  # room for those of one signal
-        m = reached.parameters.shape[1]
-        posed = Posed(posed.owner, posed.begins, np.empty((m, m)), np.empty(m, dtype=np.intp), np.empty((m, m)),
-                      np.empty(m))
-        reached = Reached(reached.parameters, np.empty((m, 2 + m + m * m)), np.empty((m, 3)), reached.coefficients)
-    return _solve(kit, shares, sketched, has_sketch, most, first, last, posed, reached, given, answers)
-
-
-def _solve(kit: Packed, shares: FloatArray, sketched: FloatArray, has_sketch: bool, most: int, first: int, last: int,
-           posed: Posed, reached: Reached, given: Given, answers: Answers) -> int:
-    """The same; compiled without reference counts, which the views that are made here do not have."""
-    tools, m, done = unpacked(kit.room, kit.bits, kit.layout), reached.parameters.shape[1], 0
-    are_asked, offset = len(given.targets) > 0, given.offset
+    m, done, are_asked, offset = reached.parameters.shape[1], 0, len(given.targets) > 0, given.offset
     for i in range(first, last):
         row, end, at = i, (i + 1) * (offset + m), 0
         begin = end - m
@@ -95,21 +84,30 @@ def _solve(kit: Packed, shares: FloatArray, sketched: FloatArray, has_sketch: bo
                 answers.values[q] = math.nan
                 for j in range(m):
                     reached.parameters[q, j] = reached.coefficients[q, j] = math.nan
-            if given.silent[row] != offset:
+            if given.silent[row] != offset and not are_witnessed(shares[row], given.witnesses):
                 continue
             _pose(given.targets[row], given.log_power[row], posed)
         else:
             begin, end = posed.begins[i], posed.begins[i + 1]
             row, at = posed.owner[begin], begin
-        for t in range(sketched.shape[1] if len(sketched) > 0 else 0):
-            tools.sketch.power[t] = sketched[row, t]
         to = at + end - begin
-        searched(tools, shares[row], has_sketch, most, posed.wanted[at:to], posed.own[at:to], posed.targets[at:to],
-                 posed.log_scale[at:to], reached.parameters[begin:end], reached.found[at:to], reached.state[at:to],
-                 reached.coefficients[begin:end])
+        searched(kit, shares[row], sketched[row if len(sketched) > 1 else 0], has_sketch, most, posed.wanted[at:to],
+                 posed.own[at:to], posed.targets[at:to], posed.log_scale[at:to], reached.parameters[begin:end],
+                 reached.found[at:to], reached.state[at:to], reached.coefficients[begin:end])
         if are_asked:
-            done += _conclude(tools, shares[row], given.log_power[row], row, begin, reached, answers)
+            done += _conclude(given.log_power[row], row, begin, reached, answers)
     return done
+
+
+def are_witnessed(shares: FloatArray, witnesses: IntArray) -> bool:
+    """Whether a signal has power at all frequencies of a row."""
+    for k in range(len(witnesses)):
+        count = 0
+        for frequency in witnesses[k]:
+            count += 1 if shares[frequency] > 0 else 0
+        if count == witnesses.shape[1]:
+            return True
+    return False
 
 
 def _pose(targets: FloatArray, log_power: float, posed: Posed) -> None:
@@ -125,15 +123,14 @@ def _pose(targets: FloatArray, log_power: float, posed: Posed) -> None:
             largest = max(largest, abs(targets[q]))
 
 
-def _conclude(tools: Tools, shares: FloatArray, log_power: float, row: int, begin: int, reached: Reached,
-              answers: Answers) -> int:
+def _conclude(log_power: float, row: int, begin: int, reached: Reached, answers: Answers) -> int:
     m, residual, is_ordinary = len(reached.found), 0.0, True
     for q in range(m):
         at = begin + q
         exponent = reached.found[q, 0] + log_power
         value = reached.found[q, 2 + q] * (math.exp(exponent) if exponent < _HIGHEST else math.inf)
-        is_there = reached.state[q, 1] != 0 and TINY <= value < math.inf
-        is_ordinary = is_ordinary and is_there and _is_modest(reached.parameters[at], tools, shares)
+        is_there = TINY <= value < math.inf and reached.state[q, 3] != 0
+        is_ordinary = is_ordinary and is_there and reached.state[q, 1] != 0
         answers.values[at] = value
         residual = max(residual, reached.state[q, 0])
         for j in range(m):
@@ -144,17 +141,3 @@ def _conclude(tools: Tools, shares: FloatArray, log_power: float, row: int, begi
     if is_ordinary:
         answers.residual[row] = residual
     return 1 if is_ordinary else 0
-
-
-def _is_modest(a: FloatArray, tools: Tools, shares: FloatArray) -> bool:
-    """True where a.w surely has a range that is not wide."""
-    largest, bound = tools.largest, 0.0
-    for j in range(len(largest)):
-        bound += abs(a[j]) * largest[j]
-    if bound <= WIDE_TILT:
-        return True
-    if tools.nodes.inner.few > 0:
-        low, high = spanned(a, largest, tools.nodes.probes, 0, tools.lines, tools.everywhere, tools.work)
-    else:
-        low, high = extremes(a, largest, -1.0, shares, tools.lines, tools.work)
-    return high - low <= WIDE_TILT

@@ -13,12 +13,13 @@ from symdecouple.numeric.energies.columns import Lines
 from symdecouple.numeric.energies.room import Scratch
 from symdecouple.numeric.energies.sums import NUDGE, all_sums, exceeds, extremes
 
-__all__ = ["ACCURATE", "NEAR", "SURE", "against", "lowered", "shaken"]
+__all__ = ["ACCURATE", "NEAR", "SURE", "WIDE_TILT", "against", "lowered", "shaken"]
 
 NEAR, _WIDEST, _ENOUGH = 0.5, 2.0**60, 1e-4
 _FROM_ZERO, _FROM_ELSEWHERE = 16.0, 6.0  # max |d.w| of the first step by logarithms
 ACCURATE = 1e-11  # the largest residual of a solution whose digits have run out
 _EPS = 2.0**-52
+WIDE_TILT = 30.0  # e^-36 is eps: a multiplier of such a range may be on its way to a limit
 _ROUNDED, SURE = 1e-12, 0.25  # of a sum; what rounding may do to the least weight
 
 
@@ -137,8 +138,8 @@ def shaken(sums: FloatArray, want: FloatArray, largest: FloatArray, residual: fl
     """Bound max abs(d.w) for the steps d that rounding of the sums, or what is left, moves the minimum by.
 
     While it is below 1 the targets are inside the cone of the active frequencies: weights p exp(a.w) (1 + d.w) are
-    positive, and with d from Newton's method their sums are the targets. Near a limit, where weights go to 0, it is large.
-    Where eigenvalues have both signs, the sums of values are those of their sizes.
+    positive, and with d from Newton's method their sums are the targets. It is large near a limit, where some weights
+    are near 0. Where eigenvalues have both signs, the sums of values are those of their sizes.
     """
     m, total = len(want), 0.0
     for k in range(0, m, 2):

@@ -1,4 +1,4 @@
-"""What searches with a bank share (`search.Tools`) in one array, so that a call of compiled code takes three arrays.
+"""What searches with a bank share, in one array, so that a call of compiled code takes three arrays.
 
 Each array that is handed over costs a third of a microsecond, and there are fifty: a tenth of what a small image takes.
 """
@@ -14,13 +14,50 @@ from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.energies.columns import Lines
 from symdecouple.numeric.energies.maps import Maps
 from symdecouple.numeric.energies.nodes import Probes
-from symdecouple.numeric.energies.room import aligned
-from symdecouple.numeric.energies.search import Place, Sketch, Tools
+from symdecouple.numeric.energies.room import Scratch, aligned
 
-__all__ = ["Packed", "packed", "unpacked"]
+__all__ = ["Packed", "Place", "Sketch", "Tools", "packed", "unpacked"]
 
 _LINE = 8  # floats of a line of the cache
 _LINES, _MAPS, _PLACE, _SKETCH, _SCRATCH = 4, 5, 23, 15, 11  # how many leaves they have
+
+
+class Sketch(NamedTuple):
+    """Nodes of a sketch, their maps (no rows where power comes ready), and the power there."""
+
+    lines: Lines
+    outer: Maps
+    inner: Maps
+    power: FloatArray
+
+
+class Place(NamedTuple):
+    """Nodes that answer, the same of them (no rows where there are no nodes), and what they miss."""
+
+    lines: Lines
+    outer: Maps
+    inner: Maps
+    power: FloatArray
+    order: int
+    lebesgue: float
+    probes: Probes
+
+
+class Tools(NamedTuple):
+    """What the searches with a bank share: features everywhere, on few nodes, on more, on a sketch; and room.
+
+    Scratch for the sums, rows for vectors, 1 at each probe, and room for the power of a place.
+    """
+
+    lines: Lines
+    largest: FloatArray
+    nodes: Place
+    more: Place
+    sketch: Sketch
+    work: Scratch
+    small: FloatArray
+    everywhere: FloatArray
+    kept: FloatArray
 
 
 class Packed(NamedTuple):

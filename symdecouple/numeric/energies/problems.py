@@ -18,10 +18,11 @@ from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.energies.cone import Dependence, cone_membership_of, dependence_of
 from symdecouple.numeric.energies.continuation import tilt_by_continuation
 from symdecouple.numeric.energies.jit import Levels, are_wanted, levels_compiled, tilt_compiled
-from symdecouple.numeric.energies.levels import WIDE_TILT
-from symdecouple.numeric.energies.loops import SURE, shaken
+from symdecouple.numeric.energies.levels import are_witnessed
+from symdecouple.numeric.energies.loops import SURE, WIDE_TILT, shaken
 from symdecouple.numeric.energies.spectrum import Bands, Spectrum
 from symdecouple.numeric.energies.tilting import Problems, Tilted, tilt
+from symdecouple.numeric.energies.witnesses import witnesses
 
 __all__ = ["EnergyProblems"]
 
@@ -79,6 +80,7 @@ class EnergyProblems:
         if row not in self._known:
             shares, silent = self.spectrum.shares[row], self.spectrum.silent
             is_whole = shares[self.offset :].min(initial=np.inf) > 0 if silent is None else silent[row] == self.offset
+            is_whole = is_whole or are_witnessed(shares, _witnesses(self.bands))
             self._known[row] = _whole(self.bands, self.offset) if is_whole else dependence_of(self.bands, shares > 0)
         return self._known[row]
 
@@ -140,13 +142,13 @@ class EnergyProblems:
     def at_once(self) -> Levels | None:
         """Decouple all quadratic features of all rows in one compiled call; None where that cannot be done.
 
-        Rows without power at some frequencies, or with targets that may be out of reach, have no answer.
+        Rows without power where it may be needed, or with targets that may be out of reach, have no answer.
         """
         spectrum = self.spectrum
         if spectrum.silent is None or not _whole(self.bands, self.offset).is_free:
             return None
         return levels_compiled(self.bands, spectrum.shares, _SOON, self.targets, spectrum.log_power, spectrum.silent,
-                               self.offset)
+                               self.offset, _witnesses(self.bands))
 
     def solved(self, problems: Problems, levels: IntArray, start: FloatArray | None = None
                ) -> tuple[Tilted, dict[int, Outcome]]:
@@ -241,6 +243,13 @@ def _spread(bands: Bands, parameters: FloatArray, active: NDArray[np.bool_]) -> 
 
 
 _KNOWN: WeakKeyDictionary[Bands, dict[int, Dependence]] = WeakKeyDictionary()
+_WITNESSES: WeakKeyDictionary[Bands, IntArray] = WeakKeyDictionary()
+
+
+def _witnesses(bands: Bands) -> IntArray:
+    if bands not in _WITNESSES:
+        _WITNESSES[bands] = witnesses(bands)
+    return _WITNESSES[bands]
 
 
 def _whole(bands: Bands, first: int) -> Dependence:

@@ -9,18 +9,17 @@ it is seen which b serve most of them. A level that nodes do not answer is solve
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.energies.columns import Lines
-from symdecouple.numeric.energies.loops import ACCURATE, NEAR, against, lowered
-from symdecouple.numeric.energies.maps import Maps
+from symdecouple.numeric.energies.loops import ACCURATE, NEAR, SURE, WIDE_TILT, against, lowered, shaken
 from symdecouple.numeric.energies.node_bounds import CANCELS, EXACT, FAR, judged, spanned
 from symdecouple.numeric.energies.node_loops import moved_to_nodes
 from symdecouple.numeric.energies.nodes import Probes
+from symdecouple.numeric.energies.packing import Packed, Sketch, unpacked
 from symdecouple.numeric.energies.room import Scratch
 
-__all__ = ["Place", "Sketch", "Tools", "searched"]
+__all__ = ["searched"]
 
 _DONE = 1e-13  # max |d.w| of a step after which sums of first order are those at its end
 _SKETCHED = 0.02  # the same for a sketch
@@ -30,53 +29,18 @@ _REBASED = 3  # times that power is tilted anew for a level
 _NODES, _MORE, _SKETCH, _ALL = range(4)  # where a level is solved
 
 
-class Sketch(NamedTuple):
-    """Nodes of a sketch, their maps (no rows where power comes ready), and the power there."""
-
-    lines: Lines
-    outer: Maps
-    inner: Maps
-    power: FloatArray
-
-
-class Place(NamedTuple):
-    """Nodes that answer, the same of them (no rows where there are no nodes), and what they miss."""
-
-    lines: Lines
-    outer: Maps
-    inner: Maps
-    power: FloatArray
-    order: int
-    lebesgue: float
-    probes: Probes
-
-
-class Tools(NamedTuple):
-    """What the searches with a bank share: features everywhere, on few nodes, on more, on a sketch; and room.
-
-    Scratch for the sums, rows for vectors, 1 at each probe, and room for the power of a place.
-    """
-
-    lines: Lines
-    largest: FloatArray
-    nodes: Place
-    more: Place
-    sketch: Sketch
-    work: Scratch
-    small: FloatArray
-    everywhere: FloatArray
-    kept: FloatArray
-
-
-def searched(tools: Tools, shares: FloatArray, has_sketch: bool, most: int, wanted: FloatArray, own: IntArray,
-             targets: FloatArray, log_scale: FloatArray, parameters: FloatArray, found: FloatArray, state: FloatArray,
-             coefficients: FloatArray) -> None:
+def searched(kit: Packed, shares: FloatArray, sketched: FloatArray, has_sketch: bool, most: int, wanted: FloatArray,
+             own: IntArray, targets: FloatArray, log_scale: FloatArray, parameters: FloatArray, found: FloatArray,
+             state: FloatArray, coefficients: FloatArray) -> None:
     """Solve the problems of one signal.
 
-    `own` is the feature that is decoupled at each level. Row q of `found` gets the sums at the end; of `state` the
-    residual, 1 where converged, how often the sums were taken; of `coefficients` the solution with the matrix and its
-    column `own`.
+    `own` is the feature that is decoupled at each level, `sketched` the power on nodes of a sketch without maps. Row q
+    of `found` gets the sums at the end; of `state` the residual, 1 where converged, how often the sums were taken, 1
+    where the solution is surely no limit; of `coefficients` the solution with the matrix and its column `own`.
     """
+    tools = unpacked(kit.room, kit.bits, kit.layout)
+    for t in range(len(sketched)):
+        tools.sketch.power[t] = sketched[t]
     nodes, more, lines, work, kept = tools.nodes, tools.more, tools.lines, tools.work, tools.kept
     small, largest, everywhere = tools.small, tools.largest, tools.everywhere
     m, has_nodes, zero, base, here = len(largest), nodes.inner.few > 0, small[7], small[8], small[12]
@@ -152,6 +116,11 @@ def searched(tools: Tools, shares: FloatArray, has_sketch: bool, most: int, want
         for j in range(len(here)):
             found[q, j] = here[j]
         found[q, 0] += shift if where == _MORE else 0.0
+        bound = 0.0
+        for j in range(m):
+            bound += abs(parameters[q, j]) * largest[j]
+        is_sure = bound <= WIDE_TILT or shaken(here, want, largest, residual, small[0], small[1], small[10]) < SURE
+        state[q, 3] = 1.0 if is_sure else 0.0
         against(here, want, own[q], small[0], small[1], small[10], coefficients[q])
 
 
@@ -181,6 +150,7 @@ def _sketched(sketch: Sketch, shares: FloatArray, lines: Lines, largest: FloatAr
         needed = min(m, _needed(wanted[q], own[q]) + 1)
         is_known = lowered(sketch.power, sketch.lines, largest, zero, 0.0, wanted[q], targets[q], needed, log_scale[q],
                            most, math.inf, _SKETCHED, is_known, work, kept, small, rough, there)[1]
+        is_known = is_known and there[1] > 0  # else what the nodes miss is more than what there is
         state[q, 1] = 1.0 if is_known else 0.0
         for j in range(m):
             rough[j] = rough[j] if is_known else 0.0
