@@ -150,11 +150,13 @@ def _sketched(sketch: Sketch, shares: FloatArray, lines: Lines, largest: FloatAr
         needed = min(m, _needed(wanted[q], own[q]) + 1)
         is_known = lowered(sketch.power, sketch.lines, largest, zero, 0.0, wanted[q], targets[q], needed, log_scale[q],
                            most, math.inf, _SKETCHED, is_known, work, kept, small, rough, there)[1]
-        is_known = is_known and there[1] > 0  # else what the nodes miss is more than what there is
-        state[q, 1] = 1.0 if is_known else 0.0
+        state[q, 1] = 1.0 if is_known and there[1] > 0 else 0.0
+        if state[q, 1] == 0:  # what these nodes miss is too much, and will be for the levels to come
+            for k in range(q, len(log_scale)):
+                state[k, 1] = 0.0
+            return
         for j in range(m):
-            rough[j] = rough[j] if is_known else 0.0
-            parameters[q, j] = rough[j] if is_known else parameters[q, j]
+            parameters[q, j] = rough[j]
         for j in range(len(there)):
             found[q, j] = there[j]
 

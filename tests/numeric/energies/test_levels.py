@@ -14,10 +14,10 @@ from symdecouple.numeric.energies import jit as energy_jit, power_loops, problem
 from symdecouple.numeric.energies.columns import Columns
 from symdecouple.numeric.energies.gradients import DecoupledEnergies, decoupled_energies, level_by_level
 from symdecouple.numeric.energies.levels import levels_solved
+from symdecouple.numeric.energies.loops import WIDE_TILT
 from symdecouple.numeric.energies.normalization import Energies
 from symdecouple.numeric.energies.packing import _leaves, packed, unpacked
 from symdecouple.numeric.energies.problems import EnergyProblems
-from symdecouple.numeric.energies.loops import WIDE_TILT
 from symdecouple.numeric.energies.spectrum import Bands, Spectrum
 from tests.numeric.energies.energy_banks import kernels, responses
 
