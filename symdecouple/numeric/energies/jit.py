@@ -126,7 +126,10 @@ def levels_compiled(bands: Columns, shares: FloatArray, most: int, targets: Floa
     count, m = len(shares), len(bands)
     size = offset + m
     parameters, coefficients = np.empty((count * size, m)), np.empty((count * size, m))
-    values, residual, shape = np.empty(count * size), np.empty(count), (count, size, m)
+    values, residual, shape = np.full(count * size, np.nan), np.empty(count), (count, size, m)
+    if offset:
+        parameters.fill(np.nan)
+        coefficients.fill(np.nan)
     kit = _kit(bands)
     done = _run(kit, bands, shares, most, count, kit.posed, Reached(parameters, kit.found, kit.state, coefficients),
                 Given(targets, log_power, silent, offset, witnesses), Answers(values, residual))
@@ -152,8 +155,7 @@ def _kit(bands: Columns) -> _Kit:
     if found is None:
         (coarse, tools), m = _new_tools(bands), len(bands)
         has_sketch = coarse is not None or tools.sketch.inner.few > 0
-        posed = Posed(_NO_INTEGERS, _NO_INTEGERS, np.empty((m, m)), np.empty(m, dtype=np.intp), np.empty((m, m)),
-                      np.empty(m))
+        posed = Posed(_NO_INTEGERS, _NO_INTEGERS, np.tri(m, k=-1), np.arange(m), np.zeros((m, m)), np.empty(m))
         found = _Kit(coarse, has_sketch, packed(tools), posed, np.empty((m, 2 + m + m * m)), np.empty((m, 4)))
         _ROOM.kits[bands] = found
     return found

@@ -24,7 +24,7 @@ _HIGHEST = 709.0  # exponent of a float64
 class Posed(NamedTuple):
     """Problems as in `tilting.Problems`, where those of a signal begin, and the feature that is decoupled at each.
 
-    Room for those of one signal, where all levels are asked for.
+    Where all levels are asked for, those of one signal, of which targets and scales are room.
     """
 
     owner: IntArray
@@ -80,10 +80,6 @@ def levels_solved(kit: Packed, shares: FloatArray, sketched: FloatArray, has_ske
         begin = end - m
         if are_asked:
             answers.residual[row] = math.nan
-            for q in range(begin - offset, end):
-                answers.values[q] = math.nan
-                for j in range(m):
-                    reached.parameters[q, j] = reached.coefficients[q, j] = math.nan
             if given.silent[row] != offset and not are_witnessed(shares[row], given.witnesses):
                 continue
             _pose(given.targets[row], given.log_power[row], posed)
@@ -112,13 +108,11 @@ def are_witnessed(shares: FloatArray, witnesses: IntArray) -> bool:
 
 def _pose(targets: FloatArray, log_power: float, posed: Posed) -> None:
     """Level q imposes the features before q, targets in units of the largest."""
-    m, largest = len(posed.own), 0.0
-    for q in range(m):
-        posed.own[q] = q
+    largest = 0.0
+    for q in range(len(posed.own)):
         posed.log_scale[q] = math.log(largest) - log_power if largest > 0 else 0.0
-        for j in range(m):
-            posed.wanted[q, j] = 1.0 if j < q else 0.0
-            posed.targets[q, j] = targets[j] / largest if j < q and largest > 0 else 0.0
+        for j in range(q):
+            posed.targets[q, j] = targets[j] / largest if largest > 0 else 0.0
         if q < len(targets):
             largest = max(largest, abs(targets[q]))
 

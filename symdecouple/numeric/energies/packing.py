@@ -78,7 +78,7 @@ def packed(tools: Tools) -> Packed:
         if key not in starts:
             starts[key] = end
             end += leaf.size + -leaf.size % _LINE
-        layout[k] = starts[key], leaf.shape[0], leaf.shape[-1]
+        layout[k] = starts[key], leaf.shape[0] if leaf.ndim > 1 else 1, leaf.shape[-1]
     room = aligned(end)
     bits = room.view(np.int64)
     for (start, _, _), leaf in zip(layout.tolist(), leaves, strict=True):
@@ -99,28 +99,24 @@ def unpacked(room: FloatArray, bits: IntArray, layout: IntArray) -> Tools:
     nodes = _LINES + 1
     more, sketch = nodes + _PLACE, nodes + 2 * _PLACE
     work, last = sketch + _SKETCH, sketch + _SKETCH + _SCRATCH
-    scratch = (_row(room, layout, work)[0], _row(bits, layout, work + 1)[0], _row(room, layout, work + 2)[0],
-               _row(bits, layout, work + 3)[0], _row(room, layout, work + 4)[0], _matrix(room, layout, work + 5)[0],
+    to, power = sketch + _LINES, _row(room, layout, sketch + _LINES + 2 * _MAPS)[0]
+    sketched = Sketch(_lines(room, bits, layout, sketch), _maps(room, bits, layout, to),
+                      _maps(room, bits, layout, to + _MAPS), power)
+    scratch = (_row(room, layout, work)[0], _bits(bits, layout, work + 1)[0], _row(room, layout, work + 2)[0],
+               _bits(bits, layout, work + 3)[0], _row(room, layout, work + 4)[0], _two(room, layout, work + 5)[0],
                _row(room, layout, work + 6)[0], _row(room, layout, work + 7)[0], _row(room, layout, work + 8)[0],
                _row(room, layout, work + 9)[0], _row(room, layout, work + 10)[0])
     return Tools(_lines(room, bits, layout, 0), _row(room, layout, _LINES)[0], _place(room, bits, layout, nodes),
-                 _place(room, bits, layout, more), _sketch(room, bits, layout, sketch), scratch,
-                 _matrix(room, layout, last)[0], _row(room, layout, last + 1)[0], _row(room, layout, last + 2)[0])
+                 _place(room, bits, layout, more), sketched, scratch, _two(room, layout, last)[0],
+                 _row(room, layout, last + 1)[0], _row(room, layout, last + 2)[0])
 
 
 def _place(room: FloatArray, bits: IntArray, layout: IntArray, k: int) -> Place:
-    at = k + _LINES + 2 * _MAPS
-    probes = Probes(_matrix(room, layout, at + 3)[0], _matrix(room, layout, at + 4)[0],
-                    _matrix(room, layout, at + 5)[0], _matrix(room, layout, at + 6)[0], room[layout[at + 7, 0]],
-                    room[layout[at + 8, 0]])
-    return Place(_lines(room, bits, layout, k), _maps(room, bits, layout, k + _LINES),
-                 _maps(room, bits, layout, k + _LINES + _MAPS), _row(room, layout, at)[0], bits[layout[at + 1, 0]],
-                 room[layout[at + 2, 0]], probes)
-
-
-def _sketch(room: FloatArray, bits: IntArray, layout: IntArray, k: int) -> Sketch:
-    return Sketch(_lines(room, bits, layout, k), _maps(room, bits, layout, k + _LINES),
-                  _maps(room, bits, layout, k + _LINES + _MAPS), _row(room, layout, k + _LINES + 2 * _MAPS)[0])
+    to, at = k + _LINES, k + _LINES + 2 * _MAPS
+    probes, wide = _two(room, layout, at + 3), _two(room, layout, at + 5)
+    return Place(_lines(room, bits, layout, k), _maps(room, bits, layout, to), _maps(room, bits, layout, to + _MAPS),
+                 _row(room, layout, at)[0], bits[layout[at + 1, 0]], room[layout[at + 2, 0]],
+                 Probes(probes[0], probes[1], wide[0], wide[1], room[layout[at + 7, 0]], room[layout[at + 8, 0]]))
 
 
 def _maps(room: FloatArray, bits: IntArray, layout: IntArray, k: int) -> Maps:
@@ -129,16 +125,23 @@ def _maps(room: FloatArray, bits: IntArray, layout: IntArray, k: int) -> Maps:
 
 
 def _lines(room: FloatArray, bits: IntArray, layout: IntArray, k: int) -> Lines:
-    return Lines(_matrix(room, layout, k)[0], _matrix(room, layout, k + 1)[0], _matrix(bits, layout, k + 2)[0],
-                 _row(room, layout, k + 3)[0])
+    lines, places, m = _two(room, layout, k), layout[k + 2, 0], layout[k + 2, 2]
+    return Lines(lines[0], lines[1], bits[places : places + 2 * m].reshape((2, m)), _row(room, layout, k + 3)[0])
 
 
-def _row(room: Any, layout: IntArray, k: int) -> tuple[Any]:
+def _row(room: FloatArray, layout: IntArray, k: int) -> tuple[FloatArray]:
     """A leaf; in a tuple, as compiled functions that do not count references return no array."""
-    start, count = layout[k, 0], layout[k, 2]
-    return (room[start : start + count],)
+    start = layout[k, 0]
+    return (room[start : start + layout[k, 2]],)
 
 
-def _matrix(room: Any, layout: IntArray, k: int) -> tuple[Any]:
-    start, rows, columns = layout[k, 0], layout[k, 1], layout[k, 2]
-    return (room[start : start + rows * columns].reshape((rows, columns)),)
+def _bits(bits: IntArray, layout: IntArray, k: int) -> tuple[IntArray]:
+    start = layout[k, 0]
+    return (bits[start : start + layout[k, 2]],)
+
+
+def _two(room: FloatArray, layout: IntArray, k: int) -> tuple[FloatArray, FloatArray]:
+    """A leaf with two axes, and the next one, as one row if it has one axis."""
+    first, r, c = layout[k, 0], layout[k, 1], layout[k, 2]
+    other, s, d = layout[k + 1, 0], layout[k + 1, 1], layout[k + 1, 2]
+    return room[first : first + r * c].reshape((r, c)), room[other : other + s * d].reshape((s, d))

@@ -40,47 +40,39 @@ def powers_of(transforms: FloatArray, index: IntArray, n_samples: int, log_unit:
     silent : int array (R,)
         Gets how many shares are 0.
     """
-    least, most = math.inf, 0.0
-    for r in range(len(out)):
-        before = ceiling[r] if len(ceiling) > 0 else 0.0
-        total, active = _power_of(transforms[r], index, n_samples, before, rounding, out[r], bits[r])
-        least, most = min(least, total), max(most, total)
+    (count, lines, n), inside, least, most = out.shape, (n_samples + 1) // 2, math.inf, 0.0
+    for r in range(count):
+        transform, shares, total, active, top, at = transforms[r], out[r], 0.0, 0, 0, 0
+        largest = ceiling[r] if len(ceiling) > 0 else 0.0
+        for s in range(lines):
+            into = shares[s]
+            for t in range(n):
+                into[t] = 0.0
+        for k in range(len(transform)):
+            line, into = transform[k], shares[index[k]]
+            for t in range(n):
+                into[t] += line[2 * t] * line[2 * t] + line[2 * t + 1] * line[2 * t + 1]
+        for s in range(lines):
+            into = shares[s]
+            for t in range(1, inside):
+                into[t] *= 2
+            here = _top(bits[r, s])
+            if here > top:
+                top, at = here, s
+        for t in range(n):
+            largest = max(largest, shares[at, t])
+        for s in range(lines):
+            part, some = _cut(shares[s], rounding * largest)
+            total += part
+            active += some
+        share = 1.0 / total if total > 0 else 1.0
+        for s in range(lines):
+            into = shares[s]
+            for t in range(n):
+                into[t] *= share
+        least, most, silent[r] = min(least, total), max(most, total), lines * n - active
         log_power[r] = math.log(total) + log_unit if total > 0 else -math.inf
-        silent[r] = out.shape[1] * out.shape[2] - active
     return least, most
-
-
-def _power_of(transform: FloatArray, index: IntArray, n_samples: int, ceiling: float, rounding: float,
-              out: FloatArray, bits: IntArray) -> tuple[float, int]:
-    """The same for one signal; returns the sum, and how many shares are not 0."""
-    n, inside, largest, total, active, top, at = out.shape[1], (n_samples + 1) // 2, ceiling, 0.0, 0, 0, 0
-    for s in range(len(out)):
-        into = out[s]
-        for t in range(n):
-            into[t] = 0.0
-    for k in range(len(transform)):
-        line, into = transform[k], out[index[k]]
-        for t in range(n):
-            into[t] += line[2 * t] * line[2 * t] + line[2 * t + 1] * line[2 * t + 1]
-    for s in range(len(out)):
-        into = out[s]
-        for t in range(1, inside):
-            into[t] *= 2
-        here = _top(bits[s])
-        if here > top:
-            top, at = here, s
-    for t in range(n):
-        largest = max(largest, out[at, t])
-    for s in range(len(out)):
-        part, count = _cut(out[s], rounding * largest)
-        total += part
-        active += count
-    share = 1.0 / total if total > 0 else 1.0
-    for s in range(len(out)):
-        into = out[s]
-        for t in range(n):
-            into[t] *= share
-    return total, active
 
 
 def _top(bits: IntArray) -> int:
