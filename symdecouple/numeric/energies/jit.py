@@ -35,6 +35,7 @@ _KEPT = 2**13  # frequencies whose tilted power is kept: it stays in the cache
 _MOST_LINES = 24  # their sums fit into a block of scratch
 _TOGETHER = 2**18  # frequencies of the signals that are worked on until an interrupt is heard
 _NOTHING, _NO_SKETCH, _FIRST = np.empty((0, 0)), np.empty((1, 0)), np.zeros(1, dtype=np.intp)
+_YES = np.ones(1, dtype=np.bool_)
 _NO_NUMBERS, _NO_INTEGERS, _NO_SETS = np.empty(0), np.empty(0, dtype=np.intp), np.empty((0, 0), dtype=np.intp)
 _NOTHING_GIVEN, _NO_ANSWERS = Given(_NOTHING, _NO_NUMBERS, _NO_INTEGERS, 0, _NO_SETS), Answers(_NO_NUMBERS, _NO_NUMBERS)
 
@@ -81,7 +82,7 @@ def tilt_compiled(problems: Problems, most: int, own: IntArray) -> Tilted:
     `own` is the feature that is decoupled at each level, whose sums count as well.
     """
     count, m, owner = len(problems), len(problems.bands), problems.owner
-    begins = np.flatnonzero(np.diff(owner, prepend=-1, append=-1))
+    begins = np.flatnonzero(np.concatenate([_YES[:count], owner[1:] != owner[:-1], _YES]))
     posed = Posed(owner, begins, problems.wanted.astype(np.float64), own, np.ascontiguousarray(problems.targets),
                   problems.log_scale)
     found, state = np.empty((count, 2 + m + m * m)), np.empty((count, 4))

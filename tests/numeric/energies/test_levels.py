@@ -186,6 +186,19 @@ def test_the_way_of_counting_does_not_matter(way: str) -> None:
     agree(decoupled_energies(other), task, 2e-14)
 
 
+@pytest.mark.parametrize("lacking", [[0, 1, 2], [1], [0, 2]], ids=str)
+def test_a_level_of_some_signals(way: str, lacking: list[int]) -> None:
+    """One problem of each signal that is not refused; none where all are."""
+    energies = energies_of(way, False)
+    rows, targets = signals(energies, 3), np.linspace(0.9, 1.1, len(energies.bands))
+    rows[lacking] = 0
+    level = energies.normalize(rows, targets)
+    assert sorted(level.refusals) == lacking
+    good = [r for r in range(3) if r not in lacking]
+    assert np.isnan(level.values[lacking]).all()
+    np.testing.assert_allclose(energies.values(level.values[good]), np.tile(targets, (len(good), 1)), rtol=1e-12)
+
+
 @pytest.mark.parametrize("is_compiled", [False, pytest.param(True, marks=needs_numba)])
 def test_powers_of_transforms(is_compiled: bool) -> None:
     """Against their definition; what has no power, or powers beyond float64, has a sum of 0."""
