@@ -44,6 +44,12 @@ def image(kind: str, n: int) -> Array:
     if kind == "smooth":
         noise = gaussian_filter(noise, 1.5, mode="wrap")
         return np.asarray(np.round(128 + 40 * noise / noise.std()))
+    if kind == "texture":  # amplitudes as of photographs, in 256 steps, standardized as patches are: no mean
+        frequency = np.hypot(np.fft.fftfreq(n)[:, None], np.fft.rfftfreq(n))
+        frequency[0, 0] = np.inf
+        noise = np.fft.irfft2(np.fft.rfft2(noise) / frequency, s=(n, n))
+        noise = np.round(128 + 40 * noise / noise.std())
+        return np.asarray((noise - noise.mean()) / noise.std())
     return noise
 
 
@@ -96,7 +102,7 @@ def main() -> None:
         responses = tils(n)
         energies = Energies(Bands(responses, (n, n)))
         targets = np.ones(9)
-        for kind in ("white", "smooth"):
+        for kind in ("white", "smooth", "texture"):
             picture = image(kind, n)
             row = picture.reshape(1, -1)
             times = 9 if n > 256 else 41

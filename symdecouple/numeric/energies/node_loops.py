@@ -42,12 +42,13 @@ def moved_to_nodes(a: FloatArray, top: float, shares: FloatArray, lines: Lines, 
     for begin in range(0, n, PART):
         end = min(n, begin + PART)
         width = end - begin + -(end - begin) % _LINE
-        _clear(power, 2 * GROUP, width)
-        _clear(moved, TILE * outer.tiles, width)
+        _clear(power, 2 * GROUP, end - begin, width)
+        _clear(moved, TILE * outer.tiles, 0, width)
         for first in range(0, outer.half, GROUP):
-            together = min(GROUP, outer.half - first + -(outer.half - first) % TILE)
-            if together > outer.half - first:
-                _clear(power, 2 * GROUP, width)
+            there = min(GROUP, outer.half - first)
+            together = there + -there % TILE
+            _clear(evens[there * STRIDE :], together - there, 0, width)
+            _clear(odds[there * STRIDE :], together - there, 0, width)
             for k in range(0, together, TILE):
                 s = first + k
                 last, mirrors = min(s + TILE, outer.half), min(s + TILE, count - outer.half)  # the middle is its own
@@ -85,10 +86,10 @@ def moved_to_nodes(a: FloatArray, top: float, shares: FloatArray, lines: Lines, 
     return mass
 
 
-def _clear(lines: FloatArray, count: int, width: int) -> None:
+def _clear(lines: FloatArray, count: int, begin: int, end: int) -> None:
     for k in range(count):
-        row = lines[k * STRIDE : k * STRIDE + width]
-        for t in range(width):
+        row = lines[k * STRIDE + begin : k * STRIDE + end]
+        for t in range(len(row)):
             row[t] = 0.0
 
 
