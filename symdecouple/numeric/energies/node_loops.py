@@ -43,7 +43,6 @@ def moved_to_nodes(a: FloatArray, top: float, shares: FloatArray, lines: Lines, 
         end = min(n, begin + PART)
         width = end - begin + -(end - begin) % _LINE
         _clear(power, 2 * GROUP, end - begin, width)
-        _clear(moved, TILE * outer.tiles, 0, width)
         for first in range(0, outer.half, GROUP):
             there = min(GROUP, outer.half - first)
             together = there + -there % TILE
@@ -63,6 +62,8 @@ def moved_to_nodes(a: FloatArray, top: float, shares: FloatArray, lines: Lines, 
                     _split(front[i * step :], back[0 if is_middle else (mirrors - 1 - s - i) * step :], is_middle,
                            end - begin, evens[at:], odds[at:])
             for tile in range(outer.tiles):
+                if first == 0:
+                    _clear(moved[tile * size :], TILE, 0, width)
                 _add(evens if tile < even_tiles else odds, outer.factors[(first * outer.tiles + tile * GROUP) * TILE :],
                      together // TILE, width, moved[tile * size :])
         if is_mirrored:
