@@ -99,14 +99,16 @@ def fields_of(outputs: FloatArray, width: int, bank: Bank, scratch: FloatArray, 
     for begin in range(0, height, some):
         end = min(height, begin + some)
         size = (end - begin + reach) * wide
-        for j in range(len(out)):
-            b = band[j]
+        for b in range(len(pairs)):
             column, row = pairs[b, 0], pairs[b, 1]
-            powers_of_rows(outputs[b], wide, begin - column_lags[column] - reach, power[j] - 1, gain[j] * power[j],
-                           powers[:size])
-            taken(powers, 1, rows[row], filtered[: size - (wide - width)])
-            taken(filtered, wide, columns[column], out[j, begin * wide : end * wide])
-            clear_ends(out[j, begin * wide : end * wide], width, 0, wide - width)
+            for j in range(len(out)):
+                if band[j] != b:
+                    continue
+                powers_of_rows(outputs[b], wide, begin - column_lags[column] - reach, power[j] - 1, gain[j] * power[j],
+                               powers[:size])
+                taken(powers, 1, rows[row], filtered[: size - (wide - width)])
+                taken(filtered, wide, columns[column], out[j, begin * wide : end * wide])
+                clear_ends(out[j, begin * wide : end * wide], width, 0, wide - width)
 
 
 def means_of(outputs: FloatArray, width: int, bank: Bank, sums: FloatArray, scratch: FloatArray, out: FloatArray

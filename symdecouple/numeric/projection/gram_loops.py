@@ -64,12 +64,12 @@ def across(fields: FloatArray, sure: float, clear: float, factor: FloatArray, le
     """Do what `last_direction` does, for fields that are factored."""
     last = len(fields) - 1
     length = lengths[last]
-    least, left = 1.0, factor[last, last]
+    least, left, inverse = 1.0, factor[last, last], 1.0 / length
     for j in range(last):
         least = min(least, factor[j, j])
         shares[j] = factor[last, j]
     for m in range(len(rest)):
-        rest[m] = fields[last, m] / length
+        rest[m] = inverse * fields[last, m]
     for sweep in range(2):
         if sweep:
             if least * least * left > clear:
@@ -85,8 +85,9 @@ def across(fields: FloatArray, sure: float, clear: float, factor: FloatArray, le
         left = _inner(rest, rest) ** 0.5
     if not left > sure:
         return 0.0
+    inverse = 1.0 / left
     for m in range(len(rest)):
-        rest[m] /= left
+        rest[m] *= inverse
     size: float = left * length
     return size
 
