@@ -18,7 +18,6 @@ from symdecouple.numeric.banks.line_loops import (
     add_higher_sums,
     add_six_products,
     add_six_sums,
-    along_columns,
     clear_ends,
     fill_ends,
     powers_of_rows,
@@ -63,24 +62,36 @@ def placed(plane: FloatArray, width: int, wide: int, to: int, out: FloatArray) -
 
 
 def outputs_of(plane: FloatArray, width: int, bank: Bank, scratch: FloatArray, out: FloatArray) -> None:
-    """Filter with lines along axis 0, then along axis 1; pairs are sorted by the first. The ends of rows stay open."""
+    """Filter with lines along axis 0, then along axis 1; pairs are sorted by the first. The ends of rows stay open.
+
+    A few rows of the plane at a time, as in `fields_of`. Above it are the rows before its first, below those that
+    follow, periodically.
+    """
     columns, column_lags, rows, row_lags = bank[0]
     pairs = bank[2]
     size, wide = len(plane), wide_of(width, bank)
-    reach = wide - width
-    turned, between = scratch[0, :size], scratch[1, :size]
-    before, ahead = _before(bank[1]), reach + row_lags[0]
+    height, reach, over = size // wide, wide - width, columns.shape[1] - 1
+    turned, between = scratch[0], scratch[1]
+    before, ahead, above = _before(bank[1]), reach + row_lags[0], over + column_lags[0]
+    middle = turned[above * wide : above * wide + size]
     for m in range(ahead):
-        turned[m] = 0.0
+        middle[m] = 0.0
     for m in range(size - ahead):
-        turned[ahead + m] = plane[m]
-    fill_ends(turned, width, ahead, reach)
-    known = -1
-    for b in range(len(pairs)):
-        if pairs[b, 0] != known:
-            known = pairs[b, 0]
-            along_columns(turned, wide, columns[known], column_lags[known], between)
-        taken(between, 1, rows[pairs[b, 1]], out[b, before : before + size - reach])
+        middle[ahead + m] = plane[m]
+    fill_ends(middle, width, ahead, reach)
+    for m in range(above * wide - 1, -1, -1):
+        turned[m] = turned[m + size]
+    for m in range(above * wide + size, over * wide + size):
+        turned[m] = turned[m - size]
+    some = -(-height // -(-height // max(1, _CACHED // wide)))
+    for begin in range(0, height, some):
+        n, known = (min(height, begin + some) - begin) * wide, -1
+        for b in range(len(pairs)):
+            if pairs[b, 0] != known:
+                known = pairs[b, 0]
+                taken(turned[begin * wide :], wide, columns[known], between[:n])
+            start = before + begin * wide
+            taken(between, 1, rows[pairs[b, 1]], out[b, start : start + n - reach])
 
 
 def fields_of(outputs: FloatArray, width: int, bank: Bank, scratch: FloatArray, out: FloatArray) -> None:

@@ -171,7 +171,7 @@ def test_the_largest_change_against_differences() -> None:
     for plane, out in zip((row, shift), outputs, strict=True):
         placed = np.empty(9 * wide)
         bank_loops.placed(plane, width, width, wide, placed)
-        bank_loops.outputs_of(placed, width, bank, np.empty((2, 9 * wide)), out)
+        bank_loops.outputs_of(placed, width, bank, np.empty((2, 12 * wide)), out)
     sums = np.empty((1, bank_loops.columns_of_sums(features.powers)))
     image = output(row.reshape(9, width), line, 1)
     change = np.diff(features.values(np.stack([row - shift, row + shift])), axis=0)[0] / 2
