@@ -35,6 +35,7 @@ FAST = line_loops.FAST  # sums in any order
 _SIX = 6  # powers that one sweep sums
 _BLOCK = 1024  # numbers of a sum
 _CACHED = 1536  # numbers of a field at a time
+_COUNTED = 1 / 30  # of a change that is taken away; it is a few times to some hundreds of that which is left
 
 
 def wide_of(width: int, bank: Bank) -> int:
@@ -139,13 +140,15 @@ def means_of(outputs: FloatArray, width: int, bank: Bank, sums: FloatArray, scra
         out[j] = gain[j] * sums[band[j], power[j]] / (size // wide * width)
 
 
-def largest_change(outputs: FloatArray, moved: FloatArray, width: int, bank: Bank, first: int, sums: FloatArray
-                   ) -> float:
-    """The largest change of a feature from `first` on, to first order, by a plane of which `moved` are the outputs.
+def largest_change(outputs: FloatArray, moved: FloatArray, width: int, bank: Bank, taken_away: FloatArray,
+                   sums: FloatArray) -> float:
+    """The largest change of a feature to come, to first order, by a plane of which `moved` are the outputs.
 
-    Beside what the feature is of outputs of the same size everywhere.
+    Beside what the feature is of outputs of the same size everywhere. What has been taken away of the plane changed
+    the first features, N times by as much as is given; a small part of that counts too: the few features to come in
+    the last levels may happen not to see an error.
     """
-    band, power = bank[3], bank[4]
+    band, power, gain = bank[3:]
     wide, largest = wide_of(width, bank), 0.0
     size = outputs.shape[1]
     n = size // wide * width
@@ -162,8 +165,12 @@ def largest_change(outputs: FloatArray, moved: FloatArray, width: int, bank: Ban
                     for _ in range(p - 1):
                         product *= line[m]
                     sums[b, p] += product
-    for j in range(first, len(band)):
-        change, unit = power[j] * abs(sums[band[j], power[j]]) / n, (sums[band[j], 0] / n) ** (0.5 * power[j])
+    for j in range(len(band)):
+        unit = (sums[band[j], 0] / n) ** (0.5 * power[j])
+        if j < len(taken_away):
+            change = _COUNTED * abs(taken_away[j] / gain[j]) / n
+        else:
+            change = power[j] * abs(sums[band[j], power[j]]) / n
         if not change <= largest * unit:
             largest = change / unit
     return largest

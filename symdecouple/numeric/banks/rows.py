@@ -192,8 +192,8 @@ class BankRows:
         """Follow the narrow path to the goals of the first features (R, k), all but the last of which rows are at.
 
         Errors of samples are some `rtol` standard deviations; or, where values of the features to come are all that
-        matters, those of a step are up to `within` of these, of outputs that have one size everywhere. None without the
-        loops; a row that is not there may be at its goals already, far away, or at an end of its path.
+        matters, those of the steps are up to `within` of these in their mean, of outputs that have one size everywhere.
+        None without the loops; a row that is not there may be at its goals already, far away, or at an end of its path.
         """
         if not self._compiled(rows):
             return None
@@ -260,7 +260,7 @@ class BankRows:
     def _answer(self, what: int, row: FloatArray, wanted: FloatArray, out: FloatArray, told: FloatArray = _NONE,
                 clear: float = CLEAR) -> float:
         if self._told is None:
-            planes = _unscaled([band if len(band) == 2 else (Line((1.0,), 0), *band) for band in self.bands])
+            planes = _unscaled([(band[0] if len(band) == 2 else Line((1.0,), 0), band[-1]) for band in self.bands])
             lines, pairs = _table(planes)
             back, _ = _table([(first.turned(), second.turned()) for first, second in planes])
             self._told = lines, back, pairs, self.index, self.powers, self.gains
