@@ -51,7 +51,7 @@ def test_the_move_is_that_of_least_squares(seed: int) -> None:
         assert moves[r] == pytest.approx(expected, abs=1e-12 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("count", [1, 2, 4, 5, 7, 11, 13])
+@pytest.mark.parametrize("count", [2, 4, 5, 7, 11, 13])
 def test_any_number_of_fields(count: int) -> None:
     """Blocks of four and what is left of them: against Gram-Schmidt and least squares."""
     given_fields = fields(count, 2, count, 61)
