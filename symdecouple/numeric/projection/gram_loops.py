@@ -13,7 +13,7 @@ __all__ = ["CLEAR", "FAST", "across", "combined", "factored", "last_direction", 
 
 FAST = ("_products_of_four", "_products_in_four", "_inner_of_four", "_inner")  # sums in any order
 
-_BLOCK = 512  # columns that stay in the first cache, a few fields at a time
+_BLOCK = 704  # columns that stay in the first cache, a few fields at a time
 CLEAR = 2.0**-7  # of the least pivot squared times what is left: one projection leaves some 1e-12 of rounding at most
 
 
