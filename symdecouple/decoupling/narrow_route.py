@@ -31,7 +31,7 @@ __all__ = ["Followed", "NarrowRoute"]
 _RTOL = 1e-12
 _MANY, _RTOL_OF_MANY = 16, 5e-9  # dozens of levels of thousands of samples: a step or two each
 _FINE, _FINE_ROUNDINGS = 2e-15, 8.0  # for samples asked for themselves: they are rounded as much
-_WITHIN = 2e-8  # of their steps, estimated, in the values of features to come: 5e-9 in all, 9e-8 at worst
+_WITHIN = 4e-8  # of their steps, estimated, in the values of features to come: 1e-8 in all, 7e-8 at worst
 _LONG = 2**10  # samples of a row, from where on what it computes takes longer than what calls it
 _SPARE = 8  # of the digits of the caller: the path has guard digits of its own
 

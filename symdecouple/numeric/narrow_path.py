@@ -152,7 +152,7 @@ class NarrowPath:
     max_steps : int
         Of a row in one leg, rejected ones included.
     values_within : float
-        Error of a step in the values of later features, for loops of `BankRows`; 0 leaves it to `rtol`.
+        Mean error of steps in the values of later features, for loops of `BankRows`; 0 leaves it to `rtol`.
     threads : int
         How many parts of a batch move at once. It pays for long rows, of features whose loops are compiled.
 

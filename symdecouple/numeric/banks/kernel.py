@@ -6,7 +6,8 @@ level the same fields correct until the features are at their goals.
 
 The error of a step counts by the sample it leaves, or by the values of the features to come where only these are asked
 for: what corrections cannot take away of it is filtered, and each of these features changes by its mean product with
-the derivative. Samples may be off by much more than values are, and most of all in the last levels.
+the derivative. Samples may be off by much more than values are, and most of all in the last levels. What a step leaves
+of the error it may have, later ones of its level may have: the sum is the same, and fewer steps are made twice.
 
 All answers share one loop, which calls each of the others at one place: a function costs a second to compile for every
 one that it is called from, and what these call costs it again.
@@ -27,11 +28,10 @@ from symdecouple.numeric.banks.path_loops import (
     is_at_rest,
     length_of,
     next_pace,
-    pair_for,
     peak_of,
+    plan_of,
     scaled,
     spread_of,
-    steps_for,
 )
 from symdecouple.numeric.banks.room import Room
 from symdecouple.numeric.batch import FloatArray
@@ -50,6 +50,7 @@ _MOST_CORRECTIONS = 10
 _SMALLEST = 2.0**-40  # of the way that is done
 _STRICTER = 2.0  # with light pairs: their estimates are nearer to their errors than that of the heavy one
 _NEAR = 1e-5  # of a standard deviation, the largest error of a sample of which values alone are asked
+_MOST_ALLOWED = 4.0  # times the error of a step, what one may have of what those before it left
 _SHORT = 4.0  # of the tolerance, the longest correction after which the slope before it will do, there
 
 
@@ -80,7 +81,7 @@ def answer(what: int, signal: FloatArray, width: int, bank: Bank, pairs: Pairs, 
     if is_walk and last:  # a higher power bends more
         pace *= (bank[4][last - 1] / bank[4][last]) ** 2
     is_begun, is_known, pair, i, steps, s, h, end = False, False, HEAVY, 0, 0, 0.0, 0.0, 0.0
-    begin, distance, speed, before, corrections, error, share = 0.0, 0.0, 0.0, np.inf, 0, -1.0, 0.0
+    begin, distance, speed, before, corrections, error, share, allowed = 0.0, 0.0, 0.0, np.inf, 0, -1.0, 0.0, 1.0
     while True:
         if not is_known:
             outputs_of(here, width, bank, scratch, others if place == _WEIGHED else outputs)
@@ -98,7 +99,7 @@ def answer(what: int, signal: FloatArray, width: int, bank: Bank, pairs: Pairs, 
             if place == _ARRIVED and end < 1.0:  # on the way
                 gaps[last] -= n * (1.0 - end) * distance
         if place == _WEIGHED:
-            change = largest_change(outputs, others, width, bank, k, sums)
+            change = largest_change(outputs, others, width, bank, gaps[:k], sums)
             error = max(error, share * change / within)
         elif place == _AT_END:
             gap = are_off(goals, gaps, lengths, spread, n)
@@ -164,21 +165,22 @@ def answer(what: int, signal: FloatArray, width: int, bank: Bank, pairs: Pairs, 
             share = h * error_of(slopes, fifth[pair], third[pair], at)
             share *= 1.0 if pair == HEAVY or within > 0.0 else _STRICTER
             error = share * length_of(at) / (near * spread * n**0.5)
-            if within > 0.0 and error <= 1.0:
+            if within > 0.0 and error <= allowed:
                 products_with(fields, at, gaps)
                 place, is_known = _JUDGED, True
                 continue
         if not error < 0.0:
             pace = next_pace(pace, h * speed, error, orders[pair], rtol)
-        if 0.0 <= error <= 1.0:
+        if 0.0 <= error <= allowed:
+            allowed = min(allowed + 1.0 - error, _MOST_ALLOWED) if within > 0.0 else 1.0
             place, i, is_known = _ARRIVED, 0, costs[pair] < counts[pair]  # the last slope is that at the end
             end = 1.0 if h == 1.0 - s else s + h
             combine(slopes, weights[pair], h, y, at)
             continue
         if place != _ON_THE_WAY or not error < 0.0:  # a step begins
             steps, i, place, left = steps + 1, 0, _ON_THE_WAY, (1.0 - s) * speed
-            pair = pair_for(left, pace, rtol, orders, costs)
-            h = (1.0 - s) / steps_for(left, pace, orders[pair], rtol)
+            pair, part = plan_of(left, pace, allowed, rtol, orders, costs)
+            h = (1.0 - s) * part
             if steps > told[3] or not h > _SMALLEST * (s + _SMALLEST):
                 return 0.0
         i += 1

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from symdecouple.numeric.batch import FloatArray
 
-__all__ = ["FAST", "add_higher_sums", "add_six_products", "add_six_sums", "along_columns", "clear_ends", "fill_ends",
-           "powers_of_rows", "scaled_power", "taken"]
+__all__ = ["FAST", "add_higher_sums", "add_six_products", "add_six_sums", "clear_ends", "fill_ends", "powers_of_rows",
+           "scaled_power", "taken"]
 
 FAST = ("taken", "_add_taken", "scaled_power", "add_six_products", "add_six_sums", "add_higher_sums")  # any order
 
@@ -32,22 +32,6 @@ def clear_ends(plane: FloatArray, width: int, before: int, reach: int) -> None:
             plane[j] = 0.0
         for j in range(row + before + width, row + wide):
             plane[j] = 0.0
-
-
-def along_columns(plane: FloatArray, width: int, taps: FloatArray, first: int, out: FloatArray) -> None:
-    """Filter along axis 0, `first` the lag of the first tap."""
-    height, last = len(plane) // width, first + len(taps) - 1
-    begin, end = max(0, last), height + min(0, first)
-    if begin < end:
-        taken(plane[(begin - last) * width :], width, taps, out[begin * width : end * width])
-    for i in range(height):
-        if i < begin or i >= end:
-            here = out[i * width : (i + 1) * width]
-            for j in range(width):
-                here[j] = 0.0
-            for t in range(len(taps)):
-                place = (i - first - t) % height * width
-                _add_taken(plane[place : place + width], taps[t], here)
 
 
 def taken(plane: FloatArray, stride: int, taps: FloatArray, out: FloatArray) -> None:

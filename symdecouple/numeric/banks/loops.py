@@ -18,7 +18,6 @@ from symdecouple.numeric.banks.line_loops import (
     add_higher_sums,
     add_six_products,
     add_six_sums,
-    along_columns,
     clear_ends,
     fill_ends,
     powers_of_rows,
@@ -36,6 +35,7 @@ FAST = line_loops.FAST  # sums in any order
 _SIX = 6  # powers that one sweep sums
 _BLOCK = 1024  # numbers of a sum
 _CACHED = 1536  # numbers of a field at a time
+_COUNTED = 1 / 30  # of a change that is taken away; it is a few times to some hundreds of that which is left
 
 
 def wide_of(width: int, bank: Bank) -> int:
@@ -63,24 +63,36 @@ def placed(plane: FloatArray, width: int, wide: int, to: int, out: FloatArray) -
 
 
 def outputs_of(plane: FloatArray, width: int, bank: Bank, scratch: FloatArray, out: FloatArray) -> None:
-    """Filter with lines along axis 0, then along axis 1; pairs are sorted by the first. The ends of rows stay open."""
+    """Filter with lines along axis 0, then along axis 1; pairs are sorted by the first. The ends of rows stay open.
+
+    A few rows of the plane at a time, as in `fields_of`. Above it are the rows before its first, below those that
+    follow, periodically.
+    """
     columns, column_lags, rows, row_lags = bank[0]
     pairs = bank[2]
     size, wide = len(plane), wide_of(width, bank)
-    reach = wide - width
-    turned, between = scratch[0, :size], scratch[1, :size]
-    before, ahead = _before(bank[1]), reach + row_lags[0]
+    height, reach, over = size // wide, wide - width, columns.shape[1] - 1
+    turned, between = scratch[0], scratch[1]
+    before, ahead, above = _before(bank[1]), reach + row_lags[0], over + column_lags[0]
+    middle = turned[above * wide : above * wide + size]
     for m in range(ahead):
-        turned[m] = 0.0
+        middle[m] = 0.0
     for m in range(size - ahead):
-        turned[ahead + m] = plane[m]
-    fill_ends(turned, width, ahead, reach)
-    known = -1
-    for b in range(len(pairs)):
-        if pairs[b, 0] != known:
-            known = pairs[b, 0]
-            along_columns(turned, wide, columns[known], column_lags[known], between)
-        taken(between, 1, rows[pairs[b, 1]], out[b, before : before + size - reach])
+        middle[ahead + m] = plane[m]
+    fill_ends(middle, width, ahead, reach)
+    for m in range(above * wide - 1, -1, -1):
+        turned[m] = turned[m + size]
+    for m in range(above * wide + size, over * wide + size):
+        turned[m] = turned[m - size]
+    some = -(-height // -(-height // max(1, _CACHED // wide)))
+    for begin in range(0, height, some):
+        n, known = (min(height, begin + some) - begin) * wide, -1
+        for b in range(len(pairs)):
+            if pairs[b, 0] != known:
+                known = pairs[b, 0]
+                taken(turned[begin * wide :], wide, columns[known], between[:n])
+            start = before + begin * wide
+            taken(between, 1, rows[pairs[b, 1]], out[b, start : start + n - reach])
 
 
 def fields_of(outputs: FloatArray, width: int, bank: Bank, scratch: FloatArray, out: FloatArray) -> None:
@@ -99,14 +111,16 @@ def fields_of(outputs: FloatArray, width: int, bank: Bank, scratch: FloatArray, 
     for begin in range(0, height, some):
         end = min(height, begin + some)
         size = (end - begin + reach) * wide
-        for j in range(len(out)):
-            b = band[j]
+        for b in range(len(pairs)):
             column, row = pairs[b, 0], pairs[b, 1]
-            powers_of_rows(outputs[b], wide, begin - column_lags[column] - reach, power[j] - 1, gain[j] * power[j],
-                           powers[:size])
-            taken(powers, 1, rows[row], filtered[: size - (wide - width)])
-            taken(filtered, wide, columns[column], out[j, begin * wide : end * wide])
-            clear_ends(out[j, begin * wide : end * wide], width, 0, wide - width)
+            for j in range(len(out)):
+                if band[j] != b:
+                    continue
+                powers_of_rows(outputs[b], wide, begin - column_lags[column] - reach, power[j] - 1, gain[j] * power[j],
+                               powers[:size])
+                taken(powers, 1, rows[row], filtered[: size - (wide - width)])
+                taken(filtered, wide, columns[column], out[j, begin * wide : end * wide])
+                clear_ends(out[j, begin * wide : end * wide], width, 0, wide - width)
 
 
 def means_of(outputs: FloatArray, width: int, bank: Bank, sums: FloatArray, scratch: FloatArray, out: FloatArray
@@ -126,13 +140,15 @@ def means_of(outputs: FloatArray, width: int, bank: Bank, sums: FloatArray, scra
         out[j] = gain[j] * sums[band[j], power[j]] / (size // wide * width)
 
 
-def largest_change(outputs: FloatArray, moved: FloatArray, width: int, bank: Bank, first: int, sums: FloatArray
-                   ) -> float:
-    """The largest change of a feature from `first` on, to first order, by a plane of which `moved` are the outputs.
+def largest_change(outputs: FloatArray, moved: FloatArray, width: int, bank: Bank, taken_away: FloatArray,
+                   sums: FloatArray) -> float:
+    """The largest change of a feature to come, to first order, by a plane of which `moved` are the outputs.
 
-    Beside what the feature is of outputs of the same size everywhere.
+    Beside what the feature is of outputs of the same size everywhere. What has been taken away of the plane changed
+    the first features, N times by as much as is given; a small part of that counts too: the few features to come in
+    the last levels may happen not to see an error.
     """
-    band, power = bank[3], bank[4]
+    band, power, gain = bank[3:]
     wide, largest = wide_of(width, bank), 0.0
     size = outputs.shape[1]
     n = size // wide * width
@@ -149,8 +165,12 @@ def largest_change(outputs: FloatArray, moved: FloatArray, width: int, bank: Ban
                     for _ in range(p - 1):
                         product *= line[m]
                     sums[b, p] += product
-    for j in range(first, len(band)):
-        change, unit = power[j] * abs(sums[band[j], power[j]]) / n, (sums[band[j], 0] / n) ** (0.5 * power[j])
+    for j in range(len(band)):
+        unit = (sums[band[j], 0] / n) ** (0.5 * power[j])
+        if j < len(taken_away):
+            change = _COUNTED * abs(taken_away[j] / gain[j]) / n
+        else:
+            change = power[j] * abs(sums[band[j], power[j]]) / n
         if not change <= largest * unit:
             largest = change / unit
     return largest

@@ -15,7 +15,7 @@ import numpy as np
 from symdecouple.numeric.batch import FloatArray, IntArray
 
 __all__ = ["FAST", "HEAVY", "Pairs", "are_off", "combine", "error_of", "is_at_rest", "length_of", "next_pace",
-           "pair_for", "peak_of", "scaled", "spread_of", "steps_for"]
+           "peak_of", "plan_of", "scaled", "spread_of"]
 
 # Slopes, orders, points that a step asks for, and (pairs, s, s), (pairs, s), (pairs, s), (pairs, s): stages, weights,
 # and two estimates.
@@ -28,25 +28,30 @@ _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 8.0
 _AGAIN = 0.8  # of a displacement that failed, the most of the next one
 _DOUBLED = 2.0  # the most that a step far from its limit lets the pace grow
 _SHARE = 0.9  # of the displacement that the heavy pair takes, what another takes at one radius of convergence
-_OVER = 1.08  # of the pace, what a step may take
+_OVER = 0.95  # of the pace, the longest step where no more is allowed than one step may
 _FAR = 2.0**-90  # of a target, from where on there are legs
 _BLOCK = 1024  # numbers of a sum of slopes
 
 
-def pair_for(left: float, pace: float, rtol: float, orders: IntArray, costs: IntArray) -> int:
-    """The pair that asks for the fewest points on a displacement that is left."""
-    best, least = HEAVY, np.inf
+def plan_of(left: float, pace: float, allowed: float, rtol: float, orders: IntArray, costs: IntArray
+            ) -> tuple[int, float]:
+    """The pair of the next step, and the part of the displacement left that it takes, so that points are fewest.
+
+    All steps are of one pair and one length; or heavy ones come first, and one of another pair is the last, all of
+    them a little shorter than they may be. `allowed` is the error of a step, in units of that the pace belongs to.
+    """
+    best, part, least = HEAVY, 0.0, np.inf
+    longest = _OVER * allowed ** (1.0 / orders[HEAVY]) * pace
+    heavy = np.floor(left / longest)
     for pair in range(HEAVY, -1, -1):
-        points = costs[pair] * steps_for(left, pace, orders[pair], rtol)
-        if points < least:
-            best, least = pair, points
-    return best
-
-
-def steps_for(left: float, pace: float, order: int, rtol: float) -> float:
-    """How many steps of a pair."""
-    steps: float = max(1.0, np.ceil(left / (_OVER * _share(order, rtol) * pace)))
-    return steps
+        reach = longest * _share(orders[pair], rtol)
+        steps = max(1.0, np.ceil(left / reach))
+        if costs[pair] * steps < least:
+            best, part, least = pair, 1.0 / steps, costs[pair] * steps
+        points = costs[HEAVY] * heavy + costs[pair]
+        if left <= heavy * longest + reach and points < least:
+            best, part, least = HEAVY, longest / (heavy * longest + reach), points
+    return best, part
 
 
 def next_pace(pace: float, displacement: float, error: float, order: int, rtol: float) -> float:

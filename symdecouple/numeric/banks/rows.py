@@ -120,7 +120,7 @@ class BankRows:
         self.names, self.grid = tuple(names), tuple(grid)
         if any(len(lines) != len(grid) for lines in bands):
             raise InvalidInput(f"a band has a line for each axis of the grid {grid}")
-        order = sorted(range(len(bands)), key=lambda b: str(bands[b]))  # bands with one first line beside each other
+        order = sorted(range(len(bands)), key=lambda b: _order_of(bands[b]))
         place = {b: k for k, b in enumerate(order)}
         self.bands = [tuple(bands[b]) for b in order]
         self.index = np.array([place[b] for b in index], dtype=np.intp)
@@ -192,8 +192,8 @@ class BankRows:
         """Follow the narrow path to the goals of the first features (R, k), all but the last of which rows are at.
 
         Errors of samples are some `rtol` standard deviations; or, where values of the features to come are all that
-        matters, those of a step are up to `within` of these, of outputs that have one size everywhere. None without the
-        loops; a row that is not there may be at its goals already, far away, or at an end of its path.
+        matters, those of the steps are up to `within` of these in their mean, of outputs that have one size everywhere.
+        None without the loops; a row that is not there may be at its goals already, far away, or at an end of its path.
         """
         if not self._compiled(rows):
             return None
@@ -260,14 +260,15 @@ class BankRows:
     def _answer(self, what: int, row: FloatArray, wanted: FloatArray, out: FloatArray, told: FloatArray = _NONE,
                 clear: float = CLEAR) -> float:
         if self._told is None:
-            lines, pairs = _table(self.bands)
-            back, _ = _table([tuple(line.turned() for line in band) for band in self.bands])
+            planes = _unscaled([(band[0] if len(band) == 2 else Line((1.0,), 0), band[-1]) for band in self.bands])
+            lines, pairs = _table(planes)
+            back, _ = _table([(first.turned(), second.turned()) for first, second in planes])
             self._told = lines, back, pairs, self.index, self.powers, self.gains
         bank = self._told
         width, count, wide = self.grid[-1], len(wanted), wide_of(self.grid[-1], bank)
         size, many = len(row) // width * wide, -4 * (-count // 4)
         outputs, is_walk = (len(self.bands), size), what == WALK
-        shapes = (outputs, outputs if is_walk else (0, size), (2, max(size, wide * bank[1][0].shape[1])), (count, size),
+        shapes = (outputs, outputs if is_walk else (0, size), (2, size + wide * bank[1][0].shape[1]), (count, size),
                   (len(PAIRS[3][0]) if is_walk else 1, size), (3, size), (many, many), (3, many),
                   (len(self.bands), columns_of_sums(self.powers)))
         flat, room = arrays_for(self._rooms.pop() if self._rooms else None, shapes)
@@ -277,9 +278,35 @@ class BankRows:
         return float(length)
 
 
-def _table(bands: Sequence[tuple[Line, ...]]) -> tuple[Lines, IntArray]:
+def _order_of(band: Sequence[Line]) -> tuple[Any, ...]:
+    """Bands with one first line up to a factor beside each other."""
+    first = band[0]
+    scale = max(first.taps, key=abs) or 1.0
+    return first.first, [round(tap / scale, 12) for tap in first.taps], str(band)
+
+
+def _unscaled(planes: list[tuple[Line, Line]]) -> list[tuple[Line, Line]]:
+    """The same bands, the first lines 1 at their largest tap: lines equal up to a factor and its rounding are one."""
+    known, found = list[Line](), list[tuple[Line, Line]]()
+    for first, second in planes:
+        scale = max(first.taps, key=abs)
+        if not (scale and 1e-100 < abs(scale) < 1e100):
+            found.append((first, second))
+            continue
+        line = Line(tuple(tap / scale for tap in first.taps), first.first)
+        for other in known:
+            if other.first == line.first and len(other.taps) == len(line.taps) and all(
+                    abs(a - b) <= 2 * _EPS for a, b in zip(other.taps, line.taps, strict=True)):
+                line = other
+                break
+        else:
+            known.append(line)
+        found.append((line, Line(tuple(scale * tap for tap in second.taps), second.first)))
+    return found
+
+
+def _table(planes: list[tuple[Line, Line]]) -> tuple[Lines, IntArray]:
     """Return the lines of a bank as arrays, and which two of them a band has, along the axes of a plane."""
-    planes = [band if len(band) == 2 else (Line((1.0,), 0), *band) for band in bands]
     sets = [list(dict.fromkeys(band[axis] for band in planes)) for axis in range(2)]
     pairs = np.array([[sets[0].index(band[0]), sets[1].index(band[1])] for band in planes], dtype=np.intp)
     (columns, column_lags), (rows, row_lags) = map(_padded, sets)

@@ -11,9 +11,9 @@ from symdecouple.numeric.batch import FloatArray
 
 __all__ = ["CLEAR", "FAST", "across", "combined", "factored", "last_direction", "least_move", "products_with"]
 
-FAST = ("_products_of_four", "_products_in_four", "_inner")  # sums in any order
+FAST = ("_products_of_four", "_products_in_four", "_inner_of_four", "_inner")  # sums in any order
 
-_BLOCK = 512  # columns that stay in the first cache, a few fields at a time
+_BLOCK = 704  # columns that stay in the first cache, a few fields at a time
 CLEAR = 2.0**-7  # of the least pivot squared times what is left: one projection leaves some 1e-12 of rounding at most
 
 
@@ -48,14 +48,24 @@ def factored(fields: FloatArray, sure: float, factor: FloatArray, lengths: Float
         lengths[j] = factor[j, j] ** 0.5
         if not 0.0 < lengths[j] < 1e300:
             return False
-    for i in range(count):
-        row = factor[i]
-        for j in range(i):
-            row[j] = (row[j] / (lengths[i] * lengths[j]) - _inner(row[:j], factor[j, :j])) / factor[j, j]
-        left = 1.0 - _inner(row[:i], row[:i])
-        if not left > sure * sure:
-            return False
-        row[i] = left**0.5
+    for first in range(0, count, 4):
+        a, b, c, d = factor[first], factor[first + 1], factor[first + 2], factor[first + 3]
+        end = min(first + 4, count)
+        for j in range(first):  # four rows at once: most of these sums are short; beyond the last are copies of it
+            one, two, three, four = _inner_of_four(factor[j, :j], a, b, c, d)
+            size, inverse = lengths[j], 1.0 / factor[j, j]
+            a[j] = (a[j] / (size * lengths[first]) - one) * inverse
+            b[j] = (b[j] / (size * lengths[min(first + 1, end - 1)]) - two) * inverse
+            c[j] = (c[j] / (size * lengths[min(first + 2, end - 1)]) - three) * inverse
+            d[j] = (d[j] / (size * lengths[end - 1]) - four) * inverse
+        for i in range(first, end):
+            row = factor[i]
+            for j in range(first, i):
+                row[j] = (row[j] / (lengths[i] * lengths[j]) - _inner(row[:j], factor[j, :j])) / factor[j, j]
+            left = 1.0 - _inner(row[:i], row[:i])
+            if not left > sure * sure:
+                return False
+            row[i] = left**0.5
     return True
 
 
@@ -64,12 +74,12 @@ def across(fields: FloatArray, sure: float, clear: float, factor: FloatArray, le
     """Do what `last_direction` does, for fields that are factored."""
     last = len(fields) - 1
     length = lengths[last]
-    least, left = 1.0, factor[last, last]
+    least, left, inverse = 1.0, factor[last, last], 1.0 / length
     for j in range(last):
         least = min(least, factor[j, j])
         shares[j] = factor[last, j]
     for m in range(len(rest)):
-        rest[m] = fields[last, m] / length
+        rest[m] = inverse * fields[last, m]
     for sweep in range(2):
         if sweep:
             if least * least * left > clear:
@@ -85,8 +95,9 @@ def across(fields: FloatArray, sure: float, clear: float, factor: FloatArray, le
         left = _inner(rest, rest) ** 0.5
     if not left > sure:
         return 0.0
+    inverse = 1.0 / left
     for m in range(len(rest)):
-        rest[m] /= left
+        rest[m] *= inverse
     size: float = left * length
     return size
 
@@ -223,6 +234,18 @@ def _inner(one: FloatArray, other: FloatArray) -> float:
     for m in range(len(one)):
         total += one[m] * other[m]
     return total
+
+
+def _inner_of_four(one: FloatArray, a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray
+                   ) -> tuple[float, float, float, float]:
+    """The inner products of one line with the beginnings of four."""
+    first = second = third = fourth = 0.0
+    for m in range(len(one)):
+        first += one[m] * a[m]
+        second += one[m] * b[m]
+        third += one[m] * c[m]
+        fourth += one[m] * d[m]
+    return first, second, third, fourth
 
 
 def _add(fields: FloatArray, count: int, shares: FloatArray, out: FloatArray) -> None:

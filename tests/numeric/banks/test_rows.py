@@ -160,3 +160,22 @@ def test_a_row_has_the_same_bits_beside_others(kind: str) -> None:
 def test_a_band_has_a_line_for_each_axis() -> None:
     with pytest.raises(InvalidInput, match="line for each axis"):
         BankRows(["energy"], [[LINES["l"]]], [0], [2], [1.0], (4, 4))
+
+
+def test_first_lines_that_are_equal_up_to_a_factor_are_one(kind: str) -> None:
+    """With a factor that does not divide exactly, one that turns the sign, one line that is 0, and one far from 1."""
+    rng = np.random.default_rng(6)
+    first, others = np.array([0.3, -0.7, 0.1]), [Line(tuple(rng.normal(size=3)), -1) for _ in range(6)]
+    lines = [Line(tuple(float(t) for t in factor * first), -1) for factor in (1.0, -1 / 3, 2**0.5, 1e-140, 0.0)]
+    bands = [*zip([*lines, LINES["m"]], others, strict=True)]
+    features = BankRows(list("abcdef"), bands, range(6), [2, 3, 2, 1, 4, 2], [1.0] * 6, (6, 11))
+    row = rng.normal(size=66)
+    found = outputs(features, row)
+    expected = [np.mean(found[b] ** p) for b, p in zip(features.index, features.powers, strict=True)]
+    assert features.values(row[None])[0] == pytest.approx(expected, rel=1e-12, abs=1e-300)
+    direction = rng.normal(size=66)
+    slopes = [np.mean(p * found[b] ** (p - 1) * outputs(features, direction)[b]) for b, p in
+              zip(features.index, features.powers, strict=True)]
+    assert features.gradients(row[None])[0] @ direction / 66 == pytest.approx(slopes, rel=1e-11, abs=1e-300)
+    if kind == "compiled":
+        assert len(features._told[0][0]) == 4  # with the line that is far from 1, and that which is 0

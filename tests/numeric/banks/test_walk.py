@@ -171,12 +171,14 @@ def test_the_largest_change_against_differences() -> None:
     for plane, out in zip((row, shift), outputs, strict=True):
         placed = np.empty(9 * wide)
         bank_loops.placed(plane, width, width, wide, placed)
-        bank_loops.outputs_of(placed, width, bank, np.empty((2, 9 * wide)), out)
+        bank_loops.outputs_of(placed, width, bank, np.empty((2, 12 * wide)), out)
     sums = np.empty((1, bank_loops.columns_of_sums(features.powers)))
     image = output(row.reshape(9, width), line, 1)
     change = np.diff(features.values(np.stack([row - shift, row + shift])), axis=0)[0] / 2
     relative = np.abs(change) / (np.abs(features.gains) * np.mean(image**2) ** (features.powers / 2))
     for first in range(4):
-        found = bank_loops.largest_change(outputs[0], outputs[1], width, bank, first, sums)
+        found = bank_loops.largest_change(outputs[0], outputs[1], width, bank, np.zeros(first), sums)
         assert found == pytest.approx(relative[first:].max(), rel=1e-6)
-    assert bank_loops.largest_change(outputs[0], outputs[1], width, bank, 4, sums) == 0.0
+    assert bank_loops.largest_change(outputs[0], outputs[1], width, bank, np.zeros(4), sums) == 0.0
+    counted = bank_loops.largest_change(outputs[0], outputs[1], width, bank, 72 * change, sums)
+    assert 30 * counted == pytest.approx(relative.max(), rel=1e-6)

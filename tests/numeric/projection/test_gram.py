@@ -51,6 +51,23 @@ def test_the_move_is_that_of_least_squares(seed: int) -> None:
         assert moves[r] == pytest.approx(expected, abs=1e-12 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("count", [2, 4, 5, 7, 11, 13])
+def test_any_number_of_fields(count: int) -> None:
+    """Blocks of four and what is left of them: against Gram-Schmidt and least squares."""
+    given_fields = fields(count, 2, count, 61)
+    direction, size, sure = last_direction(given_fields)
+    frame = Frame.of(given_fields)
+    assert sure.all() and size == pytest.approx(frame.triangle[:, -1, -1], rel=1e-12)
+    assert direction == pytest.approx(frame.basis[-1], abs=1e-11)
+    scaled = given_fields / np.linalg.norm(given_fields, axis=2, keepdims=True)
+    gaps = np.random.default_rng(count).normal(size=(2, count))
+    moves, sure = least_move(scaled, gaps)
+    assert sure.all()
+    for r in range(2):
+        expected = np.linalg.lstsq(scaled[r] / 61, gaps[r], rcond=None)[0]
+        assert moves[r] == pytest.approx(expected, abs=1e-11 * np.abs(expected).max())
+
+
 def test_orthogonality_survives_nearly_dependent_fields() -> None:
     rng = np.random.default_rng(0)
     first = rng.normal(size=(1, 6, 200))
