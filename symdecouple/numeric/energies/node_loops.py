@@ -20,7 +20,7 @@ from symdecouple.numeric.energies.sums import combined, tilt_line, weighed
 
 __all__ = ["FAST", "moved_to_nodes"]
 
-FAST = ("_sixteen",)  # sums in any order
+FAST = ("_sixteen", "_four")  # sums in any order
 _LINE = 8  # floats of the longest vector: no line ends within one
 
 
@@ -76,7 +76,7 @@ def moved_to_nodes(a: FloatArray, top: float, shares: FloatArray, lines: Lines, 
         for tile in range(outer.tiles):
             is_back = tile >= even_tiles
             first = TILE * (tile - even_tiles if is_back else tile)
-            _onto(moved[tile * size :], inner, begin, width, halves, table)
+            _onto(moved[tile * size :], inner, begin, width, outer.few == 1, halves, table)
             for k in range(TILE):
                 i = outer.few - 1 - first - k if is_back else first + k
                 if first + k < (outer.few // 2 if is_mirrored else outer.few):
@@ -134,29 +134,31 @@ def _add(rows: FloatArray, factors: FloatArray, fours: int, width: int, out: Flo
             out[t], out[t + STRIDE], out[t + 2 * STRIDE], out[t + 3 * STRIDE] = u, v, w, x
 
 
-def _onto(lines: FloatArray, maps: Maps, begin: int, width: int, halves: FloatArray, table: FloatArray) -> None:
-    """Inner products of four lines, a part of them from a place on, with all maps."""
-    count, half, tiles, part = maps.frequencies, maps.half, maps.tiles, TILE * STRIDE
-    if half == count:
-        start = begin // PART * tiles
-        for tile in range(tiles):
-            _sixteen(lines, maps.factors[(start + tile) * part :], width, table[tile * TILE :])
-        return
-    length = half + -half % _LINE
-    for k in range(TILE):
-        line, even, odd = lines[k * STRIDE :], halves[k * STRIDE :], halves[k * STRIDE + ODD :]
-        for t in range(count - half):
-            even[t] = line[t] + line[count - 1 - t]
-            odd[t] = line[t] - line[count - 1 - t]
-        for t in range(count - half, half):  # the middle is its own mirror
-            even[t] = line[t]
-            odd[t] = 0.0
-        for t in range(half, length):
-            even[t] = 0.0
-            odd[t] = 0.0
+def _onto(lines: FloatArray, maps: Maps, begin: int, width: int, is_one: bool, halves: FloatArray, table: FloatArray
+          ) -> None:
+    """Inner products of four lines, or of one, a part of them from a place on, with all maps."""
+    count, half, tiles, first, length = maps.frequencies, maps.half, maps.tiles, begin // PART * maps.tiles, width
+    given = lines
+    if half < count:
+        given, length = halves, half + -half % _LINE
+        for k in range(1 if is_one else TILE):
+            line, even, odd = lines[k * STRIDE :], halves[k * STRIDE :], halves[k * STRIDE + ODD :]
+            for t in range(count - half):
+                even[t] = line[t] + line[count - 1 - t]
+                odd[t] = line[t] - line[count - 1 - t]
+            for t in range(count - half, half):  # the middle is its own mirror
+                even[t] = line[t]
+                odd[t] = 0.0
+            for t in range(half, length):
+                even[t] = 0.0
+                odd[t] = 0.0
     for tile in range(tiles):
-        start = 0 if tile < tiles // 2 else ODD
-        _sixteen(halves[start:], maps.factors[tile * part :], length, table[tile * TILE :])
+        start = ODD if half < count and tile >= tiles // 2 else 0
+        factors = maps.factors[(first + tile) * TILE * STRIDE :]
+        if is_one:
+            _four(given[start:], factors, length, table[tile * TILE :])
+        else:
+            _sixteen(given[start:], factors, length, table[tile * TILE :])
 
 
 def _put(sums: FloatArray, maps: Maps, out: FloatArray) -> None:
@@ -201,3 +203,15 @@ def _sixteen(lines: FloatArray, maps: FloatArray, length: int, out: FloatArray) 
     out[WIDE], out[WIDE + 1], out[WIDE + 2], out[WIDE + 3] = be, bf, bg, bh
     out[2 * WIDE], out[2 * WIDE + 1], out[2 * WIDE + 2], out[2 * WIDE + 3] = ce, cf, cg, ch
     out[3 * WIDE], out[3 * WIDE + 1], out[3 * WIDE + 2], out[3 * WIDE + 3] = de, df, dg, dh
+
+
+def _four(line: FloatArray, maps: FloatArray, length: int, out: FloatArray) -> None:
+    """Those of one line."""
+    a = b = c = d = 0.0
+    for t in range(length):
+        one = line[t]
+        a += one * maps[t]
+        b += one * maps[t + STRIDE]
+        c += one * maps[t + 2 * STRIDE]
+        d += one * maps[t + 3 * STRIDE]
+    out[0], out[1], out[2], out[3] = a, b, c, d

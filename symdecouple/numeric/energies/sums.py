@@ -96,6 +96,9 @@ def all_sums(a: FloatArray, shares: FloatArray, lines: Lines, largest: FloatArra
         bound += abs(a[j]) * largest[j]
     is_far, is_kept = not bound <= _FAR, bound <= _FAR and len(kept) >= n * count
     shift = -math.inf if is_far else 0.0
+    last_outer = 0  # of those that the matrix has to do with
+    for j in range(needed):
+        last_outer = max(last_outer, lines.places[0, j])
     weighed(a, lines, factors)
     for begin in range(0, n, PART):
         end = min(n, begin + PART)
@@ -127,9 +130,8 @@ def all_sums(a: FloatArray, shares: FloatArray, lines: Lines, largest: FloatArra
             if many == 3:
                 _add_pairs(line, width, lines.outer, first, last, parts)
             else:
-                for s in range(first, last):
-                    _add_one(line[(s - first) * width : (s - first + 1) * width], lines.outer, s, parts)
-        _gather(lines, needed, begin, end, _quotient(before, shift), parts, table, out)
+                _add_fours(line, width, lines.outer, last_outer, first, last, parts)
+        _gather(lines, needed, last_outer, begin, end, _quotient(before, shift), parts, table, out)
     for j in range(needed):
         for k in range(j):
             out[2 + m + k * m + j] = out[2 + m + j * m + k]
@@ -179,18 +181,15 @@ def _quotient(old: float, new: float) -> float:
     return math.exp(old - new) if old < new else 1.0
 
 
-def _gather(lines: Lines, needed: int, begin: int, end: int, back: float, parts: FloatArray, table: FloatArray,
-            out: FloatArray) -> None:
+def _gather(lines: Lines, needed: int, last_outer: int, begin: int, end: int, back: float, parts: FloatArray,
+            table: FloatArray, out: FloatArray) -> None:
     """Add what was summed along s, summed along t, and bring what was there to the same unit."""
     m, many, size, are_three = len(lines.scales), len(lines.outer), end - begin, len(lines.inner) == 3
     if back != 1:
         for j in range(1, len(out)):
             out[j] *= back
     out[1] += _total(parts[:size])
-    last = 0  # of the outer lines that the matrix has to do with
-    for j in range(needed):
-        last = max(last, lines.places[0, j])
-    for f in range(1, 2 + many + _pair(last, last) if are_three else 0):
+    for f in range(1, 2 + many + _pair(last_outer, last_outer) if are_three else 0):
         _three(parts[f * ACROSS : f * ACROSS + size], lines.inner, begin, table[f])
     for j in range(m):
         p, q, scale = lines.places[0, j], lines.places[1, j], lines.scales[j]
@@ -275,16 +274,25 @@ def _add_pairs(line: FloatArray, width: int, outer: FloatArray, first: int, last
             parts[t + 9 * ACROSS] += cc * p + ff * q
 
 
-def _add_one(row: FloatArray, outer: FloatArray, s: int, parts: FloatArray) -> None:
-    """Add a row, and what it is times any number of outer lines and their products."""
-    many = len(outer)
-    for i in range(-1, many):
-        for j in range(-1, i + 1):
-            at = 1 + i if j < 0 else 1 + many + _pair(i, j)
-            factor = (outer[i, s] if i >= 0 else 1.0) * (outer[j, s] if j >= 0 else 1.0)
-            part = parts[at * ACROSS :]
-            for t in range(len(row)):
-                part[t] += factor * row[t]
+def _add_fours(line: FloatArray, width: int, outer: FloatArray, last_outer: int, first: int, last: int,
+               parts: FloatArray) -> None:
+    """Add rows, and what they are times outer lines and products of those up to one: four rows at a time."""
+    many, end = len(outer), last - 1
+    for s in range(first, last, 4):
+        t, u, v = min(s + 1, end), min(s + 2, end), min(s + 3, end)
+        second, third, fourth = 1.0 if t > s else 0.0, 1.0 if u > t else 0.0, 1.0 if v > u else 0.0  # or not there
+        one, two = line[(s - first) * width : (s - first + 1) * width], line[(t - first) * width :]
+        three, four = line[(u - first) * width :], line[(v - first) * width :]
+        for i in range(-1, many):
+            for j in range(-1, i + 1 if i <= last_outer else 0):
+                a, b, c, d = 1.0, second, third, fourth
+                if i >= 0:
+                    a, b, c, d = outer[i, s], b * outer[i, t], c * outer[i, u], d * outer[i, v]
+                if j >= 0:
+                    a, b, c, d = a * outer[j, s], b * outer[j, t], c * outer[j, u], d * outer[j, v]
+                part = parts[(1 + i if j < 0 else 1 + many + _pair(i, j)) * ACROSS :]
+                for at in range(len(one)):
+                    part[at] += a * one[at] + b * two[at] + c * three[at] + d * four[at]
 
 
 def _three(line: FloatArray, inner: FloatArray, begin: int, out: FloatArray) -> None:
