@@ -206,6 +206,11 @@ class Bands(Columns):
         places = self.unfolded(np.arange(float(math.prod(first))).reshape(1, *first, 1))
         return places.reshape(-1).astype(np.intp)
 
+    @cached_property
+    def order_of_groups(self) -> IntArray:
+        """Outer frequencies of the half spectrum, those that are not told apart after each other."""
+        return np.argsort(self.groups_of, kind="stable")
+
     def fold(self, power: FloatArray) -> FloatArray:
         """Add up power ``(R, *half)`` over the frequencies that are not told apart: (R, n)."""
         return self.folded_power(power).reshape(len(power), self.count)

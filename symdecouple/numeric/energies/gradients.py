@@ -75,9 +75,10 @@ class DecoupledEnergies:
 
     def gradients(self) -> FloatArray:
         """Return all gradients at the signals, (R, L, N): one transform each."""
-        out = np.empty((*self.values.shape, self.spectrum.bands.grid.size))
+        size = self.spectrum.bands.grid.size
+        out, room = np.empty((*self.values.shape, size)), np.empty(2 * size) if len(self.values) == 1 else None
         for k in range(out.shape[1]):
-            out[:, k] = self.gradient(k + 1)
+            out[:, k] = self.gradient(k + 1, room)
         return out
 
     def gram(self) -> FloatArray:

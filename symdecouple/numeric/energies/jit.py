@@ -11,21 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.numeric.batch import FloatArray, IntArray
-from symdecouple.numeric.energies import node_loops, power_loops, sums as energy_sums
-from symdecouple.numeric.energies.columns import Coarse, Columns
+from symdecouple.numeric.energies import node_loops, power_loops, sums as energy_sums, tilt_loops
+from symdecouple.numeric.energies.columns import Coarse, Columns, Lines
 from symdecouple.numeric.energies.levels import Answers, Given, Posed, Reached, levels_solved
 from symdecouple.numeric.energies.maps import Maps, inner_maps, outer_maps
 from symdecouple.numeric.energies.nodes import Nodes, Probes
 from symdecouple.numeric.energies.packing import Packed, Place, Sketch, Tools, packed
-from symdecouple.numeric.energies.room import aligned, scratch
+from symdecouple.numeric.energies.room import BLOCK, aligned, scratch
 from symdecouple.numeric.energies.tilting import Problems, Tilted
 from symdecouple.numeric.jit import Kernels
 
-__all__ = ["KERNELS", "Levels", "Powers", "are_wanted", "levels_compiled", "powers_compiled", "tilt_compiled", "warm"]
+__all__ = ["KERNELS", "Levels", "Powers", "are_wanted", "levels_compiled", "powers_compiled", "tilt_compiled",
+           "transform_tilted", "warm"]
 
 _SOURCES = "jit energies.columns energies.room energies.maps energies.nodes energies.sums energies.node_loops "
 _SOURCES += "energies.node_bounds energies.loops energies.packing energies.search energies.levels energies.power_loops "
-_SOURCES += "energies.jit"
+_SOURCES += "energies.tilt_loops energies.jit"
 KERNELS = Kernels(
     levels_solved.__module__, tuple(f"symdecouple.numeric.{name}" for name in _SOURCES.split()), seconds=1.5e-7
 )
@@ -74,6 +75,18 @@ def powers_compiled(transforms: NDArray[np.complex128], bands: Columns, ceiling:
     least, most = _kernels()[1](transforms.view(np.float64).reshape(count, -1, 2 * n), index, n_samples, log_unit,
                                 ceiling, rounding, shares, shares.view(np.int64), log_power, silent)
     return Powers(shares.reshape(count, bands.count), log_power, silent, least, most)
+
+
+def transform_tilted(lines: Lines, a: FloatArray, c: FloatArray | None, scale: float, is_centred: bool,
+                     shares: FloatArray, index: IntArray, order: IntArray, transform: NDArray[np.complex128],
+                     out: NDArray[np.complex128]) -> int:
+    """Write a transform times exp(a.w), or scale c.w exp(a.w)/2^e, where there is power, see `tilt_loops`; return e."""
+    n = transform.shape[-1]
+    room = aligned(3 * BLOCK + 2 * len(lines.inner) * lines.outer.shape[1])
+    given, into = (some.view(np.float64).reshape(-1, 2 * n) for some in (transform, out))
+    units: int = _kernels()[2](a, _NO_NUMBERS if c is None else c, scale, is_centred, lines, shares.reshape(-1, n),
+                               index, order, given, room, room.view(np.int64), into)
+    return units
 
 
 def tilt_compiled(problems: Problems, most: int, own: IntArray) -> Tilted:
@@ -197,11 +210,13 @@ def warm() -> None:
     problems = Problems(bands, np.array([[0.5, 0.5]]), np.zeros(1, dtype=np.intp), np.ones((1, 2), dtype=np.bool_),
                         np.array([[0.5, 1.0]]), np.zeros(1))
     tilt_compiled(problems, 8, np.zeros(1, dtype=np.intp))
-    powers_compiled(np.ones((1, 2), dtype=np.complex128), bands, np.zeros(1), 0.0, 0.0)
+    one = np.ones((1, 2), dtype=np.complex128)
+    powers_compiled(one, bands, np.zeros(1), 0.0, 0.0)
+    transform_tilted(bands.lines, np.zeros(2), None, 1.0, False, np.ones((1, 2)), _FIRST, _FIRST, one, one)
     KERNELS.note_warm()
 
 
 @cache
 def _kernels() -> Any:
-    return KERNELS.build(levels_solved, power_loops.powers_of,
+    return KERNELS.build(levels_solved, power_loops.powers_of, tilt_loops.tilted_transform,
                          fast=(*energy_sums.FAST, *node_loops.FAST, *power_loops.FAST))

@@ -22,13 +22,14 @@ from numpy.typing import NDArray
 from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.energies.bands import BLOCK, Bands, Grid
 from symdecouple.numeric.energies.columns import EPS
-from symdecouple.numeric.energies.jit import are_wanted, powers_compiled
+from symdecouple.numeric.energies.jit import are_wanted, powers_compiled, transform_tilted
 
 __all__ = ["EPS", "Bands", "Grid", "Spectrum"]
 
 _MODEST = 128  # exponents of signals whose powers and products are far from the ends of the range of floats
 _LEAST, _MOST = 2.0**-250, 2.0**250  # of powers that such signals have
 _NOTHING = np.empty(0)
+_LARGEST = 700.0  # exponent that float64 can hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +119,9 @@ class Spectrum:
             if is_last and len(rows) == len(self.transforms) == 1:
                 spectra = self.transforms
             elif room is None:
-                spectra = self.transforms[these]
+                spectra = np.empty((len(these), *self.bands.grid.half), dtype=np.complex128)
             else:
                 spectra = room.view(np.complex128)[: math.prod(self.bands.grid.half)].reshape(1, *self.bands.grid.half)
-                spectra[0] = self.transforms[these[0]]
             units = self._tilt(spectra, these, parameters[some], None if coefficients is None else coefficients[some])
             signals = _scaled(self.bands.grid.inverse(spectra), units + self.exponents[these], in_place=True)
             del spectra
@@ -132,9 +132,20 @@ class Spectrum:
 
     def _tilt(self, spectra: NDArray[np.complex128], rows: IntArray, parameters: FloatArray,
               coefficients: FloatArray | None = None) -> IntArray:
-        """Multiply in place where rows have power: rounding is not to be lifted; returns powers of 2 taken out."""
-        bands, parts = self.bands, list(self.bands.parts())
-        units, known = np.zeros(len(rows), dtype=np.intp), None
+        """Write products where rows have power: rounding is not to be lifted; returns powers of 2 taken out."""
+        bands = self.bands
+        bound = np.abs(parameters) @ bands.largest
+        known: FloatArray | None = None
+        if are_wanted(bands) and (coefficients is not None or bound.max(initial=0) < _LARGEST):
+            units = np.empty(len(rows), dtype=np.intp)
+            for q, row in enumerate(rows.tolist()):
+                slope, scale = (None, 1.0) if coefficients is None else (coefficients[q], 2 / bands.grid.size)
+                units[q] = transform_tilted(bands.lines, parameters[q], slope, scale, self.means is not None,
+                                            self.shares[row], bands.groups_of, bands.order_of_groups,
+                                            self.transforms[row], spectra[q])
+            return units
+        parts = list(bands.parts())
+        units = np.zeros(len(rows), dtype=np.intp)
         if coefficients is not None:  # a may undo the units of the signal: the largest factor is taken out
             largest = np.full(len(rows), -np.inf)
             for part in parts:
@@ -151,7 +162,7 @@ class Spectrum:
                 factors *= 2 / bands.grid.size
                 if self.means is not None and part.start == 0:
                     factors.reshape(len(rows), -1)[:, 0] = 0
-            spectra[..., part] *= bands.unfolded(factors)
+            np.multiply(self.transforms[rows, ..., part], bands.unfolded(factors), out=spectra[..., part])
         return units
 
     def _exponents(self, rows: IntArray, parameters: FloatArray, part: slice) -> FloatArray:

@@ -17,7 +17,8 @@ from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.energies.columns import Lines
 from symdecouple.numeric.energies.room import ACROSS, BLOCK, PART, Scratch
 
-__all__ = ["FAST", "NUDGE", "all_sums", "combined", "exceeds", "extremes", "range_of", "tilt_line", "weighed"]
+__all__ = ["FAST", "NUDGE", "all_sums", "combined", "exceeds", "extremes", "number_of", "range_of", "tilt_line",
+           "weighed"]
 
 FAST = ("_total", "_product_total", "_three", "_thrice")  # sums in any order
 _LOG2E, _HIGH, _LOW = 1.4426950408889634, 0.693147180369123816490, 1.90821492927058770002e-10  # ln 2 in two parts
@@ -71,8 +72,8 @@ def range_of(line: IntArray, weight: FloatArray) -> tuple[int, int]:
     return low, high
 
 
-def _number(ordered: int, bits: IntArray, as_floats: FloatArray) -> float:
-    """The number that stands at a place of the order; infinite beyond all of them."""
+def number_of(ordered: int, bits: IntArray, as_floats: FloatArray) -> float:
+    """The number that stands at a place of the order of `range_of`; infinite beyond all of them."""
     if abs(ordered) == _LARGEST:
         return math.copysign(math.inf, ordered)
     bits[0] = ordered ^ ((ordered >> 63) & _LARGEST)
@@ -113,7 +114,7 @@ def all_sums(a: FloatArray, shares: FloatArray, lines: Lines, largest: FloatArra
             size = combined(factors, lines, first, last, begin, end, exponents)
             line, weight = exponents[:size], shares[first * n + begin : first * n + begin + size]
             if is_far:
-                high = max(shift, _number(range_of(as_bits[:size], weight)[1], bits, as_floats))
+                high = max(shift, number_of(range_of(as_bits[:size], weight)[1], bits, as_floats))
                 back, shift = _quotient(shift, high), high
                 for f in range(outer_sums if back != 1 and first > 0 else 0):
                     part = parts[f * ACROSS : f * ACROSS + width]
@@ -159,7 +160,7 @@ def extremes(a: FloatArray, largest: FloatArray, enough: float, weight: FloatArr
             size = combined(factors, lines, first, last, begin, end, exponents)
             here = range_of(as_bits[:size], weight[first * n + begin : first * n + begin + size])
             low, high = min(low, here[0]), max(high, here[1])
-    return _number(low, bits, as_floats), _number(high, bits, as_floats)
+    return number_of(low, bits, as_floats), number_of(high, bits, as_floats)
 
 
 def exceeds(a: FloatArray, bound: float, weight: FloatArray, lines: Lines) -> bool:

@@ -17,6 +17,7 @@ from symdecouple.numeric.energies import (
     problems as energy_problems,
     spectrum,
     sums as energy_sums,
+    tilt_loops,
 )
 from symdecouple.numeric.energies.columns import Columns, Lines
 from symdecouple.numeric.energies.gradients import DecoupledEnergies
@@ -27,6 +28,7 @@ from symdecouple.numeric.energies.spectrum import Bands, Spectrum
 from tests.numeric.energies.energy_banks import kernels, pictures, responses
 
 Array = NDArray[np.float64]
+AS_PYTHON = levels_solved, power_loops.powers_of, tilt_loops.tilted_transform
 needs_numba = pytest.mark.skipif(not jit.is_available(), reason="numba is not installed")
 
 
@@ -167,7 +169,7 @@ def test_levels_agree_with_numpy(kind: str, is_smooth: bool, monkeypatch: pytest
 @pytest.mark.parametrize("is_smooth", [False, True])
 def test_the_search_as_python_runs_it(shape: tuple[int, ...], is_smooth: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The loops that are compiled, not compiled: on all frequencies, and on nodes first."""
-    monkeypatch.setattr(energy_jit, "_kernels", lambda: (levels_solved, power_loops.powers_of))
+    monkeypatch.setattr(energy_jit, "_kernels", lambda: AS_PYTHON)
     taps = [np.array([1.0, 1, 1]), np.array([1.0, 0, -1]), np.array([1.0, -2, 1])]
     energies = Energies(Bands(responses(taps, shape), shape))
     assert (energies.bands.nodes is None) == (shape == (40,))

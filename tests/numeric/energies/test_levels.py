@@ -10,7 +10,13 @@ import pytest
 from numpy.typing import NDArray
 
 from symdecouple.numeric import jit
-from symdecouple.numeric.energies import jit as energy_jit, power_loops, problems as energy_problems, spectrum
+from symdecouple.numeric.energies import (
+    jit as energy_jit,
+    power_loops,
+    problems as energy_problems,
+    spectrum,
+    tilt_loops,
+)
 from symdecouple.numeric.energies.columns import Columns
 from symdecouple.numeric.energies.gradients import DecoupledEnergies, decoupled_energies, level_by_level
 from symdecouple.numeric.energies.levels import levels_solved
@@ -22,6 +28,7 @@ from symdecouple.numeric.energies.spectrum import Bands, Spectrum
 from tests.numeric.energies.energy_banks import kernels, responses
 
 Array = NDArray[np.float64]
+AS_PYTHON = levels_solved, power_loops.powers_of, tilt_loops.tilted_transform
 needs_numba = pytest.mark.skipif(not jit.is_available(), reason="numba is not installed")
 SIGNAL = [np.array([1.0, 1, 1]), np.array([1.0, 0, -1]), np.array([1.0, -2, 1])]
 
@@ -32,7 +39,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iter
     for module in (energy_problems, spectrum):
         monkeypatch.setattr(module, "are_wanted", lambda bands: True)
     if request.param == "as Python":
-        monkeypatch.setattr(energy_jit, "_kernels", lambda: (levels_solved, power_loops.powers_of))
+        monkeypatch.setattr(energy_jit, "_kernels", lambda: AS_PYTHON)
         with np.errstate(all="ignore"):
             yield request.param
     else:
