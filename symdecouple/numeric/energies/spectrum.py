@@ -30,6 +30,7 @@ _MODEST = 128  # exponents of signals whose powers and products are far from the
 _LEAST, _MOST = 2.0**-250, 2.0**250  # of powers that such signals have
 _NOTHING = np.empty(0)
 _LARGEST = 700.0  # exponent that float64 can hold
+_HIGHEST = 1022  # exponent of 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,10 +233,13 @@ def _rounding(size: int) -> float:
 
 
 def _scaled(rows: FloatArray, exponents: NDArray[Any], in_place: bool = False) -> FloatArray:
-    """Return rows times 2^exponents; `ldexp` costs as much as a transform, so not where there is nothing to do."""
-    if exponents.any():
-        return np.asarray(np.ldexp(rows, exponents[:, None], out=rows if in_place else None))
-    return rows
+    """Return rows times 2^exponents, by products where the power is a float: `ldexp` costs as much as a transform."""
+    if not exponents.any():
+        return rows
+    out = rows if in_place else None
+    if np.abs(exponents).max() <= _HIGHEST:
+        return np.asarray(np.multiply(rows, np.ldexp(1.0, exponents)[:, None], out=out))
+    return np.asarray(np.ldexp(rows, exponents[:, None], out=out))
 
 
 def _mean_of_rest(rows: FloatArray, means: FloatArray) -> FloatArray:
