@@ -112,3 +112,29 @@ def test_witnesses_of_many_frequencies_are_the_same_each_time() -> None:
     found = witnesses(columns)
     np.testing.assert_array_equal(found, witnesses(columns))
     assert all(np.linalg.matrix_rank(columns.columns[:, some]) == 4 for some in found)
+
+
+@pytest.mark.parametrize("lacking", ["the mean", "some frequencies", "a witness of each set"])
+def test_witnesses_answer_for_signals_that_lack_frequencies(lacking: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An image is asked for dependent features only where all sets miss power; what is found is the same as then."""
+    shape = (40, 46)
+    energies = Energies(Bands(responses(kernels(), shape), shape))
+    energies.decouple(np.random.default_rng(9).normal(size=(1, 40 * 46)), np.ones(9))  # what is known of the bank
+    spectrum = np.fft.rfft2(np.random.default_rng(8).normal(size=shape))
+    groups = {"the mean": [0], "some frequencies": [0, *(w + 1 for w in witnesses(energies.bands)[0][:2])],
+              "a witness of each set": witnesses(energies.bands)[:, 0]}[lacking]
+    silent = np.zeros((1, energies.bands.count))
+    silent[0, groups] = 1
+    spectrum[energies.bands.unfold(silent)[0] > 0] = 0
+    row = np.fft.irfft2(spectrum, s=shape).reshape(1, -1)
+    asked = []
+    dependence_of = energy_problems.dependence_of
+    monkeypatch.setattr(energy_problems, "dependence_of", lambda *given: asked.append(given) or dependence_of(*given))
+    found = energies.decouple(row, np.ones(9))
+    assert bool(asked) == (lacking == "a witness of each set")
+    monkeypatch.setattr(energy_problems, "_witnesses", lambda bands: np.zeros((0, 9), dtype=np.intp))
+    other = energies.decouple(row, np.ones(9))
+    assert asked
+    assert not found.refusals and not other.refusals
+    np.testing.assert_allclose(found.values, other.values, rtol=1e-12)
+    np.testing.assert_allclose(found.coefficients, other.coefficients, rtol=1e-8, atol=1e-10)
