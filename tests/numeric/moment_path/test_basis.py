@@ -44,10 +44,12 @@ def test_against_rational_arithmetic(k: int, law: str) -> None:
     y = standardized(rng.normal(size=shape) if law == "normal" else rng.gamma(0.5, size=shape))
     direction, norm = free_direction(y, k)
     basis, _ = orthogonal_basis(y, k)
-    tolerance = 1e-10
     ours = list(basis.polynomials(y))
     for r in range(2):
         exact = exact_polynomials(y[r], k)
+        lost = np.mean(y[r] ** (2 * k - 2)) / np.mean([float(v) ** 2 for v in exact[-1]])
+        # The Hankel matrix squares the condition number, as normal equations do; Stieltjes' procedure does not.
+        tolerance = 4 * k * np.finfo(float).eps * (lost if lost < 1e5 else np.sqrt(lost))
         for j in range(k):
             expected = np.array([float(v) for v in exact[j]])
             size = np.sqrt(np.mean(expected**2))

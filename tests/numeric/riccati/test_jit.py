@@ -106,11 +106,12 @@ def test_compiled_and_not_agree(law: str, shape: tuple[int, int]) -> None:
         size = 1 + np.mean(abs(expected.values) ** 3, axis=1)
         left = np.array([i for i in range(len(rows)) if i not in found.refusals], dtype=np.intp)
         z = found.values[left].astype(np.longdouble)
-        assert abs(z.mean(axis=1)).max(initial=0) < 1e-15 and abs((z * z).mean(axis=1) - 1).max(initial=0) < 4e-15
+        rounded = EPS * max(18.0, np.sqrt(min(shape[1], CHUNK)))  # of a sum in one lane, whose roundings walk randomly
+        assert abs(z.mean(axis=1)).max(initial=0) < 1e-15 and abs((z * z).mean(axis=1) - 1).max(initial=0) < rounded
         reached = abs((z**3).mean(axis=1) - target)
-        assert (reached <= 4e-15 * size[left]).all()
+        assert (reached <= rounded * size[left]).all()
         said = abs(found.residual[left] - reached / (1 + abs(target)))
-        assert (said <= 4e-15 * size[left] / (1 + abs(target))).all()
+        assert (said <= rounded * size[left] / (1 + abs(target))).all()
 
 
 @pytest.mark.usefixtures("compiled")
