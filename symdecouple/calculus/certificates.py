@@ -22,13 +22,13 @@ from sympy import Expr, factor_list, fraction, latex, together
 from sympy.polys.polyerrors import PolificationFailed
 
 from symdecouple.calculus.audit import basis_check, identity_checks, minor_check, size_check
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.claims import Claim, combination, combination_latex
 from symdecouple.calculus.frame import Frame
 from symdecouple.calculus.sample_claims import DependenceAt, IndependenceAt
 from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.calculus.witness import Witness
 from symdecouple.errors import InvalidInput
+from symdecouple.language.budget import Budget
 from symdecouple.language.text import parse_expression
 from symdecouple.verdict import FORMAT, VERSION, Check, Status, Verdict
 

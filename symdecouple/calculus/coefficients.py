@@ -13,9 +13,10 @@ from functools import reduce
 from math import lcm
 from typing import Any
 
-from sympy import QQ, Add, Dummy, Expr, Mul, Pow, Rational, Symbol, cos, exp, expand, sin
-from sympy.polys.fields import FracElement, FracField
+from sympy import Add, Dummy, Expr, Mul, Pow, Rational, Symbol, cos, exp, expand, sin
+from sympy.polys.fields import FracElement
 
+from symdecouple.calculus.polynomials import RationalFunctions
 from symdecouple.errors import UnsupportedExpression
 
 __all__ = ["CoefficientField"]
@@ -41,7 +42,7 @@ class CoefficientField:
         radicands = [self._code(radicand) for radicand, _ in self.roots.values()]
         symbols = set().union(*(expr.free_symbols for expr in [*coded, *radicands]), self.roots, self.functions)
         self.generators: tuple[Symbol, ...] = tuple(sorted(symbols, key=lambda s: (s.name, str(type(s)))))
-        self.field = FracField(self.generators or (Dummy("unused"),), QQ)
+        self.field = RationalFunctions(self.generators or (Dummy("unused"),))
         self.relations: list[tuple[int, int, FracElement]] = []
         for phase in sorted(self._waves, key=str):
             self.relations.append((self._gen(self._codes[cos(phase)]), 2, 1 - self.encode(sin(phase)) ** 2))

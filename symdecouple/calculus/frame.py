@@ -21,10 +21,10 @@ from typing import Any
 from sympy import Expr, S
 from sympy.polys.fields import FracElement
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.coefficients import CoefficientField
 from symdecouple.calculus.field import VectorField, one_sample
 from symdecouple.errors import UnsupportedExpression
+from symdecouple.language.budget import Budget
 from symdecouple.language.canonical import Statistic, average, close, decompose, statistics_of
 from symdecouple.language.feature import Feature
 from symdecouple.language.filters import Filtered

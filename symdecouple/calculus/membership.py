@@ -18,9 +18,9 @@ from typing import Any
 from sympy import Expr, factor
 from sympy.polys.fields import FracElement
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.frame import Form, combination, difference
 from symdecouple.calculus.span import Snapshot, modular_pivots, solve
+from symdecouple.language.budget import Budget
 from symdecouple.language.canonical import open_statistics
 
 __all__ = ["Membership"]

@@ -18,10 +18,10 @@ from typing import Any
 from sympy import Expr
 from sympy.polys.fields import FracElement
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.coefficients import CoefficientField
 from symdecouple.calculus.elementary import World
 from symdecouple.errors import UnsupportedExpression
+from symdecouple.language.budget import Budget
 
 __all__ = ["Snapshot", "determinant", "independent_rows", "solve", "upper_bound"]
 
@@ -109,7 +109,7 @@ def solve(columns: Sequence[dict[Expr, FracElement]], target: dict[Expr, FracEle
                 factor = matrix[r][k] / matrix[k][k]
                 for c in range(k, size + 1):
                     if matrix[k][c] != 0:
-                        budget.check_product(len(factor.numer), len(matrix[k][c].numer), "solving a linear system")
+                        budget.check("solving a linear system")
                         matrix[r][c] = coefficients.reduced(matrix[r][c] - factor * matrix[k][c])
     return [coefficients.reduced(matrix[k][size] / matrix[k][k]) for k in range(size)]
 

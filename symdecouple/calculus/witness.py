@@ -17,13 +17,13 @@ from typing import Any
 from mpmath import mpf, nstr
 from sympy import Rational, Symbol, oo
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.jets import Point, bracket_at, field_at
 from symdecouple.calculus.kernels import Kernel, bound_to_kernels, draw_kernels
 from symdecouple.calculus.span import determinant, independent_rows
 from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.errors import InvalidInput
+from symdecouple.language.budget import Budget
 from symdecouple.language.sample import Sample, rational_points
 
 __all__ = ["PATIENCE", "SHARP", "Minor", "Witness", "columns_at", "draws", "find_witness", "is_defined", "minor_of"]
