@@ -16,7 +16,7 @@ from fractions import Fraction
 from math import inf, prod
 from typing import Any
 
-from sympy import Add, Dummy, Expr, Rational, S, fraction, oo, together
+from sympy import Add, Dummy, Expr, Rational, S, fraction, oo
 
 from symdecouple.calculus.bracket import as_field, raw_bracket
 from symdecouple.calculus.coefficients import CoefficientField
@@ -33,6 +33,7 @@ from symdecouple.errors import SymdecoupleError
 from symdecouple.language.binding import bind
 from symdecouple.language.budget import Budget
 from symdecouple.language.canonical import close, decompose, open_statistics
+from symdecouple.language.gate import together
 from symdecouple.language.mean import Mean
 from symdecouple.verdict import Check
 

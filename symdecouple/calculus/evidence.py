@@ -17,7 +17,7 @@ from symdecouple.calculus.jets import Point, bracket_at, field_at
 from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.calculus.witness import draws
 from symdecouple.errors import SymdecoupleError
-from symdecouple.language.budget import Budget
+from symdecouple.language.budget import Budget, check
 
 __all__ = ["numeric_evidence"]
 
@@ -77,6 +77,7 @@ def _distance(columns: list[list[Any]], bracket: list[Any]) -> Any:
         for column in [*columns, bracket]:
             rest, before = mpmath.matrix(column), mpmath.norm(column)
             for q in basis * 2:
+                check()
                 rest -= q * (q.T * rest)[0]
             if column is bracket:
                 return mpmath.norm(rest) / length

@@ -2,7 +2,7 @@
 
 Nothing is interrupted from outside. Loops look at the clock, and every single step between two looks is small: what
 calls into SymPy passes `language.gate`, which refuses what would take more than a second, and polynomials of
-`calculus.polynomials` look before each operation.
+`language.polynomials` look before each operation.
 
 The clock that is running is known without being handed on: `Budget.running` sets it for a block, `check` looks at it.
 Of budgets inside budgets the earlier deadline counts.
@@ -18,7 +18,7 @@ from contextvars import ContextVar
 
 from symdecouple.errors import BudgetExceeded, InvalidInput
 
-__all__ = ["Budget", "check"]
+__all__ = ["Budget", "check", "too_large"]
 
 _RUNNING: ContextVar[tuple[Budget, str] | None] = ContextVar("running", default=None)
 
@@ -72,3 +72,8 @@ def check() -> None:
     """Raise BudgetExceeded if a clock is running and its time is over: for loops that nobody hands a budget to."""
     if (running := _RUNNING.get()) is not None:
         running[0].check(running[1])
+
+
+def too_large(what: str, size: object, limit: object) -> BudgetExceeded:
+    """Return the error that says what is too large, how large it is, and what the limit is."""
+    return BudgetExceeded(f"too large: {what} is {size}, and the limit is {limit}")

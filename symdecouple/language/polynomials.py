@@ -22,8 +22,7 @@ from sympy.polys.fields import FracField
 from sympy.polys.polyerrors import HeuristicGCDFailed
 from sympy.polys.rings import PolyElement, PolyRing
 
-from symdecouple.language.budget import check
-from symdecouple.language.gate import too_large
+from symdecouple.language.budget import check, too_large
 
 __all__ = ["RationalFunctions"]
 
