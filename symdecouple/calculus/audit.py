@@ -16,10 +16,9 @@ from fractions import Fraction
 from math import inf, prod
 from typing import Any
 
-from sympy import Add, Dummy, Expr, Rational, S, fraction, oo, together
+from sympy import Add, Dummy, Expr, Rational, S, fraction, oo
 
 from symdecouple.calculus.bracket import as_field, raw_bracket
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.coefficients import CoefficientField
 from symdecouple.calculus.convolution import TooManyTerms, Words
 from symdecouple.calculus.convolution_frame import kinds_of_operators
@@ -32,7 +31,9 @@ from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.calculus.witness import PATIENCE, SHARP, Witness, draws
 from symdecouple.errors import SymdecoupleError
 from symdecouple.language.binding import bind
+from symdecouple.language.budget import Budget
 from symdecouple.language.canonical import close, decompose, open_statistics
+from symdecouple.language.gate import together
 from symdecouple.language.mean import Mean
 from symdecouple.verdict import Check
 

@@ -18,17 +18,17 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, ClassVar
 
-from sympy import Expr, factor_list, fraction, latex, together
-from sympy.polys.polyerrors import PolificationFailed
+from sympy import Expr, fraction, latex
 
 from symdecouple.calculus.audit import basis_check, identity_checks, minor_check, size_check
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.claims import Claim, combination, combination_latex
 from symdecouple.calculus.frame import Frame
 from symdecouple.calculus.sample_claims import DependenceAt, IndependenceAt
 from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.calculus.witness import Witness
-from symdecouple.errors import InvalidInput
+from symdecouple.errors import BudgetExceeded, InvalidInput
+from symdecouple.language.budget import Budget
+from symdecouple.language.gate import factor_list, together
 from symdecouple.language.text import parse_expression
 from symdecouple.verdict import FORMAT, VERSION, Check, Status, Verdict
 
@@ -227,11 +227,12 @@ def denominators(exprs: Iterable[Expr]) -> tuple[Expr, ...]:
     """Return the distinct factors that the denominators of some expressions contain, numbers left out."""
     found: list[Expr] = []
     for expr in exprs:
+        bottom = fraction(together(expr))[1]
         try:
-            factors = factor_list(fraction(together(expr))[1])[1]
-        except PolificationFailed:  # a number, once expanded
-            continue
-        for base, _ in factors:
+            factors = [base for base, _ in factor_list(bottom)[1]]
+        except BudgetExceeded:
+            factors = [bottom]
+        for base in factors:
             if not base.is_number and base not in found and -base not in found:
                 found.append(base)
     return tuple(sorted(found, key=str))

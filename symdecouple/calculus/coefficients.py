@@ -13,10 +13,13 @@ from functools import reduce
 from math import lcm
 from typing import Any
 
-from sympy import QQ, Add, Dummy, Expr, Mul, Pow, Rational, Symbol, cos, exp, expand, sin
-from sympy.polys.fields import FracElement, FracField
+from sympy import Add, Dummy, Expr, Mul, Pow, Rational, Symbol, cos, exp, sin
+from sympy.polys.fields import FracElement
 
 from symdecouple.errors import UnsupportedExpression
+from symdecouple.language.budget import check
+from symdecouple.language.gate import expand
+from symdecouple.language.polynomials import RationalFunctions
 
 __all__ = ["CoefficientField"]
 
@@ -41,7 +44,7 @@ class CoefficientField:
         radicands = [self._code(radicand) for radicand, _ in self.roots.values()]
         symbols = set().union(*(expr.free_symbols for expr in [*coded, *radicands]), self.roots, self.functions)
         self.generators: tuple[Symbol, ...] = tuple(sorted(symbols, key=lambda s: (s.name, str(type(s)))))
-        self.field = FracField(self.generators or (Dummy("unused"),), QQ)
+        self.field = RationalFunctions(self.generators or (Dummy("unused"),))
         self.relations: list[tuple[int, int, FracElement]] = []
         for phase in sorted(self._waves, key=str):
             self.relations.append((self._gen(self._codes[cos(phase)]), 2, 1 - self.encode(sin(phase)) ** 2))
@@ -133,6 +136,7 @@ class CoefficientField:
 
     def _code(self, expr: Expr) -> Expr:
         """Replace roots and functions by their generators."""
+        check()
         if isinstance(expr, exp) and expr in set(_irrational(expr)):
             return self._code_exponential(expr)
         if expr.is_Pow and expr.exp.is_Rational and not expr.exp.is_Integer:
@@ -197,6 +201,7 @@ def _closure(pool: list[Expr], depth: int = 4) -> set[Expr]:
     found: set[Expr] = set()
     for _ in range(depth):
         new = {node for expr in pool for node in _irrational(expr)} - found
+        check()
         found |= new
         pool = [node.diff(s) for node in new if not node.is_Pow for s in node.free_symbols]
     return found

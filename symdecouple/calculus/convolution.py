@@ -27,12 +27,12 @@ from sympy import Abs, Add, DiracDelta, Expr, Mul, S, exp, log
 from sympy.core.function import AppliedUndef
 from sympy.functions.elementary.hyperbolic import HyperbolicFunction
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.composites import SLOTS, Composite, is_known
 from symdecouple.calculus.elements import Element, Sum, scaled
 from symdecouple.calculus.operators import ONE, Operator, Operators, Word
 from symdecouple.calculus.pointwise import Pointwise
 from symdecouple.errors import BudgetExceeded, UnsupportedExpression
+from symdecouple.language.budget import Budget
 from symdecouple.language.canonical import Statistic
 from symdecouple.language.filtered import Filtered, Unit
 from symdecouple.language.mean import Mean

@@ -22,7 +22,6 @@ from typing import Any
 from sympy import DiracDelta, Expr, S, sign
 from sympy.polys.fields import FracElement
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.coefficients import CoefficientField
 from symdecouple.calculus.compositions import Compositions
 from symdecouple.calculus.convolution import Element, TooManyTerms, Words
@@ -34,6 +33,7 @@ from symdecouple.calculus.subject import Size, Subject
 from symdecouple.calculus.symmetric_operators import SymmetricOperators, common_boundary
 from symdecouple.errors import UnsupportedExpression
 from symdecouple.language.boundaries import grid
+from symdecouple.language.budget import Budget
 from symdecouple.language.canonical import Statistic
 from symdecouple.language.filtered import Filtered, Unit
 from symdecouple.language.mean import Mean

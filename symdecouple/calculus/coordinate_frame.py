@@ -14,10 +14,10 @@ from sympy import Expr, Symbol
 from sympy.polys.fields import FracElement
 
 from symdecouple.calculus.bracket import as_field
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.coefficients import CoefficientField
 from symdecouple.calculus.frame import ExactFields, Form
 from symdecouple.calculus.subject import Subject
+from symdecouple.language.budget import Budget
 
 __all__ = ["CoordinateFrame"]
 

@@ -18,7 +18,7 @@ from sympy import integer_nthroot
 
 from symdecouple.errors import UnsupportedExpression
 
-__all__ = ["RULES", "Irrational", "OutsideDomain", "World", "exact_root", "positive"]
+__all__ = ["LARGEST", "RULES", "Irrational", "OutsideDomain", "World", "exact_root", "limit", "positive", "raised", "size"]
 
 
 class Irrational(Exception):
@@ -27,6 +27,32 @@ class Irrational(Exception):
 
 class OutsideDomain(Exception):
     """The sample is outside the domain of the expression: choose another sample."""
+
+
+LARGEST = 20_000
+"""Bits of a number, and of the exponent of an enclosure: samples at which numbers grow beyond are given up."""
+
+
+def raised(value: Any, n: int) -> Any:
+    """Return a whole power of a rational or of an enclosure, n >= 0; where it would be huge, raise what helps."""
+    if n > 2:
+        limit(value, n)
+    return value**n
+
+
+def limit(value: Any, n: int) -> None:
+    """Refuse a power that would be huge: of a rational it is enclosed, of an enclosure the sample is given up."""
+    if abs(n) * size(value) > LARGEST:
+        raise Irrational if isinstance(value, (int, Fraction)) else OutsideDomain
+
+
+def size(value: Any) -> int:
+    """Return the bits of a rational, or the largest exponent of an enclosure, in absolute value."""
+    if isinstance(value, int):
+        return value.bit_length()
+    if isinstance(value, Fraction):
+        return max(value.numerator.bit_length(), value.denominator.bit_length())
+    return max(abs(exponent + bits) for _, _, exponent, bits in value._mpi_)
 
 
 class World:
@@ -118,6 +144,9 @@ _RATIONAL: dict[str, Callable[[Any], Any]] = {
     "erf": _known_at(0, 0), "erfc": _known_at(0, 1),
 }
 
+_EXPONENTIAL = frozenset({"exp", "sinh", "cosh", "tanh"})
+ARGUMENT = 13  # bits of what is exponentiated: exp(2**13) has 12 000 bits
+
 _GUARD, _WIDER = 40, 16  # bits beyond those of the interval, and those that are not trusted
 
 
@@ -150,6 +179,8 @@ def _monotone(iv: Any, name: str, v: Any) -> Any:
 
 
 def _interval(iv: Any, name: str, v: Any) -> Any:
+    if v is not None and size(v) > (ARGUMENT if name in _EXPONENTIAL else LARGEST):
+        raise OutsideDomain
     if name == "log":
         return iv.log(positive(v))
     if name == "sqrt":

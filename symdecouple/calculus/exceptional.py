@@ -17,12 +17,12 @@ from typing import Any
 from sympy import Add, E, Expr, Mul, Poly, S, Symbol, expand, gcd, roots, solve
 from sympy.polys.polyerrors import PolynomialError
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.convolution_frame import frames
 from symdecouple.calculus.frame import Frame, combination, difference, recent_frame
 from symdecouple.calculus.membership import Membership
 from symdecouple.calculus.subject import Subject
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
+from symdecouple.language.budget import Budget
 from symdecouple.language.filtered import DcGain
 from symdecouple.verdict import Status, Verdict
 
@@ -45,7 +45,7 @@ def exceptions(subject: Subject, generic: tuple[Status, Status | None], certific
     if generic[1] is None:
         budget = Budget(budget.remaining / 3)  # C1 is asked first, and C2 with what is left
     try:
-        with budget.watch("looking for exceptional parameters"):
+        with budget.running("looking for exceptional parameters"):
             for values in candidates(subject, certificate, budget):
                 budget.check("looking for exceptional parameters")
                 try:

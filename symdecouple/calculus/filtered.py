@@ -12,7 +12,6 @@ import random
 from itertools import combinations
 from typing import Any
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.certificates import Dependence, Independence, Involution, NonInvolution, denominators
 from symdecouple.calculus.convolution import TooManyTerms
 from symdecouple.calculus.convolution_frame import frames
@@ -21,6 +20,7 @@ from symdecouple.calculus.membership import Membership
 from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.calculus.witness import find_witness, is_defined
 from symdecouple.errors import UnsupportedExpression
+from symdecouple.language.budget import Budget
 from symdecouple.verdict import Status
 
 __all__ = ["dependence", "independence_of_filtered", "involution_of_filtered"]

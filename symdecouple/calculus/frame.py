@@ -21,10 +21,10 @@ from typing import Any
 from sympy import Expr, S
 from sympy.polys.fields import FracElement
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.coefficients import CoefficientField
 from symdecouple.calculus.field import VectorField, one_sample
 from symdecouple.errors import UnsupportedExpression
+from symdecouple.language.budget import Budget, check
 from symdecouple.language.canonical import Statistic, average, close, decompose, statistics_of
 from symdecouple.language.feature import Feature
 from symdecouple.language.filters import Filtered
@@ -115,6 +115,7 @@ class Frame(ExactFields):
         closed = close(item.expr, self.sample)
         raw: Raw = {}
         for s in sorted(closed.atoms(Statistic), key=str):
+            check()
             _add(raw, self._statistic_field(s), closed.diff(s))
         return raw
 

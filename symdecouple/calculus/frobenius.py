@@ -16,7 +16,6 @@ from itertools import combinations
 from typing import Any
 
 from symdecouple.calculus.audit import basis_check
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.certificates import FullSpan, Involution, NonInvolution, denominators
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
 from symdecouple.calculus.evidence import numeric_evidence
@@ -36,6 +35,7 @@ from symdecouple.calculus.membership import Membership
 from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.calculus.witness import Witness, find_witness
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
+from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.verdict import Status, Verdict
 
@@ -104,7 +104,7 @@ def _decide(subject: Subject, n_samples: Size | None, budget: float, look_for_ex
     start, clock, rng = time.perf_counter(), Budget(budget), random.Random(SEED)
     independence = check_independence(subject, n_samples=n_samples, budget=budget)
     try:
-        with clock.watch("deciding involutivity"):
+        with clock.running("deciding involutivity"):
             answer = (settled(_decide_generic(subject, clock, rng), n_samples) if is_generic(subject, n_samples)
                       else _decide_one_size(subject, n_samples, independence, clock, rng))
     except (BudgetExceeded, UnsupportedExpression) as error:

@@ -17,7 +17,6 @@ from math import prod
 from typing import Any
 
 from symdecouple.calculus.audit import basis_check
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.certificates import Dependence, Independence
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
 from symdecouple.calculus.exceptional import exceptions
@@ -29,6 +28,7 @@ from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.calculus.witness import find_witness
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.language.boundaries import grid
+from symdecouple.language.budget import Budget
 from symdecouple.verdict import Status, Verdict
 
 __all__ = ["check_independence", "check_size", "without_expression"]
@@ -93,7 +93,7 @@ def check_independence(features: Any, *, n_samples: int | tuple[int, ...] | None
 def _decide(subject: Subject, n_samples: Size | None, budget: float, look_for_exceptions: bool = True) -> Verdict:
     start, clock, rng = time.perf_counter(), Budget(budget), random.Random(SEED)
     try:
-        with clock.watch("deciding independence"):
+        with clock.running("deciding independence"):
             answer = (settled(_decide_generic(subject, clock, rng), n_samples) if is_generic(subject, n_samples)
                       else _decide_one_size(subject, n_samples, clock, rng))
     except (BudgetExceeded, UnsupportedExpression) as error:

@@ -19,9 +19,10 @@ from sympy import Expr, Max, Min, Piecewise, Rational, Symbol, atan2
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
-from symdecouple.calculus.elementary import RULES, Irrational, OutsideDomain, World, exact_root, positive
+from symdecouple.calculus.elementary import LARGEST, RULES, Irrational, OutsideDomain, World, exact_root, limit, positive
 from symdecouple.calculus.field import VectorField
 from symdecouple.errors import InvalidInput, UnsupportedExpression
+from symdecouple.language.budget import check
 from symdecouple.language.feature import Feature
 from symdecouple.language.filtered import Filtered, Unit
 from symdecouple.language.mean import Mean
@@ -57,6 +58,7 @@ class Jet:
         hess = _plus({k: v * other.value for k, v in self.hess.items()},
                      {k: v * self.value for k, v in other.hess.items()})
         for i, a in self.grad.items():
+            check()
             for j, b in other.grad.items():
                 key = (i, j) if i <= j else (j, i)
                 term = a * b if i != j else 2 * a * b
@@ -70,6 +72,7 @@ class Jet:
         hess = {k: v * first for k, v in self.hess.items()}
         items = list(self.grad.items())
         for n, (i, a) in enumerate(items):
+            check()
             for j, b in items[n:]:
                 key = (i, j) if i <= j else (j, i)
                 hess[key] = hess[key] + second * a * b if key in hess else second * a * b
@@ -212,6 +215,7 @@ class Point:
         if n < 0 and self.world.is_zero(base.value):
             raise OutsideDomain
         v, one = base.value, self._one
+        limit(v, n)
         first = n * v ** (n - 1) if n not in (0, 1) else one * n
         second = n * (n - 1) * v ** (n - 2) if n not in (0, 1, 2) else one * (n * (n - 1))
         return base.composed(v**n if n else one, first, second)
@@ -296,7 +300,7 @@ def _ends(value: Any) -> tuple[Fraction, ...]:
         raise Irrational
     ends = []
     for sign, mantissa, exponent, _ in value._mpi_:
-        if mantissa == 0 and exponent != 0:  # infinity
+        if (mantissa == 0 and exponent != 0) or abs(exponent) > LARGEST:  # infinity, or nearly
             raise OutsideDomain
         ends.append((-1) ** sign * Fraction(int(mantissa)) * Fraction(2) ** exponent)
     return tuple(ends)

@@ -15,13 +15,14 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from sympy import Expr, factor
+from sympy import Expr
 from sympy.polys.fields import FracElement
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.frame import Form, combination, difference
 from symdecouple.calculus.span import Snapshot, modular_pivots, solve
+from symdecouple.language.budget import Budget
 from symdecouple.language.canonical import open_statistics
+from symdecouple.language.gate import factor
 
 __all__ = ["Membership"]
 

@@ -16,7 +16,6 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.convolution_frame import degree
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.sample_claims import DependenceAt, IndependenceAt, fitting, most_independent, outside
@@ -25,6 +24,7 @@ from symdecouple.calculus.sample_values import exact_sample, fields_at
 from symdecouple.calculus.subject import Size, Subject
 from symdecouple.calculus.witness import DIGITS, minor_of
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
+from symdecouple.language.budget import Budget
 from symdecouple.language.feature import Feature
 from symdecouple.language.mean import Mean
 from symdecouple.verdict import Status, Verdict
@@ -45,7 +45,7 @@ def independence_at(subject: Subject, at: Any, n_samples: Size | None, budget: f
     size = shape if len(shape) > 1 else shape[0]
     _check(subject, sample, shape, size, n_samples)
     try:
-        with clock.watch("evaluating the gradients"):
+        with clock.running("evaluating the gradients"):
             answer = _decide(subject, sample, shape, clock)
     except (OutsideDomain, ZeroDivisionError):
         answer = {"status": Status.UNDECIDED, "reason": "a gradient has no value at this sample"}

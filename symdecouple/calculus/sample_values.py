@@ -21,11 +21,12 @@ from numpy.typing import NDArray
 from sympy import Expr, Pow, Rational, Symbol, exp, log
 from sympy.core.function import AppliedUndef
 
-from symdecouple.calculus.elementary import RULES, Irrational, OutsideDomain, World, exact_root, positive
+from symdecouple.calculus.elementary import RULES, Irrational, OutsideDomain, World, exact_root, positive, raised
 from symdecouple.calculus.gradient import gradient
 from symdecouple.calculus.jets import Point, field_at
 from symdecouple.calculus.subject import Subject
 from symdecouple.errors import InvalidInput, UnsupportedExpression
+from symdecouple.language.budget import check
 from symdecouple.language.convolution import Kernel, convolve
 from symdecouple.language.feature import Feature
 from symdecouple.language.filtered import Filtered, Unit
@@ -156,6 +157,7 @@ class ValuesAt:
 
     def value(self, expr: Expr) -> Any:
         """Return the value of an expression."""
+        check()
         if expr not in self._values:
             self._values[expr] = self._value(expr)
         return self._values[expr]
@@ -244,12 +246,12 @@ class ValuesAt:
         def power(v: Any) -> Any:
             v = self._root(v, q) if q > 1 else v
             if p >= 0:
-                return v**p
+                return raised(v, p)
             if self.world.iv is None:
-                return Fraction(1) / v**-p
+                return Fraction(1) / raised(v, -p)
             if self.world.is_zero(v):
                 raise OutsideDomain
-            return 1 / v**-p
+            return 1 / raised(v, -p)
 
         return power
 
@@ -291,6 +293,7 @@ def _each(function: Callable[[Any], Any], values: Any) -> Any:
     known: dict[Any, Any] = {}
     out = np.empty(values.size, dtype=object)
     for k, v in enumerate(values.flat):
+        check()
         key = v if isinstance(v, (int, Fraction)) else v._mpi_
         if key not in known:
             known[key] = function(v)

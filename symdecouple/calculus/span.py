@@ -18,10 +18,10 @@ from typing import Any
 from sympy import Expr
 from sympy.polys.fields import FracElement
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.coefficients import CoefficientField
 from symdecouple.calculus.elementary import World
 from symdecouple.errors import UnsupportedExpression
+from symdecouple.language.budget import Budget, check
 
 __all__ = ["Snapshot", "determinant", "independent_rows", "solve", "upper_bound"]
 
@@ -36,6 +36,7 @@ class Snapshot:
     def __init__(self, coefficients: CoefficientField, rng: random.Random) -> None:
         self.coefficients = coefficients
         for _ in range(200):
+            check()
             self.values = [rng.randrange(1, PRIME) for _ in coefficients.generators]
             if self._choose_roots():
                 return
@@ -81,6 +82,7 @@ def modular_pivots(columns: Sequence[Sequence[int]]) -> tuple[list[int], list[in
     chosen: list[int] = []
     rows: list[int] = []
     for k in range(len(work)):
+        check()
         for done, row in zip(chosen, rows, strict=True):
             factor = work[k][row] * pow(work[done][row], -1, PRIME) % PRIME
             if factor:
@@ -109,7 +111,7 @@ def solve(columns: Sequence[dict[Expr, FracElement]], target: dict[Expr, FracEle
                 factor = matrix[r][k] / matrix[k][k]
                 for c in range(k, size + 1):
                     if matrix[k][c] != 0:
-                        budget.check_product(len(factor.numer), len(matrix[k][c].numer), "solving a linear system")
+                        budget.check("solving a linear system")
                         matrix[r][c] = coefficients.reduced(matrix[r][c] - factor * matrix[k][c])
     return [coefficients.reduced(matrix[k][size] / matrix[k][k]) for k in range(size)]
 
@@ -119,6 +121,7 @@ def independent_rows(columns: Sequence[Sequence[Any]], world: World) -> list[int
     work = [list(column) for column in columns]
     rows: list[int] = []
     for k in range(len(work)):
+        check()
         for done, row in enumerate(rows):
             factor = work[k][row] / work[done][row]
             work[k] = [a - factor * b for a, b in zip(work[k], work[done], strict=True)]
@@ -135,6 +138,7 @@ def determinant(matrix: Sequence[Sequence[Any]], world: World) -> Any:
     size = len(work)
     total = world.number(Fraction(1))
     for k in range(size):
+        check()
         pivot = max(range(k, size), key=lambda r: upper_bound(work[r][k]))
         if world.is_zero(work[pivot][k]):
             return work[pivot][k] * 0 if world.iv is None else world.iv.mpf([-world.iv.inf, world.iv.inf])

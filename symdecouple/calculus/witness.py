@@ -17,13 +17,13 @@ from typing import Any
 from mpmath import mpf, nstr
 from sympy import Rational, Symbol, oo
 
-from symdecouple.calculus.budget import Budget
-from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
+from symdecouple.calculus.elementary import Irrational, OutsideDomain, World, size
 from symdecouple.calculus.jets import Point, bracket_at, field_at
 from symdecouple.calculus.kernels import Kernel, bound_to_kernels, draw_kernels
 from symdecouple.calculus.span import determinant, independent_rows
 from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.errors import InvalidInput
+from symdecouple.language.budget import Budget
 from symdecouple.language.sample import Sample, rational_points
 
 __all__ = ["PATIENCE", "SHARP", "Minor", "Witness", "columns_at", "draws", "find_witness", "is_defined", "minor_of"]
@@ -31,6 +31,7 @@ __all__ = ["PATIENCE", "SHARP", "Minor", "Witness", "columns_at", "draws", "find
 DIGITS = (None, 30, 90)
 TRIES = 8
 SHARP = 10**6
+HUGE = 14_000  # bits of a minor: Python prints whole numbers of 4300 digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +203,9 @@ def draws(subject: Subject, n_samples: int, rng: random.Random, many: int, sprea
 
 PATIENCE = 60
 _NARROW = [Sample("u", (1, Rational(41, 40))), Sample("u", (-Rational(41, 40), -1)),
-           Sample("u", (-Rational(1, 40), Rational(1, 40)))]
+           Sample("u", (-Rational(1, 40), Rational(1, 40))),
+           Sample("u", (1, Rational(4001, 4000))), Sample("u", (-Rational(1, 4000), Rational(1, 4000)))]
+"""The last two keep high powers and exponentials small."""
 
 
 def _inside(inner: Any, outer: Any) -> bool:
@@ -215,9 +218,11 @@ def minor_of(columns: Sequence[Sequence[Any]], rows: Sequence[int], world: World
     """Return the minor of some columns on some rows, counted from 0."""
     value = determinant([[column[r] for column in columns] for r in rows], world)
     if world.iv is None:
+        if size(Fraction(value)) > HUGE:
+            return Minor(Fraction(-1), Fraction(1))
         return Minor(Fraction(value), Fraction(value))
     ends = value._mpi_
-    if any(mantissa == 0 and exponent != 0 for _, mantissa, exponent, _ in ends):
+    if any((mantissa == 0 and exponent != 0) or abs(exponent) > HUGE for _, mantissa, exponent, _ in ends):
         return Minor(Fraction(-1), Fraction(1))
     return Minor(*map(_fraction, ends))
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.cli.declaration import declared
 from symdecouple.cli.exit_codes import ExitCode
 from symdecouple.cli.waiting import told_to_wait
 from symdecouple.errors import BudgetExceeded, InvalidInput
+from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.verdict import Check, Status, Verdict
 
@@ -79,7 +79,7 @@ def verify(verdict: Verdict, budget: float = 30.0) -> Verification | None:
     start = time.perf_counter()
     checks: list[Check] = []
     try:
-        with Budget(budget).watch("verifying the certificate"):
+        with Budget(budget).running("verifying the certificate"):
             for question in (verdict, verdict.independence):
                 if question is not None and question.certificate is not None:
                     checks += [replace(check, name=f"{question.question}, {check.name}")

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.decoupling.concatenated import Concatenated
 from symdecouple.decoupling.energy_route import EnergyRoute
 from symdecouple.decoupling.leaf import Leaf
@@ -27,6 +26,7 @@ from symdecouple.flows.generators import generators
 from symdecouple.flows.separable import flow
 from symdecouple.flows.spectral import SpectralFlow
 from symdecouple.flows.steps import Step, make_steps
+from symdecouple.language.budget import Budget
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.black_box.rows import path_of
@@ -203,7 +203,7 @@ def _steps(first: list[Feature], flows: list[Flow], values: tuple[Any, ...], fea
     """Solve for the flow parameters, of fewer features where the composed flows are too long to be written out."""
     for count in range(len(flows), 0, -1):
         try:
-            with Budget(FLOW_BUDGET).watch("writing features out along flows"):
+            with Budget(FLOW_BUDGET).running("writing features out along flows"):
                 return tuple(make_steps(first[:count], [f.expr for f in flows[:count]], list(values[:count]),
                                         features.sample)), stopped
         except BudgetExceeded:

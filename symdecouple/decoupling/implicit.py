@@ -22,11 +22,11 @@ from typing import Any
 
 from sympy import Expr
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.jets import Jet, Point, gradient_at
 from symdecouple.calculus.span import upper_bound
 from symdecouple.flows.steps import TARGET, TIME, Step
+from symdecouple.language.budget import Budget
 from symdecouple.language.feature import Feature
 from symdecouple.language.sample import Sample
 

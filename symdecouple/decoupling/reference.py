@@ -41,12 +41,12 @@ from sympy import (
     sqrt,
 )
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.decoupling.coordinate_reference import at_point, polynomial_expectation
 from symdecouple.decoupling.sample_reference import DIGITS, Averages, as_function, filtered_values
 from symdecouple.decoupling.white_noise import white_expectation
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.language.black_box import BlackBox
+from symdecouple.language.budget import Budget
 from symdecouple.language.canonical import canonical, decompose
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
@@ -213,7 +213,7 @@ def _integrated(psi: Expr, sample: Sample) -> Expr:
     _check_integrable(lambda v: abs(mpmath.mpf(function(v))), psi)
     if not psi.has(exp, Function):
         try:
-            with Budget(2.0).watch("a reference value"):
+            with Budget(2.0).running("a reference value"):
                 value = sympy_integrate(integrand, (sample, -oo, oo))
             if value.is_number and value.is_finite and value.is_real and not value.has(Integral):
                 return value

@@ -22,7 +22,6 @@ from typing import Any, ClassVar
 from sympy import oo
 
 from symdecouple.calculus.audit import minor_check, size_check
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.certificates import Claim
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.jets import Jet, Point, bracket_at
@@ -35,6 +34,7 @@ from symdecouple.errors import BudgetExceeded, InvalidInput, SymdecoupleError
 from symdecouple.flows.generators import generators
 from symdecouple.flows.separable import flow
 from symdecouple.flows.steps import TIME, Step, make_steps
+from symdecouple.language.budget import Budget
 from symdecouple.verdict import Check, Status, Verdict
 
 __all__ = ["READERS", "ModifiedIndependence", "ModifiedNonInvolution", "ModifiedWitness", "decide_modified"]
@@ -63,7 +63,7 @@ def decide_modified(subject: ModifiedSubject, steps: Sequence[Step], *, budget: 
     """
     start, search = time.perf_counter(), _Search(subject, steps, Budget(budget))
     try:
-        with search.clock.watch("looking for a sample at which a bracket leaves the span"):
+        with search.clock.running("looking for a sample at which a bracket leaves the span"):
             search.run()
     except (BudgetExceeded, SymdecoupleError) as error:
         search.reason = str(error)

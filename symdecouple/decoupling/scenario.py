@@ -34,7 +34,6 @@ from dataclasses import dataclass
 
 from sympy import Expr
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.independence import check_independence
 from symdecouple.decoupling.modified import (
@@ -50,6 +49,7 @@ from symdecouple.decoupling.refutation import decide_modified
 from symdecouple.errors import InvalidInput, SymdecoupleError
 from symdecouple.families.quadratic import recognize_quadratic
 from symdecouple.flows.steps import Step
+from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.verdict import Status, Verdict
 
@@ -167,7 +167,7 @@ class Verdicts:
         clock = Budget(self.budget)
         try:
             features = first_features(self.features, k)
-            with clock.watch("deciding involutivity of the modified set"):
+            with clock.running("deciding involutivity of the modified set"):
                 covariance = affine_covariance(features)
             if covariance is not None:
                 return self._by_covariance(covariance, k, clock)
@@ -188,7 +188,7 @@ class Verdicts:
         return decide_energies(self._subject(k)) if forms is not None and len(forms) == k else None
 
     def _written(self, k: int, clock: Budget) -> FeatureSet | None:
-        with clock.watch("writing the modified features out"):
+        with clock.running("writing the modified features out"):
             return modified_features(self.features, self.steps, k)
 
     def _by_covariance(self, covariance: AffineCovariance, k: int, clock: Budget) -> Verdict:

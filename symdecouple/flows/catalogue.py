@@ -15,10 +15,10 @@ import mpmath
 import sympy as sp
 from sympy import Expr, oo
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.flows.chart import IDENTITY, Chart, Piece, U, X, function_charts, logarithmic_charts
 from symdecouple.flows.projective import Projective
 from symdecouple.flows.quadrature import by_quadrature
+from symdecouple.language.budget import Budget
 
 __all__ = ["pieces_of"]
 

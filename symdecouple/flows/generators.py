@@ -21,12 +21,12 @@ from typing import Any
 
 from sympy import Add
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.frame import Form, Frame, combination, difference, recent_frame
 from symdecouple.calculus.span import Snapshot, modular_pivots, solve
 from symdecouple.calculus.subject import Subject
 from symdecouple.errors import NoClosedForm, UnsupportedExpression
+from symdecouple.language.budget import Budget
 from symdecouple.language.canonical import statistics_of
 
 __all__ = ["Generators", "generators"]
@@ -75,7 +75,7 @@ def generators(features: Any, *, budget: float = 30.0) -> Generators:
     subject = Subject.of(features)
     clock = Budget(budget)
     try:
-        with clock.watch("looking for generators"):
+        with clock.running("looking for generators"):
             frame = recent_frame(subject.items, clock)
             forms: list[Form] = []
             for k in range(len(subject)):

@@ -15,10 +15,10 @@ import itertools
 import sympy as sp
 from sympy import Expr, S, oo
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.errors import BudgetExceeded
 from symdecouple.flows.chart import Chart, Piece, U, X
 from symdecouple.flows.projective import Projective, decide_sign
+from symdecouple.language.budget import Budget
 
 __all__ = ["by_quadrature", "points_inside", "zeros_of"]
 
@@ -49,7 +49,7 @@ def by_quadrature(v: Expr, low: Expr, high: Expr, budget: Budget) -> list[Piece]
     if v.free_symbols != {X}:
         return []
     try:
-        with budget.watch("the quadrature of 1/v"):
+        with budget.running("the quadrature of 1/v"):
             psi = sp.integrate(1 / v, X)
             ends = _ends(v, low, high)
             if psi.has(sp.Integral, sp.I) or ends is None:

@@ -25,7 +25,6 @@ from typing import Any
 import sympy as sp
 from sympy import Dummy, Expr, Symbol, oo
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.gradient import leaves
 from symdecouple.errors import BudgetExceeded, InvalidInput, NoClosedForm, UnsupportedExpression
@@ -34,6 +33,7 @@ from symdecouple.flows.chart import Piece, X, real_roots, slope_at
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.verification import numeric_check, symbolic_check
 from symdecouple.language.binding import bind
+from symdecouple.language.budget import Budget
 from symdecouple.language.filters import Filtered
 from symdecouple.language.mean import Mean, exact
 from symdecouple.language.sample import Coordinate, Sample, x as generic

@@ -20,13 +20,13 @@ import mpmath
 import sympy as sp
 from sympy import Expr, oo
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.errors import BudgetExceeded, Refused, SymdecoupleError
 from symdecouple.flows.catalogue import pieces_of
 from symdecouple.flows.chart import Piece, U, X
 from symdecouple.flows.evaluation import T, mp_function
 from symdecouple.flows.projective import decide_sign
 from symdecouple.flows.quadrature import points_inside, zeros_of
+from symdecouple.language.budget import Budget
 from symdecouple.verdict import Check
 
 __all__ = ["numeric_check", "symbolic_check"]
@@ -61,7 +61,7 @@ def symbolic_check(piece: Piece, seconds: float = 2.0) -> Check | None:
         "circle": (a + b * sp.cos(k * u) + c * sp.sin(k * u), k**2 * (b**2 + c**2 - a**2) / 4),
     }[kind]
     try:
-        with Budget(seconds).watch("substituting back"):
+        with Budget(seconds).running("substituting back"):
             same = sp.expand(form - motion.w) == 0 and sp.simplify(delta_squared - motion.delta_squared) == 0
             if same and _is_solution(kind):
                 return Check("substituted back symbolically", True, f"d/dt and the field agree in u = {piece.chart.to}")

@@ -33,19 +33,18 @@ from sympy import (
     Pow,
     S,
     Symbol,
-    apart,
     cos,
     exp,
-    expand,
     floor,
     sin,
-    together,
 )
 from sympy.functions.elementary.hyperbolic import HyperbolicFunction
 from sympy.polys.polyerrors import PolynomialError
 
 from symdecouple.errors import BudgetExceeded
+from symdecouple.language.budget import check
 from symdecouple.language.filtered import Filtered
+from symdecouple.language.gate import apart, expand, together
 from symdecouple.language.lags import lagged, leading_shift
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample, x as generic
@@ -143,6 +142,7 @@ def decompose(expr: Expr, sample: Sample = generic) -> dict[Expr, Expr]:
     >>> decompose(sin(x)**2)[cos(2*x)]
     -1/2
     """
+    check()
     if not expr.has(sample):
         return {S.One: expr} if expr != 0 else {}
     expr, frozen, moving = _frozen(_one_basis(lagged(expr, sample), sample), sample)
@@ -153,6 +153,7 @@ def decompose(expr: Expr, sample: Sample = generic) -> dict[Expr, Expr]:
     expr = expand(expr)
     for term in Add.make_args(expr) if expr != 0 else ():
         constant, function = term.as_independent(sample, *moving, as_Add=False)
+        check()
         for psi, c in _basis_form(function.xreplace(frozen), sample):
             out[psi] = out.get(psi, S.Zero) + constant.xreplace(frozen) * c
     return {psi: c for psi, c in out.items() if c != 0}

@@ -34,12 +34,12 @@ from sympy import (
     tanh,
 )
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.compositions import Compositions
 from symdecouple.calculus.convolution import Words
 from symdecouple.calculus.matrices import MatrixOperators
 from symdecouple.calculus.operators import CircularOperators
 from symdecouple.errors import UnsupportedExpression
+from symdecouple.language.budget import Budget
 from symdecouple.language.canonical import Statistic
 from symdecouple.language.filters import Filter, shift
 from symdecouple.language.mean import Mean

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from sympy import Add, Expr, Function, Max, Rational, S, besselj, diff, gamma, symbols
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.compositions import Compositions
 from symdecouple.calculus.convolution import TooManyTerms, Words
 from symdecouple.calculus.convolution_frame import degree
 from symdecouple.calculus.matrices import MatrixOperators
 from symdecouple.calculus.operators import CircularOperators, Names
 from symdecouple.errors import UnsupportedExpression
+from symdecouple.language.budget import Budget
 from symdecouple.language.canonical import Statistic
 from symdecouple.language.filters import Filter, shift
 from symdecouple.language.mean import Mean

@@ -9,10 +9,10 @@ import sympy as sp
 from sympy import Add, Symbol
 
 from symdecouple.calculus.bracket import as_field, lie_bracket
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.frame import Form, Frame, combination, difference
 from symdecouple.errors import InvalidInput, UnsupportedExpression
+from symdecouple.language.budget import Budget
 from symdecouple.language.canonical import close, open_statistics
 from symdecouple.language.feature import Feature
 from symdecouple.language.filters import shift

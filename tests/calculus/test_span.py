@@ -9,11 +9,11 @@ import pytest
 import sympy as sp
 from sympy import Rational, Symbol, sqrt
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.coefficients import CoefficientField
 from symdecouple.calculus.elementary import World
 from symdecouple.calculus.span import PRIME, Snapshot, determinant, independent_rows, modular_pivots, solve
 from symdecouple.errors import UnsupportedExpression
+from symdecouple.language.budget import Budget
 
 EXACT, INTERVAL = World(None), World(40)
 s, t = sp.symbols("s t", real=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sympy as sp
 from sympy import oo
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.flows.chart import X
 from symdecouple.flows.quadrature import by_quadrature, zeros_of
+from symdecouple.language.budget import Budget
 
 
 def test_a_piece_for_each_interval_that_inverts() -> None:

@@ -7,10 +7,10 @@ from dataclasses import replace
 import sympy as sp
 from sympy import oo
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.flows.catalogue import pieces_of
 from symdecouple.flows.chart import U, X
 from symdecouple.flows.verification import _is_solution, numeric_check, symbolic_check
+from symdecouple.language.budget import Budget
 
 
 def test_the_formula_solves_its_equation_for_all_constants() -> None:

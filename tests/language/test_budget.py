@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
 from typing import Any
 
 import pytest
 
-from symdecouple.calculus.budget import PRODUCT_LIMIT, Budget
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.errors import BudgetExceeded, InvalidInput
+from symdecouple.language.budget import Budget, check
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x
 from symdecouple.language.statistics import kurtosis, skewness, variance
@@ -34,32 +35,58 @@ def test_a_spent_budget_names_the_step_and_the_remedy() -> None:
 def test_no_limit() -> None:
     budget = Budget(math.inf)
     budget.check("anything")
-    with budget.watch("anything"):
-        pass
+    with budget.running("anything"):
+        check()
 
 
-def test_products_out_of_bounds_are_refused() -> None:
-    Budget().check_product(1000, PRODUCT_LIMIT // 1000, "a product")
-    with pytest.raises(BudgetExceeded, match="a product needs"):
-        Budget().check_product(PRODUCT_LIMIT, 2, "a product")
+def test_without_a_running_clock_nothing_is_checked() -> None:
+    check()
 
 
-def test_a_block_that_never_looks_is_interrupted() -> None:
+def test_loops_see_the_clock_that_is_running() -> None:
     start = time.monotonic()
-    with pytest.raises(BudgetExceeded, match="spinning took more"), Budget(0.2).watch("spinning"):
+    with pytest.raises(BudgetExceeded, match="spinning took more than the budget of 0.1 s"), Budget(0.1).running(
+            "spinning"):
         while True:
-            pass
+            check()
     assert time.monotonic() - start < 5
+    check()
+
+
+@pytest.mark.parametrize(("outer", "inner", "said"), [(0.05, 60, "outer took more than the budget of 0.05 s"),
+                                                      (60, 0.05, "inner took more than the budget of 0.05 s")])
+def test_of_two_clocks_the_earlier_deadline_counts(outer: float, inner: float, said: str) -> None:
+    late = Budget(inner)  # made outside: it knows nothing of the other
+    with pytest.raises(BudgetExceeded, match=said), Budget(outer).running("outer"), late.running("inner"):
+        while True:
+            check()
+
+
+def test_a_budget_made_inside_a_block_ends_with_it() -> None:
+    with Budget(0.5).running("outer"):
+        assert Budget(60).remaining <= 0.5 and Budget(math.inf).remaining <= 0.5
+        assert Budget(0.1).remaining <= 0.1
+    assert Budget(60).remaining > 50
 
 
 def test_a_block_in_time_is_left_alone_and_errors_pass() -> None:
-    with Budget(0.05).watch("quick"):
+    with Budget(0.05).running("quick"):
         pass
     time.sleep(0.1)
-    with pytest.raises(ZeroDivisionError), Budget(5).watch("failing"):
+    check()
+    with pytest.raises(ZeroDivisionError), Budget(5).running("failing"):
         _ = 1 / 0
-    with pytest.raises(BudgetExceeded, match="inner reason"), Budget(5).watch("outer"):
+    with pytest.raises(BudgetExceeded, match="inner reason"), Budget(5).running("outer"):
         raise BudgetExceeded("inner reason")
+
+
+def test_other_threads_have_clocks_of_their_own() -> None:
+    seen: list[float] = []
+    with Budget(0.5).running("here"):
+        thread = threading.Thread(target=lambda: seen.append(Budget(60).remaining))
+        thread.start()
+        thread.join()
+    assert seen[0] > 50
 
 
 def test_a_decision_past_its_budget_is_undecided_in_time() -> None:
