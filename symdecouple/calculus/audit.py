@@ -26,13 +26,14 @@ from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.jets import Point, bracket_at, field_at
 from symdecouple.calculus.kernels import draw_kernels, kernels_by_filter
+from symdecouple.calculus.sample_chart import chart_of
 from symdecouple.calculus.span import independent_rows
 from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.calculus.witness import PATIENCE, SHARP, Witness, draws
 from symdecouple.errors import SymdecoupleError
 from symdecouple.language.binding import bind
 from symdecouple.language.budget import Budget
-from symdecouple.language.canonical import close, decompose, open_statistics
+from symdecouple.language.canonical import decompose
 from symdecouple.language.gate import together
 from symdecouple.language.mean import Mean
 from symdecouple.verdict import Check
@@ -102,9 +103,7 @@ def identity_checks(subject: Subject, identities: Sequence[Identity], n_samples:
 
 def basis_check(subject: Subject, frame: Any, forms: Sequence[Any], sample: Sequence[Fraction]) -> Check:
     """Check that basis functions, and the statistics' gradients, are independent at the points of a sample."""
-    basis = [open_statistics(psi) for psi in frame.basis(forms)]
-    moving = [statistic.psi for statistic in sorted(frame.statistics(forms), key=str)]
-    gradients = [open_statistics(psi.diff(frame.sample)) for psi in moving]
+    basis, gradients = ([frame.opened(psi) for psi in group] for group in (frame.basis(forms), frame.slopes(forms)))
     name = "basis functions and statistics are independent at the witness"
     symbols = {s: Fraction(3 + 2 * k) for k, s in enumerate(subject.symbols)}
     for group in (basis, gradients):
@@ -112,7 +111,7 @@ def basis_check(subject: Subject, frame: Any, forms: Sequence[Any], sample: Sequ
             world = World(digits)
             point = Point(sample, symbols, world)
             try:
-                columns = [[point.jet(e, frame.sample, k).value for k in range(len(sample))] for e in group]
+                columns = [[point.jet(e, frame.chart.declared, k).value for k in range(len(sample))] for e in group]
             except Irrational:
                 continue
             except (SymdecoupleError, OutsideDomain) as error:
@@ -122,7 +121,7 @@ def basis_check(subject: Subject, frame: Any, forms: Sequence[Any], sample: Sequ
             if group and independent_rows(columns, world) is None:
                 return Check(name, False, f"{len(group)} functions on {len(sample)} points")
             break
-    return Check(name, True, f"{len(basis)} basis functions, {len(moving)} statistics, N0 = {len(sample)}")
+    return Check(name, True, f"{len(basis)} basis functions, {len(gradients)} statistics, N0 = {len(sample)}")
 
 
 def _symbolic_check(fields: Sequence[VectorField], vanishes: Callable[[Expr], bool], pair: tuple[int, int] | None,
@@ -143,7 +142,8 @@ def _vanishing(subject: Subject, n_samples: Size | None) -> Callable[[Expr], boo
         return lambda expr: _all_zero([expr])
     sample = subject.sample
     if not subject.is_filtered:
-        return lambda expr: _all_zero(decompose(close(expr, sample), sample).values())
+        chart = chart_of([item.expr for item in subject.items], sample)
+        return lambda expr: _all_zero(decompose(chart.close(expr), chart.sample).values())
     kinds = kinds_of_operators(subject, n_samples)
 
     def vanishes(expr: Expr) -> bool:

@@ -60,7 +60,7 @@ class Independence(Claim):
         yield minor_check(self.subject, self.witness, range(1, len(self.subject) + 1), None, size)
         if self.n_samples is None:
             frame = Frame(self.subject.items, Budget())
-            n0 = max(len(frame.basis(frame.forms)), len(frame.statistics(frame.forms)), 2)
+            n0 = frame.least_size(frame.forms, 2)
             yield Check("N0", self.n0 == n0, f"recomputed {n0}")
             yield basis_check(self.subject, frame, frame.forms, self.witness.sample)
 
@@ -204,7 +204,7 @@ class NonInvolution(Claim):
         if self.n_samples is None:
             frame = Frame(self.subject.items, Budget())
             forms = [*frame.forms, frame.bracket(self.pair[0] - 1, self.pair[1] - 1)]
-            n0 = max(len(frame.basis(forms)), len(frame.statistics(forms)), len(columns) + 1)
+            n0 = frame.least_size(forms, len(columns) + 1)
             yield Check("N0", self.n0 == n0, f"recomputed {n0}")
             yield basis_check(self.subject, frame, forms, self.witness.sample)
 

@@ -18,14 +18,15 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sympy import Expr, S
+from sympy import Add, Expr, S, Symbol
 from sympy.polys.fields import FracElement
 
 from symdecouple.calculus.coefficients import CoefficientField
 from symdecouple.calculus.field import VectorField, one_sample
+from symdecouple.calculus.sample_chart import SampleChart, chart_of
 from symdecouple.errors import UnsupportedExpression
 from symdecouple.language.budget import Budget, check
-from symdecouple.language.canonical import Statistic, average, close, decompose, statistics_of
+from symdecouple.language.canonical import Statistic, decompose, open_statistics, statistics_of
 from symdecouple.language.feature import Feature
 from symdecouple.language.filters import Filtered
 from symdecouple.language.sample import Sample
@@ -61,6 +62,10 @@ class ExactFields:
         """Return [w_i, w_j] in the basis."""
         return difference(self._derivative(i, self.forms[j]), self._derivative(j, self.forms[i]))
 
+    def opened(self, expr: Expr) -> Expr:
+        """Return a coefficient or basis function with its statistics written as averages."""
+        return open_statistics(expr)
+
     def _take(self, raws: Iterable[Raw]) -> None:
         """Split fields with expressions as coefficients into factors and forms free of common denominators."""
         self.forms, self.factors = [], []
@@ -77,21 +82,27 @@ class ExactFields:
 
 
 class Frame(ExactFields):
-    """Gradient fields (of features) or fields in the sample, over the field of the statistics."""
+    """Gradient fields (of features) or fields in the sample, over the field of the statistics.
 
-    def __init__(self, items: Sequence[Any], budget: Budget) -> None:
+    Functions of the sample are written in the variable of `chart`; where `declared`, in the sample itself.
+    """
+
+    def __init__(self, items: Sequence[Any], budget: Budget, *, declared: bool = False) -> None:
         if any(_expression(item).has(Filtered) for item in items):
             raise UnsupportedExpression("filtered features couple neighbouring samples: their fields are no functions "
                                         "of one sample each")
-        self.sample: Sample = one_sample(items)
+        sample = one_sample(items)
+        self.chart = SampleChart(sample) if declared else chart_of([_expression(item) for item in items], sample)
+        self.sample: Sample = self.chart.sample
         self.budget = budget
-        self._raw_of: dict[Statistic, Raw] = {}
+        self._raw_of: dict[Symbol, Raw] = {s: {g: S.One} for s, g in self.chart.places.items()}
         raws = [self._raw(item) for item in items]
         self._moves: dict[tuple[Statistic, Expr], Raw] = {}
+        self._motions: dict[Expr, Raw] = {}
         self._products: dict[tuple[Expr, Expr], Raw] = {}
         self.coefficients = CoefficientField(self._everything(raws))
         self._take(raws)
-        self._along: list[dict[Statistic, FracElement]] = [self._motion(form) for form in self.forms]
+        self._along: list[dict[Symbol, FracElement]] = [self._motion(form) for form in self.forms]
 
     def derivative(self, i: int, element: FracElement) -> FracElement:
         """Return the derivative of a coefficient along w_i."""
@@ -101,31 +112,45 @@ class Frame(ExactFields):
         """Return the basis functions of some forms, in a fixed order."""
         return sorted(set().union(*forms), key=lambda psi: (psi.count_ops(), str(psi)))
 
-    def statistics(self, forms: Iterable[Form]) -> set[Statistic]:
+    def statistics(self, forms: Iterable[Form]) -> set[Symbol]:
         """Return the statistics that the coefficients and basis functions of some forms depend on."""
-        found: set[Statistic] = set()
+        found: set[Symbol] = set(self.chart.places)
         for form in forms:
             for psi, c in form.items():
                 found |= statistics_of(psi) | statistics_of(self.coefficients.decode(c))
         return found
 
+    def least_size(self, forms: Sequence[Form], least: int) -> int:
+        """Return N0: so many samples keep basis functions, and statistics, independent."""
+        return max(len(self.basis(forms)), len(self.statistics(forms)), least)
+
+    def opened(self, expr: Expr) -> Expr:
+        return self.chart.opened(expr)
+
+    def slopes(self, forms: Iterable[Form]) -> list[Expr]:
+        """Return functions of the sample that are independent where the gradients of the statistics are."""
+        averages = sorted(self.statistics(forms) - set(self.chart.places), key=str)
+        return [*self.chart.places.values(), *(s.psi.diff(self.sample) for s in averages)]
+
     def _raw(self, item: Any) -> Raw:
+        closed = self.chart.close(_expression(item))
         if isinstance(item, VectorField):
-            return decompose(close(item.expr, self.sample), self.sample)
-        closed = close(item.expr, self.sample)
+            return decompose(closed, self.sample)
         raw: Raw = {}
-        for s in sorted(closed.atoms(Statistic), key=str):
+        for s in sorted(closed.free_symbols & {*closed.atoms(Statistic), *self.chart.places}, key=str):
             check()
             _add(raw, self._statistic_field(s), closed.diff(s))
         return raw
 
-    def _statistic_field(self, statistic: Statistic) -> Raw:
-        """Return v_s = psi'(x) + sum_b Mean(d psi/d s_b) v_(s_b)."""
+    def _statistic_field(self, statistic: Any) -> Raw:
+        """Return v_s = T psi'(x) + sum_b Mean(d psi/d s_b) v_(s_b), T the identity unless the sample is centred."""
         if statistic not in self._raw_of:
             psi = statistic.psi
-            raw = dict(decompose(psi.diff(self.sample), self.sample))
+            raw: Raw = {}
+            for slope, c in decompose(psi.diff(self.sample), self.sample).items():
+                _add(raw, self.chart.moved(slope), c)
             for inner in sorted(psi.atoms(Statistic), key=str):
-                _add(raw, self._statistic_field(inner), average(psi.diff(inner), self.sample))
+                _add(raw, self._statistic_field(inner), self.chart.average(psi.diff(inner)))
             self._raw_of[statistic] = raw
         return self._raw_of[statistic]
 
@@ -136,26 +161,34 @@ class Frame(ExactFields):
         for raw in raws:
             for psi, c in raw.items():
                 found |= statistics_of(psi) | statistics_of(c)
-        out = [c for raw in raws for c in raw.values()]
+        out = [c for raw in raws for c in raw.values()] + list(self.chart.places)
         for s in found:
             for psi in supports:
                 self.budget.check("collecting the statistics of the brackets")
                 out += self._move(s, psi).values()
         for psi in supports:
+            out += self._moved(psi).values()
             for other in supports:
-                out += self._product(psi.diff(self.sample), other).values()
+                for each in self._moved(other):
+                    out += self._product(psi.diff(self.sample), each).values()
             for inner in psi.atoms(Statistic):
                 out += decompose(psi.diff(inner), self.sample).values()
         return out
 
+    def _moved(self, psi: Expr) -> Raw:
+        if psi not in self._motions:
+            self._motions[psi] = self.chart.moved(psi)
+        return self._motions[psi]
+
     def _move(self, statistic: Statistic, psi: Expr) -> Raw:
-        """Return Mean(psi_s' psi) of the moving statistic, and Mean(d psi_s/d s_b) for its inner statistics."""
+        """Return Mean(psi_s' T psi) of the moving statistic, and Mean(d psi_s/d s_b) for its inner statistics."""
         key = (statistic, psi)
         if key not in self._moves:
-            own = statistic.psi
-            entry: Raw = {S.One: average(own.diff(self.sample) * psi, self.sample)}
+            own, average = statistic.psi, self.chart.average
+            slope = own.diff(self.sample)
+            entry: Raw = {S.One: Add(*(c * average(slope * each) for each, c in self._moved(psi).items()))}
             for inner in own.atoms(Statistic):
-                entry[inner] = average(own.diff(inner), self.sample)
+                entry[inner] = average(own.diff(inner))
             self._moves[key] = entry
         return self._moves[key]
 
@@ -164,9 +197,9 @@ class Frame(ExactFields):
             self._products[left, right] = decompose(left * right, self.sample)
         return self._products[left, right]
 
-    def _motion(self, form: Form) -> dict[Statistic, FracElement]:
+    def _motion(self, form: Form) -> dict[Symbol, FracElement]:
         """Return D_w s for every statistic s that the fields depend on."""
-        motion: dict[Statistic, FracElement] = {}
+        motion: dict[Symbol, FracElement] = {}
 
         def move(statistic: Statistic) -> FracElement:
             if statistic not in motion:
@@ -174,24 +207,30 @@ class Frame(ExactFields):
                 for psi, c in form.items():
                     total += c * self.coefficients.encode(self._move(statistic, psi)[S.One])
                 for inner in statistic.psi.atoms(Statistic):
-                    slope = self.coefficients.encode(average(statistic.psi.diff(inner), self.sample))
+                    slope = self.coefficients.encode(self.chart.average(statistic.psi.diff(inner)))
                     total += slope * move(inner)
                 motion[statistic] = total
             return motion[statistic]
 
         for statistic in {s for s, _ in self._moves}:
             move(statistic)
+        for place, g in self.chart.places.items():
+            motion[place] = self.coefficients.field.zero
+            for psi, c in form.items():
+                motion[place] += c * self.coefficients.encode(self.chart.average(g * psi))
         return motion
 
     def _derivative(self, i: int, form: Form) -> Form:
         """Return D_u of a form along u = w_i."""
         out: Form = {}
         coefficients, along = self.coefficients, self._along[i]
+        moved = [(each, a * coefficients.encode(k)) for other, a in self.forms[i].items()
+                 for each, k in self._moved(other).items()]
         for psi, c in form.items():
             self.budget.check("a Lie bracket")
             _accumulate(out, psi, coefficients.differential(c, along))
-            for other, a in self.forms[i].items():
-                for new, k in self._product(psi.diff(self.sample), other).items():
+            for each, a in moved:
+                for new, k in self._product(psi.diff(self.sample), each).items():
                     _accumulate(out, new, c * a * coefficients.encode(k))
             for inner in psi.atoms(Statistic):
                 for new, k in decompose(psi.diff(inner), self.sample).items():
@@ -207,11 +246,15 @@ _RECENT: OrderedDict[tuple[Any, ...], Frame] = OrderedDict()
 _KEPT = 8
 
 
-def recent_frame(items: tuple[Any, ...], budget: Budget) -> Frame:
-    """Return the frame of some items, the same one if it was made a moment ago: C1 and C2 ask one after the other."""
-    frame = _RECENT.pop(items, None) or Frame(items, budget)
+def recent_frame(items: tuple[Any, ...], budget: Budget, *, declared: bool = False) -> Frame:
+    """Return the frame of some items, the same one if it was made a moment ago: C1 and C2 ask one after the other.
+
+    Where `declared`, functions are written in the sample itself, also where averages nest less in another variable.
+    """
+    key = (items, declared)
+    frame = _RECENT.pop(key, None) or Frame(items, budget, declared=declared)
     frame.budget = budget
-    _RECENT[items] = frame
+    _RECENT[key] = frame
     if len(_RECENT) > _KEPT:
         _RECENT.popitem(last=False)
     return frame

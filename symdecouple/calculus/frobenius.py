@@ -146,7 +146,7 @@ def _refute_generic(subject: Subject, frame: Frame, member: Membership, pair: tu
     if relations is None:
         return {"status": Status.UNDECIDED, "reason": "the gradients are dependent, but the relation was not proved"}
     columns = [k + 1 for k in member.pivots]
-    n0 = max(len(frame.basis(forms)), len(frame.statistics(forms)), len(columns) + 1)
+    n0 = frame.least_size(forms, len(columns) + 1)
     witness = find_witness(subject, columns, (i, j), n0, rng, clock)
     if witness is None:
         return {"status": Status.UNDECIDED, "reason": f"[v{i}, v{j}] leaves the span as a formal expression, but every "

@@ -165,7 +165,7 @@ def _decide_generic(subject: Subject, clock: Budget, rng: random.Random) -> dict
     member = Membership(frame, clock, rng)
     if len(member.pivots) < len(subject):
         return _dependent(subject, member, None)
-    n0 = max(len(frame.basis(frame.forms)), len(frame.statistics(frame.forms)), 2)
+    n0 = frame.least_size(frame.forms, 2)
     columns = range(1, len(subject) + 1)
     if subject.functions:
         names = ", ".join(map(str, subject.functions))

@@ -21,7 +21,6 @@ from sympy.polys.fields import FracElement
 from symdecouple.calculus.frame import Form, combination, difference
 from symdecouple.calculus.span import Snapshot, modular_pivots, solve
 from symdecouple.language.budget import Budget
-from symdecouple.language.canonical import open_statistics
 from symdecouple.language.gate import factor
 
 __all__ = ["Membership"]
@@ -107,7 +106,7 @@ class Membership:
     def expression(self, element: FracElement) -> Expr:
         """Return a coefficient as an expression of averages, factored."""
         coefficients = self.frame.coefficients
-        return open_statistics(_as_read(coefficients.uncoded(factor(coefficients.reduced(element).as_expr()))))
+        return self.frame.opened(_as_read(coefficients.uncoded(factor(coefficients.reduced(element).as_expr()))))
 
 
 def _as_read(expr: Expr) -> Expr:

@@ -76,7 +76,7 @@ def generators(features: Any, *, budget: float = 30.0) -> Generators:
     clock = Budget(budget)
     try:
         with clock.running("looking for generators"):
-            frame = recent_frame(subject.items, clock)
+            frame = recent_frame(subject.items, clock, declared=True)
             forms: list[Form] = []
             for k in range(len(subject)):
                 forms.append(_remainder(frame, forms, k, clock, subject))
