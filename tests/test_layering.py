@@ -31,8 +31,8 @@ ORDER = {
     "calculus": (
         "coefficients elementary sample_chart field gradient bracket subject kernels operators compositions matrices "
         "symmetric_operators elements composites leading rewriting pointwise "
-        "convolution frame convolution_frame span membership jets witness coordinate_frame exceptional evidence audit "
-        "claims sample_values sample_rank sample_claims certificates filtered sample_independence independence "
+        "convolution frame convolution_frame span membership jets witness coordinate_frame exceptional evidence sample_values "
+        "audit claims sample_rank sample_claims certificates filtered sample_independence independence "
         "frobenius closure"
     ),
     "flows": (

@@ -27,6 +27,7 @@ from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.jets import Point, bracket_at, field_at
 from symdecouple.calculus.kernels import draw_kernels, kernels_by_filter
 from symdecouple.calculus.sample_chart import chart_of
+from symdecouple.calculus.sample_values import ValuesAt
 from symdecouple.calculus.span import independent_rows
 from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.calculus.witness import PATIENCE, SHARP, Witness, draws
@@ -105,19 +106,17 @@ def basis_check(subject: Subject, frame: Any, forms: Sequence[Any], sample: Sequ
     """Check that basis functions, and the statistics' gradients, are independent at the points of a sample."""
     basis, gradients = ([frame.opened(psi) for psi in group] for group in (frame.basis(forms), frame.slopes(forms)))
     name = "basis functions and statistics are independent at the witness"
-    symbols = {s: Fraction(3 + 2 * k) for k, s in enumerate(subject.symbols)}
+    symbols = {s: Rational(3 + 2 * k) for k, s in enumerate(subject.symbols)}
     for group in (basis, gradients):
         for digits in (None, DIGITS[0]):
             world = World(digits)
-            point = Point(sample, symbols, world)
+            at = ValuesAt(sample, (len(sample),), world)
             try:
-                columns = [[point.jet(e, frame.chart.declared, k).value for k in range(len(sample))] for e in group]
+                columns = [at.everywhere(e.xreplace(symbols)) for e in group]
             except Irrational:
                 continue
-            except (SymdecoupleError, OutsideDomain) as error:
+            except (SymdecoupleError, OutsideDomain, ZeroDivisionError) as error:
                 return Check(name, False, str(error))
-            if any(value is None for column in columns for value in column):
-                continue
             if group and independent_rows(columns, world) is None:
                 return Check(name, False, f"{len(group)} functions on {len(sample)} points")
             break

@@ -144,7 +144,11 @@ class ValuesAt:
         field = gradient(item) if isinstance(item, Feature) else item
         if field.coordinates:
             return [self.value(component) for component in field.components]
-        value = self.value(field.expr)
+        return self.everywhere(field.expr)
+
+    def everywhere(self, expr: Expr) -> list[Any]:
+        """Return the values of a function of the sample at each of its numbers, in C order."""
+        value = self.value(expr)
         return list(value.flat) if isinstance(value, np.ndarray) else [value] * self.size
 
     def along(self, feature: Feature, direction: Sequence[int]) -> Any:

@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from itertools import combinations
+from typing import Any, NamedTuple
 
 from mpmath import mpf, nstr
 from sympy import Rational, Symbol, oo
@@ -26,10 +27,12 @@ from symdecouple.errors import InvalidInput
 from symdecouple.language.budget import Budget
 from symdecouple.language.sample import Sample, rational_points
 
-__all__ = ["PATIENCE", "SHARP", "Minor", "Witness", "columns_at", "draws", "find_witness", "is_defined", "minor_of"]
+__all__ = ["PATIENCE", "SHARP", "Minor", "Witness", "columns_at", "draws", "find_failing_pair",
+           "find_witness", "is_defined", "minor_of"]
 
 DIGITS = (None, 30, 90)
 TRIES = 8
+GLANCES = 2  # samples at which a bracket that leaves the span for generic ones is all but certain to be seen
 SHARP = 10**6
 HUGE = 14_000  # bits of a minor: Python prints whole numbers of 4300 digits
 
@@ -126,26 +129,51 @@ class Witness:
 def find_witness(subject: Subject, columns: Sequence[int], pair: tuple[int, int] | None, n_samples: Size,
                  rng: random.Random, budget: Budget) -> Witness | None:
     """Return a witness of this sample size (or grid), None if none of a few random samples is one."""
+    return _found(subject, columns, [pair], n_samples, _Search(rng, budget, TRIES, len(_NARROW) * TRIES, DIGITS))
+
+
+def find_failing_pair(subject: Subject, columns: Sequence[int], n_samples: Size, rng: random.Random,
+                      budget: Budget) -> Witness | None:
+    """Return a witness against some pair, None if all brackets look like combinations at the first samples tried."""
+    search = _Search(rng, budget, GLANCES, len(_NARROW) * GLANCES, DIGITS[:2])
+    return _found(subject, columns, list(combinations(columns, 2)), n_samples, search)
+
+
+class _Search(NamedTuple):
+    rng: random.Random
+    budget: Budget
+    tries: int
+    more: int
+    digits: tuple[int | None, ...]
+
+
+def _found(subject: Subject, columns: Sequence[int], pairs: Sequence[tuple[int, int] | None], n_samples: Size,
+           search: _Search) -> Witness | None:
+    """Return the first witness, with the bracket of one of the pairs as last column (without one for None)."""
     shape, inside = n_samples if isinstance(n_samples, tuple) else (), False
-    for k, (sample, parameters) in enumerate(draws(subject, count(n_samples), rng, TRIES, more=len(_NARROW) * TRIES)):
-        if k >= TRIES and inside:
+    tried = draws(subject, count(n_samples), search.rng, search.tries, more=search.more)
+    for k, (sample, parameters) in enumerate(tried):
+        if k >= search.tries and inside:
             break
-        kernels = draw_kernels(subject, rng)
+        kernels = draw_kernels(subject, search.rng)
         bound = bound_to_kernels(subject, kernels)
-        for digits in DIGITS:
-            budget.check("looking for a witness")
-            world = World(digits)
+        for digits in search.digits:
+            search.budget.check("looking for a witness")
+            point = Point(sample, parameters, World(digits), subject.coordinates, shape or None)
             try:
-                found = columns_at(bound, columns, pair, sample, parameters, world, shape)
+                fields = {n: field_at(bound.items[n - 1], point) for n in sorted({*columns, *_numbers(pairs)})}
             except Irrational:
                 continue
             except OutsideDomain:
                 break
             inside = True
-            rows = independent_rows(found, world)
-            if rows is not None and (minor := minor_of(found, rows, world)).is_sharp():
-                return Witness(tuple(sample), tuple((s.name, v) for s, v in parameters.items()), tuple(columns), pair,
-                               tuple(r + 1 for r in rows), minor, digits, kernels, shape)
+            for pair in pairs:
+                search.budget.check("looking for a witness")
+                vectors = _vectors(fields, columns, pair, point)
+                rows = independent_rows(vectors, point.world)
+                if rows is not None and (minor := minor_of(vectors, rows, point.world)).is_sharp():
+                    return Witness(tuple(sample), tuple((s.name, v) for s, v in parameters.items()), tuple(columns),
+                                   pair, tuple(r + 1 for r in rows), minor, digits, kernels, shape)
             if digits is None:
                 break
     return None
@@ -155,9 +183,18 @@ def columns_at(subject: Subject, columns: Sequence[int], pair: tuple[int, int] |
                parameters: Mapping[Symbol, Fraction], world: World, shape: tuple[int, ...] = ()) -> list[list[Any]]:
     """Return the fields of some items, and the bracket of a pair, at a sample, a vector or a grid of this shape."""
     point = Point(sample, parameters, world, subject.coordinates, shape or None)
-    fields = {k: field_at(subject.items[k - 1], point) for k in {*columns, *(pair or ())}}
+    fields = {k: field_at(subject.items[k - 1], point) for k in {*columns, *_numbers([pair])}}
+    return _vectors(fields, columns, pair, point)
+
+
+def _vectors(fields: Mapping[int, Any], columns: Sequence[int], pair: tuple[int, int] | None,
+             point: Point) -> list[list[Any]]:
     out = [fields[k][0] for k in columns]
     return [*out, bracket_at(fields[pair[0]], fields[pair[1]], point)] if pair else out
+
+
+def _numbers(pairs: Sequence[tuple[int, int] | None]) -> set[int]:
+    return {n for pair in pairs if pair for n in pair}
 
 
 def is_defined(subject: Subject, n_samples: Size, rng: random.Random, budget: Budget) -> bool:
