@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import mpmath
 import numpy as np
@@ -27,6 +27,7 @@ from symdecouple.decoupling.application import Answers, Application
 from symdecouple.decoupling.attainability import check_attainable
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice, PathName
+from symdecouple.decoupling.dependence import Dependent, dependent_features, without
 from symdecouple.decoupling.explanation import Explanation, LevelNote, note_of
 from symdecouple.decoupling.inner_order import inner_order, reordered
 from symdecouple.decoupling.modified import first_features
@@ -49,7 +50,8 @@ if TYPE_CHECKING:
 __all__ = ["Plan", "decouple"]
 
 def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "auto", budget: float = 30.0,
-             perturb: Perturbation | PerturbationKind | None = None) -> Plan:
+             perturb: Perturbation | PerturbationKind | None = None,
+             dependent: Literal["raise", "drop", "keep"] = "raise") -> Plan:
     """Return the plan that decouples each feature from those before it.
 
     Parameters
@@ -69,6 +71,11 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "au
     perturb : Perturbation or {"ramp", "spectral", "ramp and spectral"}, optional
         Samples that are refused are tried once more with a perturbation that their quantisation hides; outcomes tell,
         and a `PerturbedWarning`. Off by default.
+    dependent : {"raise", "drop", "keep"}
+        Features whose gradients are combinations of those before them, proved exactly: nothing is left of them once the
+        others are at their references. They are refused by default, with the relation; "drop" leaves them out, so that
+        the plan has fewer columns (`left_out` and `explain()` tell which), and "keep" makes the plan with them. Where
+        C1 is not decided within two seconds the features stay.
 
     Returns
     -------
@@ -77,7 +84,7 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "au
     Raises
     ------
     InvalidInput
-        If parameters are not bound, or references do not fit or cannot hold together.
+        If parameters are not bound, references do not fit or cannot hold together, or a feature depends on others.
     NoClosedForm
         If a path was named that needs a closed form, and there is none at all.
 
@@ -88,16 +95,36 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "au
     >>> plan = decouple([Mean(x), Mean(x**2), Mean(x**3), Mean(x**4)])
     >>> plan.transform([1.0, 2, 3, 5, 8, 13]).round(12).tolist()
     [5.333333333333, 16.888888888889, 0.812707974941, 1.718629571679]
+    >>> from symdecouple.language.statistics import variance
+    >>> print(decouple([Mean(x), Mean(x**2), variance()], dependent="drop").left_out[0])
+    feature 3, -Mean(x)**2 + Mean(x**2): v3 = -2*v1*Mean(x) + v2 for the gradients v
     """
     features = features if isinstance(features, FeatureSet) else FeatureSet(features)
     if features.parameters:
         names = ", ".join(sorted(map(str, features.parameters)))
         raise InvalidInput(f"{names} must be bound to numbers before a plan: features.bind({{...}})")
-    values = reference_values(features, reference)
+    values, application = reference_values(features, reference), Application(features)
+    left_out = _left_out(features, application, dependent)
+    if left_out:
+        gone = {d.index for d in left_out}
+        features, values = without(features, left_out), tuple(v for j, v in enumerate(values) if j not in gone)
+        application = Application(features)
     check_attainable(features, values)
     order = inner_order(features)
     choice = Choice(reordered(features, order), tuple(values[j] for j in order), path, budget)
-    return Plan(features, values, choice, Application(features), order, as_perturbation(perturb))
+    return Plan(features, values, choice, application, order, as_perturbation(perturb), left_out)
+
+
+def _left_out(features: FeatureSet, application: Application, dependent: str) -> tuple[Dependent, ...]:
+    """Return the dependent features that are left out; refuse them where nothing else was asked for."""
+    if dependent not in ("raise", "drop", "keep"):
+        raise InvalidInput(f'dependent={dependent!r} was given, one of "raise", "drop", "keep" is expected')
+    found = () if dependent == "keep" else tuple(dependent_features(features, application))
+    if found and (dependent == "raise" or len(found) == len(features)):
+        raise InvalidInput(f"{'; '.join(map(str, found))}. Once the others are at their references nothing is left of "
+                           f"{'it' if len(found) == 1 else 'them'}: leave {'it' if len(found) == 1 else 'them'} out, "
+                           'which decouple(..., dependent="drop") does')
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,6 +140,8 @@ class Plan:
         Which way each level takes; its features are in the order in which those of a group come to their references.
     perturbation : Perturbation or None
         What refused samples are tried with once more.
+    left_out : tuple of Dependent
+        Features that were given and have no column, depending on those before them; with `decouple(dependent="drop")`.
     """
 
     features: FeatureSet
@@ -121,6 +150,7 @@ class Plan:
     _application: Application
     _order: tuple[int, ...]
     perturbation: Perturbation | None = None
+    left_out: tuple[Dependent, ...] = ()
 
     # --- numbers ------------------------------------------------------------------------------------------------
 
@@ -317,7 +347,8 @@ class Plan:
         scenario = str(self.scenario) if settled else "not asked for yet (plan.scenario)"
         return Explanation(self.path, scenario, tuple(self._note(start, end) for start, end in self._spans
                                                       if self.reference[end - 1] is not None),
-                           "" if self.perturbation is None else str(self.perturbation))
+                           "" if self.perturbation is None else str(self.perturbation),
+                           tuple(map(str, self.left_out)))
 
     def _note(self, start: int, end: int) -> LevelNote:
         spectral = self.choice.spectral(end)
