@@ -18,13 +18,14 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from sympy import Add, Symbol, oo
 
 from symdecouple.calculus.independence import check_independence
 from symdecouple.decoupling.application import Application
+from symdecouple.errors import InvalidInput
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet, Group
 from symdecouple.language.filtered import Response
@@ -32,7 +33,10 @@ from symdecouple.language.filters import Filter
 from symdecouple.numeric.compiled import Array
 from symdecouple.verdict import Status
 
-__all__ = ["Dependent", "dependent_features", "without"]
+__all__ = ["Dependent", "OnDependence", "dependent_features", "find_dependent", "remaining", "without"]
+
+OnDependence = Literal["raise", "drop", "keep"]
+
 
 BUDGET = 2.0  # seconds for all exact questions together
 _SUSPECT = 1e-6  # distance of a unit gradient to the span of others; ill-conditioned ones are asked about in vain
@@ -64,7 +68,27 @@ class Dependent:
         return f"feature {self.index + 1}, {self.feature}: {self.reason}"
 
 
-def dependent_features(features: FeatureSet, application: Application, budget: float = BUDGET) -> list[Dependent]:
+def dependent_features(features: FeatureSet, application: Application, dependent: OnDependence
+                       ) -> tuple[Dependent, ...]:
+    """Return the features that a plan leaves out: none where they are kept, and they are refused where they are not.
+
+    Raises
+    ------
+    InvalidInput
+        With the relations, and what would help.
+    """
+    if dependent not in get_args(OnDependence):
+        raise InvalidInput(f"dependent={dependent!r} was given, one of {', '.join(map(repr, get_args(OnDependence)))} "
+                           "is expected")
+    found = () if dependent == "keep" else tuple(find_dependent(features, application))
+    if found and (dependent == "raise" or len(found) == len(features)):
+        it = "it" if len(found) == 1 else "them"
+        raise InvalidInput(f"{'; '.join(map(str, found))}. Once the others are at their references nothing is left of "
+                           f'{it}: leave {it} out, which decouple(..., dependent="drop") does')
+    return found
+
+
+def find_dependent(features: FeatureSet, application: Application, budget: float = BUDGET) -> list[Dependent]:
     """Return the features that depend on those before them, as far as that is found within the budget.
 
     Parameters
@@ -101,6 +125,12 @@ def without(features: FeatureSet, left_out: Sequence[Dependent]) -> FeatureSet:
     gone = {d.index for d in left_out}
     groups = [[features[j] for j in group if j not in gone] for group in features.groups]
     return FeatureSet([g[0] if len(g) == 1 else Group(*g) for g in groups if g])
+
+
+def remaining(values: tuple[Any, ...], left_out: Sequence[Dependent]) -> tuple[Any, ...]:
+    """Return what belongs to the other features."""
+    gone = {d.index for d in left_out}
+    return tuple(value for j, value in enumerate(values) if j not in gone)
 
 
 def _relation(features: FeatureSet, others: list[int], j: int, distance: float, budget: float) -> str:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import mpmath
 import numpy as np
@@ -27,7 +27,7 @@ from symdecouple.decoupling.application import Answers, Application
 from symdecouple.decoupling.attainability import check_attainable
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice, PathName
-from symdecouple.decoupling.dependence import Dependent, dependent_features, without
+from symdecouple.decoupling.dependence import Dependent, OnDependence, dependent_features, remaining, without
 from symdecouple.decoupling.explanation import Explanation, LevelNote, note_of
 from symdecouple.decoupling.inner_order import inner_order, reordered
 from symdecouple.decoupling.modified import first_features
@@ -50,8 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["Plan", "decouple"]
 
 def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "auto", budget: float = 30.0,
-             perturb: Perturbation | PerturbationKind | None = None,
-             dependent: Literal["raise", "drop", "keep"] = "raise") -> Plan:
+             perturb: Perturbation | PerturbationKind | None = None, dependent: OnDependence = "raise") -> Plan:
     """Return the plan that decouples each feature from those before it.
 
     Parameters
@@ -69,13 +68,11 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "au
     budget : float
         Seconds for each verdict. Nothing is decided before it is needed.
     perturb : Perturbation or {"ramp", "spectral", "ramp and spectral"}, optional
-        Samples that are refused are tried once more with a perturbation that their quantisation hides; outcomes tell,
-        and a `PerturbedWarning`. Off by default.
+        Tried once more with refused samples; their quantisation hides it. Outcomes tell, and a `PerturbedWarning`.
     dependent : {"raise", "drop", "keep"}
-        Features whose gradients are combinations of those before them, proved exactly: nothing is left of them once the
-        others are at their references. They are refused by default, with the relation; "drop" leaves them out, so that
-        the plan has fewer columns (`left_out` and `explain()` tell which), and "keep" makes the plan with them. Where
-        C1 is not decided within two seconds the features stay.
+        Features whose gradients are combinations of those before them, of which nothing is left once these are at their
+        references, are refused with the relation; "drop" leaves them out, and the plan has fewer columns (`left_out`
+        and `explain()` tell); "keep" keeps them, as where C1 is not decided in two seconds.
 
     Returns
     -------
@@ -95,36 +92,21 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "au
     >>> plan = decouple([Mean(x), Mean(x**2), Mean(x**3), Mean(x**4)])
     >>> plan.transform([1.0, 2, 3, 5, 8, 13]).round(12).tolist()
     [5.333333333333, 16.888888888889, 0.812707974941, 1.718629571679]
-    >>> from symdecouple.language.statistics import variance
-    >>> print(decouple([Mean(x), Mean(x**2), variance()], dependent="drop").left_out[0])
-    feature 3, -Mean(x)**2 + Mean(x**2): v3 = -2*v1*Mean(x) + v2 for the gradients v
+    >>> print(decouple([Mean(x), Mean(x**2), Mean((x - 1)**2)], dependent="drop").left_out[0])
+    feature 3, Mean((x - 1)**2): v3 = -2*v1 + v2 for the gradients v
     """
     features = features if isinstance(features, FeatureSet) else FeatureSet(features)
     if features.parameters:
         names = ", ".join(sorted(map(str, features.parameters)))
         raise InvalidInput(f"{names} must be bound to numbers before a plan: features.bind({{...}})")
     values, application = reference_values(features, reference), Application(features)
-    left_out = _left_out(features, application, dependent)
-    if left_out:
-        gone = {d.index for d in left_out}
-        features, values = without(features, left_out), tuple(v for j, v in enumerate(values) if j not in gone)
+    if left_out := dependent_features(features, application, dependent):
+        features, values = without(features, left_out), remaining(values, left_out)
         application = Application(features)
     check_attainable(features, values)
     order = inner_order(features)
     choice = Choice(reordered(features, order), tuple(values[j] for j in order), path, budget)
     return Plan(features, values, choice, application, order, as_perturbation(perturb), left_out)
-
-
-def _left_out(features: FeatureSet, application: Application, dependent: str) -> tuple[Dependent, ...]:
-    """Return the dependent features that are left out; refuse them where nothing else was asked for."""
-    if dependent not in ("raise", "drop", "keep"):
-        raise InvalidInput(f'dependent={dependent!r} was given, one of "raise", "drop", "keep" is expected')
-    found = () if dependent == "keep" else tuple(dependent_features(features, application))
-    if found and (dependent == "raise" or len(found) == len(features)):
-        raise InvalidInput(f"{'; '.join(map(str, found))}. Once the others are at their references nothing is left of "
-                           f"{'it' if len(found) == 1 else 'them'}: leave {'it' if len(found) == 1 else 'them'} out, "
-                           'which decouple(..., dependent="drop") does')
-    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,7 +123,7 @@ class Plan:
     perturbation : Perturbation or None
         What refused samples are tried with once more.
     left_out : tuple of Dependent
-        Features that were given and have no column, depending on those before them; with `decouple(dependent="drop")`.
+        Features without a column, with `decouple(dependent="drop")`.
     """
 
     features: FeatureSet
@@ -345,9 +327,8 @@ class Plan:
         verdicts = self.verdicts
         settled = min(len(verdicts.original.decided), len(verdicts.modified.decided)) == len(self.features)
         scenario = str(self.scenario) if settled else "not asked for yet (plan.scenario)"
-        return Explanation(self.path, scenario, tuple(self._note(start, end) for start, end in self._spans
-                                                      if self.reference[end - 1] is not None),
-                           "" if self.perturbation is None else str(self.perturbation),
+        notes = (self._note(start, end) for start, end in self._spans if self.reference[end - 1] is not None)
+        return Explanation(self.path, scenario, tuple(notes), str(self.perturbation or ""),
                            tuple(map(str, self.left_out)))
 
     def _note(self, start: int, end: int) -> LevelNote:

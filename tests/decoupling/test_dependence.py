@@ -29,7 +29,7 @@ from symdecouple import (
 )
 from symdecouple.decoupling import dependence
 from symdecouple.decoupling.application import Application
-from symdecouple.decoupling.dependence import dependent_features
+from symdecouple.decoupling.dependence import find_dependent
 
 m, m2, m3 = Mean(x), Mean(x**2), Mean(x**3)
 p = sample(positive=True)
@@ -88,7 +88,7 @@ INDEPENDENT: dict[str, Any] = {
 
 def found_in(features: Any) -> list[Any]:
     features = features if isinstance(features, FeatureSet) else FeatureSet(features)
-    return dependent_features(features, Application(features), budget=30)
+    return find_dependent(features, Application(features), budget=30)
 
 
 @pytest.mark.parametrize("name", DEPENDENT)
@@ -147,7 +147,7 @@ def test_kept_on_request_and_black_boxes() -> None:
 
 
 def test_words_for_the_choice() -> None:
-    with pytest.raises(InvalidInput, match=r'"raise", "drop", "keep"'):
+    with pytest.raises(InvalidInput, match="'raise', 'drop', 'keep'"):
         decouple([m, m2], dependent="yes")  # type: ignore[arg-type]
 
 
@@ -168,4 +168,4 @@ def test_no_exact_question_where_samples_tell(monkeypatch: pytest.MonkeyPatch) -
 
 def test_what_is_not_decided_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     features = FeatureSet([m, m2, variance()])
-    assert dependent_features(features, Application(features), budget=0.0) == []
+    assert find_dependent(features, Application(features), budget=0.0) == []
