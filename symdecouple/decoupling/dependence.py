@@ -9,7 +9,8 @@ its decoupled version is constant on every leaf. Such a feature has no place in 
 
 Gradients at a few random samples, in float64, point out features that may be such; each of these is decided exactly
 (C1), together with the few features that make it up. A set that is independent costs nothing but the samples: 45
-filter moments a fifth of a second, for formulas that gradients need anyhow. What is not decided stays in the plan.
+filter moments a fifth of a second, for formulas that gradients need anyhow. What is not decided stays in the plan, and so
+do more features than there are explicit coordinates, which are dependent by their number alone.
 """
 
 from __future__ import annotations
@@ -142,8 +143,8 @@ def _relation(features: FeatureSet, others: list[int], j: int, distance: float, 
     if verdict.status is not Status.REFUTED:
         return ""
     weights = getattr(verdict.certificate, "relation", None)
-    if weights is None:
-        return str(verdict.reason)
+    if weights is None:  # more features than coordinates: no relation of these, and what is left is a number to know
+        return ""
     made = Add(*(-w * Symbol(f"v{k + 1}") for k, w in zip(others, weights, strict=False)))
     return f"v{j + 1} = {made} for the gradients v" if made != 0 else "its gradient vanishes: it is constant"
 

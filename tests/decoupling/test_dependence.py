@@ -62,7 +62,6 @@ DEPENDENT: dict[str, tuple[Any, list[int]]] = {
     "a constant": ([m, Mean(sin(x) ** 2) + Mean(cos(x) ** 2) + 3], [1]),
     "coordinates": ([x1 + x2, x1 - x2, x1 * x2], [2]),
     "products of coordinates": ([x1 * x2, x3, sqrt(x1**2 * x2**2 + 1) * x3], [2]),
-    "more than there are coordinates": ([x1, x2**2, x3**3, x1 * x2 * x3], [3]),
     "in a group": ([m, Group(m2, variance()), m3], [2]),
     "across groups": ([Group(m, m2), Group(m3, variance())], [3]),
     "normed taps in floats": ([m, Mean(Filter([0.3, 0.5, 0.7])(x) ** 2), Mean(Filter(NORMED)(x) ** 2)], [2]),
@@ -81,6 +80,7 @@ INDEPENDENT: dict[str, Any] = {
     "small features": [m / 10**14, m2 / 10**14, Mean(x**3) * 10**14],
     "nearly parallel": [m2, m2 + m3 / 10**6],
     "coordinates": [x1 + x2, x1 * x2 * x3, exp(x3)],
+    "more than there are coordinates": [x1, x2**2, x3**3, x1 * x2 * x3],
     "a logarithm of a coordinate": [log(x1), x1 * x2],
     "a response": [m2, Mean(Filter.from_response([0, 1, 1, 1], name="d")(x) ** 2)],
 }

@@ -53,7 +53,7 @@ def examine(seed: int, number: int, budget: float = 2.0, slowdown: float = 1.0) 
                                   budget=budget * slowdown)
         out |= {"status": verdict.status.name, "seconds": time.process_time() - start, "scope": verdict.scope}
         out["reason"] = verdict.reason if verdict.status is Status.UNDECIDED else ""
-        out["late"] = out["seconds"] > (budget * slowdown if out["reason"] else budget) + 1
+        out["late"] = out["seconds"] > budget * slowdown + 1
         if verdict.certificate is not None and out["seconds"] > budget:
             out |= {"status": "UNDECIDED", "reason": f"{verdict.status.name}, but after the budget"}
         start = time.process_time()

@@ -36,7 +36,8 @@ MEANS: dict[str, Draw] = {
     "ratios": _pick("skewness()", "kurtosis()", "mean(x^3)/mean(x^2)", "std()/(1 + mean(x)^2)",
                     "central(J)/(P + variance())", "mean(x)/std()", "mean(x^4)/mean(x^2)^2", "skewness()^2"),
     "exponentials": _pick("mean(exp(C*x))", "mean(x*exp(C*x))", "log(mean(exp(C*x)))", "mean(cosh(x))",
-                          "mean(sinh(P*x))", "mean(exp(-x^2/2))", "mean(1/(1 + exp(x)))", "mean(log(1 + exp(C*x)))", "mean(tanh(x))",
+                          "mean(sinh(P*x))", "mean(exp(-x^2/2))", "mean(1/(1 + exp(x)))", "mean(log(1 + exp(C*x)))",
+                          "mean(tanh(x))",
                           "mean(1/cosh(x)^2)", "mean(exp(x)*(1 + exp(x)))"),
     "waves": _pick("mean(sin(P*x))", "mean(cos(P*x))", "mean(sin(x)^2)", "mean(sin(x)*cos(x))", "mean(x*cos(x))",
                    "mean(cos(x)^3)", "mean(sin(x + 1))", "mean(cos(x))^2 + mean(sin(x))^2", "mean(exp(sin(x)))"),
@@ -58,7 +59,8 @@ KINKS = _pick("mean(Abs(x))", "mean(Abs(x - C))", "mean(Max(x, 0))", "mean(Abs(x
               "mean(Abs(x))/sqrt(mean(x^2))", "mean(Abs(x)^3)", "mean(Max(x, C)^2)", "mean(sqrt(Abs(x)))",
               "Abs(mean(x))", "mean(sign(x)*x^2)", "mean(Min(x, x^2))")
 FILTERS = _pick("mean(taps((C,C,C))(x)^2)", "mean(taps((C,C,C))(x)^2)", "mean(x*shift(P)(x))",
-                "mean((x - shift(1)(x))^J)", "mean(taps((C,C),0)(x)^J)", "mean(filter(h)(x)^2)", "mean(filter(h)(x)^3)", "mean(x^2*shift(1)(x))",
+                "mean((x - shift(1)(x))^J)", "mean(taps((C,C),0)(x)^J)", "mean(filter(h)(x)^2)", "mean(filter(h)(x)^3)",
+                "mean(x^2*shift(1)(x))",
                 "mean(sqrt(1 + (x - shift(1)(x))^2))", "mean(taps((-1,2,-1))(x)^2)/variance()",
                 "log(mean(taps((1,-1),0)(x)^2))", "mean(taps((1,C,1),1,half_sample)(x)^2)", "mean(x^2)", "mean(x)")
 PARAMETERS = _pick("mean(x) + a*mean(x^2)", "mean(exp(a*x))", "mean(sin(a*x))", "mean((x - a)^J)", "mean(x^2 + a*x^3)",
