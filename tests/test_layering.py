@@ -71,7 +71,7 @@ ORDER = {
         "white_noise coordinate_reference sample_reference reference attainability motion leaf orbit nested "
         "concatenated routes "
         "moment_route energy_route energy_return precise_energy_route narrow_route nesting modified spectral_minor "
-        "modified_energies implicit refutation scenario inner_order choice application explanation precise perturbing "
+        "modified_energies implicit refutation scenario inner_order choice application dependence explanation precise perturbing "
         "checkpoint running report plan transfer storage"
     ),
     "analysis": (

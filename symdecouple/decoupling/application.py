@@ -90,6 +90,10 @@ class Application:
         return np.array([_evaluated(self._values[j], x[None])[0, 0] if j in self._values else nan
                          for j in range(len(self.features))], dtype=x.dtype)
 
+    def covectors(self, x: Array, which: Sequence[int]) -> Array:
+        """Return the gradients of some features with expressions at one sample vector, (len(which), N)."""
+        return np.concatenate([np.broadcast_to(_evaluated(self._gradients[j], x[None]), (1, len(x))) for j in which])
+
     def decoupled(self, nesting: Nesting, rows: Array, references: Sequence[Any], is_fine: bool = False) -> Answers:
         """Return the decoupled features, (R, M); one beyond float64 is NaN and leaves the others.
 

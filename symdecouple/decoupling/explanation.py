@@ -62,19 +62,28 @@ class LevelNote:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The levels of a plan, and what is done about samples that are refused; `str` is text, notebooks show HTML."""
+    """The levels of a plan, what it leaves out, and what is done about samples that are refused.
+
+    `str` is text, notebooks show HTML.
+    """
 
     path: str
     scenario: str
     notes: tuple[LevelNote, ...]
     perturbation: str = ""
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def _last(self) -> list[str]:
+        """What is said after the levels."""
+        return [*(f"left out: {text}" for text in self.left_out), *([self.perturbation] if self.perturbation else [])]
 
     def __str__(self) -> str:
         lines = [f'path "{self.path}", scenario {self.scenario}']
         for note in self.notes:
             lines.append(f"level {note.level}: {note.title}, {note.method}: {note.formula}")
             lines += [f"  {text}" for text in (note.reason, note.domain) if text]
-        return "\n".join([*lines, self.perturbation] if self.perturbation else lines)
+        return "\n".join([*lines, *self._last])
 
     def latex(self) -> str:
         """Return one aligned LaTeX block, a line a level that has a formula."""
@@ -87,7 +96,7 @@ class Explanation:
         body = "".join(_row(note) for note in self.notes)
         return (f"<p>path <b>{html.escape(self.path)}</b>, scenario <b>{html.escape(self.scenario)}</b></p>"
                 f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-                + (f"<p>{html.escape(self.perturbation)}</p>" if self.perturbation else ""))
+                + "".join(f"<p>{html.escape(text)}</p>" for text in self._last))
 
     def _repr_html_(self) -> str:
         return self.html()

@@ -27,6 +27,7 @@ from symdecouple.decoupling.application import Answers, Application
 from symdecouple.decoupling.attainability import check_attainable
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice, PathName
+from symdecouple.decoupling.dependence import Dependent, OnDependence, dependent_features, remaining, without
 from symdecouple.decoupling.explanation import Explanation, LevelNote, note_of
 from symdecouple.decoupling.inner_order import inner_order, reordered
 from symdecouple.decoupling.modified import first_features
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["Plan", "decouple"]
 
 def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "auto", budget: float = 30.0,
-             perturb: Perturbation | PerturbationKind | None = None) -> Plan:
+             perturb: Perturbation | PerturbationKind | None = None, dependent: OnDependence = "raise") -> Plan:
     """Return the plan that decouples each feature from those before it.
 
     Parameters
@@ -67,8 +68,11 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "au
     budget : float
         Seconds for each verdict. Nothing is decided before it is needed.
     perturb : Perturbation or {"ramp", "spectral", "ramp and spectral"}, optional
-        Samples that are refused are tried once more with a perturbation that their quantisation hides; outcomes tell,
-        and a `PerturbedWarning`. Off by default.
+        Tried once more with refused samples; their quantisation hides it. Outcomes tell, and a `PerturbedWarning`.
+    dependent : {"raise", "drop", "keep"}
+        Features whose gradients are combinations of those before them, of which nothing is left once these are at their
+        references, are refused with the relation; "drop" leaves them out, and the plan has fewer columns (`left_out`
+        and `explain()` tell); "keep" keeps them, as where C1 is not decided in two seconds.
 
     Returns
     -------
@@ -77,7 +81,7 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "au
     Raises
     ------
     InvalidInput
-        If parameters are not bound, or references do not fit or cannot hold together.
+        If parameters are not bound, references do not fit or cannot hold together, or a feature depends on others.
     NoClosedForm
         If a path was named that needs a closed form, and there is none at all.
 
@@ -88,16 +92,21 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "au
     >>> plan = decouple([Mean(x), Mean(x**2), Mean(x**3), Mean(x**4)])
     >>> plan.transform([1.0, 2, 3, 5, 8, 13]).round(12).tolist()
     [5.333333333333, 16.888888888889, 0.812707974941, 1.718629571679]
+    >>> print(decouple([Mean(x), Mean(x**2), Mean((x - 1)**2)], dependent="drop").left_out[0])
+    feature 3, Mean((x - 1)**2): v3 = -2*v1 + v2 for the gradients v
     """
     features = features if isinstance(features, FeatureSet) else FeatureSet(features)
     if features.parameters:
         names = ", ".join(sorted(map(str, features.parameters)))
         raise InvalidInput(f"{names} must be bound to numbers before a plan: features.bind({{...}})")
-    values = reference_values(features, reference)
+    values, application = reference_values(features, reference), Application(features)
+    if left_out := dependent_features(features, application, dependent):
+        features, values = without(features, left_out), remaining(values, left_out)
+        application = Application(features)
     check_attainable(features, values)
     order = inner_order(features)
     choice = Choice(reordered(features, order), tuple(values[j] for j in order), path, budget)
-    return Plan(features, values, choice, Application(features), order, as_perturbation(perturb))
+    return Plan(features, values, choice, application, order, as_perturbation(perturb), left_out)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,6 +122,8 @@ class Plan:
         Which way each level takes; its features are in the order in which those of a group come to their references.
     perturbation : Perturbation or None
         What refused samples are tried with once more.
+    left_out : tuple of Dependent
+        Features without a column, with `decouple(dependent="drop")`.
     """
 
     features: FeatureSet
@@ -121,6 +132,7 @@ class Plan:
     _application: Application
     _order: tuple[int, ...]
     perturbation: Perturbation | None = None
+    left_out: tuple[Dependent, ...] = ()
 
     # --- numbers ------------------------------------------------------------------------------------------------
 
@@ -315,9 +327,9 @@ class Plan:
         verdicts = self.verdicts
         settled = min(len(verdicts.original.decided), len(verdicts.modified.decided)) == len(self.features)
         scenario = str(self.scenario) if settled else "not asked for yet (plan.scenario)"
-        return Explanation(self.path, scenario, tuple(self._note(start, end) for start, end in self._spans
-                                                      if self.reference[end - 1] is not None),
-                           "" if self.perturbation is None else str(self.perturbation))
+        notes = (self._note(start, end) for start, end in self._spans if self.reference[end - 1] is not None)
+        return Explanation(self.path, scenario, tuple(notes), str(self.perturbation or ""),
+                           tuple(map(str, self.left_out)))
 
     def _note(self, start: int, end: int) -> LevelNote:
         spectral = self.choice.spectral(end)

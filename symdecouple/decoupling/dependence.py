@@ -1,0 +1,221 @@
+r"""Features whose gradients are combinations of those before them: nothing is left of them to decouple.
+
+Where the gradients of features 1..k span that of feature j,
+
+.. math:: v_j = \sum_{l \le k} c_l v_l
+
+the projection off that span leaves 0: at level k the feature does not move along its own projected gradient, and
+its decoupled version is constant on every leaf. Such a feature has no place in a plan.
+
+Gradients at a few random samples, in float64, point out features that may be such; each of these is decided exactly
+(C1), together with the few features that make it up. A set that is independent costs nothing but the samples: 45
+filter moments a fifth of a second, for formulas that gradients need anyhow. What is not decided stays in the plan, and so
+do more features than there are explicit coordinates, which are dependent by their number alone.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from sympy import Add, Symbol, oo
+
+from symdecouple.calculus.independence import check_independence
+from symdecouple.decoupling.application import Application
+from symdecouple.errors import InvalidInput
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet, Group
+from symdecouple.language.filtered import Response
+from symdecouple.language.filters import Filter
+from symdecouple.numeric.compiled import Array
+from symdecouple.verdict import Status
+
+__all__ = ["Dependent", "OnDependence", "dependent_features", "find_dependent", "remaining", "without"]
+
+OnDependence = Literal["raise", "drop", "keep"]
+
+
+BUDGET = 2.0  # seconds for all exact questions together
+_SUSPECT = 1e-6  # distance of a unit gradient to the span of others; ill-conditioned ones are asked about in vain
+_ROUNDING = 1e-13  # nearer than this at every sample, nothing of a feature is left in float64
+_NOTHING = 1e-10  # a gradient that moves the feature by less over the whole sample may vanish identically
+_SAMPLES = 3
+_TRIES = 12
+_SEED = 20261
+
+
+@dataclass(frozen=True, slots=True)
+class Dependent:
+    """A feature whose gradient is a combination of gradients before it.
+
+    Attributes
+    ----------
+    index : int
+        From 0, in the set that was given.
+    feature : Feature
+    reason : str
+        The relation, with the numbers that the features have in the set, from 1.
+    """
+
+    index: int
+    feature: Feature
+    reason: str
+
+    def __str__(self) -> str:
+        return f"feature {self.index + 1}, {self.feature}: {self.reason}"
+
+
+def dependent_features(features: FeatureSet, application: Application, dependent: OnDependence
+                       ) -> tuple[Dependent, ...]:
+    """Return the features that a plan leaves out: none where they are kept, and they are refused where they are not.
+
+    Raises
+    ------
+    InvalidInput
+        With the relations, and what would help.
+    """
+    if dependent not in get_args(OnDependence):
+        raise InvalidInput(f"dependent={dependent!r} was given, one of {', '.join(map(repr, get_args(OnDependence)))} "
+                           "is expected")
+    found = () if dependent == "keep" else tuple(find_dependent(features, application))
+    if found and (dependent == "raise" or len(found) == len(features)):
+        it = "it" if len(found) == 1 else "them"
+        raise InvalidInput(f"{'; '.join(map(str, found))}. Once the others are at their references nothing is left of "
+                           f'{it}: leave {it} out, which decouple(..., dependent="drop") does')
+    return found
+
+
+def find_dependent(features: FeatureSet, application: Application, budget: float = BUDGET) -> list[Dependent]:
+    """Return the features that depend on those before them, as far as that is found within the budget.
+
+    Parameters
+    ----------
+    features : FeatureSet
+        Bound. Black boxes, and features of filters that are known by a frequency response, are passed over.
+    application : Application
+        Of these features.
+    budget : float
+        Seconds for the exact questions.
+    """
+    columns = [j for j, f in enumerate(features) if f.black_box is None and not _has_response(f)]
+    more = _gradients(features, application, columns)
+    first = next(more, None) if columns else None
+    if first is None or all(_nearest(first, list(range(j)), j)[0] > _SUSPECT for j in range(len(columns))):
+        return []
+    samples = [first, *more]
+    end, found, kept = time.monotonic() + budget, list[Dependent](), list[int]()
+    for place, j in enumerate(columns):
+        near = [_nearest(vectors, kept, place) for vectors in samples]
+        distance = max(d for d, _ in near)
+        if distance < _SUSPECT and (left := end - time.monotonic()) > 0:
+            used = sorted({k for _, weights in near for k, w in zip(kept, weights, strict=True) if abs(w) > _SUSPECT})
+            reason = _relation(features, [columns[k] for k in used], j, distance, left)
+            if reason:
+                found.append(Dependent(j, features[j], reason))
+                continue
+        kept.append(place)
+    return found
+
+
+def without(features: FeatureSet, left_out: Sequence[Dependent]) -> FeatureSet:
+    """Return the set without some features; groups keep their other members."""
+    gone = {d.index for d in left_out}
+    groups = [[features[j] for j in group if j not in gone] for group in features.groups]
+    return FeatureSet([g[0] if len(g) == 1 else Group(*g) for g in groups if g])
+
+
+def remaining(values: tuple[Any, ...], left_out: Sequence[Dependent]) -> tuple[Any, ...]:
+    """Return what belongs to the other features."""
+    gone = {d.index for d in left_out}
+    return tuple(value for j, value in enumerate(values) if j not in gone)
+
+
+def _relation(features: FeatureSet, others: list[int], j: int, distance: float, budget: float) -> str:
+    """Return how gradient j depends on some others, decided exactly; nothing where it does not, or is not decided."""
+    verdict = check_independence(FeatureSet([*(features[k] for k in others), features[j]]), budget=budget)
+    if verdict.status is Status.PROVED and distance < _ROUNDING:
+        return (f"its gradient is a combination of those of features {_named(others)} but for rounding (1 part in "
+                f"{1 / max(distance, 1e-17):.0e})")
+    if verdict.status is not Status.REFUTED:
+        return ""
+    weights = getattr(verdict.certificate, "relation", None)
+    if weights is None:  # more features than coordinates: no relation of these, and what is left is a number to know
+        return ""
+    made = Add(*(-w * Symbol(f"v{k + 1}") for k, w in zip(others, weights, strict=False)))
+    return f"v{j + 1} = {made} for the gradients v" if made != 0 else "its gradient vanishes: it is constant"
+
+
+def _named(indices: Sequence[int]) -> str:
+    return ", ".join(str(k + 1) for k in indices)
+
+
+def _nearest(vectors: Array, kept: list[int], j: int) -> tuple[float, Array]:
+    """Return the distance of unit gradient j to the span of those kept, and its weights."""
+    target, basis = vectors[j], vectors[kept]
+    if not target.any() or not len(basis):
+        return 1.0 if target.any() else _ROUNDING, np.zeros(len(basis))
+    weights = np.linalg.lstsq(basis.T, target, rcond=None)[0]
+    return float(np.linalg.norm(target - weights @ basis)), weights
+
+
+def _gradients(features: FeatureSet, application: Application, columns: list[int]) -> Iterator[Array]:
+    """Yield gradients of unit length at random samples, (M, N), those that are nothing but rounding as 0."""
+    grid, rng, found = _grid(features), np.random.default_rng(_SEED), 0
+    applied = application.on(grid)
+    for scale in (1.0, 0.5, 2.0, 0.25) * (_TRIES // 4):
+        row = _row(features, math.prod(grid), rng, scale)
+        gradients = applied.covectors(row, columns)
+        sizes = np.linalg.norm(gradients, axis=1)
+        if not np.isfinite(sizes).all():
+            continue
+        vanish = sizes * np.linalg.norm(row) < _NOTHING
+        yield np.where(vanish[:, None], 0.0, gradients / np.where(sizes == 0, 1, sizes)[:, None])
+        found += 1
+        if found == _SAMPLES:
+            return
+
+
+def _row(features: FeatureSet, size: int, rng: np.random.Generator, scale: float) -> Array:
+    """A sample in the domain of the features; coordinates have signs, or at every other scale none."""
+    if features.coordinates:
+        normal = rng.standard_normal(size)
+        return np.asarray(normal if scale >= 1 else np.abs(normal) * scale)
+    low, high = features.sample.interval
+    if low == -oo and high == oo:
+        return rng.standard_normal(size) * scale
+    if high == oo or low == -oo:
+        side = np.exp(rng.standard_normal(size) * scale)
+        return np.asarray(float(low) + side if high == oo else float(high) - side)
+    return np.asarray(rng.uniform(float(low), float(high), size))
+
+
+def _grid(features: FeatureSet) -> tuple[int, ...]:
+    """The shape of a sample on which its size alone does not make features dependent.
+
+    On 5 x 5 samples the nine energies of 3 x 3 kernels span all symmetric circular operators, the mean among them.
+    """
+    if features.coordinates:
+        return (len(features.coordinates),)
+    axes = features.sample_ndim
+    count = math.ceil((2 * len(features) + 5) ** (1 / axes))
+    return tuple(max(count, 8 * reach + 3) for reach in _reaches(features, axes))
+
+
+def _reaches(features: FeatureSet, axes: int) -> list[int]:
+    """The largest lags along each axis, of filters one after the other."""
+    out = [0] * axes
+    for feature in features:
+        filters = [] if feature.black_box is not None or _has_response(feature) else feature.expr.atoms(Filter)
+        lags = [[lag if isinstance(lag, tuple) else (lag,) for lag in h.lags] for h in filters]
+        for axis in range(axes):
+            reach = sum(max((abs(lag[axis]) for lag in each), default=0) for each in lags)
+            out[axis] = max(out[axis], reach)
+    return out
+
+
+def _has_response(feature: Feature) -> bool:
+    return any(isinstance(h.args[0], Response) for h in feature.expr.atoms(Filter))
