@@ -19,7 +19,8 @@ from sympy import integer_nthroot
 
 from symdecouple.errors import UnsupportedExpression
 
-__all__ = ["LARGEST", "RULES", "Irrational", "OutsideDomain", "World", "exact_root", "limit", "positive", "raised", "size"]
+__all__ = ["LARGEST", "RULES", "Irrational", "OutsideDomain", "World", "exact_root", "limit", "positive", "raised",
+           "size"]
 
 
 class Irrational(Exception):

@@ -202,7 +202,7 @@ class Verdicts:
                 independence = check_independence(hats, budget=clock.remaining)
             if not obstacle and independence.status is Status.UNDECIDED:
                 found = decide_modified(self._subject(k), self.steps, budget=clock.remaining).independence
-                independence = found or independence
+                independence = independence if found is None else found
         except SymdecoupleError as error:
             independence = Verdict("C1", Status.UNDECIDED, texts, reason=str(error))
         return Verdict("C2", Status.PROVED, texts, certificate=covariance, independence=independence,

@@ -83,9 +83,8 @@ def together(expr: Expr) -> Expr:
     """Return SymPy's single fraction."""
     check()
     size = size_of(expr)
-    terms = max(size.terms, prod(_raised(n, k) for k, n, _ in size.below.values()))
-    if terms > EXPANDED:
-        raise too_large(f"the number of terms of {_short(expr)} over a common denominator", terms, EXPANDED)
+    if size.terms > EXPANDED:
+        raise too_large(f"the number of terms of {_short(expr)} over a common denominator", size.terms, EXPANDED)
     return sp.together(expr)
 
 
@@ -141,21 +140,28 @@ def apart(expr: Expr, symbol: Symbol) -> Expr:
     """
     check()
     top, bottom = sp.fraction(together(expr))
-    (_, denominator), options = parallel_poly_from_expr((top, bottom))
+    bases = [factor.as_base_exp() for factor in Mul.make_args(bottom)]
+    polynomials, options = parallel_poly_from_expr((top, symbol, *(base for base, _ in bases)))
+    degree = sum(int(n) * q.degree(symbol) for (_, n), q in zip(bases, polynomials[2:], strict=True))
     others = [g for g in options.gens if g != symbol]
-    if denominator.degree(symbol) > APART_DEGREE:
-        raise too_large(f"the degree of the denominator of {_short(expr)}", denominator.degree(symbol), APART_DEGREE)
+    if degree > APART_DEGREE:
+        raise too_large(f"the degree of the denominator of {_short(expr)}", degree, APART_DEGREE)
     if options.domain not in (sp.ZZ, QQ) or any(g.has(symbol) for g in others):
-        if denominator.degree(symbol) > 4:
+        if degree > 4:
             raise too_large(f"the degree of the denominator of {_short(expr)}, whose coefficients are not rational,",
-                            denominator.degree(symbol), 4)
+                            degree, 4)
         return sp.apart(expr, symbol)
-    _, factors = factor_list(bottom)
     field = RationalFunctions(others).to_domain() if others else QQ
-    moving = [(Poly(base, symbol, domain=field), k) for base, k in factors if base.has(symbol)]
-    whole, rest = Poly(top, symbol, domain=field).div(Poly(bottom, symbol, domain=field))
+    factors: dict[Expr, int] = {}
+    for base, n in bases:
+        for q, k in factor_list(base)[1]:
+            if q.has(symbol):
+                factors[q] = factors.get(q, 0) + k * int(n)
+    moving = [(Poly(q, symbol, domain=field), k) for q, k in factors.items()]
+    bottom = prod((Poly(base, symbol, domain=field) ** int(n) for base, n in bases), start=Poly(1, symbol, domain=field))
+    whole, rest = Poly(top, symbol, domain=field).div(bottom)
     terms = [whole.as_expr()]
-    lead = Poly(bottom, symbol, domain=field).LC() / prod((q.LC() ** k for q, k in moving), start=S.One)
+    lead = bottom.LC() / prod((q.LC() ** k for q, k in moving), start=S.One)
     for q, k in moving:
         check()
         power = q**k
