@@ -24,7 +24,7 @@ __all__ = ["antiderivative", "gaussian_integral", "simplify", "solutions", "trig
 
 DEGREE = 8  # of a numerator; a denominator has half of it
 EQUATION = 15  # operations of an equation in exponentials and logarithms
-SIMPLIFIED = 100  # operations: SymPy simplifies so many in 0.5 s
+SIMPLIFIED = 100  # operations, terms and degree: SymPy simplifies so many in 0.5 s
 SINGLE = (sp.sin, sp.cos, sp.tan, sp.sinh, sp.cosh, sp.tanh, sp.atan, sp.asinh)
 
 
@@ -86,7 +86,8 @@ def solutions(equation: Expr, symbol: Symbol) -> list[Expr]:
 def simplify(expr: Expr) -> Expr:
     """Return SymPy's simplification; the expression as it is where it is long."""
     check()
-    return sp.simplify(expr) if expr.count_ops() <= SIMPLIFIED and size_of(expr).terms <= SIMPLIFIED else expr
+    size = size_of(expr)
+    return sp.simplify(expr) if max(expr.count_ops(), size.terms, size.degree) <= SIMPLIFIED else expr
 
 
 def trigsimp(expr: Expr) -> Expr:
