@@ -25,8 +25,8 @@ ROOMS = (
 
 ORDER = {
     "language": (
-        "sample budget polynomials gate limits mean boundaries convolution taps filter_notation filter_arrays filtered filters statistics "
-        "binding black_box feature feature_set waves lags canonical printer syntax reader text"
+        "sample budget polynomials gate closed_forms limits mean boundaries convolution taps filter_notation "
+        "filter_arrays filtered filters statistics binding black_box feature feature_set waves lags canonical printer syntax reader text"
     ),
     "calculus": (
         "coefficients elementary sample_chart field gradient bracket subject kernels operators compositions matrices "

@@ -18,15 +18,17 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sympy import Expr, cancel, expand, together
+from sympy import Expr
 
 from symdecouple.analysis.deviations import unit
 from symdecouple.calculus.gradient import gradient
-from symdecouple.errors import UnsupportedExpression
+from symdecouple.errors import BudgetExceeded, UnsupportedExpression
 from symdecouple.language.black_box import BlackBox
+from symdecouple.language.budget import Budget
 from symdecouple.language.canonical import close
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
+from symdecouple.language.gate import cancel, expand, together
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample
 from symdecouple.numeric.batch import FloatArray
@@ -35,6 +37,8 @@ from symdecouple.numeric.compiled import Compiled
 from symdecouple.numeric.coordinate_rows import compiled_feature
 
 __all__ = ["GradientDirections", "gradient_directions"]
+
+INVARIANCE = 2.0  # seconds for one feature; without an answer in time its directions are computed like any others
 
 BoolArray: TypeAlias = NDArray[np.bool_]
 Field: TypeAlias = Callable[[FloatArray], list[Any]]
@@ -137,11 +141,12 @@ def _called(box: BlackBox) -> tuple[Field, tuple[bool, bool]]:
 
 def _invariances(feature: Feature, field: Expr, sample: Sample) -> tuple[bool, bool]:
     try:
-        value = close(feature.expr, sample)
-        along_shift, along_scale = (close(Mean(u * field), sample) for u in (1, sample))
-    except UnsupportedExpression:
+        with Budget(INVARIANCE).running("looking for invariances"):
+            value = close(feature.expr, sample)
+            along_shift, along_scale = (close(Mean(u * field), sample) for u in (1, sample))
+            return _is_number(along_shift), _is_number(along_scale) or _is_number(along_scale / value)
+    except (UnsupportedExpression, BudgetExceeded):
         return False, False
-    return _is_number(along_shift), _is_number(along_scale) or _is_number(along_scale / value)
 
 
 def _is_number(expr: Expr) -> bool:

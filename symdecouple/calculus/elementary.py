@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from math import log2
 from typing import Any
 
 from mpmath import libmp
@@ -18,7 +19,8 @@ from sympy import integer_nthroot
 
 from symdecouple.errors import UnsupportedExpression
 
-__all__ = ["LARGEST", "RULES", "Irrational", "OutsideDomain", "World", "exact_root", "limit", "positive", "raised", "size"]
+__all__ = ["LARGEST", "RULES", "Irrational", "OutsideDomain", "World", "exact_root", "limit", "positive", "raised",
+           "size"]
 
 
 class Irrational(Exception):
@@ -46,13 +48,19 @@ def limit(value: Any, n: int) -> None:
         raise Irrational if isinstance(value, (int, Fraction)) else OutsideDomain
 
 
-def size(value: Any) -> int:
-    """Return the bits of a rational, or the largest exponent of an enclosure, in absolute value."""
+def size(value: Any) -> float:
+    """Return the bits of a rational, or the largest binary logarithm of an enclosure, in absolute value."""
     if isinstance(value, int):
         return value.bit_length()
     if isinstance(value, Fraction):
         return max(value.numerator.bit_length(), value.denominator.bit_length())
-    return max(abs(exponent + bits) for _, _, exponent, bits in value._mpi_)
+    return max(map(_exponent, value._mpi_))
+
+
+def _exponent(end: tuple[int, Any, int, int]) -> float:
+    _, mantissa, exponent, bits = end
+    place = exponent + bits
+    return abs(log2(mantissa) + exponent) if mantissa and abs(place) < 2 else abs(place)
 
 
 class World:

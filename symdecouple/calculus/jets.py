@@ -19,7 +19,16 @@ from sympy import Expr, Max, Min, Piecewise, Rational, Symbol, atan2
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
-from symdecouple.calculus.elementary import LARGEST, RULES, Irrational, OutsideDomain, World, exact_root, limit, positive
+from symdecouple.calculus.elementary import (
+    LARGEST,
+    RULES,
+    Irrational,
+    OutsideDomain,
+    World,
+    exact_root,
+    limit,
+    positive,
+)
 from symdecouple.calculus.field import VectorField
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language.budget import check

@@ -215,7 +215,11 @@ def _steps(first: list[Feature], flows: list[Flow], values: tuple[Any, ...], fea
 def _strict(features: FeatureSet, steps: tuple[Step, ...], stopped: str) -> Closed:
     """Follow the flows of the modified features, as far as these can be written out."""
     for count in range(len(steps), 0, -1):
-        modified = modified_features(features, steps, count)
+        try:
+            with Budget(FLOW_BUDGET).running("writing the modified features out"):
+                modified = modified_features(features, steps, count)
+        except BudgetExceeded:
+            modified = None
         if modified is not None:
             flows, why = _flows(list(modified), modified)
             ends = stopped if count == len(steps) else (

@@ -23,10 +23,8 @@ from sympy import (
     Add,
     Expr,
     Float,
-    Function,
     I,
     Integer,
-    Integral,
     Mul,
     Rational,
     S,
@@ -34,8 +32,6 @@ from sympy import (
     expand,
     factorial2,
     im,
-    integrate as sympy_integrate,
-    oo,
     pi,
     re,
     sqrt,
@@ -46,8 +42,8 @@ from symdecouple.decoupling.sample_reference import DIGITS, Averages, as_functio
 from symdecouple.decoupling.white_noise import white_expectation
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.language.black_box import BlackBox
-from symdecouple.language.budget import Budget
 from symdecouple.language.canonical import canonical, decompose
+from symdecouple.language.closed_forms import gaussian_integral
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filters import Filtered
@@ -179,7 +175,11 @@ def gaussian(body: Expr, sample: Sample) -> Expr:
     """Return the expectation of a function of a standard normal number, or of filtered white noise."""
     if body.has(Filtered):
         return white_expectation(body, sample, gaussian)
-    return Add(*(c * _gaussian_basis(psi, sample) for psi, c in decompose(body, sample).items()))
+    try:
+        terms = decompose(body, sample)
+    except BudgetExceeded:  # too long for one basis: the function as it is
+        return _integrated(body, sample)
+    return Add(*(c * _gaussian_basis(psi, sample) for psi, c in terms.items()))
 
 
 def _gaussian_basis(psi: Expr, sample: Sample) -> Expr:
@@ -211,14 +211,8 @@ def _integrated(psi: Expr, sample: Sample) -> Expr:
     integrand = psi * exp(-(sample**2) / 2) / sqrt(2 * pi)
     function = as_function(integrand, sample, "mpmath")
     _check_integrable(lambda v: abs(mpmath.mpf(function(v))), psi)
-    if not psi.has(exp, Function):
-        try:
-            with Budget(2.0).running("a reference value"):
-                value = sympy_integrate(integrand, (sample, -oo, oo))
-            if value.is_number and value.is_finite and value.is_real and not value.has(Integral):
-                return value
-        except (BudgetExceeded, NotImplementedError, ValueError, TypeError, AttributeError):
-            pass
+    if (value := gaussian_integral(psi, sample)) is not None:
+        return value
     with mpmath.workdps(DIGITS):
         value, error = mpmath.quad(function, _LINE, error=True)
         if not error <= mpmath.mpf(10) ** -20 * (1 + abs(value)):

@@ -166,19 +166,20 @@ class Verdicts:
             return self.original[k]
         clock = Budget(self.budget)
         try:
-            features = first_features(self.features, k)
             with clock.running("deciding involutivity of the modified set"):
-                covariance = affine_covariance(features)
-            if covariance is not None:
-                return self._by_covariance(covariance, k, clock)
-            if obstacle := self._obstacle(k):
-                found = self._in_spectrum(k)
-                return self._undecided(k, obstacle) if found is None else found
-            if (hats := self._written(k, clock)) is not None:
-                return check_frobenius(hats, budget=clock.remaining)
-            return decide_modified(self._subject(k), self.steps, budget=clock.remaining)
+                return self._decided(k, clock)
         except SymdecoupleError as error:
             return self._undecided(k, str(error))
+
+    def _decided(self, k: int, clock: Budget) -> Verdict:
+        if (covariance := affine_covariance(first_features(self.features, k))) is not None:
+            return self._by_covariance(covariance, k, clock)
+        if obstacle := self._obstacle(k):
+            found = self._in_spectrum(k)
+            return self._undecided(k, obstacle) if found is None else found
+        if (hats := self._written(k)) is not None:
+            return check_frobenius(hats, budget=clock.remaining)
+        return decide_modified(self._subject(k), self.steps, budget=clock.remaining)
 
     def _in_spectrum(self, k: int) -> Verdict | None:
         """Try to refute where levels are reached in the frequency domain."""
@@ -187,9 +188,8 @@ class Verdicts:
         forms = recognize_quadratic(first_features(self.features, k))
         return decide_energies(self._subject(k)) if forms is not None and len(forms) == k else None
 
-    def _written(self, k: int, clock: Budget) -> FeatureSet | None:
-        with clock.running("writing the modified features out"):
-            return modified_features(self.features, self.steps, k)
+    def _written(self, k: int) -> FeatureSet | None:
+        return modified_features(self.features, self.steps, k)
 
     def _by_covariance(self, covariance: AffineCovariance, k: int, clock: Budget) -> Verdict:
         """Return the verdict of Theorem D, with what can be said about C1."""
@@ -197,12 +197,12 @@ class Verdicts:
         obstacle = self._obstacle(k)
         independence = Verdict("C1", Status.UNDECIDED, texts, reason=obstacle)
         try:
-            if not obstacle and (hats := self._written(k, clock)) is not None:
+            if not obstacle and (hats := self._written(k)) is not None:
                 texts = tuple(map(str, hats))
                 independence = check_independence(hats, budget=clock.remaining)
             if not obstacle and independence.status is Status.UNDECIDED:
                 found = decide_modified(self._subject(k), self.steps, budget=clock.remaining).independence
-                independence = found or independence
+                independence = independence if found is None else found
         except SymdecoupleError as error:
             independence = Verdict("C1", Status.UNDECIDED, texts, reason=str(error))
         return Verdict("C2", Status.PROVED, texts, certificate=covariance, independence=independence,

@@ -15,12 +15,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from sympy import Dummy, Expr, Poly, S, Symbol, diff, lambdify, simplify, solve, sqrt
+from sympy import Dummy, Expr, Poly, S, Symbol, diff, lambdify, sqrt
 from sympy.polys.polyerrors import PolynomialError
 
-from symdecouple.errors import InvalidInput
+from symdecouple.errors import BudgetExceeded, InvalidInput
 from symdecouple.flows.steps import composed
+from symdecouple.language.budget import Budget
 from symdecouple.language.canonical import close, statistics_of
+from symdecouple.language.closed_forms import simplify, solutions
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
@@ -28,6 +30,8 @@ from symdecouple.language.sample import Sample, x as generic
 from symdecouple.language.statistics import variance
 
 __all__ = ["MomentCoordinates", "raw_moments", "recognize_moments", "standardized_moments"]
+
+RECOGNITION = 5.0  # seconds for one feature; moments take hundredths
 
 _ORDERS = 20
 
@@ -138,7 +142,11 @@ def recognize_moments(features: FeatureSet) -> MomentCoordinates | None:
 def _in_coordinates(feature: Feature, sample: Sample, symbols: Sequence[Symbol]) -> Expr | None:
     """Write f(m + s z) in the standardized moments of z; None if it has other statistics or none of the last."""
     m, s = symbols[0], symbols[1] if len(symbols) > 1 else S.One
-    expr = close(composed(feature.expr, m + s * sample, sample), sample)
+    try:
+        with Budget(RECOGNITION).running("the recognition of moments"):
+            expr = close(composed(feature.expr, m + s * sample, sample), sample)
+    except BudgetExceeded:
+        return None
     rule: dict[Expr, Expr] = {}
     for statistic in statistics_of(expr):
         base, power = statistic.psi.as_base_exp()
@@ -161,5 +169,5 @@ def _solved(expr: Expr, unknown: Symbol, value: Symbol) -> Expr | None:
         pass
     if not diff(expr, unknown).is_positive:
         return None
-    found = solve(expr - value, unknown)
+    found = solutions(expr - value, unknown)
     return found[0] if len(found) == 1 else None

@@ -19,6 +19,7 @@ from symdecouple.flows.chart import IDENTITY, Chart, Piece, U, X, function_chart
 from symdecouple.flows.projective import Projective
 from symdecouple.flows.quadrature import by_quadrature
 from symdecouple.language.budget import Budget
+from symdecouple.language.closed_forms import simplify
 
 __all__ = ["pieces_of"]
 
@@ -41,7 +42,7 @@ def pieces_of(v: Expr, low: Expr, high: Expr, budget: Budget) -> tuple[Piece, ..
             return _cut(found, low, high)
     for group in function_charts(v):
         if all(_seems_quadratic(chart, v) for chart in group):
-            found = _all_projective(tuple((chart, sp.simplify(chart.image(v))) for chart in group))
+            found = _all_projective(tuple((chart, simplify(chart.image(v))) for chart in group))
             if found:
                 return _cut(found, low, high)
         budget.check("the search for a chart")

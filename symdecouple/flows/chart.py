@@ -15,6 +15,7 @@ import sympy as sp
 from sympy import Expr, Pow, S, exp, log, oo, pi
 
 from symdecouple.flows.projective import Projective, decide_sign
+from symdecouple.language.gate import expand
 from symdecouple.language.sample import Sample
 
 __all__ = ["Chart", "Piece", "function_charts", "logarithmic_charts", "real_roots", "slope_at"]
@@ -144,7 +145,7 @@ def logarithmic_charts(v: Expr) -> Iterator[tuple[tuple[Chart, Expr], ...]]:
                 if any(not e.is_Integer and (not e.is_Rational or e.q % 2 == 0) for e in _exponents(centred)):
                     continue
                 centred = centred.replace(_is_odd_root, lambda p: sp.Integer(-1) ** p.exp.p * (-p.base) ** p.exp)
-            image = sp.expand((scale * centred / X).xreplace({X: way * exp(U)}))
+            image = expand((scale * centred / X).xreplace({X: way * exp(U)}))
             if not image.has(sp.I):  # a logarithm is real on one side only
                 pair.append((chart, image))
         yield tuple(pair)
@@ -159,8 +160,8 @@ def _logarithm(way: int) -> Chart:
 def _centred(v: Expr, scale: Expr, offset: Expr) -> Expr:
     moved = v.xreplace({X: (X - offset) / scale})
     moved = moved.replace(lambda e: isinstance(e, (Pow, log)) and e.has(X),
-                          lambda e: e.func(sp.expand(e.args[0]), *e.args[1:]))
-    return sp.expand(moved) if moved.is_polynomial(X) else moved
+                          lambda e: e.func(expand(e.args[0]), *e.args[1:]))
+    return expand(moved) if moved.is_polynomial(X) else moved
 
 
 def _exponents(v: Expr) -> list[Expr]:

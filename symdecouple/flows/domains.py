@@ -9,7 +9,9 @@ from sympy import Dummy, Expr, S
 
 from symdecouple.flows.steps import composed, is_root
 from symdecouple.language.canonical import canonical, close, decompose, open_statistics, statistics_of
+from symdecouple.language.closed_forms import simplify, solutions
 from symdecouple.language.feature_set import FeatureSet
+from symdecouple.language.gate import factor
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample
 
@@ -27,7 +29,7 @@ def _lead(features: FeatureSet, generators: Sequence[Expr]) -> Expr | None:
     if len(pivots) < k:
         return None
     weights = sp.Matrix([[wanted.get(basis[c], S.Zero) for c in pivots]]) * matrix[:, list(pivots)].inv()
-    return sp.factor(weights[k - 1])
+    return factor(weights[k - 1])
 
 
 def trend_of(features: FeatureSet, generators: Sequence[Expr], before: Expr) -> int:
@@ -35,7 +37,7 @@ def trend_of(features: FeatureSet, generators: Sequence[Expr], before: Expr) -> 
     lead, sample = _lead(features, generators), features.sample
     if lead is None:
         return 0
-    value = sp.simplify(close(composed(open_statistics(lead), before, sample), sample))
+    value = simplify(close(composed(open_statistics(lead), before, sample), sample))
     value = value.replace(is_root, lambda e: Dummy(nonnegative=True, zero=False if e.exp < 0 else None))
     return 1 if value.is_positive else -1 if value.is_negative else 0
 
@@ -48,7 +50,7 @@ def spans_moebius(generators: Sequence[Expr], sample: Sample) -> bool:
 def skewness_asked(features: FeatureSet, value: Expr, generators: Sequence[Expr], before: Expr) -> Expr | None:
     """Return the standardized third moment at which the third feature has its value, where ties decide."""
     sample = features.sample
-    moments = [sp.simplify(canonical(Mean(before**p), sample)) for p in (1, 2)]
+    moments = [simplify(canonical(Mean(before**p), sample)) for p in (1, 2)]
     if not spans_moebius(generators, sample) or moments[0] != 0 or not (moments[1].is_number and moments[1] > 0):
         return None
     cubed = sp.Dummy("c", real=True)
@@ -58,10 +60,10 @@ def skewness_asked(features: FeatureSet, value: Expr, generators: Sequence[Expr]
     if inner.free_symbols - {cubed}:
         return None
     try:
-        roots = [r for r in sp.solve(inner - value, cubed) if r.is_real]
+        roots = [r for r in solutions(inner - value, cubed) if r.is_real]
     except NotImplementedError:
         return None
-    return sp.simplify(roots[0]) if len(roots) == 1 else None
+    return simplify(roots[0]) if len(roots) == 1 else None
 
 
 def tie_rule(skewness: Expr) -> str:

@@ -39,6 +39,7 @@ from symdecouple.flows.normalizer_source import Recipe, source_of_normalizer
 from symdecouple.flows.separable import flow
 from symdecouple.flows.steps import TIME, Step, composed, make_steps
 from symdecouple.language.canonical import canonical
+from symdecouple.language.closed_forms import simplify
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean, exact
@@ -232,7 +233,7 @@ def modified_feature(features: Any, values: Sequence[Any] | None = None, k: int 
     if last.kind != "explicit" or last.level != before:
         raise NoClosedForm(f"the modified feature {k} has no closed form: N_{before} is {last.kind}, its parameter is "
                            "the root of an equation")
-    return sp.simplify(canonical(composed(features[k - 1].expr, last.formula, sample), sample))
+    return simplify(canonical(composed(features[k - 1].expr, last.formula, sample), sample))
 
 
 # --- what goes in -------------------------------------------------------------------------------------------------

@@ -27,6 +27,8 @@ import sympy as sp
 from sympy import Add, Expr, Integer, Piecewise, S, cos, cosh, exp, expand, log, oo, pi, sin, sinh, sqrt, tanh
 
 from symdecouple.language.canonical import decompose
+from symdecouple.language.closed_forms import trigsimp
+from symdecouple.language.gate import factor
 from symdecouple.language.sample import Sample
 
 __all__ = ["Projective", "decide_sign"]
@@ -64,7 +66,7 @@ class Projective:
             return None
         constant = w.diff(u) ** 2 / 4 - w * w.diff(u, 2) / 2 + kappa * w**2 / 4
         constant = expand(constant.subs(u, 0))  # it does not depend on u
-        return cls(w, u, kappa, rate, sp.factor(sp.trigsimp(constant) if constant.has(sin) else constant))
+        return cls(w, u, kappa, rate, factor(trigsimp(constant) if constant.has(sin) else constant))
 
     @property
     def kind(self) -> str:

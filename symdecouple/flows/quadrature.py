@@ -5,7 +5,8 @@ the one is taken that inverts Psi at sample points of the interval.
 
 On intervals without such an inverse there is no piece: x' = x/(1 + x) has one for x > 0 only.
 
-Not covered: integrals that SymPy does not find or not invert, and fields with parameters (their zeros are not known).
+Not covered: integrals and inverses outside the classes of `language.closed_forms`, or that SymPy does not find there,
+and fields with parameters (their zeros are not known).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from symdecouple.errors import BudgetExceeded
 from symdecouple.flows.chart import Chart, Piece, U, X
 from symdecouple.flows.projective import Projective, decide_sign
 from symdecouple.language.budget import Budget
+from symdecouple.language.closed_forms import antiderivative, solutions
 
 __all__ = ["by_quadrature", "points_inside", "zeros_of"]
 
@@ -50,9 +52,9 @@ def by_quadrature(v: Expr, low: Expr, high: Expr, budget: Budget) -> list[Piece]
         return []
     try:
         with budget.running("the quadrature of 1/v"):
-            psi = sp.integrate(1 / v, X)
-            ends = _ends(v, low, high)
-            if psi.has(sp.Integral, sp.I) or ends is None:
+            psi = antiderivative(1 / v, X)
+            ends = None if psi is None or psi.has(sp.I) else _ends(v, low, high)
+            if ends is None:
                 return []
             pieces = [_piece(v, psi, a, b) for a, b in itertools.pairwise(ends)]
     except (BudgetExceeded, *_FAILURES):
@@ -77,7 +79,7 @@ def _piece(v: Expr, psi: Expr, low: Expr, high: Expr) -> Piece | None:
         return None
     signed = psi.xreplace({node: sp.log(node.args[0] * _sign_at(node.args[0], samples[0]))
                            for node in psi.atoms(sp.log)})
-    for back in sp.solve(signed - U, X):
+    for back in solutions(signed - U, X):
         if all(_is_near(back.subs(U, signed.subs(X, p)), p) for p in samples):
             u_low, u_high = sp.limit(signed, X, low, "+"), sp.limit(signed, X, high, "-")
             motion = Projective.of(S.One, U)

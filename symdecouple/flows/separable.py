@@ -100,19 +100,20 @@ def flow(field: Any, *, time: Symbol | None = None, sample: Symbol | None = None
 @lru_cache(maxsize=256)
 def _solved(v: Expr, low: Expr, high: Expr, budget: float) -> tuple[tuple[Piece, ...], tuple[Check, ...]]:
     """Return the formulas and how they were verified."""
+    clock = Budget(budget)
     try:
-        pieces = pieces_of(v, low, high, Budget(budget))
+        with clock.running("the search"):
+            pieces = pieces_of(v, low, high, clock)
+            if not pieces:
+                raise NoClosedForm("it is not projective in a chart, and 1/v was not integrated and inverted; "
+                                   "integrate numerically")
+            numeric = numeric_check(v, real_roots(v), pieces, low, high)
+            if not numeric.passed:
+                raise NoClosedForm(f"a formula was found but failed its verification ({numeric}); integrate "
+                                   "numerically, or give values to the parameters")
+            symbolic = symbolic_check(pieces[0])
     except BudgetExceeded as error:
-        raise NoClosedForm(f"the search took more than {budget:g} s; give budget= more, or integrate numerically"
-                           ) from error
-    if not pieces:
-        raise NoClosedForm("it is not projective in a chart, and 1/v was not integrated and inverted; "
-                           "integrate numerically")
-    numeric = numeric_check(v, real_roots(v), pieces, low, high)
-    if not numeric.passed:
-        raise NoClosedForm(f"a formula was found but failed its verification ({numeric}); integrate numerically, or "
-                           "give values to the parameters")
-    symbolic = symbolic_check(pieces[0])
+        raise NoClosedForm(f"{error}; give budget= more, or integrate numerically") from error
     return pieces, ((numeric,) if symbolic is None else (symbolic, numeric))
 
 

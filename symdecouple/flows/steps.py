@@ -30,12 +30,14 @@ from typing import Literal
 
 import mpmath
 import sympy as sp
-from sympy import Abs, Add, Dummy, Expr, Mul, Poly, Pow, Rational, S, Symbol, exp, expand, latex, log, sign, sqrt
+from sympy import Abs, Add, Dummy, Expr, Mul, Poly, Pow, Rational, S, Symbol, exp, latex, log, sign, sqrt
 from sympy.polys.polyerrors import PolynomialError
 
 from symdecouple.flows.evaluation import DIGITS, AtSamples, agree, trials
+from symdecouple.language.budget import check
 from symdecouple.language.canonical import Statistic, close, decompose, open_statistics
 from symdecouple.language.feature import Feature
+from symdecouple.language.gate import cancel, expand, factor, together
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample
 
@@ -223,7 +225,7 @@ def _candidates(equation: Expr, sample: Sample) -> Iterator[Expr]:
     w = Dummy("w", positive=True)
     power = abs(min(rates, key=abs))
     coded = equation.replace(lambda e: isinstance(e, exp) and e.has(TIME), lambda e: w ** (e.args[0] / TIME / power))
-    coded = coded.replace(lambda e: e.is_Pow and not e.exp.is_Integer, lambda e: sp.factor(e.base) ** e.exp)
+    coded = coded.replace(lambda e: e.is_Pow and not e.exp.is_Integer, lambda e: factor(e.base) ** e.exp)
     coded = sp.expand_power_base(coded, force=True)
     root = lcm(*(e.exp.q for e in coded.atoms(Pow) if e.base == w and e.exp.is_Rational))
     coded = coded.xreplace({w: w**root})
@@ -241,20 +243,20 @@ def _logarithm(value: Expr) -> Expr:
 
 def _roots(equation: Expr, unknown: Symbol, start: Expr, sample: Sample) -> Iterator[Expr]:
     """Yield the root of an equation of degree 1 or 2, or of a power, that is continuous with `start`."""
-    numerator = sp.together(equation).as_numer_denom()[0]
+    numerator = together(equation).as_numer_denom()[0]
     try:
         polynomial = Poly(numerator, unknown)
     except PolynomialError:
         return
     degree, terms = polynomial.degree(), polynomial.monoms()
     if degree == 1 or (len(terms) == 2 and terms[1] == (0,) and unknown.is_positive):
-        top, bottom = sp.fraction(sp.cancel(-polynomial.coeff_monomial(1) / polynomial.LC()))
+        top, bottom = sp.fraction(cancel(-polynomial.coeff_monomial(1) / polynomial.LC()))
         if _is_negative(bottom, sample):
             top, bottom = -top, -bottom
         yield top / bottom if degree == 1 else (top / bottom) ** Rational(1, degree)
     elif degree == 2 and not (a := polynomial.LC()).has(TARGET):
         b, c = polynomial.coeff_monomial(unknown), polynomial.coeff_monomial(1)
-        slope = sp.factor(2 * a * start + b)
+        slope = factor(2 * a * start + b)
         if slope != 0 and not slope.has(TARGET):
             yield expand((slope / Abs(slope) * sqrt(expand(b**2 - 4 * a * c)) - b) / (2 * a))
 
@@ -277,6 +279,7 @@ def _works(feature: Feature, moved: Expr, time: Expr, sample: Sample) -> bool:
     solved = AtSamples(time, sample, [TARGET, *symbols])
     with mpmath.workdps(DIGITS):
         for points in trials(sample):
+            check()
             start, given = mpmath.mpf(rng.randint(1, 9)) / 500, [mpmath.mpf(rng.randint(1, 9)) / 7 for _ in symbols]
             value = after(points, [start, *given])
             found = None if value is None else solved(points, [value[0], *given])
@@ -328,7 +331,7 @@ def is_root(expr: Expr) -> bool:
 def _quotients_of_roots(expr: Expr) -> Expr:
     """Write sqrt(1/s) as 1/sqrt(s): the same where it exists, and neither exists for s < 0."""
     def split(root: Pow) -> Expr:
-        top, bottom = sp.fraction(sp.together(root.base))
+        top, bottom = sp.fraction(together(root.base))
         if top.is_number and top.is_negative:
             top, bottom = -top, -bottom
         return top**root.exp / bottom**root.exp if top.is_number and top.is_positive else root

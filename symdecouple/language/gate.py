@@ -24,14 +24,14 @@ from symdecouple.errors import BudgetExceeded
 from symdecouple.language.budget import check, too_large
 from symdecouple.language.polynomials import RationalFunctions
 
-__all__ = ["Size", "apart", "expand", "factor", "factor_list", "size_of", "together"]
+__all__ = ["Size", "apart", "cancel", "expand", "factor", "factor_list", "size_of", "together"]
 
 EXPANDED = 4_000  # terms: SymPy expands so many in 0.6 s
 FACTOR_TERMS = 200  # of an expanded polynomial; with the three caps below, 3600 random products took at most 0.7 s
 FACTOR_DEGREE = 40  # in one generator
 FACTOR_VOLUME = 20_000  # the product of (degree + 1) over the generators
 FACTOR_BITS = 150  # of a coefficient
-APART_DEGREE = 40  # of a denominator: partial fractions over the rationals take 0.5 s; with parameters they look at the clock
+APART_DEGREE = 40  # of a denominator: 0.5 s over the rationals; with parameters partial fractions look at the clock
 _HUGE = 10**9
 
 
@@ -83,10 +83,15 @@ def together(expr: Expr) -> Expr:
     """Return SymPy's single fraction."""
     check()
     size = size_of(expr)
-    terms = max(size.terms, prod(_raised(n, k) for k, n, _ in size.below.values()))
-    if terms > EXPANDED:
-        raise too_large(f"the number of terms of {_short(expr)} over a common denominator", terms, EXPANDED)
+    if size.terms > EXPANDED:
+        raise too_large(f"the number of terms of {_short(expr)} over a common denominator", size.terms, EXPANDED)
     return sp.together(expr)
+
+
+def cancel(expr: Expr) -> Expr:
+    """Return SymPy's fraction in lowest terms; the expression as it is where that would take too long."""
+    check()
+    return sp.cancel(expr) if _is_small(expr) else expr
 
 
 def factor_list(expr: Expr) -> tuple[Expr, list[tuple[Expr, int]]]:
@@ -97,10 +102,10 @@ def factor_list(expr: Expr) -> tuple[Expr, list[tuple[Expr, int]]]:
     >>> x, y = sp.symbols("x y")
     >>> factor_list(2*x**2 - 2*y**2)
     (2, [(x - y, 1), (x + y, 1)])
-    >>> factor_list((x + y + 1)**50 - 1)
+    >>> factor_list((x + y)**300 - 1)
     Traceback (most recent call last):
     ...
-    symdecouple.errors.BudgetExceeded: too large: the number of terms of (x + y + 1)**50 - 1 is 1327, and the limit is 200
+    symdecouple.errors.BudgetExceeded: too large: the number of terms of (x + y)**300 - 1 is 302, and the limit is 200
     """
     check()
     try:
@@ -114,16 +119,7 @@ def factor_list(expr: Expr) -> tuple[Expr, list[tuple[Expr, int]]]:
 def factor(expr: Expr) -> Expr:
     """Return SymPy's factored form; the expression as it is where that would take too long."""
     check()
-    size = size_of(expr)
-    try:
-        for terms, degree in [(size.terms, size.degree), *((n, d) for _, n, d in size.below.values())]:
-            _admit(expr, terms, degree)
-        for part in sp.fraction(sp.together(expr)):
-            if not part.is_number:
-                _polynomial(part)
-    except (BudgetExceeded, PolynomialError):
-        return expr
-    return sp.factor(expr)
+    return sp.factor(expr) if _is_small(expr) else expr
 
 
 def apart(expr: Expr, symbol: Symbol) -> Expr:
@@ -144,21 +140,28 @@ def apart(expr: Expr, symbol: Symbol) -> Expr:
     """
     check()
     top, bottom = sp.fraction(together(expr))
-    (_, denominator), options = parallel_poly_from_expr((top, bottom))
+    bases = [factor.as_base_exp() for factor in Mul.make_args(bottom)]
+    polynomials, options = parallel_poly_from_expr((top, symbol, *(base for base, _ in bases)))
+    degree = sum(int(n) * q.degree(symbol) for (_, n), q in zip(bases, polynomials[2:], strict=True))
     others = [g for g in options.gens if g != symbol]
-    if denominator.degree(symbol) > APART_DEGREE:
-        raise too_large(f"the degree of the denominator of {_short(expr)}", denominator.degree(symbol), APART_DEGREE)
+    if degree > APART_DEGREE:
+        raise too_large(f"the degree of the denominator of {_short(expr)}", degree, APART_DEGREE)
     if options.domain not in (sp.ZZ, QQ) or any(g.has(symbol) for g in others):
-        if denominator.degree(symbol) > 4:
+        if degree > 4:
             raise too_large(f"the degree of the denominator of {_short(expr)}, whose coefficients are not rational,",
-                            denominator.degree(symbol), 4)
+                            degree, 4)
         return sp.apart(expr, symbol)
-    _, factors = factor_list(bottom)
     field = RationalFunctions(others).to_domain() if others else QQ
-    moving = [(Poly(base, symbol, domain=field), k) for base, k in factors if base.has(symbol)]
-    whole, rest = Poly(top, symbol, domain=field).div(Poly(bottom, symbol, domain=field))
+    factors: dict[Expr, int] = {}
+    for base, n in bases:
+        for q, k in factor_list(base)[1]:
+            if q.has(symbol):
+                factors[q] = factors.get(q, 0) + k * int(n)
+    moving = [(Poly(q, symbol, domain=field), k) for q, k in factors.items()]
+    bottom = prod((Poly(base, symbol, domain=field) ** int(n) for base, n in bases), start=Poly(1, symbol, domain=field))
+    whole, rest = Poly(top, symbol, domain=field).div(bottom)
     terms = [whole.as_expr()]
-    lead = Poly(bottom, symbol, domain=field).LC() / prod((q.LC() ** k for q, k in moving), start=S.One)
+    lead = bottom.LC() / prod((q.LC() ** k for q, k in moving), start=S.One)
     for q, k in moving:
         check()
         power = q**k
@@ -213,6 +216,20 @@ def _admit(expr: Expr, terms: int, degree: int) -> None:
         raise too_large(f"the number of terms of {_short(expr)} once expanded", terms, EXPANDED)
     if degree > 10 * FACTOR_DEGREE:
         raise too_large(f"the degree of {_short(expr)}", degree, 10 * FACTOR_DEGREE)
+
+
+def _is_small(expr: Expr) -> bool:
+    """True iff numerator and denominator are small enough to be factored."""
+    size = size_of(expr)
+    try:
+        for terms, degree in [(size.terms, size.degree), *((n, d) for _, n, d in size.below.values())]:
+            _admit(expr, terms, degree)
+        for part in sp.fraction(sp.together(expr)):
+            if not part.is_number:
+                _polynomial(part)
+    except (BudgetExceeded, PolynomialError):
+        return False
+    return True
 
 
 def _polynomial(expr: Expr) -> Any:

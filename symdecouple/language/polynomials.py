@@ -115,7 +115,9 @@ class RationalFunctions(FracField):  # type: ignore[misc]
 
 
 def _length(value: Any) -> int:
-    return int(max(abs(int(value.numerator)).bit_length(), int(value.denominator).bit_length()))
+    """Return the bits by which each power of a number grows, none for 1 and -1."""
+    largest = max(abs(int(value.numerator)), int(value.denominator))
+    return largest.bit_length() if largest > 1 else 0
 
 
 def _bits(polynomial: Any) -> int:

@@ -1,0 +1,113 @@
+"""An answer comes within the budget and a second, on every input, and leaves nothing behind.
+
+Time is that of the thread: what other processes take from it does not count. A budget itself is wall-clock time, so on
+a loaded machine there is only less of it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from symdecouple.calculus.frobenius import check_frobenius
+from symdecouple.calculus.independence import check_independence
+from symdecouple.verdict import Status
+from tests.laws.examples import EXPLICIT, FEATURES, FIELDS, FILTERED, SETS
+from tests.laws.hard_inputs import HARD
+
+SECOND = 1.0
+
+
+def in_time(budget: float, ask: Callable[[], Any]) -> Any:
+    start = time.thread_time()
+    answer = ask()
+    taken = time.thread_time() - start
+    assert taken < budget + SECOND, f"{taken:.2f} s, with a budget of {budget} s"
+    return answer
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_a_hard_question_is_answered_in_time(name: str) -> None:
+    items = HARD[name]()
+    verdict = in_time(0.1, lambda: check_frobenius(items, budget=0.1))
+    if verdict.status is Status.UNDECIDED:
+        assert verdict.certificate is None and verdict.reason
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("budget", [0.5, 2.0])
+@pytest.mark.parametrize("name", HARD)
+def test_a_hard_question_is_answered_in_time_for_every_size_and_for_one(name: str, budget: float) -> None:
+    items = HARD[name]()
+    in_time(budget, lambda: check_frobenius(items, budget=budget))
+    in_time(budget, lambda: check_independence(items, budget=budget))
+    if "coordinates" not in name:
+        in_time(budget, lambda: check_frobenius(items, n_samples=5, budget=budget))
+
+
+@pytest.mark.parametrize("table", [FEATURES, FILTERED, FIELDS, EXPLICIT], ids=["x", "filtered", "fields", "explicit"])
+def test_pairs_of_the_tables_are_answered_in_time(table: dict[str, Any]) -> None:
+    items = list(table.values())
+    for pair in zip(items, items[1:] + items[:1], strict=True):
+        in_time(0.05, lambda pair=pair: check_frobenius(list(pair), budget=0.05))
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_sets_are_answered_in_time(name: str) -> None:
+    in_time(0.05, lambda: check_frobenius(SETS[name][0], budget=0.05))
+
+
+@pytest.mark.parametrize("name", ["tenth power in an exponential", "exponential of an average",
+                                  "threefold exponential", "steep exponentials", "a power of a million"])
+def test_witnesses_come_from_samples_at_which_nothing_overflows(name: str) -> None:
+    verdict = check_frobenius(HARD[name](), budget=30)
+    assert verdict.status is Status.REFUTED and verdict.certificate.verify(), str(verdict)
+    assert verdict.independence.status is Status.PROVED and verdict.independence.certificate.verify()
+    assert len(verdict.to_json()) < 20_000
+
+
+@pytest.mark.parametrize("name", ["a mean to a high power", "an exponential of an exponential"])
+def test_high_powers_of_averages_are_proved(name: str) -> None:
+    verdict = check_frobenius(HARD[name](), budget=30)
+    assert verdict.status is Status.PROVED and verdict.certificate.verify(), str(verdict)
+    assert verdict.independence.status is Status.PROVED and verdict.independence.certificate.verify()
+
+
+TRACED = """
+import cProfile, sys
+import symdecouple as sd
+from symdecouple import Mean, x
+
+def traced():
+    return sum(range(1000))
+
+def look(frame, event, argument):
+    return look
+
+def works():
+    cProfile.run("traced()", sys.argv[1])
+    for switch in (sys.settrace, sys.setprofile):
+        switch(look)
+        traced()
+        switch(None)
+
+sd.check_frobenius([Mean(x), Mean(x**2)], budget=5)
+works()
+sd.check_frobenius([Mean(x), Mean(x**2), Mean(x**3) + Mean(x**5)**3], budget=0.01)
+works()
+plan = sd.decouple([Mean(x), Mean(x**2)], reference="gaussian")
+plan.verdicts.modified[2]
+works()
+print("traced")
+"""
+
+
+def test_tracing_works_after_every_call(tmp_path: Any) -> None:
+    ended = subprocess.run([sys.executable, "-c", TRACED, str(tmp_path / "profile")], capture_output=True, text=True,
+                           timeout=300, check=False)
+    assert ended.returncode == 0 and ended.stdout.endswith("traced\n"), ended.stderr
