@@ -25,7 +25,7 @@ ROOMS = (
 
 ORDER = {
     "language": (
-        "sample limits mean boundaries convolution taps filter_notation filter_arrays filtered filters statistics "
+        "failures gamma_shifts sample limits mean boundaries convolution taps filter_notation filter_arrays filtered filters statistics "
         "binding black_box feature feature_set waves lags canonical printer syntax reader text"
     ),
     "calculus": (

@@ -35,6 +35,8 @@ from sympy import (
 from sympy.functions.elementary.hyperbolic import HyperbolicFunction
 from sympy.polys.polyerrors import BasePolynomialError
 
+from symdecouple.language.gamma_shifts import shifted_gamma
+
 __all__ = ["by_exponentials_and_waves", "exponent", "terms"]
 
 QUOTIENTS = {tan: lambda u: sin(u) / cos(u), cot: lambda u: cos(u) / sin(u), sec: lambda u: 1 / cos(u),
@@ -99,7 +101,7 @@ def by_exponentials_and_waves(expr: Expr) -> Expr:
     if isinstance(expr, log):
         split = expand_log(expr, deep=False)
         return by_exponentials_and_waves(split) if split != expr else expr
-    return expr
+    return shifted_gamma(expr)
 
 
 def _put(total: dict[Expr, Rational], term: Expr) -> None:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from symdecouple.calculus.alarm import Interrupted, alarm
 from symdecouple.errors import BudgetExceeded, InvalidInput
+from symdecouple.language.failures import sympy_failures
 
 __all__ = ["Budget"]
 
@@ -50,13 +51,14 @@ class Budget:
 
     @contextmanager
     def watch(self, what: str) -> Iterator[None]:
-        """Interrupt the block when the time is over, also inside library calls that never look at the budget."""
+        """Interrupt the block when the time is over, also inside library calls; translate what SymPy gives up on."""
         self.check(what)
         if self._end == math.inf:
-            yield
+            with sympy_failures(what):
+                yield
             return
         try:
-            with alarm(self.remaining):
+            with alarm(self.remaining), sympy_failures(what):
                 yield
         except Interrupted:
             raise BudgetExceeded(self._message(what)) from None
