@@ -59,11 +59,12 @@ def terms(argument: Expr) -> tuple[tuple[Expr, Rational], ...]:
     sums: dict[Expr, list[Expr]] = {}
     for term in Add.make_args(expand(argument)):
         above, below = fraction(term)
-        denominator = Mul(*(f for f in Mul.make_args(below) if f.as_base_exp()[0].is_Add))
+        factors = {f: f.as_base_exp()[0].is_Add for f in Mul.make_args(below)}
+        denominator = Mul(*(f for f, is_sum in factors.items() if is_sum))
         if denominator == 1:
             _put(total, term)
         else:
-            sums.setdefault(denominator, []).append(above * denominator / below)
+            sums.setdefault(denominator, []).append(above / Mul(*(f for f, is_sum in factors.items() if not is_sum)))
     for denominator, tops in sums.items():
         for term in _proper(Add(*tops), denominator):
             _put(total, term)

@@ -38,7 +38,8 @@ class CoefficientField:
         self.roots, self.functions = self._made.roots, self._made.functions
         coded = [self._made.code(expr) for expr in pool]
         radicands = [self._made.code(radicand) for radicand, _ in self.roots.values()]
-        symbols = set().union(*(expr.free_symbols for expr in [*coded, *radicands]), self.roots, self.functions)
+        symbols = set().union(*(expr.free_symbols for expr in [*coded, *radicands, *self.functions.values()]),
+                              self.roots, self.functions)
         self.generators: tuple[Symbol, ...] = tuple(sorted(symbols, key=lambda s: (s.name, str(type(s)))))
         self.field = FracField(self.generators or (Dummy("unused"),), QQ)
         self.relations: list[tuple[int, int, FracElement]] = []

@@ -69,7 +69,7 @@ class Generators:
             self._root_of[radicand] = (t, q)
         for term, denominators in found.exponentials.items():
             t, step = self._fresh(positive=True), Rational(1, lcm(*denominators))
-            self.functions[t] = exp(step * term)
+            self.functions[t] = _power(step * term)
             self._exponentials[term] = (t, step)
         for term, denominators in found.angles.items():
             s, c, step = self._fresh(), self._fresh(), Rational(1, lcm(*denominators))
@@ -194,6 +194,12 @@ class _Search:
             found[term] = set()
             self._new.append(term)
         found[term].add(int(c.q))
+
+
+def _power(exponent: Expr) -> Expr:
+    """Return exp(u), as w**v for u = v log(w)."""
+    logs = [factor for factor in Mul.make_args(exponent) if isinstance(factor, log)]
+    return Pow(logs[0].args[0], exponent / logs[0]) if len(logs) == 1 else exp(exponent)
 
 
 def _is_written_out(term: Expr, c: Rational) -> bool:
