@@ -37,6 +37,7 @@ class World:
     def __init__(self, digits: int | None = None) -> None:
         self.digits = digits
         self.iv: Any = None
+        self._found: dict[tuple[str, Any], Any] = {}
         if digits is not None:
             self.iv = MPIntervalContext()
             self.iv.dps = digits
@@ -57,7 +58,16 @@ class World:
 
     def function(self, name: str) -> Callable[[Any], Any]:
         """Return an elementary function on this world's numbers."""
-        return _RATIONAL.get(name, _irrational) if self.iv is None else lambda v: _interval(self.iv, name, v)
+        if self.iv is None:
+            return _RATIONAL.get(name, _irrational)
+        return (lambda v: self._remembered(name, v)) if is_gamma_function(name) else lambda v: _interval(self.iv, name, v)
+
+    def _remembered(self, name: str, v: Any) -> Any:
+        """Return a gamma function, which takes long, once for each value."""
+        key = (name, v._mpi_)
+        if key not in self._found:
+            self._found[key] = of_gamma_kind(self.iv, name, v)
+        return self._found[key]
 
 
 def _irrational(value: Any) -> Any:
@@ -175,8 +185,6 @@ def _interval(iv: Any, name: str, v: Any) -> Any:
         return _monotone(iv, name, v)
     if name in _RECIPROCALS:
         return 1 / _interval(iv, _RECIPROCALS[name], v)
-    if is_gamma_function(name):
-        return of_gamma_kind(iv, name, v)
     raise UnsupportedExpression(f"{name} has no interval evaluation here")
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from math import factorial
 from typing import Any
 
@@ -126,12 +127,8 @@ def _polygamma_of_large(iv: Any, m: int, x: Any) -> Any:
     while x.a < start:
         total += factorial(m) / x ** (m + 1)
         x += 1
-    if m == 0:
-        head = iv.log(x) - 1 / (2 * x)
-        return head - _series(iv, lambda k: 1 / (2 * k * x ** (2 * k))) - total
-    head = factorial(m - 1) / x**m + factorial(m) / (2 * x ** (m + 1))
-    tail = _series(iv, lambda k: iv.mpf(_rising(2 * k + 1, m - 1)) / x ** (2 * k + m))
-    return sign * (head + tail + total)
+    head = -iv.log(x) if m == 0 else factorial(m - 1) / x**m
+    return sign * (head + factorial(m) / (2 * x ** (m + 1)) + _series(iv, m, x) + total)
 
 
 def _log_gamma(iv: Any, v: Any) -> Any:
@@ -156,20 +153,29 @@ def _log_gamma_at(iv: Any, x: Any) -> Any:
         product *= x
         x += 1
     head = (x - iv.mpf(1) / 2) * iv.log(x) - x + iv.log(2 * iv.pi) / 2
-    return head + _series(iv, lambda k: 1 / (2 * k * (2 * k - 1) * x ** (2 * k - 1))) - iv.log(product)
+    return head + _series(iv, -1, x) - iv.log(product)
 
 
-def _series(iv: Any, weight: Callable[[int], Any]) -> Any:
-    """Return sum_k B_(2k) weight(k), by its terms down to the precision and a bound of what is left out."""
+def _series(iv: Any, m: int, x: Any) -> Any:
+    """Return sum_k B_(2k) (2k + m - 1)!/(2k)! x^(-2k - m), to the precision, with a bound of what is left out."""
     total, small, last = iv.mpf(0), iv.mpf(2) ** (-iv.prec - 8), None
+    square = 1 / (x * x)
+    power = square / x**m if m >= 0 else square * x
     for k in range(1, int(iv.prec)):
-        top, bottom = bernfrac(2 * k)
-        term = iv.mpf(top) / bottom * weight(k)
+        top, bottom = _coefficient(m, k)
+        term = power * top / bottom
         size = abs(term).b
         if size <= small.b or (last is not None and size >= last):
             return total + iv.mpf([-size, size])
-        total, last = total + term, size
+        total, last, power = total + term, size, power * square
     raise Irrational
+
+
+@lru_cache(maxsize=4096)
+def _coefficient(m: int, k: int) -> tuple[int, int]:
+    top, bottom = bernfrac(2 * k)
+    value = Fraction(int(top), int(bottom)) * Fraction(factorial(2 * k + m - 1), factorial(2 * k))
+    return value.numerator, value.denominator
 
 
 def _start(iv: Any) -> int:
@@ -195,13 +201,6 @@ def _floor(end: Any) -> int:
         raise Irrational  # infinite
     value = (-1) ** sign * Fraction(int(mantissa)) * Fraction(2) ** exponent
     return value.numerator // value.denominator
-
-
-def _rising(start: int, many: int) -> int:
-    out = 1
-    for k in range(many):
-        out *= start + k
-    return out
 
 
 def _is_narrow(iv: Any, v: Any) -> bool:
