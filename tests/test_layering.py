@@ -25,11 +25,13 @@ ROOMS = (
 
 ORDER = {
     "language": (
-        "sample budget polynomials gate closed_forms limits mean boundaries convolution taps filter_notation "
-        "filter_arrays filtered filters statistics binding black_box feature feature_set waves lags canonical printer syntax reader text"
+        "failures gamma_shifts sample budget polynomials gate closed_forms limits mean boundaries convolution taps "
+        "filter_notation filter_arrays filtered filters statistics "
+        "binding black_box feature feature_set waves lags canonical printer syntax reader text"
     ),
     "calculus": (
-        "coefficients elementary sample_chart field gradient bracket subject kernels operators compositions matrices "
+        "arguments generators coefficients outcomes gamma_functions elementary sample_chart field gradient bracket subject "
+        "kernels operators compositions matrices "
         "symmetric_operators elements composites leading rewriting pointwise "
         "convolution frame convolution_frame span membership jets witness coordinate_frame exceptional evidence sample_values "
         "audit claims sample_rank sample_claims certificates filtered sample_independence independence "

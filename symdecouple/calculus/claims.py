@@ -11,6 +11,7 @@ from sympy import Expr, latex
 
 from symdecouple.calculus.subject import Subject
 from symdecouple.errors import SymdecoupleError
+from symdecouple.language.failures import sympy_failures
 from symdecouple.verdict import Check, Status
 
 __all__ = ["Claim", "combination", "combination_latex"]
@@ -29,9 +30,10 @@ class Claim:
         """Recompute every claim of the certificate, each by a route of its own, and report on each."""
         rng = random.Random()
         try:
-            checks = iter(self._checks(rng))
-            size = next(checks)
-            return (size, *checks) if size.passed else (size,)
+            with sympy_failures("checking the certificate"):
+                checks = iter(self._checks(rng))
+                size = next(checks)
+                return (size, *checks) if size.passed else (size,)
         except (SymdecoupleError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
             return (Check("well-formed", False, f"{type(error).__name__}: {error}"),)
 

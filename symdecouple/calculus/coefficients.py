@@ -1,21 +1,23 @@
 r"""The field of the statistics: exact arithmetic with the coefficients of vector fields.
 
 Coefficients are expressions of statistics, parameters and constants. They become rational functions over the rationals
-in *generators*: each statistic and parameter, each root t = R^(1/q) of a radicand R, each other function of constants.
-A root obeys t^q = R, and numerators are reduced by it. Arithmetic treats generators as independent otherwise: what is
-zero here is zero (sound); what is not zero here is confirmed by a witness before anyone relies on it.
+in *generators*: each statistic and parameter, each root t = R^(1/q) of a radicand R, and the functions that `generators`
+finds. A root obeys t^q = R, a cosine cos^2 = 1 - sin^2, and numerators are reduced by that. Arithmetic treats generators
+as independent otherwise: what is zero here is zero (sound); what is not zero here is confirmed by a witness before
+anyone relies on it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import reduce
-from math import lcm
 from typing import Any
 
-from sympy import Add, Dummy, Expr, Mul, Pow, Rational, Symbol, cos, exp, sin
+from sympy import Dummy, Expr, Rational, Symbol
 from sympy.polys.fields import FracElement
+from sympy.polys.polyerrors import BasePolynomialError
 
+from symdecouple.calculus.generators import Generators
 from symdecouple.errors import UnsupportedExpression
 from symdecouple.language.budget import check
 from symdecouple.language.gate import expand
@@ -34,28 +36,26 @@ class CoefficientField:
     """
 
     def __init__(self, exprs: Iterable[Expr]) -> None:
-        self._codes: dict[Any, Dummy] = {}
-        self._waves: set[Expr] = set()
-        self.roots: dict[Dummy, tuple[Expr, int]] = {}
-        self.functions: dict[Dummy, Expr] = {}
         pool = list(exprs)
-        self._collect(pool)
-        coded = [self._code(expr) for expr in pool]
-        radicands = [self._code(radicand) for radicand, _ in self.roots.values()]
-        symbols = set().union(*(expr.free_symbols for expr in [*coded, *radicands]), self.roots, self.functions)
+        self._made = Generators(pool)
+        self.roots, self.functions = self._made.roots, self._made.functions
+        coded = [self._made.code(expr) for expr in pool]
+        radicands = [self._made.code(radicand) for radicand, _ in self.roots.values()]
+        symbols = set().union(*(expr.free_symbols for expr in [*coded, *radicands, *self.functions.values()]),
+                              self.roots, self.functions)
         self.generators: tuple[Symbol, ...] = tuple(sorted(symbols, key=lambda s: (s.name, str(type(s)))))
         self.field = RationalFunctions(self.generators or (Dummy("unused"),))
         self.relations: list[tuple[int, int, FracElement]] = []
-        for phase in sorted(self._waves, key=str):
-            self.relations.append((self._gen(self._codes[cos(phase)]), 2, 1 - self.encode(sin(phase)) ** 2))
+        for sine, cosine in self._made.waves:
+            self.relations.append((self._gen(cosine), 2, 1 - self._gen_element(sine) ** 2))
         inner_first = sorted(self.roots.items(), key=lambda item: item[1][0].count_ops())
         self.relations += [(self._gen(t), q, self.encode(radicand)) for t, (radicand, q) in inner_first]
 
     def encode(self, expr: Expr) -> FracElement:
         """Return the expression as an element of the field."""
         try:
-            return self.reduced(self.field.from_expr(self._code(expr)))
-        except (ValueError, KeyError) as error:
+            return self.reduced(self.field.from_expr(self._made.code(expr)))
+        except (ValueError, KeyError, ZeroDivisionError, BasePolynomialError) as error:
             raise UnsupportedExpression(f"{expr} is not a coefficient of this field: {error}") from error
 
     def decode(self, element: FracElement) -> Expr:
@@ -106,57 +106,6 @@ class CoefficientField:
         content = reduce(lambda a, b: a.gcd(b), polynomials, ring.zero)
         return self.field(content) / self.field(denominator), [n.exquo(content) for n in polynomials]
 
-    def _collect(self, pool: list[Expr]) -> None:
-        """Give every root and every function of constants that occurs a generator."""
-        powers: dict[Expr, set[Rational]] = {}
-        rates: dict[Expr, set[Rational]] = {}
-        for node in _closure(pool):
-            if isinstance(node, exp):
-                rate, argument = expand(node.args[0]).as_coeff_Mul(rational=True)
-                rates.setdefault(argument, set()).add(rate)
-            elif node.is_Pow and node.exp.is_Rational:
-                powers.setdefault(_radicand(node), set()).add(node.exp)
-            elif isinstance(node, (sin, cos)):
-                self._waves.add(node.args[0])
-                self.functions.setdefault(self._fresh(sin(node.args[0])), sin(node.args[0]))
-                self.functions.setdefault(self._fresh(cos(node.args[0])), cos(node.args[0]))
-            else:
-                self.functions.setdefault(self._fresh(node), node)
-        for radicand, exponents in powers.items():
-            q = lcm(*(int(e.q) for e in exponents))
-            self.roots[self._fresh((radicand, q), positive=True)] = (radicand, q)
-        for argument, found in rates.items():
-            step = Rational(1, lcm(*(int(r.q) for r in found)))
-            self.functions[self._fresh((argument, step), positive=True)] = exp(step * argument)
-
-    def _fresh(self, key: Any, positive: bool | None = None) -> Dummy:
-        if key not in self._codes:
-            self._codes[key] = Dummy(f"g{len(self._codes)}", real=True, positive=positive)
-        return self._codes[key]
-
-    def _code(self, expr: Expr) -> Expr:
-        """Replace roots and functions by their generators."""
-        check()
-        if isinstance(expr, exp) and expr in set(_irrational(expr)):
-            return self._code_exponential(expr)
-        if expr.is_Pow and expr.exp.is_Rational and not expr.exp.is_Integer:
-            radicand = _radicand(expr)
-            for (base, q), t in ((k, t) for k, t in self._codes.items() if isinstance(k, tuple)):
-                if base == radicand and isinstance(q, int) and q % expr.exp.q == 0:
-                    return t ** (expr.exp * q)
-        if expr in self._codes:
-            return self._codes[expr]
-        if not expr.args or not isinstance(expr, (Add, Mul, Pow)):
-            return expr
-        return expr.func(*(self._code(arg) for arg in expr.args))
-
-    def _code_exponential(self, expr: Expr) -> Expr:
-        rate, argument = expand(expr.args[0]).as_coeff_Mul(rational=True)
-        for key, t in self._codes.items():
-            if isinstance(key, tuple) and key[0] == argument and isinstance(key[1], Rational):
-                return t ** (rate / key[1])
-        return expr
-
     def _slope(self, generator: Symbol, along: Mapping[Symbol, FracElement]) -> FracElement:
         if generator in along:
             return along[generator]
@@ -190,31 +139,3 @@ class CoefficientField:
         for power, part in parts.items():
             total += self.field(part) * radicand**power
         return total
-
-
-def _radicand(power: Expr) -> Expr:
-    return expand(power.base)
-
-
-def _closure(pool: list[Expr], depth: int = 4) -> set[Expr]:
-    """Return the irrational nodes in expressions, in their arguments' derivatives and so on, a few levels deep."""
-    found: set[Expr] = set()
-    for _ in range(depth):
-        new = {node for expr in pool for node in _irrational(expr)} - found
-        check()
-        found |= new
-        pool = [node.diff(s) for node in new if not node.is_Pow for s in node.free_symbols]
-    return found
-
-
-def _irrational(expr: Expr) -> list[Expr]:
-    """Return the outermost roots and non-algebraic functions in an expression, and those inside radicands."""
-    if expr.is_Symbol or expr.is_Rational:
-        return []
-    if isinstance(expr, (Add, Mul)):
-        return [node for arg in expr.args for node in _irrational(arg)]
-    if expr.is_Pow and expr.exp.is_Integer:
-        return _irrational(expr.base)
-    if expr.is_Pow and expr.exp.is_Rational:
-        return [*_irrational(expr.base), expr]
-    return [expr]

@@ -17,18 +17,20 @@ from mpmath.ctx_iv import MPIntervalContext
 from mpmath.libmp.libmpi import mpi_atan2
 from sympy import integer_nthroot
 
+from symdecouple.calculus.gamma_functions import (
+    MAX_ORDER,
+    exact_gamma,
+    exact_log_gamma,
+    is_gamma_function,
+    of_gamma_kind,
+    polygamma_name,
+    rule_of_gamma_kind,
+)
+from symdecouple.calculus.outcomes import Irrational, OutsideDomain
 from symdecouple.errors import UnsupportedExpression
 
 __all__ = ["LARGEST", "RULES", "Irrational", "OutsideDomain", "World", "exact_root", "limit", "positive", "raised",
            "size"]
-
-
-class Irrational(Exception):
-    """A value is not rational: repeat the computation with intervals."""
-
-
-class OutsideDomain(Exception):
-    """The sample is outside the domain of the expression: choose another sample."""
 
 
 LARGEST = 20_000
@@ -69,6 +71,7 @@ class World:
     def __init__(self, digits: int | None = None) -> None:
         self.digits = digits
         self.iv: Any = None
+        self._found: dict[tuple[str, Any], Any] = {}
         if digits is not None:
             self.iv = MPIntervalContext()
             self.iv.dps = digits
@@ -89,7 +92,16 @@ class World:
 
     def function(self, name: str) -> Callable[[Any], Any]:
         """Return an elementary function on this world's numbers."""
-        return _RATIONAL.get(name, _irrational) if self.iv is None else lambda v: _interval(self.iv, name, v)
+        if self.iv is None:
+            return _RATIONAL.get(name, _irrational)
+        return (lambda v: self._remembered(name, v)) if is_gamma_function(name) else lambda v: _interval(self.iv, name, v)
+
+    def _remembered(self, name: str, v: Any) -> Any:
+        """Return a gamma function, which takes long, once for each value."""
+        key = (name, v._mpi_)
+        if key not in self._found:
+            self._found[key] = of_gamma_kind(self.iv, name, v)
+        return self._found[key]
 
 
 def _irrational(value: Any) -> Any:
@@ -149,7 +161,8 @@ _RATIONAL: dict[str, Callable[[Any], Any]] = {
     "Abs": abs, "sign": lambda v: Fraction((v > 0) - (v < 0)),
     "atan": _known_at(0, 0), "asin": _known_at(0, 0, -1, 1), "acos": _known_at(1, 0, -1, 1),
     "asinh": _known_at(0, 0), "acosh": _known_at(1, 0, 1), "atanh": _known_at(0, 0, -1, 1),
-    "erf": _known_at(0, 0), "erfc": _known_at(0, 1),
+    "erf": _known_at(0, 0), "erfc": _known_at(0, 1), "sec": _at_zero(1), "sech": _at_zero(1),
+    "gamma": exact_gamma, "loggamma": exact_log_gamma,
 }
 
 _EXPONENTIAL = frozenset({"exp", "sinh", "cosh", "tanh"})
@@ -186,6 +199,9 @@ def _monotone(iv: Any, name: str, v: Any) -> Any:
     return iv.make_mpf(tuple(found))
 
 
+_RECIPROCALS = {"sec": "cos", "csc": "sin", "cot": "tan", "sech": "cosh", "csch": "sinh", "coth": "tanh"}
+
+
 def _interval(iv: Any, name: str, v: Any) -> Any:
     if v is not None and size(v) > (ARGUMENT if name in _EXPONENTIAL else LARGEST):
         raise OutsideDomain
@@ -206,7 +222,23 @@ def _interval(iv: Any, name: str, v: Any) -> Any:
         return abs(v)
     if name in _MONOTONE:
         return _monotone(iv, name, v)
+    if name in _RECIPROCALS:
+        return 1 / _interval(iv, _RECIPROCALS[name], v)
     raise UnsupportedExpression(f"{name} has no interval evaluation here")
+
+
+def _reciprocal(name: str) -> Callable[[Any, Any, Any], tuple[Any, Any, Any]]:
+    """Return the rule of 1/f."""
+
+    def rule(v: Any, f: Any, one: Any) -> tuple[Any, Any, Any]:
+        value, first, second = RULES[name](v, f, one)
+        return one / value, -first / value**2, (2 * first**2 - value * second) / value**3
+
+    return rule
+
+
+def _rule_acoth(v: Any, f: Any, one: Any) -> tuple[Any, Any, Any]:
+    return f("atanh")(one / v), one / (1 - v * v), 2 * v / (1 - v * v) ** 2
 
 
 def _rule_log(v: Any, f: Any, one: Any) -> tuple[Any, Any, Any]:
@@ -281,6 +313,7 @@ RULES: dict[str, Callable[[Any, Any, Any], tuple[Any, Any, Any]]] = {
     "asin": _by_root("asin", lambda v: 1 - v * v, 1, 1), "acos": _by_root("acos", lambda v: 1 - v * v, -1, -1),
     "asinh": _by_root("asinh", lambda v: 1 + v * v, 1, -1), "acosh": _by_root("acosh", lambda v: v * v - 1, 1, -1),
     "atanh": _rule_atanh, "erf": _rule_erf, "erfc": _rule_erfc, "acot": _rule_acot, "log": _rule_log,
+    "acoth": _rule_acoth,
     "atan": _rule_atan, "sqrt": _rule_sqrt, "tan": _rule_tan, "tanh": _rule_tanh,
     "Abs": _rule_abs, "sign": _rule_sign,
     "sin": lambda v, f, one: (f("sin")(v), f("cos")(v), -f("sin")(v)),
@@ -288,3 +321,6 @@ RULES: dict[str, Callable[[Any, Any, Any], tuple[Any, Any, Any]]] = {
     "sinh": lambda v, f, one: (f("sinh")(v), f("cosh")(v), f("sinh")(v)),
     "cosh": lambda v, f, one: (f("cosh")(v), f("sinh")(v), f("cosh")(v)),
 }
+RULES |= {name: _reciprocal(other) for name, other in _RECIPROCALS.items()}
+RULES |= {name: rule for name in ("gamma", "loggamma", *map(polygamma_name, range(MAX_ORDER + 1)))
+          if (rule := rule_of_gamma_kind(name)) is not None}

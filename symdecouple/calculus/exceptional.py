@@ -57,7 +57,7 @@ def exceptions(subject: Subject, generic: tuple[Status, Status | None], certific
                 if any(a is not b and b is not Status.UNDECIDED
                        for a, b in zip(generic, (special.status, inner), strict=True)):
                     found.append(values)
-    except BudgetExceeded:
+    except (BudgetExceeded, UnsupportedExpression):
         pass
     return tuple(found)
 

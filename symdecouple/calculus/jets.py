@@ -15,7 +15,7 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
-from sympy import Expr, Max, Min, Piecewise, Rational, Symbol, atan2
+from sympy import Expr, Max, Min, Piecewise, Rational, Symbol, atan2, polygamma
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
@@ -30,6 +30,7 @@ from symdecouple.calculus.elementary import (
     positive,
 )
 from symdecouple.calculus.field import VectorField
+from symdecouple.calculus.gamma_functions import polygamma_name
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language.budget import check
 from symdecouple.language.feature import Feature
@@ -168,6 +169,8 @@ class Point:
             return Jet(self.world.function(str(expr))(None))
         if isinstance(expr, atan2):
             return self._angle(*(self.jet(arg, symbol, index) for arg in expr.args))
+        if isinstance(expr, polygamma) and expr.args[0].is_Integer:
+            return self._apply(polygamma_name(int(expr.args[0])), self.jet(expr.args[1], symbol, index))
         if len(expr.args) == 1 and not isinstance(expr, (AppliedUndef, Symbol)):
             return self._apply(expr.func.__name__, self.jet(expr.args[0], symbol, index))
         raise UnsupportedExpression(f"{expr} cannot be evaluated at a sample; bind it first, features.bind({{...}})")

@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sympy import Expr, Pow, Rational, Symbol, exp, log
+from sympy import Expr, Pow, Rational, Symbol, exp, log, polygamma
 from sympy.core.function import AppliedUndef
 
 from symdecouple.calculus.elementary import RULES, Irrational, OutsideDomain, World, exact_root, positive, raised
+from symdecouple.calculus.gamma_functions import polygamma_name
 from symdecouple.calculus.gradient import gradient
 from symdecouple.calculus.jets import Point, field_at
 from symdecouple.calculus.subject import Subject
@@ -193,8 +194,8 @@ class ValuesAt:
             return _each(self._power(int(expr.exp.p), int(expr.exp.q)), self.value(expr.base))
         if expr.is_number and not expr.args:
             return self.world.function(str(expr))(None)
-        if len(expr.args) == 1 and not isinstance(expr, (AppliedUndef, Symbol)):
-            return _each(self._known(expr.func.__name__), self.value(expr.args[0]))
+        if (known := _function_of_one(expr)) is not None:
+            return _each(self._known(known[0]), self.value(known[1]))
         if expr.is_Pow:
             return self.value(_exp_log(expr))
         raise UnsupportedExpression(f"{expr} cannot be evaluated at a sample; bind it first, features.bind({{...}})")
@@ -221,11 +222,11 @@ class ValuesAt:
         if expr.is_Pow and expr.exp.is_Rational:
             outer = _times(self.value(expr.exp), self.value(Pow(expr.base, expr.exp - 1)))
             return _times(outer, self.slope(expr.base))
-        if expr.func.__name__ in RULES and len(expr.args) == 1:
-            rule = RULES[expr.func.__name__]
+        if (known := _function_of_one(expr)) is not None and known[0] in RULES:
+            rule = RULES[known[0]]
             one, function = self.world.number(Fraction(1)), self.world.function
-            outer = _each(lambda v: rule(self._plain(v), function, one)[1], self.value(expr.args[0]))
-            return _times(outer, self.slope(expr.args[0]))
+            outer = _each(lambda v: rule(self._plain(v), function, one)[1], self.value(known[1]))
+            return _times(outer, self.slope(known[1]))
         if expr.is_Pow:
             return self.slope(_exp_log(expr))
         raise UnsupportedExpression(f"{expr} has no derivative here")
@@ -319,6 +320,15 @@ def _folded(combine: Callable[[Any, Any], Any], values: Iterable[Any]) -> Any:
     for value in iterator:
         total = combine(total, value)
     return total
+
+
+def _function_of_one(expr: Expr) -> tuple[str, Expr] | None:
+    """Return the name and the argument of a known function of one argument, a polygamma function of one order too."""
+    if isinstance(expr, polygamma) and expr.args[0].is_Integer:
+        return polygamma_name(int(expr.args[0])), expr.args[1]
+    if len(expr.args) == 1 and not isinstance(expr, (AppliedUndef, Symbol)):
+        return expr.func.__name__, expr.args[0]
+    return None
 
 
 def _exp_log(expr: Expr) -> Expr:

@@ -25,9 +25,10 @@ from symdecouple.language.budget import Budget, check
 
 __all__ = ["Snapshot", "determinant", "independent_rows", "solve", "upper_bound"]
 
-PRIME = 2305843009213057079
+PRIME = 18446733749312668799
 """A safe prime, 3 mod 4: odd roots are unique, and square roots of squares can be chosen to be squares again. All
-numbers up to 46 are squares modulo it, so that their roots, sqrt(2) in exp(sqrt(2)*x), are there too."""
+numbers up to 46 are squares modulo it, so that their roots, sqrt(2) in exp(sqrt(2)*x), are there too; so are the nested
+roots in cosines of parts of pi, for it is -1 modulo 64, 27, 25, 7, 11, 13 and 17."""
 
 
 class Snapshot:

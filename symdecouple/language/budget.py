@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from symdecouple.errors import BudgetExceeded, InvalidInput
+from symdecouple.language.failures import sympy_failures
 
 __all__ = ["Budget", "check", "too_large"]
 
@@ -54,12 +55,16 @@ class Budget:
 
     @contextmanager
     def running(self, what: str) -> Iterator[None]:
-        """Make this the clock that `check` looks at in the block, unless one with an earlier deadline is running."""
+        """Make this the clock that `check` looks at in the block, unless one with an earlier deadline is running.
+
+        What SymPy gives up on in the block is translated.
+        """
         self.check(what)
         outer = _RUNNING.get()
         token = _RUNNING.set((self, what) if outer is None or self._end < outer[0]._end else outer)
         try:
-            yield
+            with sympy_failures(what):
+                yield
         finally:
             _RUNNING.reset(token)
 

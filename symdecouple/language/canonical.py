@@ -44,6 +44,7 @@ from sympy.polys.polyerrors import PolynomialError
 from symdecouple.errors import BudgetExceeded
 from symdecouple.language.budget import check
 from symdecouple.language.filtered import Filtered
+from symdecouple.language.gamma_shifts import shifted_gamma
 from symdecouple.language.gate import apart, expand, together
 from symdecouple.language.lags import lagged, leading_shift
 from symdecouple.language.mean import Mean
@@ -291,7 +292,7 @@ def _common_rate(kernel: Expr, sample: Sample) -> Expr | None:
 
 
 def _one_basis(expr: Expr, sample: Sample) -> Expr:
-    """Hyperbolic functions to exponentials, even powers of 1/cos to tangents, phases split off.
+    """Hyperbolic functions to exponentials, even powers of 1/cos to tangents, phases and shifts of gamma split off.
 
     Only what enters algebraically is rewritten: log(cosh(x)) stays one function.
     """
@@ -304,7 +305,7 @@ def _one_basis(expr: Expr, sample: Sample) -> Expr:
         return expr.rewrite(exp)
     if isinstance(expr, (sin, cos)):
         return split_phase(expr, sample)
-    return expr
+    return shifted_gamma(expr)
 
 
 def _expanded_size(expr: Expr) -> int:

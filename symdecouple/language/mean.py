@@ -14,6 +14,7 @@ from sympy import Basic, Expr, Float, I, MatrixBase, Rational, S, Symbol, nan, o
 from sympy.core.sympify import SympifyError, _sympify
 
 from symdecouple.errors import InvalidInput, UnsupportedExpression
+from symdecouple.language.gamma_shifts import by_gamma
 from symdecouple.language.sample import BoundSample, Sample
 
 __all__ = ["Mean", "exact", "free_sample"]
@@ -147,7 +148,7 @@ def exact(value: Any, where: str) -> Expr:
     if isinstance(expr, MatrixBase) or not isinstance(expr, Expr) or getattr(expr, "is_Matrix", False):
         raise InvalidInput(f"{where} takes a scalar expression, got {type(value).__name__}; "
                            "apply compiled features to arrays, not declarations")
-    return rationalized(expr)
+    return rationalized(by_gamma(expr))
 
 
 def rationalized(expr: Expr) -> Expr:

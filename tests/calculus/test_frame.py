@@ -13,7 +13,7 @@ from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.frame import Form, Frame, combination, difference
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language.budget import Budget
-from symdecouple.language.canonical import close, open_statistics
+from symdecouple.language.canonical import close
 from symdecouple.language.feature import Feature
 from symdecouple.language.filters import shift
 from symdecouple.language.mean import Mean
@@ -22,7 +22,7 @@ from tests.laws.examples import SETS
 
 
 def expression(frame: Frame, form: Form) -> sp.Expr:
-    return Add(*(open_statistics(frame.coefficients.decode(c) * psi) for psi, c in form.items()))
+    return Add(*(frame.opened(frame.coefficients.decode(c) * psi) for psi, c in form.items()))
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -30,8 +30,8 @@ def test_the_fields_are_the_gradients_up_to_their_factors(name: str) -> None:
     items = [Feature(f) for f in SETS[name][0]]
     frame = Frame(items, Budget())
     for item, form, factor in zip(items, frame.forms, frame.factors, strict=True):
-        found = open_statistics(frame.coefficients.decode(factor)) * expression(frame, form)
-        assert sp.simplify(close(found - item.gradient.expr, frame.sample)) == 0
+        found = frame.opened(frame.coefficients.decode(factor)) * expression(frame, form)
+        assert sp.simplify(close(found - item.gradient.expr, frame.chart.declared)) == 0
         assert len(form) >= 1 and frame.statistics([form]) is not None
 
 
@@ -42,7 +42,7 @@ def test_brackets_against_the_public_ones(name: str) -> None:
     scaled = [VectorField(expression(frame, form)) for form in frame.forms]
     for i, j in combinations(range(frame.size), 2):
         expected = lie_bracket(scaled[i], scaled[j]).expr
-        sample_of = frame.sample
+        sample_of = frame.chart.declared
         found = expression(frame, frame.bracket(i, j))
         assert sp.simplify(close(found - expected, sample_of)) == 0
 
