@@ -73,7 +73,9 @@ def terms(argument: Expr) -> tuple[tuple[Expr, Rational], ...]:
 
 
 def exponent(power: Expr) -> Expr | None:
-    """Return u of a power that is read as exp(u): one of E, or one whose exponent is not rational; None for others."""
+    """Return u of what is read as exp(u): powers of E, and those whose exponent is not rational; None for others."""
+    if power is S.Exp1:
+        return S.One
     if isinstance(power, exp):
         return power.args[0]
     if power.is_Pow and not power.exp.is_Rational:

@@ -56,7 +56,8 @@ class CoefficientField:
         try:
             return self.reduced(self.field.from_expr(self._made.code(expr)))
         except (ValueError, KeyError, ZeroDivisionError, BasePolynomialError) as error:
-            raise UnsupportedExpression(f"{expr} is not a coefficient of this field: {error}") from error
+            raise UnsupportedExpression(f"{expr} is not a coefficient of this field: {type(error).__name__} {error}"
+                                        ) from error
 
     def decode(self, element: FracElement) -> Expr:
         """Return an element as an expression."""

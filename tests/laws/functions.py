@@ -112,6 +112,6 @@ MEANS: dict[str, Row] = {
     "factorial": ([Mean(factorial(p)), Mean(p * gamma(p))], False, True),
     "digamma of the mean": ([Mean(log(p)) - polygamma(0, Mean(p)), Mean(p)], True, False),
     "trigamma": ([Mean(polygamma(1, p)), Mean(p)], True, False),
-    "negative binomial, one parameter": ([Mean(loggamma(p + a)) - Mean(loggamma(p + 1)), Mean(p)], True, False),
+    "negative binomial": ([Mean(loggamma(p + a)) - Mean(loggamma(p + 1)), Mean(p)], True, False),
 }
 """Sets of averages."""
