@@ -9,8 +9,8 @@ its decoupled version is constant on every leaf. Such a feature has no place in 
 
 Gradients at a few random samples, in float64, point out features that may be such; each of these is decided exactly
 (C1), together with the few features that make it up. A set that is independent costs nothing but the samples: 45
-filter moments a fifth of a second, for formulas that gradients need anyhow. What is not decided stays in the plan, and so
-do more features than there are explicit coordinates, which are dependent by their number alone.
+filter moments a fifth of a second, for formulas that gradients need anyhow. What is not decided stays in the plan,
+and so do more features than there are explicit coordinates, which are dependent by their number alone.
 """
 
 from __future__ import annotations
