@@ -24,6 +24,7 @@ from sympy.polys.polyerrors import PolificationFailed
 from symdecouple.calculus.audit import basis_check, identity_checks, minor_check, size_check
 from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.claims import Claim, combination, combination_latex
+from symdecouple.calculus.extent import check_extent
 from symdecouple.calculus.frame import Frame
 from symdecouple.calculus.sample_claims import DependenceAt, IndependenceAt
 from symdecouple.calculus.subject import Size, Subject, count
@@ -54,12 +55,12 @@ class Independence(Claim):
     kind: ClassVar[str] = "independence"
     answers: ClassVar[tuple[str, Status]] = ("C1", Status.PROVED)
 
-    def _checks(self, rng: random.Random) -> Iterable[Check]:
+    def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         yield size_check(self.subject, self.n_samples)
         size = self.n0 if self.n_samples is None else self.n_samples
-        yield minor_check(self.subject, self.witness, range(1, len(self.subject) + 1), None, size)
+        yield minor_check(self.subject, self.witness, range(1, len(self.subject) + 1), None, size, clock)
         if self.n_samples is None:
-            frame = Frame(self.subject.items, Budget())
+            frame = Frame(self.subject.items, clock)
             n0 = max(len(frame.basis(frame.forms)), len(frame.statistics(frame.forms)), 2)
             yield Check("N0", self.n0 == n0, f"recomputed {n0}")
             yield basis_check(self.subject, frame, frame.forms, self.witness.sample)
@@ -83,14 +84,14 @@ class Dependence(Claim):
     kind: ClassVar[str] = "dependence"
     answers: ClassVar[tuple[str, Status]] = ("C1", Status.REFUTED)
 
-    def _checks(self, rng: random.Random) -> Iterable[Check]:
+    def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         yield size_check(self.subject, self.n_samples)
         if self.relation is None:
             yield Check("more gradients than coordinates", self.n_samples is not None
                         and len(self.subject) > count(self.n_samples), f"{len(self.subject)} > {self.n_samples}")
             return
         yield Check("one weight is 1", any(c == 1 for c in self.relation) and len(self.relation) == len(self.subject))
-        yield from identity_checks(self.subject, [(None, self.relation)], self.n_samples, rng)
+        yield from identity_checks(self.subject, [(None, self.relation)], self.n_samples, rng, clock)
 
     def summary(self) -> tuple[str, ...]:
         if self.relation is None:
@@ -117,15 +118,17 @@ class Involution(Claim):
     kind: ClassVar[str] = "involution"
     answers: ClassVar[tuple[str, Status]] = ("C2", Status.PROVED)
 
-    def _checks(self, rng: random.Random) -> Iterable[Check]:
+    def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         yield size_check(self.subject, self.n_samples)
         size = len(self.subject)
         pairs = set(combinations(range(1, size + 1), 2))
         yield Check("every pair has its structure functions", set(self.structure) == pairs
                     and all(len(c) == size for c in self.structure.values()), f"{len(pairs)} pairs")
+        check_extent((c for row in self.structure.values() for c in row), "a structure function")
+        check_extent(self.nonvanishing, "a denominator")
         found = denominators(c for row in self.structure.values() for c in row)
         yield Check("denominators", found == self.nonvanishing, f"recomputed {', '.join(map(str, found)) or 'none'}")
-        yield from identity_checks(self.subject, list(self.structure.items()), self.n_samples, rng)
+        yield from identity_checks(self.subject, list(self.structure.items()), self.n_samples, rng, clock)
 
     def summary(self) -> tuple[str, ...]:
         lines = []
@@ -159,11 +162,11 @@ class FullSpan(Claim):
     kind: ClassVar[str] = "full span"
     answers: ClassVar[tuple[str, Status]] = ("C2", Status.PROVED)
 
-    def _checks(self, rng: random.Random) -> Iterable[Check]:
+    def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         yield size_check(self.subject, self.n_samples)
         yield Check("as many columns as samples", len(self.witness.columns) == count(self.n_samples)
                     and set(self.witness.columns) <= set(range(1, len(self.subject) + 1)))
-        yield minor_check(self.subject, self.witness, self.witness.columns, None, self.n_samples)
+        yield minor_check(self.subject, self.witness, self.witness.columns, None, self.n_samples, clock)
 
     def summary(self) -> tuple[str, ...]:
         return (f"{count(self.n_samples)} independent gradients in as many coordinates span everything",
@@ -191,18 +194,18 @@ class NonInvolution(Claim):
     kind: ClassVar[str] = "non-involution"
     answers: ClassVar[tuple[str, Status]] = ("C2", Status.REFUTED)
 
-    def _checks(self, rng: random.Random) -> Iterable[Check]:
+    def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         yield size_check(self.subject, self.n_samples)
         columns = tuple(k for k in range(1, len(self.subject) + 1) if k not in self.relations)
         yield Check("the pair", self.pair[0] < self.pair[1] and set(self.pair) <= set(columns))
         size = self.n0 if self.n_samples is None else self.n_samples
-        yield minor_check(self.subject, self.witness, columns, self.pair, size)
+        yield minor_check(self.subject, self.witness, columns, self.pair, size, clock)
         for k, relation in self.relations.items():
             yield Check(f"gradient {k} through the columns", len(relation) == len(self.subject) and all(
                 c == (1 if n == k else 0) for n, c in enumerate(relation, 1) if n not in columns))
-            yield from identity_checks(self.subject, [(None, relation)], self.n_samples, rng)
+            yield from identity_checks(self.subject, [(None, relation)], self.n_samples, rng, clock)
         if self.n_samples is None:
-            frame = Frame(self.subject.items, Budget())
+            frame = Frame(self.subject.items, clock)
             forms = [*frame.forms, frame.bracket(self.pair[0] - 1, self.pair[1] - 1)]
             n0 = max(len(frame.basis(forms)), len(frame.statistics(forms)), len(columns) + 1)
             yield Check("N0", self.n0 == n0, f"recomputed {n0}")

@@ -19,10 +19,12 @@ from typing import Any, ClassVar
 from sympy import Rational, oo
 
 from symdecouple.calculus.claims import Claim, combination, combination_latex
+from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.sample_rank import has_minor, holds
 from symdecouple.calculus.sample_values import ValuesAt, fields_at
 from symdecouple.calculus.subject import Size, Subject
+from symdecouple.calculus.timed_world import TimedWorld
 from symdecouple.calculus.witness import minor_of
 from symdecouple.errors import InvalidInput
 from symdecouple.language.feature import Feature
@@ -31,7 +33,7 @@ from symdecouple.verdict import Check, Status
 __all__ = ["DependenceAt", "IndependenceAt", "fitting", "most_independent", "outside"]
 
 SPREAD = 10**6
-MAX_DIGITS = 1000
+MAX_DIGITS = 300
 RELATIVE = 1e-12
 SHOWN = 6
 
@@ -87,12 +89,12 @@ class IndependenceAt(AtSample):
     kind: ClassVar[str] = "independence at a sample"
     answers: ClassVar[tuple[str, Status]] = ("C1 at a sample", Status.PROVED)
 
-    def _checks(self, rng: random.Random) -> Iterable[Check]:
+    def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         yield self._size_check()
         yield _rows_check(self.rows, len(self.subject), len(self.sample))
         if not (self.digits is None or (type(self.digits) is int and 0 < self.digits <= MAX_DIGITS)):
             raise InvalidInput(f"digits of intervals are up to {MAX_DIGITS}, got {self.digits!r}")
-        world = World(self.digits)
+        world = TimedWorld(self.digits, clock)
         fields, at = _evaluated(self.subject, self.sample, self.shape, world)
         yield self._gradient_check(fields, at, rng)
         if self.digits is None:
@@ -130,7 +132,7 @@ class DependenceAt(AtSample):
     kind: ClassVar[str] = "dependence at a sample"
     answers: ClassVar[tuple[str, Status]] = ("C1 at a sample", Status.REFUTED)
 
-    def _checks(self, rng: random.Random) -> Iterable[Check]:
+    def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         yield self._size_check()
         size = len(self.subject)
         if not self.relations:
@@ -143,7 +145,7 @@ class DependenceAt(AtSample):
             len(row) == size and all(row[n - 1] == (n == k) for n in others)
             for k, row in zip(others, self.relations, strict=True)), f"rank {len(self.columns)} of {size}")
         yield _rows_check(self.rows, len(self.columns), len(self.sample))
-        fields, at = _evaluated(self.subject, self.sample, self.shape, World())
+        fields, at = _evaluated(self.subject, self.sample, self.shape, TimedWorld(None, clock))
         yield self._gradient_check(fields, at, rng)
         yield Check("minor of the independent gradients", has_minor(
             [[fields[k - 1][r - 1] for r in self.rows] for k in self.columns]), "not zero, exactly")

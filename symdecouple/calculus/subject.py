@@ -19,7 +19,7 @@ from symdecouple.language.filters import Filter
 from symdecouple.language.sample import Coordinate, Sample
 from symdecouple.language.text import domain_to_text, parse_domain, parse_expression, to_text
 
-__all__ = ["Size", "Subject", "count"]
+__all__ = ["Size", "Subject", "count", "expressions"]
 
 Size = int | tuple[int, ...]
 """A number of samples, or the shape of a grid of them."""
@@ -91,18 +91,18 @@ class Subject:
     @property
     def is_filtered(self) -> bool:
         """True iff a filter occurs."""
-        return any(e.has(Filtered) for item in self.items for e in _expressions(item))
+        return any(e.has(Filtered) for item in self.items for e in expressions(item))
 
     @property
     def all_filters(self) -> tuple[Filter, ...]:
         """All filters, with a name or with taps, in a fixed order."""
-        found = {h for item in self.items for e in _expressions(item) for h in e.atoms(Filter)}
+        found = {h for item in self.items for e in expressions(item) for h in e.atoms(Filter)}
         return tuple(sorted(found, key=str))
 
     @property
     def ndim(self) -> int:
         """The number of axes of a sample, which the filters tell: 1 without any."""
-        return dimension_of([e for item in self.items for e in _expressions(item)])
+        return dimension_of([e for item in self.items for e in expressions(item)])
 
     @property
     def is_circular(self) -> bool:
@@ -145,7 +145,7 @@ class Subject:
         """Return the subject as JSON-ready data."""
         features = isinstance(self.items[0], Feature)
         out: dict[str, Any] = {"kind": "features" if features else "fields",
-                               "items": [[self.written(e) for e in _expressions(item)] for item in self.items],
+                               "items": [[self.written(e) for e in expressions(item)] for item in self.items],
                                "allow_nonsmooth": [sorted(item.allow_nonsmooth) for item in self.items]}
         if self.kind == "mean":
             return out | {"domain": domain_to_text(self.sample)}
@@ -211,7 +211,8 @@ def _symbol_from_json(data: Any, index: int, size: int) -> Symbol:
 _ASSUMPTIONS = {"real", "positive", "negative", "nonnegative", "nonpositive", "nonzero", "finite", "extended_real"}
 
 
-def _expressions(item: Any) -> tuple[Expr, ...]:
+def expressions(item: Any) -> tuple[Expr, ...]:
+    """Return the expression of a feature, the components of a field."""
     return item.components if isinstance(item, VectorField) else (item.expr,)
 
 

@@ -86,11 +86,11 @@ class Witness:
     kernels: tuple[Kernel, ...] = ()
     grid: tuple[int, ...] = ()
 
-    def recomputed(self, subject: Subject) -> Minor:
-        """Evaluate the minor anew, by jets."""
+    def recomputed(self, subject: Subject, world: World | None = None) -> Minor:
+        """Evaluate the minor anew, by jets; in a world of so many digits, if one with a clock is given."""
         subject = bound_to_kernels(subject, self.kernels)
         names = {s.name: s for s in subject.symbols}
-        world = World(self.digits)
+        world = World(self.digits) if world is None else world
         values = {names[name]: value for name, value in self.parameters}
         columns = columns_at(subject, self.columns, self.pair, self.sample, values, world, self.grid)
         return minor_of(columns, [r - 1 for r in self.rows], world)
@@ -178,10 +178,10 @@ def is_defined(subject: Subject, n_samples: Size, rng: random.Random, budget: Bu
 
 
 def draws(subject: Subject, n_samples: int, rng: random.Random, many: int, spread: int | None = None,
-          more: int = 0) -> Iterator[tuple[list[Fraction], dict[Symbol, Fraction]]]:
+          more: int = 0, parameters: int | None = None) -> Iterator[tuple[list[Fraction], dict[Symbol, Fraction]]]:
     """Yield random rational samples in the domain, then in narrower ones, where logarithms and roots may be real.
 
-    Numerators go up to `spread`; by default they are small, which keeps exact minors short. Then `more` follow, for
+    Numerators go up to `spread`, those of parameters of the subject to `parameters`; by default they are small, which keeps exact minors short. Then `more` follow, for
     where those are outside of a domain: nearly constant ones, of which filters with a gain have one sign, and others.
     """
     symbols: list[Symbol] = [Symbol("c", real=True)] if subject.coordinates else [subject.sample]
@@ -191,13 +191,13 @@ def draws(subject: Subject, n_samples: int, rng: random.Random, many: int, sprea
         symbol = own if k < max(many // 2, 2) else symbols[k % len(symbols)]
         if not _inside(symbol, own):
             symbol = own
-        parameters = {s: rational_points(s, 1, rng, size=7)[0] for s in subject.symbols}
-        yield rational_points(symbol, n_samples, rng, spread or max(9, 2 * n_samples)), parameters
+        given = {s: rational_points(s, 1, rng, size=parameters or 7)[0] for s in subject.symbols}
+        yield rational_points(symbol, n_samples, rng, spread or max(9, 2 * n_samples)), given
     for k in range(more):
         symbol = _NARROW[k % len(_NARROW)] if k < len(_NARROW) * TRIES else own
         symbol = symbol if _inside(symbol, own) else own
-        parameters = {s: rational_points(s, 1, rng, size=7)[0] for s in subject.symbols}
-        yield rational_points(symbol, n_samples, rng, spread or max(9, 2 * n_samples)), parameters
+        given = {s: rational_points(s, 1, rng, size=parameters or 7)[0] for s in subject.symbols}
+        yield rational_points(symbol, n_samples, rng, spread or max(9, 2 * n_samples)), given
 
 
 PATIENCE = 60

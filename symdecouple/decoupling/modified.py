@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 from sympy import Expr, Float, Rational, S, sqrt
 
+from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.certificates import Claim
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.jets import Point, bracket_at, field_at
@@ -186,7 +187,7 @@ class AffineCovariance(Claim):
         yield Check("they are independent", _is_not_zero(self.subject, a1 * b2 - a2 * b1))
         yield Check("f_3 is smooth", not third.allow_nonsmooth, f"{third}")
 
-    def _checks(self, rng: random.Random) -> Iterable[Check]:
+    def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         yield Check("three features of averages", len(self.subject) == 3 and self.subject.kind == "mean"
                     and not self.subject.parameters and all(isinstance(f, Feature) for f in self.subject.items))
         yield from self.hypotheses()

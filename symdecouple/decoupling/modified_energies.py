@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.linalg import qr
 
+from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.certificates import Claim
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.subject import Subject
@@ -99,7 +100,7 @@ class ModifiedEnergies(Claim):
         """The size that the claim is about."""
         return self.grid[0] if len(self.grid) == 1 else self.grid
 
-    def _checks(self, rng: random.Random) -> Iterable[Check]:
+    def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         subject, forms = self.subject, None
         if isinstance(subject, ModifiedSubject):
             forms = _forms(subject)

@@ -171,10 +171,10 @@ class ModifiedWitness(Witness):
 
     __slots__ = ()
 
-    def recomputed(self, subject: Subject) -> Minor:
+    def recomputed(self, subject: Subject, world: World | None = None) -> Minor:
         """Evaluate the minor anew: flows from the features, derivatives of roots by iteration."""
         subject = _modified(subject)
-        point = Point(self.sample, {}, World(self.digits))
+        point = Point(self.sample, {}, World(self.digits) if world is None else world)
         columns = _columns(subject, _steps_anew(subject), point, Budget(SECONDS_TO_VERIFY), by_newton=True)
         vectors = [columns[k - 1][0] for k in self.columns]
         if self.pair is not None:
@@ -227,10 +227,10 @@ class ModifiedIndependence(Claim):
         """No bracket is in question."""
         return None
 
-    def _checks(self, rng: random.Random) -> Iterable[Check]:
+    def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         yield size_check(self.subject, self.n_samples)
         yield _references_check(_modified(self.subject), self.witness)
-        yield minor_check(self.subject, self.witness, range(1, len(self.subject) + 1), self.pair, self.n_samples)
+        yield minor_check(self.subject, self.witness, range(1, len(self.subject) + 1), self.pair, self.n_samples, clock)
 
     def summary(self) -> tuple[str, ...]:
         return (f"witness: {self.witness}",)
