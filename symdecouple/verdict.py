@@ -2,7 +2,7 @@
 
 A question ("are the gradients independent?", "is their span involutive?") has one of four answers:
 
-* PROVED: there is a proof, and ``verdict.certificate.verify()`` recomputes it by another route;
+* PROVED: there is a proof, and ``verdict.verify()`` recomputes it by another route;
 * REFUTED: there is an exact counterexample (a rational sample), or an exact relation, re-checkable too;
 * UNDECIDED: no proof either way within the budget; the reason and the numeric evidence are given. Never "no";
 * NUMERICAL: no exact question exists (black-box features); `holds`, residual and tolerance are given.
@@ -51,10 +51,10 @@ class Check:
 class Certificate(Protocol):
     """Evidence that can be re-checked without trusting whoever made it."""
 
-    def audit(self) -> tuple[Check, ...]:
-        """Recompute every claim and report on each."""
+    def audit(self, budget: float = ...) -> tuple[Check, ...]:
+        """Recompute every claim, in so many seconds, and report on each."""
 
-    def verify(self) -> bool:
+    def verify(self, budget: float = ...) -> bool:
         """Return True iff every claim of the certificate was recomputed and holds."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -85,9 +85,10 @@ class Verdict:
     certificate : Certificate or None
         Present iff the status is PROVED or REFUTED.
     reason : str
-        Why: one sentence.
+        Why: one sentence; of an exact answer, what its certificate says.
     evidence : tuple of str
-        Numeric findings of an UNDECIDED verdict, or about the spectrum of the sample that C1 is decided at.
+        Numeric findings of an UNDECIDED verdict; about the spectrum of the sample that C1 is decided at; that
+        gradients are independent by the rounding of floats only.
     independence : Verdict or None
         The C1 verdict that a C2 verdict rests on.
     vacuous : bool
@@ -118,6 +119,16 @@ class Verdict:
         if (self.certificate is not None) != (self.status in (Status.PROVED, Status.REFUTED)):
             raise InvalidInput(f"a verdict {self.status.name} {'needs a' if self.certificate is None else 'has no'} "
                                "certificate: exact answers carry one, the others do not")
+        figures = (self.holds, self.residual, self.tolerance)
+        if figures != (None, None, None) and not (self.status is Status.NUMERICAL and isinstance(self.holds, bool)
+                                                  and all(isinstance(f, (int, float)) for f in figures)):
+            raise InvalidInput(f"holds, residual and tolerance are what a NUMERICAL verdict has; a {self.status.name} "
+                               f"one was given {figures}")
+        if not isinstance(self.vacuous, bool):
+            raise InvalidInput(f"vacuous is True or False, got {self.vacuous!r}")
+        told = getattr(self.certificate, "reason", None)
+        if callable(told) and (sentence := told(self.n_samples)):
+            object.__setattr__(self, "reason", sentence)  # what a certificate can say is not left to who brings it
 
     def __bool__(self) -> bool:
         raise TypeError(f"a verdict is not a bool ({self.question} is {self.status.name}): "
@@ -147,6 +158,41 @@ class Verdict:
     def nonvanishing(self) -> tuple[Any, ...]:
         """The expressions that the structure functions divide by: the proof is valid where none vanishes."""
         return getattr(self.certificate, "nonvanishing", ())
+
+    def audit(self, budget: float = 20.0) -> tuple[Check, ...]:
+        """Check all that the verdict says, against its certificate and by recomputing the certificate.
+
+        That the text of the subject, the size, `vacuous`, the reason and the evidence are those of the certificate;
+        that the C1 verdict is about the same set and size; both certificates, by routes of their own; the values of
+        parameters in `exceptions`, by deciding again there. That there are no further exceptional values is not
+        checked: they are given as far as found.
+
+        Parameters
+        ----------
+        budget : float
+            Seconds. What is not done by then, or is too large to be done, is a check that failed.
+
+        Returns
+        -------
+        tuple of Check
+            For an UNDECIDED or NUMERICAL verdict one that failed: there is nothing to verify.
+        """
+        from symdecouple.calculus.verification import audited
+
+        return audited(self, budget)
+
+    def verify(self, budget: float = 20.0) -> bool:
+        """Return True iff the verdict is exact and all that it says was recomputed; see `audit`.
+
+        A verdict that is UNDECIDED or NUMERICAL has nothing to verify, and the answer is False.
+
+        Examples
+        --------
+        >>> from symdecouple import Mean, check_frobenius, x
+        >>> check_frobenius([Mean(x), Mean(x**2), Mean(x**3)]).verify()
+        True
+        """
+        return all(check.passed for check in self.audit(budget))
 
     def at(self, values: Mapping[Any, Any]) -> Verdict:
         """Decide again with parameters bound to values.

@@ -31,9 +31,9 @@ ORDER = {
     "calculus": (
         "alarm budget coefficients elementary timed_world extent field gradient bracket subject kernels operators compositions matrices "
         "symmetric_operators elements composites leading rewriting pointwise "
-        "convolution frame convolution_frame span membership jets witness coordinate_frame exceptional evidence audit "
-        "claims sample_values sample_rank sample_claims certificates filtered sample_independence independence "
-        "frobenius closure"
+        "convolution frame convolution_frame span membership jets near_dependence witness coordinate_frame exceptional evidence audit "
+        "claims sample_values sample_rank sample_claims ties certificates filtered sample_independence independence "
+        "frobenius verification closure"
     ),
     "flows": (
         "generators projective kernels chart quadrature catalogue source evaluation flow verification separable "
@@ -94,6 +94,7 @@ ORDER = {
 # Methods of the contract that hand on to a later module (module, target): why. Inside a function or under
 # TYPE_CHECKING only, so that nothing is loaded in a circle; a door that nobody uses any more is an error.
 DOORS = {
+    ("verdict", "calculus.verification"): "Verdict.verify recomputes what the verdict says",
     ("calculus.certificates", "decoupling.modified"): "verdict_from_json reads certificates about plans",
     ("calculus.certificates", "decoupling.refutation"): "the same",
     ("calculus.certificates", "decoupling.modified_energies"): "the same",

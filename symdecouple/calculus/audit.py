@@ -131,6 +131,8 @@ def basis_check(subject: Subject, frame: Any, forms: Sequence[Any], sample: Sequ
     moving = [statistic.psi for statistic in sorted(frame.statistics(forms), key=str)]
     gradients = [open_statistics(psi.diff(frame.sample)) for psi in moving]
     name = "basis functions and statistics are independent at the witness"
+    if len(sample) > MAX_SIZE:
+        return Check(name, False, f"{len(sample)} points are more than {MAX_SIZE}")
     symbols = {s: Fraction(3 + 2 * k) for k, s in enumerate(subject.symbols)}
     for group in (basis, gradients):
         for digits in (None, DIGITS[0]):

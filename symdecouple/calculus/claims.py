@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ from sympy import Expr, latex
 
 from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.extent import check_extent
-from symdecouple.calculus.subject import Subject, expressions
+from symdecouple.calculus.subject import Size, Subject, expressions
 from symdecouple.errors import BudgetExceeded, SymdecoupleError
 from symdecouple.verdict import Check, Status
 
@@ -41,7 +41,7 @@ class Claim:
             check_extent((e for item in self.subject.items for e in expressions(item)), "a feature or field")
             for check in self._checks(random.Random(), clock):
                 checks.append(check)
-                if len(checks) == 1 and not check.passed:
+                if not check.passed:  # what rests on it is not looked at
                     break
                 clock.check("verifying the certificate")
         except BudgetExceeded as error:
@@ -55,6 +55,18 @@ class Claim:
         """Return True iff every claim was recomputed and holds; a few hundredths of a second to a few seconds."""
         checks = self.audit(budget)
         return bool(checks) and all(check.passed for check in checks)
+
+    def describes(self, texts: Sequence[str], n_samples: Size | None) -> bool:
+        """True iff these are the texts of what the claim is about, asked for this size."""
+        return self.subject.is_told_by(texts, n_samples)
+
+    def reason(self, n_samples: Size | None) -> str:
+        """Return the sentence why, for a question about this size (None: every size); empty where none is known."""
+        return ""
+
+    def evidence(self) -> tuple[str, ...]:
+        """Return the findings that are shown with the claim, recomputed."""
+        return ()
 
     def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         raise NotImplementedError

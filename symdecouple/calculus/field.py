@@ -140,11 +140,15 @@ class VectorField:
             return f"VectorField({self.components}, {self.coordinates})"
         return f"VectorField({self.expr})"
 
+    @property
+    def body(self) -> str:
+        """The components as text, whatever it is the gradient of."""
+        return str(self.components) if self.coordinates else str(self.expr)
+
     def __str__(self) -> str:
-        body = str(self.components) if self.coordinates else str(self.expr)
         if self.gradient_of is None:
-            return body
-        return f"grad f = {body}" if self.coordinates else f"N grad f = {body}"
+            return self.body
+        return f"grad f = {self.body}" if self.coordinates else f"N grad f = {self.body}"
 
     def _repr_latex_(self) -> str:
         parts = [c._repr_latex_().strip("$").removeprefix(r"\displaystyle ") for c in self.components]

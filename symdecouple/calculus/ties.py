@@ -6,14 +6,11 @@ refused when it is read. What the certificate itself claims is for its audit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from math import prod
 from typing import Any
 
-from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.subject import Size, Subject, count
-from symdecouple.errors import SymdecoupleError
-from symdecouple.language.feature import Feature
-from symdecouple.language.text import parse, parse_expression
 from symdecouple.verdict import Check, Status, Verdict
 
 __all__ = ["covers", "ties"]
@@ -34,16 +31,18 @@ def ties(verdict: Verdict, evidence: bool = True) -> Iterator[Check]:
         yield Check("question and status", answers == (verdict.question, verdict.status),
                     f"the certificate answers {' '.join(str(getattr(a, 'name', a)) for a in answers or ())}")
         about = getattr(certificate, "subject", None)
-        yield Check("subject", isinstance(about, Subject) and _describe(verdict.subject, about, verdict.n_samples),
+        yield Check("subject", isinstance(about, Subject) and certificate.describes(verdict.subject, verdict.n_samples),
                     f"the certificate is about {', '.join(about.texts())}" if isinstance(about, Subject) else "none")
-        yield Check("n_samples", covers(certificate, verdict.n_samples), "the certificate is for "
-                    + ("every N" if certificate.n_samples is None else f"N = {certificate.n_samples}"))
+        yield Check("n_samples", covers(certificate, verdict.n_samples),
+                    f"the verdict is for N = {verdict.n_samples}, its certificate is not")
         yield Check("vacuous", verdict.vacuous is (certificate.kind == "full span"), f"{certificate.kind}")
         reason = certificate.reason(verdict.n_samples)
         yield Check("reason", reason in ("", verdict.reason), reason)
         if evidence:
             found = certificate.evidence()
             yield Check("evidence", verdict.evidence == found, "; ".join(found) or "none")
+    distinct = [dict(values) for n, values in enumerate(verdict.exceptions) if values not in verdict.exceptions[:n]]
+    yield Check("exceptions", len(distinct) == len(verdict.exceptions), "each is given once")
     if (inner := verdict.independence) is not None:
         yield from _independence(verdict, inner, evidence)
 
@@ -51,7 +50,7 @@ def ties(verdict: Verdict, evidence: bool = True) -> Iterator[Check]:
 def covers(certificate: Any, n_samples: Size | None) -> bool:
     """True where the certificate is about this size: its own, or one from its N0 on where it is about every size."""
     axes = n_samples if isinstance(n_samples, tuple) else (n_samples,)
-    if n_samples is not None and not all(type(n) is int and n > 0 for n in axes):
+    if n_samples is not None and not (all(type(n) is int and n > 0 for n in axes) and prod(axes) >= 2):
         return False
     if n_samples is None or certificate.n_samples == n_samples:
         return True
@@ -71,27 +70,3 @@ def _independence(verdict: Verdict, inner: Verdict, evidence: bool) -> Iterator[
     if relations is not None and inner.certificate is not None:
         yield Check("independence and relations", bool(relations) is (inner.status is Status.REFUTED),
                     f"C1 is {inner.status.name}, with {len(relations)} relations")
-
-
-def _describe(texts: Sequence[str], about: Subject, n_samples: Size | None) -> bool:
-    """True iff the texts are those of the subject, or of one that is the subject once written out in coordinates."""
-    if tuple(texts) == about.texts():
-        return True
-    try:
-        return len(texts) == len(about) and all(
-            _same(text, item, n_samples) for text, item in zip(texts, about.items, strict=True))
-    except SymdecoupleError:
-        return False
-
-
-def _same(text: str, item: Any, n_samples: Size | None) -> bool:
-    if isinstance(item, VectorField):
-        if not item.coordinates or n_samples is None:
-            return False
-        return bool(VectorField(parse_expression(text), allow_nonsmooth=item.allow_nonsmooth
-                                ).at(n_samples=n_samples) == item)
-    size = len(item.coordinates) or None
-    read = parse(text, sample=item.sample, n_samples=size, allow_nonsmooth=item.allow_nonsmooth)
-    if read.kind == "mean" and size and n_samples is not None:
-        read = read.at(n_samples=n_samples)
-    return bool(Feature(read) == item)

@@ -40,6 +40,8 @@ def audited(verdict: Verdict, budget: float) -> tuple[Check, ...]:
 
 
 def _checks(verdict: Verdict, clock: Budget) -> Iterator[Check]:
+    if verdict.question == "C2":
+        yield Check("says the same: independence", verdict.independence is not None, "a C2 verdict has a C1 verdict")
     for check in ties(verdict, evidence=False):
         yield replace(check, name=f"says the same: {check.name}")
     for part in (verdict, verdict.independence):

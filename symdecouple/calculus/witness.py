@@ -24,7 +24,7 @@ from symdecouple.calculus.kernels import Kernel, bound_to_kernels, draw_kernels
 from symdecouple.calculus.span import determinant, independent_rows
 from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.errors import InvalidInput
-from symdecouple.language.sample import Sample, rational_points
+from symdecouple.language.sample import Coordinate, Sample, rational_points
 
 __all__ = ["PATIENCE", "SHARP", "Minor", "Witness", "columns_at", "draws", "find_witness", "is_defined", "minor_of"]
 
@@ -95,12 +95,26 @@ class Witness:
         columns = columns_at(subject, self.columns, self.pair, self.sample, values, world, self.grid)
         return minor_of(columns, [r - 1 for r in self.rows], world)
 
+    def columns_anew(self, subject: Subject) -> list[list[Any]]:
+        """Return the columns at the sample, enclosed with many digits, where they may be nearly dependent."""
+        bound, names = bound_to_kernels(subject, self.kernels), {s.name: s for s in subject.symbols}
+        values = {names[name]: value for name, value in self.parameters}
+        return columns_at(bound, self.columns, self.pair, self.sample, values, World(DIGITS[-1]), self.grid)
+
     def __str__(self) -> str:
-        sample = "(" + ", ".join(map(str, self.sample)) + ")"
+        return self._text("x = (" + ", ".join(map(str, self.sample)) + ")")
+
+    def text(self, subject: Subject) -> str:
+        """Return the witness as text, in the coordinates of the subject where it has some of its own."""
+        if not any(not isinstance(s, Coordinate) for s in subject.coordinates):
+            return str(self)
+        return self._text(", ".join(f"{s} = {v}" for s, v in zip(subject.coordinates, self.sample, strict=True)))
+
+    def _text(self, sample: str) -> str:
         sample += f" on a grid of {' x '.join(map(str, self.grid))}" if self.grid else ""
         given = "".join(f", {name} = {value}" for name, value in self.parameters)
         given += "".join(f", {kernel}" for kernel in self.kernels)
-        return f"x = {sample}{given}: minor of rows {self.rows} is {self.minor}"
+        return f"{sample}{given}: minor of rows {self.rows} is {self.minor}"
 
     def to_dict(self) -> dict[str, Any]:
         special: dict[str, Any] = {"grid": list(self.grid)} if self.grid else {}
