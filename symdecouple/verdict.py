@@ -20,7 +20,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from symdecouple.errors import InvalidInput, SymdecoupleError
 
-__all__ = ["Certificate", "Check", "Status", "Verdict"]
+__all__ = ["Certificate", "Check", "Status", "Verdict", "latex_text"]
 
 FORMAT = "symdecouple.verdict"
 VERSION = 1
@@ -74,8 +74,8 @@ class Verdict:
     Attributes
     ----------
     question : str
-        "C1" (the gradients are linearly independent), "C1 at a sample" (they are at one given sample) or "C2" (their
-        span is involutive).
+        "C1" (the gradients, or fields, are linearly independent), "C1 at a sample" (they are at one given sample) or
+        "C2" (their span is involutive).
     status : Status
         For sets with parameters the status for generic values; see `exceptions` and `at`.
     subject : tuple of str
@@ -97,6 +97,8 @@ class Verdict:
         Values of the parameters at which the answer differs from the generic one, as far as found.
     holds, residual, tolerance : bool, float, float or None
         Only with NUMERICAL.
+    noun : str
+        What is spoken of: "gradients" of features, or "fields".
     """
 
     question: str
@@ -113,6 +115,7 @@ class Verdict:
     residual: float | None = None
     tolerance: float | None = None
     seconds: float = field(default=0.0, compare=False)
+    noun: str = "gradients"
     redecide: Callable[[Mapping[Any, Any]], Verdict] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -126,9 +129,14 @@ class Verdict:
                                f"one was given {figures}")
         if not isinstance(self.vacuous, bool):
             raise InvalidInput(f"vacuous is True or False, got {self.vacuous!r}")
+        if self.noun not in ("gradients", "fields"):
+            raise InvalidInput(f"a verdict is about gradients or about fields, got {self.noun!r}")
+        # What a certificate can say is not left to who brings it.
+        noun = getattr(getattr(self.certificate, "subject", None), "noun", None)
         told = getattr(self.certificate, "reason", None)
-        if callable(told) and (sentence := told(self.n_samples)):
-            object.__setattr__(self, "reason", sentence)  # what a certificate can say is not left to who brings it
+        for name, said in (("noun", noun), ("reason", told(self.n_samples) if callable(told) else None)):
+            if isinstance(said, str) and said:
+                object.__setattr__(self, name, said)
 
     def __bool__(self) -> bool:
         raise TypeError(f"a verdict is not a bool ({self.question} is {self.status.name}): "
@@ -227,7 +235,7 @@ class Verdict:
         return "for every N" if self.n0 is None else f"for every N >= {self.n0}"
 
     def __str__(self) -> str:
-        title = {"C1": "independent gradients (C1)", "C1 at a sample": "independent gradients at the sample (C1)",
+        title = {"C1": f"independent {self.noun} (C1)", "C1 at a sample": f"independent {self.noun} at the sample (C1)",
                  "C2": "involutive span (C2, Frobenius)"}.get(self.question, self.question)
         lines = [f"{title}: {self.status.name} {self.scope}" + (" (vacuous)" if self.vacuous else "")]
         lines += [f"  {k}  {_clip(text)}" for k, text in enumerate(self.subject, 1)]
@@ -242,13 +250,18 @@ class Verdict:
         if self.independence is not None:
             c1 = self.independence
             lines.append(f"  C1: {c1.status.name}" + (f", {c1.reason}" if c1.reason else ""))
+            lines += [f"  C1, evidence: {line}" for line in c1.evidence if c1.certificate is not None]
         if self.holds is not None:
             lines.append(f"  holds = {self.holds}, residual {self.residual:.3g}, tolerance {self.tolerance:.3g}")
         return "\n".join(lines)
 
+    def latex(self) -> str:
+        """Return the answer and its evidence as LaTeX, without the dollar signs."""
+        body = self.certificate.latex() if self.certificate is not None else latex_text(self.reason)
+        return rf"{latex_text(f'{self.question} {self.status.name} {self.scope}')}:\quad {body}"
+
     def _repr_latex_(self) -> str:
-        body = self.certificate.latex() if self.certificate is not None else r"\text{" + self.reason + "}"
-        return rf"$\displaystyle \text{{{self.question} {self.status.name} {self.scope}}}:\quad {body}$"
+        return rf"$\displaystyle {self.latex()}$"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as JSON-ready data (expressions as text in the package's grammar)."""
@@ -259,6 +272,7 @@ class Verdict:
             "failing_pair": list(self.failing_pair) if self.failing_pair else None, "n0": self.n0,
             "exceptions": [{str(k): str(v) for k, v in values.items()} for values in self.exceptions],
             "holds": self.holds, "residual": self.residual, "tolerance": self.tolerance, "seconds": self.seconds,
+            "noun": self.noun,
             "independence": self.independence.to_dict() if self.independence is not None else None,
             "certificate": self.certificate.to_dict() if self.certificate is not None else None,
         }
@@ -278,6 +292,15 @@ class Verdict:
         if self.status is not status:
             raise SymdecoupleError(f"expected {status.name}:\n{self}")
         return self
+
+
+def latex_text(text: str) -> str:
+    """Return words as LaTeX text, whatever characters are in them."""
+    return rf"\text{{{''.join(_ESCAPED.get(c, c) for c in text)}}}"
+
+
+_ESCAPED = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "_": r"\_", "^": r"\^{}", "~": r"\~{}", "#": r"\#",
+            "$": r"\$", "%": r"\%", "&": r"\&"}
 
 
 def _clip(text: str, width: int = 100) -> str:

@@ -73,7 +73,8 @@ def minor_check(subject: Subject, witness: Witness, columns: Sequence[int], pair
     """Check that the witness is about these columns and this size, and that its minor is what it says, not zero."""
     name = f"minor at the witness, {witness.sample and len(witness.sample)} samples"
     clock = Budget(inf) if clock is None else clock
-    shape = (len(witness.sample) <= MAX_SIZE and tuple(witness.columns) == tuple(columns) and witness.pair == pair and len(set(witness.sample)) > 1
+    shape = (len(witness.sample) <= MAX_SIZE and tuple(witness.columns) == tuple(columns)
+             and witness.pair == pair and len(set(witness.sample)) > 1
              and len(witness.rows) == len(columns) + (pair is not None) and len(set(witness.rows)) == len(witness.rows)
              and set(witness.rows) <= set(range(1, len(witness.sample) + 1))
              and (size is None or len(witness.sample) == count(size))

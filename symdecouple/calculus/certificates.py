@@ -366,15 +366,18 @@ def _verdict_from_dict(data: Mapping[str, Any], outer: bool = True) -> Verdict:
                        for values in data["exceptions"])
     verdict = Verdict(data["question"], Status[data["status"]], tuple(data["subject"]), _size(data["n_samples"]),
                       certificate, data["reason"], tuple(data["evidence"]), inner, data["vacuous"], exceptions,
-                      data["holds"], data["residual"], data["tolerance"], data["seconds"])
+                      data["holds"], data["residual"], data["tolerance"], data["seconds"],
+                      data.get("noun", "gradients"))
     for check in ties(verdict, evidence=False) if outer else ():
         if not check.passed:
             raise InvalidInput(f"{check.name} of this verdict was edited, it disagrees with the certificate: "
                                f"{check.detail[:300]}")
-    for key in ("failing_pair", "n0", "reason"):
-        if data[key] != verdict.to_dict()[key]:
+    told: dict[str, Any] = {"failing_pair": list(verdict.failing_pair or ()) or None, "n0": verdict.n0,
+                            "reason": verdict.reason}
+    for key, value in told.items():
+        if data[key] != value:
             raise InvalidInput(f"{key} of this verdict was edited, it disagrees with the certificate: {data[key]!r} "
-                               f"instead of {verdict.to_dict()[key]!r}")
+                               f"instead of {value!r}")
     return verdict
 
 

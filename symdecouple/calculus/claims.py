@@ -71,6 +71,13 @@ class Claim:
     def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         raise NotImplementedError
 
+    def latex(self) -> str:
+        """Return the evidence as LaTeX, without the dollar signs."""
+        raise NotImplementedError
+
+    def _repr_latex_(self) -> str:
+        return rf"$\displaystyle {self.latex()}$"
+
     def _head(self) -> dict[str, Any]:
         return {"certificate": self.kind, "subject": self.subject.to_dict()}
 

@@ -118,7 +118,7 @@ def _decide(subject: Subject, n_samples: Size | None, budget: float, look_for_ex
     if look_for_exceptions:
         answer["exceptions"] = exceptions(subject, (answer["status"], independence.status), answer.get("certificate"),
                                           decide, clock)
-    return Verdict("C2", subject=subject.texts(), n_samples=n_samples, independence=independence,
+    return Verdict("C2", subject=subject.texts(), noun=subject.noun, n_samples=n_samples, independence=independence,
                    redecide=partial(_again, subject, n_samples, budget), seconds=time.perf_counter() - start, **answer)
 
 
@@ -144,7 +144,8 @@ def _refute_generic(subject: Subject, frame: Frame, member: Membership, pair: tu
                 f"{names} is undefined: bind it, features.bind({{...}}), to decide"}
     relations = _relations(member, frame.size)
     if relations is None:
-        return {"status": Status.UNDECIDED, "reason": f"the {subject.noun} are dependent, but the relation was not proved"}
+        return {"status": Status.UNDECIDED,
+                "reason": f"the {subject.noun} are dependent, but the relation was not proved"}
     columns = [k + 1 for k in member.pivots]
     n0 = max(len(frame.basis(forms)), len(frame.statistics(forms)), len(columns) + 1)
     witness = find_witness(subject, columns, (i, j), n0, rng, clock)
@@ -153,7 +154,8 @@ def _refute_generic(subject: Subject, frame: Frame, member: Membership, pair: tu
                 f"minor vanished or stayed too small at the samples of size {n0} that were tried: a hidden relation "
                 "between the functions is likely" + ("" if subject.is_smooth else " (they are not analytic)")}
     claimed = n0 if subject.is_smooth and basis_check(subject, frame, forms, witness.sample).passed else None
-    return {"status": Status.REFUTED, "certificate": NonInvolution(subject, (i, j), witness, claimed, None if claimed else n0, relations)}
+    return {"status": Status.REFUTED,
+            "certificate": NonInvolution(subject, (i, j), witness, claimed, None if claimed else n0, relations)}
 
 
 def _decide_one_size(subject: Subject, n_samples: Size | None, independence: Verdict, clock: Budget,
@@ -168,7 +170,8 @@ def _decide_one_size(subject: Subject, n_samples: Size | None, independence: Ver
             return answer
     if independence.status is Status.UNDECIDED:
         return {"status": Status.UNDECIDED,
-                "reason": f"which {subject.noun} are independent at N = {n_samples} is not known: {independence.reason}"}
+                "reason": f"which {subject.noun} are independent at N = {n_samples} is not known: "
+                f"{independence.reason}"}
     about, columns, relations = _independent_part(subject, independence, clock, rng)
     for i, j in _suspects(subject, columns, clock, rng):
         size = count(n_samples) if about.coordinates else n_samples

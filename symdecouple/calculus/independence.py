@@ -104,7 +104,7 @@ def _decide(subject: Subject, n_samples: Size | None, budget: float, look_for_ex
 
     if look_for_exceptions:
         answer["exceptions"] = exceptions(subject, (answer["status"], None), None, decide, clock)
-    return Verdict("C1", subject=subject.texts(), n_samples=n_samples,
+    return Verdict("C1", subject=subject.texts(), noun=subject.noun, n_samples=n_samples,
                    redecide=partial(_again, subject, n_samples, budget), seconds=time.perf_counter() - start, **answer)
 
 

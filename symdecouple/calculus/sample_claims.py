@@ -19,8 +19,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sympy import Rational, oo
 
-from symdecouple.calculus.claims import Claim, combination, combination_latex
 from symdecouple.calculus.budget import Budget
+from symdecouple.calculus.claims import Claim, combination, combination_latex
 from symdecouple.calculus.convolution_frame import degree
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.near_dependence import has_floats, near_dependence
@@ -32,6 +32,7 @@ from symdecouple.calculus.witness import minor_of
 from symdecouple.errors import InvalidInput
 from symdecouple.language.feature import Feature
 from symdecouple.language.mean import Mean
+from symdecouple.language.sample import Coordinate
 from symdecouple.verdict import Check, Status
 
 __all__ = ["DependenceAt", "IndependenceAt", "fitting", "most_independent", "outside"]
@@ -78,6 +79,9 @@ class AtSample(Claim):
         return Check(name, True, f"{len(fields)} gradients; a wrong one would pass with probability < {1 / SPREAD:.0g}")
 
     def _sample_line(self) -> str:
+        own = self.subject.coordinates
+        if any(not isinstance(s, Coordinate) for s in own):
+            return "at " + ", ".join(f"{s} = {v}" for s, v in zip(own, self.sample, strict=True))
         shown = ", ".join(map(str, self.sample[:SHOWN])) + ", ..." * (len(self.sample) > SHOWN)
         return f"at x = ({shown})" + (f" on a grid of {' x '.join(map(str, self.shape))}" if self.shape[1:] else "")
 

@@ -46,7 +46,8 @@ def independence_at(subject: Subject, at: Any, n_samples: Size | None, budget: f
         answer = {"status": Status.UNDECIDED, "reason": f"a {subject.noun[:-1]} has no value at this sample"}
     except (BudgetExceeded, UnsupportedExpression) as error:
         answer = {"status": Status.UNDECIDED, "reason": str(error)}
-    return Verdict(QUESTION, subject=subject.texts(), n_samples=size, redecide=partial(_again, subject, at, budget),
+    return Verdict(QUESTION, subject=subject.texts(), noun=subject.noun, n_samples=size,
+                   redecide=partial(_again, subject, at, budget),
                    seconds=time.perf_counter() - start, **answer)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from sympy import Expr, Symbol
 from sympy.core.function import UndefinedFunction
 
-from symdecouple.calculus.field import VectorField, one_sample
+from symdecouple.calculus.field import VectorField, is_matrix, matrix_remedy, one_sample
 from symdecouple.errors import InvalidInput, SymdecoupleError
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
@@ -38,6 +38,9 @@ class Subject:
             return value
         if isinstance(value, FeatureSet):
             return cls(value.features)
+        for part in (value, *(value if isinstance(value, (list, tuple)) else ())):
+            if is_matrix(part):
+                raise InvalidInput(f"{matrix_remedy(part)}, a list of VectorField(components, coordinates)")
         if isinstance(value, (VectorField, Feature, Expr, str)) or not isinstance(value, Iterable):
             raise InvalidInput(f"give a FeatureSet or a list of vector fields, got {type(value).__name__} {value!r}")
         items = list(value)

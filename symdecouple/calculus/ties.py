@@ -49,10 +49,12 @@ def ties(verdict: Verdict, evidence: bool = True) -> Iterator[Check]:
 
 def covers(certificate: Any, n_samples: Size | None) -> bool:
     """True where the certificate is about this size: its own, or one from its N0 on where it is about every size."""
+    if n_samples is None:
+        return True
     axes = n_samples if isinstance(n_samples, tuple) else (n_samples,)
-    if n_samples is not None and not (all(type(n) is int and n > 0 for n in axes) and prod(axes) >= 2):
+    if not (all(type(n) is int and n > 0 for n in axes) and prod(axes) >= 2):
         return False
-    if n_samples is None or certificate.n_samples == n_samples:
+    if certificate.n_samples == n_samples:
         return True
     if certificate.subject.coordinates:
         return bool(certificate.n_samples == count(n_samples))

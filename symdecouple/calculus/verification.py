@@ -28,7 +28,7 @@ def audited(verdict: Verdict, budget: float) -> tuple[Check, ...]:
         clock = Budget(budget)
         for check in _checks(verdict, clock):
             checks.append(check)
-            if not check.passed and not check.name.startswith(("C1", "C2")):
+            if not check.passed:
                 break
             clock.check("verifying the verdict")
     except BudgetExceeded as error:
@@ -41,9 +41,9 @@ def audited(verdict: Verdict, budget: float) -> tuple[Check, ...]:
 
 def _checks(verdict: Verdict, clock: Budget) -> Iterator[Check]:
     if verdict.question == "C2":
-        yield Check("says the same: independence", verdict.independence is not None, "a C2 verdict has a C1 verdict")
+        yield Check(_said(verdict, "independence"), verdict.independence is not None, "a C2 verdict has a C1 verdict")
     for check in ties(verdict, evidence=False):
-        yield replace(check, name=f"says the same: {check.name}")
+        yield replace(check, name=_said(verdict, check.name))
     for part in (verdict, verdict.independence):
         if part is not None and part.certificate is not None:
             for check in part.certificate.audit(clock.remaining):
@@ -51,7 +51,7 @@ def _checks(verdict: Verdict, clock: Budget) -> Iterator[Check]:
     clock.check("recomputing the evidence")
     for check in ties(verdict):
         if check.name.endswith("evidence"):
-            yield replace(check, name=f"says the same: {check.name}")
+            yield replace(check, name=_said(verdict, check.name))
     for values in verdict.exceptions:
         shown = ", ".join(f"{k} = {v}" for k, v in values.items())
         clock.check(f"deciding again at {shown}")
@@ -60,7 +60,7 @@ def _checks(verdict: Verdict, clock: Budget) -> Iterator[Check]:
 
 def _exception(verdict: Verdict, values: Mapping[Any, Any], shown: str, clock: Budget) -> Check:
     """Decide again at exceptional values: the answer must differ, or the set degenerate."""
-    name, about = f"says the same: exception at {shown}", getattr(verdict.certificate, "subject", None)
+    name, about = _said(verdict, f"exception at {shown}"), getattr(verdict.certificate, "subject", None)
     if not isinstance(about, Subject) or not _are_parameters(values, about):
         return Check(name, False, "no parameters of the features")
     decide: Any = check_frobenius if verdict.question == "C2" else check_independence
@@ -74,6 +74,10 @@ def _exception(verdict: Verdict, values: Mapping[Any, Any], shown: str, clock: B
     differs = any(a is not b and b not in (Status.UNDECIDED, None)
                   for a, b in ((verdict.status, special.status), (inner[0], inner[1])))
     return Check(name, differs, f"{special.status.name} there" + (f", C1 {inner[1].name}" if inner[1] else ""))
+
+
+def _said(verdict: Verdict, what: str) -> str:
+    return f"{verdict.question}, says what its certificate says: {what}"
 
 
 def _are_parameters(values: Mapping[Any, Any], about: Subject) -> bool:

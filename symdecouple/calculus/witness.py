@@ -195,8 +195,9 @@ def draws(subject: Subject, n_samples: int, rng: random.Random, many: int, sprea
           more: int = 0, parameters: int | None = None) -> Iterator[tuple[list[Fraction], dict[Symbol, Fraction]]]:
     """Yield random rational samples in the domain, then in narrower ones, where logarithms and roots may be real.
 
-    Numerators go up to `spread`, those of parameters of the subject to `parameters`; by default they are small, which keeps exact minors short. Then `more` follow, for
-    where those are outside of a domain: nearly constant ones, of which filters with a gain have one sign, and others.
+    Numerators go up to `spread`, those of parameters of the subject to `parameters`; by default they are small, which
+    keeps exact minors short. Then `more` follow, for where those are outside of a domain: nearly constant ones, of
+    which filters with a gain have one sign, and others.
     """
     symbols: list[Symbol] = [Symbol("c", real=True)] if subject.coordinates else [subject.sample]
     symbols += [Sample("u", (0, oo)), Sample("u", (0, 1)), Sample("u", (1, oo)), Sample("u", (-1, 1))]

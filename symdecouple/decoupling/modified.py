@@ -261,7 +261,7 @@ def _brackets_enclosed(feature: Feature, size: int, rng: random.Random, standard
     sample, world, subject = feature.sample, World(DIGITS), Subject((feature,))
     name, done = f"the brackets by jets, N = {size}", 0
     for points, parameters in draws(subject, size, rng, 16):
-        items = [Feature(Mean(sample)), Feature(variance(sample)), 
+        items = [Feature(Mean(sample)), Feature(variance(sample)),
                  _standardized(feature, size, rng) if standardize else feature]
         try:
             point = Point(points, parameters, world)

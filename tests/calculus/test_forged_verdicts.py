@@ -15,8 +15,8 @@ import pytest
 from sympy import Add, Integer, Mul, Symbol
 
 from symdecouple import Mean, Status, VectorField, Verdict, check_frobenius, kurtosis, variance, x
-from symdecouple.calculus.witness import Minor
 from symdecouple.calculus.certificates import verdict_from_json
+from symdecouple.calculus.witness import Minor
 from symdecouple.errors import InvalidInput
 from tests.calculus.certified import AT_A_SAMPLE, VERDICTS
 
