@@ -299,7 +299,7 @@ def latex_text(text: str) -> str:
     return rf"\text{{{''.join(_ESCAPED.get(c, c) for c in text)}}}"
 
 
-_ESCAPED = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "_": r"\_", "^": r"\^{}", "~": r"\~{}", "#": r"\#",
+_ESCAPED = {"\\": r"}\backslash\text{", "{": r"\{", "}": r"\}", "_": r"\_", "^": r"\^{}", "~": r"\~{}", "#": r"\#",
             "$": r"\$", "%": r"\%", "&": r"\&"}
 
 

@@ -288,7 +288,7 @@ def _sizes(subject: Subject, identities: Sequence[Identity]) -> list[Size]:
 
 
 def _degree(fields: Sequence[VectorField], identities: Sequence[Identity], n: int) -> int | None:
-    """Bound the degree of the numerator of any component of any identity; None if one is no rational function."""
+    """Bound the degrees of any component of any identity, denominators too; None if one is no rational function."""
     found = [[degrees(c, n) for c in field.components] for field in fields]
     worst = 1  # a constant that is not zero is always exposed
     for pair, weights in identities:
@@ -301,7 +301,7 @@ def _degree(fields: Sequence[VectorField], identities: Sequence[Identity], n: in
             part = total([bracket, *(product((c, field[r])) for c, field in zip(factors, found, strict=True))])
             if part is None:
                 return None
-            worst = max(worst, part.top)
+            worst = max(worst, *part)
     return worst
 
 

@@ -16,12 +16,11 @@ from fractions import Fraction
 from typing import Any
 
 import mpmath
-from sympy import Expr, Rational
+from sympy import Rational
 
 from symdecouple.calculus.subject import Subject, expressions
-from symdecouple.language.filters import Filter
 
-__all__ = ["near_dependence"]
+__all__ = ["has_floats", "near_dependence"]
 
 LONG = 10**12
 """Numerators or denominators from which on a number may be a float that was rounded."""
@@ -47,7 +46,7 @@ def near_dependence(subject: Subject, columns: Sequence[Sequence[Any]], sample: 
     falls = [b for a, b in zip([mpmath.mpf(1), *lengths], lengths, strict=False) if b < NEAR and b < GAP * a]
     if not falls:
         return ()
-    return (f"the {subject.noun} are dependent but for {mpmath.nstr(falls[0], 1, min_fixed=0, max_fixed=0)} of the "
+    return (f"the {subject.noun} are dependent but for {float(falls[0]):.0e} of the "
             f"{source}: floats that differ by rounding are different numbers; leave one out, or give exact numbers",)
 
 
@@ -61,13 +60,9 @@ def _rounded(subject: Subject, sample: Iterable[Fraction]) -> str:
     if any(_is_long(number) for h in subject.all_filters for number in h.atoms(Rational)):
         return "taps"
     exprs = [e for item in subject.items for e in expressions(item)]
-    if any(_is_long(number) for e in exprs for number in _numbers(e)):
+    if any(_is_long(number) for e in exprs for number in e.atoms(Rational)):
         return "coefficients"
     return "sample" if any(max(abs(v.numerator), v.denominator) > LONG for v in sample) else ""
-
-
-def _numbers(expr: Expr) -> Iterable[Any]:
-    return (node for node in expr.atoms(Rational) if not isinstance(node, Filter))
 
 
 def _is_long(number: Any) -> bool:

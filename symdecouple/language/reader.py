@@ -189,12 +189,13 @@ class Reader:
 
     def _not_of_order(self, name: str, node: ast.Call) -> None:
         """Refuse order statistics by their names; max and min are such where they are of the sample alone."""
-        is_extreme = name.lower() in ("max", "min") and len(node.args) == 1 and any(
-            isinstance(part, ast.Name) and part.id == self.sample.name for part in ast.walk(node.args[0]))
+        alone = name.lower() in ("max", "min") and len(node.args) == 1 and not isinstance(node.args[0], ast.Call)
+        is_extreme = alone and any(isinstance(part, ast.Name) and part.id == self.sample.name
+                                   for part in ast.walk(node.args[0]))
         if (is_extreme or name.lower() in _OF_ORDER) and name not in self.functions:
             self.source.refuse(f"{name} of a sample is an order statistic, which is outside of what is decided here: "
-                               "it is no smooth function of averages; an average such as mean(log(cosh(x - a))) is robust "
-                               "too, and Feature.from_callable takes any callable", node)
+                               "it is no smooth function of averages; an average such as mean(log(cosh(x - a))) is "
+                               "robust too, and Feature.from_callable takes any callable", node)
 
     def _call_of_call(self, node: ast.Call, inner: ast.Call) -> Expr:
         name = inner.func.id if isinstance(inner.func, ast.Name) else ""

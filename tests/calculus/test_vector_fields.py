@@ -43,7 +43,8 @@ def test_a_witness_is_printed_in_the_users_coordinates() -> None:
 
 
 SETS: list[Any] = [
-    CAR, [VectorField([1, 0], [p, theta])], [VectorField([1, 0, p], [p, theta, X]), VectorField([0, 1, 0], [p, theta, X])],
+    CAR, [VectorField([1, 0], [p, theta])],
+    [VectorField([1, 0, p], [p, theta, X]), VectorField([0, 1, 0], [p, theta, X])],
     [VectorField([p, 0], [p, theta]), VectorField([2 * p, 0], [p, theta])],
     [VectorField([1, 0], [p, theta]), VectorField([0, 1], [p, theta]), VectorField([p, 1], [p, theta])],
     [VectorField(x), VectorField(x**2)], [VectorField(x), VectorField(x**3), VectorField(x**4)],
