@@ -2,7 +2,7 @@
 
 A question ("are the gradients independent?", "is their span involutive?") has one of four answers:
 
-* PROVED: there is a proof, and ``verdict.certificate.verify()`` recomputes it by another route;
+* PROVED: there is a proof, and ``verdict.verify()`` recomputes it by another route;
 * REFUTED: there is an exact counterexample (a rational sample), or an exact relation, re-checkable too;
 * UNDECIDED: no proof either way within the budget; the reason and the numeric evidence are given. Never "no";
 * NUMERICAL: no exact question exists (black-box features); `holds`, residual and tolerance are given.
@@ -20,7 +20,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from symdecouple.errors import InvalidInput, SymdecoupleError
 
-__all__ = ["Certificate", "Check", "Status", "Verdict"]
+__all__ = ["Certificate", "Check", "Status", "Verdict", "latex_text"]
 
 FORMAT = "symdecouple.verdict"
 VERSION = 1
@@ -51,10 +51,10 @@ class Check:
 class Certificate(Protocol):
     """Evidence that can be re-checked without trusting whoever made it."""
 
-    def audit(self) -> tuple[Check, ...]:
-        """Recompute every claim and report on each."""
+    def audit(self, budget: float = ...) -> tuple[Check, ...]:
+        """Recompute every claim, in so many seconds, and report on each."""
 
-    def verify(self) -> bool:
+    def verify(self, budget: float = ...) -> bool:
         """Return True iff every claim of the certificate was recomputed and holds."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -74,8 +74,8 @@ class Verdict:
     Attributes
     ----------
     question : str
-        "C1" (the gradients are linearly independent), "C1 at a sample" (they are at one given sample) or "C2" (their
-        span is involutive).
+        "C1" (the gradients, or fields, are linearly independent), "C1 at a sample" (they are at one given sample) or
+        "C2" (their span is involutive).
     status : Status
         For sets with parameters the status for generic values; see `exceptions` and `at`.
     subject : tuple of str
@@ -85,9 +85,10 @@ class Verdict:
     certificate : Certificate or None
         Present iff the status is PROVED or REFUTED.
     reason : str
-        Why: one sentence.
+        Why: one sentence; of an exact answer, what its certificate says.
     evidence : tuple of str
-        Numeric findings of an UNDECIDED verdict, or about the spectrum of the sample that C1 is decided at.
+        Numeric findings of an UNDECIDED verdict; about the spectrum of the sample that C1 is decided at; that
+        gradients are independent by the rounding of floats only.
     independence : Verdict or None
         The C1 verdict that a C2 verdict rests on.
     vacuous : bool
@@ -96,6 +97,8 @@ class Verdict:
         Values of the parameters at which the answer differs from the generic one, as far as found.
     holds, residual, tolerance : bool, float, float or None
         Only with NUMERICAL.
+    noun : str
+        What is spoken of: "gradients" of features, or "fields".
     """
 
     question: str
@@ -112,12 +115,28 @@ class Verdict:
     residual: float | None = None
     tolerance: float | None = None
     seconds: float = field(default=0.0, compare=False)
+    noun: str = "gradients"
     redecide: Callable[[Mapping[Any, Any]], Verdict] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if (self.certificate is not None) != (self.status in (Status.PROVED, Status.REFUTED)):
             raise InvalidInput(f"a verdict {self.status.name} {'needs a' if self.certificate is None else 'has no'} "
                                "certificate: exact answers carry one, the others do not")
+        figures = (self.holds, self.residual, self.tolerance)
+        if figures != (None, None, None) and not (self.status is Status.NUMERICAL and isinstance(self.holds, bool)
+                                                  and all(isinstance(f, (int, float)) for f in figures)):
+            raise InvalidInput(f"holds, residual and tolerance are what a NUMERICAL verdict has; a {self.status.name} "
+                               f"one was given {figures}")
+        if not isinstance(self.vacuous, bool):
+            raise InvalidInput(f"vacuous is True or False, got {self.vacuous!r}")
+        if self.noun not in ("gradients", "fields"):
+            raise InvalidInput(f"a verdict is about gradients or about fields, got {self.noun!r}")
+        # What a certificate can say is not left to who brings it.
+        noun = getattr(getattr(self.certificate, "subject", None), "noun", None)
+        told = getattr(self.certificate, "reason", None)
+        for name, said in (("noun", noun), ("reason", told(self.n_samples) if callable(told) else None)):
+            if isinstance(said, str) and said:
+                object.__setattr__(self, name, said)
 
     def __bool__(self) -> bool:
         raise TypeError(f"a verdict is not a bool ({self.question} is {self.status.name}): "
@@ -147,6 +166,41 @@ class Verdict:
     def nonvanishing(self) -> tuple[Any, ...]:
         """The expressions that the structure functions divide by: the proof is valid where none vanishes."""
         return getattr(self.certificate, "nonvanishing", ())
+
+    def audit(self, budget: float = 20.0) -> tuple[Check, ...]:
+        """Check all that the verdict says, against its certificate and by recomputing the certificate.
+
+        That the text of the subject, the size, `vacuous`, the reason and the evidence are those of the certificate;
+        that the C1 verdict is about the same set and size; both certificates, by routes of their own; the values of
+        parameters in `exceptions`, by deciding again there. That there are no further exceptional values is not
+        checked: they are given as far as found.
+
+        Parameters
+        ----------
+        budget : float
+            Seconds. What is not done by then, or is too large to be done, is a check that failed.
+
+        Returns
+        -------
+        tuple of Check
+            For an UNDECIDED or NUMERICAL verdict one that failed: there is nothing to verify.
+        """
+        from symdecouple.calculus.verification import audited
+
+        return audited(self, budget)
+
+    def verify(self, budget: float = 20.0) -> bool:
+        """Return True iff the verdict is exact and all that it says was recomputed; see `audit`.
+
+        A verdict that is UNDECIDED or NUMERICAL has nothing to verify, and the answer is False.
+
+        Examples
+        --------
+        >>> from symdecouple import Mean, check_frobenius, x
+        >>> check_frobenius([Mean(x), Mean(x**2), Mean(x**3)]).verify()
+        True
+        """
+        return all(check.passed for check in self.audit(budget))
 
     def at(self, values: Mapping[Any, Any]) -> Verdict:
         """Decide again with parameters bound to values.
@@ -181,7 +235,7 @@ class Verdict:
         return "for every N" if self.n0 is None else f"for every N >= {self.n0}"
 
     def __str__(self) -> str:
-        title = {"C1": "independent gradients (C1)", "C1 at a sample": "independent gradients at the sample (C1)",
+        title = {"C1": f"independent {self.noun} (C1)", "C1 at a sample": f"independent {self.noun} at the sample (C1)",
                  "C2": "involutive span (C2, Frobenius)"}.get(self.question, self.question)
         lines = [f"{title}: {self.status.name} {self.scope}" + (" (vacuous)" if self.vacuous else "")]
         lines += [f"  {k}  {_clip(text)}" for k, text in enumerate(self.subject, 1)]
@@ -196,13 +250,18 @@ class Verdict:
         if self.independence is not None:
             c1 = self.independence
             lines.append(f"  C1: {c1.status.name}" + (f", {c1.reason}" if c1.reason else ""))
+            lines += [f"  C1, evidence: {line}" for line in c1.evidence if c1.certificate is not None]
         if self.holds is not None:
             lines.append(f"  holds = {self.holds}, residual {self.residual:.3g}, tolerance {self.tolerance:.3g}")
         return "\n".join(lines)
 
+    def latex(self) -> str:
+        """Return the answer and its evidence as LaTeX, without the dollar signs."""
+        body = self.certificate.latex() if self.certificate is not None else latex_text(self.reason)
+        return rf"{latex_text(f'{self.question} {self.status.name} {self.scope}')}:\quad {body}"
+
     def _repr_latex_(self) -> str:
-        body = self.certificate.latex() if self.certificate is not None else r"\text{" + self.reason + "}"
-        return rf"$\displaystyle \text{{{self.question} {self.status.name} {self.scope}}}:\quad {body}$"
+        return rf"$\displaystyle {self.latex()}$"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as JSON-ready data (expressions as text in the package's grammar)."""
@@ -213,6 +272,7 @@ class Verdict:
             "failing_pair": list(self.failing_pair) if self.failing_pair else None, "n0": self.n0,
             "exceptions": [{str(k): str(v) for k, v in values.items()} for values in self.exceptions],
             "holds": self.holds, "residual": self.residual, "tolerance": self.tolerance, "seconds": self.seconds,
+            "noun": self.noun,
             "independence": self.independence.to_dict() if self.independence is not None else None,
             "certificate": self.certificate.to_dict() if self.certificate is not None else None,
         }
@@ -232,6 +292,15 @@ class Verdict:
         if self.status is not status:
             raise SymdecoupleError(f"expected {status.name}:\n{self}")
         return self
+
+
+def latex_text(text: str) -> str:
+    """Return words as LaTeX text, whatever characters are in them."""
+    return rf"\text{{{''.join(_ESCAPED.get(c, c) for c in text)}}}"
+
+
+_ESCAPED = {"\\": r"}\backslash\text{", "{": r"\{", "}": r"\}", "_": r"\_", "^": r"\^{}", "~": r"\~{}", "#": r"\#",
+            "$": r"\$", "%": r"\%", "&": r"\&"}
 
 
 def _clip(text: str, width: int = 100) -> str:

@@ -26,16 +26,15 @@ ROOMS = (
 ORDER = {
     "language": (
         "failures gamma_shifts sample budget polynomials gate closed_forms limits mean boundaries convolution taps "
-        "filter_notation filter_arrays filtered filters statistics "
-        "binding black_box feature feature_set waves lags canonical printer syntax reader text"
+        "filter_notation filter_arrays filtered filters statistics binding black_box feature feature_set waves lags "
+        "canonical printer syntax reader text"
     ),
     "calculus": (
-        "arguments generators coefficients outcomes gamma_functions elementary sample_chart field gradient bracket subject "
-        "kernels operators compositions matrices "
-        "symmetric_operators elements composites leading rewriting pointwise "
-        "convolution frame convolution_frame span membership jets witness coordinate_frame exceptional evidence sample_values "
-        "audit claims sample_rank sample_claims certificates filtered sample_independence independence "
-        "frobenius closure"
+        "arguments generators coefficients outcomes gamma_functions elementary sample_chart extent field gradient "
+        "bracket subject kernels operators compositions matrices symmetric_operators elements composites leading "
+        "rewriting pointwise convolution frame convolution_frame span membership jets near_dependence witness "
+        "coordinate_frame exceptional evidence sample_values audit claims sample_rank sample_claims ties certificates "
+        "filtered sample_independence independence frobenius verification closure"
     ),
     "flows": (
         "generators projective kernels chart quadrature catalogue source evaluation flow verification separable "
@@ -71,10 +70,9 @@ ORDER = {
     "families": "moments linear_forms bank tils filter_moments quadratic exact",
     "decoupling": (
         "white_noise coordinate_reference sample_reference reference attainability motion leaf orbit nested "
-        "concatenated routes "
-        "moment_route energy_route energy_return precise_energy_route narrow_route nesting modified spectral_minor "
-        "modified_energies implicit refutation scenario inner_order choice application dependence explanation precise perturbing "
-        "checkpoint running report plan transfer storage"
+        "concatenated routes moment_route energy_route energy_return precise_energy_route narrow_route nesting "
+        "modified spectral_minor modified_energies implicit refutation scenario inner_order choice application "
+        "dependence explanation precise perturbing checkpoint running report plan transfer storage"
     ),
     "analysis": (
         "deviations deviation_tables gradient_directions orthogonality critical_points planner populations "
@@ -96,6 +94,7 @@ ORDER = {
 # Methods of the contract that hand on to a later module (module, target): why. Inside a function or under
 # TYPE_CHECKING only, so that nothing is loaded in a circle; a door that nobody uses any more is an error.
 DOORS = {
+    ("verdict", "calculus.verification"): "Verdict.verify recomputes what the verdict says",
     ("calculus.certificates", "decoupling.modified"): "verdict_from_json reads certificates about plans",
     ("calculus.certificates", "decoupling.refutation"): "the same",
     ("calculus.certificates", "decoupling.modified_energies"): "the same",

@@ -34,8 +34,8 @@ from sympy import (
 from sympy.functions.elementary.hyperbolic import HyperbolicFunction
 from sympy.polys.polyerrors import BasePolynomialError
 
-from symdecouple.language.gate import expand
 from symdecouple.language.gamma_shifts import shifted_gamma
+from symdecouple.language.gate import expand
 
 __all__ = ["by_exponentials_and_waves", "exponent", "terms"]
 

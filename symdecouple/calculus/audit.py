@@ -3,26 +3,31 @@ r"""The checks that certificates are made of, by routes that do not trust the de
 * A minor is evaluated anew by jets.
 * An identity B = sum_k c_k v_k (B a bracket, or zero) is checked twice: in mean form, on public expressions, and in N
   explicit coordinates by exact jets at random rational samples for several N, one of them at least N0. If it failed,
-  its numerator would be a nonzero polynomial of some degree d in the coordinates, and each sample drawn from a set of T
-  values would expose it except with probability d/T (Schwartz, Zippel).
+  the numerator of one of its components would be a nonzero polynomial of some degree d in the coordinates and the
+  parameters, and each sample drawn from a set of T values would expose it except with probability d/T (Schwartz,
+  Zippel). The degree is bounded over all components and weights (`extent`); where something is no rational function,
+  or kernels and functions are drawn from few values, no chance is stated.
+
+What comes from a stranger is measured before it is multiplied out or evaluated, and a clock runs on the way.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from math import inf, prod
 from typing import Any
 
-from sympy import Add, Dummy, Expr, Rational, S, fraction, oo
+from sympy import Add, Expr, Rational, S, oo
 
 from symdecouple.calculus.bracket import as_field, raw_bracket
 from symdecouple.calculus.coefficients import CoefficientField
 from symdecouple.calculus.convolution import TooManyTerms, Words
 from symdecouple.calculus.convolution_frame import kinds_of_operators
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
+from symdecouple.calculus.extent import Degrees, bracket_degrees, check_extent, degrees, product, total
 from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.jets import Point, bracket_at, field_at
 from symdecouple.calculus.kernels import draw_kernels, kernels_by_filter
@@ -31,11 +36,10 @@ from symdecouple.calculus.sample_values import ValuesAt
 from symdecouple.calculus.span import independent_rows
 from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.calculus.witness import PATIENCE, SHARP, Witness, draws
-from symdecouple.errors import SymdecoupleError
+from symdecouple.errors import BudgetExceeded, SymdecoupleError
 from symdecouple.language.binding import bind
 from symdecouple.language.budget import Budget
 from symdecouple.language.canonical import decompose
-from symdecouple.language.gate import together
 from symdecouple.language.mean import Mean
 from symdecouple.verdict import Check
 
@@ -47,7 +51,9 @@ SPREAD = 10**6
 TRIES = 6
 DIGITS = (60, 180, 540)
 NARROW = 30
-MAX_DIGITS = 1000
+MAX_DIGITS = 300  # of the intervals of a witness; those that we make have 30 or 90
+MAX_KERNEL = 1000
+MAX_BITS = 4000  # of a number of a witness
 MAX_SIZE = 1000  # larger samples are not written out; claims about them are claims for every N
 
 
@@ -64,21 +70,30 @@ def size_check(subject: Subject, n_samples: Size | None) -> Check:
 
 
 def minor_check(subject: Subject, witness: Witness, columns: Sequence[int], pair: tuple[int, int] | None,
-                size: Size | None) -> Check:
+                size: Size | None, clock: Budget | None = None) -> Check:
     """Check that the witness is about these columns and this size, and that its minor is what it says, not zero."""
     name = f"minor at the witness, {witness.sample and len(witness.sample)} samples"
-    shape = (tuple(witness.columns) == tuple(columns) and witness.pair == pair and len(set(witness.sample)) > 1
+    clock = Budget(inf) if clock is None else clock
+    shape = (len(witness.sample) <= MAX_SIZE and tuple(witness.columns) == tuple(columns)
+             and witness.pair == pair and len(set(witness.sample)) > 1
              and len(witness.rows) == len(columns) + (pair is not None) and len(set(witness.rows)) == len(witness.rows)
              and set(witness.rows) <= set(range(1, len(witness.sample) + 1))
              and (size is None or len(witness.sample) == count(size))
-             and witness.grid == (size if isinstance(size, tuple) else ()) and (witness.digits or 0) <= MAX_DIGITS)
+             and witness.grid == (size if isinstance(size, tuple) else ())
+             and (witness.digits is None or (type(witness.digits) is int and 0 < witness.digits <= MAX_DIGITS))
+             and all(len(kernel.taps) <= MAX_KERNEL for kernel in witness.kernels))
     if not shape:
         return Check(name, False, "columns, pair, rows or size are not those of the claim")
+    numbers = [*witness.sample, *(v for _, v in witness.parameters), *(t for k in witness.kernels for t in k.taps)]
+    if any(max(v.numerator.bit_length(), v.denominator.bit_length()) > MAX_BITS for v in numbers):
+        return Check(name, False, f"a number of the witness has more than {MAX_BITS} bits")
     low, high = (-oo, oo) if subject.coordinates else subject.sample.interval
     if not all(low < Rational(v.numerator, v.denominator) < high for v in witness.sample):
         return Check(name, False, f"the sample is not in the domain ({low}, {high})")
     try:
-        found = witness.recomputed(subject)
+        found = witness.recomputed(subject, World(witness.digits))
+    except BudgetExceeded:
+        raise
     except (SymdecoupleError, Irrational, OutsideDomain, ArithmeticError, LookupError, ValueError) as error:
         return Check(name, False, f"cannot be evaluated: {type(error).__name__} {error}")
     claimed = witness.minor
@@ -91,21 +106,33 @@ def minor_check(subject: Subject, witness: Witness, columns: Sequence[int], pair
 
 
 def identity_checks(subject: Subject, identities: Sequence[Identity], n_samples: Size | None,
-                    rng: random.Random) -> list[Check]:
-    """Check [v_i, v_j] = sum_k c_k v_k for each (pair, c), or 0 = ... without a pair, in mean form and by jets."""
+                    rng: random.Random, clock: Budget | None = None) -> Iterator[Check]:
+    """Check [v_i, v_j] = sum_k c_k v_k for each (pair, c), or 0 = ... without a pair, by jets and in mean form.
+
+    Jets come first: they are quick to expose what is false.
+    """
     if not identities:
-        return []
+        return
+    clock = Budget(inf) if clock is None else clock
+    check_extent((c for _, weights in identities for c in weights), "a weight")
     fields = [as_field(item) for item in subject.items]
-    vanishes = _vanishing(subject, n_samples)
-    checks = [_symbolic_check(fields, vanishes, pair, weights) for pair, weights in identities]
     sizes = [n_samples] if n_samples is not None else _sizes(subject, identities)
-    return checks + [_jet_check(subject, fields, identities, n, rng) for n in sizes]
+    for n in sizes:
+        yield (check := _jet_check(subject, fields, identities, n, rng, clock))
+        if not check.passed:
+            return
+    vanishes = _vanishing(subject, n_samples, clock)
+    for pair, weights in identities:
+        clock.check("an identity in mean form")
+        yield _symbolic_check(fields, vanishes, pair, weights)
 
 
 def basis_check(subject: Subject, frame: Any, forms: Sequence[Any], sample: Sequence[Fraction]) -> Check:
     """Check that basis functions, and the statistics' gradients, are independent at the points of a sample."""
     basis, gradients = ([frame.opened(psi) for psi in group] for group in (frame.basis(forms), frame.slopes(forms)))
     name = "basis functions and statistics are independent at the witness"
+    if len(sample) > MAX_SIZE:
+        return Check(name, False, f"{len(sample)} points are more than {MAX_SIZE}")
     symbols = {s: Rational(3 + 2 * k) for k, s in enumerate(subject.symbols)}
     for group in (basis, gradients):
         for digits in (None, DIGITS[0]):
@@ -115,6 +142,8 @@ def basis_check(subject: Subject, frame: Any, forms: Sequence[Any], sample: Sequ
                 columns = [at.everywhere(e.xreplace(symbols)) for e in group]
             except Irrational:
                 continue
+            except BudgetExceeded:
+                raise
             except (SymdecoupleError, OutsideDomain, ZeroDivisionError) as error:
                 return Check(name, False, str(error))
             if group and independent_rows(columns, world) is None:
@@ -135,7 +164,7 @@ def _symbolic_check(fields: Sequence[VectorField], vanishes: Callable[[Expr], bo
     return Check(name, True, "identically zero")
 
 
-def _vanishing(subject: Subject, n_samples: Size | None) -> Callable[[Expr], bool]:
+def _vanishing(subject: Subject, n_samples: Size | None, clock: Budget) -> Callable[[Expr], bool]:
     """Return the test whether an expression about the subject is identically zero."""
     if subject.coordinates:
         return lambda expr: _all_zero([expr])
@@ -148,7 +177,7 @@ def _vanishing(subject: Subject, n_samples: Size | None) -> Callable[[Expr], boo
     def vanishes(expr: Expr) -> bool:
         for make in kinds:
             with suppress(TooManyTerms):
-                if _all_zero(Words(sample, make(), Budget(inf)).form(expr).values()):
+                if _all_zero(Words(sample, make(), clock).form(expr).values()):
                     return True
         return False
 
@@ -162,14 +191,18 @@ def _all_zero(exprs: Iterable[Expr]) -> bool:
 
 
 def _jet_check(subject: Subject, fields: Sequence[VectorField], identities: Sequence[Identity], n: Size,
-               rng: random.Random) -> Check:
+               rng: random.Random, clock: Budget) -> Check:
     about, claims = _concrete(subject, identities, rng)
     shape = n if isinstance(n, tuple) else None
     name = f"{', '.join(_label(pair) for pair, _ in identities[:3])}{', ...' * (len(identities) > 3)} by jets, N = {n}"
-    for world, spread in ((World(None), SPREAD), *((World(digits), None) for digits in DIGITS)):
+    degree = _degree(fields, identities, count(n))
+    wide = SPREAD if degree is not None else None  # parameters in exponents stay small
+    for digits in (None, *DIGITS):
+        world, spread = World(digits), None if digits else SPREAD
         done = 0
         try:
-            for k, (sample, parameters) in enumerate(draws(about, count(n), rng, TRIES, spread, more=PATIENCE)):
+            for k, (sample, parameters) in enumerate(draws(about, count(n), rng, TRIES, spread, more=PATIENCE,
+                                                              parameters=None if digits else wide)):
                 if k >= TRIES:
                     if done:
                         break
@@ -189,7 +222,7 @@ def _jet_check(subject: Subject, fields: Sequence[VectorField], identities: Sequ
         if not done:
             return Check(name, False, "no sample inside the domain was found")
         return Check(name, True, f"{world.digits}-digit enclosures of zero" if world.iv is not None
-                     else _bound(fields, identities, done, count(n)))
+                     else f"exactly zero at {done} random samples{_chance(subject, degree, done)}")
     return Check(name, False, "the values are neither rational nor enclosed")
 
 
@@ -252,36 +285,26 @@ def _sizes(subject: Subject, identities: Sequence[Identity]) -> list[Size]:
     return [max(largest - 2, 2), largest - 1, largest]
 
 
-def _bound(fields: Sequence[VectorField], identities: Sequence[Identity], done: int, n: int) -> str:
-    """State the chance that a false identity passes: degree over the number of values, for each sample drawn."""
-    degrees = [_degree(field.components[0], n) for field in fields]
-    worst = 0
+def _degree(fields: Sequence[VectorField], identities: Sequence[Identity], n: int) -> int | None:
+    """Bound the degrees of any component of any identity, denominators too; None if one is no rational function."""
+    found = [[degrees(c, n) for c in field.components] for field in fields]
+    worst = 1  # a constant that is not zero is always exposed
     for pair, weights in identities:
-        degree = sum(degrees) + sum(_degree(c, n) for c in weights)
-        worst = max(worst, degree + (2 * (degrees[pair[0] - 1] + degrees[pair[1] - 1]) if pair else 0))
-    chance = min(2 * worst / SPREAD, 1.0) ** done
-    return f"exactly zero at {done} random samples; a false identity would pass with probability < {chance:.1g}"
+        bracket: Degrees | None = Degrees(0, 0)
+        if pair is not None:
+            u, v = (found[k - 1] if fields[0].coordinates else found[k - 1] * n for k in pair)
+            bracket = bracket_degrees(u, v)
+        factors = [degrees(c, n) for c in weights]
+        for r in range(len(found[0])):
+            part = total([bracket, *(product((c, field[r])) for c, field in zip(factors, found, strict=True))])
+            if part is None:
+                return None
+            worst = max(worst, *part)
+    return worst
 
 
-def _degree(expr: Expr, n: int) -> int:
-    """Bound the degree of numerator and denominator together, as rational functions of N coordinates."""
-    rule: dict[Expr, Expr] = {}
-    weight: dict[Expr, int] = {}
-    for mean in expr.atoms(Mean):
-        dummy = Dummy()
-        rule[mean] = dummy
-        top, bottom = fraction(together(mean.body))
-        weight[dummy] = _polynomial_degree(top) + n * _polynomial_degree(bottom)
-    top, bottom = fraction(together(expr.xreplace(rule)))
-    return sum(_polynomial_degree(part, weight) for part in (top, bottom))
-
-
-def _polynomial_degree(expr: Expr, weight: dict[Expr, int] | None = None) -> int:
-    if not expr.args:
-        return (weight or {}).get(expr, int(expr.is_Symbol))
-    parts = [_polynomial_degree(arg, weight) for arg in expr.args]
-    if expr.is_Add:
-        return max(parts)
-    if expr.is_Pow and expr.exp.is_Integer:
-        return abs(int(expr.exp)) * parts[0]
-    return sum(parts)
+def _chance(subject: Subject, degree: int | None, done: int) -> str:
+    """State the chance that a false identity passes: degree over the number of values, for each sample drawn."""
+    if degree is None or subject.functions or subject.filters or 2 * degree >= SPREAD:
+        return ""
+    return f"; a false identity would pass with probability < {(2 * degree / SPREAD) ** done:.1g}"

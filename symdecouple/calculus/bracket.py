@@ -20,9 +20,9 @@ from symdecouple.calculus.field import VectorField, one_sample
 from symdecouple.calculus.gradient import gradient, leaves, placed
 from symdecouple.errors import InvalidInput
 from symdecouple.language.canonical import close, decompose, open_statistics
-from symdecouple.language.feature import Feature
+from symdecouple.language.feature import Feature, check_smooth
 from symdecouple.language.filters import Filtered
-from symdecouple.language.mean import Mean, exact
+from symdecouple.language.mean import Mean, exact, free_sample
 from symdecouple.language.sample import Coordinate, Sample
 
 __all__ = ["as_field", "derivative_along", "inner_product", "lie_bracket", "raw_bracket", "tidy"]
@@ -41,6 +41,7 @@ def derivative_along(field: Any, target: Any) -> Any:
     field : VectorField or Feature
         A feature stands for its gradient field.
     target : Feature, Expr or VectorField
+        An expression of averages, or in the coordinates of the field, whichever symbols these are.
 
     Returns
     -------
@@ -52,6 +53,15 @@ def derivative_along(field: Any, target: Any) -> Any:
     >>> from symdecouple.language.sample import x
     >>> derivative_along(VectorField(x**2), Feature(Mean(x**3)))
     3*Mean(x**4)
+    >>> from sympy import symbols
+    >>> p, theta = symbols("p theta")
+    >>> derivative_along(VectorField([theta, -p], [p, theta]), p**2 + theta**2)
+    0
+
+    Raises
+    ------
+    InvalidInput
+        If target and field live in different spaces.
     """
     u = as_field(field)
     if isinstance(target, VectorField):
@@ -59,12 +69,18 @@ def derivative_along(field: Any, target: Any) -> Any:
         components = [_along(u, c, sample) for c in target.components]
         return VectorField(components if u.coordinates else components[0], u.coordinates or None,
                            allow_nonsmooth=u.allow_nonsmooth | target.allow_nonsmooth)
+    expr = target.expr if isinstance(target, Feature) else exact(target, "derivative_along")
+    own = set(u.coordinates)
+    strange = [*expr.atoms(Mean, Sample), *(expr.atoms(Coordinate) - own)] if own else expr.atoms(Coordinate)
+    if strange:
+        raise InvalidInput(f"{expr} is a function of {min(map(str, strange))}, and the field lives in "
+                           f"{u.coordinates or 'the sample'}; averages are written out by .at(n_samples=N)")
+    if not own and (symbol := free_sample(expr)) is not None:
+        raise InvalidInput(f"{expr} depends on the single sample {symbol}: average it, Mean({expr}), or make it a "
+                           "field, VectorField(...)")
     if not isinstance(target, Feature):
-        target = exact(target, "derivative_along")
-        if not target.atoms(Mean, Sample, Coordinate) and not target.free_symbols & set(u.coordinates):
-            return S.Zero
-    expr = target.expr if isinstance(target, Feature) else Feature(target).expr
-    return tidy(_along(u, expr, u.sample if u.kind == "mean" else None), None)
+        check_smooth(expr)
+    return tidy(_along(u, expr, None if own else u.sample), None)
 
 
 def lie_bracket(u: Any, v: Any) -> VectorField:

@@ -22,9 +22,12 @@ from sympy import Expr, fraction, latex
 
 from symdecouple.calculus.audit import basis_check, identity_checks, minor_check, size_check
 from symdecouple.calculus.claims import Claim, combination, combination_latex
+from symdecouple.calculus.extent import check_extent
 from symdecouple.calculus.frame import Frame
+from symdecouple.calculus.near_dependence import has_floats, near_dependence
 from symdecouple.calculus.sample_claims import DependenceAt, IndependenceAt
 from symdecouple.calculus.subject import Size, Subject, count
+from symdecouple.calculus.ties import ties
 from symdecouple.calculus.witness import Witness
 from symdecouple.errors import BudgetExceeded, InvalidInput
 from symdecouple.language.budget import Budget
@@ -37,6 +40,9 @@ __all__ = ["Claim", "Dependence", "FullSpan", "Independence", "Involution", "Non
 
 # Certificates about plans live with the plans; their modules are loaded when one is read.
 _OF_PLANS = frozenset({"affine covariance", "modified energies", "modified independence", "modified non-involution"})
+
+MAX_TEXT = 20_000_000
+"""Characters of a verdict as JSON: a dependence at a sample of a million numbers has as many."""
 
 Structure = Mapping[tuple[int, int], tuple[Expr, ...]]
 
@@ -54,18 +60,27 @@ class Independence(Claim):
     kind: ClassVar[str] = "independence"
     answers: ClassVar[tuple[str, Status]] = ("C1", Status.PROVED)
 
-    def _checks(self, rng: random.Random) -> Iterable[Check]:
+    def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         yield size_check(self.subject, self.n_samples)
         size = self.n0 if self.n_samples is None else self.n_samples
-        yield minor_check(self.subject, self.witness, range(1, len(self.subject) + 1), None, size)
+        yield minor_check(self.subject, self.witness, range(1, len(self.subject) + 1), None, size, clock)
         if self.n_samples is None:
-            frame = Frame(self.subject.items, Budget())
+            frame = Frame(self.subject.items, clock)
             n0 = frame.least_size(frame.forms, 2)
             yield Check("N0", self.n0 == n0, f"recomputed {n0}")
             yield basis_check(self.subject, frame, frame.forms, self.witness.sample)
 
+    def reason(self, n_samples: Size | None) -> str:
+        noun = self.subject.noun
+        return f"a {len(self.subject)}-minor of the {noun} is not zero{_only(self.subject, n_samples, self.n_samples)}"
+
+    def evidence(self) -> tuple[str, ...]:
+        if not has_floats(self.subject):
+            return ()
+        return near_dependence(self.subject, self.witness.columns_anew(self.subject))
+
     def summary(self) -> tuple[str, ...]:
-        return (f"witness: {self.witness}",)
+        return (f"witness: {self.witness.text(self.subject)}",)
 
     def latex(self) -> str:
         return rf"\det \approx {_figure(self.witness)} \neq 0"
@@ -83,14 +98,22 @@ class Dependence(Claim):
     kind: ClassVar[str] = "dependence"
     answers: ClassVar[tuple[str, Status]] = ("C1", Status.REFUTED)
 
-    def _checks(self, rng: random.Random) -> Iterable[Check]:
+    def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         yield size_check(self.subject, self.n_samples)
         if self.relation is None:
             yield Check("more gradients than coordinates", self.n_samples is not None
                         and len(self.subject) > count(self.n_samples), f"{len(self.subject)} > {self.n_samples}")
             return
         yield Check("one weight is 1", any(c == 1 for c in self.relation) and len(self.relation) == len(self.subject))
-        yield from identity_checks(self.subject, [(None, self.relation)], self.n_samples, rng)
+        yield from identity_checks(self.subject, [(None, self.relation)], self.n_samples, rng, clock)
+
+    def reason(self, n_samples: Size | None) -> str:
+        noun = self.subject.noun
+        if self.relation is None:
+            return f"{len(self.subject)} {noun} in {count(self.n_samples or 0)} coordinates are dependent"
+        occurring = [k for k, c in enumerate(self.relation, 1) if c != 0]
+        return f"{noun[:-1]} {max(occurring, default=0)} " + (
+            "vanishes identically" if len(occurring) < 2 else "is a combination of the others, exactly")
 
     def summary(self) -> tuple[str, ...]:
         if self.relation is None:
@@ -117,15 +140,26 @@ class Involution(Claim):
     kind: ClassVar[str] = "involution"
     answers: ClassVar[tuple[str, Status]] = ("C2", Status.PROVED)
 
-    def _checks(self, rng: random.Random) -> Iterable[Check]:
+    def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         yield size_check(self.subject, self.n_samples)
         size = len(self.subject)
         pairs = set(combinations(range(1, size + 1), 2))
         yield Check("every pair has its structure functions", set(self.structure) == pairs
                     and all(len(c) == size for c in self.structure.values()), f"{len(pairs)} pairs")
+        check_extent((c for row in self.structure.values() for c in row), "a structure function")
+        check_extent(self.nonvanishing, "a denominator")
         found = denominators(c for row in self.structure.values() for c in row)
         yield Check("denominators", found == self.nonvanishing, f"recomputed {', '.join(map(str, found)) or 'none'}")
-        yield from identity_checks(self.subject, list(self.structure.items()), self.n_samples, rng)
+        yield from identity_checks(self.subject, list(self.structure.items()), self.n_samples, rng, clock)
+
+    def reason(self, n_samples: Size | None) -> str:
+        weights = [c for row in self.structure.values() for c in row]
+        if not self.structure:
+            return "a single field is always involutive"
+        if all(c == 0 for c in weights):
+            return f"all brackets of the {self.subject.noun} vanish"
+        constant = "constant " * all(c.is_number for c in weights)
+        return f"every bracket is a combination of the {self.subject.noun}, with {constant}structure functions"
 
     def summary(self) -> tuple[str, ...]:
         lines = []
@@ -141,7 +175,9 @@ class Involution(Claim):
             rows.append(rf"[v_{{{i}}}, v_{{{j}}}] = {combination_latex(row)}")
         if len(rows) < 2:
             return rows[0] if rows else r"\text{one field}"
-        return r"\begin{aligned} " + r" \\ ".join(row.replace("=", "&=", 1) for row in rows) + r" \end{aligned}"
+        # without {} the first bracket would be the optional argument of aligned, and later ones that of a new line
+        return (r"\begin{aligned} " + r" \\ ".join("{}" + row.replace("=", "&=", 1) for row in rows)
+                + r" \end{aligned}")
 
     def to_dict(self) -> dict[str, Any]:
         return self._head() | {
@@ -159,15 +195,18 @@ class FullSpan(Claim):
     kind: ClassVar[str] = "full span"
     answers: ClassVar[tuple[str, Status]] = ("C2", Status.PROVED)
 
-    def _checks(self, rng: random.Random) -> Iterable[Check]:
+    def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         yield size_check(self.subject, self.n_samples)
         yield Check("as many columns as samples", len(self.witness.columns) == count(self.n_samples)
                     and set(self.witness.columns) <= set(range(1, len(self.subject) + 1)))
-        yield minor_check(self.subject, self.witness, self.witness.columns, None, self.n_samples)
+        yield minor_check(self.subject, self.witness, self.witness.columns, None, self.n_samples, clock)
+
+    def reason(self, n_samples: Size | None) -> str:
+        return f"the {self.subject.noun} span all {count(self.n_samples)} dimensions"
 
     def summary(self) -> tuple[str, ...]:
-        return (f"{count(self.n_samples)} independent gradients in as many coordinates span everything",
-                f"witness: {self.witness}")
+        return (f"{count(self.n_samples)} independent {self.subject.noun} in as many coordinates span everything",
+                f"witness: {self.witness.text(self.subject)}")
 
     def latex(self) -> str:
         return rf"\operatorname{{rank}} = N = {count(self.n_samples)}"
@@ -191,26 +230,31 @@ class NonInvolution(Claim):
     kind: ClassVar[str] = "non-involution"
     answers: ClassVar[tuple[str, Status]] = ("C2", Status.REFUTED)
 
-    def _checks(self, rng: random.Random) -> Iterable[Check]:
+    def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         yield size_check(self.subject, self.n_samples)
         columns = tuple(k for k in range(1, len(self.subject) + 1) if k not in self.relations)
         yield Check("the pair", self.pair[0] < self.pair[1] and set(self.pair) <= set(columns))
         size = self.n0 if self.n_samples is None else self.n_samples
-        yield minor_check(self.subject, self.witness, columns, self.pair, size)
+        yield minor_check(self.subject, self.witness, columns, self.pair, size, clock)
         for k, relation in self.relations.items():
             yield Check(f"gradient {k} through the columns", len(relation) == len(self.subject) and all(
                 c == (1 if n == k else 0) for n, c in enumerate(relation, 1) if n not in columns))
-            yield from identity_checks(self.subject, [(None, relation)], self.n_samples, rng)
+            yield from identity_checks(self.subject, [(None, relation)], self.n_samples, rng, clock)
         if self.n_samples is None:
-            frame = Frame(self.subject.items, Budget())
+            frame = Frame(self.subject.items, clock)
             forms = [*frame.forms, frame.bracket(self.pair[0] - 1, self.pair[1] - 1)]
             n0 = frame.least_size(forms, len(columns) + 1)
             yield Check("N0", self.n0 == n0, f"recomputed {n0}")
             yield basis_check(self.subject, frame, forms, self.witness.sample)
 
+    def reason(self, n_samples: Size | None) -> str:
+        i, j = self.pair
+        return (f"[v{i}, v{j}] is not in the span of the {self.subject.noun}"
+                + _only(self.subject, n_samples, self.n_samples))
+
     def summary(self) -> tuple[str, ...]:
         i, j = self.pair
-        return (f"[v{i}, v{j}] leaves the span", f"witness: {self.witness}")
+        return (f"[v{i}, v{j}] leaves the span", f"witness: {self.witness.text(self.subject)}")
 
     def latex(self) -> str:
         i, j = self.pair
@@ -236,6 +280,15 @@ def denominators(exprs: Iterable[Expr]) -> tuple[Expr, ...]:
             if not base.is_number and base not in found and -base not in found:
                 found.append(base)
     return tuple(sorted(found, key=str))
+
+
+def _only(subject: Subject, asked: Size | None, claimed: Size | None) -> str:
+    """Say what a claim by a witness is restricted to: kernels that are generic, one size where every one was asked."""
+    kernels = ", for generic kernels" * bool(subject.filters)
+    if asked is not None or claimed is None or subject.coordinates:
+        return kernels
+    why = "" if subject.is_filtered else ", the functions not being known as analytic and free of hidden relations"
+    return f"{kernels}; claimed for N = {claimed} only{why}"
 
 
 def certificate_from_dict(data: Mapping[str, Any]) -> Any:
@@ -283,50 +336,54 @@ def verdict_from_json(text: str) -> Verdict:
     Returns
     -------
     Verdict
-        Its certificate verifies on its own; nothing in the text is trusted before that.
+        What can be recomputed at once agrees with its certificate; `Verdict.verify` recomputes the rest, and nothing
+        in the text is to be trusted before that.
 
     Raises
     ------
     InvalidInput
-        If the text is no verdict of a known version, or an expression in it is outside the grammar.
+        If the text is no verdict of a known version, an expression in it is outside the grammar, or something in it
+        is not what its certificate says: the text was edited.
     """
+    if isinstance(text, str) and len(text) > MAX_TEXT:
+        raise InvalidInput(f"the text of a verdict has up to {MAX_TEXT} characters, got {len(text)}")
     try:
         data = json.loads(text)
         if not isinstance(data, dict) or data.get("format") != FORMAT or data.get("version") != VERSION:
             raise InvalidInput(f"not a {FORMAT} of version {VERSION}: {str(text)[:60]!r}")
         return _verdict_from_dict(data)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, ZeroDivisionError) as error:
+    except (KeyError, TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
         if isinstance(error, InvalidInput):
             raise
         raise InvalidInput(f"not a {FORMAT}: {type(error).__name__} {error}") from error
 
 
-def _verdict_from_dict(data: Mapping[str, Any]) -> Verdict:
+def _verdict_from_dict(data: Mapping[str, Any], outer: bool = True) -> Verdict:
     certificate: Any = certificate_from_dict(data["certificate"]) if data["certificate"] else None
-    status = Status[data["status"]]
-    if certificate is not None and certificate.answers != (data["question"], status):
-        raise InvalidInput(f"a certificate of {certificate.kind} does not answer {data['question']} {status.name}")
-    if certificate is not None and not _covers(certificate, _size(data["n_samples"])):
-        raise InvalidInput(f"the verdict is for N = {data['n_samples']}, its certificate is not")
-    inner = _verdict_from_dict(data["independence"]) if data["independence"] else None
+    if data["independence"] and not outer:
+        raise InvalidInput("the C1 verdict in a C2 verdict rests on no other one")
+    inner = _verdict_from_dict(data["independence"], outer=False) if data["independence"] else None
     exceptions = tuple({parse_expression(k): parse_expression(v) for k, v in values.items()}
                        for values in data["exceptions"])
-    return Verdict(data["question"], status, tuple(data["subject"]), _size(data["n_samples"]), certificate,
-                   data["reason"], tuple(data["evidence"]), inner, data["vacuous"], exceptions, data["holds"],
-                   data["residual"], data["tolerance"], data["seconds"])
+    verdict = Verdict(data["question"], Status[data["status"]], tuple(data["subject"]), _size(data["n_samples"]),
+                      certificate, data["reason"], tuple(data["evidence"]), inner, data["vacuous"], exceptions,
+                      data["holds"], data["residual"], data["tolerance"], data["seconds"],
+                      data.get("noun", "gradients"))
+    for check in ties(verdict, evidence=False) if outer else ():
+        if not check.passed:
+            raise InvalidInput(f"{check.name} of this verdict was edited, it disagrees with the certificate: "
+                               f"{check.detail[:300]}")
+    told: dict[str, Any] = {"failing_pair": list(verdict.failing_pair or ()) or None, "n0": verdict.n0,
+                            "reason": verdict.reason}
+    for key, value in told.items():
+        if data[key] != value:
+            raise InvalidInput(f"{key} of this verdict was edited, it disagrees with the certificate: {data[key]!r} "
+                               f"instead of {value!r}")
+    return verdict
 
 
 def _size(data: Any) -> Any:
     return tuple(data) if isinstance(data, list) else data
-
-
-def _covers(certificate: Any, n_samples: Size | None) -> bool:
-    """True where the certificate is about this size: its own, or one from its N0 on where it is about every size."""
-    if n_samples is None or certificate.n_samples == n_samples:
-        return True
-    if certificate.subject.coordinates:
-        return bool(certificate.n_samples == count(n_samples))
-    return certificate.n_samples is None and (getattr(certificate, "n0", None) or 0) <= count(n_samples)
 
 
 def _figure(witness: Witness) -> str:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sympy import Expr, latex
 
-from symdecouple.calculus.subject import Subject
-from symdecouple.errors import SymdecoupleError
-from symdecouple.language.failures import sympy_failures
+from symdecouple.calculus.extent import check_extent
+from symdecouple.calculus.subject import Size, Subject, expressions
+from symdecouple.errors import BudgetExceeded, SymdecoupleError
+from symdecouple.language.budget import Budget
 from symdecouple.verdict import Check, Status
 
 __all__ = ["Claim", "combination", "combination_latex"]
@@ -26,24 +27,57 @@ class Claim:
     kind: ClassVar[str] = ""
     answers: ClassVar[tuple[str, Status]]
 
-    def audit(self) -> tuple[Check, ...]:
-        """Recompute every claim of the certificate, each by a route of its own, and report on each."""
-        rng = random.Random()
-        try:
-            with sympy_failures("checking the certificate"):
-                checks = iter(self._checks(rng))
-                size = next(checks)
-                return (size, *checks) if size.passed else (size,)
-        except (SymdecoupleError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
-            return (Check("well-formed", False, f"{type(error).__name__}: {error}"),)
+    def audit(self, budget: float = 20.0) -> tuple[Check, ...]:
+        """Recompute every claim of the certificate, each by a route of its own, and report on each.
 
-    def verify(self) -> bool:
+        Parameters
+        ----------
+        budget : float
+            Seconds; what is not recomputed by then, or is too large to be, is a check that failed.
+        """
+        checks: list[Check] = []
+        try:
+            clock = Budget(budget)
+            with clock.running("verifying the certificate"):
+                check_extent((e for item in self.subject.items for e in expressions(item)), "a feature or field")
+                for check in self._checks(random.Random(), clock):
+                    checks.append(check)
+                    if not check.passed:  # what rests on it is not looked at
+                        break
+                    clock.check("verifying the certificate")
+        except BudgetExceeded as error:
+            checks.append(Check("time", False, f"{type(error).__name__}: {error}"))
+        except (SymdecoupleError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError,
+                RecursionError) as error:
+            checks.append(Check("well-formed", False, f"{type(error).__name__}: {error}"))
+        return tuple(checks)
+
+    def verify(self, budget: float = 20.0) -> bool:
         """Return True iff every claim was recomputed and holds; a few hundredths of a second to a few seconds."""
-        checks = self.audit()
+        checks = self.audit(budget)
         return bool(checks) and all(check.passed for check in checks)
 
-    def _checks(self, rng: random.Random) -> Iterable[Check]:
+    def describes(self, texts: Sequence[str], n_samples: Size | None) -> bool:
+        """True iff these are the texts of what the claim is about, asked for this size."""
+        return self.subject.is_told_by(texts, n_samples)
+
+    def reason(self, n_samples: Size | None) -> str:
+        """Return the sentence why, for a question about this size (None: every size); empty where none is known."""
+        return ""
+
+    def evidence(self) -> tuple[str, ...]:
+        """Return the findings that are shown with the claim, recomputed."""
+        return ()
+
+    def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         raise NotImplementedError
+
+    def latex(self) -> str:
+        """Return the evidence as LaTeX, without the dollar signs."""
+        raise NotImplementedError
+
+    def _repr_latex_(self) -> str:
+        return rf"$\displaystyle {self.latex()}$"
 
     def _head(self) -> dict[str, Any]:
         return {"certificate": self.kind, "subject": self.subject.to_dict()}

@@ -19,8 +19,6 @@ from sympy.polys.polyerrors import BasePolynomialError
 
 from symdecouple.calculus.generators import Generators
 from symdecouple.errors import UnsupportedExpression
-from symdecouple.language.budget import check
-from symdecouple.language.gate import expand
 from symdecouple.language.polynomials import RationalFunctions
 
 __all__ = ["CoefficientField"]

@@ -28,6 +28,7 @@ from symdecouple.calculus.gamma_functions import (
 )
 from symdecouple.calculus.outcomes import Irrational, OutsideDomain
 from symdecouple.errors import UnsupportedExpression
+from symdecouple.language.budget import check
 
 __all__ = ["LARGEST", "RULES", "Irrational", "OutsideDomain", "World", "exact_root", "limit", "positive", "raised",
            "size"]
@@ -78,6 +79,7 @@ class World:
 
     def number(self, value: Any) -> Any:
         """Return a rational as a number of this world, and a number of this world as it is."""
+        check()
         if self.iv is None or not isinstance(value, Fraction):
             return value
         return self.iv.mpf(value.numerator) / value.denominator
@@ -92,6 +94,7 @@ class World:
 
     def function(self, name: str) -> Callable[[Any], Any]:
         """Return an elementary function on this world's numbers."""
+        check()
         if self.iv is None:
             return _RATIONAL.get(name, _irrational)
         return (lambda v: self._remembered(name, v)) if is_gamma_function(name) else lambda v: _interval(self.iv, name, v)

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sympy import Expr, Symbol
+import numpy as np
+from sympy import Expr, MatrixBase, Symbol, latex
 
 from symdecouple.errors import InvalidInput
 from symdecouple.language.binding import bind, on_grid, parameters_of, spread
@@ -18,7 +19,7 @@ from symdecouple.language.feature import check_smooth
 from symdecouple.language.mean import Mean, exact
 from symdecouple.language.sample import Coordinate, Sample, x
 
-__all__ = ["VectorField", "one_sample"]
+__all__ = ["VectorField", "is_matrix", "matrix_remedy", "one_sample"]
 
 
 class VectorField:
@@ -58,6 +59,8 @@ class VectorField:
 
     def __init__(self, field: Any, coordinates: Iterable[Symbol] | None = None, *,
                  allow_nonsmooth: Iterable[str] = (), gradient_of: Any = None) -> None:
+        if is_matrix(field) and (coordinates is None or 1 not in np.shape(field)):
+            raise InvalidInput(f"{matrix_remedy(field)}, VectorField(components, coordinates)")
         if coordinates is None and isinstance(field, (list, tuple)):
             raise InvalidInput(f"{len(field)} components need their coordinates: VectorField(components, coordinates)")
         components = tuple(exact(c, "VectorField") for c in ([field] if coordinates is None else field))
@@ -68,6 +71,38 @@ class VectorField:
         for name, value in (("components", components), ("coordinates", symbols), ("gradient_of", gradient_of),
                             ("allow_nonsmooth", frozenset(allow_nonsmooth))):
             object.__setattr__(self, name, value)
+
+    @classmethod
+    def columns(cls, matrix: Any, coordinates: Iterable[Symbol], *,
+                allow_nonsmooth: Iterable[str] = ()) -> tuple[VectorField, ...]:
+        """Return the columns of a matrix as fields, one row for each coordinate.
+
+        Parameters
+        ----------
+        matrix : Matrix, array_like of Expr, (N, M)
+            A SymPy matrix, a NumPy array, or a list of rows.
+        coordinates : sequence of Symbol, (N,)
+        allow_nonsmooth : iterable of str
+            As in `Feature`.
+
+        Raises
+        ------
+        InvalidInput
+            If the rows are not as many as the coordinates, or differ in length.
+
+        Examples
+        --------
+        >>> from sympy import Matrix, symbols
+        >>> p, theta = symbols("p theta")
+        >>> VectorField.columns(Matrix([[1, 0], [theta, p]]), [p, theta])
+        (VectorField((1, theta), (p, theta)), VectorField((0, p), (p, theta)))
+        """
+        symbols = tuple(coordinates)
+        rows = _rows(matrix)
+        if len(rows) != len(symbols) or len({len(row) for row in rows}) != 1 or not rows[0]:
+            raise InvalidInput(f"a matrix of fields has a row for each of the coordinates {symbols}, and columns of "
+                               f"one length; got rows of lengths {[len(row) for row in rows]}")
+        return tuple(cls(list(column), symbols, allow_nonsmooth=allow_nonsmooth) for column in zip(*rows, strict=True))
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a VectorField is immutable; build a new one instead of setting {name}")
@@ -140,16 +175,35 @@ class VectorField:
             return f"VectorField({self.components}, {self.coordinates})"
         return f"VectorField({self.expr})"
 
+    @property
+    def body(self) -> str:
+        """The components as text, whatever it is the gradient of."""
+        return str(self.components) if self.coordinates else str(self.expr)
+
     def __str__(self) -> str:
-        body = str(self.components) if self.coordinates else str(self.expr)
         if self.gradient_of is None:
-            return body
-        return f"grad f = {body}" if self.coordinates else f"N grad f = {body}"
+            return self.body
+        return f"grad f = {self.body}" if self.coordinates else f"N grad f = {self.body}"
+
+    def latex(self) -> str:
+        """Return the field as LaTeX, without the dollar signs."""
+        parts = list(map(latex, self.components))
+        head = "" if self.gradient_of is None else (r"\nabla f = " if self.coordinates else r"N\,\nabla f = ")
+        return head + (rf"\left({', '.join(parts)}\right)" if self.coordinates else parts[0])
 
     def _repr_latex_(self) -> str:
-        parts = [c._repr_latex_().strip("$").removeprefix(r"\displaystyle ") for c in self.components]
-        head = "" if self.gradient_of is None else (r"\nabla f = " if self.coordinates else r"N\,\nabla f = ")
-        return rf"$\displaystyle {head}{parts[0] if not self.coordinates else '(' + ', '.join(parts) + ')'}$"
+        return rf"$\displaystyle {self.latex()}$"
+
+
+def is_matrix(value: Any) -> bool:
+    """True for a SymPy matrix and for arrays with two axes."""
+    return isinstance(value, MatrixBase) or len(getattr(value, "shape", ())) == 2
+
+
+def matrix_remedy(value: Any) -> str:
+    """Say what to do with a matrix in the place of fields; the caller adds the second remedy."""
+    return (f"a {' x '.join(map(str, np.shape(value)))} matrix does not say what its coordinates are, nor whether rows "
+            "or columns are fields: VectorField.columns(matrix, coordinates) takes the columns; or give components")
 
 
 def one_sample(items: Iterable[Any]) -> Sample:
@@ -159,6 +213,14 @@ def one_sample(items: Iterable[Any]) -> Sample:
         raise InvalidInput("the fields are over samples of different domains: "
                            + ", ".join(sorted(f"{s.name} in {s.interval}" for s in found)))
     return min(found, key=str) if found else x
+
+
+def _rows(matrix: Any) -> list[list[Any]]:
+    if isinstance(matrix, MatrixBase) or hasattr(matrix, "tolist"):
+        matrix = matrix.tolist()
+    if not isinstance(matrix, (list, tuple)) or not all(isinstance(row, (list, tuple)) for row in matrix):
+        raise InvalidInput(f"a matrix of fields is a Matrix, an array with two axes or a list of rows, got {matrix!r}")
+    return [list(row) for row in matrix]
 
 
 def _check(components: tuple[Expr, ...], symbols: tuple[Symbol, ...]) -> None:

@@ -122,7 +122,7 @@ def _decide(subject: Subject, n_samples: Size | None, budget: float, look_for_ex
     if look_for_exceptions:
         answer["exceptions"] = exceptions(subject, (answer["status"], independence.status), answer.get("certificate"),
                                           decide, clock)
-    return Verdict("C2", subject=subject.texts(), n_samples=n_samples, independence=independence,
+    return Verdict("C2", subject=subject.texts(), noun=subject.noun, n_samples=n_samples, independence=independence,
                    redecide=partial(_again, subject, n_samples, budget), seconds=time.perf_counter() - start, **answer)
 
 
@@ -139,8 +139,7 @@ def _decide_every_size(subject: Subject, independence: Verdict, clock: Budget, r
     if seen is None or answer["status"] is not Status.UNDECIDED:
         return answer
     i, j = seen.pair
-    return {"status": Status.REFUTED, "certificate": NonInvolution(subject, (i, j), seen, None, size),
-            "reason": f"[v{i}, v{j}] is not in the span of the gradients; claimed for N = {size} only: {answer['reason']}"}
+    return {"status": Status.REFUTED, "certificate": NonInvolution(subject, (i, j), seen, None, size)}
 
 
 def _decide_generic(subject: Subject, clock: Budget, rng: random.Random) -> dict[str, Any]:
@@ -151,7 +150,7 @@ def _decide_generic(subject: Subject, clock: Budget, rng: random.Random) -> dict
             return _refute_generic(subject, frame, member, (i, j), clock, rng)
     structure = _structure(member)
     if isinstance(structure, tuple):
-        return _unsolved(structure)
+        return _unsolved(structure, subject.noun)
     return _proved(subject, structure, None)
 
 
@@ -165,7 +164,8 @@ def _refute_generic(subject: Subject, frame: Frame, member: Membership, pair: tu
                 f"{names} is undefined: bind it, features.bind({{...}}), to decide"}
     relations = _relations(member, frame.size)
     if relations is None:
-        return {"status": Status.UNDECIDED, "reason": "the gradients are dependent, but the relation was not proved"}
+        return {"status": Status.UNDECIDED,
+                "reason": f"the {subject.noun} are dependent, but the relation was not proved"}
     columns = [k + 1 for k in member.pivots]
     n0 = frame.least_size(forms, len(columns) + 1)
     witness = find_witness(subject, columns, (i, j), n0, rng, clock)
@@ -174,9 +174,7 @@ def _refute_generic(subject: Subject, frame: Frame, member: Membership, pair: tu
                 f"minor vanished or stayed too small at the samples of size {n0} that were tried: a hidden relation "
                 "between the functions is likely" + ("" if subject.is_smooth else " (they are not analytic)")}
     claimed = n0 if subject.is_smooth and basis_check(subject, frame, forms, witness.sample).passed else None
-    return {"status": Status.REFUTED, "reason": f"[v{i}, v{j}] is not in the span of the gradients"
-            + ("" if claimed else f"; claimed for N = {n0} only, the functions not being known as analytic and free of "
-               "hidden relations"),
+    return {"status": Status.REFUTED,
             "certificate": NonInvolution(subject, (i, j), witness, claimed, None if claimed else n0, relations)}
 
 
@@ -185,15 +183,15 @@ def _decide_one_size(subject: Subject, n_samples: Size | None, independence: Ver
     if n_samples is None:
         return involution_of_filtered(subject, None, clock, rng)
     if (witness := _full_span(subject, n_samples, independence, clock, rng)) is not None:
-        return {"status": Status.PROVED, "vacuous": True, "certificate": FullSpan(subject, witness, n_samples),
-                "reason": f"the gradients span all {count(n_samples)} dimensions"}
+        return {"status": Status.PROVED, "vacuous": True, "certificate": FullSpan(subject, witness, n_samples)}
     if subject.kind == "mean" and subject.is_filtered:
         answer = involution_of_filtered(subject, n_samples, clock, rng)
         if answer["status"] is not Status.UNDECIDED or not can_be_written_out(subject, n_samples):
             return answer
     if independence.status is Status.UNDECIDED:
         return {"status": Status.UNDECIDED,
-                "reason": f"which gradients are independent at N = {n_samples} is not known: {independence.reason}"}
+                "reason": f"which {subject.noun} are independent at N = {n_samples} is not known: "
+                f"{independence.reason}"}
     about, columns, relations = _independent_part(subject, independence, clock, rng)
     size = count(n_samples) if about.coordinates else n_samples
     found = find_failing_pair(about, columns, size, rng, clock)
@@ -205,8 +203,7 @@ def _decide_one_size(subject: Subject, n_samples: Size | None, independence: Ver
         if (found := next(filter(None, tried), None)) is None:
             return answer
     i, j = found.pair
-    return {"status": Status.REFUTED, "reason": f"[v{i}, v{j}] is not in the span of the gradients",
-            "certificate": NonInvolution(about, (i, j), found, None, size, relations)}
+    return {"status": Status.REFUTED, "certificate": NonInvolution(about, (i, j), found, None, size, relations)}
 
 
 def _prove_one_size(subject: Subject, n_samples: Size, clock: Budget, rng: random.Random) -> dict[str, Any]:
@@ -218,7 +215,7 @@ def _prove_one_size(subject: Subject, n_samples: Size, clock: Budget, rng: rando
     explicit = subject if subject.coordinates else subject.at(n_samples)
     structure = _structure(Membership(CoordinateFrame(explicit, clock), clock, rng))
     if isinstance(structure, tuple):
-        return _unsolved(structure)
+        return _unsolved(structure, subject.noun)
     return _proved(explicit, structure, count(n_samples))
 
 
@@ -279,16 +276,12 @@ def _structure(member: Membership) -> dict[tuple[int, int], Any] | tuple[int, in
 
 def _proved(subject: Subject, structure: dict[tuple[int, int], Any], n_samples: Size | None) -> dict[str, Any]:
     vanishing = denominators(c for row in structure.values() for c in row)
-    constant = all(c.is_number for row in structure.values() for c in row)
-    reason = "a single field is always involutive" if not structure else (
-        f"every bracket is a combination of the gradients, with {'constant ' if constant else ''}structure functions")
-    return {"status": Status.PROVED, "reason": reason,
-            "certificate": Involution(subject, structure, vanishing, n_samples)}
+    return {"status": Status.PROVED, "certificate": Involution(subject, structure, vanishing, n_samples)}
 
 
-def _unsolved(pair: tuple[int, int]) -> dict[str, Any]:
+def _unsolved(pair: tuple[int, int], noun: str) -> dict[str, Any]:
     return {"status": Status.UNDECIDED, "reason": f"[v{pair[0]}, v{pair[1]}] looks like a combination of the "
-            "gradients, but the identity could not be proved"}
+            f"{noun}, but the identity could not be proved"}
 
 
 def _again(subject: Subject, n_samples: Size | None, budget: float, values: Mapping[Any, Any]) -> Verdict:

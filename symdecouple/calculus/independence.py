@@ -104,7 +104,7 @@ def _decide(subject: Subject, n_samples: Size | None, budget: float, look_for_ex
 
     if look_for_exceptions:
         answer["exceptions"] = exceptions(subject, (answer["status"], None), None, decide, clock)
-    return Verdict("C1", subject=subject.texts(), n_samples=n_samples,
+    return Verdict("C1", subject=subject.texts(), noun=subject.noun, n_samples=n_samples,
                    redecide=partial(_again, subject, n_samples, budget), seconds=time.perf_counter() - start, **answer)
 
 
@@ -176,13 +176,12 @@ def _decide_generic(subject: Subject, clock: Budget, rng: random.Random) -> dict
         return {"status": Status.UNDECIDED, "reason": "independent as formal expressions, but every minor vanished "
                 f"or stayed too small at the samples of size {n0} that were tried: a hidden relation is likely"}
     claimed = n0 if subject.is_smooth and basis_check(subject, frame, frame.forms, witness.sample).passed else None
-    return {"status": Status.PROVED, "certificate": Independence(subject, witness, claimed, None if claimed else n0),
-            "reason": f"a {len(subject)}-minor of the gradients is not zero"}
+    return _independent(Independence(subject, witness, claimed, None if claimed else n0))
 
 
 def _decide_one_size(subject: Subject, n_samples: Size | None, clock: Budget, rng: random.Random) -> dict[str, Any]:
     if n_samples is not None and len(subject) > count(n_samples):
-        return _more_than_coordinates(subject, n_samples)
+        return {"status": Status.REFUTED, "certificate": Dependence(subject, None, n_samples)}
     if subject.kind == "mean" and subject.is_filtered:
         answer = independence_of_filtered(subject, n_samples, clock, rng)
         if n_samples is None or answer["status"] is not Status.UNDECIDED or not can_be_written_out(subject, n_samples):
@@ -191,8 +190,7 @@ def _decide_one_size(subject: Subject, n_samples: Size | None, clock: Budget, rn
     columns = range(1, len(subject) + 1)
     witness = find_witness(subject, columns, None, n_samples, rng, clock)
     if witness is not None:
-        return {"status": Status.PROVED, "certificate": Independence(subject, witness, None, n_samples),
-                "reason": f"a {len(subject)}-minor of the gradients is not zero"}
+        return _independent(Independence(subject, witness, None, n_samples))
     if subject.kind == "mean" and not subject.is_filtered:
         generic = Membership(recent_frame(subject.items, clock), clock, rng)
         if len(generic.pivots) < len(subject):
@@ -208,9 +206,8 @@ def _dependent(subject: Subject, member: Membership, n_samples: Size | None) -> 
             "but no relation was proved", "evidence": (f"rank {len(member.pivots)} of {len(subject)}",)}
 
 
-def _more_than_coordinates(subject: Subject, n_samples: Size) -> dict[str, Any]:
-    return {"status": Status.REFUTED, "certificate": Dependence(subject, None, n_samples),
-            "reason": f"{len(subject)} gradients in {count(n_samples)} coordinates are dependent"}
+def _independent(certificate: Independence) -> dict[str, Any]:
+    return {"status": Status.PROVED, "certificate": certificate, "evidence": certificate.evidence()}
 
 
 def _again(subject: Subject, n_samples: Size | None, budget: float, values: Mapping[Any, Any]) -> Verdict:

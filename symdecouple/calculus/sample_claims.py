@@ -16,24 +16,32 @@ from fractions import Fraction
 from math import prod
 from typing import Any, ClassVar
 
+import numpy as np
 from sympy import Rational, oo
 
 from symdecouple.calculus.claims import Claim, combination, combination_latex
+from symdecouple.calculus.convolution_frame import degree
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
+from symdecouple.calculus.near_dependence import has_floats, near_dependence
 from symdecouple.calculus.sample_rank import has_minor, holds
 from symdecouple.calculus.sample_values import ValuesAt, fields_at
 from symdecouple.calculus.subject import Size, Subject
 from symdecouple.calculus.witness import minor_of
 from symdecouple.errors import InvalidInput
+from symdecouple.language.budget import Budget
 from symdecouple.language.feature import Feature
+from symdecouple.language.mean import Mean
+from symdecouple.language.sample import Coordinate
 from symdecouple.verdict import Check, Status
 
 __all__ = ["DependenceAt", "IndependenceAt", "fitting", "most_independent", "outside"]
 
 SPREAD = 10**6
-MAX_DIGITS = 1000
+MAX_DIGITS = 300
 RELATIVE = 1e-12
 SHOWN = 6
+ACTIVE = 1e-9  # of the largest amplitude: shown as evidence only
+WRITTEN_OUT = 50_000  # numbers in the fields up to which near dependence is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +78,9 @@ class AtSample(Claim):
         return Check(name, True, f"{len(fields)} gradients; a wrong one would pass with probability < {1 / SPREAD:.0g}")
 
     def _sample_line(self) -> str:
+        own = self.subject.coordinates
+        if any(not isinstance(s, Coordinate) for s in own):
+            return "at " + ", ".join(f"{s} = {v}" for s, v in zip(own, self.sample, strict=True))
         shown = ", ".join(map(str, self.sample[:SHOWN])) + ", ..." * (len(self.sample) > SHOWN)
         return f"at x = ({shown})" + (f" on a grid of {' x '.join(map(str, self.shape))}" if self.shape[1:] else "")
 
@@ -87,7 +98,7 @@ class IndependenceAt(AtSample):
     kind: ClassVar[str] = "independence at a sample"
     answers: ClassVar[tuple[str, Status]] = ("C1 at a sample", Status.PROVED)
 
-    def _checks(self, rng: random.Random) -> Iterable[Check]:
+    def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         yield self._size_check()
         yield _rows_check(self.rows, len(self.subject), len(self.sample))
         if not (self.digits is None or (type(self.digits) is int and 0 < self.digits <= MAX_DIGITS)):
@@ -101,6 +112,15 @@ class IndependenceAt(AtSample):
         else:
             minor = minor_of(fields, [r - 1 for r in self.rows], world)
             yield Check("minor", minor.excludes_zero(), f"recomputed {minor}")
+
+    def reason(self, n_samples: Size | None) -> str:
+        return f"a {len(self.subject)}-minor of the {self.subject.noun} at this sample is not zero"
+
+    def evidence(self) -> tuple[str, ...]:
+        if len(self.sample) * len(self.subject) > WRITTEN_OUT or not has_floats(self.subject, self.sample):
+            return ()
+        fields, _ = _evaluated(self.subject, self.sample, self.shape, World(self.digits))
+        return near_dependence(self.subject, fields, self.sample)
 
     def summary(self) -> tuple[str, ...]:
         how = "exactly" if self.digits is None else f"enclosed with {self.digits} digits"
@@ -130,7 +150,7 @@ class DependenceAt(AtSample):
     kind: ClassVar[str] = "dependence at a sample"
     answers: ClassVar[tuple[str, Status]] = ("C1 at a sample", Status.REFUTED)
 
-    def _checks(self, rng: random.Random) -> Iterable[Check]:
+    def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         yield self._size_check()
         size = len(self.subject)
         if not self.relations:
@@ -148,6 +168,25 @@ class DependenceAt(AtSample):
         yield Check("minor of the independent gradients", has_minor(
             [[fields[k - 1][r - 1] for r in self.rows] for k in self.columns]), "not zero, exactly")
         yield Check("relations", all(holds(row, fields) for row in self.relations), f"exact in {len(self.sample)} rows")
+
+    def reason(self, n_samples: Size | None) -> str:
+        size, noun = len(self.subject), self.subject.noun
+        most = most_independent(self.subject, self.sample)
+        if not self.relations:
+            what = "coordinates" if most == len(self.sample) else f"value{'s' * (most > 1)} that the sample takes"
+            return f"{size} {noun} are functions of {most} {what}"
+        first = next(k for k in range(1, size + 1) if k not in self.columns)
+        vanishes = sum(c != 0 for c in self.relations[0]) == 1
+        how = "vanishes there" if vanishes else "is a combination of the others there"
+        if is_spectral(self.subject):
+            how += "; where few frequencies are active the spectral perturbation of the sample helps"
+        elif most < size:
+            how += (f"; the sample has {most} distinct value{'s' * (most > 1)}, and the ramp perturbation makes all "
+                    "values distinct")
+        return f"the {noun} have rank {len(self.columns)} of {size} at this sample: {noun[:-1]} {first} {how}"
+
+    def evidence(self) -> tuple[str, ...]:
+        return active_frequencies(self.sample, self.shape) if self.relations and is_spectral(self.subject) else ()
 
     @property
     def rank(self) -> int | None:
@@ -177,6 +216,24 @@ class DependenceAt(AtSample):
     def from_dict(cls, subject: Subject, data: Mapping[str, Any]) -> DependenceAt:
         return cls(subject, *_read_sample(data), tuple(map(int, data["columns"])), tuple(map(int, data["rows"])),
                    tuple(tuple(map(_read, row)) for row in data["relations"]))
+
+
+def is_spectral(subject: Subject) -> bool:
+    """True where the active frequencies of a sample decide: circular features of degree 2."""
+    exprs = [item.expr for item in subject.items if isinstance(item, Feature) and item.kind == "mean"]
+    return len(exprs) == len(subject) and subject.is_filtered and subject.is_circular and all(
+        degree(mean.body) <= 2 for expr in exprs for mean in expr.atoms(Mean))
+
+
+def active_frequencies(sample: Sequence[Fraction], shape: tuple[int, ...]) -> tuple[str, ...]:
+    """Describe which frequencies of a sample are active, in floating point."""
+    largest = max(map(abs, sample))
+    amplitudes = np.abs(np.fft.fftn(np.reshape([float(v / largest) if largest else 0.0 for v in sample], shape)))
+    active = [tuple(map(int, k)) for k in np.argwhere(amplitudes > ACTIVE * max(amplitudes.max(), 1e-300))]
+    kept = [k for k in active if k <= tuple(-i % n for i, n in zip(k, shape, strict=True))]
+    shown = ", ".join(str(k[0] if len(k) == 1 else k) for k in kept[:SHOWN]) + ", ..." * (len(kept) > SHOWN)
+    return (f"{len(kept)} active frequenc{'y' if len(kept) == 1 else 'ies'} of the sample up to sign, in floating "
+            f"point: {shown or 'none'}",)
 
 
 def fitting(subject: Subject, shape: tuple[int, ...]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -10,16 +10,16 @@ from typing import Any
 from sympy import Expr, Symbol
 from sympy.core.function import UndefinedFunction
 
-from symdecouple.calculus.field import VectorField, one_sample
-from symdecouple.errors import InvalidInput
+from symdecouple.calculus.field import VectorField, is_matrix, matrix_remedy, one_sample
+from symdecouple.errors import InvalidInput, SymdecoupleError
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filtered import DcGain, Filtered, dimension_of
 from symdecouple.language.filters import Filter
 from symdecouple.language.sample import Coordinate, Sample
-from symdecouple.language.text import domain_to_text, parse_domain, parse_expression, to_text
+from symdecouple.language.text import domain_to_text, parse, parse_domain, parse_expression, to_text
 
-__all__ = ["Size", "Subject", "count"]
+__all__ = ["Size", "Subject", "count", "expressions"]
 
 Size = int | tuple[int, ...]
 """A number of samples, or the shape of a grid of them."""
@@ -38,6 +38,9 @@ class Subject:
             return value
         if isinstance(value, FeatureSet):
             return cls(value.features)
+        for part in (value, *(value if isinstance(value, (list, tuple)) else ())):
+            if is_matrix(part):
+                raise InvalidInput(f"{matrix_remedy(part)}, a list of VectorField(components, coordinates)")
         if isinstance(value, (VectorField, Feature, Expr, str)) or not isinstance(value, Iterable):
             raise InvalidInput(f"give a FeatureSet or a list of vector fields, got {type(value).__name__} {value!r}")
         items = list(value)
@@ -91,18 +94,18 @@ class Subject:
     @property
     def is_filtered(self) -> bool:
         """True iff a filter occurs."""
-        return any(e.has(Filtered) for item in self.items for e in _expressions(item))
+        return any(e.has(Filtered) for item in self.items for e in expressions(item))
 
     @property
     def all_filters(self) -> tuple[Filter, ...]:
         """All filters, with a name or with taps, in a fixed order."""
-        found = {h for item in self.items for e in _expressions(item) for h in e.atoms(Filter)}
+        found = {h for item in self.items for e in expressions(item) for h in e.atoms(Filter)}
         return tuple(sorted(found, key=str))
 
     @property
     def ndim(self) -> int:
         """The number of axes of a sample, which the filters tell: 1 without any."""
-        return dimension_of([e for item in self.items for e in _expressions(item)])
+        return dimension_of([e for item in self.items for e in expressions(item)])
 
     @property
     def is_circular(self) -> bool:
@@ -126,9 +129,24 @@ class Subject:
         """Return the subject in explicit coordinates."""
         return Subject(tuple(item.at(n_samples=n_samples) for item in self.items))
 
+    @property
+    def noun(self) -> str:
+        """What is spoken of: "gradients" of features, or "fields"."""
+        return "gradients" if isinstance(self.items[0], Feature) else "fields"
+
     def texts(self) -> tuple[str, ...]:
         """Return one line of text per item, in the package's grammar where it has one."""
-        return tuple(str(item) for item in self.items)
+        return tuple(item.body if isinstance(item, VectorField) else str(item) for item in self.items)
+
+    def is_told_by(self, texts: Sequence[str], n_samples: Size | None) -> bool:
+        """True iff these are the texts of the subject, or of a set of averages that it is, written out for a size."""
+        if tuple(texts) == self.texts():
+            return True
+        try:
+            return len(texts) == len(self) and all(
+                _is_told_by(item, text, n_samples) for text, item in zip(texts, self.items, strict=True))
+        except SymdecoupleError:
+            return False
 
     def written(self, expr: Expr) -> str:
         """Return an expression about the subject as text, in which its coordinates are x1, x2, ..."""
@@ -145,7 +163,7 @@ class Subject:
         """Return the subject as JSON-ready data."""
         features = isinstance(self.items[0], Feature)
         out: dict[str, Any] = {"kind": "features" if features else "fields",
-                               "items": [[self.written(e) for e in _expressions(item)] for item in self.items],
+                               "items": [[self.written(e) for e in expressions(item)] for item in self.items],
                                "allow_nonsmooth": [sorted(item.allow_nonsmooth) for item in self.items]}
         if self.kind == "mean":
             return out | {"domain": domain_to_text(self.sample)}
@@ -171,6 +189,17 @@ class Subject:
 def count(n_samples: Size) -> int:
     """Return the number of samples of a vector or a grid."""
     return prod(n_samples) if isinstance(n_samples, tuple) else n_samples
+
+
+def _is_told_by(item: Any, text: str, n_samples: Size | None) -> bool:
+    allowed = item.allow_nonsmooth
+    if isinstance(item, Feature):
+        size = len(item.coordinates) or None
+        read = parse(text, sample=item.sample, n_samples=size, allow_nonsmooth=allowed)
+        return bool((read.at(n_samples=n_samples) if read.kind == "mean" and size and n_samples else read) == item)
+    if not item.coordinates or n_samples is None:
+        return False
+    return bool(VectorField(parse_expression(text), allow_nonsmooth=allowed).at(n_samples=n_samples) == item)
 
 
 def _without_gain(gain: DcGain, value: Any) -> tuple[Filter, Filter]:
@@ -211,7 +240,8 @@ def _symbol_from_json(data: Any, index: int, size: int) -> Symbol:
 _ASSUMPTIONS = {"real", "positive", "negative", "nonnegative", "nonpositive", "nonzero", "finite", "extended_real"}
 
 
-def _expressions(item: Any) -> tuple[Expr, ...]:
+def expressions(item: Any) -> tuple[Expr, ...]:
+    """Return the expression of a feature, the components of a field."""
     return item.components if isinstance(item, VectorField) else (item.expr,)
 
 

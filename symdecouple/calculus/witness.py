@@ -25,7 +25,7 @@ from symdecouple.calculus.span import determinant, independent_rows
 from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.errors import InvalidInput
 from symdecouple.language.budget import Budget
-from symdecouple.language.sample import Sample, rational_points
+from symdecouple.language.sample import Coordinate, Sample, rational_points
 
 __all__ = ["PATIENCE", "SHARP", "Minor", "Witness", "columns_at", "draws", "find_failing_pair",
            "find_witness", "is_defined", "minor_of"]
@@ -90,21 +90,35 @@ class Witness:
     kernels: tuple[Kernel, ...] = ()
     grid: tuple[int, ...] = ()
 
-    def recomputed(self, subject: Subject) -> Minor:
-        """Evaluate the minor anew, by jets."""
+    def recomputed(self, subject: Subject, world: World | None = None) -> Minor:
+        """Evaluate the minor anew, by jets; in a world of so many digits, if one with a clock is given."""
         subject = bound_to_kernels(subject, self.kernels)
         names = {s.name: s for s in subject.symbols}
-        world = World(self.digits)
+        world = World(self.digits) if world is None else world
         values = {names[name]: value for name, value in self.parameters}
         columns = columns_at(subject, self.columns, self.pair, self.sample, values, world, self.grid)
         return minor_of(columns, [r - 1 for r in self.rows], world)
 
+    def columns_anew(self, subject: Subject) -> list[list[Any]]:
+        """Return the columns at the sample, enclosed with many digits, where they may be nearly dependent."""
+        bound, names = bound_to_kernels(subject, self.kernels), {s.name: s for s in subject.symbols}
+        values = {names[name]: value for name, value in self.parameters}
+        return columns_at(bound, self.columns, self.pair, self.sample, values, World(DIGITS[-1]), self.grid)
+
     def __str__(self) -> str:
-        sample = "(" + ", ".join(map(str, self.sample)) + ")"
+        return self._text("x = (" + ", ".join(map(str, self.sample)) + ")")
+
+    def text(self, subject: Subject) -> str:
+        """Return the witness as text, in the coordinates of the subject where it has some of its own."""
+        if not any(not isinstance(s, Coordinate) for s in subject.coordinates):
+            return str(self)
+        return self._text(", ".join(f"{s} = {v}" for s, v in zip(subject.coordinates, self.sample, strict=True)))
+
+    def _text(self, sample: str) -> str:
         sample += f" on a grid of {' x '.join(map(str, self.grid))}" if self.grid else ""
         given = "".join(f", {name} = {value}" for name, value in self.parameters)
         given += "".join(f", {kernel}" for kernel in self.kernels)
-        return f"x = {sample}{given}: minor of rows {self.rows} is {self.minor}"
+        return f"{sample}{given}: minor of rows {self.rows} is {self.minor}"
 
     def to_dict(self) -> dict[str, Any]:
         special: dict[str, Any] = {"grid": list(self.grid)} if self.grid else {}
@@ -216,11 +230,12 @@ def is_defined(subject: Subject, n_samples: Size, rng: random.Random, budget: Bu
 
 
 def draws(subject: Subject, n_samples: int, rng: random.Random, many: int, spread: int | None = None,
-          more: int = 0) -> Iterator[tuple[list[Fraction], dict[Symbol, Fraction]]]:
+          more: int = 0, parameters: int | None = None) -> Iterator[tuple[list[Fraction], dict[Symbol, Fraction]]]:
     """Yield random rational samples in the domain, then in narrower ones, where logarithms and roots may be real.
 
-    Numerators go up to `spread`; by default they are small, which keeps exact minors short. Then `more` follow, for
-    where those are outside of a domain: nearly constant ones, of which filters with a gain have one sign, and others.
+    Numerators go up to `spread`, those of parameters of the subject to `parameters`; by default they are small, which
+    keeps exact minors short. Then `more` follow, for where those are outside of a domain: nearly constant ones, of
+    which filters with a gain have one sign, and others.
     """
     symbols: list[Symbol] = [Symbol("c", real=True)] if subject.coordinates else [subject.sample]
     symbols += [Sample("u", (0, oo)), Sample("u", (0, 1)), Sample("u", (1, oo)), Sample("u", (-1, 1))]
@@ -229,13 +244,13 @@ def draws(subject: Subject, n_samples: int, rng: random.Random, many: int, sprea
         symbol = own if k < max(many // 2, 2) else symbols[k % len(symbols)]
         if not _inside(symbol, own):
             symbol = own
-        parameters = {s: rational_points(s, 1, rng, size=7)[0] for s in subject.symbols}
-        yield rational_points(symbol, n_samples, rng, spread or max(9, 2 * n_samples)), parameters
+        given = {s: rational_points(s, 1, rng, size=parameters or 7)[0] for s in subject.symbols}
+        yield rational_points(symbol, n_samples, rng, spread or max(9, 2 * n_samples)), given
     for k in range(more):
         symbol = _NARROW[k % len(_NARROW)] if k < len(_NARROW) * TRIES else own
         symbol = symbol if _inside(symbol, own) else own
-        parameters = {s: rational_points(s, 1, rng, size=7)[0] for s in subject.symbols}
-        yield rational_points(symbol, n_samples, rng, spread or max(9, 2 * n_samples)), parameters
+        given = {s: rational_points(s, 1, rng, size=parameters or 7)[0] for s in subject.symbols}
+        yield rational_points(symbol, n_samples, rng, spread or max(9, 2 * n_samples)), given
 
 
 PATIENCE = 60

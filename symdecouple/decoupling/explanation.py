@@ -103,8 +103,7 @@ class Explanation:
 
 
 def _latex(feature: Any) -> str:
-    box = feature.black_box
-    return str(latex(feature.expr) if box is None else box.latex())
+    return str(feature.latex())
 
 
 def _row(note: LevelNote) -> str:

@@ -23,16 +23,18 @@ from sympy import Expr, Float, Rational, S, sqrt
 from symdecouple.calculus.certificates import Claim
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.jets import Point, bracket_at, field_at
-from symdecouple.calculus.subject import Subject
+from symdecouple.calculus.subject import Size, Subject
 from symdecouple.calculus.witness import draws
-from symdecouple.errors import InvalidInput, UnsupportedExpression
+from symdecouple.errors import InvalidInput, SymdecoupleError, UnsupportedExpression
 from symdecouple.flows.steps import Step, composed
+from symdecouple.language.budget import Budget
 from symdecouple.language.canonical import canonical, close, decompose, open_statistics
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet, Group
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample, rational_points
 from symdecouple.language.statistics import variance
+from symdecouple.language.text import parse
 from symdecouple.verdict import Check, Status
 
 __all__ = ["READERS", "AffineCovariance", "ModifiedSubject", "affine_covariance", "first_features", "modified_features",
@@ -120,6 +122,10 @@ class ModifiedSubject(Subject):
         """Return one line of text per feature."""
         return tuple(f"{f} at level {k}" if k else str(f) for f, k in zip(self.items, self.starts, strict=True))
 
+    def is_told_by(self, texts: Sequence[str], n_samples: Size | None) -> bool:
+        """True iff these are the texts of the modified features."""
+        return tuple(texts) == self.texts()
+
     def to_dict(self) -> dict[str, Any]:
         """Return the subject as JSON-ready data."""
         return Subject.to_dict(self) | {"starts": list(self.starts), "values": [self.written(v) for v in self.values]}
@@ -175,6 +181,22 @@ class AffineCovariance(Claim):
         """The proof is for every sample size."""
         return None
 
+    def describes(self, texts: Sequence[str], n_samples: Size | None) -> bool:
+        """True iff the texts name the levels, or are features of which the third is invariant under shift and scale."""
+        for began in ((0, 1, 2), (0, 0, 2)):
+            if tuple(texts) == ModifiedSubject(self.subject.items, began, (S.Zero, S.Zero)).texts():
+                return True
+        try:
+            read = [parse(text, sample=self.subject.sample) for text in texts]
+        except SymdecoupleError:
+            return False
+        if len(read) != 3 or not all(check.passed for check in AffineCovariance(Subject(tuple(read))).hypotheses()):
+            return False
+        return _brackets_enclosed(read[2], SIZES[0], random.Random(len(texts)), standardize=False).passed
+
+    def reason(self, n_samples: Size | None) -> str:
+        return ("whatever feature 3 is, at the standardized sample it is involutive with mean and variance (Theorem D)")
+
     def hypotheses(self) -> Iterable[Check]:
         """Recompute what the theorem assumes, as symbolic identities."""
         *pair, third = self.subject.items
@@ -186,12 +208,12 @@ class AffineCovariance(Claim):
         yield Check("they are independent", _is_not_zero(self.subject, a1 * b2 - a2 * b1))
         yield Check("f_3 is smooth", not third.allow_nonsmooth, f"{third}")
 
-    def _checks(self, rng: random.Random) -> Iterable[Check]:
+    def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         yield Check("three features of averages", len(self.subject) == 3 and self.subject.kind == "mean"
                     and not self.subject.parameters and all(isinstance(f, Feature) for f in self.subject.items))
         yield from self.hypotheses()
         for size in SIZES:
-            yield _brackets_enclosed(self.subject, size, rng)
+            yield _brackets_enclosed(self.subject.items[2], size, rng)
 
     def summary(self) -> tuple[str, ...]:
         m = Mean(self.subject.sample)
@@ -234,12 +256,13 @@ def _is_not_zero(subject: Subject, closed: Expr) -> bool:
     return False
 
 
-def _brackets_enclosed(subject: Subject, size: int, rng: random.Random) -> Check:
+def _brackets_enclosed(feature: Feature, size: int, rng: random.Random, standardize: bool = True) -> Check:
     """Enclose [1, v3] and [2(x - m), v3] + 4 v3 at random rational samples: zero must be inside."""
-    sample, world = subject.sample, World(DIGITS)
+    sample, world, subject = feature.sample, World(DIGITS), Subject((feature,))
     name, done = f"the brackets by jets, N = {size}", 0
     for points, parameters in draws(subject, size, rng, 16):
-        items = [Feature(Mean(sample)), Feature(variance(sample)), _standardized(subject.items[2], size, rng)]
+        items = [Feature(Mean(sample)), Feature(variance(sample)),
+                 _standardized(feature, size, rng) if standardize else feature]
         try:
             point = Point(points, parameters, world)
             one, scale, third = (field_at(item, point) for item in items)

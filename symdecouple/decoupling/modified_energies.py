@@ -25,12 +25,13 @@ from scipy.linalg import qr
 
 from symdecouple.calculus.certificates import Claim
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
-from symdecouple.calculus.subject import Subject
+from symdecouple.calculus.subject import Size, Subject
 from symdecouple.decoupling.energy_route import of_forms
 from symdecouple.decoupling.modified import ModifiedSubject
 from symdecouple.decoupling.spectral_minor import EnclosedSpectrum, classes_of, have_taps, size_without_wrapping
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.families.quadratic import QuadraticForms, recognize_quadratic
+from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet, Group
 from symdecouple.verdict import Check, Status, Verdict
 
@@ -60,12 +61,9 @@ def decide_energies(subject: ModifiedSubject) -> Verdict | None:
     for _ in range(TRIES if pairs else 0):
         found = _attempt(subject, forms, size_without_wrapping(forms, len(subject)), pairs, rng)
         if found is not None:
-            i, j = found.pair
             independence = Verdict("C1", Status.UNDECIDED, subject.texts(), reason="not asked: C2 is refuted")
             return Verdict("C2", Status.REFUTED, subject.texts(), n_samples=None, certificate=found,
-                           independence=independence, seconds=time.perf_counter() - start,
-                           reason=f"[v{i}, v{j}] is not in the span of the gradients, claimed for N = "
-                           f"{' x '.join(map(str, found.grid))} only")
+                           independence=independence, seconds=time.perf_counter() - start)
     return None
 
 
@@ -99,7 +97,7 @@ class ModifiedEnergies(Claim):
         """The size that the claim is about."""
         return self.grid[0] if len(self.grid) == 1 else self.grid
 
-    def _checks(self, rng: random.Random) -> Iterable[Check]:
+    def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         subject, forms = self.subject, None
         if isinstance(subject, ModifiedSubject):
             forms = _forms(subject)
@@ -125,6 +123,11 @@ class ModifiedEnergies(Claim):
         starts, offset = self.subject.starts, int(at.forms.mean is not None)
         one, two = ((n - 1 - offset, max(0, starts[n - 1] - offset)) for n in self.pair)
         return at.minor(one, two, self.rows)
+
+    def reason(self, n_samples: Size | None) -> str:
+        i, j = self.pair
+        return (f"[v{i}, v{j}] is not in the span of the gradients, claimed for N = {' x '.join(map(str, self.grid))} "
+                "only")
 
     def summary(self) -> tuple[str, ...]:
         i, j = self.pair

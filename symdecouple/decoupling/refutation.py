@@ -26,7 +26,7 @@ from symdecouple.calculus.certificates import Claim
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.jets import Jet, Point, bracket_at
 from symdecouple.calculus.span import independent_rows
-from symdecouple.calculus.subject import Subject
+from symdecouple.calculus.subject import Size, Subject
 from symdecouple.calculus.witness import Minor, Witness, draws, minor_of
 from symdecouple.decoupling.implicit import Column, ModifiedPoint
 from symdecouple.decoupling.modified import ModifiedSubject
@@ -69,14 +69,13 @@ def decide_modified(subject: ModifiedSubject, steps: Sequence[Step], *, budget: 
         search.reason = str(error)
     independence = Verdict("C1", Status.UNDECIDED, subject.texts(), reason=search.reason)
     if search.independent is not None:
-        independence = Verdict("C1", Status.PROVED, subject.texts(), reason=f"a {len(subject)}-minor is not zero",
+        independence = Verdict("C1", Status.PROVED, subject.texts(),
                                certificate=ModifiedIndependence(subject, search.independent,
                                                                 len(search.independent.sample)))
     found: dict[str, Any] = {"status": Status.UNDECIDED, "reason": search.reason}
     if search.failing is not None and search.failing.pair is not None:
-        (i, j), size = search.failing.pair, len(search.failing.sample)
-        found = {"status": Status.REFUTED, "reason": f"[v{i}, v{j}] is not in the span of the gradients, claimed for "
-                 f"N = {size} only", "certificate": ModifiedNonInvolution(subject, search.failing, size)}
+        found = {"status": Status.REFUTED, "certificate": ModifiedNonInvolution(subject, search.failing,
+                                                                                len(search.failing.sample))}
     return Verdict("C2", subject=subject.texts(), independence=independence, seconds=time.perf_counter() - start,
                    **found)
 
@@ -171,10 +170,10 @@ class ModifiedWitness(Witness):
 
     __slots__ = ()
 
-    def recomputed(self, subject: Subject) -> Minor:
+    def recomputed(self, subject: Subject, world: World | None = None) -> Minor:
         """Evaluate the minor anew: flows from the features, derivatives of roots by iteration."""
         subject = _modified(subject)
-        point = Point(self.sample, {}, World(self.digits))
+        point = Point(self.sample, {}, World(self.digits) if world is None else world)
         columns = _columns(subject, _steps_anew(subject), point, Budget(SECONDS_TO_VERIFY), by_newton=True)
         vectors = [columns[k - 1][0] for k in self.columns]
         if self.pair is not None:
@@ -227,10 +226,13 @@ class ModifiedIndependence(Claim):
         """No bracket is in question."""
         return None
 
-    def _checks(self, rng: random.Random) -> Iterable[Check]:
+    def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         yield size_check(self.subject, self.n_samples)
         yield _references_check(_modified(self.subject), self.witness)
-        yield minor_check(self.subject, self.witness, range(1, len(self.subject) + 1), self.pair, self.n_samples)
+        yield minor_check(self.subject, self.witness, range(1, len(self.subject) + 1), self.pair, self.n_samples, clock)
+
+    def reason(self, n_samples: Size | None) -> str:
+        return f"a {len(self.subject)}-minor is not zero"
 
     def summary(self) -> tuple[str, ...]:
         return (f"witness: {self.witness}",)
@@ -255,6 +257,10 @@ class ModifiedNonInvolution(ModifiedIndependence):
         if self.witness.pair is None or not self.witness.pair[0] < self.witness.pair[1] <= len(self.subject):
             raise InvalidInput(f"a bracket is of a pair i < j of {len(self.subject)} features, got {self.witness.pair}")
         return self.witness.pair
+
+    def reason(self, n_samples: Size | None) -> str:
+        i, j = self.pair
+        return f"[v{i}, v{j}] is not in the span of the gradients, claimed for N = {self.n_samples} only"
 
     def summary(self) -> tuple[str, ...]:
         i, j = self.pair

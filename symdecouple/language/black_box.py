@@ -12,6 +12,7 @@ from types import MethodType
 from typing import Any
 
 from symdecouple.errors import InvalidInput
+from symdecouple.verdict import latex_text
 
 __all__ = ["BlackBox"]
 
@@ -62,11 +63,7 @@ class BlackBox:
 
     def latex(self) -> str:
         """Return the name as LaTeX text."""
-        return rf"\text{{{''.join(_ESCAPED.get(c, c) for c in self.name)}}}"
-
-
-_ESCAPED = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "_": r"\_", "^": r"\^{}", "~": r"\~{}", "#": r"\#",
-            "$": r"\$", "%": r"\%", "&": r"\&"}
+        return latex_text(self.name)
 
 
 def _named(function: Any) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sympy import Abs, Basic, DiracDelta, Expr, Heaviside, Max, Min, Mod, Piecewise, ceiling, floor, frac, sign
+from sympy import Abs, Basic, DiracDelta, Expr, Heaviside, Max, Min, Mod, Piecewise, ceiling, floor, frac, latex, sign
 
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language.binding import bind, on_grid, parameters_of, spread
@@ -110,9 +110,13 @@ class Feature:
     def __str__(self) -> str:
         return str(self._content)
 
-    def _repr_latex_(self) -> str:
+    def latex(self) -> str:
+        """Return the feature as LaTeX, without the dollar signs."""
         box = self.black_box
-        return str(self.expr._repr_latex_()) if box is None else rf"$\displaystyle {box.latex()}$"
+        return str(latex(self.expr)) if box is None else box.latex()
+
+    def _repr_latex_(self) -> str:
+        return rf"$\displaystyle {self.latex()}$"
 
     @property
     def expr(self) -> Expr:

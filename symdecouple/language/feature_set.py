@@ -108,9 +108,13 @@ class FeatureSet:
     def __repr__(self) -> str:
         return f"FeatureSet([{', '.join(map(str, self._regrouped(self.features)))}])"
 
+    def latex(self) -> str:
+        """Return the features as LaTeX, without the dollar signs."""
+        body = r",\ ".join(f.latex() for f in self.features)
+        return rf"\left({body}\right)"
+
     def _repr_latex_(self) -> str:
-        body = r",\ ".join(f._repr_latex_().strip("$").removeprefix(r"\displaystyle ") for f in self.features)
-        return rf"$\displaystyle \left({body}\right)$"
+        return rf"$\displaystyle {self.latex()}$"
 
     @property
     def kind(self) -> str:

@@ -45,6 +45,7 @@ __all__ = ["Reader"]
 _STATISTICS: dict[str, Callable[..., Expr]] = {
     "variance": statistics.variance, "std": statistics.standard_deviation, "skewness": statistics.skewness,
     "kurtosis": statistics.kurtosis}
+_OF_ORDER = frozenset("median quantile percentile mode iqr mad ptp midrange trimmed_mean winsorized_mean".split())
 _ARGUMENTS = {"Max": (1, 8), "Min": (1, 8), "atan2": (2, 2)}
 _FILTERS = ("shift", "taps", "filter", "adjoint")
 _BOUNDARIES = {boundary.replace("-", "_"): boundary for boundary in BOUNDARIES}
@@ -174,6 +175,7 @@ class Reader:
             return self._call_of_call(node, node.func)
         if not isinstance(node.func, ast.Name):
             self.source.refuse("only functions are called; products are written with *", node)
+        self._not_of_order(node.func.id, node)
         name = ALIASES.get(node.func.id, node.func.id)
         if name in self.functions:
             return self._calling(node, self.functions[name], *self._arguments(node, 0, 8))
@@ -184,6 +186,16 @@ class Reader:
         if name in CLASSES:
             return self._function(node, name)
         return self._undefined(node.func)(*self._arguments(node, 1, 1))
+
+    def _not_of_order(self, name: str, node: ast.Call) -> None:
+        """Refuse order statistics by their names; max and min are such where they are of the sample alone."""
+        alone = name.lower() in ("max", "min") and len(node.args) == 1 and not isinstance(node.args[0], ast.Call)
+        is_extreme = alone and any(isinstance(part, ast.Name) and part.id == self.sample.name
+                                   for part in ast.walk(node.args[0]))
+        if (is_extreme or name.lower() in _OF_ORDER) and name not in self.functions:
+            self.source.refuse(f"{name} of a sample is an order statistic, which is outside of what is decided here: "
+                               "it is no smooth function of averages; an average such as mean(log(cosh(x - a))) is "
+                               "robust too, and Feature.from_callable takes any callable", node)
 
     def _call_of_call(self, node: ast.Call, inner: ast.Call) -> Expr:
         name = inner.func.id if isinstance(inner.func, ast.Name) else ""

@@ -35,7 +35,7 @@ p, t = sample(positive=True), sample("t")
         ((x1,), "give all components"),
         ((x * t,), "one sample"),
         (("x",), "expression"),
-        ((sp.Matrix([x]),), "scalar"),
+        ((sp.Matrix([x]),), "columns"),
         ((True,), "expression"),
         ((None,), "expression"),
     ],

@@ -109,7 +109,12 @@ PAIRS = [[M[1], M[2]], [M[1], variance()], [M[1], sqrt(variance())], [variance()
 def test_any_third_feature_is_covered(third: Any) -> None:
     certificate = affine_covariance(FeatureSet([M[1], M[2], third]))
     assert certificate is not None and certificate.verify()
-    verdict = Verdict("C2", Status.PROVED, certificate.subject.texts(), certificate=certificate)
+    texts = [f"{f} at level {k}" if k else str(f) for k, f in enumerate(certificate.subject.items)]
+    verdict = Verdict("C2", Status.PROVED, tuple(texts), certificate=certificate)
+    plain = Verdict("C2", Status.PROVED, certificate.subject.texts(), certificate=certificate)
+    if third != kurtosis():
+        with pytest.raises(InvalidInput, match="subject of this verdict was edited"):
+            verdict_from_json(plain.to_json())  # proved of the modified features, not of these
     read = verdict_from_json(verdict.to_json())
     assert read.certificate == certificate and read.certificate.verify() and read.scope == "for every N"
     assert "Theorem D" in str(read) and "-4" in read._repr_latex_()
@@ -161,8 +166,8 @@ def test_the_brackets_are_looked_at_as_well() -> None:
     assert certificate is not None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(modified, "_standardized", lambda feature, size, rng: feature)
-        assert not modified._brackets_enclosed(certificate.subject, 5, random.Random(1)).passed
-    assert modified._brackets_enclosed(certificate.subject, 5, random.Random(1)).passed
+        assert not modified._brackets_enclosed(certificate.subject.items[2], 5, random.Random(1)).passed
+    assert modified._brackets_enclosed(certificate.subject.items[2], 5, random.Random(1)).passed
 
 
 def test_a_domain_is_kept() -> None:

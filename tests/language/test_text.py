@@ -265,3 +265,18 @@ def test_the_largest_that_is_read_is_read_in_time(text: str) -> None:
     start = time.process_time()
     parse_expression(text)
     assert time.process_time() - start < 0.5
+
+
+@pytest.mark.parametrize("text", [
+    "median(x)", "mean(x) - median(x)", "quantile(x, 0.9)", "percentile(x, 90)", "mode(x)", "max(x)", "min(x)",
+    "Max(x)",
+    "mean(abs(x - median(x)))", "max(x)-min(x)", "iqr(x)", "max(x^2)", "Median(x)", "median(x1, x2)", "mad(x)"])
+def test_order_statistics_are_named_as_outside(text: str) -> None:
+    with pytest.raises(InvalidInput, match="order statistic, which is outside"):
+        parse(text)
+
+
+def test_what_is_no_order_statistic_is_read() -> None:
+    assert parse("mean(max(x, 0))", allow_nonsmooth=["Max"]) == parse("mean(Max(0, x))", allow_nonsmooth=["Max"])
+    assert parse("mean(x) + median").parameters == {Symbol("median")}
+    assert parse("max(x1, x2)", n_samples=2, allow_nonsmooth=["Max"]).kind == "coordinates"
