@@ -30,7 +30,7 @@ from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.calculus.witness import Witness
 from symdecouple.errors import InvalidInput
 from symdecouple.language.text import parse_expression
-from symdecouple.verdict import FORMAT, VERSION, Check, Status, Verdict
+from symdecouple.verdict import FORMAT, VERSION, Check, ExceptionalValues, Status, Verdict
 
 __all__ = ["Claim", "Dependence", "FullSpan", "Independence", "Involution", "NonInvolution", "certificate_from_dict",
            "denominators", "verdict_from_json"]
@@ -308,11 +308,18 @@ def _verdict_from_dict(data: Mapping[str, Any]) -> Verdict:
     if certificate is not None and not _covers(certificate, _size(data["n_samples"])):
         raise InvalidInput(f"the verdict is for N = {data['n_samples']}, its certificate is not")
     inner = _verdict_from_dict(data["independence"]) if data["independence"] else None
-    exceptions = tuple({parse_expression(k): parse_expression(v) for k, v in values.items()}
-                       for values in data["exceptions"])
+    exceptions = tuple(map(_exceptional, data["exceptions"]))
+    about = getattr(certificate, "subject", None)  # what is generic is told by the proof, not by the text
+    parameters = map(str, about.symbols) if isinstance(about, Subject) else map(str, data.get("parameters", ()))
     return Verdict(data["question"], status, tuple(data["subject"]), _size(data["n_samples"]), certificate,
                    data["reason"], tuple(data["evidence"]), inner, data["vacuous"], exceptions, data["holds"],
-                   data["residual"], data["tolerance"], data["seconds"])
+                   data["residual"], data["tolerance"], data["seconds"], parameters=tuple(parameters),
+                   not_searched=str(data.get("not_searched", "")))
+
+
+def _exceptional(data: Mapping[str, Any]) -> ExceptionalValues:
+    at = {parse_expression(k): parse_expression(v) for k, v in data["values"].items()}
+    return ExceptionalValues(at, tuple((str(q), Status[s]) for q, s in data["changes"].items()), str(data["undefined"]))
 
 
 def _size(data: Any) -> Any:

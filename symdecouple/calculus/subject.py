@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from sympy import Expr, Symbol
+from sympy import Expr, Symbol, nan, zoo
 from sympy.core.function import UndefinedFunction
 
 from symdecouple.calculus.field import VectorField, one_sample
-from symdecouple.errors import InvalidInput
+from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filtered import DcGain, Filtered, dimension_of
@@ -122,9 +122,22 @@ class Subject:
             return Subject(FeatureSet(self.items).bind(values).features)
         return Subject(tuple(item.bind(values) for item in self.items))
 
+    @property
+    def zero_field(self) -> VectorField:
+        """The field 0 in the space of the subject: the gradient of a constant."""
+        return VectorField([0] * len(self.coordinates), self.coordinates) if self.coordinates else VectorField(0)
+
     def at(self, n_samples: Size) -> Subject:
-        """Return the subject in explicit coordinates."""
-        return Subject(tuple(item.at(n_samples=n_samples) for item in self.items))
+        """Return the subject in explicit coordinates, as gradient fields where a feature is constant at this size."""
+        try:
+            return Subject(tuple(item.at(n_samples=n_samples) for item in self.items))
+        except InvalidInput:
+            if not all(isinstance(item, Feature) for item in self.items):
+                raise
+        fields = tuple(item.gradient.at(n_samples=n_samples) for item in self.items)
+        if any(e.has(nan, zoo) for field in fields for e in field.components):
+            raise UnsupportedExpression(f"a feature is not defined for N = {n_samples}: something is divided by 0")
+        return Subject(fields)
 
     def texts(self) -> tuple[str, ...]:
         """Return one line of text per item, in the package's grammar where it has one."""

@@ -1,0 +1,175 @@
+r"""Common real zeros of polynomials in a few parameters, without a general solver.
+
+.. math:: \{p_1 = \dots = p_r = 0\} = \{g = 0\} \cup \{p_1/g = \dots = p_r/g = 0\}, \qquad g = \gcd(p_1, \dots, p_r)
+
+An irreducible factor of g that is linear in some parameter is solved for it; one in a single parameter by square roots
+and roots of numbers; another one stays an equation, the mapping {polynomial: 0}. The rest has codimension two: one of
+its polynomials is solved, and put into the others. What does not fit is left out, and the answer says that it is not
+complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from typing import NamedTuple
+
+from sympy import QQ, Expr, Poly, Pow, Rational, S, Symbol, exp, fraction, log, roots, together
+from sympy.polys.polyerrors import BasePolynomialError
+
+from symdecouple.calculus.budget import Budget
+
+__all__ = ["Values", "Zeros", "common_zeros", "square_root_form"]
+
+Values = Mapping[Expr, Expr]
+"""Parameter to value; an equation that is not solved is the mapping of a polynomial to 0."""
+
+DEGREE, TERMS = 30, 200
+"""One factorization beyond these, in three parameters, takes more than half a second."""
+DEPTH = 4
+STEP = "solving conditions on the parameters"
+
+
+class Zeros(NamedTuple):
+    """What was found, and whether that is all."""
+
+    values: tuple[Values, ...]
+    is_complete: bool
+
+
+def common_zeros(conditions: Iterable[Expr], symbols: Sequence[Symbol], budget: Budget, depth: int = DEPTH) -> Zeros:
+    """Return the real values of the symbols at which all conditions vanish."""
+    budget.check(STEP)
+    polynomials = []
+    for condition in conditions:
+        numerator = fraction(together(condition))[0]
+        try:
+            polynomials.append(Poly(numerator, *symbols, domain=QQ))
+        except BasePolynomialError:
+            return _of_functions(numerator, symbols)
+    polynomials = [p for p in polynomials if not p.is_zero]
+    if not polynomials or any(p.is_ground for p in polynomials):
+        return Zeros((), True)
+    polynomials.sort(key=lambda p: (p.total_degree(), p.length()))
+    small = [p for p in polynomials if p.total_degree() <= DEGREE and p.length() <= TERMS]
+    if not small:
+        return Zeros((), False)
+    common = reduce(lambda p, q: p.gcd(q), small)
+    found: list[Values] = []
+    is_complete = True
+    for factor in _factors(common):
+        values, solved = _of_factor(factor, symbols, budget, depth)
+        found += values
+        is_complete = is_complete and solved
+    rest = [p.quo(common) for p in small]
+    if len(symbols) > 1 and not any(p.is_ground for p in rest):
+        deeper = _of_several(rest, symbols, budget, depth)
+        found += deeper.values
+        is_complete = is_complete and deeper.is_complete
+    return Zeros(tuple(found), is_complete)
+
+
+def square_root_form(equation: Expr, symbols: Sequence[Symbol]) -> Values | None:
+    """Return an equation of degree two in some parameter solved for it, with a square root; None for others."""
+    for s in symbols:
+        if Poly(equation, s).degree() == 2:
+            a, b, c = (Poly(equation, s).coeff_monomial(s**k) for k in (2, 1, 0))
+            return {s: (-b + (b**2 - 4 * a * c).expand() ** Rational(1, 2)) / (2 * a)}
+    return None
+
+
+def _factors(polynomial: Poly) -> list[Poly]:
+    return [] if polynomial.is_ground else [factor for factor, _ in polynomial.factor_list()[1]]
+
+
+def _of_factor(factor: Poly, symbols: Sequence[Symbol], budget: Budget, depth: int) -> Zeros:
+    """Return the zeros of an irreducible polynomial."""
+    used = [s for s in symbols if factor.degree(s) > 0]
+    if len(used) == 1:
+        return Zeros(tuple(_of_one_symbol(factor, used[0])), True)
+    if (monomials := _of_one_sign(factor)) is not None:
+        return common_zeros(monomials, symbols, budget, depth - 1) if depth else Zeros((), False)
+    linear = [(Poly(factor.as_expr(), s), s) for s in used if factor.degree(s) == 1]
+    for polynomial, s in sorted(linear, key=lambda pair: bool(pair[0].LC().free_symbols)):
+        slope, rest = polynomial.LC(), polynomial.TC()
+        own: Values = {s: together(-rest / slope).expand() if slope.is_number else together(-rest / slope)}
+        if slope.is_number:
+            return Zeros((own,), True)
+        if not depth:
+            return Zeros((own,), False)
+        corner = common_zeros([slope, rest], [t for t in symbols if t != s], budget, depth - 1)
+        return Zeros((own, *corner.values), corner.is_complete)
+    return Zeros(({factor.as_expr(): S.Zero},), True)
+
+
+def _of_one_symbol(factor: Poly, symbol: Symbol) -> Iterator[Values]:
+    own = Poly(factor.as_expr(), symbol)
+    if own.count_roots() == 0:
+        return
+    if own.degree() > 2 and len(own.monoms()) > 2:
+        yield {factor.as_expr(): S.Zero}
+        return
+    for root in sorted(roots(own), key=str):
+        if root.is_real:
+            yield {symbol: root}
+
+
+def _of_one_sign(factor: Poly) -> list[Expr] | None:
+    """A sum of even powers with coefficients of one sign vanishes only where each of its terms does."""
+    even = all(power % 2 == 0 for monomial in factor.monoms() for power in monomial)
+    if not even or len({c > 0 for c in factor.coeffs()}) > 1:
+        return None
+    return [reduce(lambda p, s: p * s, (s for s, power in zip(factor.gens, monomial, strict=True) if power), S.One)
+            for monomial in factor.monoms()]
+
+
+def _of_several(polynomials: list[Poly], symbols: Sequence[Symbol], budget: Budget, depth: int) -> Zeros:
+    """Return the common zeros of polynomials without a common factor."""
+    if not depth:
+        return Zeros((), False)
+    found: list[Values] = []
+    first, *others = sorted(polynomials, key=lambda p: (p.total_degree(), p.length()))
+    is_complete = True
+    for factor in _factors(first):
+        solutions, solved = _of_factor(factor, symbols, budget, depth - 1)
+        is_complete = is_complete and solved
+        for values in solutions:
+            if not all(s in symbols for s in values):
+                is_complete = False
+                continue
+            inner = common_zeros([p.as_expr().xreplace(dict(values)).expand() for p in others],
+                                 [s for s in symbols if s not in values], budget, depth - 1)
+            is_complete = is_complete and inner.is_complete
+            for more in inner.values:
+                if not any(e.xreplace(dict(more)).has(S.ComplexInfinity, S.NaN) for e in values.values()):
+                    found.append({**{s: e.xreplace(dict(more)) for s, e in values.items()}, **more})
+    return Zeros(tuple(found), is_complete)
+
+
+def _of_functions(condition: Expr, symbols: Sequence[Symbol]) -> Zeros:
+    """Return zeros where one root or exponential of a parameter is to be a number; such an answer is not complete."""
+    try:
+        factors = [factor.exclude() for factor in _factors(Poly(condition))]
+    except BasePolynomialError:
+        return Zeros((), False)
+    found: list[Values] = []
+    for factor in factors:
+        (own, *more) = factor.free_symbols & set(symbols) or {None}
+        if own is not None and not more and len(factor.gens) == 1 and factor.degree() == 1:
+            found += _inverted(factor.gens[0], -factor.TC() / factor.LC(), own)
+    return Zeros(tuple(found), False)
+
+
+def _inverted(node: Expr, value: Expr, symbol: Symbol) -> list[Values]:
+    """Solve f(c*symbol + d) = value for a root or an exponential f."""
+    if isinstance(node, exp):
+        inner = log(value) if value.is_positive else None
+    elif isinstance(node, Pow) and node.exp.is_Rational and not value.is_negative:
+        inner = value ** (1 / node.exp)
+    else:
+        inner = value if node == symbol else None
+    argument = node.args[0] if node.args else node
+    if inner is None or not argument.is_polynomial(symbol) or Poly(argument, symbol).degree() != 1:
+        return []
+    line = Poly(argument, symbol)
+    return [{symbol: (inner - line.TC()) / line.LC()}]
