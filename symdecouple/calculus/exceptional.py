@@ -79,7 +79,9 @@ def _record(subject: Subject, values: Values, generic: tuple[Status, Status | No
     """Decide a candidate; None where nothing changes."""
     try:
         about = specialized(subject, values)
-    except (Unsolved, InvalidInput):
+    except InvalidInput:  # not real there, as all around
+        return None
+    except Unsolved:
         return _not_decided(values, generic)
     except UnsupportedExpression as error:
         return ExceptionalValues(values, (), str(error))

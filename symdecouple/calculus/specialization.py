@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sympy import Expr, Symbol, nan, oo, zoo
+from sympy import Expr, I, Symbol, nan, oo, zoo
 
 from symdecouple.calculus.common_zeros import Values, square_root_form
 from symdecouple.calculus.field import VectorField
-from symdecouple.calculus.subject import Subject
+from symdecouple.calculus.subject import Subject, without_gains
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language.binding import bind, name_of, named_in
 from symdecouple.language.feature import Feature
@@ -39,17 +39,16 @@ def specialized(subject: Subject, values: Mapping[Any, Any]) -> Subject:
     UnsupportedExpression
         If a feature or field is not defined at these values.
     """
-    values = _solved(subject, values)
+    values = without_gains(_solved(subject, values))
     try:
         special = subject.bind(values)
     except InvalidInput:
         if not _occur(subject, values):
             raise
         special = Subject(tuple(_field(subject, item, values) for item in subject.items))
-    for k, item in enumerate(special.items, 1):
-        parts = item.components if isinstance(item, VectorField) else (item.expr,)
-        if any(e.has(nan, zoo, oo, -oo) for e in parts):
-            raise _undefined(k, values)
+    for item, declared in zip(special.items, subject.items, strict=True):
+        for expr in item.components if isinstance(item, VectorField) else (item.expr,):
+            _check_defined(expr, subject, declared)
     return special
 
 
@@ -59,14 +58,14 @@ def at_values(subject: Subject, values: Mapping[Any, Any], question: str,
     try:
         special = specialized(subject, values)
     except UnsupportedExpression as error:
-        return Verdict(question, Status.UNDECIDED, subject.texts(), reason=str(error))
+        where = ", ".join(f"{key} = {value}" for key, value in values.items())
+        return Verdict(question, Status.UNDECIDED, subject.texts(), reason=f"at {where}: {error}")
     return decide(special)
 
 
 def _field(subject: Subject, item: Any, values: Mapping[Any, Any]) -> VectorField:
     expr = bind(item.expr, values)
-    if expr.has(nan, zoo, oo, -oo):
-        raise _undefined(subject.items.index(item) + 1, values)
+    _check_defined(expr, subject, item)
     try:
         return Feature(expr, allow_nonsmooth=item.allow_nonsmooth).gradient
     except InvalidInput:
@@ -75,14 +74,17 @@ def _field(subject: Subject, item: Any, values: Mapping[Any, Any]) -> VectorFiel
         return subject.zero_field
 
 
-def _undefined(k: int, values: Mapping[Any, Any]) -> UnsupportedExpression:
-    where = ", ".join(f"{key} = {value}" for key, value in values.items())
-    return UnsupportedExpression(f"number {k} is not defined at {where}")
+def _check_defined(expr: Expr, subject: Subject, item: Any) -> None:
+    name = f"{'field' if isinstance(item, VectorField) else 'feature'} {subject.items.index(item) + 1}"
+    if expr.has(nan, zoo, oo, -oo):
+        raise UnsupportedExpression(f"{name} is not defined")
+    if expr.has(I):
+        raise InvalidInput(f"{name} is not real with these values of the parameters: {expr}")
 
 
 def _occur(subject: Subject, values: Mapping[Any, Any]) -> bool:
     names = {name_of(p) for item in subject.items if isinstance(item, Feature) for p in named_in(item.expr)}
-    return all(isinstance(key, DcGain) or name_of(key) in names for key in values)
+    return all(name_of(key) in names for key in values)
 
 
 def _solved(subject: Subject, values: Mapping[Any, Any]) -> Mapping[Any, Any]:

@@ -19,7 +19,7 @@ from symdecouple.language.filters import Filter
 from symdecouple.language.sample import Coordinate, Sample
 from symdecouple.language.text import domain_to_text, parse_domain, parse_expression, to_text
 
-__all__ = ["Size", "Subject", "count"]
+__all__ = ["Size", "Subject", "count", "without_gains"]
 
 Size = int | tuple[int, ...]
 """A number of samples, or the shape of a grid of them."""
@@ -116,8 +116,7 @@ class Subject:
 
     def bind(self, values: Mapping[Any, Any]) -> Subject:
         """Return the subject with parameters replaced; see `FeatureSet.bind`. A gain h.dc may be bound to 0."""
-        values = dict(_without_gain(key, value) if isinstance(key, DcGain) else (key, value)
-                      for key, value in values.items())
+        values = without_gains(values)
         if all(isinstance(item, Feature) for item in self.items):
             return Subject(FeatureSet(self.items).bind(values).features)
         return Subject(tuple(item.bind(values) for item in self.items))
@@ -184,6 +183,12 @@ class Subject:
 def count(n_samples: Size) -> int:
     """Return the number of samples of a vector or a grid."""
     return prod(n_samples) if isinstance(n_samples, tuple) else n_samples
+
+
+def without_gains(values: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return values with each gain, bound to 0, as its kernel bound to one without gain."""
+    return dict(_without_gain(key, value) if isinstance(key, DcGain) else (key, value)
+                for key, value in values.items())
 
 
 def _without_gain(gain: DcGain, value: Any) -> tuple[Filter, Filter]:
