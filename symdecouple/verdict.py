@@ -114,8 +114,8 @@ class ExceptionalValues(Mapping[Any, Any]):
     def __str__(self) -> str:
         where = ", ".join(f"{k} = {v}" for k, v in self.items())
         decided = " and ".join(f"{q} is {s.name}" for q, s in self.changes if s is not Status.UNDECIDED)
-        open_ = " and ".join(q for q, s in self.changes if s is Status.UNDECIDED)
-        what = ", ".join(filter(None, (decided, open_ and f"{open_} is not decided")))
+        open_ = " and ".join(f"{q} is not decided" for q, s in self.changes if s is Status.UNDECIDED)
+        what = " and ".join(filter(None, (decided, open_)))
         return f"{where}: there {self.undefined or what or 'the answer differs or the set degenerates'}"
 
     def __repr__(self) -> str:

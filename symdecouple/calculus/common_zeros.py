@@ -40,7 +40,9 @@ class Zeros(NamedTuple):
 def common_zeros(conditions: Iterable[Expr], symbols: Sequence[Symbol], budget: Budget, depth: int = DEPTH) -> Zeros:
     """Return the real values of the symbols at which all conditions vanish."""
     budget.check(STEP)
-    polynomials = []
+    polynomials, conditions = [], list(conditions)
+    if any(c.is_number and c.is_zero is False for c in conditions):
+        return Zeros((), True)
     for condition in conditions:
         numerator = fraction(together(condition))[0]
         try:
@@ -147,29 +149,40 @@ def _of_several(polynomials: list[Poly], symbols: Sequence[Symbol], budget: Budg
 
 
 def _of_functions(condition: Expr, symbols: Sequence[Symbol]) -> Zeros:
-    """Return zeros where one root or exponential of a parameter is to be a number; such an answer is not complete."""
+    """Return zeros where one root or exponential of a parameter is to be a number, or a parameter irrational."""
     try:
         factors = [factor.exclude() for factor in _factors(Poly(condition))]
     except BasePolynomialError:
         return Zeros((), False)
     found: list[Values] = []
+    is_complete = True
     for factor in factors:
-        (own, *more) = factor.free_symbols & set(symbols) or {None}
-        if own is not None and not more and len(factor.gens) == 1 and factor.degree() == 1:
-            found += _inverted(factor.gens[0], -factor.TC() / factor.LC(), own)
-    return Zeros(tuple(found), False)
+        own = factor.free_symbols & set(symbols)
+        moving = [g for g in factor.gens if g.free_symbols & own]
+        if not own:
+            continue
+        if len(own) == len(moving) == 1 and factor.degree(moving[0]) == 1:
+            line = Poly(factor.as_expr(), moving[0])
+            values = _inverted(moving[0], -line.TC() / line.LC(), *own)
+            found += values or []
+            is_complete = is_complete and values is not None
+        else:
+            is_complete = False
+    return Zeros(tuple(found), is_complete)
 
 
-def _inverted(node: Expr, value: Expr, symbol: Symbol) -> list[Values]:
-    """Solve f(c*symbol + d) = value for a root or an exponential f."""
-    if isinstance(node, exp):
-        inner = log(value) if value.is_positive else None
-    elif isinstance(node, Pow) and node.exp.is_Rational and not value.is_negative:
-        inner = value ** (1 / node.exp)
-    else:
-        inner = value if node == symbol else None
+def _inverted(node: Expr, value: Expr, symbol: Symbol) -> list[Values] | None:
+    """Solve f(c*symbol + d) = value for a root or an exponential f, or the symbol itself; None for others."""
     argument = node.args[0] if node.args else node
-    if inner is None or not argument.is_polynomial(symbol) or Poly(argument, symbol).degree() != 1:
-        return []
+    if not argument.is_polynomial(symbol) or Poly(argument, symbol).degree() != 1:
+        return None
+    if isinstance(node, exp) and value.is_positive is not None:
+        inner = [log(value)] if value.is_positive else []
+    elif isinstance(node, Pow) and node.exp.is_Rational and value.is_nonnegative is not None:
+        inner = [value ** (1 / node.exp)] if value.is_nonnegative else []
+    elif node == symbol:
+        inner = [value]
+    else:
+        return None
     line = Poly(argument, symbol)
-    return [{symbol: (inner - line.TC()) / line.LC()}]
+    return [{symbol: ((u - line.TC()) / line.LC()).expand()} for u in inner]

@@ -27,6 +27,7 @@ from symdecouple.calculus.specialization import Unsolved, specialized
 from symdecouple.calculus.subject import Size, Subject
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.language.filtered import DcGain
+from symdecouple.language.mean import Mean
 from symdecouple.verdict import ExceptionalValues, Status, Verdict
 
 __all__ = ["Search", "exceptions"]
@@ -37,6 +38,7 @@ PATIENCE = 3.0
 """Seconds for one candidate."""
 USUAL = (S.Zero, S.One, S.NegativeOne, Rational(2), Rational(1, 2))
 """Values that are looked at in any case where conditions could not be solved."""
+SHOWN = 60
 STEP = "looking for exceptional parameters"
 
 
@@ -126,11 +128,13 @@ class Candidates:
         try:
             if (frame := self._frame()) is None:
                 return
-            self._take(_gains(frame, self._pair is not None))
+            gains = list(_gains(frame, self._pair is not None))
             if self.symbols:
                 self._search(frame)
-        except UnsupportedExpression as error:
-            self.left_out.append(str(error))
+            self.values = [*gains, *sorted(self.values, key=len)]  # what is on a curve comes after it
+        except UnsupportedExpression:
+            self.left_out.append("the brackets were not written in independent functions")
+            self._take(_usual(self.symbols))
         except BudgetExceeded:
             self.left_out.append("the budget ran out")
         if self.symbols and subject.kind == "mean" and n_samples is not None and not subject.is_filtered:
@@ -170,9 +174,9 @@ class Candidates:
         for item in self.subject.items:
             for expr in item.components if isinstance(item, VectorField) else (item.expr,):
                 yield from ([e.base] for e in expr.atoms(Pow) if e.exp.is_negative and 0 < len(
-                    e.base.free_symbols) and e.base.free_symbols <= known)
+                    e.base.free_symbols) and e.base.free_symbols <= known and not e.base.atoms(Mean))
                 for node in expr.atoms(Function):
-                    if node.free_symbols and node.free_symbols <= known:
+                    if node.free_symbols and node.free_symbols <= known and not node.atoms(Mean):
                         if isinstance(node, log):
                             yield [node.args[0]]
                         elif not isinstance(node, (exp, sin, cos)):
@@ -199,13 +203,14 @@ class Candidates:
     def _solve(self, conditions: Sequence[Expr]) -> None:
         zeros = common_zeros(conditions, self.symbols, self.budget)
         if not zeros.is_complete:
-            shown = ", ".join(f"{c} = 0" for c in list(conditions)[:2])
-            self.left_out.append("conditions were not solved, such as " + (shown if len(shown) < 80 else
-                                                                         shown[:77] + "..."))
+            self.left_out.append("a condition was not solved" + next(
+                (f", {c} = 0" for c in conditions if len(str(c)) < SHOWN), ""))
         self._take(sorted(zeros.values, key=lambda values: (len(values), str(values))))
 
     def _take(self, found: Iterable[Values]) -> None:
-        self.values += [v for v in found if _is_possible(v) and v not in self.values]
+        for values in map(_in_order, found):
+            if _is_possible(values) and values not in self.values:
+                self.values.append(values)
 
 
 def _is_possible(values: Values) -> bool:
@@ -217,6 +222,10 @@ def _is_possible(values: Values) -> bool:
             if getattr(value, f"is_{name}", None) is (not known):
                 return False
     return True
+
+
+def _in_order(values: Values) -> Values:
+    return dict(sorted(values.items(), key=str))
 
 
 def _usual(symbols: Sequence[Symbol]) -> Iterator[Values]:
