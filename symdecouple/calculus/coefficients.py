@@ -54,6 +54,8 @@ class CoefficientField:
             return self.reduced(self.field.from_expr(self._code(expr)))
         except (ValueError, KeyError) as error:
             raise UnsupportedExpression(f"{expr} is not a coefficient of this field: {error}") from error
+        except ZeroDivisionError as error:
+            raise UnsupportedExpression(f"{str(expr)[:80]} is not defined: it is divided by what is 0") from error
 
     def decode(self, element: FracElement) -> Expr:
         """Return an element as an expression."""

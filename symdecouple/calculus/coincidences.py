@@ -1,12 +1,12 @@
 r"""Parameters at which functions that are independent in general coincide, or become constant.
 
-Basis functions and the functions that are averaged are products
+Basis functions, and the functions that are averaged, are products
 
 .. math:: \psi = \prod_k b_k(x)^{e_k} \; e^{r(x)} \; \{1,\ \sin w(x),\ \cos w(x)\}
 
-of powers of polynomials, an exponential and a wave. Two are proportional iff all exponents, rates and frequencies (up to
-their sign) are equal, as long as the polynomials b_k keep distinct roots: resultants and discriminants say where they
-do not. Each gives polynomial conditions on the parameters. What depends on parameters in other ways is compared by its
+of powers of polynomials, an exponential and a wave. Two are proportional iff all exponents, rates and frequencies (up
+to their sign) are equal, as long as the polynomials b_k keep distinct roots: resultants and discriminants say where
+they do not. Each gives polynomial conditions on the parameters. What depends on parameters in other ways is compared by its
 arguments only, and named as a reason why other values may be exceptional.
 """
 
@@ -16,7 +16,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from sympy import E, Expr, Function, Mul, Poly, S, Symbol, cos, discriminant, exp, expand, fraction, resultant, sin, together
+from sympy import (
+    E,
+    Expr,
+    Function,
+    Mul,
+    Poly,
+    S,
+    Symbol,
+    cos,
+    discriminant,
+    exp,
+    expand,
+    fraction,
+    resultant,
+    sin,
+    together,
+)
 from sympy.polys.polyerrors import BasePolynomialError
 
 from symdecouple.calculus.budget import Budget
@@ -25,7 +41,8 @@ __all__ = ["coinciding_arguments", "coinciding_functions"]
 
 WHOLE = range(-2, 4)
 """Exponents at which a power of a polynomial is looked at again: there it may be a sum of other functions."""
-BASE_DEGREE = 6
+BASE_DEGREE, BASE_SIZE = 4, 60
+"""Polynomials whose resultants are taken; denominators of higher degree are rare, and resultants of them are long."""
 MULTIPLES = ((1, 1), (1, -1), (1, 2), (2, 1), (1, -2), (2, -1))
 STEP = "comparing functions for exceptional parameters"
 
@@ -53,6 +70,9 @@ def coinciding_functions(functions: Iterable[Expr], sample: Symbol, symbols: Seq
     if any(p.rest.has(*symbols) for p in products):
         nodes |= {e for psi in functions for e in psi.atoms(Function, exp)}
         reasons.append(f"functions depend on {_names(symbols)} not only by exponents, frequencies and poles")
+    elif any(b.has(*symbols) and (Poly(b, sample).degree() > BASE_DEGREE or b.count_ops() > BASE_SIZE)
+             for p in products for b in p.powers):
+        reasons.append("denominators are long")
     elif any(e.has(*symbols) and b != sample for p in products for b, e in p.powers.items()):
         reasons.append(f"powers of sums have exponents with {_names(symbols)}")
     return [*found.values(), *coinciding_arguments(nodes, symbols, budget)], reasons
@@ -115,7 +135,7 @@ def _of_bases(products: Sequence[Product], sample: Symbol, symbols: Sequence[Sym
               budget: Budget) -> Iterator[Expr]:
     """Yield what vanishes where polynomials that are raised to powers get common or double roots, or lose degree."""
     bases = [b for b in dict.fromkeys(b for p in products for b in p.powers) if b.is_polynomial(sample)]
-    bases = [b for b in bases if Poly(b, sample).degree() <= BASE_DEGREE]
+    bases = [b for b in bases if Poly(b, sample).degree() <= BASE_DEGREE and b.count_ops() <= BASE_SIZE]
     for b in bases:
         yield Poly(b, sample).LC()
         if Poly(b, sample).degree() > 1:

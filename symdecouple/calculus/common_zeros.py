@@ -24,8 +24,10 @@ __all__ = ["Values", "Zeros", "common_zeros", "square_root_form"]
 Values = Mapping[Expr, Expr]
 """Parameter to value; an equation that is not solved is the mapping of a polynomial to 0."""
 
-DEGREE, TERMS = 30, 200
-"""One factorization beyond these, in three parameters, takes more than half a second."""
+DEGREE, TERMS = 30, 150
+"""A greatest common divisor beyond these, of dense polynomials in three parameters, takes more than a second."""
+WRITTEN = 600
+"""Operations of a condition that is looked at: above, `together` alone may take seconds."""
 DEPTH = 4
 STEP = "solving conditions on the parameters"
 
@@ -44,6 +46,8 @@ def common_zeros(conditions: Iterable[Expr], symbols: Sequence[Symbol], budget: 
     if any(c.is_number and c.is_zero is False for c in conditions):
         return Zeros((), True)
     for condition in conditions:
+        if condition.count_ops() > WRITTEN:
+            return Zeros((), False)
         numerator = fraction(together(condition))[0]
         try:
             polynomials.append(Poly(numerator, *symbols, domain=QQ))

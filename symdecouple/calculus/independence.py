@@ -104,8 +104,8 @@ def _decide(subject: Subject, n_samples: Size | None, budget: float, look_for_ex
         return _decide(special, n_samples, seconds, look_for_exceptions=False)
 
     if look_for_exceptions:
-        answer["exceptions"], answer["not_searched"] = exceptions(subject, (answer["status"], None), None, decide, clock,
-                                                                  n_samples)
+        answer["exceptions"], answer["not_searched"] = exceptions(
+            subject, (answer["status"], None), None, decide, clock, n_samples)
     return Verdict("C1", subject=subject.texts(), n_samples=n_samples, parameters=tuple(map(str, subject.symbols)),
                    redecide=partial(_again, subject, n_samples, budget), seconds=time.perf_counter() - start, **answer)
 

@@ -1,9 +1,9 @@
 r"""Conditions on the parameters under which minors of fields vanish.
 
 The fields v_1, ..., v_M have the coefficients W over QQ(parameters)(statistics or coordinates). Where an M-minor of W
-does not vanish at parameters a, as a function of everything else, the fields stay independent at a; where it does not,
-and an (M+1)-minor of [W, bracket] does not either, the bracket stays outside of the span. So the exceptional parameters
-are among the common zeros of such minors (and those where a coefficient is not defined).
+does not vanish at parameters a, as a function of everything else, the fields stay independent at a; where an
+(M+1)-minor of [W, bracket] does not vanish either, the bracket stays outside of the span. So the exceptional
+parameters are among the common zeros of such minors, and those where a coefficient is not defined.
 
 All but the parameters is given random numbers first: a minor that vanishes identically vanishes there too, so no zero is
 lost, and determinants are of polynomials in the parameters alone. Roots t stay, and are reduced by t^q = R.
@@ -14,6 +14,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
+from math import comb
 from typing import Any
 
 from sympy import QQ, Expr, Symbol
@@ -33,8 +34,8 @@ __all__ = ["OpenCoefficients", "coefficient_conditions", "minor_conditions"]
 
 BORDERS = 10
 """(M+1)-minors looked at: each more removes candidates that are none, and costs a determinant."""
-SIZE, DEGREE, TERMS = 8, 16, 120
-"""A determinant beyond these takes more than half a second."""
+WORK = 5000
+"""Terms that a determinant can have, times its entries: dense random ones beyond this take more than a second."""
 SPREAD = 50
 
 
@@ -136,8 +137,6 @@ def _minors(member: Membership, forms: Sequence[Form], basis: Sequence[Any], is_
     fixed = forms[:-1] if is_bordered else forms
     _, rows = modular_pivots(member.snapshot.columns(fixed, basis))
     choices = [[*rows, r] for r in range(len(basis)) if r not in rows][:BORDERS] if is_bordered else [rows]
-    if len(forms) > SIZE:
-        raise BudgetExceeded(f"minors of {len(forms)} fields")
     opened = OpenCoefficients(member.frame.coefficients, symbols, rng)
     columns = [_column(opened, form, [psi for k, psi in enumerate(basis) if any(k in c for c in choices)])
                for form in forms]
@@ -157,6 +156,6 @@ def _column(opened: OpenCoefficients, form: Form, rows: Iterable[Any]) -> dict[A
 def _determinant(matrix: list[list[PolyElement]], ring: PolyRing) -> PolyElement:
     size = len(matrix)
     degree = sum(max(max(map(sum, e.itermonoms()), default=0) for e in row) for row in matrix)
-    if degree > DEGREE and max(len(e) for row in matrix for e in row) * size > TERMS:
-        raise BudgetExceeded(f"a determinant of {size} fields, of degree {degree} in the parameters")
+    if comb(degree + ring.ngens, degree) * size**2 > WORK:
+        raise BudgetExceeded(f"determinants of {size} fields, of degree {degree} in the parameters")
     return DomainMatrix(matrix, (size, size), PolynomialRing(ring)).det() if size else ring.one
