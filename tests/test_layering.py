@@ -31,9 +31,9 @@ ORDER = {
     "calculus": (
         "alarm budget common_zeros coincidences coefficients elementary field gradient bracket subject specialization "
         "kernels operators compositions matrices symmetric_operators elements composites leading rewriting pointwise "
-        "convolution frame convolution_frame span membership jets witness coordinate_frame minor_conditions exceptional "
-        "evidence audit claims sample_values sample_rank sample_claims certificates filtered sample_independence independence "
-        "frobenius closure"
+        "convolution frame convolution_frame span membership jets witness coordinate_frame minor_conditions "
+        "exceptional evidence audit claims sample_values sample_rank sample_claims certificates filtered "
+        "sample_independence independence frobenius closure"
     ),
     "flows": (
         "generators projective kernels chart quadrature catalogue source evaluation flow verification separable "

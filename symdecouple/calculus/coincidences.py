@@ -6,8 +6,8 @@ Basis functions, and the functions that are averaged, are products
 
 of powers of polynomials, an exponential and a wave. Two are proportional iff all exponents, rates and frequencies (up
 to their sign) are equal, as long as the polynomials b_k keep distinct roots: resultants and discriminants say where
-they do not. Each gives polynomial conditions on the parameters. What depends on parameters in other ways is compared by its
-arguments only, and named as a reason why other values may be exceptional.
+they do not. Each gives polynomial conditions on the parameters. What depends on parameters in other ways is compared by
+its arguments only, and named as a reason why other values may be exceptional.
 """
 
 from __future__ import annotations

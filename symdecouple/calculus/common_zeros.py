@@ -45,9 +45,10 @@ def common_zeros(conditions: Iterable[Expr], symbols: Sequence[Symbol], budget: 
     polynomials, conditions = [], list(conditions)
     if any(c.is_number and c.is_zero is False for c in conditions):
         return Zeros((), True)
-    for condition in conditions:
-        if condition.count_ops() > WRITTEN:
-            return Zeros((), False)
+    short = [c for c in conditions if c.count_ops() <= WRITTEN]
+    if conditions and not short:
+        return Zeros((), False)
+    for condition in short:
         numerator = fraction(together(condition))[0]
         try:
             polynomials.append(Poly(numerator, *symbols, domain=QQ))
@@ -165,11 +166,11 @@ def _of_functions(condition: Expr, symbols: Sequence[Symbol]) -> Zeros:
         moving = [g for g in factor.gens if g.free_symbols & own]
         if not own:
             continue
-        if len(own) == len(moving) == 1 and factor.degree(moving[0]) == 1:
-            line = Poly(factor.as_expr(), moving[0])
-            values = _inverted(moving[0], -line.TC() / line.LC(), *own)
-            found += values or []
-            is_complete = is_complete and values is not None
+        if len(own) == len(moving) == 1 and factor.degree(moving[0]) <= 2:
+            for root in roots(Poly(factor.as_expr(), moving[0])):
+                values = _inverted(moving[0], root, *own) if root.is_real is not False else []
+                found += values or []
+                is_complete = is_complete and values is not None
         else:
             is_complete = False
     return Zeros(tuple(found), is_complete)

@@ -38,7 +38,10 @@ PATIENCE = 3.0
 """Seconds for one candidate."""
 USUAL = (S.Zero, S.One, S.NegativeOne, Rational(2), Rational(1, 2))
 """Values that are looked at in any case where conditions could not be solved."""
+RESERVE = 0.01
+"""Seconds left at which no further candidate is decided."""
 SHOWN = 60
+"""Characters of a condition that is shown."""
 STEP = "looking for exceptional parameters"
 
 
@@ -63,10 +66,16 @@ def exceptions(subject: Subject, generic: tuple[Status, Status | None], certific
     found: list[ExceptionalValues] = []
     in_time = True
     for values in candidates.values[:LIMIT]:
-        in_time = in_time and budget.remaining > 0.01
+        in_time = in_time and budget.remaining > RESERVE
         record = (_record(subject, values, generic, decide, budget) if in_time
                   else _not_decided(values, generic))
         if record is not None and not any(_covers(other, record) for other in found):
+            found.append(record)
+    for values in candidates.guesses:
+        record = _record(subject, values, generic, decide, budget) if budget.remaining > RESERVE else None
+        if record is None or any(status is Status.UNDECIDED for _, status in record.changes):
+            continue
+        if not any(_covers(other, record) for other in found):
             found.append(record)
     reasons = candidates.left_out
     if len(candidates.values) > LIMIT:
@@ -118,11 +127,12 @@ def _covers(listed: ExceptionalValues, record: ExceptionalValues) -> bool:
 
 
 class Candidates:
-    """Values to decide again, and what was left out in looking for them."""
+    """Values to decide again, guesses where conditions were not solved, and what was left out in looking for them."""
 
     def __init__(self, subject: Subject, certificate: Any, n_samples: Size | None, budget: Budget) -> None:
         self.subject, self.symbols, self.budget = subject, subject.symbols, budget
         self.values: list[Values] = []
+        self.guesses: list[Values] = []
         self.left_out: list[str] = []
         self._pair: tuple[int, int] | None = getattr(certificate, "pair", None)
         try:
@@ -134,11 +144,11 @@ class Candidates:
             self.values = [*gains, *sorted(self.values, key=len)]  # what is on a curve comes after it
         except UnsupportedExpression:
             self.left_out.append("the brackets were not written in independent functions")
-            self._take(_usual(self.symbols))
+            self.guesses = list(_usual(self.symbols))
         except BudgetExceeded:
             self.left_out.append("the budget ran out")
         if self.symbols and subject.kind == "mean" and n_samples is not None and not subject.is_filtered:
-            self.left_out.append(f"they were looked for for every N, not for N = {n_samples} alone")
+            self.left_out.append(f"values at which only N = {n_samples} differs were not looked for")
 
     def _frame(self) -> Any:
         if self.subject.kind == "coordinates":
@@ -166,7 +176,7 @@ class Candidates:
         for conditions in self._of_functions(frame, forms):
             self._solve(conditions)
         if self.left_out:
-            self._take(_usual(self.symbols))
+            self.guesses = [values for values in _usual(self.symbols) if values not in self.values]
 
     def _of_declarations(self) -> Iterator[list[Expr]]:
         """Yield what is divided by, or is in a logarithm, in the features as they are written."""
@@ -230,9 +240,9 @@ def _in_order(values: Values) -> Values:
 
 def _usual(symbols: Sequence[Symbol]) -> Iterator[Values]:
     for k, s in enumerate(symbols):
-        yield from ({s: value} for value in USUAL)
-        for t in symbols[k + 1 :]:
-            yield from ({s: t}, {s: -t})
+        for value in (*USUAL, *symbols[k + 1 :], *(-t for t in symbols[k + 1 :])):
+            if _is_possible({s: value}):
+                yield {s: value}
 
 
 def _gains(frame: Any, is_outside: bool) -> Iterator[Mapping[Any, Expr]]:

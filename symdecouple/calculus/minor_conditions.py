@@ -5,8 +5,9 @@ does not vanish at parameters a, as a function of everything else, the fields st
 (M+1)-minor of [W, bracket] does not vanish either, the bracket stays outside of the span. So the exceptional
 parameters are among the common zeros of such minors, and those where a coefficient is not defined.
 
-All but the parameters is given random numbers first: a minor that vanishes identically vanishes there too, so no zero is
-lost, and determinants are of polynomials in the parameters alone. Roots t stay, and are reduced by t^q = R.
+Everything but the parameters is given random numbers first: a minor that vanishes identically vanishes there too, so
+that no zero is lost, and determinants are of polynomials in the parameters alone. Roots t stay, and are reduced by
+t^q = R.
 """
 
 from __future__ import annotations
