@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import NamedTuple
 
-from sympy import QQ, Expr, Poly, Pow, Rational, S, Symbol, exp, fraction, log, roots, together
+from sympy import QQ, Dummy, Expr, Poly, Pow, Rational, S, Symbol, exp, expand, fraction, log, powsimp, roots, together
 from sympy.polys.polyerrors import BasePolynomialError
 
 from symdecouple.calculus.budget import Budget
@@ -29,6 +29,8 @@ DEGREE, TERMS = 30, 150
 WRITTEN = 600
 """Operations of a condition that is looked at: above, `together` alone may take seconds."""
 DEPTH = 4
+EXTENDED, FIELD = 4, 2
+"""Degree of polynomials with irrational coefficients, and how many roots of numbers these contain."""
 STEP = "solving conditions on the parameters"
 
 
@@ -154,40 +156,47 @@ def _of_several(polynomials: list[Poly], symbols: Sequence[Symbol], budget: Budg
 
 
 def _of_functions(condition: Expr, symbols: Sequence[Symbol]) -> Zeros:
-    """Return zeros where one root or exponential of a parameter is to be a number, or a parameter irrational."""
+    """Return zeros of a condition with irrational numbers, or with one root or exponential of a parameter."""
+    own = condition.free_symbols & set(symbols)
+    if len(own) < 2:
+        return _of_one_function(condition, *own) if own else Zeros((), condition.is_zero is False)
+    for s in sorted(own, key=str):
+        if condition.is_polynomial(s) and Poly(condition, s).degree() == 1 and Poly(condition, s).LC().is_number:
+            return Zeros(({s: -Poly(condition, s).TC() / Poly(condition, s).LC()},), True)
     try:
-        factors = [factor.exclude() for factor in _factors(Poly(condition))]
+        factors = [factor.as_expr() for factor in _factors(Poly(condition))]
     except BasePolynomialError:
         return Zeros((), False)
-    found: list[Values] = []
-    is_complete = True
-    for factor in factors:
-        own = factor.free_symbols & set(symbols)
-        moving = [g for g in factor.gens if g.free_symbols & own]
-        if not own:
-            continue
-        if len(own) == len(moving) == 1 and factor.degree(moving[0]) <= 2:
-            for root in roots(Poly(factor.as_expr(), moving[0])):
-                values = _inverted(moving[0], root, *own) if root.is_real is not False else []
-                found += values or []
-                is_complete = is_complete and values is not None
-        else:
-            is_complete = False
-    return Zeros(tuple(found), is_complete)
+    if len(factors) < 2:
+        return Zeros((), False)
+    parts = [_of_functions(factor, symbols) for factor in factors]
+    return Zeros(tuple(v for part in parts for v in part.values), all(part.is_complete for part in parts))
 
 
-def _inverted(node: Expr, value: Expr, symbol: Symbol) -> list[Values] | None:
-    """Solve f(c*symbol + d) = value for a root or an exponential f, or the symbol itself; None for others."""
-    argument = node.args[0] if node.args else node
-    if not argument.is_polynomial(symbol) or Poly(argument, symbol).degree() != 1:
-        return None
-    if isinstance(node, exp) and value.is_positive is not None:
-        inner = [log(value)] if value.is_positive else []
-    elif isinstance(node, Pow) and node.exp.is_Rational and value.is_nonnegative is not None:
-        inner = [value ** (1 / node.exp)] if value.is_nonnegative else []
-    elif node == symbol:
-        inner = [value]
+def _of_one_function(condition: Expr, symbol: Symbol) -> Zeros:
+    """Return zeros of a polynomial in t, which is an exponential or a root of a line c*symbol + d, or the symbol."""
+    nodes = {e for e in condition.atoms(Pow, exp) if e.has(symbol) and not (e.is_Pow and e.exp.is_Integer)}
+    lines = [Poly(e.args[0], symbol) for e in nodes if e.args[0].is_polynomial(symbol)] or [Poly(symbol)]
+    numbers = {e for e in condition.atoms(Pow) if e.is_number and not e.is_Rational}
+    if len(numbers) > FIELD or any(line.degree() != 1 for line in lines):
+        return Zeros((), False)
+    line = min(lines, key=lambda p: (abs(p.LC()), str(p)))
+    t, c, d = Dummy("t", positive=bool(nodes) or None, real=True), line.LC(), line.TC()
+    if all(isinstance(e, exp) for e in nodes):
+        opened = condition.xreplace({e: t ** (e.args[0] / line.as_expr()) for e in nodes})
+        back = (log(t) - d) / c if nodes else t
+        opened = opened if nodes else opened.xreplace({symbol: t})
     else:
-        return None
-    line = Poly(argument, symbol)
-    return [{symbol: ((u - line.TC()) / line.LC()).expand()} for u in inner]
+        q = max(e.exp.q for e in nodes)
+        opened, back = powsimp(expand(condition.xreplace({symbol: (t**q - d) / c}))), (t**q - d) / c
+    try:
+        polynomial = Poly(opened, t, extension=True).sqf_part()
+    except (BasePolynomialError, NotImplementedError):
+        return Zeros((), False)
+    if polynomial.free_symbols - {t} or polynomial.degree() > EXTENDED:
+        return Zeros((), False)
+    found = [root for factor, _ in polynomial.factor_list()[1] for root in roots(factor)]
+    real = [root for root in found if root.is_real is not False and not (nodes and root.is_negative)]
+    zeros = [{symbol: back.xreplace({t: root}).expand()} for root in real if not (nodes and root.is_zero
+                                                                                   and back.has(log))]
+    return Zeros(tuple(zeros), len(found) == polynomial.degree())

@@ -100,23 +100,20 @@ def _record(subject: Subject, values: Values, generic: tuple[Status, Status | No
         special = decide(about, min(budget.remaining / 2, PATIENCE))
     except (InvalidInput, BudgetExceeded, UnsupportedExpression):
         return _not_decided(values, generic)
-    changes = tuple((q, new) for q, old, new in zip(_questions(generic), reversed(generic) if generic[1] else generic,
-                                                    _statuses(special), strict=False) if old is not new)
+    after = (special.status, special.independence.status if special.independence is not None else None)
+    changes = tuple((question, new) for question, old, new in reversed([*zip(
+        _questions(generic), generic, after, strict=False)]) if old is not new and new is not None)
     if any(isinstance(key, DcGain) for key in values):
         changes = tuple((q, new) for q, new in changes if new is not Status.UNDECIDED)
     return ExceptionalValues(values, changes) if changes else None
 
 
 def _questions(generic: tuple[Status, Status | None]) -> tuple[str, ...]:
-    return ("C1",) if generic[1] is None else ("C1", "C2")
-
-
-def _statuses(verdict: Verdict) -> tuple[Status, ...]:
-    return (verdict.status,) if verdict.independence is None else (verdict.independence.status, verdict.status)
+    return ("C1",) if generic[1] is None else ("C2", "C1")
 
 
 def _not_decided(values: Values, generic: tuple[Status, Status | None]) -> ExceptionalValues:
-    return ExceptionalValues(values, tuple((q, Status.UNDECIDED) for q in _questions(generic)))
+    return ExceptionalValues(values, tuple((question, Status.UNDECIDED) for question in reversed(_questions(generic))))
 
 
 def _covers(listed: ExceptionalValues, record: ExceptionalValues) -> bool:

@@ -41,6 +41,13 @@ CASES: list[tuple[list[Any], list[dict[Any, Any]]]] = [
     ([sqrt(a) - 3], [{a: 9}]),
     ([sqrt(a) + 3], []),
     ([(a - pi) * b], [{a: pi}, {b: 0}]),
+    ([a**2 - pi], [{a: sqrt(pi)}, {a: -sqrt(pi)}]),
+    ([exp(2 * a) - 3 * exp(a) + 2], [{a: 0}, {a: log(2)}]),
+    ([exp(a) - exp(-a)], [{a: 0}]),
+    ([sqrt(a + 1) - a + 1], [{a: 3}]),
+    ([(a - sqrt(2)) ** 4], [{a: sqrt(2)}]),
+    ([sqrt(2) * a - b], [{a: sqrt(2) * b / 2}]),
+    ([b - cos(a)], [{b: cos(a)}]),
 ]
 
 
@@ -52,7 +59,7 @@ def test_all_zeros(conditions: list[Any], expected: list[dict[Any, Any]]) -> Non
 
 
 def test_what_is_left_out_is_said() -> None:
-    assert not common_zeros([cos(a) - b], (a, b), Budget(5)).is_complete
+    assert not common_zeros([a * cos(a) - b**2], (a, b), Budget(5)).is_complete
     found = common_zeros([b * cos(a)], (a, b), Budget(5))
     assert found.values == ({b: 0},) and not found.is_complete
     assert not common_zeros([expand((a + b + c + 1) ** 12)], (a, b, c), Budget(5)).is_complete
