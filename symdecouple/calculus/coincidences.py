@@ -29,6 +29,7 @@ from sympy import (
     exp,
     expand,
     fraction,
+    log,
     resultant,
     sin,
     together,
@@ -56,7 +57,7 @@ class Product(NamedTuple):
     rest: Expr
 
 
-def coinciding_functions(functions: Iterable[Expr], sample: Symbol, symbols: Sequence[Symbol],
+def coinciding_functions(functions: Sequence[Expr], sample: Symbol, symbols: Sequence[Symbol],
                          budget: Budget) -> tuple[list[list[Expr]], list[str]]:
     """Return conditions, each list to hold at once, under which functions coincide; and why these may not be all."""
     products = list({str(psi): _product(psi, sample) for psi in [S.One, *functions]}.values())
@@ -75,6 +76,8 @@ def coinciding_functions(functions: Iterable[Expr], sample: Symbol, symbols: Seq
         reasons.append("denominators are long")
     elif any(e.has(*symbols) and b != sample for p in products for b, e in p.powers.items()):
         reasons.append(f"powers of sums have exponents with {_names(symbols)}")
+    elif any(psi.has(*symbols) for psi in functions) and not all(_is_plain(p, sample, symbols) for p in products):
+        reasons.append(f"functions with {_names(symbols)} are multiplied by others than powers, exponentials and waves")
     return [*found.values(), *coinciding_arguments(nodes, symbols, budget)], reasons
 
 
@@ -113,12 +116,17 @@ def _product(psi: Expr, sample: Symbol) -> Product:
     return Product(powers, expand(rate), wave, rest)
 
 
+def _is_plain(product: Product, sample: Symbol, symbols: Sequence[Symbol]) -> bool:
+    """True iff there is nothing but powers, an exponential, a wave and powers of the logarithm of the sample."""
+    parts = [product.rate, *product.powers, *product.powers.values(), product.wave or S.Zero]
+    others = set().union(*(e.free_symbols for e in parts)) - {sample, *symbols}
+    return not others and all(f.as_base_exp()[0] in (S.One, log(sample)) for f in Mul.make_args(product.rest))
+
+
 def _all_conditions(products: Sequence[Product], sample: Symbol, symbols: Sequence[Symbol],
                     budget: Budget) -> Iterator[list[Expr]]:
     for p, q in combinations(products, 2):
         budget.check(STEP)
-        if p.rest != q.rest:
-            continue
         fixed = [expand(p.powers.get(b, S.Zero) - q.powers.get(b, S.Zero)) for b in {*p.powers, *q.powers}]
         fixed += _slopes(p.rate - q.rate, sample)
         if any(c.is_number and c != 0 for c in fixed):

@@ -199,7 +199,7 @@ class Candidates:
         if isinstance(frame, Frame):
             functions = [*frame.basis(forms), *(s.psi for s in sorted(frame.statistics(forms), key=str))]
             conditions, reasons = coinciding_functions(functions, frame.sample, self.symbols, self.budget)
-            self.left_out += reasons
+            self.left_out += reasons if self.subject.is_smooth else [*reasons, "functions have kinks"]
             yield from conditions
         elif self.subject.is_filtered:
             self.left_out.append("outputs of filters may have relations at special values")
