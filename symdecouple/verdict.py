@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import enum
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from symdecouple.errors import InvalidInput, SymdecoupleError
 
-__all__ = ["Certificate", "Check", "Status", "Verdict", "latex_text"]
+__all__ = ["Certificate", "Check", "ExceptionalValues", "Status", "Verdict", "latex_text"]
 
 FORMAT = "symdecouple.verdict"
 VERSION = 1
@@ -67,6 +67,65 @@ class Certificate(Protocol):
         """Return the evidence as LaTeX, without the dollar signs."""
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ExceptionalValues(Mapping[Any, Any]):
+    """Values of parameters at which C1 or C2 is not what it is in general: a mapping, and what changes there.
+
+    Attributes
+    ----------
+    at : mapping
+        Parameter to value; an equation that is not solved for a parameter is the mapping {expression: 0}.
+    changes : tuple of (str, Status)
+        Which condition, "C1" or "C2", changes, and to what. UNDECIDED: not decided there.
+    undefined : str
+        Why the set is not defined there; empty where it is.
+    """
+
+    at: Mapping[Any, Any]
+    changes: tuple[tuple[str, Status], ...] = ()
+    undefined: str = ""
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.at[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.at)
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, ExceptionalValues) and (self.changes, self.undefined) != (other.changes, other.undefined):
+            return False
+        return Mapping.__eq__(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def question(self) -> str:
+        """The condition that changes, C1 before C2; "undefined" where the set is not defined."""
+        return self.changes[0][0] if self.changes else "undefined"
+
+    @property
+    def status(self) -> Status | None:
+        """The answer there to that question."""
+        return self.changes[0][1] if self.changes else None
+
+    def __str__(self) -> str:
+        where = ", ".join(f"{k} = {v}" for k, v in self.items())
+        decided = " and ".join(f"{q} is {s.name}" for q, s in self.changes if s is not Status.UNDECIDED)
+        open_ = " and ".join(f"{q} is not decided" for q, s in self.changes if s is Status.UNDECIDED)
+        what = " and ".join(filter(None, (decided, open_)))
+        return f"{where}: there {self.undefined or what or 'the answer differs or the set degenerates'}"
+
+    def __repr__(self) -> str:
+        return f"ExceptionalValues({self})"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"values": {str(k): str(v) for k, v in self.items()}, "undefined": self.undefined,
+                "changes": {question: status.name for question, status in self.changes}}
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """The answer to one exact question, with its evidence.
@@ -93,8 +152,12 @@ class Verdict:
         The C1 verdict that a C2 verdict rests on.
     vacuous : bool
         True where the gradients span everything (n_samples <= number of independent gradients).
-    exceptions : tuple of mappings
-        Values of the parameters at which the answer differs from the generic one, as far as found.
+    exceptions : tuple of ExceptionalValues
+        Values of the parameters at which the answer differs from the generic one: mappings that say what changes.
+    parameters : tuple of str
+        The parameters that the answer is generic in.
+    not_searched : str
+        Why other values may be exceptional too; empty where all were found.
     holds, residual, tolerance : bool, float, float or None
         Only with NUMERICAL.
     noun : str
@@ -110,13 +173,15 @@ class Verdict:
     evidence: tuple[str, ...] = ()
     independence: Verdict | None = None
     vacuous: bool = False
-    exceptions: tuple[Mapping[Any, Any], ...] = field(default=(), hash=False)
+    exceptions: tuple[ExceptionalValues, ...] = field(default=(), hash=False)
     holds: bool | None = None
     residual: float | None = None
     tolerance: float | None = None
     seconds: float = field(default=0.0, compare=False)
     noun: str = "gradients"
     redecide: Callable[[Mapping[Any, Any]], Verdict] | None = field(default=None, compare=False, repr=False)
+    parameters: tuple[str, ...] = ()
+    not_searched: str = ""
 
     def __post_init__(self) -> None:
         if (self.certificate is not None) != (self.status in (Status.PROVED, Status.REFUTED)):
@@ -137,6 +202,8 @@ class Verdict:
         for name, said in (("noun", noun), ("reason", told(self.n_samples) if callable(told) else None)):
             if isinstance(said, str) and said:
                 object.__setattr__(self, name, said)
+        object.__setattr__(self, "exceptions", tuple(
+            e if isinstance(e, ExceptionalValues) else ExceptionalValues(e) for e in self.exceptions))
 
     def __bool__(self) -> bool:
         raise TypeError(f"a verdict is not a bool ({self.question} is {self.status.name}): "
@@ -237,16 +304,17 @@ class Verdict:
     def __str__(self) -> str:
         title = {"C1": f"independent {self.noun} (C1)", "C1 at a sample": f"independent {self.noun} at the sample (C1)",
                  "C2": "involutive span (C2, Frobenius)"}.get(self.question, self.question)
-        lines = [f"{title}: {self.status.name} {self.scope}" + (" (vacuous)" if self.vacuous else "")]
+        generic = f", for generic values of {', '.join(self.parameters)}" if self.parameters else ""
+        lines = [f"{title}: {self.status.name} {self.scope}{generic}" + (" (vacuous)" if self.vacuous else "")]
         lines += [f"  {k}  {_clip(text)}" for k, text in enumerate(self.subject, 1)]
         if self.reason:
             lines.append(f"  why: {self.reason}")
         if self.certificate is not None:
             lines += [f"  {line}" for line in self.certificate.summary()]
         lines += [f"  evidence: {line}" for line in self.evidence]
-        for values in self.exceptions:
-            lines.append("  except at " + ", ".join(f"{k} = {v}" for k, v in values.items())
-                         + ": there the answer differs or the set degenerates, see .at(...)")
+        lines += [f"  except at {values}" for values in self.exceptions]
+        if self.not_searched:
+            lines.append(f"  other exceptional values are possible: {self.not_searched}")
         if self.independence is not None:
             c1 = self.independence
             lines.append(f"  C1: {c1.status.name}" + (f", {c1.reason}" if c1.reason else ""))
@@ -270,7 +338,8 @@ class Verdict:
             "subject": list(self.subject), "n_samples": self.n_samples, "reason": self.reason,
             "evidence": list(self.evidence), "vacuous": self.vacuous,
             "failing_pair": list(self.failing_pair) if self.failing_pair else None, "n0": self.n0,
-            "exceptions": [{str(k): str(v) for k, v in values.items()} for values in self.exceptions],
+            "exceptions": [values.to_dict() for values in self.exceptions],
+            "parameters": list(self.parameters), "not_searched": self.not_searched,
             "holds": self.holds, "residual": self.residual, "tolerance": self.tolerance, "seconds": self.seconds,
             "noun": self.noun,
             "independence": self.independence.to_dict() if self.independence is not None else None,

@@ -30,11 +30,12 @@ ORDER = {
         "canonical printer syntax reader text"
     ),
     "calculus": (
-        "arguments generators coefficients outcomes gamma_functions elementary sample_chart extent field gradient "
-        "bracket subject kernels operators compositions matrices symmetric_operators elements composites leading "
-        "rewriting pointwise convolution frame convolution_frame span membership jets near_dependence witness "
-        "coordinate_frame exceptional evidence sample_values audit claims sample_rank sample_claims ties certificates "
-        "filtered sample_independence independence frobenius verification closure"
+        "common_zeros arguments generators coefficients coincidences outcomes gamma_functions elementary sample_chart "
+        "extent field gradient bracket subject specialization kernels operators compositions matrices "
+        "symmetric_operators elements composites leading rewriting pointwise convolution frame convolution_frame span "
+        "membership jets near_dependence witness coordinate_frame minor_conditions exceptional evidence sample_values "
+        "audit claims sample_rank sample_claims ties certificates filtered sample_independence independence frobenius "
+        "verification closure"
     ),
     "flows": (
         "generators projective kernels chart quadrature catalogue source evaluation flow verification separable "

@@ -33,7 +33,7 @@ from symdecouple.errors import BudgetExceeded, InvalidInput
 from symdecouple.language.budget import Budget
 from symdecouple.language.gate import factor_list, together
 from symdecouple.language.text import parse_expression
-from symdecouple.verdict import FORMAT, VERSION, Check, Status, Verdict
+from symdecouple.verdict import FORMAT, VERSION, Check, ExceptionalValues, Status, Verdict
 
 __all__ = ["Claim", "Dependence", "FullSpan", "Independence", "Involution", "NonInvolution", "certificate_from_dict",
            "denominators", "verdict_from_json"]
@@ -363,12 +363,12 @@ def _verdict_from_dict(data: Mapping[str, Any], outer: bool = True) -> Verdict:
     if data["independence"] and not outer:
         raise InvalidInput("the C1 verdict in a C2 verdict rests on no other one")
     inner = _verdict_from_dict(data["independence"], outer=False) if data["independence"] else None
-    exceptions = tuple({parse_expression(k): parse_expression(v) for k, v in values.items()}
-                       for values in data["exceptions"])
+    exceptions = tuple(map(_exceptional, data["exceptions"]))
     verdict = Verdict(data["question"], Status[data["status"]], tuple(data["subject"]), _size(data["n_samples"]),
                       certificate, data["reason"], tuple(data["evidence"]), inner, data["vacuous"], exceptions,
                       data["holds"], data["residual"], data["tolerance"], data["seconds"],
-                      data.get("noun", "gradients"))
+                      data.get("noun", "gradients"), parameters=tuple(map(str, data["parameters"])),
+                      not_searched=str(data["not_searched"]))
     for check in ties(verdict, evidence=False) if outer else ():
         if not check.passed:
             raise InvalidInput(f"{check.name} of this verdict was edited, it disagrees with the certificate: "
@@ -380,6 +380,11 @@ def _verdict_from_dict(data: Mapping[str, Any], outer: bool = True) -> Verdict:
             raise InvalidInput(f"{key} of this verdict was edited, it disagrees with the certificate: {data[key]!r} "
                                f"instead of {value!r}")
     return verdict
+
+
+def _exceptional(data: Mapping[str, Any]) -> ExceptionalValues:
+    at = {parse_expression(k): parse_expression(v) for k, v in data["values"].items()}
+    return ExceptionalValues(at, tuple((str(q), Status[s]) for q, s in data["changes"].items()), str(data["undefined"]))
 
 
 def _size(data: Any) -> Any:

@@ -53,9 +53,11 @@ class CoefficientField:
         """Return the expression as an element of the field."""
         try:
             return self.reduced(self.field.from_expr(self._made.code(expr)))
-        except (ValueError, KeyError, ZeroDivisionError, BasePolynomialError) as error:
+        except (ValueError, KeyError, BasePolynomialError) as error:
             raise UnsupportedExpression(f"{expr} is not a coefficient of this field: {type(error).__name__} {error}"
                                         ) from error
+        except ZeroDivisionError as error:
+            raise UnsupportedExpression(f"{str(expr)[:80]} is not defined: it is divided by what is 0") from error
 
     def decode(self, element: FracElement) -> Expr:
         """Return an element as an expression."""

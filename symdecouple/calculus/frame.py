@@ -129,8 +129,11 @@ class Frame(ExactFields):
 
     def slopes(self, forms: Iterable[Form]) -> list[Expr]:
         """Return functions of the sample that are independent where the gradients of the statistics are."""
-        averages = sorted(self.statistics(forms) - set(self.chart.places), key=str)
-        return [*self.chart.places.values(), *(s.psi.diff(self.sample) for s in averages)]
+        return [*self.chart.places.values(), *(psi.diff(self.sample) for psi in self.averaged(forms))]
+
+    def averaged(self, forms: Iterable[Form]) -> list[Expr]:
+        """Return the functions whose averages the coefficients of some forms depend on, in a fixed order."""
+        return [s.psi for s in sorted(self.statistics(forms), key=str) if isinstance(s, Statistic)]
 
     def _raw(self, item: Any) -> Raw:
         closed = self.chart.close(_expression(item))

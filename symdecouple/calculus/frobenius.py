@@ -33,6 +33,7 @@ from symdecouple.calculus.independence import (
     without_expression,
 )
 from symdecouple.calculus.membership import Membership
+from symdecouple.calculus.specialization import at_values
 from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.calculus.witness import Witness, find_failing_pair, find_witness
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
@@ -114,15 +115,18 @@ def _decide(subject: Subject, n_samples: Size | None, budget: float, look_for_ex
     except (BudgetExceeded, UnsupportedExpression) as error:
         answer = {"status": Status.UNDECIDED, "reason": str(error)}
 
-    def decide(values: Mapping[Any, Any], seconds: float) -> Verdict:
-        return _decide(subject.bind(values), n_samples, seconds, look_for_exceptions=False)
+    def decide(special: Subject, seconds: float) -> Verdict:
+        return _decide(special, n_samples, seconds, look_for_exceptions=False)
 
     if answer["status"] is Status.UNDECIDED and look_for_exceptions:
         answer["evidence"] = numeric_evidence(subject, n_samples, rng)
     if look_for_exceptions:
-        answer["exceptions"] = exceptions(subject, (answer["status"], independence.status), answer.get("certificate"),
-                                          decide, clock)
+        answer["exceptions"], answer["not_searched"] = (
+            exceptions(subject, (answer["status"], independence.status), answer.get("certificate"), decide, clock,
+                       n_samples) if answer["status"] is not Status.UNDECIDED
+            else (independence.exceptions, independence.not_searched))
     return Verdict("C2", subject=subject.texts(), noun=subject.noun, n_samples=n_samples, independence=independence,
+                   parameters=tuple(map(str, subject.symbols)),
                    redecide=partial(_again, subject, n_samples, budget), seconds=time.perf_counter() - start, **answer)
 
 
@@ -285,4 +289,4 @@ def _unsolved(pair: tuple[int, int], noun: str) -> dict[str, Any]:
 
 
 def _again(subject: Subject, n_samples: Size | None, budget: float, values: Mapping[Any, Any]) -> Verdict:
-    return check_frobenius(subject.bind(values), n_samples=n_samples, budget=budget)
+    return at_values(subject, values, "C2", partial(check_frobenius, n_samples=n_samples, budget=budget))

@@ -24,6 +24,7 @@ from symdecouple.calculus.filtered import dependence, independence_of_filtered
 from symdecouple.calculus.frame import recent_frame
 from symdecouple.calculus.membership import Membership
 from symdecouple.calculus.sample_independence import independence_at
+from symdecouple.calculus.specialization import at_values
 from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.calculus.witness import find_witness
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
@@ -99,12 +100,14 @@ def _decide(subject: Subject, n_samples: Size | None, budget: float, look_for_ex
     except (BudgetExceeded, UnsupportedExpression) as error:
         answer = {"status": Status.UNDECIDED, "reason": str(error)}
 
-    def decide(values: Mapping[Any, Any], seconds: float) -> Verdict:
-        return _decide(subject.bind(values), n_samples, seconds, look_for_exceptions=False)
+    def decide(special: Subject, seconds: float) -> Verdict:
+        return _decide(special, n_samples, seconds, look_for_exceptions=False)
 
     if look_for_exceptions:
-        answer["exceptions"] = exceptions(subject, (answer["status"], None), None, decide, clock)
+        answer["exceptions"], answer["not_searched"] = exceptions(
+            subject, (answer["status"], None), None, decide, clock, n_samples)
     return Verdict("C1", subject=subject.texts(), noun=subject.noun, n_samples=n_samples,
+                   parameters=tuple(map(str, subject.symbols)),
                    redecide=partial(_again, subject, n_samples, budget), seconds=time.perf_counter() - start, **answer)
 
 
@@ -211,4 +214,4 @@ def _independent(certificate: Independence) -> dict[str, Any]:
 
 
 def _again(subject: Subject, n_samples: Size | None, budget: float, values: Mapping[Any, Any]) -> Verdict:
-    return check_independence(subject.bind(values), n_samples=n_samples, budget=budget)
+    return at_values(subject, values, "C1", partial(check_independence, n_samples=n_samples, budget=budget))

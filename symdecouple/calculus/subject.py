@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from sympy import Expr, Symbol
+from sympy import Expr, Symbol, nan, zoo
 from sympy.core.function import UndefinedFunction
 
 from symdecouple.calculus.field import VectorField, is_matrix, matrix_remedy, one_sample
-from symdecouple.errors import InvalidInput, SymdecoupleError
+from symdecouple.errors import InvalidInput, SymdecoupleError, UnsupportedExpression
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filtered import DcGain, Filtered, dimension_of
@@ -19,7 +19,7 @@ from symdecouple.language.filters import Filter
 from symdecouple.language.sample import Coordinate, Sample
 from symdecouple.language.text import domain_to_text, parse, parse_domain, parse_expression, to_text
 
-__all__ = ["Size", "Subject", "count", "expressions"]
+__all__ = ["Size", "Subject", "count", "expressions", "without_gains"]
 
 Size = int | tuple[int, ...]
 """A number of samples, or the shape of a grid of them."""
@@ -119,15 +119,27 @@ class Subject:
 
     def bind(self, values: Mapping[Any, Any]) -> Subject:
         """Return the subject with parameters replaced; see `FeatureSet.bind`. A gain h.dc may be bound to 0."""
-        values = dict(_without_gain(key, value) if isinstance(key, DcGain) else (key, value)
-                      for key, value in values.items())
+        values = without_gains(values)
         if all(isinstance(item, Feature) for item in self.items):
             return Subject(FeatureSet(self.items).bind(values).features)
         return Subject(tuple(item.bind(values) for item in self.items))
 
+    @property
+    def zero_field(self) -> VectorField:
+        """The field 0 in the space of the subject: the gradient of a constant."""
+        return VectorField([0] * len(self.coordinates), self.coordinates) if self.coordinates else VectorField(0)
+
     def at(self, n_samples: Size) -> Subject:
-        """Return the subject in explicit coordinates."""
-        return Subject(tuple(item.at(n_samples=n_samples) for item in self.items))
+        """Return the subject in explicit coordinates, as gradient fields where a feature is constant at this size."""
+        try:
+            return Subject(tuple(item.at(n_samples=n_samples) for item in self.items))
+        except InvalidInput:
+            if not all(isinstance(item, Feature) for item in self.items):
+                raise
+        fields = tuple(item.gradient.at(n_samples=n_samples) for item in self.items)
+        if any(e.has(nan, zoo) for field in fields for e in field.components):
+            raise UnsupportedExpression(f"a feature is not defined for N = {n_samples}: something is divided by 0")
+        return Subject(fields)
 
     @property
     def noun(self) -> str:
@@ -200,6 +212,12 @@ def _is_told_by(item: Any, text: str, n_samples: Size | None) -> bool:
     if not item.coordinates or n_samples is None:
         return False
     return bool(VectorField(parse_expression(text), allow_nonsmooth=allowed).at(n_samples=n_samples) == item)
+
+
+def without_gains(values: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return values with each gain, bound to 0, as its kernel bound to one without gain."""
+    return dict(_without_gain(key, value) if isinstance(key, DcGain) else (key, value)
+                for key, value in values.items())
 
 
 def _without_gain(gain: DcGain, value: Any) -> tuple[Filter, Filter]:

@@ -33,6 +33,8 @@ def ties(verdict: Verdict, evidence: bool = True) -> Iterator[Check]:
         about = getattr(certificate, "subject", None)
         yield Check("subject", isinstance(about, Subject) and certificate.describes(verdict.subject, verdict.n_samples),
                     f"the certificate is about {', '.join(about.texts())}" if isinstance(about, Subject) else "none")
+        symbols = tuple(map(str, about.symbols)) if isinstance(about, Subject) else verdict.parameters
+        yield Check("parameters", verdict.parameters == symbols, f"the certificate has {', '.join(symbols) or 'none'}")
         yield Check("n_samples", covers(certificate, verdict.n_samples),
                     f"the verdict is for N = {verdict.n_samples}, its certificate is not")
         yield Check("vacuous", verdict.vacuous is (certificate.kind == "full span"), f"{certificate.kind}")
@@ -41,7 +43,8 @@ def ties(verdict: Verdict, evidence: bool = True) -> Iterator[Check]:
         if evidence:
             found = certificate.evidence()
             yield Check("evidence", verdict.evidence == found, "; ".join(found) or "none")
-    distinct = [dict(values) for n, values in enumerate(verdict.exceptions) if values not in verdict.exceptions[:n]]
+    distinct = [dict(values) for n, values in enumerate(verdict.exceptions)
+                if dict(values) not in [dict(other) for other in verdict.exceptions[:n]]]
     yield Check("exceptions", len(distinct) == len(verdict.exceptions), "each is given once")
     if (inner := verdict.independence) is not None:
         yield from _independence(verdict, inner, evidence)

@@ -8,12 +8,13 @@ from typing import Any
 
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.independence import check_independence
+from symdecouple.calculus.specialization import specialized
 from symdecouple.calculus.subject import Subject
 from symdecouple.calculus.ties import ties
-from symdecouple.errors import BudgetExceeded, InvalidInput, SymdecoupleError
+from symdecouple.errors import BudgetExceeded, SymdecoupleError, UnsupportedExpression
 from symdecouple.language.budget import Budget
 from symdecouple.language.filtered import DcGain
-from symdecouple.verdict import Check, Status, Verdict
+from symdecouple.verdict import Check, ExceptionalValues, Status, Verdict
 
 __all__ = ["audited"]
 
@@ -53,36 +54,53 @@ def _checks(verdict: Verdict, clock: Budget) -> Iterator[Check]:
     for check in ties(verdict):
         if check.name.endswith("evidence"):
             yield replace(check, name=_said(verdict, check.name))
-    for values in verdict.exceptions:
-        shown = ", ".join(f"{k} = {v}" for k, v in values.items())
-        clock.check(f"deciding again at {shown}")
-        yield _exception(verdict, values, shown, clock)
+    about = getattr(verdict.certificate, "subject", None)
+    if isinstance(about, Subject):
+        yield from _exceptions(verdict, about, clock)
 
 
-def _exception(verdict: Verdict, values: Mapping[Any, Any], shown: str, clock: Budget) -> Check:
-    """Decide again at exceptional values: the answer must differ, or the set degenerate."""
-    name, about = _said(verdict, f"exception at {shown}"), getattr(verdict.certificate, "subject", None)
-    if not isinstance(about, Subject) or not _are_parameters(values, about):
+def _exceptions(verdict: Verdict, about: Subject, clock: Budget) -> Iterator[Check]:
+    """Decide again at each exceptional value; where nothing is said to be left out, look for others again."""
+    for record in verdict.exceptions:
+        clock.check(f"deciding again at {record}")
+        yield _exception(verdict, about, record, clock)
+    if verdict.parameters and not verdict.not_searched:
+        again = _decided(verdict, about, clock)
+        yield Check(_said(verdict, "no other exceptional values"), not again.not_searched
+                    and set(map(str, again.exceptions)) <= set(map(str, verdict.exceptions)), again.not_searched)
+
+
+def _exception(verdict: Verdict, about: Subject, record: ExceptionalValues, clock: Budget) -> Check:
+    """Decide again at exceptional values: the answers must be those that are told."""
+    name = _said(verdict, f"exception at {record}")
+    if not _are_parameters(record, about):
         return Check(name, False, "no parameters of the features")
-    decide: Any = check_frobenius if verdict.question == "C2" else check_independence
     try:
-        bound = about.bind({k if isinstance(k, DcGain) else str(k): v for k, v in values.items()})
-        size = None if bound.coordinates else verdict.n_samples
-        special = decide(bound, n_samples=size, budget=clock.remaining)
-    except InvalidInput as error:
-        return Check(name, True, f"the set degenerates: {error}")
-    inner = [v.independence.status if v.independence is not None else None for v in (verdict, special)]
-    differs = any(a is not b and b not in (Status.UNDECIDED, None)
-                  for a, b in ((verdict.status, special.status), (inner[0], inner[1])))
-    return Check(name, differs, f"{special.status.name} there" + (f", C1 {inner[1].name}" if inner[1] else ""))
+        special = _decided(verdict, specialized(about, dict(record)), clock)
+    except UnsupportedExpression as error:
+        return Check(name, bool(record.undefined) or all(s is Status.UNDECIDED for _, s in record.changes), str(error))
+    found = {special.question: special.status}
+    if special.independence is not None:
+        found["C1"] = special.independence.status
+    told = all(status in (found.get(question), Status.UNDECIDED) for question, status in record.changes)
+    return Check(name, told and not record.undefined,
+                 " and ".join(f"{question} is {status.name}" for question, status in found.items()))
+
+
+def _decided(verdict: Verdict, about: Subject, clock: Budget) -> Verdict:
+    decide: Any = check_frobenius if verdict.question == "C2" else check_independence
+    size = None if about.coordinates else verdict.n_samples
+    return decide(about, n_samples=size, budget=clock.remaining)
 
 
 def _said(verdict: Verdict, what: str) -> str:
     return f"{verdict.question}, says what its certificate says: {what}"
 
 
-def _are_parameters(values: Mapping[Any, Any], about: Subject) -> bool:
+def _are_parameters(record: Mapping[Any, Any], about: Subject) -> bool:
     known = {str(p) for p in about.parameters}
-    names = [str(key.args[0]) if isinstance(key, DcGain) else str(key) for key in values]
-    free = {s for value in values.values() for s in getattr(value, "free_symbols", ())}
-    return bool(names) and set(names) <= known and {str(s) for s in free} <= known
+    for key, value in record.items():
+        names = {str(key.args[0])} if isinstance(key, DcGain) else {str(s) for s in getattr(key, "free_symbols", {key})}
+        if not names or not names | {str(s) for s in getattr(value, "free_symbols", ())} <= known:
+            return False
+    return bool(record)

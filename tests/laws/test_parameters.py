@@ -1,0 +1,150 @@
+"""What is exceptional is found, said, decided at, and nothing else is; by an oracle of its own, it is the same."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+from typing import Any
+
+import mpmath
+import pytest
+import sympy as sp
+from sympy import Rational, Symbol
+
+from symdecouple.calculus.certificates import verdict_from_json
+from symdecouple.calculus.field import VectorField
+from symdecouple.calculus.frobenius import check_frobenius
+from symdecouple.calculus.subject import Subject
+from symdecouple.language.sample import coordinates
+from symdecouple.verdict import Status, Verdict
+from tests.laws.parameters import BOTH, C1, C2, COMPLETE, INCOMPLETE, UNDEFINED
+
+CHANGES: dict[str, tuple[tuple[str, Status], ...]] = {
+    C1: (("C1", Status.REFUTED),),
+    C2: (("C2", Status.PROVED),),
+    BOTH: (("C1", Status.REFUTED), ("C2", Status.PROVED)),
+    UNDEFINED: (),
+}
+
+
+def said(verdict: Verdict) -> list[tuple[dict[Any, Any], Any]]:
+    return [(dict(values), values.changes) for values in verdict.exceptions]
+
+
+def told(verdict: Verdict) -> None:
+    """The text says it all, and JSON keeps it."""
+    assert all(line in str(verdict) for line in map(str, verdict.exceptions))
+    assert f"for generic values of {', '.join(verdict.parameters)}" in str(verdict)
+    read = verdict_from_json(verdict.to_json())
+    assert read.exceptions == verdict.exceptions and str(read) == str(verdict)
+
+
+def confirmed(verdict: Verdict) -> None:
+    """Each exception is one, with certificates that verify, also when they are read back."""
+    for values in verdict.exceptions:
+        special = verdict.at(values)
+        assert special.independence is not None or values.undefined
+        answers = {q.question: q for q in (special, special.independence) if q is not None}
+        for question, status in values.changes:
+            assert answers[question].status is status
+            certificate = verdict_from_json(answers[question].to_json()).certificate
+            assert certificate is not None and certificate.verify() and answers[question].certificate.verify()
+
+
+@pytest.mark.parametrize("name", COMPLETE)
+def test_all_exceptions_and_no_others(name: str) -> None:
+    features, expected = COMPLETE[name]
+    verdict = check_frobenius(features)
+    found = said(verdict)
+    assert len(found) == len(expected), str(verdict)
+    for values, change in expected:
+        assert (values, CHANGES[change]) in found, str(verdict)
+    assert not verdict.not_searched and "other exceptional values" not in str(verdict)
+    told(verdict)
+
+
+@pytest.mark.parametrize("name", INCOMPLETE)
+def test_where_the_search_is_not_complete_the_verdict_says_so(name: str) -> None:
+    features, expected = INCOMPLETE[name]
+    verdict = check_frobenius(features)
+    for values, change in expected:
+        assert (values, CHANGES[change]) in said(verdict), str(verdict)
+    assert verdict.not_searched and "other exceptional values are possible: " in str(verdict)
+    told(verdict)
+
+
+FAST = ["a multiple", "square root of 2", "a circle", "a power", "Box-Cox", "contact", "a mass", "linear"]
+TABLE = COMPLETE | INCOMPLETE
+
+
+@pytest.mark.parametrize(
+    "name", [*FAST, *(pytest.param(n, marks=pytest.mark.slow) for n in TABLE if n not in FAST)]
+)
+def test_each_exception_is_one_with_certificates(name: str) -> None:
+    confirmed(check_frobenius(TABLE[name][0]))
+
+
+# --- an oracle of its own: ranks of gradients and brackets, with 60 digits, at one sample ------------------------
+
+PLAIN = sp.symbols("y1:7", real=True)
+GENERIC = (Rational(37, 29), Rational(41, 23), Rational(53, 31))
+USUAL = (0, 1, -1, 2, Rational(1, 2))
+
+
+def ranks(subject: Subject, values: dict[Any, Any], n: int) -> tuple[int, int]:
+    """The rank of the gradients, and with all brackets, at a sample: plain derivatives of plain expressions."""
+    explicit = subject if subject.coordinates else subject.at(n)
+    rule = dict(zip(coordinates(n), PLAIN[:n], strict=True))
+    fields = [
+        [c.xreplace(rule) for c in item.components]
+        if isinstance(item, VectorField)
+        else [item.expr.xreplace(rule).diff(y) for y in PLAIN[:n]]
+        for item in explicit.items
+    ]
+    with mpmath.workdps(60):
+        sample = [mpmath.mpf(k) / 97 for k in random.Random(5).sample(range(20, 300), n)]
+
+        def number(expr: Any) -> Any:
+            return sp.lambdify(PLAIN[:n], expr.subs(values), "mpmath")(*sample)
+
+        vectors = [[number(c) for c in field] for field in fields]
+        slopes = [[[number(c.diff(y)) for y in PLAIN[:n]] for c in field] for field in fields]
+        brackets = [
+            [sum(slopes[j][r][k] * vectors[i][k] - slopes[i][r][k] * vectors[j][k] for k in range(n)) for r in range(n)]
+            for i, j in combinations(range(len(fields)), 2)
+        ]
+        return rank(vectors), rank(vectors + brackets)
+
+
+def rank(rows: list[list[Any]]) -> int:
+    kept = [[v / max(map(abs, row)) for v in row] for row in rows if max(map(abs, row)) > mpmath.mpf(10) ** -45]
+    if not kept:
+        return 0
+    values = mpmath.svd_r(mpmath.matrix(kept), compute_uv=False)
+    return sum(1 for value in values if value > mpmath.mpf(10) ** -35 * max(values))
+
+
+ORACLE = ["a multiple", "contact", "linear", "a mass"]
+MORE = [name for name in COMPLETE if name not in ORACLE]
+
+
+@pytest.mark.parametrize("name", [*ORACLE, *(pytest.param(n, marks=pytest.mark.slow) for n in MORE)])
+def test_usual_values_against_the_oracle(name: str) -> None:
+    """At each usual value, alone or with two parameters equal, what the oracle sees to change is in the list."""
+    subject = Subject.of(COMPLETE[name][0])
+    verdict = check_frobenius(subject)
+    n = len(subject.coordinates) or len(subject) + 2
+    symbols: tuple[Symbol, ...] = subject.symbols
+    generic = dict(zip(symbols, GENERIC, strict=False))
+    before = ranks(subject, generic, n)
+    tried: list[dict[Any, Any]] = [{s: v} for s in symbols for v in USUAL]
+    tried += [{s: t} for s, t in combinations(symbols, 2)] + [{s: -t} for s, t in combinations(symbols, 2)]
+    for values in tried:
+        point = generic | {s: sp.sympify(v).subs(generic) for s, v in values.items()}
+        listed = [e for e in verdict.exceptions if all((k - v).subs(point).equals(0) for k, v in e.items())]
+        if any(e.undefined for e in listed):
+            continue
+        after = ranks(subject, point, n)
+        assert (after[0] != before[0]) == any(("C1", Status.REFUTED) in e.changes for e in listed), (values, after)
+        changed = (after[0] == after[1]) != (before[0] == before[1])
+        assert changed == any(q == "C2" for e in listed for q, _ in e.changes), (values, before, after)
