@@ -71,6 +71,10 @@ def minor_check(subject: Subject, witness: Witness, columns: Sequence[int], pair
              and witness.grid == (size if isinstance(size, tuple) else ()) and (witness.digits or 0) <= MAX_DIGITS)
     if not shape:
         return Check(name, False, "columns, pair, rows or size are not those of the claim")
+    if subject.cell is not None and not subject.cell.holds(
+            witness.sample, {s: v for s in subject.symbols for name, v in witness.parameters if s.name == name},
+            subject.coordinates):
+        return Check(name, False, "the sample is not in the cell")
     low, high = (-oo, oo) if subject.coordinates else subject.sample.interval
     if not all(low < Rational(v.numerator, v.denominator) < high for v in witness.sample):
         return Check(name, False, f"the sample is not in the domain ({low}, {high})")
@@ -92,18 +96,18 @@ def identity_checks(subject: Subject, identities: Sequence[Identity], n_samples:
     """Check [v_i, v_j] = sum_k c_k v_k for each (pair, c), or 0 = ... without a pair, in mean form and by jets."""
     if not identities:
         return []
-    fields = [as_field(item) for item in subject.items]
+    fields = [as_field(item) for item in subject.framed]
     vanishes = _vanishing(subject, n_samples)
-    checks = [_symbolic_check(fields, vanishes, pair, weights) for pair, weights in identities]
+    checks = [_symbolic_check(fields, vanishes, pair, _on_cell(subject, weights)) for pair, weights in identities]
     sizes = [n_samples] if n_samples is not None else _sizes(subject, identities)
     return checks + [_jet_check(subject, fields, identities, n, rng) for n in sizes]
 
 
 def basis_check(subject: Subject, frame: Any, forms: Sequence[Any], sample: Sequence[Fraction]) -> Check:
     """Check that basis functions, and the statistics' gradients, are independent at the points of a sample."""
-    basis = [open_statistics(psi) for psi in frame.basis(forms)]
+    basis = [_opened(subject, psi) for psi in frame.basis(forms)]
     moving = [statistic.psi for statistic in sorted(frame.statistics(forms), key=str)]
-    gradients = [open_statistics(psi.diff(frame.sample)) for psi in moving]
+    gradients = [_opened(subject, psi.diff(frame.sample)) for psi in moving]
     name = "basis functions and statistics are independent at the witness"
     symbols = {s: Fraction(3 + 2 * k) for k, s in enumerate(subject.symbols)}
     for group in (basis, gradients):
@@ -122,6 +126,15 @@ def basis_check(subject: Subject, frame: Any, forms: Sequence[Any], sample: Sequ
                 return Check(name, False, f"{len(group)} functions on {len(sample)} points")
             break
     return Check(name, True, f"{len(basis)} basis functions, {len(moving)} statistics, N0 = {len(sample)}")
+
+
+def _opened(subject: Subject, psi: Expr) -> Expr:
+    opened = open_statistics(psi)
+    return opened if subject.cell is None else subject.cell.written(opened)
+
+
+def _on_cell(subject: Subject, weights: Sequence[Expr]) -> Sequence[Expr]:
+    return weights if subject.cell is None else [subject.cell.resolved(c) for c in weights]
 
 
 def _symbolic_check(fields: Sequence[VectorField], vanishes: Callable[[Expr], bool], pair: tuple[int, int] | None,

@@ -59,8 +59,8 @@ class Independence(Claim):
         size = self.n0 if self.n_samples is None else self.n_samples
         yield minor_check(self.subject, self.witness, range(1, len(self.subject) + 1), None, size)
         if self.n_samples is None:
-            frame = Frame(self.subject.items, Budget())
-            n0 = max(len(frame.basis(frame.forms)), len(frame.statistics(frame.forms)), 2)
+            frame = Frame(self.subject.framed, Budget())
+            n0 = frame.generic_size(frame.forms, 2)
             yield Check("N0", self.n0 == n0, f"recomputed {n0}")
             yield basis_check(self.subject, frame, frame.forms, self.witness.sample)
 
@@ -202,9 +202,9 @@ class NonInvolution(Claim):
                 c == (1 if n == k else 0) for n, c in enumerate(relation, 1) if n not in columns))
             yield from identity_checks(self.subject, [(None, relation)], self.n_samples, rng)
         if self.n_samples is None:
-            frame = Frame(self.subject.items, Budget())
+            frame = Frame(self.subject.framed, Budget())
             forms = [*frame.forms, frame.bracket(self.pair[0] - 1, self.pair[1] - 1)]
-            n0 = max(len(frame.basis(forms)), len(frame.statistics(forms)), len(columns) + 1)
+            n0 = frame.generic_size(forms, len(columns) + 1)
             yield Check("N0", self.n0 == n0, f"recomputed {n0}")
             yield basis_check(self.subject, frame, forms, self.witness.sample)
 

@@ -61,7 +61,7 @@ def dependence(subject: Subject, member: Membership, n_samples: Size | None) -> 
     for k in range(len(subject)):
         if k not in member.pivots and (relation := member.relation(k)) is not None:
             alone = all(c == 0 for n, c in enumerate(relation) if n != k)
-            return {"status": Status.REFUTED, "certificate": Dependence(subject, relation, n_samples),
+            return {"status": Status.REFUTED, "certificate": Dependence(subject, subject.shown(relation), n_samples),
                     "reason": f"gradient {k + 1} " + ("vanishes identically" if alone
                                                       else "is a combination of the others, exactly")}
     return None

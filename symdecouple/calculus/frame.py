@@ -28,6 +28,7 @@ from symdecouple.errors import UnsupportedExpression
 from symdecouple.language.canonical import Statistic, average, close, decompose, statistics_of
 from symdecouple.language.feature import Feature
 from symdecouple.language.filters import Filtered
+from symdecouple.language.kinks import Within
 from symdecouple.language.sample import Sample
 
 __all__ = ["ExactFields", "Form", "Frame", "combination", "difference", "recent_frame"]
@@ -108,6 +109,19 @@ class Frame(ExactFields):
             for psi, c in form.items():
                 found |= statistics_of(psi) | statistics_of(self.coefficients.decode(c))
         return found
+
+    def generic_size(self, forms: Sequence[Form], least: int) -> int:
+        """Return a number of samples from which on what is independent here is so at generic samples.
+
+        Where indicators split the line into parts, there are as many for each part as the fullest one needs.
+        """
+        basis, statistics = self.basis(forms), self.statistics(forms)
+        parts = set().union(*(psi.atoms(Within) for psi in basis), *(s.psi.atoms(Within) for s in statistics))
+        if not parts:
+            return max(len(basis), len(statistics), least)
+        fullest = max(max(sum(psi.has(w) for psi in basis), sum(s.psi.has(w) for s in statistics)) for w in parts)
+        size = int(next(iter(parts)).args[1])
+        return max(size * fullest, least)
 
     def _raw(self, item: Any) -> Raw:
         if isinstance(item, VectorField):

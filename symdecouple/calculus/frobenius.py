@@ -123,7 +123,7 @@ def _decide(subject: Subject, n_samples: Size | None, budget: float, look_for_ex
 
 
 def _decide_generic(subject: Subject, clock: Budget, rng: random.Random) -> dict[str, Any]:
-    frame = recent_frame(subject.items, clock)
+    frame = recent_frame(subject.framed, clock)
     member = Membership(frame, clock, rng)
     for i, j in combinations(member.pivots, 2):
         if member.excludes(member.bracket(i, j)):
@@ -142,11 +142,11 @@ def _refute_generic(subject: Subject, frame: Frame, member: Membership, pair: tu
         names = ", ".join(map(str, subject.functions))
         return {"status": Status.UNDECIDED, "reason": f"[v{i}, v{j}] leaves the span as a formal expression, but "
                 f"{names} is undefined: bind it, features.bind({{...}}), to decide"}
-    relations = _relations(member, frame.size)
+    relations = _relations(subject, member)
     if relations is None:
         return {"status": Status.UNDECIDED, "reason": "the gradients are dependent, but the relation was not proved"}
     columns = [k + 1 for k in member.pivots]
-    n0 = max(len(frame.basis(forms)), len(frame.statistics(forms)), len(columns) + 1)
+    n0 = frame.generic_size(forms, len(columns) + 1)
     witness = find_witness(subject, columns, (i, j), n0, rng, clock)
     if witness is None:
         return {"status": Status.UNDECIDED, "reason": f"[v{i}, v{j}] leaves the span as a formal expression, but every "
@@ -188,14 +188,14 @@ def _suspects(subject: Subject, columns: list[int], clock: Budget, rng: random.R
     pairs = list(combinations(columns, 2))
     if subject.kind != "mean" or subject.is_filtered:
         return pairs
-    member = Membership(recent_frame(subject.items, clock), clock, rng)
+    member = Membership(recent_frame(subject.framed, clock), clock, rng)
     return [(i, j) for i, j in pairs if member.excludes(member.bracket(i - 1, j - 1))]
 
 
 def _prove_one_size(subject: Subject, n_samples: Size, clock: Budget, rng: random.Random) -> dict[str, Any]:
     """Every minor vanished at the samples tried: prove the brackets in the span, for every N or for this one."""
     if subject.kind == "mean" and not subject.is_filtered:
-        structure = _structure(Membership(recent_frame(subject.items, clock), clock, rng))
+        structure = _structure(Membership(recent_frame(subject.framed, clock), clock, rng))
         if isinstance(structure, dict):
             return _proved(subject, structure, n_samples)
     explicit = subject if subject.coordinates else subject.at(n_samples)
@@ -232,20 +232,20 @@ def _independent_part(subject: Subject, independence: Verdict, clock: Budget,
     about: Subject = certificate.subject
     if about.is_filtered and independence.n_samples is not None:
         about = about.at(independence.n_samples)
-    frame = CoordinateFrame(about, clock) if about.coordinates else recent_frame(about.items, clock)
+    frame = CoordinateFrame(about, clock) if about.coordinates else recent_frame(about.framed, clock)
     member = Membership(frame, clock, rng)
-    relations = _relations(member, len(subject))
+    relations = _relations(about, member)
     return (subject, [], {}) if relations is None else (about, [k + 1 for k in member.pivots], relations)
 
 
-def _relations(member: Membership, size: int) -> dict[int, Any] | None:
+def _relations(subject: Subject, member: Membership) -> dict[int, Any] | None:
     out = {}
-    for k in range(size):
+    for k in range(len(subject)):
         if k not in member.pivots:
             relation = member.relation(k)
             if relation is None:
                 return None
-            out[k + 1] = relation
+            out[k + 1] = subject.shown(relation)
     return out
 
 
@@ -261,6 +261,7 @@ def _structure(member: Membership) -> dict[tuple[int, int], Any] | tuple[int, in
 
 
 def _proved(subject: Subject, structure: dict[tuple[int, int], Any], n_samples: Size | None) -> dict[str, Any]:
+    structure = {pair: subject.shown(row) for pair, row in structure.items()}
     vanishing = denominators(c for row in structure.values() for c in row)
     constant = all(c.is_number for row in structure.values() for c in row)
     reason = "a single field is always involutive" if not structure else (

@@ -161,11 +161,11 @@ def settled(answer: dict[str, Any], n_samples: Size | None) -> dict[str, Any]:
 
 
 def _decide_generic(subject: Subject, clock: Budget, rng: random.Random) -> dict[str, Any]:
-    frame = recent_frame(subject.items, clock)
+    frame = recent_frame(subject.framed, clock)
     member = Membership(frame, clock, rng)
     if len(member.pivots) < len(subject):
         return _dependent(subject, member, None)
-    n0 = max(len(frame.basis(frame.forms)), len(frame.statistics(frame.forms)), 2)
+    n0 = frame.generic_size(frame.forms, 2)
     columns = range(1, len(subject) + 1)
     if subject.functions:
         names = ", ".join(map(str, subject.functions))
@@ -194,7 +194,7 @@ def _decide_one_size(subject: Subject, n_samples: Size | None, clock: Budget, rn
         return {"status": Status.PROVED, "certificate": Independence(subject, witness, None, n_samples),
                 "reason": f"a {len(subject)}-minor of the gradients is not zero"}
     if subject.kind == "mean" and not subject.is_filtered:
-        generic = Membership(recent_frame(subject.items, clock), clock, rng)
+        generic = Membership(recent_frame(subject.framed, clock), clock, rng)
         if len(generic.pivots) < len(subject):
             return _dependent(subject, generic, n_samples)
     explicit = subject if subject.coordinates else subject.at(n_samples)

@@ -1,0 +1,243 @@
+r"""Cells: parts of the space of samples on which functions with kinks are analytic.
+
+The arguments of all signs, u_1, ..., u_k, give every number of a sample a pattern of k signs. A cell consists of the
+samples whose numbers have these patterns and no others. On a cell with patterns pi_1, ..., pi_r a function of the sample
+is
+
+.. math:: \varphi(x) = \sum_g 1_g(x)\, \varphi_g(x)
+
+with analytic phi_g, in which the signs are numbers, and indicators 1_g that are locally constant: `resolved`. A sign
+that does not depend on the number, only on averages or parameters, is one number on a cell. In coordinates a cell has
+one pattern. `written` is the way back, from indicators to signs.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+from sympy import Add, Expr, Integer, Matrix, Mul, Pow, Rational, S, Symbol, factor, together
+from sympy.core.function import AppliedUndef
+
+from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
+from symdecouple.calculus.sample_values import ValuesAt
+from symdecouple.calculus.segments import points_in, pure_arguments, segments
+from symdecouple.errors import InvalidInput, UnsupportedExpression
+from symdecouple.language.kinks import Side, Within, in_sides, in_signs
+from symdecouple.language.mean import Mean
+from symdecouple.language.sample import Sample, rational_points
+
+__all__ = ["Cell", "arguments_of", "patterns_at"]
+
+Pattern = tuple[int, ...]
+
+DIGITS = (None, 30, 90)
+TRIES = 200
+MAX_OPERATIONS = 600  # of a coefficient that is factored once more when it is written with signs
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The samples whose numbers have these patterns of signs, all of them and no others.
+
+    Attributes
+    ----------
+    arguments : tuple of Expr
+        u_1, ..., u_k, in the sample (or in coordinates), inner ones first.
+    patterns : tuple of tuple of int
+        Signs of the arguments, 1 and -1.
+    sample : Sample or None
+        None in coordinates.
+    """
+
+    arguments: tuple[Expr, ...]
+    patterns: tuple[Pattern, ...]
+    sample: Sample | None
+
+    def __post_init__(self) -> None:
+        if not self.patterns or len(set(self.patterns)) < len(self.patterns) or any(
+                len(p) != len(self.arguments) or not {*p} <= {1, -1} for p in self.patterns):
+            raise InvalidInput(f"a cell has distinct patterns of {len(self.arguments)} signs, got {self.patterns}")
+        fixed = [k for k, u in enumerate(self.arguments) if not self._moves(u)]
+        if any(len({p[k] for p in self.patterns}) > 1 for k in fixed):
+            raise InvalidInput("an argument that is no function of the sample has one sign on a cell")
+
+    def resolved(self, expr: Expr) -> Expr:
+        """Return the expression as it is on the cell: without kinks, with indicators where there are several parts."""
+        return self._spread(in_sides(expr))
+
+    def written(self, expr: Expr) -> Expr:
+        """Return an expression with indicators as one with signs, the same on the cell."""
+        if not expr.has(Within):
+            return expr
+        out = in_signs(self._opened(expr))
+        return factor(together(out)) if out.count_ops() <= MAX_OPERATIONS else out
+
+    def holds(self, sample: Sequence[Fraction], parameters: dict[Symbol, Fraction],
+              coordinates: Sequence[Symbol] = ()) -> bool:
+        """True iff the sample is in the cell, certainly."""
+        found = patterns_at(self.arguments, sample, parameters, self.sample, coordinates)
+        return found is not None and set(found) == set(self.patterns)
+
+    def draws(self, subject: Any, n_samples: int, rng: random.Random, spread: int | None,
+              tries: int = TRIES) -> Iterator[tuple[list[Fraction], dict[Symbol, Fraction]]]:
+        """Yield random samples of the cell."""
+        if n_samples < len(self.patterns):
+            return
+        for k in range(tries):
+            parameters = {s: rational_points(s, 1, rng, size=7)[0] for s in subject.symbols}
+            sample = self._drawn(subject, n_samples, rng, spread, k)
+            if sample is not None and self.holds(sample, parameters, subject.coordinates):
+                yield sample, parameters
+
+    def _drawn(self, subject: Any, n: int, rng: random.Random, spread: int | None, k: int) -> list[Fraction] | None:
+        size = spread or max(9, 2 * n)
+        if self.sample is None:
+            return rational_points(Symbol("c", real=True), n, rng, size if k % 2 else max(3, n))
+        places = segments(self.arguments, self.sample)
+        alone = pure_arguments(self.arguments, self.sample)
+        pure = [i for i, u in enumerate(self.arguments) if u in alone]
+        wanted = sorted({tuple(p[i] for i in pure) for p in self.patterns}, reverse=True)
+        chosen: list[Fraction] = []
+        for part, pattern in enumerate(wanted):
+            here = [segment for segment in places if segment.pattern == pattern]
+            if not here:
+                return None
+            share = (n + len(wanted) - 1 - part) // len(wanted)
+            chosen += points_in(here, share, rng, size if k % 3 else 5)
+        if k % 4 == 3:  # skew samples: some patterns occur in no others
+            chosen = [v / 16 if not pure and rng.random() < 0.3 else v for v in chosen]
+        rng.shuffle(chosen)
+        return chosen if len(set(chosen)) == n else None
+
+    def _moves(self, u: Expr) -> bool:
+        return self.sample is not None and u.has(self.sample)
+
+    def _spread(self, expr: Expr) -> Expr:
+        if len(self.patterns) == 1 or not self._moves(expr):
+            return self._value(expr, 0)
+        size = len(self.patterns)
+        return Add(*(Within(g, size, self.sample) * self._value(expr, g) for g in range(size)))
+
+    def _value(self, expr: Expr, g: int) -> Expr:
+        """Return the expression on one part: signs are numbers."""
+        if isinstance(expr, Side):
+            if expr.args[0] in self.arguments:
+                return Integer(self.patterns[g][self.arguments.index(expr.args[0])])
+            raise UnsupportedExpression(f"the sign of {in_signs(expr.args[0])} is not known on the cell")
+        if isinstance(expr, Within):
+            return Integer(int(expr.args[0] == g))
+        if isinstance(expr, Mean):
+            return Mean(self._spread(expr.opened(self.sample)))
+        if not expr.args or not expr.has(Side, Within):
+            return expr if not expr.has(Mean) or len(self.patterns) == 1 else self._in_means(expr)
+        return expr.func(*(self._value(arg, g) for arg in expr.args))
+
+    def _in_means(self, expr: Expr) -> Expr:
+        if isinstance(expr, Mean):
+            return Mean(self._spread(expr.opened(self.sample)))
+        return expr.func(*map(self._in_means, expr.args)) if expr.args else expr
+
+    def _opened(self, expr: Expr) -> Expr:
+        if not expr.has(Within):
+            return expr
+        if isinstance(expr, Mean):
+            body = self._located(expr.opened(self.sample))
+            return Mean(self._opened(expr.opened(self.sample))) if body is None else Add(
+                *(c * Mean(monomial * body[0]) for monomial, c in self._monomials(body[1])))
+        if (found := self._located(expr)) is not None:
+            return Add(*(c * monomial for monomial, c in self._monomials(found[1]))) * found[0]
+        return expr.func(*map(self._opened, expr.args))
+
+    def _located(self, expr: Expr) -> tuple[Expr, int] | None:
+        """Return the function and the part of a basis function, None for what is no product with one indicator."""
+        found = [factor for factor in Mul.make_args(expr) if isinstance(factor, Within)]
+        if len(found) != 1:
+            return None
+        part = int(found[0].args[0])
+        return self._valid(self._opened(expr.xreplace({found[0]: S.One})), part), part
+
+    def _monomials(self, g: int) -> list[tuple[Expr, Rational]]:
+        """Return the indicator of a part as a combination of independent products of signs."""
+        basis: list[tuple[Expr, list[int]]] = []
+        for degree in range(len(self.arguments) + 1):
+            for chosen in combinations(range(len(self.arguments)), degree):
+                row = [int(Mul(*(p[k] for k in chosen))) for p in self.patterns]
+                if Matrix([*(r for _, r in basis), row]).rank() > len(basis):
+                    basis.append((Mul(*(Side(self.arguments[k]) for k in chosen)), row))
+                if len(basis) == len(self.patterns):
+                    break
+        wanted = Matrix([int(k == g) for k in range(len(self.patterns))])
+        weights = Matrix([row for _, row in basis]).T.solve(wanted)
+        return [(monomial, c) for (monomial, _), c in zip(basis, weights, strict=True) if c != 0]
+
+    def _valid(self, psi: Expr, g: int) -> Expr:
+        """Return a function of one part in a form that has values on the others too: roots and logs of sizes."""
+        if not psi.args or not psi.has(self.sample):
+            return psi
+        args = [self._valid(arg, g) for arg in psi.args]
+        if psi.is_Pow and not psi.exp.is_Integer and psi.base.has(self.sample):
+            return Pow(self._size(args[0], g), args[1])
+        if psi.func.__name__ == "log":
+            return psi.func(self._size(args[0], g))
+        return psi.func(*args)
+
+    def _size(self, u: Expr, g: int) -> Expr:
+        side = Side(u)
+        signs = [s for s in side.atoms(Side) if s.args[0] not in self.arguments]
+        return u if signs else u * side
+
+
+def arguments_of(exprs: Sequence[Expr], sample: Sample | None) -> tuple[Expr, ...]:
+    """Return the arguments of all signs, inner ones first, with the sample as the variable of averages."""
+    found: dict[Expr, None] = {}
+
+    def collect(expr: Expr) -> None:
+        if isinstance(expr, Mean):
+            collect(expr.opened(sample))
+            return
+        for arg in expr.args:
+            if isinstance(arg, Expr) and arg.has(Side):
+                collect(arg)
+        if isinstance(expr, Side):
+            found[expr.args[0]] = None
+
+    for expr in exprs:
+        if expr.has(AppliedUndef):
+            raise UnsupportedExpression(f"{in_signs(expr)} has kinks and undefined functions: bind them, "
+                                        "features.bind({...}), to decide")
+        collect(expr)
+    return tuple(found)
+
+
+def patterns_at(arguments: Sequence[Expr], sample: Sequence[Fraction], parameters: dict[Symbol, Fraction],
+                symbol: Sample | None, coordinates: Sequence[Symbol] = ()) -> list[Pattern] | None:
+    """Return the pattern of each number of a sample (one in coordinates); None at a kink, or where it is not known."""
+    rule = {s: Rational(v.numerator, v.denominator) for s, v in parameters.items()}
+    for digits in DIGITS:
+        world = World(digits)
+        at = ValuesAt(sample, (len(sample),), world, coordinates)
+        try:
+            rows = [_signs(at, in_signs(u).xreplace(rule), world, len(sample) if symbol is not None else 1)
+                    for u in arguments]
+        except Irrational:
+            continue
+        except (OutsideDomain, ZeroDivisionError, UnsupportedExpression):
+            return None
+        return None if any(0 in row for row in rows) else list(zip(*rows, strict=True))
+    return None
+
+
+def _signs(at: ValuesAt, expr: Expr, world: World, size: int) -> list[int]:
+    value = at.value(expr)
+    values = list(value.flat) if hasattr(value, "flat") else [value] * size
+    if world.iv is None:
+        return [(v > 0) - (v < 0) for v in values]
+    if any(v.a <= 0 <= v.b for v in values):
+        raise Irrational
+    return [1 if v.a > 0 else -1 for v in values]
+
