@@ -174,11 +174,13 @@ class Verdict:
     def scope(self) -> str:
         """The sample sizes the answer is for, in words."""
         size = self.n_samples if self.n_samples is not None else getattr(self.certificate, "n_samples", None)
+        size = getattr(self.certificate, "size", None) if size is None else size
+        where = getattr(self.certificate, "where", "")
         if isinstance(size, tuple):
-            return f"for a grid of {' x '.join(map(str, size))}"
+            return f"for a grid of {' x '.join(map(str, size))}{where}"
         if size is not None:
-            return f"for N = {size}"
-        return "for every N" if self.n0 is None else f"for every N >= {self.n0}"
+            return f"for N = {size}{where}"
+        return f"for every N{where}" if self.n0 is None else f"for every N >= {self.n0}{where}"
 
     def __str__(self) -> str:
         title = {"C1": "independent gradients (C1)", "C1 at a sample": "independent gradients at the sample (C1)",

@@ -23,6 +23,7 @@ from sympy.polys.polyerrors import PolificationFailed
 
 from symdecouple.calculus.audit import basis_check, identity_checks, minor_check, size_check
 from symdecouple.calculus.budget import Budget
+from symdecouple.calculus.cellwise import Cellwise
 from symdecouple.calculus.claims import Claim, combination, combination_latex
 from symdecouple.calculus.frame import Frame
 from symdecouple.calculus.sample_claims import DependenceAt, IndependenceAt
@@ -266,6 +267,7 @@ def certificate_from_dict(data: Mapping[str, Any]) -> Any:
             int(k): row(texts) for k, texts in data["relations"].items()}),
         "independence at a sample": lambda: IndependenceAt.from_dict(subject, data),
         "dependence at a sample": lambda: DependenceAt.from_dict(subject, data),
+        "cells": lambda: Cellwise.from_dict(subject, data, n, certificate_from_dict),
     }
     if data["certificate"] not in readers:
         raise InvalidInput(f"unknown certificate {data['certificate']!r}; known are {sorted({*readers, *_OF_PLANS})}")

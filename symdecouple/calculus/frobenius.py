@@ -17,6 +17,7 @@ from typing import Any
 
 from symdecouple.calculus.audit import basis_check
 from symdecouple.calculus.budget import Budget
+from symdecouple.calculus.cells import decide_by_cells, is_cellwise, without_pieces
 from symdecouple.calculus.certificates import FullSpan, Involution, NonInvolution, denominators
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
 from symdecouple.calculus.evidence import numeric_evidence
@@ -97,11 +98,15 @@ def check_frobenius(features: Any, *, n_samples: int | tuple[int, ...] | None = 
     if samples is not None:
         raise InvalidInput("all of these features have expressions, and C2 is decided exactly, for every sample: leave "
                            "samples= out")
+    subject = without_pieces(subject)
     return _decide(subject, check_size(subject, n_samples), budget)
 
 
 def _decide(subject: Subject, n_samples: Size | None, budget: float, look_for_exceptions: bool = True) -> Verdict:
+    if is_cellwise(subject):
+        return decide_by_cells(subject, n_samples, budget, _decide, partial(_again, subject, n_samples, budget))
     start, clock, rng = time.perf_counter(), Budget(budget), random.Random(SEED)
+    look_for_exceptions = look_for_exceptions and subject.cell is None
     independence = check_independence(subject, n_samples=n_samples, budget=budget)
     try:
         with clock.watch("deciding involutivity"):

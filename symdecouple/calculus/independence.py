@@ -18,6 +18,7 @@ from typing import Any
 
 from symdecouple.calculus.audit import basis_check
 from symdecouple.calculus.budget import Budget
+from symdecouple.calculus.cells import decide_by_cells, is_cellwise, without_pieces
 from symdecouple.calculus.certificates import Dependence, Independence
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
 from symdecouple.calculus.exceptional import exceptions
@@ -87,11 +88,15 @@ def check_independence(features: Any, *, n_samples: int | tuple[int, ...] | None
         return verdict
     if at is not None:
         return independence_at(subject, at, n_samples, budget)
+    subject = without_pieces(subject)
     return _decide(subject, check_size(subject, n_samples), budget)
 
 
 def _decide(subject: Subject, n_samples: Size | None, budget: float, look_for_exceptions: bool = True) -> Verdict:
+    if is_cellwise(subject):
+        return decide_by_cells(subject, n_samples, budget, _decide, partial(_again, subject, n_samples, budget))
     start, clock, rng = time.perf_counter(), Budget(budget), random.Random(SEED)
+    look_for_exceptions = look_for_exceptions and subject.cell is None
     try:
         with clock.watch("deciding independence"):
             answer = (settled(_decide_generic(subject, clock, rng), n_samples) if is_generic(subject, n_samples)

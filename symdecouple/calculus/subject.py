@@ -192,9 +192,10 @@ class Subject:
             else:
                 items.append(VectorField(exprs if symbols else exprs[0], symbols, allow_nonsmooth=allowed))
         subject = cls(tuple(items))
-        return subject if data.get("cell") is None else cls(subject.items, subject._cell_from(data["cell"]))
+        return subject if data.get("cell") is None else cls(subject.items, subject.cell_from(data["cell"]))
 
-    def _cell_from(self, data: Mapping[str, Any]) -> Any:
+    def cell_from(self, data: Mapping[str, Any]) -> Any:
+        """Read a cell of this subject."""
         from symdecouple.calculus.cell import Cell
 
         return Cell(tuple(in_sides(self.read(text)) for text in data["arguments"]),

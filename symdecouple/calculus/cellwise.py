@@ -1,0 +1,205 @@
+r"""The certificate of a set with kinks: one certificate for each cell of sign patterns.
+
+The first part is the generic cell; its answer is what the verdict says, for the samples that are described with it. An
+answer for all samples is claimed only where all cells are known and each has a certificate with the same answer.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from symdecouple.calculus.audit import size_check
+from symdecouple.calculus.cell import Cell, patterns_at
+from symdecouple.calculus.claims import Claim
+from symdecouple.calculus.segments import pure_arguments, segments
+from symdecouple.calculus.subject import Size, Subject
+from symdecouple.errors import InvalidInput
+from symdecouple.language.kinks import in_signs
+from symdecouple.verdict import Check, Status
+
+__all__ = ["Cellwise", "Part"]
+
+SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The answer on one cell."""
+
+    cell: Cell
+    status: Status
+    certificate: Any
+    reason: str
+
+    @property
+    def everywhere(self) -> bool:
+        """True iff the answer is an identity, for all samples of the cell."""
+        return getattr(self.certificate, "witness", None) is None and self.certificate is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Cellwise(Claim):
+    """The answers on the cells of a subject with kinks, the generic cell first; `complete` where there are no others."""
+
+    question: str
+    parts: tuple[Part, ...]
+    complete: bool
+    n_samples: Size | None
+    kind: ClassVar[str] = "cells"
+
+    @property
+    def answers(self) -> tuple[str, Status]:  # type: ignore[override]
+        """The question, and the answer on the generic cell."""
+        return self.question, self.parts[0].status
+
+    @property
+    def agree(self) -> bool:
+        """True iff there are no other cells, and all have the same answer for all sizes from some on."""
+        return self.complete and all(p.status is self.parts[0].status and p.certificate is not None and (
+            p.everywhere or getattr(p.certificate, "n0", None) is not None) for p in self.parts)
+
+    @property
+    def n0(self) -> int | None:
+        """The size from which on the answer holds at generic samples, in the cells that it is claimed for."""
+        sizes = [getattr(p.certificate, "n0", None) for p in (self.parts if self.agree else self.parts[:1])]
+        return max((n for n in sizes if n is not None), default=None)
+
+    @property
+    def size(self) -> Size | None:
+        """The one size that the answer is for."""
+        return getattr(self.parts[0].certificate, "n_samples", None) if self.n0 is None else None
+
+    @property
+    def where(self) -> str:
+        """The samples that the answer is for, in words; empty for all samples."""
+        if self.agree:
+            least = max((_least(p) for p in self.parts), default=0)
+            return "" if least < 2 else f", with {least} samples or more in each part of the line that is not empty"
+        return ", " + described(self.parts[0])
+
+    @property
+    def pair(self) -> Any:
+        return getattr(self.parts[0].certificate, "pair", None)
+
+    @property
+    def structure(self) -> Any:
+        return getattr(self.parts[0].certificate, "structure", None)
+
+    @property
+    def witness(self) -> Any:
+        return getattr(self.parts[0].certificate, "witness", None)
+
+    @property
+    def relation(self) -> Any:
+        return getattr(self.parts[0].certificate, "relation", None)
+
+    @property
+    def nonvanishing(self) -> tuple[Any, ...]:
+        return tuple(getattr(self.parts[0].certificate, "nonvanishing", ()))
+
+    def _checks(self, rng: random.Random) -> Iterable[Check]:
+        from symdecouple.calculus.cells import cells_of  # which makes these certificates
+
+        yield size_check(self.subject, self.n_samples)
+        known = cells_of(self.subject)
+        yield Check("cells", self.subject.cell is None and known.cells == tuple(p.cell for p in self.parts)
+                    and known.complete == self.complete, f"recomputed {len(known.cells)}")
+        for part in self.parts:
+            name = _words(part.cell)
+            certificate = part.certificate
+            if certificate is None:
+                yield Check(name, part.status is Status.UNDECIDED and part is not self.parts[0], "not decided")
+                continue
+            fits = (certificate.subject == Subject(self.subject.items, part.cell)
+                    and certificate.answers == (self.question, part.status)
+                    and self.n_samples in (None, certificate.n_samples))
+            failed = [str(check) for check in certificate.audit() if not check.passed]
+            yield Check(name, fits and not failed, failed[0] if failed else f"{part.status.name}, recomputed")
+
+    def lines(self) -> tuple[str, ...]:
+        """Return one line for each cell."""
+        shown = [f"{described(p)}: {p.status.name}{', ' + p.reason if p.reason else ''}" for p in self.parts[:SHOWN]]
+        more = [f"... {len(self.parts) - SHOWN} more cells"] if len(self.parts) > SHOWN else []
+        open_ = [] if self.complete else ["other cells may occur: not decided"]
+        return (*shown, *more, *open_)
+
+    def summary(self) -> tuple[str, ...]:
+        return (*self.parts[0].certificate.summary(), *(self.lines() if len(self.parts) > 1 or not self.complete else ()))
+
+    def latex(self) -> str:
+        return str(self.parts[0].certificate.latex())
+
+    def to_dict(self) -> dict[str, Any]:
+        cells = [{"arguments": [self.subject.written(in_signs(u)) for u in p.cell.arguments],
+                  "patterns": [list(row) for row in p.cell.patterns], "status": p.status.name, "reason": p.reason,
+                  "certificate": None if p.certificate is None else p.certificate.to_dict()} for p in self.parts]
+        return self._head() | {"question": self.question, "cells": cells, "complete": self.complete,
+                               "n_samples": self.n_samples}
+
+    @classmethod
+    def from_dict(cls, subject: Subject, data: Mapping[str, Any], n_samples: Size | None, read: Any) -> Cellwise:
+        parts = tuple(Part(subject.cell_from(c), Status[c["status"]],
+                           None if c["certificate"] is None else read(c["certificate"]), str(c["reason"]))
+                      for c in data["cells"])
+        if not parts or any(isinstance(p.certificate, Cellwise) for p in parts):
+            raise InvalidInput("a certificate by cells has one or more cells, and certificates without cells on them")
+        return cls(subject, str(data["question"]), parts, bool(data["complete"]), n_samples)
+
+
+def described(part: Part) -> str:
+    """Return the samples of a cell that a certificate is about, in words."""
+    cell, least = part.cell, _least(part)
+    words = _words(cell)
+    if part.certificate is None or part.everywhere or cell.sample is None or least < 2:
+        return words
+    if part.certificate.n0 is not None:
+        return f"{words} ({least} values or more in each)"
+    found = patterns_at(cell.arguments, part.certificate.witness.sample,
+                        _parameters(part.certificate), cell.sample) or []
+    counts = ", ".join(str(found.count(p)) for p in cell.patterns)
+    return f"{words} ({counts} values)"
+
+
+def _parameters(certificate: Any) -> dict[Any, Any]:
+    names = {s.name: s for s in certificate.subject.symbols}
+    return {names[name]: value for name, value in certificate.witness.parameters if name in names}
+
+
+def _least(part: Part) -> int:
+    """Return the number of samples in each part of the line that an answer at generic samples is claimed for."""
+    if part.certificate is None or part.everywhere or len(part.cell.patterns) < 2:
+        return 0
+    found = patterns_at(part.cell.arguments, part.certificate.witness.sample, _parameters(part.certificate),
+                        part.cell.sample) or []
+    return max((found.count(p) for p in part.cell.patterns), default=0)
+
+
+def _words(cell: Cell) -> str:
+    if cell.sample is None:
+        return "where " + _conditions(cell, range(len(cell.arguments)), cell.patterns[0])
+    moving = [k for k, u in enumerate(cell.arguments) if u.has(cell.sample)]
+    fixed = [k for k in range(len(cell.arguments)) if k not in moving]
+    text = ""
+    if moving:
+        parts = [_part(cell, moving, p) for p in cell.patterns]
+        only = "all values" if len(parts) == 1 else "values"
+        text = f"on samples with {only} in " + (
+            parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1])
+    if fixed:
+        text += (" and where " if text else "where ") + _conditions(cell, fixed, cell.patterns[0])
+    return text or "everywhere"
+
+
+def _part(cell: Cell, moving: list[int], pattern: tuple[int, ...]) -> str:
+    assert cell.sample is not None
+    if len(pure_arguments(cell.arguments, cell.sample)) == len(moving):
+        own = tuple(pattern[k] for k in moving)
+        return " or ".join(s.text(cell.sample.name) for s in segments(cell.arguments, cell.sample) if s.pattern == own)
+    return _conditions(cell, moving, pattern)
+
+
+def _conditions(cell: Cell, which: Iterable[int], pattern: tuple[int, ...]) -> str:
+    return " and ".join(f"{in_signs(cell.arguments[k])} {'>' if pattern[k] > 0 else '<'} 0" for k in which)
