@@ -262,6 +262,8 @@ def _sizes(subject: Subject, identities: Sequence[Identity]) -> list[Size]:
         *axes, last = (3,) * subject.ndim
         return [(2,) * subject.ndim, (*axes, last + 1), (*(n + 1 for n in axes), last + 2)]
     largest = max(len(subject) + 3, min(len(statistics), 12), 5)
+    if subject.cell is not None:
+        largest = max(largest, len(subject.cell.patterns) + 2)
     return [max(largest - 2, 2), largest - 1, largest]
 
 

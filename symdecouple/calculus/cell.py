@@ -217,6 +217,8 @@ def arguments_of(exprs: Sequence[Expr], sample: Sample | None) -> tuple[Expr, ..
 def patterns_at(arguments: Sequence[Expr], sample: Sequence[Fraction], parameters: dict[Symbol, Fraction],
                 symbol: Sample | None, coordinates: Sequence[Symbol] = ()) -> list[Pattern] | None:
     """Return the pattern of each number of a sample (one in coordinates); None at a kink, or where it is not known."""
+    if not arguments:
+        return [()] * len(sample)
     rule = {s: Rational(v.numerator, v.denominator) for s, v in parameters.items()}
     for digits in DIGITS:
         world = World(digits)

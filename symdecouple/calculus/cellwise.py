@@ -120,7 +120,9 @@ class Cellwise(Claim):
             yield Check(name, fits and not failed, failed[0] if failed else f"{part.status.name}, recomputed")
 
     def lines(self) -> tuple[str, ...]:
-        """Return one line for each cell."""
+        """Return one line for each cell, or one for all where they agree."""
+        if self.agree and len(self.parts) > 1:
+            return (f"the same in all {len(self.parts)} cells of signs",)
         shown = [f"{described(p)}: {p.status.name}{', ' + p.reason if p.reason else ''}" for p in self.parts[:SHOWN]]
         more = [f"... {len(self.parts) - SHOWN} more cells"] if len(self.parts) > SHOWN else []
         open_ = [] if self.complete else ["other cells may occur: not decided"]

@@ -17,6 +17,7 @@ from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filtered import DcGain, Filtered, dimension_of
 from symdecouple.language.filters import Filter
+from symdecouple.language.disguise import is_analytic
 from symdecouple.language.kinks import has_kinks, in_sides, in_signs
 from symdecouple.language.sample import Coordinate, Sample, x
 from symdecouple.language.text import domain_to_text, parse_domain, parse_expression, to_text
@@ -122,8 +123,9 @@ class Subject:
 
     @property
     def is_smooth(self) -> bool:
-        """True iff nothing has a kink, or the samples are restricted to a cell where nothing has."""
-        return self.cell is not None or not self.has_kinks
+        """True iff all functions are known to be analytic, each one function on the samples that it is defined at."""
+        exprs = [e for item in self.items for e in _expressions(item)]
+        return is_analytic(exprs if self.cell is None else map(self.cell.resolved, exprs))
 
     @property
     def has_kinks(self) -> bool:

@@ -22,13 +22,11 @@ from sympy import (
     Abs,
     And,
     Basic,
-    DiracDelta,
     Expr,
     Function,
     Heaviside,
     Max,
     Min,
-    Mod,
     Mul,
     Not,
     Or,
@@ -36,13 +34,10 @@ from sympy import (
     Poly,
     Pow,
     S,
-    ceiling,
     exp,
     factor_list,
     factor_terms,
     false,
-    floor,
-    frac,
     sign,
     true,
 )
@@ -50,16 +45,9 @@ from sympy.core.relational import Eq, Ge, Gt, Le, Lt, Ne
 from sympy.polys.polyerrors import PolynomialError
 
 from symdecouple.errors import UnsupportedExpression
+from symdecouple.language.disguise import ENDLESS, KINKS, unmasked, within_bounds
 
-__all__ = ["ENDLESS", "KINKS", "Side", "Within", "has_kinks", "in_sides", "in_signs", "within_bounds"]
-
-KINKS = (Abs, sign, Max, Min, Piecewise, Heaviside)
-"""What the normal form takes up."""
-ENDLESS = (floor, ceiling, frac, Mod, DiracDelta)
-"""What has infinitely many pieces, or no values: it has no normal form."""
-
-MAX_DEGREE, MAX_TERMS = 24, 40  # factoring polynomials within these takes a few hundredths of a second
-
+__all__ = ["Side", "Within", "has_kinks", "in_sides", "in_signs"]
 
 class Side(Function):
     """The sign of an expression off its zeros: a locally constant function, 1 or -1."""
@@ -115,8 +103,8 @@ class Within(Function):
 
 
 def has_kinks(expr: Basic) -> bool:
-    """True iff a function with kinks, or with jumps, occurs."""
-    return bool(expr.has(*KINKS, *ENDLESS))
+    """True iff a function with kinks, or with jumps, occurs, in disguise or not."""
+    return bool(expr.has(*KINKS, *ENDLESS)) or (isinstance(expr, Expr) and unmasked(expr) != expr)
 
 
 @lru_cache(maxsize=4096)
@@ -134,6 +122,7 @@ def in_sides(expr: Expr) -> Expr:
     >>> in_sides(Abs(2*x)), in_sides(Max(x, 0))
     (2*x*Side(x), x*Side(x)/2 + x/2)
     """
+    expr = unmasked(expr)
     if not expr.has(*KINKS, *ENDLESS):
         return expr
     if isinstance(expr, ENDLESS):
@@ -227,11 +216,6 @@ def _of_sum(u: Expr) -> list[Expr]:
             base, out = -base, [*out, S.NegativeOne]
         out.append(base)
     return out or [S.One]
-
-
-def within_bounds(poly: Poly) -> bool:
-    """True iff a polynomial is small enough to be factored at once."""
-    return poly.total_degree() <= MAX_DEGREE and len(poly.terms()) <= MAX_TERMS
 
 
 def _pieces(expr: Piecewise) -> Expr:
