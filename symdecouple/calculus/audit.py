@@ -33,6 +33,7 @@ from symdecouple.calculus.witness import PATIENCE, SHARP, Witness, draws
 from symdecouple.errors import SymdecoupleError
 from symdecouple.language.binding import bind
 from symdecouple.language.canonical import close, decompose, open_statistics
+from symdecouple.language.kinks import Within
 from symdecouple.language.mean import Mean
 from symdecouple.verdict import Check
 
@@ -105,17 +106,18 @@ def identity_checks(subject: Subject, identities: Sequence[Identity], n_samples:
 
 def basis_check(subject: Subject, frame: Any, forms: Sequence[Any], sample: Sequence[Fraction]) -> Check:
     """Check that basis functions, and the statistics' gradients, are independent at the points of a sample."""
-    basis = [_opened(subject, psi) for psi in frame.basis(forms)]
+    basis = frame.basis(forms)
     moving = [statistic.psi for statistic in sorted(frame.statistics(forms), key=str)]
-    gradients = [_opened(subject, psi.diff(frame.sample)) for psi in moving]
+    gradients = [psi.diff(frame.sample) for psi in moving if not isinstance(psi, Within)]
     name = "basis functions and statistics are independent at the witness"
     symbols = {s: Fraction(3 + 2 * k) for k, s in enumerate(subject.symbols)}
+    parts = None if subject.cell is None else subject.cell.parts_at(sample, symbols)
     for group in (basis, gradients):
         for digits in (None, DIGITS[0]):
             world = World(digits)
             point = Point(sample, symbols, world)
             try:
-                columns = [[point.jet(e, frame.sample, k).value for k in range(len(sample))] for e in group]
+                columns = [_column(psi, point, subject, frame.sample, parts) for psi in group]
             except Irrational:
                 continue
             except (SymdecoupleError, OutsideDomain) as error:
@@ -128,9 +130,14 @@ def basis_check(subject: Subject, frame: Any, forms: Sequence[Any], sample: Sequ
     return Check(name, True, f"{len(basis)} basis functions, {len(moving)} statistics, N0 = {len(sample)}")
 
 
-def _opened(subject: Subject, psi: Expr) -> Expr:
-    opened = open_statistics(psi)
-    return opened if subject.cell is None else subject.cell.written(opened)
+def _column(psi: Expr, point: Point, subject: Subject, sample: Any, parts: Sequence[int] | None) -> list[Any]:
+    """Return the values of a basis function at the samples, 0 outside of the part that it is about."""
+    within = psi.atoms(Within)
+    function = open_statistics(psi.xreplace(dict.fromkeys(within, S.One)))
+    function = function if subject.cell is None else subject.cell.written(function)
+    part = int(within.pop().args[0]) if within else None
+    return [point.jet(function, sample, k).value if part is None or parts is None or parts[k] == part
+            else point.world.number(Fraction(0)) for k in range(point.size)]
 
 
 def _on_cell(subject: Subject, weights: Sequence[Expr]) -> Sequence[Expr]:
@@ -263,7 +270,7 @@ def _sizes(subject: Subject, identities: Sequence[Identity]) -> list[Size]:
         return [(2,) * subject.ndim, (*axes, last + 1), (*(n + 1 for n in axes), last + 2)]
     largest = max(len(subject) + 3, min(len(statistics), 12), 5)
     if subject.cell is not None:
-        largest = max(largest, len(subject.cell.patterns) + 2)
+        largest = max(largest, subject.cell.size + 2)
     return [max(largest - 2, 2), largest - 1, largest]
 
 

@@ -52,19 +52,31 @@ class Cell:
         Signs of the arguments, 1 and -1.
     sample : Sample or None
         None in coordinates.
+    parts : tuple of int
+        The part (from 0) that each pattern belongs to; patterns on which all functions are the same share one, and a
+        sample of the cell has numbers in every part. By default every pattern is a part of its own.
     """
 
     arguments: tuple[Expr, ...]
     patterns: tuple[Pattern, ...]
     sample: Sample | None
+    parts: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", self.parts or tuple(range(len(self.patterns))))
+        if len(self.parts) != len(self.patterns) or {*self.parts} != {*range(self.size)}:
+            raise InvalidInput(f"{len(self.patterns)} patterns belong to the parts {self.parts}, counted from 0")
         if not self.patterns or len(set(self.patterns)) < len(self.patterns) or any(
                 len(p) != len(self.arguments) or not {*p} <= {1, -1} for p in self.patterns):
             raise InvalidInput(f"a cell has distinct patterns of {len(self.arguments)} signs, got {self.patterns}")
         fixed = [k for k, u in enumerate(self.arguments) if not self._moves(u)]
         if any(len({p[k] for p in self.patterns}) > 1 for k in fixed):
             raise InvalidInput("an argument that is no function of the sample has one sign on a cell")
+
+    @property
+    def size(self) -> int:
+        """The number of parts."""
+        return max(self.parts, default=-1) + 1
 
     def resolved(self, expr: Expr) -> Expr:
         """Return the expression as it is on the cell: without kinks, with indicators where there are several parts."""
@@ -80,13 +92,21 @@ class Cell:
     def holds(self, sample: Sequence[Fraction], parameters: dict[Symbol, Fraction],
               coordinates: Sequence[Symbol] = ()) -> bool:
         """True iff the sample is in the cell, certainly."""
+        found = self.parts_at(sample, parameters, coordinates)
+        return found is not None and len({*found}) == self.size
+
+    def parts_at(self, sample: Sequence[Fraction], parameters: dict[Symbol, Fraction],
+                 coordinates: Sequence[Symbol] = ()) -> list[int] | None:
+        """Return the part of each number of a sample; None where one is in none, or it is not known."""
         found = patterns_at(self.arguments, sample, parameters, self.sample, coordinates)
-        return found is not None and set(found) == set(self.patterns)
+        if found is None or not {*found} <= {*self.patterns}:
+            return None
+        return [self.parts[self.patterns.index(p)] for p in found]
 
     def draws(self, subject: Any, n_samples: int, rng: random.Random, spread: int | None,
               tries: int = TRIES) -> Iterator[tuple[list[Fraction], dict[Symbol, Fraction]]]:
         """Yield random samples of the cell."""
-        if n_samples < len(self.patterns):
+        if n_samples < self.size:
             return
         for k in range(tries):
             parameters = {s: rational_points(s, 1, rng, size=7)[0] for s in subject.symbols}
@@ -101,13 +121,15 @@ class Cell:
         places = segments(self.arguments, self.sample)
         alone = pure_arguments(self.arguments, self.sample)
         pure = [i for i, u in enumerate(self.arguments) if u in alone]
-        wanted = sorted({tuple(p[i] for i in pure) for p in self.patterns}, reverse=True)
+        wanted = [{tuple(p[i] for i in pure) for p, g in zip(self.patterns, self.parts, strict=True) if g == part}
+                  for part in range(self.size)]
+        wanted = [w for i, w in enumerate(wanted) if w not in wanted[:i]]
+        shares = _shares(n, len(wanted), rng, even=k < 2 or k % 2 == 0)
         chosen: list[Fraction] = []
-        for part, pattern in enumerate(wanted):
-            here = [segment for segment in places if segment.pattern == pattern]
+        for patterns, share in zip(wanted, shares, strict=True):
+            here = [segment for segment in places if segment.pattern in patterns]
             if not here:
                 return None
-            share = (n + len(wanted) - 1 - part) // len(wanted)
             chosen += points_in(here, share, rng, size if k % 3 else 5)
         if k % 4 == 3:  # skew samples: some patterns occur in no others
             chosen = [v / 16 if not pure and rng.random() < 0.3 else v for v in chosen]
@@ -118,23 +140,22 @@ class Cell:
         return self.sample is not None and u.has(self.sample)
 
     def _spread(self, expr: Expr) -> Expr:
-        if len(self.patterns) == 1 or not self._moves(expr):
+        if self.size == 1 or not self._moves(expr):
             return self._value(expr, 0)
-        size = len(self.patterns)
-        return Add(*(Within(g, size, self.sample) * self._value(expr, g) for g in range(size)))
+        return Add(*(Within(g, self.size, self.sample) * self._value(expr, g) for g in range(self.size)))
 
     def _value(self, expr: Expr, g: int) -> Expr:
         """Return the expression on one part: signs are numbers."""
         if isinstance(expr, Side):
             if expr.args[0] in self.arguments:
-                return Integer(self.patterns[g][self.arguments.index(expr.args[0])])
+                return Integer(self.patterns[self.parts.index(g)][self.arguments.index(expr.args[0])])
             raise UnsupportedExpression(f"the sign of {in_signs(expr.args[0])} is not known on the cell")
         if isinstance(expr, Within):
             return Integer(int(expr.args[0] == g))
         if isinstance(expr, Mean):
             return Mean(self._spread(expr.opened(self.sample)))
         if not expr.args or not expr.has(Side, Within):
-            return expr if not expr.has(Mean) or len(self.patterns) == 1 else self._in_means(expr)
+            return expr if not expr.has(Mean) or self.size == 1 else self._in_means(expr)
         return expr.func(*(self._value(arg, g) for arg in expr.args))
 
     def _in_means(self, expr: Expr) -> Expr:
@@ -171,7 +192,7 @@ class Cell:
                     basis.append((Mul(*(Side(self.arguments[k]) for k in chosen)), row))
                 if len(basis) == len(self.patterns):
                     break
-        wanted = Matrix([int(k == g) for k in range(len(self.patterns))])
+        wanted = Matrix([int(part == g) for part in self.parts])
         weights = Matrix([row for _, row in basis]).T.solve(wanted)
         return [(monomial, c) for (monomial, _), c in zip(basis, weights, strict=True) if c != 0]
 
@@ -190,6 +211,14 @@ class Cell:
         side = Side(u)
         signs = [s for s in side.atoms(Side) if s.args[0] not in self.arguments]
         return u if signs else u * side
+
+
+def _shares(n: int, parts: int, rng: random.Random, even: bool) -> list[int]:
+    """Return how many of n numbers each part has: as many each, or at least one."""
+    if even or n <= parts:
+        return [(n + parts - 1 - k) // parts for k in range(parts)]
+    cuts = sorted(rng.sample(range(1, n), parts - 1))
+    return [b - a for a, b in zip([0, *cuts], [*cuts, n], strict=True)]
 
 
 def arguments_of(exprs: Sequence[Expr], sample: Sample | None) -> tuple[Expr, ...]:

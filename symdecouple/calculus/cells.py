@@ -16,18 +16,18 @@ from functools import lru_cache
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
-from sympy import Expr, Piecewise
+from sympy import Expr, Integer, Piecewise, expand
 
 from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.cell import Cell, arguments_of, patterns_at
-from symdecouple.calculus.cellwise import Cellwise, Part
+from symdecouple.calculus.cellwise import Cellwise, Part, shares_enter
 from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.segments import pure_arguments, segments
 from symdecouple.calculus.subject import Size, Subject
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.language.canonical import canonical
 from symdecouple.language.feature import Feature
-from symdecouple.language.kinks import in_sides, in_signs
+from symdecouple.language.kinks import Side, in_sides, in_signs
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample
 from symdecouple.verdict import Status, Verdict
@@ -90,7 +90,8 @@ def decide_by_cells(subject: Subject, n_samples: Size | None, budget: float, dec
 def _composed(question: str, subject: Subject, n_samples: Size | None, known: Cells, verdicts: Sequence[Verdict],
               independence: Verdict | None, seconds: float, redecide: Any = None) -> Verdict:
     generic = verdicts[0]
-    parts = tuple(Part(cell, v.status, v.certificate, v.reason) for cell, v in zip(known.cells, verdicts, strict=True))
+    parts = tuple(Part(cell, v.status, v.certificate, v.reason, shares_enter(v.certificate, Budget()))
+                  for cell, v in zip(known.cells, verdicts, strict=True))
     certificate = Cellwise(subject, question, parts, known.complete, n_samples)
     if generic.status is Status.UNDECIDED:
         return Verdict(question, Status.UNDECIDED, subject.texts(), n_samples, reason=generic.reason,
@@ -140,8 +141,7 @@ def cells_of(subject: Subject) -> Cells:
 def _cells(items: tuple[Any, ...]) -> Cells:
     subject = Subject(items)
     sample = None if subject.coordinates else subject.sample
-    arguments = arguments_of([in_sides(e) for item in items
-                              for e in (item.components if hasattr(item, "components") else (item.expr,))], sample)
+    arguments = arguments_of(_written(subject), sample)
     if len(arguments) > MAX_ARGUMENTS:
         raise UnsupportedExpression(f"{len(arguments)} signs occur, and up to {MAX_ARGUMENTS} are decided cell by cell")
     if not arguments:
@@ -150,6 +150,11 @@ def _cells(items: tuple[Any, ...]) -> Cells:
     if sample is None:
         return _in_coordinates(subject, arguments, rng)
     return _of_averages(subject, arguments, sample, rng)
+
+
+def _written(subject: Subject) -> list[Expr]:
+    return [in_sides(e) for item in subject.items
+            for e in (item.components if isinstance(item, VectorField) else (item.expr,))]
 
 
 def _in_coordinates(subject: Subject, arguments: tuple[Expr, ...], rng: random.Random) -> Cells:
@@ -170,17 +175,18 @@ def _of_averages(subject: Subject, arguments: tuple[Expr, ...], sample: Sample, 
     fixed = [k for k in range(len(arguments)) if k not in moving]
     rows, complete = _patterns(subject, arguments, moving, sample, rng)
     both = [moving.index(k) for k in moving if canonical(Mean(arguments[k]), sample) == 0]
-    occupied = list(_subsets(rows))
-    complete = complete and (len(rows) <= MAX_PARTS)
+    alone = not fixed and len(pure_arguments(arguments, sample)) == len(arguments)
+    parts = _alike(subject, arguments, rows, sample) if alone else [[row] for row in rows]
+    complete = complete and len(parts) <= MAX_PARTS
     found, missing = [], False
-    for chosen, signs in product(occupied, product((1, -1), repeat=len(fixed))):
-        if any(len({row[b] for row in chosen}) == 1 for b in both):
+    for chosen, signs in product(_subsets(parts), product((1, -1), repeat=len(fixed))):
+        if any(len({row[b] for part in chosen for row in part}) == 1 for b in both):
             continue  # the average of u is 0: u has both signs
         if len(found) == MAX_CELLS:
             missing = True
             break
-        cell = Cell(arguments, tuple(_merged(row, signs, moving, fixed) for row in chosen), sample)
-        alone = not fixed and len(pure_arguments(arguments, sample)) == len(arguments)
+        cell = Cell(arguments, tuple(_merged(row, signs, moving, fixed) for part in chosen for row in part), sample,
+                    tuple(k for k, part in enumerate(chosen) for _ in part))
         if alone or _exists(cell, subject, rng):
             found.append(cell)
         else:
@@ -190,12 +196,31 @@ def _of_averages(subject: Subject, arguments: tuple[Expr, ...], sample: Sample, 
     return Cells(tuple(found), complete and not missing)
 
 
+def _alike(subject: Subject, arguments: tuple[Expr, ...], rows: Sequence[tuple[int, ...]],
+           sample: Sample) -> list[list[tuple[int, ...]]]:
+    """Return the patterns, those together on which all functions of the sample are the same."""
+    bodies = {mean.opened(sample) for e in _written(subject) for mean in e.atoms(Mean)}
+    bodies |= {e for e in _written(subject) if e.has(sample)}
+    found: dict[tuple[Expr, ...], list[tuple[int, ...]]] = {}
+    for row in rows:
+        rule = {Side(u): Integer(c) for u, c in zip(arguments, row, strict=True)}
+        found.setdefault(tuple(expand(_flat(body, rule)) for body in sorted(bodies, key=str)), []).append(row)
+    return list(found.values())
+
+
+def _flat(expr: Expr, rule: dict[Expr, Expr]) -> Expr:
+    """Replace signs, not those inside averages."""
+    if expr in rule:
+        return rule[expr]
+    return expr if isinstance(expr, Mean) or not expr.args else expr.func(*(_flat(arg, rule) for arg in expr.args))
+
+
 def _merged(row: Sequence[int], signs: Sequence[int], moving: Sequence[int], fixed: Sequence[int]) -> tuple[int, ...]:
     at = dict(zip((*moving, *fixed), (*row, *signs), strict=True))
     return tuple(at[k] for k in range(len(at)))
 
 
-def _subsets(rows: Sequence[tuple[int, ...]]) -> Iterator[tuple[tuple[int, ...], ...]]:
+def _subsets(rows: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
     sizes = range(len(rows), 0, -1) if len(rows) <= MAX_PARTS else (len(rows), 1)
     for size in sizes:
         yield from combinations(rows, size)
@@ -221,7 +246,7 @@ def _patterns(subject: Subject, arguments: tuple[Expr, ...], moving: Sequence[in
 
 
 def _exists(cell: Cell, subject: Subject, rng: random.Random) -> bool:
-    least = len(cell.patterns)
+    least = cell.size
     sizes = [len(subject.coordinates)] if subject.coordinates else [max(least, 4), max(2, least), 2 * least + 6]
     try:
         return any(next(cell.draws(subject, size, rng, None), None) is not None for size in sizes)

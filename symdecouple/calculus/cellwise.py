@@ -7,14 +7,16 @@ answer for all samples is claimed only where all cells are known and each has a 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from symdecouple.calculus.audit import size_check
+from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.cell import Cell, patterns_at
 from symdecouple.calculus.claims import Claim
-from symdecouple.calculus.segments import pure_arguments, segments
+from symdecouple.calculus.frame import recent_frame
+from symdecouple.calculus.segments import joined, pure_arguments, segments
 from symdecouple.calculus.subject import Size, Subject
 from symdecouple.errors import InvalidInput
 from symdecouple.language.kinks import in_signs
@@ -23,16 +25,18 @@ from symdecouple.verdict import Check, Status
 __all__ = ["Cellwise", "Part"]
 
 SHOWN = 12
+SPECIAL = ", for all but special shares of them"
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The answer on one cell."""
+    """The answer on one cell; `shares` where those of the samples in each part of the line enter into it."""
 
     cell: Cell
     status: Status
     certificate: Any
     reason: str
+    shares: bool = False
 
     @property
     def everywhere(self) -> bool:
@@ -77,7 +81,8 @@ class Cellwise(Claim):
         """The samples that the answer is for, in words; empty for all samples."""
         if self.agree:
             least = max((_least(p) for p in self.parts), default=0)
-            return "" if least < 2 else f", with {least} samples or more in each part of the line that is not empty"
+            special = SPECIAL * any(p.shares and not p.everywhere for p in self.parts)
+            return "" if least < 1 else f", with {least} samples or more in each part of the line that has any{special}"
         return ", " + described(self.parts[0])
 
     @property
@@ -116,6 +121,7 @@ class Cellwise(Claim):
             fits = (certificate.subject == Subject(self.subject.items, part.cell)
                     and certificate.answers == (self.question, part.status)
                     and self.n_samples in (None, certificate.n_samples))
+            yield Check("shares", part.shares == shares_enter(certificate, Budget()), f"{part.shares}")
             failed = [str(check) for check in certificate.audit() if not check.passed]
             yield Check(name, fits and not failed, failed[0] if failed else f"{part.status.name}, recomputed")
 
@@ -135,8 +141,8 @@ class Cellwise(Claim):
         return str(self.parts[0].certificate.latex())
 
     def to_dict(self) -> dict[str, Any]:
-        cells = [{"arguments": [self.subject.written(in_signs(u)) for u in p.cell.arguments],
-                  "patterns": [list(row) for row in p.cell.patterns], "status": p.status.name, "reason": p.reason,
+        cells = [self.subject.cell_to_dict(p.cell) | {"status": p.status.name, "reason": p.reason,
+                  "shares": p.shares,
                   "certificate": None if p.certificate is None else p.certificate.to_dict()} for p in self.parts]
         return self._head() | {"question": self.question, "cells": cells, "complete": self.complete,
                                "n_samples": self.n_samples}
@@ -144,25 +150,40 @@ class Cellwise(Claim):
     @classmethod
     def from_dict(cls, subject: Subject, data: Mapping[str, Any], n_samples: Size | None, read: Any) -> Cellwise:
         parts = tuple(Part(subject.cell_from(c), Status[c["status"]],
-                           None if c["certificate"] is None else read(c["certificate"]), str(c["reason"]))
+                           None if c["certificate"] is None else read(c["certificate"]), str(c["reason"]), bool(c["shares"]))
                       for c in data["cells"])
         if not parts or any(isinstance(p.certificate, Cellwise) for p in parts):
             raise InvalidInput("a certificate by cells has one or more cells, and certificates without cells on them")
         return cls(subject, str(data["question"]), parts, bool(data["complete"]), n_samples)
 
 
+def shares_enter(certificate: Any, budget: Budget) -> bool:
+    """True iff the shares of samples in the parts occur in what a witness is about."""
+    subject = certificate.subject
+    if getattr(certificate, "witness", None) is None or subject.cell.size < 2 or subject.coordinates:
+        return False
+    frame = recent_frame(subject.framed, budget)
+    pair = getattr(certificate, "pair", None)
+    return frame.depends_on_shares([*frame.forms, *([frame.bracket(pair[0] - 1, pair[1] - 1)] if pair else [])])
+
+
 def described(part: Part) -> str:
     """Return the samples of a cell that a certificate is about, in words."""
     cell, least = part.cell, _least(part)
     words = _words(cell)
-    if part.certificate is None or part.everywhere or cell.sample is None or least < 2:
+    if part.certificate is None or part.everywhere or cell.sample is None or cell.size < 2:
         return words
     if part.certificate.n0 is not None:
-        return f"{words} ({least} values or more in each)"
+        return f"{words} ({least} values or more in each{SPECIAL * part.shares})"
     found = patterns_at(cell.arguments, part.certificate.witness.sample,
                         _parameters(part.certificate), cell.sample) or []
-    counts = ", ".join(str(found.count(p)) for p in cell.patterns)
-    return f"{words} ({counts} values)"
+    return f"{words} ({', '.join(map(str, _counts(cell, found)))} values)"
+
+
+def _counts(cell: Cell, found: Sequence[tuple[int, ...]]) -> list[int]:
+    """Return the number of samples in each part."""
+    at = [cell.parts[cell.patterns.index(p)] for p in found if p in cell.patterns]
+    return [at.count(part) for part in range(cell.size)]
 
 
 def _parameters(certificate: Any) -> dict[Any, Any]:
@@ -172,11 +193,11 @@ def _parameters(certificate: Any) -> dict[Any, Any]:
 
 def _least(part: Part) -> int:
     """Return the number of samples in each part of the line that an answer at generic samples is claimed for."""
-    if part.certificate is None or part.everywhere or len(part.cell.patterns) < 2:
+    if part.certificate is None or part.everywhere or part.cell.size < 2:
         return 0
     found = patterns_at(part.cell.arguments, part.certificate.witness.sample, _parameters(part.certificate),
                         part.cell.sample) or []
-    return max((found.count(p) for p in part.cell.patterns), default=0)
+    return max(_counts(part.cell, found), default=0)
 
 
 def _words(cell: Cell) -> str:
@@ -186,7 +207,7 @@ def _words(cell: Cell) -> str:
     fixed = [k for k in range(len(cell.arguments)) if k not in moving]
     text = ""
     if moving:
-        parts = [_part(cell, moving, p) for p in cell.patterns]
+        parts = [_part(cell, moving, part) for part in range(cell.size)]
         only = "all values" if len(parts) == 1 else "values"
         text = f"on samples with {only} in " + (
             parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1])
@@ -195,12 +216,13 @@ def _words(cell: Cell) -> str:
     return text or "everywhere"
 
 
-def _part(cell: Cell, moving: list[int], pattern: tuple[int, ...]) -> str:
+def _part(cell: Cell, moving: list[int], part: int) -> str:
     assert cell.sample is not None
+    own = [tuple(p[k] for k in moving) for p, g in zip(cell.patterns, cell.parts, strict=True) if g == part]
     if len(pure_arguments(cell.arguments, cell.sample)) == len(moving):
-        own = tuple(pattern[k] for k in moving)
-        return " or ".join(s.text(cell.sample.name) for s in segments(cell.arguments, cell.sample) if s.pattern == own)
-    return _conditions(cell, moving, pattern)
+        places = [s for s in segments(cell.arguments, cell.sample) if s.pattern in own]
+        return " or ".join(s.text(cell.sample.name) for s in joined(places))
+    return " or ".join(_conditions(cell, moving, p) for p, g in zip(cell.patterns, cell.parts, strict=True) if g == part)
 
 
 def _conditions(cell: Cell, which: Iterable[int], pattern: tuple[int, ...]) -> str:

@@ -119,9 +119,14 @@ class Frame(ExactFields):
         parts = set().union(*(psi.atoms(Within) for psi in basis), *(s.psi.atoms(Within) for s in statistics))
         if not parts:
             return max(len(basis), len(statistics), least)
-        fullest = max(max(sum(psi.has(w) for psi in basis), sum(s.psi.has(w) for s in statistics)) for w in parts)
+        moving = [s.psi for s in statistics if not isinstance(s.psi, Within)]
+        fullest = max(max(sum(psi.has(w) for psi in basis), sum(psi.has(w) for psi in moving)) for w in parts)
         size = int(next(iter(parts)).args[1])
         return max(size * fullest, least)
+
+    def depends_on_shares(self, forms: Sequence[Form]) -> bool:
+        """True iff the shares of samples in the parts of the line occur in the coefficients."""
+        return any(isinstance(s.psi, Within) for s in self.statistics(forms))
 
     def _raw(self, item: Any) -> Raw:
         if isinstance(item, VectorField):

@@ -24,7 +24,7 @@ from symdecouple.language.kinks import Side, in_signs
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample
 
-__all__ = ["Segment", "points_in", "pure_arguments", "segments"]
+__all__ = ["Segment", "joined", "points_in", "pure_arguments", "segments"]
 
 MAX_SEGMENTS = 64
 
@@ -75,6 +75,15 @@ def segments(arguments: tuple[Expr, ...], sample: Sample) -> tuple[Segment, ...]
             left = found.pop().low
         found.append(Segment(left, right, pattern))
     return tuple(found)
+
+
+def joined(places: Sequence[Segment]) -> list[Segment]:
+    """Return intervals with those that only a threshold keeps apart as one."""
+    out: list[Segment] = []
+    for place in places:
+        low = out.pop().low if out and out[-1].high == place.low else place.low
+        out.append(Segment(low, place.high, place.pattern))
+    return out
 
 
 def points_in(places: Sequence[Segment], count: int, rng: random.Random, size: int) -> list[Fraction]:

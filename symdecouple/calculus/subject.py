@@ -173,8 +173,7 @@ class Subject:
                                "items": [[self.written(e) for e in _expressions(item)] for item in self.items],
                                "allow_nonsmooth": [sorted(item.allow_nonsmooth) for item in self.items]}
         if self.cell is not None:
-            out["cell"] = {"arguments": [self.written(in_signs(u)) for u in self.cell.arguments],
-                           "patterns": [list(p) for p in self.cell.patterns]}
+            out["cell"] = self.cell_to_dict(self.cell)
         if self.kind == "mean":
             return out | {"domain": domain_to_text(self.sample)}
         return out | {"coordinates": [_symbol_to_json(s) for s in self.coordinates]}
@@ -196,12 +195,18 @@ class Subject:
         subject = cls(tuple(items))
         return subject if data.get("cell") is None else cls(subject.items, subject.cell_from(data["cell"]))
 
+    def cell_to_dict(self, cell: Any) -> dict[str, Any]:
+        """Return a cell of this subject as JSON-ready data."""
+        return {"arguments": [self.written(in_signs(u)) for u in cell.arguments],
+                "patterns": [list(p) for p in cell.patterns], "parts": list(cell.parts)}
+
     def cell_from(self, data: Mapping[str, Any]) -> Any:
         """Read a cell of this subject."""
         from symdecouple.calculus.cell import Cell
 
         return Cell(tuple(in_sides(self.read(text)) for text in data["arguments"]),
-                    tuple(tuple(map(int, p)) for p in data["patterns"]), None if self.coordinates else self.sample)
+                    tuple(tuple(map(int, p)) for p in data["patterns"]), None if self.coordinates else self.sample,
+                    tuple(map(int, data["parts"])))
 
 
 def count(n_samples: Size) -> int:
