@@ -25,7 +25,7 @@ from sympy.core.function import AppliedUndef
 
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.sample_values import ValuesAt
-from symdecouple.calculus.segments import points_in, pure_arguments, segments
+from symdecouple.calculus.segments import Segment, points_in, pure_arguments, segments
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language.kinks import Side, Within, in_sides, in_signs
 from symdecouple.language.mean import Mean
@@ -37,6 +37,7 @@ Pattern = tuple[int, ...]
 
 DIGITS = (None, 30, 90)
 TRIES = 200
+POOL = 8
 MAX_OPERATIONS = 600  # of a coefficient that is factored once more when it is written with signs
 
 
@@ -110,11 +111,12 @@ class Cell:
             return
         for k in range(tries):
             parameters = {s: rational_points(s, 1, rng, size=7)[0] for s in subject.symbols}
-            sample = self._drawn(subject, n_samples, rng, spread, k)
+            sample = self._drawn(n_samples, rng, spread, k, parameters)
             if sample is not None and self.holds(sample, parameters, subject.coordinates):
                 yield sample, parameters
 
-    def _drawn(self, subject: Any, n: int, rng: random.Random, spread: int | None, k: int) -> list[Fraction] | None:
+    def _drawn(self, n: int, rng: random.Random, spread: int | None, k: int,
+               parameters: dict[Symbol, Fraction]) -> list[Fraction] | None:
         size = spread or max(9, 2 * n)
         if self.sample is None:
             return rational_points(Symbol("c", real=True), n, rng, size if k % 2 else max(3, n))
@@ -125,16 +127,35 @@ class Cell:
                   for part in range(self.size)]
         wanted = [w for i, w in enumerate(wanted) if w not in wanted[:i]]
         shares = _shares(n, len(wanted), rng, even=k < 2 or k % 2 == 0)
+        own = [u for u in self.arguments if self._moves(u) and not u.has(Mean)]
         chosen: list[Fraction] = []
         for patterns, share in zip(wanted, shares, strict=True):
             here = [segment for segment in places if segment.pattern in patterns]
             if not here:
                 return None
             chosen += points_in(here, share, rng, size if k % 3 else 5)
+        if len(own) > len(pure):  # kinks at places that are not known: points are chosen by their patterns
+            return self._by_pattern(n, places, rng, parameters)
         if k % 4 == 3:  # skew samples: some patterns occur in no others
             chosen = [v / 16 if not pure and rng.random() < 0.3 else v for v in chosen]
         rng.shuffle(chosen)
         return chosen if len(set(chosen)) == n else None
+
+    def _by_pattern(self, n: int, places: Sequence[Segment], rng: random.Random,
+                    parameters: dict[Symbol, Fraction]) -> list[Fraction] | None:
+        """Choose from many points, as many for each pattern of the arguments that are no functions of averages."""
+        own = [i for i, u in enumerate(self.arguments) if not u.has(Mean) and self._moves(u)]
+        points = list(dict.fromkeys(points_in(places, POOL * n, rng, POOL * n)))
+        found: dict[Pattern, list[Fraction]] = {}
+        for point in points:
+            at = patterns_at([self.arguments[i] for i in own], [point], parameters, self.sample)
+            if at is not None:
+                found.setdefault(at[0], []).append(point)
+        wanted = sorted({tuple(p[i] for i in own) for p in self.patterns})
+        chosen = [v for w, share in zip(wanted, _shares(n, len(wanted), rng, even=True), strict=True)
+                  for v in found.get(w, [])[:share]]
+        rng.shuffle(chosen)
+        return chosen if len(chosen) == n else None
 
     def _moves(self, u: Expr) -> bool:
         return self.sample is not None and u.has(self.sample)

@@ -25,7 +25,7 @@ from symdecouple.verdict import Check, Status
 __all__ = ["Cellwise", "Part"]
 
 SHOWN = 12
-SPECIAL = ", for all but special shares of them"
+SPECIAL = ", for all but special shares of these"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,9 @@ class Cellwise(Claim):
         if self.agree:
             least = max((_least(p) for p in self.parts), default=0)
             special = SPECIAL * any(p.shares and not p.everywhere for p in self.parts)
-            return "" if least < 1 else f", with {least} samples or more in each part of the line that has any{special}"
+            if least < 2 and not special:
+                return ""
+            return f", with {_numbers(least)} or more in each part of the line that has any{special}"
         return ", " + described(self.parts[0])
 
     @property
@@ -159,8 +161,10 @@ class Cellwise(Claim):
 
 def shares_enter(certificate: Any, budget: Budget) -> bool:
     """True iff the shares of samples in the parts occur in what a witness is about."""
+    if getattr(certificate, "witness", None) is None:
+        return False
     subject = certificate.subject
-    if getattr(certificate, "witness", None) is None or subject.cell.size < 2 or subject.coordinates:
+    if subject.cell.size < 2 or subject.coordinates:
         return False
     frame = recent_frame(subject.framed, budget)
     pair = getattr(certificate, "pair", None)
@@ -174,10 +178,14 @@ def described(part: Part) -> str:
     if part.certificate is None or part.everywhere or cell.sample is None or cell.size < 2:
         return words
     if part.certificate.n0 is not None:
-        return f"{words} ({least} values or more in each{SPECIAL * part.shares})"
+        return f"{words} ({_numbers(least)} or more in each{SPECIAL * part.shares})"
     found = patterns_at(cell.arguments, part.certificate.witness.sample,
                         _parameters(part.certificate), cell.sample) or []
     return f"{words} ({', '.join(map(str, _counts(cell, found)))} values)"
+
+
+def _numbers(count: int) -> str:
+    return "1 value" if count == 1 else f"{count} values"
 
 
 def _counts(cell: Cell, found: Sequence[tuple[int, ...]]) -> list[int]:

@@ -159,9 +159,14 @@ def _refute_generic(subject: Subject, frame: Frame, member: Membership, pair: tu
                 "between the functions is likely" + ("" if subject.is_smooth else " (they are not analytic)")}
     claimed = n0 if subject.is_smooth and basis_check(subject, frame, forms, witness.sample).passed else None
     return {"status": Status.REFUTED, "reason": f"[v{i}, v{j}] is not in the span of the gradients"
-            + ("" if claimed else f"; claimed for N = {n0} only, the functions not being known as analytic and free of "
-               "hidden relations"),
+            + ("" if claimed else _only_here(subject, n0)),
             "certificate": NonInvolution(subject, (i, j), witness, claimed, None if claimed else n0, relations)}
+
+
+def _only_here(subject: Subject, n0: int) -> str:
+    if subject.cell is not None and subject.is_smooth:
+        return f"; claimed for N = {n0} and the numbers of samples in each part that the witness has"
+    return f"; claimed for N = {n0} only, the functions not being known as analytic and free of hidden relations"
 
 
 def _decide_one_size(subject: Subject, n_samples: Size | None, independence: Verdict, clock: Budget,

@@ -46,9 +46,19 @@ class Segment:
         return f"{name} > {self.low}" if self.high == oo else f"{self.low} < {name} < {self.high}"
 
 
-def pure_arguments(arguments: Sequence[Expr], sample: Sample) -> tuple[Expr, ...]:
-    """Return the arguments that are functions of the sample alone."""
-    return tuple(u for u in arguments if u.free_symbols == {sample} and not u.has(Mean))
+@lru_cache(maxsize=256)
+def pure_arguments(arguments: tuple[Expr, ...], sample: Sample) -> tuple[Expr, ...]:
+    """Return the arguments that are functions of the sample alone, with zeros that are isolated here."""
+    pure: list[Expr] = []
+    for u in arguments:
+        if u.free_symbols != {sample} or u.has(Mean) or any(s.args[0] not in pure for s in u.atoms(Side)):
+            continue
+        try:
+            _zeros(u, sample)
+        except UnsupportedExpression:
+            continue
+        pure.append(u)
+    return tuple(pure)
 
 
 @lru_cache(maxsize=256)
@@ -64,7 +74,7 @@ def segments(arguments: tuple[Expr, ...], sample: Sample) -> tuple[Segment, ...]
     low, high = sample.interval
     cuts: set[Expr] = set()
     for u in pure:
-        cuts |= _zeros(u, pure, sample)
+        cuts |= _zeros(u, sample)
     ends = [low, *sorted((c for c in cuts if low < c < high), key=lambda c: c.evalf(40)), high]
     if len(ends) > MAX_SEGMENTS:
         raise UnsupportedExpression(f"the kinks split the line into more than {MAX_SEGMENTS} parts")
@@ -149,7 +159,7 @@ def _pattern(pure: Sequence[Expr], sample: Sample, at: Rational) -> tuple[int, .
     return tuple(signs)
 
 
-def _zeros(u: Expr, pure: Sequence[Expr], sample: Sample) -> set[Expr]:
+def _zeros(u: Expr, sample: Sample) -> set[Expr]:
     """Return what may be zeros or poles of an argument: those of all its forms as the inner signs vary."""
     inner = sorted(u.atoms(Side), key=str)
     found: set[Expr] = set()
