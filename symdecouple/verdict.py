@@ -295,11 +295,13 @@ class Verdict:
     def scope(self) -> str:
         """The sample sizes the answer is for, in words."""
         size = self.n_samples if self.n_samples is not None else getattr(self.certificate, "n_samples", None)
+        size = getattr(self.certificate, "size", None) if size is None else size
+        where = getattr(self.certificate, "where", "")
         if isinstance(size, tuple):
-            return f"for a grid of {' x '.join(map(str, size))}"
+            return f"for a grid of {' x '.join(map(str, size))}{where}"
         if size is not None:
-            return f"for N = {size}"
-        return "for every N" if self.n0 is None else f"for every N >= {self.n0}"
+            return f"for N = {size}{where}"
+        return f"for every N{where}" if self.n0 is None else f"for every N >= {self.n0}{where}"
 
     def __str__(self) -> str:
         title = {"C1": f"independent {self.noun} (C1)", "C1 at a sample": f"independent {self.noun} at the sample (C1)",
@@ -317,7 +319,8 @@ class Verdict:
             lines.append(f"  other exceptional values are possible: {self.not_searched}")
         if self.independence is not None:
             c1 = self.independence
-            lines.append(f"  C1: {c1.status.name}" + (f", {c1.reason}" if c1.reason else ""))
+            where = getattr(c1.certificate, "where", "")
+            lines.append(f"  C1: {c1.status.name}{where}" + (f", {c1.reason}" if c1.reason else ""))
             lines += [f"  C1, evidence: {line}" for line in c1.evidence if c1.certificate is not None]
         if self.holds is not None:
             lines.append(f"  holds = {self.holds}, residual {self.residual:.3g}, tolerance {self.tolerance:.3g}")

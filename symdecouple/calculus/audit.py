@@ -40,6 +40,7 @@ from symdecouple.errors import BudgetExceeded, SymdecoupleError
 from symdecouple.language.binding import bind
 from symdecouple.language.budget import Budget
 from symdecouple.language.canonical import decompose
+from symdecouple.language.kinks import Within
 from symdecouple.language.mean import Mean
 from symdecouple.verdict import Check
 
@@ -87,6 +88,10 @@ def minor_check(subject: Subject, witness: Witness, columns: Sequence[int], pair
     numbers = [*witness.sample, *(v for _, v in witness.parameters), *(t for k in witness.kernels for t in k.taps)]
     if any(max(v.numerator.bit_length(), v.denominator.bit_length()) > MAX_BITS for v in numbers):
         return Check(name, False, f"a number of the witness has more than {MAX_BITS} bits")
+    if subject.cell is not None and not subject.cell.holds(
+            witness.sample, {s: v for s in subject.symbols for name, v in witness.parameters if s.name == name},
+            subject.coordinates):
+        return Check(name, False, "the sample is not in the cell")
     low, high = (-oo, oo) if subject.coordinates else subject.sample.interval
     if not all(low < Rational(v.numerator, v.denominator) < high for v in witness.sample):
         return Check(name, False, f"the sample is not in the domain ({low}, {high})")
@@ -115,7 +120,7 @@ def identity_checks(subject: Subject, identities: Sequence[Identity], n_samples:
         return
     clock = Budget(inf) if clock is None else clock
     check_extent((c for _, weights in identities for c in weights), "a weight")
-    fields = [as_field(item) for item in subject.items]
+    fields = [as_field(item) for item in subject.framed]
     sizes = [n_samples] if n_samples is not None else _sizes(subject, identities)
     for n in sizes:
         yield (check := _jet_check(subject, fields, identities, n, rng, clock))
@@ -124,22 +129,24 @@ def identity_checks(subject: Subject, identities: Sequence[Identity], n_samples:
     vanishes = _vanishing(subject, n_samples, clock)
     for pair, weights in identities:
         clock.check("an identity in mean form")
-        yield _symbolic_check(fields, vanishes, pair, weights)
+        yield _symbolic_check(fields, vanishes, pair, _on_cell(subject, weights))
 
 
 def basis_check(subject: Subject, frame: Any, forms: Sequence[Any], sample: Sequence[Fraction]) -> Check:
     """Check that basis functions, and the statistics' gradients, are independent at the points of a sample."""
-    basis, gradients = ([frame.opened(psi) for psi in group] for group in (frame.basis(forms), frame.slopes(forms)))
+    basis, gradients = frame.basis(forms), frame.slopes(forms)
     name = "basis functions and statistics are independent at the witness"
     if len(sample) > MAX_SIZE:
         return Check(name, False, f"{len(sample)} points are more than {MAX_SIZE}")
-    symbols = {s: Rational(3 + 2 * k) for k, s in enumerate(subject.symbols)}
+    symbols = {s: Fraction(3 + 2 * k) for k, s in enumerate(subject.symbols)}
+    numbers = {s: Rational(v.numerator, v.denominator) for s, v in symbols.items()}
+    parts = None if subject.cell is None else subject.cell.parts_at(sample, symbols)
     for group in (basis, gradients):
         for digits in (None, DIGITS[0]):
             world = World(digits)
             at = ValuesAt(sample, (len(sample),), world)
             try:
-                columns = [at.everywhere(e.xreplace(symbols)) for e in group]
+                columns = [_column(psi.xreplace(numbers), at, subject, frame, parts) for psi in group]
             except Irrational:
                 continue
             except BudgetExceeded:
@@ -150,6 +157,22 @@ def basis_check(subject: Subject, frame: Any, forms: Sequence[Any], sample: Sequ
                 return Check(name, False, f"{len(group)} functions on {len(sample)} points")
             break
     return Check(name, True, f"{len(basis)} basis functions, {len(gradients)} statistics, N0 = {len(sample)}")
+
+
+def _column(psi: Expr, at: ValuesAt, subject: Subject, frame: Any, parts: Sequence[int] | None) -> list[Any]:
+    """Return the values of a basis function at the samples, 0 outside of the part that it is about."""
+    within = psi.atoms(Within)
+    function = frame.opened(psi.xreplace(dict.fromkeys(within, S.One)))
+    function = function if subject.cell is None else subject.cell.written(function)
+    values = at.everywhere(function)
+    if not within or parts is None:
+        return values
+    part = int(within.pop().args[0])
+    return [v if p == part else at.world.number(Fraction(0)) for v, p in zip(values, parts, strict=True)]
+
+
+def _on_cell(subject: Subject, weights: Sequence[Expr]) -> Sequence[Expr]:
+    return weights if subject.cell is None else [subject.cell.resolved(c) for c in weights]
 
 
 def _symbolic_check(fields: Sequence[VectorField], vanishes: Callable[[Expr], bool], pair: tuple[int, int] | None,
@@ -170,7 +193,7 @@ def _vanishing(subject: Subject, n_samples: Size | None, clock: Budget) -> Calla
         return lambda expr: _all_zero([expr])
     sample = subject.sample
     if not subject.is_filtered:
-        chart = chart_of([item.expr for item in subject.items], sample)
+        chart = chart_of([item.expr for item in subject.framed], sample)
         return lambda expr: _all_zero(decompose(chart.close(expr), chart.sample).values())
     kinds = kinds_of_operators(subject, n_samples)
 
@@ -282,6 +305,8 @@ def _sizes(subject: Subject, identities: Sequence[Identity]) -> list[Size]:
         *axes, last = (3,) * subject.ndim
         return [(2,) * subject.ndim, (*axes, last + 1), (*(n + 1 for n in axes), last + 2)]
     largest = max(len(subject) + 3, min(len(statistics), 12), 5)
+    if subject.cell is not None:
+        largest = max(largest, subject.cell.size + 2)
     return [max(largest - 2, 2), largest - 1, largest]
 
 

@@ -17,11 +17,12 @@ from typing import Any
 from sympy import Add, Expr, S, factor
 
 from symdecouple.calculus.field import VectorField, one_sample
-from symdecouple.calculus.gradient import gradient, leaves, placed
+from symdecouple.calculus.gradient import SLOPES, gradient, leaves, placed
 from symdecouple.errors import InvalidInput
 from symdecouple.language.canonical import close, decompose, open_statistics
 from symdecouple.language.feature import Feature, check_smooth
 from symdecouple.language.filters import Filtered
+from symdecouple.language.kinks import has_kinks, in_sides, in_signs
 from symdecouple.language.mean import Mean, exact, free_sample
 from symdecouple.language.sample import Coordinate, Sample
 
@@ -66,9 +67,9 @@ def derivative_along(field: Any, target: Any) -> Any:
     u = as_field(field)
     if isinstance(target, VectorField):
         u, target, sample = _in_one_space(u, target)
-        components = [_along(u, c, sample) for c in target.components]
+        components = [in_signs(_along(_flat(u), in_sides(c), sample)) for c in target.components]
         return VectorField(components if u.coordinates else components[0], u.coordinates or None,
-                           allow_nonsmooth=u.allow_nonsmooth | target.allow_nonsmooth)
+                           allow_nonsmooth=_allowed(u, target))
     expr = target.expr if isinstance(target, Feature) else exact(target, "derivative_along")
     own = set(u.coordinates)
     strange = [*expr.atoms(Mean, Sample), *(expr.atoms(Coordinate) - own)] if own else expr.atoms(Coordinate)
@@ -80,7 +81,7 @@ def derivative_along(field: Any, target: Any) -> Any:
                            "field, VectorField(...)")
     if not isinstance(target, Feature):
         check_smooth(expr)
-    return tidy(_along(u, expr, None if own else u.sample), None)
+    return tidy(in_signs(_along(_flat(u), in_sides(expr), None if own else u.sample)), None)
 
 
 def lie_bracket(u: Any, v: Any) -> VectorField:
@@ -108,7 +109,7 @@ def lie_bracket(u: Any, v: Any) -> VectorField:
     """
     u, v = as_field(u), as_field(v)
     u, v, sample = _in_one_space(u, v)
-    allowed = u.allow_nonsmooth | v.allow_nonsmooth
+    allowed = _allowed(u, v)
     components = [tidy(c, sample) for c in raw_bracket(u, v)]
     return VectorField(components if u.coordinates else components[0], u.coordinates or None, allow_nonsmooth=allowed)
 
@@ -116,7 +117,9 @@ def lie_bracket(u: Any, v: Any) -> VectorField:
 def raw_bracket(u: VectorField, v: VectorField) -> tuple[Expr, ...]:
     """Return the components of D_u v - D_v u as they come, without canonical form."""
     u, v, sample = _in_one_space(u, v)
-    return tuple(_along(u, b, sample) - _along(v, a, sample) for a, b in zip(u.components, v.components, strict=True))
+    u, v = _flat(u), _flat(v)
+    return tuple(in_signs(_along(u, b, sample) - _along(v, a, sample))
+                 for a, b in zip(u.components, v.components, strict=True))
 
 
 def inner_product(u: Any, v: Any) -> Expr:
@@ -143,9 +146,23 @@ def tidy(expr: Expr, sample: Sample | None) -> Expr:
         sample = next((mean.sample for mean in expr.atoms(Mean)), None)
         if sample is None:
             return factor(expr) if expr.count_ops() < 300 else expr
-    parts = decompose(close(expr, sample), sample)
-    return Add(*(open_statistics(factor(c) if c.count_ops() < 300 else c) * open_statistics(psi)
-                 for psi, c in parts.items()))
+    parts = decompose(close(in_sides(expr), sample), sample)
+    return in_signs(Add(*(open_statistics(factor(c) if c.count_ops() < 300 else c) * open_statistics(psi)
+                          for psi, c in parts.items())))
+
+
+def _flat(field: VectorField) -> VectorField:
+    """Return a field with signs whose derivative is 0."""
+    components = tuple(map(in_sides, field.components))
+    if components == field.components:
+        return field
+    return VectorField(components if field.coordinates else components[0], field.coordinates or None,
+                       allow_nonsmooth=field.allow_nonsmooth)
+
+
+def _allowed(u: VectorField, v: VectorField) -> frozenset[str]:
+    kinked = any(has_kinks(c) for field in (u, v) for c in field.components)
+    return u.allow_nonsmooth | v.allow_nonsmooth | (SLOPES if kinked else frozenset())
 
 
 def _along(u: VectorField, expr: Expr, sample: Sample | None) -> Expr:

@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 from sympy import Expr, fraction, latex
 
 from symdecouple.calculus.audit import basis_check, identity_checks, minor_check, size_check
+from symdecouple.calculus.cellwise import Cellwise
 from symdecouple.calculus.claims import Claim, combination, combination_latex
 from symdecouple.calculus.extent import check_extent
 from symdecouple.calculus.frame import Frame
@@ -65,7 +66,7 @@ class Independence(Claim):
         size = self.n0 if self.n_samples is None else self.n_samples
         yield minor_check(self.subject, self.witness, range(1, len(self.subject) + 1), None, size, clock)
         if self.n_samples is None:
-            frame = Frame(self.subject.items, clock)
+            frame = Frame(self.subject.framed, clock)
             n0 = frame.least_size(frame.forms, 2)
             yield Check("N0", self.n0 == n0, f"recomputed {n0}")
             yield basis_check(self.subject, frame, frame.forms, self.witness.sample)
@@ -241,7 +242,7 @@ class NonInvolution(Claim):
                 c == (1 if n == k else 0) for n, c in enumerate(relation, 1) if n not in columns))
             yield from identity_checks(self.subject, [(None, relation)], self.n_samples, rng, clock)
         if self.n_samples is None:
-            frame = Frame(self.subject.items, clock)
+            frame = Frame(self.subject.framed, clock)
             forms = [*frame.forms, frame.bracket(self.pair[0] - 1, self.pair[1] - 1)]
             n0 = frame.least_size(forms, len(columns) + 1)
             yield Check("N0", self.n0 == n0, f"recomputed {n0}")
@@ -320,6 +321,7 @@ def certificate_from_dict(data: Mapping[str, Any]) -> Any:
             int(k): row(texts) for k, texts in data["relations"].items()}),
         "independence at a sample": lambda: IndependenceAt.from_dict(subject, data),
         "dependence at a sample": lambda: DependenceAt.from_dict(subject, data),
+        "cells": lambda: Cellwise.from_dict(subject, data, n, certificate_from_dict),
     }
     if data["certificate"] not in readers:
         raise InvalidInput(f"unknown certificate {data['certificate']!r}; known are {sorted({*readers, *_OF_PLANS})}")

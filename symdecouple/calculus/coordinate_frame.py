@@ -26,7 +26,7 @@ class CoordinateFrame(ExactFields):
     """The fields of a subject in explicit coordinates."""
 
     def __init__(self, subject: Subject, budget: Budget) -> None:
-        fields = [as_field(item) for item in subject.items]
+        fields = [as_field(item) for item in subject.framed]
         self.budget = budget
         self.coordinates: tuple[Symbol, ...] = fields[0].coordinates
         self.coefficients = CoefficientField([*(c for f in fields for c in f.components), *self.coordinates])

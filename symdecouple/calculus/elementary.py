@@ -223,6 +223,10 @@ def _interval(iv: Any, name: str, v: Any) -> Any:
         return getattr(iv, name)(v)
     if name == "Abs":
         return abs(v)
+    if name == "sign":
+        if v.a <= 0 <= v.b:
+            raise Irrational
+        return iv.mpf(1 if v.a > 0 else -1)
     if name in _MONOTONE:
         return _monotone(iv, name, v)
     if name in _RECIPROCALS:

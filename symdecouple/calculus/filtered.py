@@ -60,7 +60,7 @@ def dependence(subject: Subject, member: Membership, n_samples: Size | None) -> 
     """REFUTED by the first gradient that the pivots of `member` make up, or that is zero; None where there is none."""
     for k in range(len(subject)):
         if k not in member.pivots and (relation := member.relation(k)) is not None:
-            return {"status": Status.REFUTED, "certificate": Dependence(subject, relation, n_samples)}
+            return {"status": Status.REFUTED, "certificate": Dependence(subject, subject.shown(relation), n_samples)}
     return None
 
 

@@ -29,6 +29,7 @@ from symdecouple.language.budget import Budget, check
 from symdecouple.language.canonical import Statistic, decompose, open_statistics, statistics_of
 from symdecouple.language.feature import Feature
 from symdecouple.language.filters import Filtered
+from symdecouple.language.kinks import Within
 from symdecouple.language.sample import Sample
 
 __all__ = ["ExactFields", "Form", "Frame", "combination", "difference", "recent_frame"]
@@ -121,19 +122,32 @@ class Frame(ExactFields):
         return found
 
     def least_size(self, forms: Sequence[Form], least: int) -> int:
-        """Return N0: so many samples keep basis functions, and statistics, independent."""
-        return max(len(self.basis(forms)), len(self.statistics(forms)), least)
+        """Return N0: so many samples keep basis functions, and the gradients of statistics, independent.
+
+        Where indicators split the line into parts, there are as many for each part as the fullest one needs.
+        """
+        basis, moving = self.basis(forms), self.slopes(forms)
+        parts = set().union(*(psi.atoms(Within) for psi in [*basis, *self.averaged(forms)]))
+        if not parts:
+            return max(len(basis), len(self.statistics(forms)), least)
+        fullest = max(max(sum(psi.has(w) for psi in basis), sum(psi.has(w) for psi in moving)) for w in parts)
+        return max(int(next(iter(parts)).args[1]) * fullest, least)
 
     def opened(self, expr: Expr) -> Expr:
         return self.chart.opened(expr)
 
     def slopes(self, forms: Iterable[Form]) -> list[Expr]:
-        """Return functions of the sample that are independent where the gradients of the statistics are."""
-        return [*self.chart.places.values(), *(psi.diff(self.sample) for psi in self.averaged(forms))]
+        """Return functions of the sample that are independent where the gradients of the moving statistics are."""
+        moving = [psi for psi in self.averaged(forms) if not isinstance(psi, Within)]
+        return [*self.chart.places.values(), *(psi.diff(self.sample) for psi in moving)]
 
     def averaged(self, forms: Iterable[Form]) -> list[Expr]:
         """Return the functions whose averages the coefficients of some forms depend on, in a fixed order."""
         return [s.psi for s in sorted(self.statistics(forms), key=str) if isinstance(s, Statistic)]
+
+    def depends_on_shares(self, forms: Sequence[Form]) -> bool:
+        """True iff the shares of samples in the parts of the line occur in the coefficients."""
+        return any(isinstance(psi, Within) for psi in self.averaged(forms))
 
     def _raw(self, item: Any) -> Raw:
         closed = self.chart.close(_expression(item))

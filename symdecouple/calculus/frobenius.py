@@ -17,6 +17,7 @@ from itertools import combinations
 from typing import Any
 
 from symdecouple.calculus.audit import basis_check
+from symdecouple.calculus.cells import decide_by_cells, is_cellwise, without_pieces
 from symdecouple.calculus.certificates import FullSpan, Involution, NonInvolution, denominators
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
 from symdecouple.calculus.evidence import numeric_evidence
@@ -101,11 +102,15 @@ def check_frobenius(features: Any, *, n_samples: int | tuple[int, ...] | None = 
     if samples is not None:
         raise InvalidInput("all of these features have expressions, and C2 is decided exactly, for every sample: leave "
                            "samples= out")
+    subject = without_pieces(subject)
     return _decide(subject, check_size(subject, n_samples), budget)
 
 
 def _decide(subject: Subject, n_samples: Size | None, budget: float, look_for_exceptions: bool = True) -> Verdict:
+    if is_cellwise(subject):
+        return decide_by_cells(subject, n_samples, budget, _decide, partial(_again, subject, n_samples, budget))
     start, clock, rng = time.perf_counter(), Budget(budget), random.Random(SEED)
+    look_for_exceptions = look_for_exceptions and subject.cell is None
     independence = check_independence(subject, n_samples=n_samples, budget=budget * SHARE_OF_C1)
     try:
         with clock.running("deciding involutivity"):
@@ -147,7 +152,7 @@ def _decide_every_size(subject: Subject, independence: Verdict, clock: Budget, r
 
 
 def _decide_generic(subject: Subject, clock: Budget, rng: random.Random) -> dict[str, Any]:
-    frame = recent_frame(subject.items, clock)
+    frame = recent_frame(subject.framed, clock)
     member = Membership(frame, clock, rng)
     for i, j in combinations(member.pivots, 2):
         if member.excludes(member.bracket(i, j)):
@@ -166,7 +171,7 @@ def _refute_generic(subject: Subject, frame: Frame, member: Membership, pair: tu
         names = ", ".join(map(str, subject.functions))
         return {"status": Status.UNDECIDED, "reason": f"[v{i}, v{j}] leaves the span as a formal expression, but "
                 f"{names} is undefined: bind it, features.bind({{...}}), to decide"}
-    relations = _relations(member, frame.size)
+    relations = _relations(subject, member)
     if relations is None:
         return {"status": Status.UNDECIDED,
                 "reason": f"the {subject.noun} are dependent, but the relation was not proved"}
@@ -180,6 +185,12 @@ def _refute_generic(subject: Subject, frame: Frame, member: Membership, pair: tu
     claimed = n0 if subject.is_smooth and basis_check(subject, frame, forms, witness.sample).passed else None
     return {"status": Status.REFUTED,
             "certificate": NonInvolution(subject, (i, j), witness, claimed, None if claimed else n0, relations)}
+
+
+def _only_here(subject: Subject, n0: int) -> str:
+    if subject.cell is not None and subject.is_smooth:
+        return f"; claimed for N = {n0} and the numbers of samples in each part that the witness has"
+    return f"; claimed for N = {n0} only, the functions not being known as analytic and free of hidden relations"
 
 
 def _decide_one_size(subject: Subject, n_samples: Size | None, independence: Verdict, clock: Budget,
@@ -213,7 +224,7 @@ def _decide_one_size(subject: Subject, n_samples: Size | None, independence: Ver
 def _prove_one_size(subject: Subject, n_samples: Size, clock: Budget, rng: random.Random) -> dict[str, Any]:
     """Every minor vanished at the samples tried: prove the brackets in the span, for every N or for this one."""
     if subject.kind == "mean" and not subject.is_filtered:
-        structure = _structure(Membership(recent_frame(subject.items, clock), clock, rng))
+        structure = _structure(Membership(recent_frame(subject.framed, clock), clock, rng))
         if isinstance(structure, dict):
             return _proved(subject, structure, n_samples)
     explicit = subject if subject.coordinates else subject.at(n_samples)
@@ -250,20 +261,20 @@ def _independent_part(subject: Subject, independence: Verdict, clock: Budget,
     about: Subject = certificate.subject
     if about.is_filtered and independence.n_samples is not None:
         about = about.at(independence.n_samples)
-    frame = CoordinateFrame(about, clock) if about.coordinates else recent_frame(about.items, clock)
+    frame = CoordinateFrame(about, clock) if about.coordinates else recent_frame(about.framed, clock)
     member = Membership(frame, clock, rng)
-    relations = _relations(member, len(subject))
+    relations = _relations(about, member)
     return (subject, [], {}) if relations is None else (about, [k + 1 for k in member.pivots], relations)
 
 
-def _relations(member: Membership, size: int) -> dict[int, Any] | None:
+def _relations(subject: Subject, member: Membership) -> dict[int, Any] | None:
     out = {}
-    for k in range(size):
+    for k in range(len(subject)):
         if k not in member.pivots:
             relation = member.relation(k)
             if relation is None:
                 return None
-            out[k + 1] = relation
+            out[k + 1] = subject.shown(relation)
     return out
 
 
@@ -279,6 +290,7 @@ def _structure(member: Membership) -> dict[tuple[int, int], Any] | tuple[int, in
 
 
 def _proved(subject: Subject, structure: dict[tuple[int, int], Any], n_samples: Size | None) -> dict[str, Any]:
+    structure = {pair: subject.shown(row) for pair, row in structure.items()}
     vanishing = denominators(c for row in structure.values() for c in row)
     return {"status": Status.PROVED, "certificate": Involution(subject, structure, vanishing, n_samples)}
 

@@ -20,13 +20,14 @@ from symdecouple.calculus.field import VectorField
 from symdecouple.language.canonical import canonical
 from symdecouple.language.feature import Feature
 from symdecouple.language.filters import Filtered
+from symdecouple.language.kinks import has_kinks, in_sides, in_signs
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample
 
-__all__ = ["gradient", "leaves", "mean_field", "placed"]
+__all__ = ["SLOPES", "gradient", "leaves", "mean_field", "placed"]
 
-
-_SLOPES = {"Abs": ("sign",), "Max": ("Heaviside",), "Min": ("Heaviside",)}  # who accepts a kink accepts its slopes
+SLOPES = frozenset({"Abs", "sign"})
+"""Who accepts a kink accepts its slopes, which are written with these."""
 
 
 def gradient(feature: Any) -> VectorField:
@@ -51,12 +52,14 @@ def gradient(feature: Any) -> VectorField:
     N grad f = h~(2*h(x))
     """
     feature = feature if isinstance(feature, Feature) else Feature(feature)
-    allowed = feature.allow_nonsmooth.union(*(_SLOPES.get(name, ()) for name in feature.allow_nonsmooth))
+    allowed, expr = feature.allow_nonsmooth, feature.expr
+    if has_kinks(expr):
+        allowed, expr = allowed | SLOPES, in_sides(expr)
     if feature.kind == "coordinates":
         symbols = feature.coordinates
-        return VectorField([feature.expr.diff(s) for s in symbols], symbols, gradient_of=feature,
+        return VectorField([in_signs(expr.diff(s)) for s in symbols], symbols, gradient_of=feature,
                            allow_nonsmooth=allowed)
-    return VectorField(mean_field(feature.expr, feature.sample), gradient_of=feature, allow_nonsmooth=allowed)
+    return VectorField(in_signs(mean_field(expr, feature.sample)), gradient_of=feature, allow_nonsmooth=allowed)
 
 
 def mean_field(expr: Expr, sample: Sample) -> Expr:

@@ -17,6 +17,7 @@ from math import prod
 from typing import Any
 
 from symdecouple.calculus.audit import basis_check
+from symdecouple.calculus.cells import decide_by_cells, is_cellwise, without_pieces
 from symdecouple.calculus.certificates import Dependence, Independence
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
 from symdecouple.calculus.exceptional import exceptions
@@ -88,11 +89,15 @@ def check_independence(features: Any, *, n_samples: int | tuple[int, ...] | None
         return verdict
     if at is not None:
         return independence_at(subject, at, n_samples, budget)
+    subject = without_pieces(subject)
     return _decide(subject, check_size(subject, n_samples), budget)
 
 
 def _decide(subject: Subject, n_samples: Size | None, budget: float, look_for_exceptions: bool = True) -> Verdict:
+    if is_cellwise(subject):
+        return decide_by_cells(subject, n_samples, budget, _decide, partial(_again, subject, n_samples, budget))
     start, clock, rng = time.perf_counter(), Budget(budget), random.Random(SEED)
+    look_for_exceptions = look_for_exceptions and subject.cell is None
     try:
         with clock.running("deciding independence"):
             answer = (settled(_decide_generic(subject, clock, rng), n_samples) if is_generic(subject, n_samples)
@@ -164,7 +169,7 @@ def settled(answer: dict[str, Any], n_samples: Size | None) -> dict[str, Any]:
 
 
 def _decide_generic(subject: Subject, clock: Budget, rng: random.Random) -> dict[str, Any]:
-    frame = recent_frame(subject.items, clock)
+    frame = recent_frame(subject.framed, clock)
     member = Membership(frame, clock, rng)
     if len(member.pivots) < len(subject):
         return _dependent(subject, member, None)
@@ -195,7 +200,7 @@ def _decide_one_size(subject: Subject, n_samples: Size | None, clock: Budget, rn
     if witness is not None:
         return _independent(Independence(subject, witness, None, n_samples))
     if subject.kind == "mean" and not subject.is_filtered:
-        generic = Membership(recent_frame(subject.items, clock), clock, rng)
+        generic = Membership(recent_frame(subject.framed, clock), clock, rng)
         if len(generic.pivots) < len(subject):
             return _dependent(subject, generic, n_samples)
     explicit = subject if subject.coordinates else subject.at(n_samples)

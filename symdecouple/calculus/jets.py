@@ -15,9 +15,9 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
-from sympy import Expr, Max, Min, Piecewise, Rational, Symbol, atan2, polygamma
+from sympy import Expr, Max, Min, Piecewise, Symbol, atan2, polygamma, sympify
 from sympy.core.function import AppliedUndef
-from sympy.core.relational import Relational
+from sympy.core.relational import Eq, Ge, Gt, Ne, Relational
 
 from symdecouple.calculus.elementary import (
     LARGEST,
@@ -162,7 +162,7 @@ class Point:
         if expr.is_Pow:
             return self._power(self.jet(expr.base, symbol, index), expr.exp, symbol, index)
         if isinstance(expr, (Max, Min)):
-            expr = expr.rewrite(Piecewise)
+            return self._extreme(expr, symbol, index)
         if isinstance(expr, Piecewise):
             return self._piecewise(expr, symbol, index)
         if expr.is_number and not expr.args:
@@ -183,20 +183,40 @@ class Point:
             self._means[mean] = total.scaled(self.world.number(Fraction(1, self.size)))
         return self._means[mean]
 
+    def _extreme(self, expr: Expr, symbol: Symbol | None, index: int) -> Jet:
+        """Choose the largest or the smallest argument; where two may be equal there is none."""
+        which = 1 if isinstance(expr, Max) else -1
+        jets = [self.jet(arg, symbol, index) for arg in expr.args]
+        for jet in jets:
+            if all(self._above(jet, other) == which for other in jets if other is not jet):
+                return jet
+        raise OutsideDomain
+
+    def _above(self, left: Jet, right: Jet) -> int:
+        """Return the sign of the difference of two values, 0 where they are equal or may be."""
+        if left.value is None or right.value is None:
+            raise Irrational
+        ends = _ends(left.value - right.value)
+        return 1 if ends[0] > 0 else -1 if ends[-1] < 0 else 0
+
     def _piecewise(self, expr: Expr, symbol: Symbol | None, index: int) -> Jet:
         """Choose the piece at the coordinate; at a kink, or where an enclosure reaches over one, there is none."""
-        ends = [Rational(end.numerator, end.denominator) for end in _ends(self._jets[index].value)]
         for piece, condition in expr.args:
-            for edge in condition.atoms(Relational):
-                sides = [(edge.lhs.xreplace({symbol: end}), edge.rhs.xreplace({symbol: end})) for end in ends]
-                if any(left == right for left, right in sides) or len({edge.func(*side) for side in sides}) > 1:
-                    raise OutsideDomain
-            holds = condition.xreplace({symbol: ends[0]})
+            edges = {edge: self._edge(edge, symbol, index) for edge in condition.atoms(Relational)}
+            holds = condition.xreplace(edges)
             if holds == True:  # noqa: E712 (a SymPy Boolean)
                 return self.jet(piece, symbol, index)
             if holds != False:  # noqa: E712
-                raise UnsupportedExpression(f"the condition {condition} is not about the sample alone")
+                raise UnsupportedExpression(f"the condition {condition} is no combination of comparisons")
         raise OutsideDomain
+
+    def _edge(self, edge: Relational, symbol: Symbol | None, index: int) -> Any:
+        side = self._above(self.jet(edge.lhs, symbol, index), self.jet(edge.rhs, symbol, index))
+        if side == 0:
+            raise OutsideDomain
+        if isinstance(edge, (Eq, Ne)):
+            return sympify(isinstance(edge, Ne))
+        return sympify((side > 0) == isinstance(edge, (Gt, Ge)))
 
     def _angle(self, y: Jet, x: Jet) -> Jet:
         """Return atan2: its value, and the jet of the small angle by which (x, y) turns from where it is."""

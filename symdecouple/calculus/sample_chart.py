@@ -25,6 +25,7 @@ from sympy import Add, Dummy, Expr, Mul, S, Symbol, sqrt
 from symdecouple.errors import BudgetExceeded
 from symdecouple.language.canonical import Statistic, average, close, decompose, open_statistics, statistics_of
 from symdecouple.language.gate import expand
+from symdecouple.language.kinks import Within
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import BoundSample, Sample
 
@@ -83,6 +84,8 @@ class Centred(SampleChart):
             return SHIFT + self.scale * Z
         if not expr.args or not expr.atoms(Mean, Sample, BoundSample):
             return expr
+        if isinstance(expr, Within):
+            return Within(*expr.args[:2], Z)
         if expr not in self._closed:
             if isinstance(expr, Mean):
                 self._closed[expr] = self.average(self.close(expr.body))
@@ -105,7 +108,9 @@ class Centred(SampleChart):
         x = self.declared
         spread = sqrt(Mean(x**2) - Mean(x) ** 2) if self.scale != 1 else S.One
         rule: dict[Expr, Expr] = {SHIFT: Mean(x), SCALE: spread, Z: (x - Mean(x)) / spread}
-        for statistic in sorted(statistics_of(expr), key=lambda s: len(statistics_of(s.psi))):  # inner ones first
+        found = statistics_of(expr)
+        rule |= {w: Within(*w.args[:2], x) for e in (expr, *(s.psi for s in found)) for w in e.atoms(Within)}
+        for statistic in sorted(found, key=lambda s: len(statistics_of(s.psi))):  # inner ones first
             rule[statistic] = Mean(statistic.psi.xreplace(rule))
         return expr.xreplace(rule)
 

@@ -32,6 +32,7 @@ from symdecouple.language.convolution import Kernel, convolve
 from symdecouple.language.feature import Feature
 from symdecouple.language.filtered import Filtered, Unit
 from symdecouple.language.filters import Filter
+from symdecouple.language.kinks import in_sides, in_signs
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import BoundSample, Sample
 from symdecouple.language.taps import entries, origin_of, shape_of
@@ -157,7 +158,7 @@ class ValuesAt:
         turned = self._array(map(self._number, map(Fraction, direction)))
         if self._direction is None or any(a != b for a, b in zip(self._direction.flat, turned.flat, strict=True)):
             self._direction, self._slopes = turned, {}
-        slope = self.slope(feature.expr)
+        slope = self.slope(in_signs(in_sides(feature.expr)))
         return slope if feature.coordinates else slope * self.size
 
     def value(self, expr: Expr) -> Any:

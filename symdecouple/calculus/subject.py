@@ -11,12 +11,15 @@ from sympy import Expr, Symbol, nan, zoo
 from sympy.core.function import UndefinedFunction
 
 from symdecouple.calculus.field import VectorField, is_matrix, matrix_remedy, one_sample
+from symdecouple.calculus.gradient import mean_field
 from symdecouple.errors import InvalidInput, SymdecoupleError, UnsupportedExpression
+from symdecouple.language.disguise import is_analytic
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filtered import DcGain, Filtered, dimension_of
 from symdecouple.language.filters import Filter
-from symdecouple.language.sample import Coordinate, Sample
+from symdecouple.language.kinks import has_kinks, in_sides, in_signs
+from symdecouple.language.sample import Coordinate, Sample, x
 from symdecouple.language.text import domain_to_text, parse, parse_domain, parse_expression, to_text
 
 __all__ = ["Size", "Subject", "count", "expressions", "without_gains"]
@@ -30,6 +33,8 @@ class Subject:
     """An ordered set of features or of vector fields."""
 
     items: tuple[Any, ...]
+    cell: Any = None
+    """The `Cell` that the samples are restricted to, for items with kinks; None for all samples."""
 
     @classmethod
     def of(cls, value: Any) -> Subject:
@@ -57,6 +62,13 @@ class Subject:
         return len(self.items)
 
     @property
+    def framed(self) -> tuple[Any, ...]:
+        """The items; on a cell their fields as they are there, free of kinks."""
+        if self.cell is None:
+            return self.items
+        return tuple(_on_cell(item, self.cell, self.coordinates or None, self.sample) for item in self.items)
+
+    @property
     def kind(self) -> str:
         """"mean" or "coordinates"."""
         return str(self.items[0].kind)
@@ -69,7 +81,7 @@ class Subject:
     @property
     def sample(self) -> Sample:
         """The generic sample with its domain (mean kind)."""
-        return one_sample(self.items)
+        return x if self.coordinates else one_sample(self.items)
 
     @property
     def parameters(self) -> frozenset[Any]:
@@ -114,8 +126,14 @@ class Subject:
 
     @property
     def is_smooth(self) -> bool:
-        """True iff no non-smooth function was let in by name."""
-        return not any(item.allow_nonsmooth for item in self.items)
+        """True iff all functions are known to be analytic, each one function on the samples that it is defined at."""
+        exprs = [e for item in self.items for e in expressions(item)]
+        return is_analytic(exprs if self.cell is None else map(self.cell.resolved, exprs))
+
+    @property
+    def has_kinks(self) -> bool:
+        """True iff a function with kinks or jumps occurs in an item."""
+        return any(has_kinks(e) for item in self.items for e in expressions(item))
 
     def bind(self, values: Mapping[Any, Any]) -> Subject:
         """Return the subject with parameters replaced; see `FeatureSet.bind`. A gain h.dc may be bound to 0."""
@@ -131,6 +149,9 @@ class Subject:
 
     def at(self, n_samples: Size) -> Subject:
         """Return the subject in explicit coordinates, as gradient fields where a feature is constant at this size."""
+        if self.cell is not None:
+            raise UnsupportedExpression("functions with kinks are decided on their cells for averages, or in "
+                                        "coordinates from the start: features.at(n_samples=N)")
         try:
             return Subject(tuple(item.at(n_samples=n_samples) for item in self.items))
         except InvalidInput:
@@ -160,6 +181,10 @@ class Subject:
         except SymdecoupleError:
             return False
 
+    def shown(self, weights: Iterable[Expr]) -> tuple[Expr, ...]:
+        """Return functions of averages as they are shown: on a cell with signs in the place of indicators."""
+        return tuple(weights) if self.cell is None else tuple(map(self.cell.written, weights))
+
     def written(self, expr: Expr) -> str:
         """Return an expression about the subject as text, in which its coordinates are x1, x2, ..."""
         return to_text(expr.xreplace(dict(zip(self.coordinates, _numbered(self.coordinates), strict=True))))
@@ -177,6 +202,8 @@ class Subject:
         out: dict[str, Any] = {"kind": "features" if features else "fields",
                                "items": [[self.written(e) for e in expressions(item)] for item in self.items],
                                "allow_nonsmooth": [sorted(item.allow_nonsmooth) for item in self.items]}
+        if self.cell is not None:
+            out["cell"] = self.cell_to_dict(self.cell)
         if self.kind == "mean":
             return out | {"domain": domain_to_text(self.sample)}
         return out | {"coordinates": [_symbol_to_json(s) for s in self.coordinates]}
@@ -195,12 +222,35 @@ class Subject:
                 items.append(Feature(exprs[0], allow_nonsmooth=allowed))
             else:
                 items.append(VectorField(exprs if symbols else exprs[0], symbols, allow_nonsmooth=allowed))
-        return cls(tuple(items))
+        subject = cls(tuple(items))
+        return subject if data.get("cell") is None else cls(subject.items, subject.cell_from(data["cell"]))
+
+    def cell_to_dict(self, cell: Any) -> dict[str, Any]:
+        """Return a cell of this subject as JSON-ready data."""
+        return {"arguments": [self.written(in_signs(u)) for u in cell.arguments],
+                "patterns": [list(p) for p in cell.patterns], "parts": list(cell.parts)}
+
+    def cell_from(self, data: Mapping[str, Any]) -> Any:
+        """Read a cell of this subject."""
+        from symdecouple.calculus.cell import Cell
+
+        return Cell(tuple(in_sides(self.read(text)) for text in data["arguments"]),
+                    tuple(tuple(map(int, p)) for p in data["patterns"]), None if self.coordinates else self.sample,
+                    tuple(map(int, data["parts"])))
 
 
 def count(n_samples: Size) -> int:
     """Return the number of samples of a vector or a grid."""
     return prod(n_samples) if isinstance(n_samples, tuple) else n_samples
+
+
+def _on_cell(item: Any, cell: Any, coordinates: tuple[Symbol, ...] | None, sample: Sample) -> VectorField:
+    resolved = [cell.resolved(e) for e in expressions(item)]
+    if isinstance(item, VectorField):
+        return VectorField(resolved if coordinates else resolved[0], coordinates)
+    if coordinates:
+        return VectorField([resolved[0].diff(s) for s in coordinates], coordinates)
+    return VectorField(mean_field(resolved[0], sample))
 
 
 def _is_told_by(item: Any, text: str, n_samples: Size | None) -> bool:

@@ -237,6 +237,9 @@ def draws(subject: Subject, n_samples: int, rng: random.Random, many: int, sprea
     keeps exact minors short. Then `more` follow, for where those are outside of a domain: nearly constant ones, of
     which filters with a gain have one sign, and others.
     """
+    if subject.cell is not None:
+        yield from subject.cell.draws(subject, n_samples, rng, spread)
+        return
     symbols: list[Symbol] = [Symbol("c", real=True)] if subject.coordinates else [subject.sample]
     symbols += [Sample("u", (0, oo)), Sample("u", (0, 1)), Sample("u", (1, oo)), Sample("u", (-1, 1))]
     own = symbols[0]

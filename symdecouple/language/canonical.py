@@ -46,6 +46,7 @@ from symdecouple.language.budget import check
 from symdecouple.language.filtered import Filtered
 from symdecouple.language.gamma_shifts import shifted_gamma
 from symdecouple.language.gate import apart, expand, together
+from symdecouple.language.kinks import Within
 from symdecouple.language.lags import lagged, leading_shift
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample, x as generic
@@ -155,9 +156,20 @@ def decompose(expr: Expr, sample: Sample = generic) -> dict[Expr, Expr]:
     for term in Add.make_args(expr) if expr != 0 else ():
         constant, function = term.as_independent(sample, *moving, as_Add=False)
         check()
-        for psi, c in _basis_form(function.xreplace(frozen), sample):
-            out[psi] = out.get(psi, S.Zero) + constant.xreplace(frozen) * c
+        function, within = _located(function.xreplace(frozen))
+        if within is None:
+            continue
+        for psi, c in _basis_form(function, sample):
+            out[within * psi] = out.get(within * psi, S.Zero) + constant.xreplace(frozen) * c
     return {psi: c for psi, c in out.items() if c != 0}
+
+
+def _located(function: Expr) -> tuple[Expr, Expr | None]:
+    """Split off the indicator of a part of the line (1 where there is none); None where two parts have no point."""
+    found = function.atoms(Within)
+    if not found:
+        return function, S.One
+    return (function.xreplace(dict.fromkeys(found, S.One)), found.pop()) if len(found) == 1 else (function, None)
 
 
 def _frozen(expr: Expr, sample: Sample) -> tuple[Expr, dict[Dummy, Expr], list[Dummy]]:
@@ -191,6 +203,8 @@ def _is_quotient(node: Expr, sample: Sample) -> bool:
 def _statistic(psi: Expr, sample: Sample) -> Expr:
     if psi == 1:
         return S.One
+    if isinstance(psi, Within) and psi.args[0] == psi.args[1] - 1:  # the shares of all parts sum up to 1
+        return 1 - Add(*(_shared_statistic(psi.func(k, *psi.args[1:])) for k in range(psi.args[0])))
     if psi.has(Filtered):
         psi = leading_shift(psi, sample)
     if isinstance(psi, Filtered) and psi.filter.boundary == "circular":

@@ -16,6 +16,7 @@ from sympy import Abs, Basic, DiracDelta, Expr, Heaviside, Max, Min, Mod, Piecew
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language.binding import bind, on_grid, parameters_of, spread
 from symdecouple.language.black_box import BlackBox
+from symdecouple.language.disguise import folds, unmasked
 from symdecouple.language.filtered import dimension_of
 from symdecouple.language.mean import Mean, exact, free_sample
 from symdecouple.language.sample import Coordinate, Sample, coordinates, x
@@ -190,10 +191,16 @@ def check_smooth(expr: Expr, allowed: Iterable[str] = ()) -> None:
     allowed = frozenset(allowed)
     if unknown := allowed - set(_NONSMOOTH):
         raise InvalidInput(f"allow_nonsmooth names {sorted(unknown)}, known are {sorted(_NONSMOOTH)}")
-    found = {name for name, cls in _NONSMOOTH.items() if expr.has(cls)} - allowed
-    if found:
-        raise UnsupportedExpression(f"{expr} contains {', '.join(sorted(found))}, which is not smooth; if the samples "
-                                    f"stay away from the kinks, say allow_nonsmooth={sorted(found)}")
+    found = {name for name, cls in _NONSMOOTH.items() if expr.has(cls)}
+    if (shown := unmasked(expr)) != expr:
+        found |= {name for name, cls in _NONSMOOTH.items() if shown.has(cls)}
+    if found := found - allowed:
+        disguised = f", which is {shown}," * (shown != expr)
+        raise UnsupportedExpression(f"{expr}{disguised} contains {', '.join(sorted(found))}, which is not smooth; if the "
+                                    f"samples stay away from the kinks, say allow_nonsmooth={sorted(found)}")
+    if folded := folds(expr):
+        raise UnsupportedExpression(f"{', '.join(map(str, folded))} has kinks or jumps where its argument turns round or "
+                                    "has a pole: write what it is on the samples in use (acos(cos(x)) is x on (0, pi))")
 
 
 def _check_declared(expr: Expr) -> None:
