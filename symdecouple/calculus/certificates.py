@@ -272,11 +272,10 @@ def denominators(exprs: Iterable[Expr]) -> tuple[Expr, ...]:
     """Return the distinct factors that the denominators of some expressions contain, numbers left out."""
     found: list[Expr] = []
     for expr in exprs:
-        bottom = fraction(together(expr))[1]
         try:
-            factors = [base for base, _ in factor_list(bottom)[1]]
+            factors = [base for base, _ in factor_list(fraction(together(expr))[1])[1]]
         except BudgetExceeded:
-            factors = [bottom]
+            factors = [fraction(expr)[1]]
         for base in factors:
             if not base.is_number and base not in found and -base not in found:
                 found.append(base)

@@ -56,6 +56,7 @@ class Jet:
         return Jet(value, _plus(self.grad, other.grad), _plus(self.hess, other.hess))
 
     def scaled(self, factor: Any) -> Jet:
+        check()
         return Jet(None if self.value is None else self.value * factor,
                    {k: v * factor for k, v in self.grad.items()}, {k: v * factor for k, v in self.hess.items()})
 
@@ -248,6 +249,7 @@ class Point:
             raise OutsideDomain
         v, one = base.value, self._one
         limit(v, n)
+        check()
         first = n * v ** (n - 1) if n not in (0, 1) else one * n
         second = n * (n - 1) * v ** (n - 2) if n not in (0, 1, 2) else one * (n * (n - 1))
         return base.composed(v**n if n else one, first, second)
@@ -307,6 +309,7 @@ def bracket_at(u: tuple[list[Any], list[dict[int, Any]]], v: tuple[list[Any], li
     zero = point.world.number(Fraction(0))
     out = []
     for row_u, row_v in zip(u[1], v[1], strict=True):
+        check()
         total = zero
         for k, slope in row_v.items():
             total = total + slope * u[0][k]
@@ -339,6 +342,7 @@ def _ends(value: Any) -> tuple[Fraction, ...]:
 
 
 def _plus(left: dict[Any, Any], right: dict[Any, Any]) -> dict[Any, Any]:
+    check()
     out = dict(left)
     for key, value in right.items():
         out[key] = out[key] + value if key in out else value

@@ -124,6 +124,7 @@ def independent_rows(columns: Sequence[Sequence[Any]], world: World) -> list[int
     for k in range(len(work)):
         check()
         for done, row in enumerate(rows):
+            check()
             factor = work[k][row] / work[done][row]
             work[k] = [a - factor * b for a, b in zip(work[k], work[done], strict=True)]
         free = [r for r in range(len(work[k])) if r not in rows and not world.is_zero(work[k][r])]
@@ -147,6 +148,7 @@ def determinant(matrix: Sequence[Sequence[Any]], world: World) -> Any:
             work[k], work[pivot], total = work[pivot], work[k], -total
         total = total * work[k][k]
         for r in range(k + 1, size):
+            check()
             factor = work[r][k] / work[k][k]
             work[r] = [a - factor * b for a, b in zip(work[r], work[k], strict=True)]
     return total

@@ -158,14 +158,15 @@ def apart(expr: Expr, symbol: Symbol) -> Expr:
             if q.has(symbol):
                 factors[q] = factors.get(q, 0) + k * int(n)
     moving = [(Poly(q, symbol, domain=field), k) for q, k in factors.items()]
-    bottom = prod((Poly(base, symbol, domain=field) ** int(n) for base, n in bases), start=Poly(1, symbol, domain=field))
+    one = Poly(1, symbol, domain=field)
+    bottom = prod((Poly(base, symbol, domain=field) ** int(n) for base, n in bases), start=one)
     whole, rest = Poly(top, symbol, domain=field).div(bottom)
     terms = [whole.as_expr()]
     lead = bottom.LC() / prod((q.LC() ** k for q, k in moving), start=S.One)
     for q, k in moving:
         check()
         power = q**k
-        cofactor = prod((other**n for other, n in moving if other != q), start=Poly(1, symbol, domain=field))
+        cofactor = prod((other**n for other, n in moving if other != q), start=one)
         digits = (rest * cofactor.invert(power)).rem(power) if cofactor.degree() else rest
         for j in range(k, 0, -1):
             digits, digit = digits.div(q)

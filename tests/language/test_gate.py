@@ -89,7 +89,8 @@ def test_integrals_of_the_classes(expr: Any, expected: Any) -> None:
 
 
 @pytest.mark.parametrize("expr", [1 / (1 + sin(x) ** 2), exp(x) / (1 + x**2), 1 / (x + exp(x)), sin(x) / x, exp(exp(x)),
-                                  1 / (x**9 + x + 1), 1 / (1 + x**4 * a), sqrt(1 + x**5), x ** (10**9) * exp(x)], ids=str)
+                                  1 / (x**9 + x + 1), 1 / (1 + x**4 * a), sqrt(1 + x**5), x ** (10**9) * exp(x)],
+                         ids=str)
 def test_other_integrals_are_not_asked_for(expr: Any) -> None:
     assert at_once(lambda: closed_forms.antiderivative(expr, x)) is None
 

@@ -6,16 +6,24 @@ a loaded machine there is only less of it.
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from symdecouple.calculus.certificates import verdict_from_json
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.independence import check_independence
+from symdecouple.cli.command import main
+from symdecouple.cli.exit_codes import ExitCode
+from symdecouple.errors import InvalidInput
+from symdecouple.language.mean import Mean
+from symdecouple.language.sample import x
 from symdecouple.verdict import Status
 from tests.laws.examples import EXPLICIT, FEATURES, FIELDS, FILTERED, SETS
 from tests.laws.hard_inputs import HARD
@@ -111,3 +119,44 @@ def test_tracing_works_after_every_call(tmp_path: Any) -> None:
     ended = subprocess.run([sys.executable, "-c", TRACED, str(tmp_path / "profile")], capture_output=True, text=True,
                            timeout=300, check=False)
     assert ended.returncode == 0 and ended.stdout.endswith("traced\n"), ended.stderr
+
+
+INTERRUPTED = """
+import _thread, threading, time
+import symdecouple as sd
+from tests.laws.hard_inputs import HARD
+
+items = HARD["standardized moments"]()
+threading.Timer(1.0, _thread.interrupt_main).start()
+try:
+    sd.check_frobenius(items, budget=600)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_the_user_can_interrupt() -> None:
+    ended = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=300, check=False,
+                           cwd=Path(__file__).parents[2])
+    assert ended.returncode == 0 and ended.stdout.endswith("interrupted\n"), ended.stderr
+
+
+def test_the_command_line_keeps_its_budget(capsys: pytest.CaptureFixture[str]) -> None:
+    formulas = ["mean(x)", "mean((x - mean(x) + mean(x^2))^14)", "mean(x^2)"]
+    code = in_time(0.2, lambda: main(["check", *formulas, "--budget", "0.1", "--no-verify"]))
+    assert code == ExitCode.UNDECIDED and "budget of 0.1 s" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("weight", ["mean(x)^400", "(mean(x) + mean(x^2) + mean(x^3) + 1)^40", "exp(mean(x)^40)",
+                                    "1/(mean(x) + mean(x^2) + mean(x^5))^30", "exp(exp(exp(mean(x)^9)))"])
+def test_a_strange_certificate_is_refused_in_bounded_time(weight: str) -> None:
+    data = check_frobenius([Mean(x), Mean(x**2), Mean(x**3)]).to_dict()
+    data["certificate"]["structure"]["2,3"] = [weight, "0", "2"]
+
+    def verified() -> bool:
+        try:
+            return bool(verdict_from_json(json.dumps(data)).certificate.verify())
+        except InvalidInput:
+            return False
+
+    assert not in_time(4, verified)
