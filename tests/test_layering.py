@@ -30,7 +30,7 @@ ORDER = {
         "canonical printer syntax reader text"
     ),
     "calculus": (
-        "common_zeros arguments generators coefficients coincidences outcomes gamma_functions elementary sample_chart "
+        "common_zeros arguments lattice generators coefficients coincidences outcomes gamma_functions elementary sample_chart "
         "extent field gradient bracket subject specialization kernels operators compositions matrices "
         "symmetric_operators elements composites leading rewriting pointwise convolution frame convolution_frame span "
         "membership jets near_dependence sample_values segments cell witness coordinate_frame minor_conditions exceptional evidence "

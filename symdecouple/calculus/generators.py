@@ -2,25 +2,26 @@ r"""Generators: the functions over which coefficients are rational, chosen so th
 
 .. math::
 
-    e^{\sum c_i t_i} = \prod_i g_i^{c_i/r_i}, \quad g_i = e^{r_i t_i}, \qquad
-    \cos\Bigl(\sum c_i t_i\Bigr),\ \sin\Bigl(\sum c_i t_i\Bigr) \in
-    \mathbf{Z}[\sin r_i t_i,\ \cos r_i t_i]
+    e^{\sum_i n_i u_i} = \prod_i g_i^{n_i}, \quad g_i = e^{u_i}, \qquad
+    \cos\Bigl(\sum_i n_i u_i\Bigr),\ \sin\Bigl(\sum_i n_i u_i\Bigr) \in \mathbf{Z}[\sin u_i,\ \cos u_i]
 
-with r_i the reciprocal of the common denominator of all c_i that occur with the term t_i. So exp(u), exp(-u), exp(2u)
-and exp(u + v) are monomials in as many generators as there are terms, and the waves of all multiples and sums of some
-angles are polynomials in one sine and one cosine for each; cos^2 = 1 - sin^2 is the only relation.
+with whole numbers n_i, where the u_i are a basis of all sums and differences of the arguments that occur (`lattice`). So
+exp(u), exp(-u), exp(2u) and exp(u + v) are monomials in as few generators as there can be, and the waves of all
+multiples and sums of some angles are polynomials in one sine and one cosine for each; cos^2 = 1 - sin^2 is the only
+relation.
 Hyperbolic functions and tangents are written out first. Every other function is a generator of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import lcm
+from math import lcm, prod
 from typing import Any
 
-from sympy import Add, Dummy, Expr, Mul, Pow, Rational, S, chebyshevt_poly, chebyshevu_poly, cos, exp, log, sin
+from sympy import Add, Dummy, Expr, Mul, Pow, S, chebyshevt_poly, chebyshevu_poly, cos, exp, log, sin
 
 from symdecouple.calculus.arguments import by_exponentials_and_waves, exponent, terms
+from symdecouple.calculus.lattice import Lattice, Vector
 from symdecouple.errors import UnsupportedExpression
 from symdecouple.language.budget import check
 from symdecouple.language.gate import expand
@@ -54,11 +55,11 @@ class Generators:
         self.functions: dict[Dummy, Expr] = {}
         self.waves: list[tuple[Dummy, Dummy]] = []
         self._root_of: dict[Expr, tuple[Dummy, int]] = {}
-        self._exponentials: dict[Expr, tuple[Dummy, Rational]] = {}
-        self._angles: dict[Expr, tuple[Dummy, Dummy, Rational]] = {}
         self._others: dict[Expr, Dummy] = {}
         self._made = 0
-        self._take(_Search(exprs))
+        found = _Search(exprs)
+        self._exponents, self._angles = Lattice(found.exponents), Lattice(found.angles)
+        self._take(found)
 
     def code(self, expr: Expr) -> Expr:
         """Return an expression over the generators; what they do not reach stays as it is."""
@@ -69,15 +70,13 @@ class Generators:
             t, q = self._fresh(positive=True), lcm(*denominators)
             self.roots[t] = (radicand, q)
             self._root_of[radicand] = (t, q)
-        for term, denominators in found.exponentials.items():
-            t, step = self._fresh(positive=True), Rational(1, lcm(*denominators))
-            self.functions[t] = _power(step * term)
-            self._exponentials[term] = (t, step)
-        for term, denominators in found.angles.items():
-            s, c, step = self._fresh(), self._fresh(), Rational(1, lcm(*denominators))
-            self.functions |= {s: sin(step * term), c: cos(step * term)}
+        self._exponentials = [self._fresh(positive=True) for _ in self._exponents.basis]
+        for t, u in zip(self._exponentials, self._exponents.basis, strict=True):
+            self.functions[t] = _power(_sum(u))
+        for u in self._angles.basis:
+            s, c = self._fresh(), self._fresh()
+            self.functions |= {s: sin(_sum(u)), c: cos(_sum(u))}
             self.waves.append((s, c))
-            self._angles[term] = (s, c, step)
         for node in found.others:
             self._others[node] = self._fresh()
             self.functions[self._others[node]] = node
@@ -102,59 +101,45 @@ class Generators:
         return self._others.get(expr, expr)
 
     def _exponential(self, expr: Expr, argument: Expr) -> Expr:
-        factors = []
-        for term, c in terms(argument):
-            if isinstance(term, log):
-                factors.append(self._coded(term.args[0] ** c))
-                continue
-            if term not in self._exponentials:
-                return expr
-            t, step = self._exponentials[term]
-            if not (c / step).is_Integer:
-                return expr
-            if abs(c / step) > MAX_POWER:
-                raise UnsupportedExpression(f"{expr} is the power {c / step} of {self.functions[t]}, by which all "
-                                            f"exponentials here are measured; at most {MAX_POWER} are handled")
-            factors.append(t ** (c / step))
-        return Mul(*factors)
+        powers, rest = _without_logarithms(argument)
+        if (numbers := self._exponents.coordinates(rest)) is None:
+            return expr
+        if any(abs(n) > MAX_POWER for n in numbers):
+            raise UnsupportedExpression(f"{expr} is a power with exponent {max(map(abs, numbers))} of one of the "
+                                        f"functions {', '.join(str(self.functions[t]) for t in self._exponentials)} by "
+                                        f"which all exponentials here are measured; at most {MAX_POWER} are handled")
+        return Mul(*map(self._coded, powers), *(t**n for t, n in zip(self._exponentials, numbers, strict=True)))
 
     def _wave(self, expr: Expr) -> Expr:
-        sine, cosine, size = S.Zero, S.One, 1
-        for term, c in terms(expr.args[0]):
-            if (turn := self._turned(term, c)) is None:
-                return expr
-            size *= turn[2]
-            if size > MAX_WAVE_TERMS:
-                raise UnsupportedExpression(f"{expr} has more than {MAX_WAVE_TERMS} terms in the sines and cosines of "
-                                            "its angles; lower the multiples")
-            sine, cosine = sine * turn[1] + cosine * turn[0], cosine * turn[1] - sine * turn[0]
+        known, rest = _without_known_angles(expr.args[0])
+        if (numbers := self._angles.coordinates(rest)) is None:
+            return expr
+        turns = [(self._coded(sin(angle)), self._coded(cos(angle)), 2) for angle in known]
+        for n, (s, c) in zip(numbers, self.waves, strict=True):
+            if abs(n) > MAX_MULTIPLE:
+                raise UnsupportedExpression(f"the angle of {expr} is {n} times that of {self.functions[s]}, the common "
+                                            f"measure of what occurs with it; at most {MAX_MULTIPLE} times are handled")
+            if n:
+                turns.append(((1 if n > 0 else -1) * _sine(abs(n), s, c), _cosine(abs(n), s, c), abs(n) // 2 + 1))
+        if prod(size for _, _, size in turns) > MAX_WAVE_TERMS:
+            raise UnsupportedExpression(f"{expr} has more than {MAX_WAVE_TERMS} terms in the sines and cosines of its "
+                                        "angles; lower the multiples")
+        sine, cosine = S.Zero, S.One
+        for s, c, _ in turns:
+            sine, cosine = sine * c + cosine * s, cosine * c - sine * s
         return sine if isinstance(expr, sin) else cosine
-
-    def _turned(self, term: Expr, c: Rational) -> tuple[Expr, Expr, int] | None:
-        """Return sine and cosine of c times a term, and the number of their terms; None if there is no generator."""
-        if _is_written_out(term, c):
-            return self._coded(sin(c * term)), self._coded(cos(c * term)), 2
-        if term not in self._angles:
-            return None
-        s, cosine, step = self._angles[term]
-        if not (c / step).is_Integer:
-            return None
-        n, sign = int(abs(c / step)), -1 if c < 0 else 1
-        if n > MAX_MULTIPLE:
-            raise UnsupportedExpression(f"the angle {c * term} is {n} times {step * term}, the common measure of the "
-                                        f"angles that occur with it; at most {MAX_MULTIPLE} times are handled")
-        return sign * _sine(n, s, cosine), _cosine(n, s, cosine), n // 2 + 1
 
 
 class _Search:
-    """What occurs in expressions and in derivatives of what occurs: terms and radicands, with their denominators."""
+    """What occurs in expressions and in derivatives of what occurs: arguments in terms, radicands, other functions."""
 
     def __init__(self, exprs: Iterable[Expr]) -> None:
         self.roots: dict[Expr, set[int]] = {}
-        self.exponentials: dict[Expr, set[int]] = {}
-        self.angles: dict[Expr, set[int]] = {}
+        self.exponents: dict[Vector, None] = {}
+        self.angles: dict[Vector, None] = {}
         self.others: dict[Expr, None] = {}
         self._seen: set[Expr] = set()
+        self._terms: set[Expr] = set()
         self._new: list[Expr] = []
         pool: Iterable[Any] = exprs
         for _ in range(DEPTH):
@@ -178,26 +163,23 @@ class _Search:
                 self._visit(radicand)
                 self.roots.setdefault(radicand, set()).add(int(expr.exp.q))
         elif (argument := exponent(expr)) is not None:
-            for term, c in terms(argument):
-                if isinstance(term, log):
-                    self._visit(term.args[0] ** c)
-                else:
-                    self._note(self.exponentials, term, c)
+            powers, rest = _without_logarithms(argument)
+            for power in powers:
+                self._visit(power)
+            self._note(self.exponents, rest)
         elif isinstance(expr, (sin, cos)):
-            for term, c in terms(expr.args[0]):
-                if _is_written_out(term, c):
-                    self._visit(sin(c * term) + cos(c * term))
-                else:
-                    self._note(self.angles, term, c)
+            known, rest = _without_known_angles(expr.args[0])
+            for angle in known:
+                self._visit(sin(angle) + cos(angle))
+            self._note(self.angles, rest)
         else:
             self.others[expr] = None
             self._new.append(expr)
 
-    def _note(self, found: dict[Expr, set[int]], term: Expr, c: Rational) -> None:
-        if term not in found:
-            found[term] = set()
-            self._new.append(term)
-        found[term].add(int(c.q))
+    def _note(self, found: dict[Vector, None], vector: Vector) -> None:
+        found[vector] = None
+        self._new += [term for term, _ in vector if term not in self._terms]
+        self._terms |= {term for term, _ in vector}
 
 
 def _power(exponent: Expr) -> Expr:
@@ -206,9 +188,23 @@ def _power(exponent: Expr) -> Expr:
     return Pow(logs[0].args[0], exponent / logs[0]) if len(logs) == 1 else exp(exponent)
 
 
-def _is_written_out(term: Expr, c: Rational) -> bool:
-    """True iff SymPy knows sine and cosine of c times the term as roots: of parts of pi, of inverse waves."""
-    return not isinstance(sin(c * term), sin)
+def _sum(vector: Vector) -> Expr:
+    return Add(*(c * term for term, c in vector))
+
+
+def _without_logarithms(argument: Expr) -> tuple[list[Expr], Vector]:
+    """Return the powers that logarithms in an exponent are, and the rest of it."""
+    found = terms(argument)
+    return ([term.args[0] ** c for term, c in found if isinstance(term, log)],
+            tuple((term, c) for term, c in found if not isinstance(term, log)))
+
+
+def _without_known_angles(argument: Expr) -> tuple[list[Expr], Vector]:
+    """Return the parts of an angle whose sine and cosine SymPy knows as roots (parts of pi, inverse waves), and the rest.
+    """
+    found = terms(argument)
+    known = [c * term for term, c in found if not isinstance(sin(c * term), sin)]
+    return known, tuple((term, c) for term, c in found if c * term not in known)
 
 
 def _sine(n: int, s: Expr, c: Expr) -> Expr:

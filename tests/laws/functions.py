@@ -72,8 +72,6 @@ COORDINATES: dict[str, Row] = {
     "phases of an eighth": (fields((1, 0, y2 * cos(y1 + pi / 8)), (0, 1, sin(y1 + pi / 8))), True, True),
     "phases of a seventh": (fields((1, 0, y2 * cos(y1 + pi / 7)), (0, 1, sin(y1 + pi / 7) + 1)), True, True),
     "powers with a parameter": (fields((y1**a, 0, 0), (0, y1 ** (a + 1), 0)), True, True),
-    "softmax, written with differences": ([1 / (1 + exp(x2 - x1) + exp(x3 - x1) + exp(x4 - x1)),
-                                           1 / (1 + exp(x1 - x2) + exp(x3 - x2) + exp(x4 - x2))], True, True),
     "softmax, shifted": ([softmax(0, c), softmax(1, c)], True, True),
     "softmax, shifted by a sample": ([softmax(0, x4), x2 + x3 * x4], True, False),
     "log of a sum of exponentials": ([x1 + log(1 + exp(x2 - x1) + exp(x3 - x1) + exp(x4 - x1)), x1 + x2 + x3 + x4],
@@ -87,6 +85,8 @@ COORDINATES: dict[str, Row] = {
 """Sets in explicit coordinates."""
 
 SLOW_COORDINATES: dict[str, Row] = {
+    "softmax, written with differences": ([1 / (1 + exp(x2 - x1) + exp(x3 - x1) + exp(x4 - x1)),
+                                           1 / (1 + exp(x1 - x2) + exp(x3 - x2) + exp(x4 - x2))], True, True),
     "softmax, all four": ([softmax(k, c) for k in range(4)], False, True),
     "softmax, three with differences": ([softmax(k, x4) for k in range(3)], True, True),
 }
@@ -104,14 +104,17 @@ MEANS: dict[str, Row] = {
     "sine of twice": ([Mean(sin(2 * x)), Mean(sin(x) * cos(x))], False, True),
     "sine of thrice": ([Mean(sin(3 * x)), Mean(sin(x) ** 3), Mean(sin(x))], False, False),
     "tangents": ([Mean(tan(x)), m], True, False),
-    "shifted logistic": ([Mean(1 / (1 + exp(x - a))), Mean(exp(x) / (exp(a) + exp(x)))], False, True),
     "centred wave": ([Mean(cos(x - m)), m], True, True),
     "likelihood of the gamma law": ([a * Mean(log(p)) - loggamma(a), Mean(p)], True, False),
     "log gamma": ([Mean(loggamma(p)), Mean(p)], True, False),
     "log gamma of the next": ([Mean(loggamma(p + 1)), Mean(loggamma(p)), Mean(log(p))], False, False),
-    "factorial": ([Mean(factorial(p)), Mean(p * gamma(p))], False, True),
     "digamma of the mean": ([Mean(log(p)) - polygamma(0, Mean(p)), Mean(p)], True, False),
     "trigamma": ([Mean(polygamma(1, p)), Mean(p)], True, False),
-    "negative binomial": ([Mean(loggamma(p + a)) - Mean(loggamma(p + 1)), Mean(p)], True, False),
 }
 """Sets of averages."""
+
+SLOW_MEANS: dict[str, Row] = {
+    "shifted logistic": ([Mean(1 / (1 + exp(x - a))), Mean(exp(x) / (exp(a) + exp(x)))], False, True),
+    "factorial": ([Mean(factorial(p)), Mean(p * gamma(p))], False, True),
+    "negative binomial": ([Mean(loggamma(p + a)) - Mean(loggamma(p + 1)), Mean(p)], True, False),
+}

@@ -16,7 +16,7 @@ from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.sample import coordinates
 from symdecouple.verdict import Status
-from tests.laws.functions import COORDINATES, MEANS, SLOW_COORDINATES, Row
+from tests.laws.functions import COORDINATES, MEANS, SLOW_COORDINATES, SLOW_MEANS, Row
 
 DIGITS, STEP, SMALL = 100, 30, 15
 PLAIN = sp.symbols("u1:7", real=True)
@@ -47,6 +47,12 @@ def test_more_in_coordinates(name: str) -> None:
 @pytest.mark.parametrize("name", MEANS)
 def test_means(name: str) -> None:
     is_decided(MEANS[name], 6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SLOW_MEANS)
+def test_more_means(name: str) -> None:
+    is_decided(SLOW_MEANS[name], 6)
 
 
 def by_numbers(items: list[Any], size: int) -> tuple[bool, bool]:
