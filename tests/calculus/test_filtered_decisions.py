@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from sympy import Expr, Pow, Rational, Symbol, exp, sqrt
 
-from symdecouple.calculus.certificates import verdict_from_json
+from symdecouple.calculus.certificates import certificate_from_dict, verdict_from_json
 from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.independence import check_independence
@@ -361,8 +361,10 @@ def test_kernels_of_a_witness_must_be_of_the_kind_declared() -> None:
     data = json.loads(check_frobenius([m, energy(H, 3)]).to_json())
     data["certificate"]["subject"]["items"][1] = ["mean(filter(d, zero_dc)(x)**3)"]
     data["certificate"]["witness"]["kernels"][0]["name"] = "d[dc=0]"
-    forged = verdict_from_json(json.dumps(data))
-    assert forged.certificate.subject.filters == (D,) and not forged.certificate.verify()
+    forged = certificate_from_dict(data["certificate"])
+    assert forged.subject.filters == (D,) and not forged.verify()
+    with pytest.raises(InvalidInput, match="subject of this verdict was edited"):
+        verdict_from_json(json.dumps(data))
 
 
 def test_claims_for_other_sizes_are_rejected() -> None:

@@ -58,7 +58,7 @@ def edits(value: Any, inside: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any,
         if inside:
             yield inside, None
     elif isinstance(value, list):
-        for k, part in enumerate(value):
+        for k, part in enumerate(value[:2]):
             yield from edits(part, (*inside, k))
         yield inside, value[:-1] if value else ["the opposite holds"]
         yield inside, [*value, value[0] if value else {"a": "5"}]
@@ -95,7 +95,11 @@ def test_the_honest_verdict_verifies_here_and_read_back(name: str) -> None:
     assert twin.verify() and shown(twin) == shown(verdict)
 
 
-@pytest.mark.parametrize("name", [name for name in HONEST if name != "written out"])
+QUICK = ("proved", "refuted", "vacuous", "many", "independent", "parameters", "own coordinates", "at a sample")
+
+
+@pytest.mark.parametrize("name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow)
+                                  for name in HONEST])
 def test_every_key_edited(name: str) -> None:
     data = HONEST[name].to_dict()
     for path, value in edits(data):
