@@ -32,7 +32,7 @@ ORDER = {
         "alarm budget common_zeros coincidences coefficients elementary field gradient bracket subject specialization "
         "kernels operators compositions matrices symmetric_operators elements composites leading rewriting pointwise "
         "convolution frame convolution_frame span membership jets witness coordinate_frame minor_conditions "
-        "exceptional evidence audit claims sample_values sample_rank sample_claims certificates filtered "
+        "candidates exceptional evidence audit claims sample_values sample_rank sample_claims certificates filtered "
         "sample_independence independence frobenius closure"
     ),
     "flows": (
