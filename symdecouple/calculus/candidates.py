@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf
 from typing import Any
 
 from sympy import Expr, Function, Pow, Rational, S, Symbol, cos, exp, log, sin
@@ -120,7 +121,8 @@ class Candidates:
         if not zeros.is_complete:
             self.left_out.append("a condition was not solved" + next(
                 (f", {c} = 0" for c in conditions if len(str(c)) < SHOWN), ""))
-        self._take(sorted(zeros.values, key=lambda values: (len(values), str(values))))
+        self._take(sorted(zeros.values, key=lambda values: (len(values), *(
+            float(v) if v.is_number and v.is_real else inf for v in values.values()), str(values))))
 
     def _take(self, found: Iterable[Values]) -> None:
         for values in map(in_order, found):

@@ -26,7 +26,7 @@ __all__ = ["Search", "exceptions"]
 
 LIMIT = 24
 """Candidates that are decided again: a few hundredths of a second each, as a rule."""
-ON_CURVES = 2.0
+ON_CURVES = 3.0
 """Seconds for what is exceptional on curves of candidates, where there are several parameters."""
 PATIENCE = 3.0
 """Seconds for one candidate."""
@@ -70,7 +70,7 @@ class _Search:
         self.questions = ("C1",) if generic[1] is None else ("C2", "C1")
         self.found: list[ExceptionalValues] = []
         self.left_out: list[str] = []
-        self.seen: set[tuple[Any, ...]] = set()
+        self.decided: dict[tuple[Any, ...], Verdict] = {}
         self.curves: list[tuple[int, bool, Values, Subject, Answers, Any]] = []
 
     def run(self, subject: Subject, certificate: Any) -> None:
@@ -108,10 +108,10 @@ class _Search:
         """Decide a candidate, and keep what changes; keep a curve to look for more on it."""
         try:
             about = specialized(subject, values)
-            if about.items in self.seen:
-                return
-            self.seen.add(about.items)
-            special = self.decide(about, min(self.budget.remaining / 2, PATIENCE))
+            is_new = about.items not in self.decided
+            if is_new:
+                self.decided[about.items] = self.decide(about, min(self.budget.remaining / 2, PATIENCE))
+            special = self.decided[about.items]
         except InvalidInput:  # not real there, as all around
             return
         except (Unsolved, BudgetExceeded):
@@ -128,7 +128,7 @@ class _Search:
         if here[: len(self.questions)] != answers[: len(self.questions)] and not (is_vague and (
                 is_guess or curve or any(isinstance(key, DcGain) for key in values))) and is_possible(at):
             self.found.append(ExceptionalValues(at, new))
-        if not about.symbols or is_guess or here[0] is Status.UNDECIDED or any(isinstance(k, DcGain) for k in values):
+        if not (about.symbols and is_new) or is_guess or here[0] is Status.UNDECIDED or any(isinstance(k, DcGain) for k in values):
             return
         if all(isinstance(key, Symbol) for key in values):
             self.curves.append((len(at), here != answers, at, about, here, special.certificate))
