@@ -30,6 +30,7 @@ COMPLETE: dict[str, tuple[list[Any], list[tuple[dict[Any, Any], str]]]] = {
     "cubic term": ([m, s + a * third], [({a: 0}, C2)]),
     "square root of 2": ([m, s + (a**2 - 2) * third], [({a: sqrt(2)}, C2), ({a: -sqrt(2)}, C2)]),
     "no real zero": ([m, s + (a**2 + 1) * third], []),
+    "a circle": ([m, s + (a**2 + b**2 - 1) * third], [({a**2 + b**2 - 1: 0}, C2)]),
     "a point": ([m, s + (a**2 + b**2) * third], [({a: 0, b: 0}, C2)]),
     "a parabola": ([m + a * third, s + b * third], [({a: -3 * b**2 / 4}, C2)]),
     "an exponential weight": ([m, s + (exp(a) - 1) * third], [({a: 0}, C2)]),
@@ -80,7 +81,6 @@ INCOMPLETE: dict[str, tuple[list[Any], list[tuple[dict[Any, Any], str]]]] = {
     "softplus": ([Mean(log(1 + exp(a * x))), Mean(log(1 + exp(x)))], [({a: 0}, BOTH), ({a: 1}, BOTH)]),
     "a power of a sum": ([Mean((1 + p) ** a), Mean(p**2)], [({a: 0}, BOTH), ({a: 1}, C2), ({a: 2}, C2)]),
     "a transcendental weight": ([m, s + sin(a) * third], [({a: 0}, C2)]),
-    "a circle": ([m, s + (a**2 + b**2 - 1) * third], [({a**2 + b**2 - 1: 0}, C2)]),
     "taps": ([m, Mean(Filter([1, a, 1])(x) ** 3)], [({a: -2}, C2)]),
 }
 """Other values may be exceptional too, and the verdict says so."""
