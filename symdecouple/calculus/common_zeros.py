@@ -60,7 +60,7 @@ def common_zeros(conditions: Iterable[Expr], symbols: Sequence[Symbol], budget: 
     if not polynomials or any(p.is_ground for p in polynomials):
         return Zeros((), True)
     polynomials.sort(key=lambda p: (p.total_degree(), p.length()))
-    small = [p for p in polynomials if p.total_degree() <= DEGREE and p.length() <= TERMS]
+    small = [p for p in polynomials if (p.total_degree() <= DEGREE or len(symbols) == 1) and p.length() <= TERMS]
     if not small:
         return Zeros((), False)
     common = reduce(lambda p, q: p.gcd(q), small)

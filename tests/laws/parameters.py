@@ -48,7 +48,7 @@ COMPLETE: dict[str, tuple[list[Any], list[tuple[dict[Any, Any], str]]]] = {
     ),
     "hyperbolic": (
         [m, Mean(cosh(a * x)), Mean(sinh(b * x))],
-        [({a: 0}, C1), ({b: 0}, C1), ({a: b}, C2), ({a: -b}, C2)],
+        [({a: 0}, C1), ({b: 0}, C1), ({a: b}, C2), ({a: -b}, C2), ({a: 0, b: 0}, BOTH)],
     ),
     "bells": ([Mean(exp(-a * x**2)), Mean(exp(-b * x**2))], [({a: b}, BOTH), ({a: 0}, BOTH), ({b: 0}, BOTH)]),
     "a frequency": ([m, Mean(sin(x)), Mean(cos(a * x))], [({a: 0}, C1), ({a: 1}, C2), ({a: -1}, C2)]),
