@@ -281,7 +281,7 @@ def answer_for_features(texts: Sequence[str], n: int, domain: str, rng: random.R
         names = {**_names(row), **{f"x{k}": u for k, u in enumerate(row, 1)}}
         names |= {name: draw("(1/2,3)", rng) for name in parameters}
         names |= {name: [draw("real", rng) for _ in range(3)] for name in filters}
-        jets = [_evaluate(text, names) for text in texts]
+        jets = [row[0] * 0 + _evaluate(text, names) for text in texts]
         fields = [[jet.d, jet.dd] for jet in jets]
         return judged(fields)
 

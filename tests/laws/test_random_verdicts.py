@@ -10,7 +10,7 @@ from tests.laws.fuzz import case, examine
 from tests.laws.plain_jets import answer_for_features
 from tests.laws.random_sets import KINDS, draw_row
 
-COUNT = 24
+COUNT = 12
 
 
 @pytest.mark.parametrize("number", [n if n < COUNT else pytest.param(n, marks=pytest.mark.slow) for n in range(400)])
