@@ -38,6 +38,7 @@ Pattern = tuple[int, ...]
 DIGITS = (None, 30, 90)
 TRIES = 200
 POOL = 8
+_AS_IT_IS = (Fraction(0), Fraction(1))
 MAX_OPERATIONS = 600  # of a coefficient that is factored once more when it is written with signs
 
 
@@ -128,16 +129,17 @@ class Cell:
         wanted = [w for i, w in enumerate(wanted) if w not in wanted[:i]]
         shares = _shares(n, len(wanted), rng, even=k < 2 or k % 2 == 0)
         own = [u for u in self.arguments if self._moves(u) and not u.has(Mean)]
+        shape = _shape(size, rng, k) if any(u.has(Mean) for u in self.arguments) else _AS_IT_IS
         chosen: list[Fraction] = []
         for patterns, share in zip(wanted, shares, strict=True):
             here = [segment for segment in places if segment.pattern in patterns]
             if not here:
                 return None
-            chosen += points_in(here, share, rng, size if k % 3 else 5)
+            chosen += points_in(here, share, rng, size, shape)
         if len(own) > len(pure):  # kinks at places that are not known: points are chosen by their patterns
             return self._by_pattern(n, places, rng, parameters)
-        if k % 4 == 3:  # skew samples: some patterns occur in no others
-            chosen = [v / 16 if not pure and rng.random() < 0.3 else v for v in chosen]
+        if k % 4 == 3 and not pure:  # skew samples: some patterns occur in no others
+            chosen = [v / 16 if rng.random() < 0.3 else v for v in chosen]
         rng.shuffle(chosen)
         return chosen if len(set(chosen)) == n else None
 
@@ -240,6 +242,13 @@ def _shares(n: int, parts: int, rng: random.Random, even: bool) -> list[int]:
         return [(n + parts - 1 - k) // parts for k in range(parts)]
     cuts = sorted(rng.sample(range(1, n), parts - 1))
     return [b - a for a, b in zip([0, *cuts], [*cuts, n], strict=True)]
+
+
+def _shape(size: int, rng: random.Random, k: int) -> tuple[Fraction, Fraction]:
+    """Return a place and a scale for numbers up to `size`: where signs are of averages, some need narrow samples."""
+    if k % 3 == 0:
+        return _AS_IT_IS
+    return Fraction(rng.choice((0, 0, 1, -1, 2, -2, 5))), Fraction(rng.choice((1, 2, 5)), size * rng.choice((1, 3, 16)))
 
 
 def arguments_of(exprs: Sequence[Expr], sample: Sample | None) -> tuple[Expr, ...]:

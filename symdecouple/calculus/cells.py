@@ -76,7 +76,7 @@ def decide_by_cells(subject: Subject, n_samples: Size | None, budget: float, dec
         return Verdict(question, Status.UNDECIDED, subject.texts(), n_samples, reason=str(error))
     verdicts = []
     for k, cell in enumerate(known.cells):
-        about = Subject(subject.items, cell)
+        about = Subject(subject.items, cell=cell)
         left = clock.remaining if k == 0 else clock.remaining / 2
         verdicts.append(decide(about, n_samples, left) if left > 0.01 else
                         Verdict(question, Status.UNDECIDED, subject.texts(), n_samples, reason="out of time"))
@@ -116,7 +116,8 @@ def is_cellwise(subject: Subject) -> bool:
 
 def without_pieces(subject: Subject) -> Subject:
     """Return the subject with `Piecewise`, which text does not have, written with signs."""
-    return Subject(tuple(map(_without_pieces, subject.items)), subject.cell)
+    items = tuple(map(_without_pieces, subject.items))
+    return subject if items == subject.items else Subject(items)
 
 
 def _without_pieces(item: Any) -> Any:

@@ -130,7 +130,7 @@ class Cellwise(Claim):
             if certificate is None:
                 yield Check(name, part.status is Status.UNDECIDED and part is not self.parts[0], "not decided")
                 continue
-            fits = (certificate.subject == Subject(self.subject.items, part.cell)
+            fits = (certificate.subject == Subject(self.subject.items, cell=part.cell)
                     and certificate.answers == (self.question, part.status)
                     and self.n_samples in (None, certificate.n_samples))
             yield Check("shares", part.shares == shares_enter(certificate, clock), f"{part.shares}")

@@ -96,16 +96,25 @@ def joined(places: Sequence[Segment]) -> list[Segment]:
     return out
 
 
-def points_in(places: Sequence[Segment], count: int, rng: random.Random, size: int) -> list[Fraction]:
-    """Return random rational points in some parts, distinct as a rule."""
-    return [_point(rng.choice(places), rng, max(size, 2 * count)) for _ in range(count)]
+def points_in(places: Sequence[Segment], count: int, rng: random.Random, size: int,
+              shape: tuple[Fraction, Fraction] = (Fraction(0), Fraction(1))) -> list[Fraction]:
+    """Return distinct random rational points in some parts, fewer where these are hard to find.
+
+    `shape` moves and shrinks them: around a place of the line, or towards the finite end of a half line.
+    """
+    size = max(size, 4 * count)
+    found: dict[Fraction, None] = {}
+    for _ in range(8 * count):
+        if len(found) < count:
+            found[_point(rng.choice(places), rng, size, shape)] = None
+    return list(found)
 
 
-def _point(segment: Segment, rng: random.Random, size: int) -> Fraction:
+def _point(segment: Segment, rng: random.Random, size: int, shape: tuple[Fraction, Fraction]) -> Fraction:
     low, high = (_inner(segment.low, segment.high), _inner(segment.high, segment.low))
     if low is None and high is None:
-        return Fraction(rng.randint(-size, size), rng.choice((1, 1, 2, 3)))
-    step = Fraction(rng.randint(1, size), rng.choice((1, 2, 3)))
+        return shape[0] + shape[1] * Fraction(rng.randint(-size, size), rng.choice((1, 1, 2, 3)))
+    step = shape[1] * Fraction(rng.randint(1, size), rng.choice((1, 2, 3)))
     if high is None and low is not None:
         return low + step
     if low is None and high is not None:

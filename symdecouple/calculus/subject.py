@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
@@ -33,7 +33,7 @@ class Subject:
     """An ordered set of features or of vector fields."""
 
     items: tuple[Any, ...]
-    cell: Any = None
+    cell: Any = field(default=None, kw_only=True)
     """The `Cell` that the samples are restricted to, for items with kinks; None for all samples."""
 
     @classmethod
@@ -223,7 +223,7 @@ class Subject:
             else:
                 items.append(VectorField(exprs if symbols else exprs[0], symbols, allow_nonsmooth=allowed))
         subject = cls(tuple(items))
-        return subject if data.get("cell") is None else cls(subject.items, subject.cell_from(data["cell"]))
+        return subject if data.get("cell") is None else cls(subject.items, cell=subject.cell_from(data["cell"]))
 
     def cell_to_dict(self, cell: Any) -> dict[str, Any]:
         """Return a cell of this subject as JSON-ready data."""
