@@ -206,7 +206,8 @@ _RECIPROCALS = {"sec": "cos", "csc": "sin", "cot": "tan", "sech": "cosh", "csch"
 
 
 def _interval(iv: Any, name: str, v: Any) -> Any:
-    if v is not None and size(v) > (ARGUMENT if name in _EXPONENTIAL else LARGEST):
+    if v is not None and max(exponent + bits for _, _, exponent, bits in v._mpi_) > (
+            ARGUMENT if name in _EXPONENTIAL else LARGEST):
         raise OutsideDomain
     if name == "log":
         return iv.log(positive(v))

@@ -62,8 +62,7 @@ class _Looking:
     def evaluate(self: Any, x: Any, a: Any = None) -> Any:
         if a is not None and self:
             check()
-            bits = self.degree(x) * _length(a) + _bits(self)
-            if bits > BITS_LIMIT:
+            if (bits := self.degree(x) * _length(a)) > BITS_LIMIT:
                 raise too_large("a greatest common divisor of polynomials, in bits of an integer", bits, BITS_LIMIT)
         return super().evaluate(x, a)  # type: ignore[misc]
 
@@ -92,15 +91,24 @@ class _Ring(PolyRing):  # type: ignore[misc]
     """A ring of polynomials that look first; SymPy derives the rings of greatest common divisors from it."""
 
     def __new__(cls, *arguments: Any) -> Any:
-        ring = super().__new__(cls, *arguments)
-        if isinstance(ring.dtype, type):  # SymPy 1.13 makes a class of elements for each ring
-            if not issubclass(ring.dtype, _Looking):
-                ring.dtype = type("Polynomial", (_Looking, ring.dtype), {})
-        else:
-            ring.dtype = _Polynomial(ring, ()).new
-        ring.gens = ring._gens()
-        ring._gens_set = set(ring.gens)
-        return ring
+        return _with_looking_elements(super().__new__(cls, *arguments))
+
+    @classmethod
+    def of(cls, other: PolyRing) -> Any:
+        """Return a ring like the other, which took a while to be made."""
+        ring = object.__new__(cls)
+        ring.__dict__.update(other.__dict__)
+        return _with_looking_elements(ring)
+
+
+def _with_looking_elements(ring: Any) -> Any:
+    if not isinstance(ring.dtype, type):
+        ring.dtype = _Polynomial(ring, ()).new
+    elif not issubclass(ring.dtype, _Looking):  # SymPy 1.13 makes a class of elements for each ring
+        ring.dtype = type("Polynomial", (_Looking, ring.dtype), {"ring": ring})
+    ring.gens = ring._gens()
+    ring._gens_set = set(ring.gens)
+    return ring
 
 
 class RationalFunctions(FracField):  # type: ignore[misc]
@@ -108,7 +116,7 @@ class RationalFunctions(FracField):  # type: ignore[misc]
 
     def __new__(cls, symbols: Sequence[Symbol], *ground: Any) -> Any:
         field = super().__new__(cls, symbols, *(ground or (QQ,)))
-        field.ring = _Ring(field.symbols, field.domain, field.order)
+        field.ring = _Ring.of(field.ring)
         field.zero, field.one = field.dtype(field.ring.zero), field.dtype(field.ring.one)
         field.gens = field._gens()
         return field
