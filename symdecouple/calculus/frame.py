@@ -130,7 +130,8 @@ class Frame(ExactFields):
         parts = set().union(*(psi.atoms(Within) for psi in [*basis, *self.averaged(forms)]))
         if not parts:
             return max(len(basis), len(self.statistics(forms)), least)
-        fullest = max(max(sum(psi.has(w) for psi in basis), sum(psi.has(w) for psi in moving)) for w in parts)
+        places = len(self.chart.places)
+        fullest = max(max(sum(psi.has(w) for psi in basis), places + sum(psi.has(w) for psi in moving)) for w in parts)
         return max(int(next(iter(parts)).args[1]) * fullest, least)
 
     def opened(self, expr: Expr) -> Expr:

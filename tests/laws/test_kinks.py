@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache
 from itertools import combinations
 from typing import Any
 
@@ -26,7 +26,7 @@ def subject(name: str) -> Any:
     return items if isinstance(items[0], VectorField) else FeatureSet(items, allow_nonsmooth=NAMES)
 
 
-@lru_cache(maxsize=None)
+@cache
 def verdict_of(name: str) -> Verdict:
     return check_frobenius(subject(name))
 
