@@ -25,11 +25,13 @@ ROOMS = (
 
 ORDER = {
     "language": (
-        "failures gamma_shifts sample limits mean boundaries convolution taps filter_notation filter_arrays filtered filters statistics "
+        "failures gamma_shifts "
+        "sample limits mean boundaries convolution taps filter_notation filter_arrays filtered filters statistics "
         "binding black_box feature feature_set waves lags canonical printer syntax reader text"
     ),
     "calculus": (
-        "alarm budget arguments lattice generators coefficients outcomes gamma_functions elementary field gradient bracket subject kernels operators compositions matrices "
+        "alarm budget arguments lattice generators coefficients outcomes gamma_functions "
+        "elementary field gradient bracket subject kernels operators compositions matrices "
         "symmetric_operators elements composites leading rewriting pointwise "
         "convolution frame convolution_frame span membership jets witness coordinate_frame exceptional evidence audit "
         "claims sample_values sample_rank sample_claims certificates filtered sample_independence independence "
