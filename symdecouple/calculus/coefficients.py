@@ -1,10 +1,10 @@
 r"""The field of the statistics: exact arithmetic with the coefficients of vector fields.
 
 Coefficients are expressions of statistics, parameters and constants. They become rational functions over the rationals
-in *generators*: each statistic and parameter, each root t = R^(1/q) of a radicand R, and the functions that `generators`
-finds. A root obeys t^q = R, a cosine cos^2 = 1 - sin^2, and numerators are reduced by that. Arithmetic treats generators
-as independent otherwise: what is zero here is zero (sound); what is not zero here is confirmed by a witness before
-anyone relies on it.
+in *generators*: each statistic and parameter, each root t = R^(1/q) of a radicand R, and the functions that
+`generators` finds. A root obeys t^q = R, a cosine cos^2 = 1 - sin^2, by which numerators are reduced.
+Arithmetic treats generators as independent otherwise: what is zero here is zero (sound); what is not zero here is
+confirmed by a witness before anyone relies on it.
 """
 
 from __future__ import annotations

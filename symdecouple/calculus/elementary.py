@@ -97,7 +97,9 @@ class World:
         check()
         if self.iv is None:
             return _RATIONAL.get(name, _irrational)
-        return (lambda v: self._remembered(name, v)) if is_gamma_function(name) else lambda v: _interval(self.iv, name, v)
+        if is_gamma_function(name):
+            return lambda v: self._remembered(name, v)
+        return lambda v: _interval(self.iv, name, v)
 
     def _remembered(self, name: str, v: Any) -> Any:
         """Return a gamma function, which takes long, once for each value."""

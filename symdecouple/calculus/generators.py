@@ -5,8 +5,8 @@ r"""Generators: the functions over which coefficients are rational, chosen so th
     e^{\sum_i n_i u_i} = \prod_i g_i^{n_i}, \quad g_i = e^{u_i}, \qquad
     \cos\Bigl(\sum_i n_i u_i\Bigr),\ \sin\Bigl(\sum_i n_i u_i\Bigr) \in \mathbf{Z}[\sin u_i,\ \cos u_i]
 
-with whole numbers n_i, where the u_i are a basis of all sums and differences of the arguments that occur (`lattice`). So
-exp(u), exp(-u), exp(2u) and exp(u + v) are monomials in as few generators as there can be, and the waves of all
+with whole numbers n_i, where the u_i are a basis of all sums and differences of the arguments that occur (`lattice`).
+So exp(u), exp(-u), exp(2u) and exp(u + v) are monomials in as few generators as there can be, and the waves of all
 multiples and sums of some angles are polynomials in one sine and one cosine for each; cos^2 = 1 - sin^2 is the only
 relation.
 Hyperbolic functions and tangents are written out first. Every other function is a generator of its own.
@@ -200,8 +200,7 @@ def _without_logarithms(argument: Expr) -> tuple[list[Expr], Vector]:
 
 
 def _without_known_angles(argument: Expr) -> tuple[list[Expr], Vector]:
-    """Return the parts of an angle whose sine and cosine SymPy knows as roots (parts of pi, inverse waves), and the rest.
-    """
+    """Return the parts of an angle whose waves SymPy knows as roots (parts of pi, inverse waves), and the rest."""
     found = terms(argument)
     known = [c * term for term, c in found if not isinstance(sin(c * term), sin)]
     return known, tuple((term, c) for term, c in found if c * term not in known)

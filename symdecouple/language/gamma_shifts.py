@@ -2,8 +2,9 @@ r"""Gamma functions of arguments that differ by whole numbers, in terms of one o
 
 .. math::
 
-    \Gamma(u + n) = \Gamma(u) \prod_{j < n} (u + j), \qquad \log\Gamma(u + n) = \log\Gamma(u) + \sum_{j < n} \log(u + j),
-    \qquad \psi^{(m)}(u + n) = \psi^{(m)}(u) + (-1)^m m! \sum_{j < n} (u + j)^{-m-1}
+    \Gamma(u + n) = \Gamma(u) \prod_{j < n} (u + j), \qquad
+    \log\Gamma(u + n) = \log\Gamma(u) + \sum_{j < n} \log(u + j), \qquad
+    \psi^{(m)}(u + n) = \psi^{(m)}(u) + (-1)^m m! \sum_{j < n} (u + j)^{-m-1}
 
 The constant in u is taken from [0, 1). Log gamma is only shifted where u is positive, for it has a value there only.
 """
@@ -29,7 +30,9 @@ def by_gamma(expr: Expr) -> Expr:
     >>> by_gamma(factorial(x)/2)
     gamma(x + 1)/2
     """
-    return expr.replace(lambda e: isinstance(e, _BY_GAMMA), lambda e: e.rewrite(gamma)) if expr.has(*_BY_GAMMA) else expr
+    if not expr.has(*_BY_GAMMA):
+        return expr
+    return expr.replace(lambda e: isinstance(e, _BY_GAMMA), lambda e: e.rewrite(gamma))
 
 
 @lru_cache(maxsize=1024)

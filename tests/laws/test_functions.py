@@ -25,10 +25,10 @@ PLAIN = sp.symbols("u1:7", real=True)
 def is_decided(row: Row, size: int) -> None:
     items, independent, involutive = row
     assert by_numbers(items, size) == (independent, involutive)
-    verdict = check_frobenius(items)
+    verdict: Any = check_frobenius(items)
     assert verdict.status is (Status.PROVED if involutive else Status.REFUTED), str(verdict)
     assert verdict.independence.status is (Status.PROVED if independent else Status.REFUTED), str(verdict)
-    read = verdict_from_json(verdict.to_json())
+    read: Any = verdict_from_json(verdict.to_json())
     assert read.certificate.verify() and read.independence.certificate.verify()
 
 
