@@ -95,7 +95,8 @@ def _contradiction(row: Row, verdict: Verdict, out: dict[str, Any]) -> str:
 
 
 def _answers(row: Row, verdict: Verdict) -> list[Answer]:
-    count = 12 if row.kinks else 2
+    count = 24 if row.kinks else 2
+    domain = "(-6,6)" if row.kinks else row.domain  # on both sides of every kink
     out: list[Answer] = []
     for seed in range(3 * count):
         rng = random.Random(seed)
@@ -103,7 +104,7 @@ def _answers(row: Row, verdict: Verdict) -> list[Answer]:
             if row.coordinates:
                 out.append(answer_for_fields(row.fields, row.coordinates.split(), rng, row.parameters))
             elif (n := _size(row, verdict, seed)) <= LARGEST:
-                out.append(answer_for_features(row.texts, n, row.domain, rng, row.parameters, ["h"]))
+                out.append(answer_for_features(row.texts, n, domain, rng, row.parameters, ["h"]))
         except Unclear:
             continue
         if len(out) == count:
