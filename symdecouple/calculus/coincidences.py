@@ -62,8 +62,8 @@ def coinciding_functions(functions: Sequence[Expr], sample: Symbol, symbols: Seq
     """Return conditions, each list to hold at once, under which functions coincide; and why these may not be all."""
     products = list({str(psi): _product(psi, sample) for psi in [S.One, *functions]}.values())
     found: dict[frozenset[Expr], list[Expr]] = {}
-    for conditions in _all_conditions(products, sample, symbols, budget):
-        conditions = [part for c in conditions if c != 0 for part in _without_statistics(c, symbols)]
+    for all_conditions in _all_conditions(products, sample, symbols, budget):
+        conditions = [part for c in all_conditions if c != 0 for part in _without_statistics(c, symbols)]
         if conditions and all(c.has(*symbols) for c in conditions):
             found.setdefault(frozenset(conditions), conditions)
     nodes = {e for p in products if p.rest.has(*symbols) for e in p.rest.atoms(Function, exp) if e.has(*symbols)}

@@ -128,12 +128,14 @@ class _Search:
             return
         here = (special.status, special.independence.status if special.independence is not None else None)
         new = tuple((question, now) for question, now, general, before in reversed([*zip(
-            self.questions, here, self.generic, answers, strict=False)]) if now is not general or now is not before)
+            self.questions, here, self.generic, answers, strict=False)])
+            if now is not None and (now is not general or now is not before))
         is_vague = any(status is Status.UNDECIDED for _, status in new)
         if here[: len(self.questions)] != answers[: len(self.questions)] and not (is_vague and (
                 is_guess or curve or any(isinstance(key, DcGain) for key in values))) and is_possible(at):
             self.found.append(ExceptionalValues(at, new))
-        if not (about.symbols and is_new) or is_guess or here[0] is Status.UNDECIDED or any(isinstance(k, DcGain) for k in values):
+        of_gains = any(isinstance(key, DcGain) for key in values)
+        if not (about.symbols and is_new) or is_guess or of_gains or here[0] is Status.UNDECIDED:
             return
         if all(isinstance(key, Symbol) for key in values):
             self.curves.append((len(at), here != answers, at, about, here, special.certificate))

@@ -147,6 +147,7 @@ def _decide_every_size(subject: Subject, independence: Verdict, clock: Budget, r
         answer = {"status": Status.UNDECIDED, "reason": str(error)}
     if seen is None or answer["status"] is not Status.UNDECIDED:
         return answer
+    assert seen.pair is not None  # a pair was asked for
     i, j = seen.pair
     return {"status": Status.REFUTED, "certificate": NonInvolution(subject, (i, j), seen, None, size)}
 
@@ -217,6 +218,7 @@ def _decide_one_size(subject: Subject, n_samples: Size | None, independence: Ver
         tried = (find_witness(about, columns, pair, size, rng, clock) for pair in combinations(columns, 2))
         if (found := next(filter(None, tried), None)) is None:
             return answer
+    assert found.pair is not None  # a pair was asked for
     i, j = found.pair
     return {"status": Status.REFUTED, "certificate": NonInvolution(about, (i, j), found, None, size, relations)}
 

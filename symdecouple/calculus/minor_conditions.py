@@ -79,13 +79,13 @@ class OpenCoefficients:
     def _opened(self, polynomial: Any) -> PolyElement:
         total = dict[tuple[int, ...], Any]()
         for monomial, c in polynomial.iterterms():
-            kept = [0] * len(self.kept)
+            kept, weight = [0] * len(self.kept), c
             for index, power in enumerate(monomial):
                 if index in self._place:
                     kept[self._place[index]] = power
                 elif power:
-                    c = c * self._values[index] ** power
-            total[tuple(kept)] = total.get(tuple(kept), QQ.zero) + c
+                    weight = weight * self._values[index] ** power
+            total[tuple(kept)] = total.get(tuple(kept), QQ.zero) + weight
         return self.ring.from_dict({monomial: c for monomial, c in total.items() if c})
 
 

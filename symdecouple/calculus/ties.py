@@ -37,7 +37,8 @@ def ties(verdict: Verdict, evidence: bool = True) -> Iterator[Check]:
         yield Check("parameters", verdict.parameters == symbols, f"the certificate has {', '.join(symbols) or 'none'}")
         yield Check("n_samples", covers(certificate, verdict.n_samples),
                     f"the verdict is for N = {verdict.n_samples}, its certificate is not")
-        yield Check("vacuous", verdict.vacuous is getattr(certificate, "vacuous", certificate.kind == "full span"), f"{certificate.kind}")
+        vacuous = getattr(certificate, "vacuous", certificate.kind == "full span")
+        yield Check("vacuous", verdict.vacuous is vacuous, f"{certificate.kind}")
         reason = certificate.reason(verdict.n_samples)
         yield Check("reason", reason in ("", verdict.reason), reason)
         if evidence:

@@ -45,7 +45,7 @@ def test_without_a_running_clock_nothing_is_checked() -> None:
 
 def test_loops_see_the_clock_that_is_running() -> None:
     start = time.monotonic()
-    with pytest.raises(BudgetExceeded, match="spinning took more than the budget of 0.1 s"), Budget(0.1).running(
+    with pytest.raises(BudgetExceeded, match=r"spinning took more than the budget of 0\.1 s"), Budget(0.1).running(
             "spinning"):
         while True:
             check()

@@ -136,8 +136,8 @@ except KeyboardInterrupt:
 
 
 def test_the_user_can_interrupt() -> None:
-    ended = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=300, check=False,
-                           cwd=Path(__file__).parents[2])
+    ended = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=300,
+                           check=False, cwd=Path(__file__).parents[2])
     assert ended.returncode == 0 and ended.stdout.endswith("interrupted\n"), ended.stderr
 
 

@@ -19,14 +19,14 @@ def inner(u: list[Q], w: list[Q], weights: list[Q] | None = None) -> Q:
 def residual(span: list[list[Q]], target: list[Q]) -> list[Q]:
     """What is left of a vector off the span of others, by Gram and Schmidt, exactly."""
     basis: list[list[Q]] = []
-    for vector in [*span, target]:
+    for last in [*span, target]:
+        vector = last
         for e in basis:
             weight = inner(vector, e) / inner(e, e)
             vector = [a - weight * b for a, b in zip(vector, e, strict=True)]
         if any(vector):
             basis.append(vector)
-        last = vector
-    return last
+    return vector
 
 
 def stieltjes(x: list[Q], degree: int, weights: list[Q] | None = None) -> list[list[Q]]:
