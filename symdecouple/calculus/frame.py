@@ -124,15 +124,16 @@ class Frame(ExactFields):
     def least_size(self, forms: Sequence[Form], least: int) -> int:
         """Return N0: so many samples keep basis functions, and the gradients of statistics, independent.
 
-        Where indicators split the line into parts, there are as many for each part as the fullest one needs.
+        Where indicators split the line into parts, there are as many for each part as the fullest one needs. Values of
+        a variable with given mean (and variance) have one (two) less to choose.
         """
-        basis, moving = self.basis(forms), self.slopes(forms)
+        basis, moving, places = self.basis(forms), self.slopes(forms), len(self.chart.places)
         parts = set().union(*(psi.atoms(Within) for psi in [*basis, *self.averaged(forms)]))
         if not parts:
-            return max(len(basis), len(self.statistics(forms)), least)
-        places = len(self.chart.places)
-        fullest = max(max(sum(psi.has(w) for psi in basis), places + sum(psi.has(w) for psi in moving)) for w in parts)
-        return max(int(next(iter(parts)).args[1]) * fullest, least)
+            return max(len(basis) + places, len(self.statistics(forms)) + places, least)
+        fullest = max(max(sum(psi.has(w) for psi in basis), places + sum(psi.has(w) for psi in moving))
+                      for w in parts)
+        return max(int(next(iter(parts)).args[1]) * (fullest + places), least)
 
     def opened(self, expr: Expr) -> Expr:
         return self.chart.opened(expr)

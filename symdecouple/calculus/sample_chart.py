@@ -137,11 +137,12 @@ def _nests(expr: Expr) -> bool:
     """True iff averages stand in a function of the sample out of which expansion does not take them."""
     bodies = [(mean.body, mean.bound) for mean in expr.atoms(Mean)]
     bodies += [(expr, sample) for sample in expr.atoms(Sample)]
-    return any(body.atoms(Mean) and not _without_indicators(body).is_polynomial(symbol) for body, symbol in bodies)
+    return any(body.atoms(Mean) and not _plain(body).is_polynomial(symbol) for body, symbol in bodies)
 
 
-def _without_indicators(expr: Expr) -> Expr:
-    return expr.xreplace(dict.fromkeys(expr.atoms(Within), S.One))
+def _plain(body: Expr) -> Expr:
+    """Return a function of the sample with symbols for averages, and without indicators."""
+    return body.xreplace({mean: Dummy() for mean in body.atoms(Mean)} | dict.fromkeys(body.atoms(Within), S.One))
 
 
 def _statistic(psi: Expr) -> Statistic:

@@ -35,6 +35,7 @@ def ties(verdict: Verdict, evidence: bool = True) -> Iterator[Check]:
                     f"the certificate is about {', '.join(about.texts())}" if isinstance(about, Subject) else "none")
         symbols = tuple(map(str, about.symbols)) if isinstance(about, Subject) else verdict.parameters
         yield Check("parameters", verdict.parameters == symbols, f"the certificate has {', '.join(symbols) or 'none'}")
+        yield Check("not_searched", bool(symbols) or not verdict.not_searched, "there are no parameters to search")
         yield Check("n_samples", covers(certificate, verdict.n_samples),
                     f"the verdict is for N = {verdict.n_samples}, its certificate is not")
         vacuous = getattr(certificate, "vacuous", certificate.kind == "full span")

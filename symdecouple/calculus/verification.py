@@ -18,6 +18,9 @@ from symdecouple.verdict import Check, ExceptionalValues, Status, Verdict
 
 __all__ = ["audited"]
 
+CHANCE = ("the budget ran out", "single points of", "minors are too large", "there are more than")
+"""How reasons begin that another search, with more time or less, need not have."""
+
 
 def audited(verdict: Verdict, budget: float) -> tuple[Check, ...]:
     """Return every check that is made of a verdict; see `Verdict.audit`."""
@@ -64,10 +67,13 @@ def _exceptions(verdict: Verdict, about: Subject, clock: Budget) -> Iterator[Che
     for record in verdict.exceptions:
         clock.check(f"deciding again at {record}")
         yield _exception(verdict, about, record, clock)
-    if verdict.parameters and not verdict.not_searched:
+    if verdict.parameters:
         again = _decided(verdict, about, clock)
-        yield Check(_said(verdict, "no other exceptional values"), not again.not_searched
-                    and set(map(str, again.exceptions)) <= set(map(str, verdict.exceptions)), again.not_searched)
+        told, found = (set(filter(None, v.not_searched.split("; "))) for v in (verdict, again))
+        missed = {text for text in map(str, again.exceptions) if text not in map(str, verdict.exceptions)}
+        complete = bool(told) or not (found or missed)
+        yield Check(_said(verdict, "what was not searched"), complete and all(
+            part in found or part.startswith(CHANCE) for part in told), again.not_searched or "everything was searched")
 
 
 def _exception(verdict: Verdict, about: Subject, record: ExceptionalValues, clock: Budget) -> Check:

@@ -108,14 +108,18 @@ def test_every_key_edited(name: str) -> None:
         assert is_caught(edited(data, path, value), HONEST[name]), (path, value)
 
 
+def changed(value: str) -> dict[str, Any]:
+    return {"values": {"a": value}, "changes": {"C1": "REFUTED"}, "undefined": ""}
+
+
 def test_parts_of_another_verdict_are_refused() -> None:
     proved, other = (VERDICTS[k].to_dict() for k in ("constant", "refuted"))
     weaker = check_frobenius([Mean(x), Mean(x**2), Mean(x**3)], n_samples=5).to_dict()
     for data in (proved | {"independence": other["independence"]}, proved | {"certificate": other["certificate"]},
                  proved | {"independence": weaker["independence"]}, proved | {"independence": proved},
-                 proved | {"exceptions": [{"a": "0"}]}):
+                 proved | {"exceptions": [changed("0")]}):
         assert is_caught(data, VERDICTS["constant"])
-    twice = edited(VERDICTS["parameters"].to_dict(), ("exceptions",), [{"a": "3"}])
+    twice = edited(VERDICTS["parameters"].to_dict(), ("exceptions",), [changed("3")])
     assert not verdict_from_json(json.dumps(twice)).verify(), "the answer at a = 3 is the generic one"
 
 
