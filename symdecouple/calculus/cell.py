@@ -31,13 +31,13 @@ from symdecouple.language.kinks import Side, Within, in_sides, in_signs
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample, rational_points
 
-__all__ = ["Cell", "arguments_of", "patterns_at"]
+__all__ = ["Cell", "arguments_of", "patterns_at", "shaped"]
 
 Pattern = tuple[int, ...]
 
 DIGITS = (None, 30, 90)
 TRIES = 200
-POOL = 8
+POOL, FIRST = 8, 3
 _AS_IT_IS = (Fraction(0), Fraction(1))
 MAX_OPERATIONS = 600  # of a coefficient that is factored once more when it is written with signs
 
@@ -84,6 +84,13 @@ class Cell:
         """Return the expression as it is on the cell: without kinks, with indicators where there are several parts."""
         return self._spread(in_sides(expr))
 
+    def resolved_field(self, expr: Expr) -> Expr:
+        """Return a field in the sample as it is on the cell; 1 is the sum of all indicators."""
+        resolved = self.resolved(expr)
+        if self.size == 1 or self._moves(expr):
+            return resolved
+        return Add(*(Within(g, self.size, self.sample) * resolved for g in range(self.size)))
+
     def written(self, expr: Expr) -> Expr:
         """Return an expression with indicators as one with signs, the same on the cell."""
         if not expr.has(Within):
@@ -110,11 +117,17 @@ class Cell:
         """Yield random samples of the cell."""
         if n_samples < self.size:
             return
+        balanced, found = (n_samples + self.size - 1) // self.size, 0
         for k in range(tries):
             parameters = {s: rational_points(s, 1, rng, size=7)[0] for s in subject.symbols}
             sample = self._drawn(n_samples, rng, spread, k, parameters)
-            if sample is not None and self.holds(sample, parameters, subject.coordinates):
-                yield sample, parameters
+            parts = None if sample is None else self.parts_at(sample, parameters, subject.coordinates)
+            if sample is None or parts is None or len({*parts}) < self.size:
+                continue
+            if found < FIRST and k < tries // 4 and max(map(parts.count, parts)) > balanced:
+                continue  # the first ones have as many numbers in each part: claims for all sizes rest on these
+            found += 1
+            yield sample, parameters
 
     def _drawn(self, n: int, rng: random.Random, spread: int | None, k: int,
                parameters: dict[Symbol, Fraction]) -> list[Fraction] | None:
@@ -129,7 +142,7 @@ class Cell:
         wanted = [w for i, w in enumerate(wanted) if w not in wanted[:i]]
         shares = _shares(n, len(wanted), rng, even=k < 2 or k % 2 == 0)
         own = [u for u in self.arguments if self._moves(u) and not u.has(Mean)]
-        shape = _shape(size, rng, k) if any(u.has(Mean) for u in self.arguments) else _AS_IT_IS
+        shape = shaped(size, rng, k) if any(u.has(Mean) for u in self.arguments) else _AS_IT_IS
         chosen: list[Fraction] = []
         for patterns, share in zip(wanted, shares, strict=True):
             here = [segment for segment in places if segment.pattern in patterns]
@@ -244,7 +257,7 @@ def _shares(n: int, parts: int, rng: random.Random, even: bool) -> list[int]:
     return [b - a for a, b in zip([0, *cuts], [*cuts, n], strict=True)]
 
 
-def _shape(size: int, rng: random.Random, k: int) -> tuple[Fraction, Fraction]:
+def shaped(size: int, rng: random.Random, k: int) -> tuple[Fraction, Fraction]:
     """Return a place and a scale for numbers up to `size`: where signs are of averages, some need narrow samples."""
     if k % 3 == 0:
         return _AS_IT_IS
@@ -287,7 +300,7 @@ def patterns_at(arguments: Sequence[Expr], sample: Sequence[Fraction], parameter
                     for u in arguments]
         except Irrational:
             continue
-        except (OutsideDomain, ZeroDivisionError, UnsupportedExpression):
+        except (OutsideDomain, ZeroDivisionError, UnsupportedExpression, TypeError):  # the last: intervals without ends
             return None
         return None if any(0 in row for row in rows) else list(zip(*rows, strict=True))
     return None

@@ -19,17 +19,17 @@ from typing import Any, NamedTuple
 from sympy import Expr, Integer, Piecewise, expand
 
 from symdecouple.calculus.budget import Budget
-from symdecouple.calculus.cell import Cell, arguments_of, patterns_at
+from symdecouple.calculus.cell import Cell, arguments_of, patterns_at, shaped
 from symdecouple.calculus.cellwise import Cellwise, Part, shares_enter
 from symdecouple.calculus.field import VectorField
-from symdecouple.calculus.segments import pure_arguments, segments
+from symdecouple.calculus.segments import points_in, pure_arguments, segments
 from symdecouple.calculus.subject import Size, Subject
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.language.canonical import canonical
 from symdecouple.language.feature import Feature
 from symdecouple.language.kinks import Side, in_sides, in_signs
 from symdecouple.language.mean import Mean
-from symdecouple.language.sample import Sample
+from symdecouple.language.sample import Sample, rational_points
 from symdecouple.verdict import Status, Verdict
 
 __all__ = ["Cells", "cells_of", "decide_by_cells", "is_cellwise", "without_pieces"]
@@ -38,7 +38,7 @@ SEED = 4711
 MAX_ARGUMENTS = 10
 MAX_PARTS = 4
 """With more parts of the line than these only the cell with all of them, and those with one each, are decided."""
-MAX_CELLS = 24
+MAX_CELLS, MAX_OBSERVED = 24, 6
 DRAWS, SIZE = 60, 24
 
 Decide = Callable[[Subject, Size | None, float], Verdict]
@@ -174,27 +174,29 @@ def _in_coordinates(subject: Subject, arguments: tuple[Expr, ...], rng: random.R
 def _of_averages(subject: Subject, arguments: tuple[Expr, ...], sample: Sample, rng: random.Random) -> Cells:
     moving = [k for k, u in enumerate(arguments) if u.has(sample)]
     fixed = [k for k in range(len(arguments)) if k not in moving]
-    rows, complete = _patterns(subject, arguments, moving, sample, rng)
-    both = [moving.index(k) for k in moving if canonical(Mean(arguments[k]), sample) == 0]
     alone = not fixed and len(pure_arguments(arguments, sample)) == len(arguments)
-    parts = _alike(subject, arguments, rows, sample) if alone else [[row] for row in rows]
-    complete = complete and len(parts) <= MAX_PARTS
+    if alone:
+        rows = list(dict.fromkeys(s.pattern for s in segments(arguments, sample)))
+        parts = _alike(subject, arguments, rows, sample)
+        cells = [Cell(arguments, tuple(row for part in chosen for row in part), sample,
+                      tuple(k for k, part in enumerate(chosen) for _ in part)) for chosen in _subsets(parts)]
+        return Cells(tuple(cells[:MAX_CELLS]), len(parts) <= MAX_PARTS)
+    observed = _observed(subject, arguments, sample, rng)
+    if len(moving) > 1:  # what was not met with may exist or not
+        return Cells(tuple(Cell(arguments, rows, sample) for rows in observed[:MAX_OBSERVED]), False)
     found, missing = [], False
-    for chosen, signs in product(_subsets(parts), product((1, -1), repeat=len(fixed))):
-        if any(len({row[b] for part in chosen for row in part}) == 1 for b in both):
+    both = any(canonical(Mean(arguments[k]), sample) == 0 for k in moving)
+    for chosen, signs in product(_subsets([(1,), (-1,)][: 1 + len(moving)]), product((1, -1), repeat=len(fixed))):
+        if both and len(chosen) == 1:
             continue  # the average of u is 0: u has both signs
-        if len(found) == MAX_CELLS:
-            missing = True
-            break
-        cell = Cell(arguments, tuple(_merged(row, signs, moving, fixed) for part in chosen for row in part), sample,
-                    tuple(k for k, part in enumerate(chosen) for _ in part))
-        if alone or _exists(cell, subject, rng):
+        cell = Cell(arguments, tuple(_merged(row if moving else (), signs, moving, fixed) for row in chosen), sample)
+        if set(cell.patterns) in map(set, observed) or _exists(cell, subject, rng):
             found.append(cell)
         else:
             missing = True
     if not found:
         raise UnsupportedExpression("no sample off the kinks was found")
-    return Cells(tuple(found), complete and not missing)
+    return Cells(tuple(found[:MAX_CELLS]), not missing and len(found) <= MAX_CELLS)
 
 
 def _alike(subject: Subject, arguments: tuple[Expr, ...], rows: Sequence[tuple[int, ...]],
@@ -227,23 +229,22 @@ def _subsets(rows: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
         yield from combinations(rows, size)
 
 
-def _patterns(subject: Subject, arguments: tuple[Expr, ...], moving: Sequence[int], sample: Sample,
-              rng: random.Random) -> tuple[list[tuple[int, ...]], bool]:
-    """Return the patterns of the arguments that are functions of the sample, and whether there are no others."""
-    if not moving:
-        return [()], True
-    pure = pure_arguments(arguments, sample)
-    if len(pure) == len(moving):
-        return list(dict.fromkeys(s.pattern for s in segments(arguments, sample))), True
-    found: dict[tuple[int, ...], None] = {}
-    blank = Cell((), ((),), sample)
+def _observed(subject: Subject, arguments: tuple[Expr, ...], sample: Sample,
+              rng: random.Random) -> list[tuple[tuple[int, ...], ...]]:
+    """Return the sets of patterns that random samples have, the largest first."""
+    found: dict[frozenset[tuple[int, ...]], int] = {}
     for k in range(DRAWS):
-        for drawn, parameters in blank.draws(subject, SIZE if k % 2 else 6, rng, None, tries=1):
-            for pattern in patterns_at(arguments, drawn, parameters, sample) or ():
-                found[tuple(pattern[i] for i in moving)] = None
+        size = SIZE if k % 2 else 6
+        points = points_in(segments((), sample), size, rng, 3 * size, shaped(3 * size, rng, k // 2))
+        parameters = {s: rational_points(s, 1, rng, size=7)[0] for s in subject.symbols}
+        patterns = patterns_at(arguments, points, parameters, sample) if len(points) > 1 else None
+        if patterns is not None:
+            key = frozenset(patterns)
+            found[key] = found.get(key, 0) + 1
     if not found:
         raise UnsupportedExpression("no sample off the kinks was found")
-    return sorted(found, reverse=True), len(found) == 2 ** len(moving)
+    ordered = sorted(found, key=lambda key: (-len(key), -found[key], sorted(key)))
+    return [tuple(sorted(key, reverse=True)) for key in ordered]
 
 
 def _exists(cell: Cell, subject: Subject, rng: random.Random) -> bool:

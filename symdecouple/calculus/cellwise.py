@@ -63,7 +63,8 @@ class Cellwise(Claim):
     def agree(self) -> bool:
         """True iff there are no other cells, and all have the same answer for all sizes from some on."""
         return self.complete and all(p.status is self.parts[0].status and p.certificate is not None and (
-            p.everywhere or getattr(p.certificate, "n0", None) is not None) for p in self.parts)
+            p.everywhere or p.cell.sample is None or getattr(p.certificate, "n0", None) is not None)
+            for p in self.parts)
 
     @property
     def n0(self) -> int | None:

@@ -215,9 +215,11 @@ def count(n_samples: Size) -> int:
 
 
 def _on_cell(item: Any, cell: Any, coordinates: tuple[Symbol, ...] | None, sample: Sample) -> VectorField:
+    if isinstance(item, VectorField) and not coordinates:
+        return VectorField(cell.resolved_field(item.expr))
     resolved = [cell.resolved(e) for e in _expressions(item)]
     if isinstance(item, VectorField):
-        return VectorField(resolved if coordinates else resolved[0], coordinates)
+        return VectorField(resolved, coordinates)
     if coordinates:
         return VectorField([resolved[0].diff(s) for s in coordinates], coordinates)
     return VectorField(mean_field(resolved[0], sample))
