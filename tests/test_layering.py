@@ -26,14 +26,14 @@ ROOMS = (
 ORDER = {
     "language": (
         "sample limits mean boundaries convolution taps filter_notation filter_arrays filtered filters statistics "
-        "binding black_box feature feature_set waves lags canonical printer syntax reader text"
+        "binding black_box radicands disguise kinks feature feature_set waves lags canonical printer syntax reader text"
     ),
     "calculus": (
         "alarm budget coefficients elementary field gradient bracket subject kernels operators compositions matrices "
         "symmetric_operators elements composites leading rewriting pointwise "
         "convolution frame convolution_frame span membership jets witness coordinate_frame exceptional evidence audit "
-        "claims sample_values sample_rank sample_claims certificates filtered sample_independence independence "
-        "frobenius closure"
+        "claims sample_values segments cell cells cellwise sample_rank sample_claims certificates filtered "
+        "sample_independence by_cells independence frobenius closure"
     ),
     "flows": (
         "generators projective kernels chart quadrature catalogue source evaluation flow verification separable "

@@ -14,7 +14,7 @@ one pattern. `written` is the way back, from indicators to signs.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -26,12 +26,13 @@ from sympy.core.function import AppliedUndef
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.sample_values import ValuesAt
 from symdecouple.calculus.segments import Segment, points_in, pure_arguments, segments
+from symdecouple.calculus.subject import Subject
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language.kinks import Side, Within, in_sides, in_signs
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample, rational_points
 
-__all__ = ["Cell", "arguments_of", "patterns_at", "shaped"]
+__all__ = ["Cell", "arguments_of", "patterns_at", "read_subject", "shaped"]
 
 Pattern = tuple[int, ...]
 
@@ -80,6 +81,18 @@ class Cell:
         """The number of parts."""
         return max(self.parts, default=-1) + 1
 
+    def to_dict(self, subject: Subject) -> dict[str, Any]:
+        """Return the cell as JSON-ready data, in the words of its subject."""
+        return {"arguments": [subject.written(in_signs(u)) for u in self.arguments],
+                "patterns": [list(p) for p in self.patterns], "parts": list(self.parts)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], subject: Subject) -> Cell:
+        """Read what `to_dict` wrote."""
+        return cls(tuple(in_sides(subject.read(text)) for text in data["arguments"]),
+                   tuple(tuple(map(int, p)) for p in data["patterns"]),
+                   None if subject.coordinates else subject.sample, tuple(map(int, data["parts"])))
+
     def resolved(self, expr: Expr) -> Expr:
         """Return the expression as it is on the cell: without kinks, with indicators where there are several parts."""
         return self._spread(in_sides(expr))
@@ -112,7 +125,7 @@ class Cell:
             return None
         return [self.parts[self.patterns.index(p)] for p in found]
 
-    def draws(self, subject: Any, n_samples: int, rng: random.Random, spread: int | None,
+    def draws(self, subject: Subject, n_samples: int, rng: random.Random, spread: int | None,
               tries: int = TRIES) -> Iterator[tuple[list[Fraction], dict[Symbol, Fraction]]]:
         """Yield random samples of the cell."""
         if n_samples < self.size:
@@ -255,6 +268,12 @@ def _shares(n: int, parts: int, rng: random.Random, even: bool) -> list[int]:
         return [(n + parts - 1 - k) // parts for k in range(parts)]
     cuts = sorted(rng.sample(range(1, n), parts - 1))
     return [b - a for a, b in zip([0, *cuts], [*cuts, n], strict=True)]
+
+
+def read_subject(data: Mapping[str, Any]) -> Subject:
+    """Read a subject, on a cell if it is on one."""
+    subject = Subject.from_dict(data)
+    return subject if data.get("cell") is None else Subject(subject.items, cell=Cell.from_dict(data["cell"], subject))
 
 
 def shaped(size: int, rng: random.Random, k: int) -> tuple[Fraction, Fraction]:

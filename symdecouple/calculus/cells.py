@@ -1,38 +1,32 @@
-r"""Deciding functions with kinks: cell by cell, each on a part of the space of samples where all is analytic.
+r"""The cells of a set with kinks: where its signs are constant, and which parts of the line a sample has numbers in.
 
 Constant thresholds split the line into parts; a cell says which parts the sample has numbers in. Where a threshold
 depends on averages, as in abs(x - Mean(x)), and where the sign is one of averages, as in abs(Mean(x)), cells are found
 by drawing samples, and excluded where Mean(u) = 0 keeps u from having one sign. The first cell is the generic one: all
-parts have numbers in them. Its answer is the answer; the others are listed, and only where all cells are known and
-agree is the answer one for all samples.
+parts have numbers in them.
 """
 
 from __future__ import annotations
 
 import random
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
-from sympy import Expr, Integer, Piecewise, expand
+from sympy import Expr, Integer, expand
 
-from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.cell import Cell, arguments_of, patterns_at, shaped
-from symdecouple.calculus.cellwise import Cellwise, Part, shares_enter
 from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.segments import points_in, pure_arguments, segments
-from symdecouple.calculus.subject import Size, Subject
-from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
+from symdecouple.calculus.subject import Subject
+from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language.canonical import canonical
-from symdecouple.language.feature import Feature
-from symdecouple.language.kinks import Side, in_sides, in_signs
+from symdecouple.language.kinks import Side, in_sides
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample, rational_points
-from symdecouple.verdict import Status, Verdict
 
-__all__ = ["Cells", "cells_of", "decide_by_cells", "is_cellwise", "without_pieces"]
+__all__ = ["Cells", "cells_of"]
 
 SEED = 4711
 MAX_ARGUMENTS = 10
@@ -41,90 +35,12 @@ MAX_PARTS = 4
 MAX_CELLS, MAX_OBSERVED = 24, 6
 DRAWS, SIZE = 60, 24
 
-Decide = Callable[[Subject, Size | None, float], Verdict]
-
 
 class Cells(NamedTuple):
     """The cells that were found, the generic one first, and whether there are certainly no others."""
 
     cells: tuple[Cell, ...]
     complete: bool
-
-
-def decide_by_cells(subject: Subject, n_samples: Size | None, budget: float, decide: Decide,
-                    redecide: Any = None) -> Verdict:
-    """Return one verdict made of the verdicts on the cells.
-
-    Parameters
-    ----------
-    subject : Subject
-        With kinks.
-    n_samples : Size or None
-    budget : float
-    decide : callable
-        Takes a subject on a cell, the size and the seconds left.
-    redecide : callable, optional
-        As in `Verdict`.
-    """
-    start, clock = time.perf_counter(), Budget(budget)
-    question = "C2" if decide.__module__.endswith("frobenius") else "C1"
-    try:
-        with clock.watch("finding the cells of the signs"):
-            known = cells_of(subject)
-    except (BudgetExceeded, UnsupportedExpression) as error:
-        return Verdict(question, Status.UNDECIDED, subject.texts(), n_samples, reason=str(error))
-    verdicts = []
-    for k, cell in enumerate(known.cells):
-        about = Subject(subject.items, cell=cell)
-        left = clock.remaining if k == 0 else clock.remaining / 2
-        verdicts.append(decide(about, n_samples, left) if left > 0.01 else
-                        Verdict(question, Status.UNDECIDED, subject.texts(), n_samples, reason="out of time"))
-    c1 = None
-    if question == "C2":
-        late = Verdict("C1", Status.UNDECIDED, subject.texts(), n_samples, reason="out of time")
-        inner = [late if v.independence is None else v.independence for v in verdicts]
-        c1 = _composed("C1", subject, n_samples, known, inner, None, 0.0)
-    return _composed(question, subject, n_samples, known, verdicts, c1, time.perf_counter() - start, redecide)
-
-
-def _composed(question: str, subject: Subject, n_samples: Size | None, known: Cells, verdicts: Sequence[Verdict],
-              independence: Verdict | None, seconds: float, redecide: Any = None) -> Verdict:
-    generic = verdicts[0]
-    parts = tuple(Part(cell, v.status, v.certificate, v.reason, shares_enter(v.certificate, Budget()))
-                  for cell, v in zip(known.cells, verdicts, strict=True))
-    certificate = Cellwise(subject, question, parts, known.complete, n_samples)
-    if generic.status is Status.UNDECIDED:
-        return Verdict(question, Status.UNDECIDED, subject.texts(), n_samples, reason=generic.reason,
-                       evidence=(*generic.evidence, *certificate.lines()), independence=independence, seconds=seconds,
-                       redecide=redecide)
-    return Verdict(question, generic.status, subject.texts(), n_samples, certificate, generic.reason,
-                   independence=independence, vacuous=generic.vacuous and all(v.vacuous for v in verdicts),
-                   seconds=seconds, redecide=redecide)
-
-
-def is_cellwise(subject: Subject) -> bool:
-    """True iff a subject is to be decided cell by cell: with kinks, not on a cell yet, and without filters."""
-    return subject.cell is None and subject.has_kinks and not (subject.kind == "mean" and subject.is_filtered)
-
-
-def without_pieces(subject: Subject) -> Subject:
-    """Return the subject with `Piecewise`, which text does not have, written with signs."""
-    items = tuple(map(_without_pieces, subject.items))
-    return subject if items == subject.items else Subject(items)
-
-
-def _without_pieces(item: Any) -> Any:
-    exprs = item.components if isinstance(item, VectorField) else (item.expr,)
-    if not any(e.has(Piecewise) for e in exprs):
-        return item
-    try:
-        exprs = [in_signs(in_sides(e)) for e in exprs]
-    except UnsupportedExpression:
-        return item
-    allowed = {*item.allow_nonsmooth, "sign", "Abs"}
-    if isinstance(item, VectorField):
-        return VectorField(exprs if item.coordinates else exprs[0], item.coordinates or None, allow_nonsmooth=allowed)
-    return Feature(exprs[0], allow_nonsmooth=allowed)
 
 
 def cells_of(subject: Subject) -> Cells:

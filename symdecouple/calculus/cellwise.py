@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from symdecouple.calculus.audit import size_check
 from symdecouple.calculus.budget import Budget
 from symdecouple.calculus.cell import Cell, patterns_at
+from symdecouple.calculus.cells import cells_of
 from symdecouple.calculus.claims import Claim
 from symdecouple.calculus.frame import recent_frame
 from symdecouple.calculus.segments import joined, pure_arguments, segments
@@ -109,8 +110,6 @@ class Cellwise(Claim):
         return tuple(getattr(self.parts[0].certificate, "nonvanishing", ()))
 
     def _checks(self, rng: random.Random) -> Iterable[Check]:
-        from symdecouple.calculus.cells import cells_of  # which makes these certificates
-
         yield size_check(self.subject, self.n_samples)
         known = cells_of(self.subject)
         yield Check("cells", self.subject.cell is None and known.cells == tuple(p.cell for p in self.parts)
@@ -144,7 +143,7 @@ class Cellwise(Claim):
         return str(self.parts[0].certificate.latex())
 
     def to_dict(self) -> dict[str, Any]:
-        cells = [self.subject.cell_to_dict(p.cell) | {"status": p.status.name, "reason": p.reason,
+        cells = [p.cell.to_dict(self.subject) | {"status": p.status.name, "reason": p.reason,
                   "shares": p.shares,
                   "certificate": None if p.certificate is None else p.certificate.to_dict()} for p in self.parts]
         return self._head() | {"question": self.question, "cells": cells, "complete": self.complete,
@@ -152,7 +151,7 @@ class Cellwise(Claim):
 
     @classmethod
     def from_dict(cls, subject: Subject, data: Mapping[str, Any], n_samples: Size | None, read: Any) -> Cellwise:
-        parts = tuple(Part(subject.cell_from(c), Status[c["status"]],
+        parts = tuple(Part(Cell.from_dict(c, subject), Status[c["status"]],
                            None if c["certificate"] is None else read(c["certificate"]), str(c["reason"]), bool(c["shares"]))
                       for c in data["cells"])
         if not parts or any(isinstance(p.certificate, Cellwise) for p in parts):

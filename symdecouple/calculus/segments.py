@@ -19,8 +19,8 @@ from sympy import Dummy, Expr, Integer, Poly, Rational, exp, expand, fraction, l
 from sympy.polys.polyerrors import PolynomialError
 
 from symdecouple.errors import UnsupportedExpression
-from symdecouple.language.disguise import within_bounds
 from symdecouple.language.kinks import Side, in_signs
+from symdecouple.language.radicands import within_bounds
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample
 

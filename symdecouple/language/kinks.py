@@ -45,7 +45,8 @@ from sympy.core.relational import Eq, Ge, Gt, Le, Lt, Ne
 from sympy.polys.polyerrors import PolynomialError
 
 from symdecouple.errors import UnsupportedExpression
-from symdecouple.language.disguise import ENDLESS, KINKS, unmasked, within_bounds
+from symdecouple.language.disguise import ENDLESS, KINKS, unmasked
+from symdecouple.language.radicands import within_bounds
 
 __all__ = ["Side", "Within", "has_kinks", "in_sides", "in_signs"]
 
