@@ -197,7 +197,8 @@ class Verdict:
                          + ": there the answer differs or the set degenerates, see .at(...)")
         if self.independence is not None:
             c1 = self.independence
-            lines.append(f"  C1: {c1.status.name}{getattr(c1.certificate, 'where', '')}" + (f", {c1.reason}" if c1.reason else ""))
+            where = getattr(c1.certificate, "where", "")
+            lines.append(f"  C1: {c1.status.name}{where}" + (f", {c1.reason}" if c1.reason else ""))
         if self.holds is not None:
             lines.append(f"  holds = {self.holds}, residual {self.residual:.3g}, tolerance {self.tolerance:.3g}")
         return "\n".join(lines)

@@ -1,8 +1,8 @@
 r"""Cells: parts of the space of samples on which functions with kinks are analytic.
 
 The arguments of all signs, u_1, ..., u_k, give every number of a sample a pattern of k signs. A cell consists of the
-samples whose numbers have these patterns and no others. On a cell with patterns pi_1, ..., pi_r a function of the sample
-is
+samples whose numbers have these patterns and no others. On a cell with patterns pi_1, ..., pi_r a function of the
+sample is
 
 .. math:: \varphi(x) = \sum_g 1_g(x)\, \varphi_g(x)
 

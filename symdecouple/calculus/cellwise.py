@@ -47,7 +47,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Cellwise(Claim):
-    """The answers on the cells of a subject with kinks, the generic cell first; `complete` where there are no others."""
+    """The answers on the cells of a subject with kinks, the generic cell first; `complete` if there are no others."""
 
     question: str
     parts: tuple[Part, ...]
@@ -137,7 +137,8 @@ class Cellwise(Claim):
         return (*shown, *more, *open_)
 
     def summary(self) -> tuple[str, ...]:
-        return (*self.parts[0].certificate.summary(), *(self.lines() if len(self.parts) > 1 or not self.complete else ()))
+        listed = self.lines() if len(self.parts) > 1 or not self.complete else ()
+        return (*self.parts[0].certificate.summary(), *listed)
 
     def latex(self) -> str:
         return str(self.parts[0].certificate.latex())
@@ -152,7 +153,8 @@ class Cellwise(Claim):
     @classmethod
     def from_dict(cls, subject: Subject, data: Mapping[str, Any], n_samples: Size | None, read: Any) -> Cellwise:
         parts = tuple(Part(Cell.from_dict(c, subject), Status[c["status"]],
-                           None if c["certificate"] is None else read(c["certificate"]), str(c["reason"]), bool(c["shares"]))
+                           None if c["certificate"] is None else read(c["certificate"]), str(c["reason"]),
+                           bool(c["shares"]))
                       for c in data["cells"])
         if not parts or any(isinstance(p.certificate, Cellwise) for p in parts):
             raise InvalidInput("a certificate by cells has one or more cells, and certificates without cells on them")
@@ -230,7 +232,8 @@ def _part(cell: Cell, moving: list[int], part: int) -> str:
     if len(pure_arguments(cell.arguments, cell.sample)) == len(moving):
         places = [s for s in segments(cell.arguments, cell.sample) if s.pattern in own]
         return " or ".join(s.text(cell.sample.name) for s in joined(places))
-    return " or ".join(_conditions(cell, moving, p) for p, g in zip(cell.patterns, cell.parts, strict=True) if g == part)
+    here = [p for p, g in zip(cell.patterns, cell.parts, strict=True) if g == part]
+    return " or ".join(_conditions(cell, moving, p) for p in here)
 
 
 def _conditions(cell: Cell, which: Iterable[int], pattern: tuple[int, ...]) -> str:

@@ -28,7 +28,7 @@ from symdecouple.calculus.cellwise import Cellwise
 from symdecouple.calculus.claims import Claim, combination, combination_latex
 from symdecouple.calculus.frame import Frame
 from symdecouple.calculus.sample_claims import DependenceAt, IndependenceAt
-from symdecouple.calculus.subject import Size, Subject, count
+from symdecouple.calculus.subject import Size, count
 from symdecouple.calculus.witness import Witness
 from symdecouple.errors import InvalidInput
 from symdecouple.language.text import parse_expression

@@ -3,7 +3,8 @@ r"""Functions with kinks in one normal form, through signs whose derivative is 0
 .. math::
 
     |u| = u\,\sigma(u), \qquad \max(a, b) = \tfrac12\,(a + b + (a - b)\,\sigma(a - b)), \qquad
-    [\,u > 0\,] = \tfrac12\,(1 + \sigma(u)), \qquad \sigma' = 0, \quad \sigma^2 = 1, \quad \sigma(uv) = \sigma(u)\sigma(v)
+    [\,u > 0\,] = \tfrac12\,(1 + \sigma(u)), \qquad \sigma' = 0, \quad \sigma^2 = 1, \quad
+    \sigma(uv) = \sigma(u)\sigma(v)
 
 `Side` is sigma: the sign of its argument, off the zeros of the argument. All that is derived from the normal form holds
 away from the kinks. Where the signs of several functions split the line into parts, `Within` is the indicator of one
@@ -127,8 +128,8 @@ def in_sides(expr: Expr) -> Expr:
     if not expr.has(*KINKS, *ENDLESS):
         return expr
     if isinstance(expr, ENDLESS):
-        raise UnsupportedExpression(f"{expr} has no finite number of smooth pieces: floor, ceiling, Mod and impulses are "
-                                    "not decided; write the pieces in use with Piecewise")
+        raise UnsupportedExpression(f"{expr} has no finite number of smooth pieces: floor, ceiling, Mod and impulses "
+                                    "are not decided; write the pieces in use with Piecewise")
     if isinstance(expr, Piecewise):
         return _pieces(expr)
     args = [in_sides(arg) for arg in expr.args]

@@ -86,14 +86,16 @@ def test_forged_certificates_are_refused() -> None:
         dataclasses.replace(certificate, complete=False),
         dataclasses.replace(certificate, question="C1"),
         dataclasses.replace(certificate, parts=(dataclasses.replace(mixed, shares=True), below, above)),
-        dataclasses.replace(certificate, parts=(dataclasses.replace(mixed, certificate=above.certificate), below, above)),
+        dataclasses.replace(certificate, parts=(
+            dataclasses.replace(mixed, certificate=above.certificate), below, above)),
         dataclasses.replace(certificate, parts=(dataclasses.replace(below, cell=mixed.cell), below, above)),
     ]
     assert certificate.verify() and not any(each.verify() for each in forged)
     witness = mixed.certificate.witness
     moved = dataclasses.replace(mixed.certificate, witness=dataclasses.replace(
         witness, sample=tuple(abs(v) + k for k, v in enumerate(witness.sample))))
-    assert not dataclasses.replace(certificate, parts=(dataclasses.replace(mixed, certificate=moved), below, above)).verify()
+    part = dataclasses.replace(mixed, certificate=moved)
+    assert not dataclasses.replace(certificate, parts=(part, below, above)).verify()
 
 
 def test_hostile_json_of_cells() -> None:

@@ -1,4 +1,4 @@
-"""Square factors in radicands are absolute values; inverse functions that fold are refused; what is analytic is known."""
+"""Square factors in radicands are absolute values; inverse functions that fold are refused."""
 
 from __future__ import annotations
 

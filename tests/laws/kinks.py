@@ -78,4 +78,4 @@ KINKS: dict[str, tuple[list[Any], str, str, bool]] = {
     "fields in coordinates": (
         [kinked(1, 0, Abs(x2), of=(x1, x2, x3)), kinked(0, 1, 0, of=(x1, x2, x3))], "REFUTED", "PROVED", True),
 }
-"""Features or fields, the answers to C2 and C1 on the generic cell, and whether the answer to C2 is one for all cells."""
+"""Features or fields, the answers to C2 and C1 on the generic cell, and whether that to C2 is one for all cells."""

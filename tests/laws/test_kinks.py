@@ -1,4 +1,4 @@
-"""Sets with kinks: each answer verifies, also after a round trip, says nothing of impulses, and agrees with an oracle."""
+"""Sets with kinks: each answer verifies, survives JSON, says nothing of impulses, agrees with an oracle."""
 
 from __future__ import annotations
 
