@@ -1,8 +1,8 @@
 r"""Cells: parts of the space of samples on which functions with kinks are analytic.
 
 The arguments of all signs, u_1, ..., u_k, give every number of a sample a pattern of k signs. A cell consists of the
-samples whose numbers have these patterns and no others. On a cell with patterns pi_1, ..., pi_r a function of the sample
-is
+samples whose numbers have these patterns and no others. On a cell with patterns pi_1, ..., pi_r a function of the
+sample is
 
 .. math:: \varphi(x) = \sum_g 1_g(x)\, \varphi_g(x)
 
@@ -14,7 +14,7 @@ one pattern. `written` is the way back, from indicators to signs.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -26,18 +26,19 @@ from sympy.core.function import AppliedUndef
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.sample_values import ValuesAt
 from symdecouple.calculus.segments import Segment, points_in, pure_arguments, segments
+from symdecouple.calculus.subject import Subject
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language.kinks import Side, Within, in_sides, in_signs
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample, rational_points
 
-__all__ = ["Cell", "arguments_of", "patterns_at"]
+__all__ = ["Cell", "arguments_of", "patterns_at", "read_subject", "shaped"]
 
 Pattern = tuple[int, ...]
 
 DIGITS = (None, 30, 90)
 TRIES = 200
-POOL = 8
+POOL, FIRST = 8, 3
 _AS_IT_IS = (Fraction(0), Fraction(1))
 MAX_OPERATIONS = 600  # of a coefficient that is factored once more when it is written with signs
 
@@ -80,9 +81,28 @@ class Cell:
         """The number of parts."""
         return max(self.parts, default=-1) + 1
 
+    def to_dict(self, subject: Subject) -> dict[str, Any]:
+        """Return the cell as JSON-ready data, in the words of its subject."""
+        return {"arguments": [subject.written(in_signs(u)) for u in self.arguments],
+                "patterns": [list(p) for p in self.patterns], "parts": list(self.parts)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], subject: Subject) -> Cell:
+        """Read what `to_dict` wrote."""
+        return cls(tuple(in_sides(subject.read(text)) for text in data["arguments"]),
+                   tuple(tuple(map(int, p)) for p in data["patterns"]),
+                   None if subject.coordinates else subject.sample, tuple(map(int, data["parts"])))
+
     def resolved(self, expr: Expr) -> Expr:
         """Return the expression as it is on the cell: without kinks, with indicators where there are several parts."""
         return self._spread(in_sides(expr))
+
+    def resolved_field(self, expr: Expr) -> Expr:
+        """Return a field in the sample as it is on the cell; 1 is the sum of all indicators."""
+        resolved = self.resolved(expr)
+        if self.size == 1 or self._moves(expr):
+            return resolved
+        return Add(*(Within(g, self.size, self.sample) * resolved for g in range(self.size)))
 
     def written(self, expr: Expr) -> Expr:
         """Return an expression with indicators as one with signs, the same on the cell."""
@@ -105,16 +125,22 @@ class Cell:
             return None
         return [self.parts[self.patterns.index(p)] for p in found]
 
-    def draws(self, subject: Any, n_samples: int, rng: random.Random, spread: int | None,
+    def draws(self, subject: Subject, n_samples: int, rng: random.Random, spread: int | None,
               tries: int = TRIES) -> Iterator[tuple[list[Fraction], dict[Symbol, Fraction]]]:
         """Yield random samples of the cell."""
         if n_samples < self.size:
             return
+        balanced, found = (n_samples + self.size - 1) // self.size, 0
         for k in range(tries):
             parameters = {s: rational_points(s, 1, rng, size=7)[0] for s in subject.symbols}
             sample = self._drawn(n_samples, rng, spread, k, parameters)
-            if sample is not None and self.holds(sample, parameters, subject.coordinates):
-                yield sample, parameters
+            parts = None if sample is None else self.parts_at(sample, parameters, subject.coordinates)
+            if sample is None or parts is None or len({*parts}) < self.size:
+                continue
+            if found < FIRST and k < tries // 4 and max(map(parts.count, parts)) > balanced:
+                continue  # the first ones have as many numbers in each part: claims for all sizes rest on these
+            found += 1
+            yield sample, parameters
 
     def _drawn(self, n: int, rng: random.Random, spread: int | None, k: int,
                parameters: dict[Symbol, Fraction]) -> list[Fraction] | None:
@@ -129,7 +155,7 @@ class Cell:
         wanted = [w for i, w in enumerate(wanted) if w not in wanted[:i]]
         shares = _shares(n, len(wanted), rng, even=k < 2 or k % 2 == 0)
         own = [u for u in self.arguments if self._moves(u) and not u.has(Mean)]
-        shape = _shape(size, rng, k) if any(u.has(Mean) for u in self.arguments) else _AS_IT_IS
+        shape = shaped(size, rng, k) if any(u.has(Mean) for u in self.arguments) else _AS_IT_IS
         chosen: list[Fraction] = []
         for patterns, share in zip(wanted, shares, strict=True):
             here = [segment for segment in places if segment.pattern in patterns]
@@ -244,7 +270,13 @@ def _shares(n: int, parts: int, rng: random.Random, even: bool) -> list[int]:
     return [b - a for a, b in zip([0, *cuts], [*cuts, n], strict=True)]
 
 
-def _shape(size: int, rng: random.Random, k: int) -> tuple[Fraction, Fraction]:
+def read_subject(data: Mapping[str, Any]) -> Subject:
+    """Read a subject, on a cell if it is on one."""
+    subject = Subject.from_dict(data)
+    return subject if data.get("cell") is None else Subject(subject.items, cell=Cell.from_dict(data["cell"], subject))
+
+
+def shaped(size: int, rng: random.Random, k: int) -> tuple[Fraction, Fraction]:
     """Return a place and a scale for numbers up to `size`: where signs are of averages, some need narrow samples."""
     if k % 3 == 0:
         return _AS_IT_IS
@@ -287,7 +319,7 @@ def patterns_at(arguments: Sequence[Expr], sample: Sequence[Fraction], parameter
                     for u in arguments]
         except Irrational:
             continue
-        except (OutsideDomain, ZeroDivisionError, UnsupportedExpression):
+        except (OutsideDomain, ZeroDivisionError, UnsupportedExpression, TypeError):  # the last: intervals without ends
             return None
         return None if any(0 in row for row in rows) else list(zip(*rows, strict=True))
     return None

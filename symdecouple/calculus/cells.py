@@ -1,48 +1,39 @@
-r"""Deciding functions with kinks: cell by cell, each on a part of the space of samples where all is analytic.
+r"""The cells of a set with kinks: where its signs are constant, and which parts of the line a sample has numbers in.
 
 Constant thresholds split the line into parts; a cell says which parts the sample has numbers in. Where a threshold
 depends on averages, as in abs(x - Mean(x)), and where the sign is one of averages, as in abs(Mean(x)), cells are found
 by drawing samples, and excluded where Mean(u) = 0 keeps u from having one sign. The first cell is the generic one: all
-parts have numbers in them. Its answer is the answer; the others are listed, and only where all cells are known and
-agree is the answer one for all samples.
+parts have numbers in them.
 """
 
 from __future__ import annotations
 
 import random
-import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
-from sympy import Expr, Integer, Piecewise, expand
+from sympy import Expr, Integer, expand
 
-from symdecouple.calculus.cell import Cell, arguments_of, patterns_at
-from symdecouple.calculus.cellwise import Cellwise, Part, shares_enter
+from symdecouple.calculus.cell import Cell, arguments_of, patterns_at, shaped
 from symdecouple.calculus.field import VectorField
-from symdecouple.calculus.segments import pure_arguments, segments
-from symdecouple.calculus.subject import Size, Subject
-from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
-from symdecouple.language.budget import Budget
+from symdecouple.calculus.segments import points_in, pure_arguments, segments
+from symdecouple.calculus.subject import Subject
+from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language.canonical import canonical
-from symdecouple.language.feature import Feature
-from symdecouple.language.kinks import Side, in_sides, in_signs
+from symdecouple.language.kinks import Side, in_sides
 from symdecouple.language.mean import Mean
-from symdecouple.language.sample import Sample
-from symdecouple.verdict import Status, Verdict
+from symdecouple.language.sample import Sample, rational_points
 
-__all__ = ["Cells", "cells_of", "decide_by_cells", "is_cellwise", "without_pieces"]
+__all__ = ["Cells", "cells_of"]
 
 SEED = 4711
 MAX_ARGUMENTS = 10
 MAX_PARTS = 4
 """With more parts of the line than these only the cell with all of them, and those with one each, are decided."""
-MAX_CELLS = 24
+MAX_CELLS, MAX_OBSERVED = 24, 6
 DRAWS, SIZE = 60, 24
-
-Decide = Callable[[Subject, Size | None, float], Verdict]
 
 
 class Cells(NamedTuple):
@@ -50,88 +41,6 @@ class Cells(NamedTuple):
 
     cells: tuple[Cell, ...]
     complete: bool
-
-
-def decide_by_cells(subject: Subject, n_samples: Size | None, budget: float, decide: Decide,
-                    redecide: Any = None) -> Verdict:
-    """Return one verdict made of the verdicts on the cells.
-
-    Parameters
-    ----------
-    subject : Subject
-        With kinks.
-    n_samples : Size or None
-    budget : float
-    decide : callable
-        Takes a subject on a cell, the size and the seconds left.
-    redecide : callable, optional
-        As in `Verdict`.
-    """
-    start, clock = time.perf_counter(), Budget(budget)
-    question = "C2" if decide.__module__.endswith("frobenius") else "C1"
-    try:
-        with clock.running("finding the cells of the signs"):
-            known = cells_of(subject)
-    except (BudgetExceeded, UnsupportedExpression) as error:
-        return Verdict(question, Status.UNDECIDED, subject.texts(), n_samples, reason=str(error))
-    verdicts = []
-    for k, cell in enumerate(known.cells):
-        about = Subject(subject.items, cell=cell)
-        left = clock.remaining if k == 0 else clock.remaining / 2
-        verdicts.append(decide(about, n_samples, left) if left > 0.01 else
-                        Verdict(question, Status.UNDECIDED, subject.texts(), n_samples, reason="out of time"))
-    try:
-        with clock.running("composing the answers on the cells"):
-            c1 = None
-            if question == "C2":
-                late = Verdict("C1", Status.UNDECIDED, subject.texts(), n_samples, reason="out of time")
-                inner = [late if v.independence is None else v.independence for v in verdicts]
-                c1 = _composed("C1", subject, n_samples, known, inner, None)
-            found = _composed(question, subject, n_samples, known, verdicts, c1)
-    except BudgetExceeded as error:
-        return Verdict(question, Status.UNDECIDED, subject.texts(), n_samples, reason=str(error))
-    return replace(found, seconds=time.perf_counter() - start, redecide=redecide)
-
-
-def _composed(question: str, subject: Subject, n_samples: Size | None, known: Cells, verdicts: Sequence[Verdict],
-              independence: Verdict | None) -> Verdict:
-    generic = verdicts[0]
-    parts = tuple(Part(cell, v.status, v.certificate, v.reason, shares_enter(v.certificate, Budget()))
-                  for cell, v in zip(known.cells, verdicts, strict=True))
-    certificate = Cellwise(subject, question, parts, known.complete, n_samples)
-    symbols = tuple(map(str, subject.symbols))
-    said: dict[str, Any] = {"independence": independence, "parameters": symbols, "noun": subject.noun,
-                            "not_searched": "functions have kinks" * bool(symbols)}
-    if generic.status is Status.UNDECIDED:
-        return Verdict(question, Status.UNDECIDED, subject.texts(), n_samples, reason=generic.reason,
-                       evidence=(*generic.evidence, *certificate.lines()), **said)
-    return Verdict(question, generic.status, subject.texts(), n_samples, certificate, vacuous=certificate.vacuous,
-                   **said)
-
-
-def is_cellwise(subject: Subject) -> bool:
-    """True iff a subject is to be decided cell by cell: with kinks, not on a cell yet, and without filters."""
-    return subject.cell is None and subject.has_kinks and not (subject.kind == "mean" and subject.is_filtered)
-
-
-def without_pieces(subject: Subject) -> Subject:
-    """Return the subject with `Piecewise`, which text does not have, written with signs."""
-    items = tuple(map(_without_pieces, subject.items))
-    return subject if items == subject.items else Subject(items)
-
-
-def _without_pieces(item: Any) -> Any:
-    exprs = item.components if isinstance(item, VectorField) else (item.expr,)
-    if not any(e.has(Piecewise) for e in exprs):
-        return item
-    try:
-        exprs = [in_signs(in_sides(e)) for e in exprs]
-    except UnsupportedExpression:
-        return item
-    allowed = {*item.allow_nonsmooth, "sign", "Abs"}
-    if isinstance(item, VectorField):
-        return VectorField(exprs if item.coordinates else exprs[0], item.coordinates or None, allow_nonsmooth=allowed)
-    return Feature(exprs[0], allow_nonsmooth=allowed)
 
 
 def cells_of(subject: Subject) -> Cells:
@@ -181,27 +90,29 @@ def _in_coordinates(subject: Subject, arguments: tuple[Expr, ...], rng: random.R
 def _of_averages(subject: Subject, arguments: tuple[Expr, ...], sample: Sample, rng: random.Random) -> Cells:
     moving = [k for k, u in enumerate(arguments) if u.has(sample)]
     fixed = [k for k in range(len(arguments)) if k not in moving]
-    rows, complete = _patterns(subject, arguments, moving, sample, rng)
-    both = [moving.index(k) for k in moving if canonical(Mean(arguments[k]), sample) == 0]
     alone = not fixed and len(pure_arguments(arguments, sample)) == len(arguments)
-    parts = _alike(subject, arguments, rows, sample) if alone else [[row] for row in rows]
-    complete = complete and len(parts) <= MAX_PARTS
+    if alone:
+        rows = list(dict.fromkeys(s.pattern for s in segments(arguments, sample)))
+        parts = _alike(subject, arguments, rows, sample)
+        cells = [Cell(arguments, tuple(row for part in chosen for row in part), sample,
+                      tuple(k for k, part in enumerate(chosen) for _ in part)) for chosen in _subsets(parts)]
+        return Cells(tuple(cells[:MAX_CELLS]), len(parts) <= MAX_PARTS)
+    observed = _observed(subject, arguments, sample, rng)
+    if len(moving) > 1:  # what was not met with may exist or not
+        return Cells(tuple(Cell(arguments, rows, sample) for rows in observed[:MAX_OBSERVED]), False)
     found, missing = [], False
-    for chosen, signs in product(_subsets(parts), product((1, -1), repeat=len(fixed))):
-        if any(len({row[b] for part in chosen for row in part}) == 1 for b in both):
+    both = any(canonical(Mean(arguments[k]), sample) == 0 for k in moving)
+    for chosen, signs in product(_subsets([(1,), (-1,)][: 1 + len(moving)]), product((1, -1), repeat=len(fixed))):
+        if both and len(chosen) == 1:
             continue  # the average of u is 0: u has both signs
-        if len(found) == MAX_CELLS:
-            missing = True
-            break
-        cell = Cell(arguments, tuple(_merged(row, signs, moving, fixed) for part in chosen for row in part), sample,
-                    tuple(k for k, part in enumerate(chosen) for _ in part))
-        if alone or _exists(cell, subject, rng):
+        cell = Cell(arguments, tuple(_merged(row if moving else (), signs, moving, fixed) for row in chosen), sample)
+        if set(cell.patterns) in map(set, observed) or _exists(cell, subject, rng):
             found.append(cell)
         else:
             missing = True
     if not found:
         raise UnsupportedExpression("no sample off the kinks was found")
-    return Cells(tuple(found), complete and not missing)
+    return Cells(tuple(found[:MAX_CELLS]), not missing and len(found) <= MAX_CELLS)
 
 
 def _alike(subject: Subject, arguments: tuple[Expr, ...], rows: Sequence[tuple[int, ...]],
@@ -234,23 +145,22 @@ def _subsets(rows: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
         yield from combinations(rows, size)
 
 
-def _patterns(subject: Subject, arguments: tuple[Expr, ...], moving: Sequence[int], sample: Sample,
-              rng: random.Random) -> tuple[list[tuple[int, ...]], bool]:
-    """Return the patterns of the arguments that are functions of the sample, and whether there are no others."""
-    if not moving:
-        return [()], True
-    pure = pure_arguments(arguments, sample)
-    if len(pure) == len(moving):
-        return list(dict.fromkeys(s.pattern for s in segments(arguments, sample))), True
-    found: dict[tuple[int, ...], None] = {}
-    blank = Cell((), ((),), sample)
+def _observed(subject: Subject, arguments: tuple[Expr, ...], sample: Sample,
+              rng: random.Random) -> list[tuple[tuple[int, ...], ...]]:
+    """Return the sets of patterns that random samples have, the largest first."""
+    found: dict[frozenset[tuple[int, ...]], int] = {}
     for k in range(DRAWS):
-        for drawn, parameters in blank.draws(subject, SIZE if k % 2 else 6, rng, None, tries=1):
-            for pattern in patterns_at(arguments, drawn, parameters, sample) or ():
-                found[tuple(pattern[i] for i in moving)] = None
+        size = SIZE if k % 2 else 6
+        points = points_in(segments((), sample), size, rng, 3 * size, shaped(3 * size, rng, k // 2))
+        parameters = {s: rational_points(s, 1, rng, size=7)[0] for s in subject.symbols}
+        patterns = patterns_at(arguments, points, parameters, sample) if len(points) > 1 else None
+        if patterns is not None:
+            key = frozenset(patterns)
+            found[key] = found.get(key, 0) + 1
     if not found:
         raise UnsupportedExpression("no sample off the kinks was found")
-    return sorted(found, reverse=True), len(found) == 2 ** len(moving)
+    ordered = sorted(found, key=lambda key: (-len(key), -found[key], sorted(key)))
+    return [tuple(sorted(key, reverse=True)) for key in ordered]
 
 
 def _exists(cell: Cell, subject: Subject, rng: random.Random) -> bool:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from symdecouple.calculus.audit import size_check
 from symdecouple.calculus.cell import Cell, patterns_at
+from symdecouple.calculus.cells import cells_of
 from symdecouple.calculus.claims import Claim
 from symdecouple.calculus.frame import recent_frame
 from symdecouple.calculus.segments import joined, pure_arguments, segments
@@ -46,7 +47,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Cellwise(Claim):
-    """The answers on the cells of a subject with kinks, the generic cell first; `complete` where there are no others."""
+    """The answers on the cells of a subject with kinks, the generic cell first; `complete` if there are no others."""
 
     question: str
     parts: tuple[Part, ...]
@@ -63,7 +64,8 @@ class Cellwise(Claim):
     def agree(self) -> bool:
         """True iff there are no other cells, and all have the same answer for all sizes from some on."""
         return self.complete and all(p.status is self.parts[0].status and p.certificate is not None and (
-            p.everywhere or getattr(p.certificate, "n0", None) is not None) for p in self.parts)
+            p.everywhere or p.cell.sample is None or getattr(p.certificate, "n0", None) is not None)
+            for p in self.parts)
 
     @property
     def n0(self) -> int | None:
@@ -118,8 +120,6 @@ class Cellwise(Claim):
         return tuple(getattr(self.parts[0].certificate, "nonvanishing", ()))
 
     def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
-        from symdecouple.calculus.cells import cells_of  # which makes these certificates
-
         yield size_check(self.subject, self.n_samples)
         known = cells_of(self.subject)
         yield Check("cells", self.subject.cell is None and known.cells == tuple(p.cell for p in self.parts)
@@ -147,13 +147,14 @@ class Cellwise(Claim):
         return (*shown, *more, *open_)
 
     def summary(self) -> tuple[str, ...]:
-        return (*self.parts[0].certificate.summary(), *(self.lines() if len(self.parts) > 1 or not self.complete else ()))
+        listed = self.lines() if len(self.parts) > 1 or not self.complete else ()
+        return (*self.parts[0].certificate.summary(), *listed)
 
     def latex(self) -> str:
         return str(self.parts[0].certificate.latex())
 
     def to_dict(self) -> dict[str, Any]:
-        cells = [self.subject.cell_to_dict(p.cell) | {"status": p.status.name, "reason": p.reason,
+        cells = [p.cell.to_dict(self.subject) | {"status": p.status.name, "reason": p.reason,
                   "shares": p.shares,
                   "certificate": None if p.certificate is None else p.certificate.to_dict()} for p in self.parts]
         return self._head() | {"question": self.question, "cells": cells, "complete": self.complete,
@@ -161,8 +162,9 @@ class Cellwise(Claim):
 
     @classmethod
     def from_dict(cls, subject: Subject, data: Mapping[str, Any], n_samples: Size | None, read: Any) -> Cellwise:
-        parts = tuple(Part(subject.cell_from(c), Status[c["status"]],
-                           None if c["certificate"] is None else read(c["certificate"]), str(c["reason"]), bool(c["shares"]))
+        parts = tuple(Part(Cell.from_dict(c, subject), Status[c["status"]],
+                           None if c["certificate"] is None else read(c["certificate"]), str(c["reason"]),
+                           bool(c["shares"]))
                       for c in data["cells"])
         if not parts or any(isinstance(p.certificate, Cellwise) for p in parts):
             raise InvalidInput("a certificate by cells has one or more cells, and certificates without cells on them")
@@ -240,7 +242,8 @@ def _part(cell: Cell, moving: list[int], part: int) -> str:
     if len(pure_arguments(cell.arguments, cell.sample)) == len(moving):
         places = [s for s in segments(cell.arguments, cell.sample) if s.pattern in own]
         return " or ".join(s.text(cell.sample.name) for s in joined(places))
-    return " or ".join(_conditions(cell, moving, p) for p, g in zip(cell.patterns, cell.parts, strict=True) if g == part)
+    here = [p for p, g in zip(cell.patterns, cell.parts, strict=True) if g == part]
+    return " or ".join(_conditions(cell, moving, p) for p in here)
 
 
 def _conditions(cell: Cell, which: Iterable[int], pattern: tuple[int, ...]) -> str:

@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 from sympy import Expr, fraction, latex
 
 from symdecouple.calculus.audit import basis_check, identity_checks, minor_check, size_check
+from symdecouple.calculus.cell import read_subject
 from symdecouple.calculus.cellwise import Cellwise
 from symdecouple.calculus.claims import Claim, combination, combination_latex
 from symdecouple.calculus.extent import check_extent
@@ -297,7 +298,7 @@ def certificate_from_dict(data: Mapping[str, Any]) -> Any:
         from symdecouple.decoupling import modified, modified_energies, refutation
 
         return {**modified.READERS, **modified_energies.READERS, **refutation.READERS}[data["certificate"]](data)
-    subject = Subject.from_dict(data["subject"])
+    subject = read_subject(data["subject"])
     n = _size(data["n_samples"])
 
     def witness() -> Witness:

@@ -17,7 +17,7 @@ from itertools import combinations
 from typing import Any
 
 from symdecouple.calculus.audit import basis_check
-from symdecouple.calculus.cells import decide_by_cells, is_cellwise, without_pieces
+from symdecouple.calculus.by_cells import decide_by_cells, is_cellwise, without_pieces
 from symdecouple.calculus.certificates import FullSpan, Involution, NonInvolution, denominators
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
 from symdecouple.calculus.evidence import numeric_evidence

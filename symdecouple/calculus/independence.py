@@ -17,7 +17,7 @@ from math import prod
 from typing import Any
 
 from symdecouple.calculus.audit import basis_check
-from symdecouple.calculus.cells import decide_by_cells, is_cellwise, without_pieces
+from symdecouple.calculus.by_cells import decide_by_cells, is_cellwise, without_pieces
 from symdecouple.calculus.certificates import Dependence, Independence
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
 from symdecouple.calculus.exceptional import exceptions

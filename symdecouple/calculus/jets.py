@@ -15,7 +15,7 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
-from sympy import Expr, Max, Min, Piecewise, Symbol, atan2, polygamma, sympify
+from sympy import Expr, Heaviside, Max, Min, Piecewise, Symbol, atan2, polygamma, sign, sympify
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Eq, Ge, Gt, Ne, Relational
 
@@ -164,6 +164,9 @@ class Point:
             return self._power(self.jet(expr.base, symbol, index), expr.exp, symbol, index)
         if isinstance(expr, (Max, Min)):
             return self._extreme(expr, symbol, index)
+        if isinstance(expr, Heaviside):
+            expr = (1 + sign(expr.args[0])) / 2
+            return self.jet(expr, symbol, index)
         if isinstance(expr, Piecewise):
             return self._piecewise(expr, symbol, index)
         if expr.is_number and not expr.args:
@@ -334,10 +337,10 @@ def _ends(value: Any) -> tuple[Fraction, ...]:
     if value is None:
         raise Irrational
     ends = []
-    for sign, mantissa, exponent, _ in value._mpi_:
+    for negative, mantissa, exponent, _ in value._mpi_:
         if (mantissa == 0 and exponent != 0) or abs(exponent) > LARGEST:  # infinity, or nearly
             raise OutsideDomain
-        ends.append((-1) ** sign * Fraction(int(mantissa)) * Fraction(2) ** exponent)
+        ends.append((-1) ** negative * Fraction(int(mantissa)) * Fraction(2) ** exponent)
     return tuple(ends)
 
 

@@ -12,16 +12,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 from sympy import Dummy, Expr, Integer, Poly, Rational, exp, expand, fraction, log, oo, real_roots, together
 from sympy.polys.polyerrors import PolynomialError
 
 from symdecouple.errors import UnsupportedExpression
-from symdecouple.language.disguise import within_bounds
 from symdecouple.language.kinks import Side, in_signs
 from symdecouple.language.mean import Mean
+from symdecouple.language.radicands import within_bounds
 from symdecouple.language.sample import Sample
 
 __all__ = ["Segment", "joined", "points_in", "pure_arguments", "segments"]
@@ -71,19 +71,18 @@ def segments(arguments: tuple[Expr, ...], sample: Sample) -> tuple[Segment, ...]
         If the zeros of an argument are not isolated here, or there are too many.
     """
     pure = pure_arguments(arguments, sample)
-    low, high = sample.interval
+    start, end = sample.interval
     cuts: set[Expr] = set()
     for u in pure:
         cuts |= _zeros(u, sample)
-    ends = [low, *sorted((c for c in cuts if low < c < high), key=lambda c: c.evalf(40)), high]
+    ends = [start, *sorted((c for c in cuts if start < c < end), key=lambda c: c.evalf(40)), end]
     if len(ends) > MAX_SEGMENTS:
         raise UnsupportedExpression(f"the kinks split the line into more than {MAX_SEGMENTS} parts")
     found: list[Segment] = []
-    for left, right in zip(ends, ends[1:], strict=False):
+    for left, right in pairwise(ends):
         pattern = _pattern(pure, sample, _between(left, right))
-        if found and found[-1].pattern == pattern:
-            left = found.pop().low
-        found.append(Segment(left, right, pattern))
+        low = found.pop().low if found and found[-1].pattern == pattern else left
+        found.append(Segment(low, right, pattern))
     return tuple(found)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -18,7 +19,7 @@ from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filtered import DcGain, Filtered, dimension_of
 from symdecouple.language.filters import Filter
-from symdecouple.language.kinks import has_kinks, in_sides, in_signs
+from symdecouple.language.kinks import has_kinks
 from symdecouple.language.sample import Coordinate, Sample, x
 from symdecouple.language.text import domain_to_text, parse, parse_domain, parse_expression, to_text
 
@@ -33,7 +34,7 @@ class Subject:
     """An ordered set of features or of vector fields."""
 
     items: tuple[Any, ...]
-    cell: Any = field(default=None, kw_only=True)
+    cell: Any = dataclasses.field(default=None, kw_only=True)
     """The `Cell` that the samples are restricted to, for items with kinks; None for all samples."""
 
     @classmethod
@@ -203,7 +204,7 @@ class Subject:
                                "items": [[self.written(e) for e in expressions(item)] for item in self.items],
                                "allow_nonsmooth": [sorted(item.allow_nonsmooth) for item in self.items]}
         if self.cell is not None:
-            out["cell"] = self.cell_to_dict(self.cell)
+            out["cell"] = self.cell.to_dict(self)
         if self.kind == "mean":
             return out | {"domain": domain_to_text(self.sample)}
         return out | {"coordinates": [_symbol_to_json(s) for s in self.coordinates]}
@@ -222,21 +223,7 @@ class Subject:
                 items.append(Feature(exprs[0], allow_nonsmooth=allowed))
             else:
                 items.append(VectorField(exprs if symbols else exprs[0], symbols, allow_nonsmooth=allowed))
-        subject = cls(tuple(items))
-        return subject if data.get("cell") is None else cls(subject.items, cell=subject.cell_from(data["cell"]))
-
-    def cell_to_dict(self, cell: Any) -> dict[str, Any]:
-        """Return a cell of this subject as JSON-ready data."""
-        return {"arguments": [self.written(in_signs(u)) for u in cell.arguments],
-                "patterns": [list(p) for p in cell.patterns], "parts": list(cell.parts)}
-
-    def cell_from(self, data: Mapping[str, Any]) -> Any:
-        """Read a cell of this subject."""
-        from symdecouple.calculus.cell import Cell
-
-        return Cell(tuple(in_sides(self.read(text)) for text in data["arguments"]),
-                    tuple(tuple(map(int, p)) for p in data["patterns"]), None if self.coordinates else self.sample,
-                    tuple(map(int, data["parts"])))
+        return cls(tuple(items))
 
 
 def count(n_samples: Size) -> int:
@@ -245,9 +232,11 @@ def count(n_samples: Size) -> int:
 
 
 def _on_cell(item: Any, cell: Any, coordinates: tuple[Symbol, ...] | None, sample: Sample) -> VectorField:
+    if isinstance(item, VectorField) and not coordinates:
+        return VectorField(cell.resolved_field(item.expr))
     resolved = [cell.resolved(e) for e in expressions(item)]
     if isinstance(item, VectorField):
-        return VectorField(resolved if coordinates else resolved[0], coordinates)
+        return VectorField(resolved, coordinates)
     if coordinates:
         return VectorField([resolved[0].diff(s) for s in coordinates], coordinates)
     return VectorField(mean_field(resolved[0], sample))

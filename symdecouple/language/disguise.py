@@ -18,30 +18,23 @@ What is too large to be factored is not known to be analytic.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import combinations
-from math import gcd, lcm
-from typing import NamedTuple
 
 from sympy import (
     Abs,
-    Add,
     DiracDelta,
-    Dummy,
     Expr,
     Heaviside,
-    Integer,
     Max,
     Min,
     Mod,
     Mul,
     Piecewise,
-    Poly,
     Pow,
     Rational,
     S,
-    Symbol,
     acos,
     acosh,
     acot,
@@ -51,44 +44,27 @@ from sympy import (
     cos,
     cot,
     csc,
-    exp,
-    expand,
     floor,
     frac,
     fraction,
     gcd as polynomial_gcd,
     sec,
     sign,
-    sin,
-    sqf_list,
     tan,
     together,
 )
-from sympy.functions.elementary.hyperbolic import HyperbolicFunction
-from sympy.polys.polyerrors import PolynomialError
 
 from symdecouple.language.mean import Mean
-from symdecouple.language.sample import BoundSample, Sample
+from symdecouple.language.radicands import TRIGONOMETRIC, Factor, factored, nodes
 
-__all__ = ["ENDLESS", "KINKS", "folds", "is_analytic", "unmasked", "within_bounds"]
+__all__ = ["ENDLESS", "KINKS", "folds", "is_analytic", "unmasked"]
 
 KINKS = (Abs, sign, Max, Min, Piecewise, Heaviside)
 """What has a normal form through signs."""
 ENDLESS = (floor, ceiling, frac, Mod, DiracDelta)
 """What has infinitely many pieces, or no values."""
 
-MAX_OPERATIONS = 400
-MAX_DEGREE, MAX_TERMS = 24, 40  # factoring polynomials within these takes a few hundredths of a second
-_TRIGONOMETRIC = (sin, cos, tan, cot, sec, csc)
 _RADICANDS = {asin: lambda u: 1 - u**2, acos: lambda u: 1 - u**2, acosh: lambda u: u**2 - 1}
-
-
-class Factor(NamedTuple):
-    """One factor of a radicand, its multiplicity, and whether it keeps its sign."""
-
-    base: Expr
-    multiplicity: int
-    definite: bool
 
 
 @lru_cache(maxsize=2048)
@@ -101,7 +77,7 @@ def unmasked(expr: Expr) -> Expr:
     >>> unmasked(sqrt(x**2 - 2*x + 1)), unmasked(sqrt(x**4 + 2*x**2 + 1))
     (Abs(x - 1), sqrt(x**4 + 2*x**2 + 1))
     """
-    if not expr.args or not any(node.is_Pow and not node.exp.is_Integer for node in _nodes(expr)):
+    if not expr.args or not any(node.is_Pow and not node.exp.is_Integer for node in nodes(expr)):
         return expr
     args = [unmasked(arg) if isinstance(arg, Expr) else arg for arg in expr.args]
     expr = expr.func(*args) if tuple(args) != expr.args else expr
@@ -111,7 +87,7 @@ def unmasked(expr: Expr) -> Expr:
     if not found:
         return expr
     p, q = expr.exp.p, expr.exp.q
-    size = Mul(*(Pow(Abs(f.base), Rational(2 * (f.multiplicity // 2) * p, q)) for f in found))
+    size = Mul(*(Pow(Abs(f.base), Rational(2 * _half(f.multiplicity) * p, q)) for f in found))
     rest = _without(expr.base, found)
     return size * Pow(rest, expr.exp)
 
@@ -125,14 +101,14 @@ def folds(expr: Expr) -> tuple[Expr, ...]:
     >>> folds(acos(cos(x)) + asin(x))
     (acos(cos(x)),)
     """
-    return tuple(sorted({node for node in _nodes(expr) if _is_fold(node)}, key=str))
+    return tuple(sorted({node for node in nodes(expr) if _is_fold(node)}, key=str))
 
 
 def is_analytic(exprs: Iterable[Expr]) -> bool:
     """True iff the functions are known to be analytic, each one function on all samples that it is defined at."""
     parities: list[frozenset[Expr]] = []
     seen: set[Expr] = set()
-    for node in (node for expr in exprs for node in _nodes(expr)):
+    for node in (node for expr in exprs for node in nodes(expr)):
         if node in seen:
             continue
         seen.add(node)
@@ -161,22 +137,14 @@ def _independent(parities: list[frozenset[Expr]]) -> bool:
     if any(not polynomial_gcd(f, g).is_number for f, g in combinations(bases, 2)):
         return False
     basis: list[frozenset[Expr]] = []
-    for row in parities:
+    for parity in parities:
+        row = parity
         for other in basis:
-            lead = min(other, key=str)
-            row = row ^ other if lead in row else row
+            row = row ^ other if min(other, key=str) in row else row
         if not row:
             return False
         basis.append(row)
     return True
-
-
-def _nodes(expr: Expr) -> Iterator[Expr]:
-    stack = [expr]
-    while stack:
-        node = stack.pop()
-        yield node
-        stack.extend(arg for arg in node.args if isinstance(arg, Expr))
 
 
 def _is_root(node: Expr) -> bool:
@@ -195,7 +163,7 @@ def _squares(root: Expr) -> tuple[Factor, ...]:
     p, q = int(root.exp.p), int(root.exp.q)
     out = []
     for f in factors:
-        twice = f.multiplicity // 2
+        twice = _half(f.multiplicity)
         if f.definite or twice == 0 or (2 * twice * p) % (2 * q) == 0:
             continue
         others = any(not g.definite and g.multiplicity % 2 for g in factors if g is not f)
@@ -205,9 +173,14 @@ def _squares(root: Expr) -> tuple[Factor, ...]:
     return tuple(out)
 
 
+def _half(multiplicity: int) -> int:
+    """Return half a multiplicity, rounded towards 0: 1/f has no square."""
+    return int(multiplicity / 2)
+
+
 def _without(base: Expr, found: tuple[Factor, ...]) -> Expr:
-    gone = {f.base: 2 * (f.multiplicity // 2) for f in found}
-    constant, factors = _factored(base) or (S.One, ())
+    gone = {f.base: 2 * _half(f.multiplicity) for f in found}
+    constant, factors = factored(base) or (S.One, ())
     return constant * Mul(*(Pow(f.base, f.multiplicity - gone.get(f.base, 0)) for f in factors))
 
 
@@ -219,8 +192,8 @@ def _is_fold(node: Expr) -> bool:
         return factors is not None and any(not f.definite and f.multiplicity % 2 == 0 for f in factors)
     if isinstance(node, (atan, acot)):
         u = node.args[0]
-        poles = fraction(together(u.rewrite(cos) if u.has(*_TRIGONOMETRIC) else u))[1 if isinstance(node, atan) else 0]
-        return bool(u.has(tan, cot, sec, csc) or (poles.has(*_TRIGONOMETRIC) and not _is_definite(poles)))
+        poles = fraction(together(u.rewrite(cos) if u.has(*TRIGONOMETRIC) else u))[1 if isinstance(node, atan) else 0]
+        return bool(u.has(tan, cot, sec, csc) or (poles.has(*TRIGONOMETRIC) and not _is_definite(poles)))
     return False
 
 
@@ -240,196 +213,5 @@ def _is_definite(expr: Expr) -> bool:
 
 def _factors(radicand: Expr) -> tuple[Factor, ...] | None:
     """Return the factors of a radicand; None where it is not known."""
-    found = _factored(radicand)
+    found = factored(radicand)
     return None if found is None else found[1]
-
-
-@lru_cache(maxsize=1024)
-def _factored(radicand: Expr) -> tuple[Expr, tuple[Factor, ...]] | None:
-    if radicand.count_ops() > MAX_OPERATIONS:
-        return None
-    expr = radicand.replace(lambda e: isinstance(e, HyperbolicFunction), lambda e: e.rewrite(exp))
-    coded = _Generators(expr)
-    if coded.expr is None:
-        return None
-    constant, out = S.One, dict[Expr, Factor]()
-    degrees = dict.fromkeys(coded.angles, 0)
-    for part, power in zip(fraction(together(coded.expr)), (1, -1), strict=True):
-        part = expand(part)
-        if part.is_number:
-            constant *= part**power
-            continue
-        try:
-            poly = Poly(part, *sorted(part.free_symbols, key=str), extension=True if part.has(Pow) and any(
-                n.is_Pow and n.is_number and not n.is_Rational for n in _nodes(part)) else None)
-            if not within_bounds(poly):
-                return None
-            lead, factors = sqf_list(poly)
-        except (PolynomialError, NotImplementedError):
-            return None
-        constant *= lead**power
-        for factor, multiplicity in factors:
-            for piece, more in _monomials(factor):
-                for t in degrees:
-                    degrees[t] -= power * more * multiplicity * (piece.degree(t) if t in piece.gens else 0)
-                base = coded.back(piece)
-                if base.is_number:
-                    constant *= base ** (power * more * multiplicity)
-                    continue
-                old = out.get(base)
-                total = power * more * multiplicity + (old.multiplicity if old else 0)
-                out[base] = Factor(base, total, coded.definite(piece))
-    for t, multiplicity in degrees.items():
-        base = cos(coded.angles[t])
-        if multiplicity:
-            out[base] = Factor(base, multiplicity, False)
-    return constant, tuple(f for f in out.values() if f.multiplicity)
-
-
-def _monomials(poly: Poly) -> list[tuple[Poly, int]]:
-    """Split off powers of generators, which a square-free factor may have once."""
-    out = []
-    for g in poly.gens:
-        power = min(m[poly.gens.index(g)] for m in poly.monoms())
-        if power:
-            out.append((Poly(g, *poly.gens, domain=poly.domain), power))
-            poly = poly.quo(Poly(g**power, *poly.gens, domain=poly.domain))
-    return out + ([(poly, 1)] if poly.total_degree() > 0 else [])
-
-
-def within_bounds(poly: Poly) -> bool:
-    """True iff a polynomial is small enough to be factored at once."""
-    return poly.total_degree() <= MAX_DEGREE and len(poly.terms()) <= MAX_TERMS
-
-
-class _Generators:
-    """An expression as a rational function of generators; `expr` is None where it is none."""
-
-    def __init__(self, expr: Expr) -> None:
-        self.rule: dict[Expr, Expr] = {}
-        self.angles: dict[Symbol, Expr] = {}
-        self.values: dict[Symbol, Expr] = {}
-        self.positive: set[Symbol] = set()
-        self._rates: dict[Expr, list[Rational]] = {}
-        self._turns: dict[Expr, list[Rational]] = {}
-        self._roots: dict[Expr, int] = {}
-        atoms = self._leaves(expr)
-        self._gather(atoms)
-        coded = expr.xreplace({leaf: self._code(leaf) for leaf in atoms})
-        self.expr: Expr | None = coded if all(
-            n.is_number or n.is_Symbol or n.is_Add or n.is_Mul or (n.is_Pow and n.exp.is_Integer)
-            for n in _nodes(coded)) else None
-
-    def back(self, poly: Poly) -> Expr:
-        """Return a factor in the terms of the expression, with tangents of half angles cleared of denominators."""
-        expr = poly.as_expr()
-        for t, angle in self.angles.items():
-            if t in poly.gens and (degree := poly.degree(t)) > 0:
-                expr = Add(*(c * sin(angle) ** k[0] * cos(angle) ** (degree - k[0])
-                             for k, c in Poly(expr, t).terms()))
-                expr = S.One if expr == sin(angle) ** 2 + cos(angle) ** 2 else expr
-        return expr.xreplace(self.values)
-
-    def definite(self, poly: Poly) -> bool:
-        """True iff a factor is known to keep its sign."""
-        positive = [g in self.positive or bool(self.values.get(g, g).is_positive) for g in poly.gens]
-        signs = {c.is_positive for _, c in poly.terms()}
-        if len(signs) == 1 and None not in signs and all(p or m % 2 == 0 for monomial, _ in poly.terms()
-                                                         for m, p in zip(monomial, positive, strict=True)):
-            return True
-        value = self.back(poly)
-        if value.is_positive or value.is_negative or value.is_nonnegative:
-            return True
-        return self._without_roots(poly)
-
-    def _without_roots(self, poly: Poly) -> bool:
-        gens = [g for g in poly.gens if poly.degree(g) > 0]
-        if len(gens) != 1 or not (poly.domain.is_QQ or poly.domain.is_ZZ):
-            return False
-        g = gens[0]
-        alone = Poly(poly.as_expr(), g)
-        if g in self.positive:
-            return int(alone.count_roots(0, None)) == (alone.eval(0) == 0)
-        if g in self.angles:
-            return int(alone.count_roots()) == 0 and alone.degree() % 2 == 0
-        low, high = getattr(g, "interval", (None, None))
-        low, high = (end if end is not None and end.is_Rational else None for end in (low, high))
-        ends = sum(end is not None and alone.eval(end) == 0 for end in (low, high))
-        return int(alone.count_roots(low, high)) == ends
-
-    def _leaves(self, expr: Expr) -> set[Expr]:
-        """Return what is no sum, product or whole power."""
-        if expr.is_number and not expr.has(exp):
-            return set()
-        if isinstance(expr, (Add, Mul)) or (expr.is_Pow and expr.exp.is_Integer and not isinstance(expr, exp)):
-            return set().union(*(self._leaves(arg) for arg in expr.args if not arg.is_Integer))
-        return {expr}
-
-    def _gather(self, leaves: set[Expr]) -> None:
-        for leaf in leaves:
-            if isinstance(leaf, exp):
-                rate, argument = expand(leaf.args[0]).as_coeff_Mul(rational=True)
-                self._rates.setdefault(argument, []).append(rate)
-            elif isinstance(leaf, _TRIGONOMETRIC):
-                turn, angle = expand(leaf.args[0]).as_coeff_Mul(rational=True)
-                self._turns.setdefault(angle, []).append(turn)
-            elif leaf.is_Pow and leaf.exp.is_Rational:
-                self._roots[leaf.base] = lcm(self._roots.get(leaf.base, 1), int(leaf.exp.q))
-
-    def _code(self, leaf: Expr) -> Expr:
-        if isinstance(leaf, exp):
-            rate, argument = expand(leaf.args[0]).as_coeff_Mul(rational=True)
-            step = _step(self._rates[argument])
-            return self._symbol(exp(step * argument), True) ** (rate / step)
-        if isinstance(leaf, _TRIGONOMETRIC):
-            turn, angle = expand(leaf.args[0]).as_coeff_Mul(rational=True)
-            half = _step(self._turns[angle]) / 2
-            return _in_tangent(leaf, self._tangent(half * angle), int(turn / half))
-        if leaf.is_Pow and leaf.exp.is_Rational:
-            q = self._roots[leaf.base]
-            return self._symbol(Pow(leaf.base, Rational(1, q)), True) ** (leaf.exp * q)
-        if leaf in self._roots:
-            q = self._roots[leaf]
-            return self._symbol(Pow(leaf, Rational(1, q)), True) ** q
-        if isinstance(leaf, (Sample, BoundSample)):
-            return leaf
-        return self._symbol(leaf, bool(leaf.is_positive))
-
-    def _symbol(self, value: Expr, positive: bool) -> Symbol:
-        if value not in self.rule:
-            symbol = Dummy(f"g{len(self.rule)}", real=True)
-            self.rule[value] = symbol
-            self.values[symbol] = value
-            if positive:
-                self.positive.add(symbol)
-        return self.rule[value]
-
-    def _tangent(self, angle: Expr) -> Symbol:
-        symbol = self.rule.setdefault(tan(angle), Dummy(f"t{len(self.rule)}", real=True))
-        self.angles[symbol] = angle
-        return symbol
-
-
-def _step(rates: list[Rational]) -> Rational:
-    """Return the largest rational of which all are whole multiples."""
-    denominator = lcm(*(int(r.q) for r in rates))
-    return Rational(gcd(*(int(r * denominator) for r in rates)), denominator)
-
-
-def _in_tangent(wave: Expr, t: Symbol, n: int) -> Expr:
-    """Return a trigonometric function of n times an angle with tangent t, n even."""
-    n, flip = abs(n), -1 if n < 0 else 1
-    terms = [(Integer(_choose(n, k)), k) for k in range(n + 1)]
-    real = Add(*(c * (-1) ** (k // 2) * t**k for c, k in terms if k % 2 == 0))
-    imaginary = Add(*(c * (-1) ** (k // 2) * t**k for c, k in terms if k % 2))
-    size = (1 + t**2) ** (n // 2)
-    forms = {cos: real / size, sin: flip * imaginary / size, tan: flip * imaginary / real,
-             cot: flip * real / imaginary, sec: size / real, csc: flip * size / imaginary}
-    return forms[type(wave)]
-
-
-def _choose(n: int, k: int) -> int:
-    out = 1
-    for i in range(k):
-        out = out * (n - i) // (i + 1)
-    return out

@@ -196,11 +196,12 @@ def check_smooth(expr: Expr, allowed: Iterable[str] = ()) -> None:
         found |= {name for name, cls in _NONSMOOTH.items() if shown.has(cls)}
     if found := found - allowed:
         disguised = f", which is {shown}," * (shown != expr)
-        raise UnsupportedExpression(f"{expr}{disguised} contains {', '.join(sorted(found))}, which is not smooth; if the "
-                                    f"samples stay away from the kinks, say allow_nonsmooth={sorted(found)}")
+        raise UnsupportedExpression(f"{expr}{disguised} contains {', '.join(sorted(found))}, which is not smooth; if "
+                                    f"the samples stay away from the kinks, say allow_nonsmooth={sorted(found)}")
     if folded := folds(expr):
-        raise UnsupportedExpression(f"{', '.join(map(str, folded))} has kinks or jumps where its argument turns round or "
-                                    "has a pole: write what it is on the samples in use (acos(cos(x)) is x on (0, pi))")
+        raise UnsupportedExpression(f"{', '.join(map(str, folded))} has kinks or jumps where its argument turns round "
+                                    "or has a pole: write what it is on the samples in use (acos(cos(x)) is x on "
+                                    "(0, pi))")
 
 
 def _check_declared(expr: Expr) -> None:

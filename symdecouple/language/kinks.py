@@ -3,7 +3,8 @@ r"""Functions with kinks in one normal form, through signs whose derivative is 0
 .. math::
 
     |u| = u\,\sigma(u), \qquad \max(a, b) = \tfrac12\,(a + b + (a - b)\,\sigma(a - b)), \qquad
-    [\,u > 0\,] = \tfrac12\,(1 + \sigma(u)), \qquad \sigma' = 0, \quad \sigma^2 = 1, \quad \sigma(uv) = \sigma(u)\sigma(v)
+    [\,u > 0\,] = \tfrac12\,(1 + \sigma(u)), \qquad \sigma' = 0, \quad \sigma^2 = 1, \quad
+    \sigma(uv) = \sigma(u)\sigma(v)
 
 `Side` is sigma: the sign of its argument, off the zeros of the argument. All that is derived from the normal form holds
 away from the kinks. Where the signs of several functions split the line into parts, `Within` is the indicator of one
@@ -45,7 +46,8 @@ from sympy.core.relational import Eq, Ge, Gt, Le, Lt, Ne
 from sympy.polys.polyerrors import PolynomialError
 
 from symdecouple.errors import UnsupportedExpression
-from symdecouple.language.disguise import ENDLESS, KINKS, unmasked, within_bounds
+from symdecouple.language.disguise import ENDLESS, KINKS, unmasked
+from symdecouple.language.radicands import within_bounds
 
 __all__ = ["Side", "Within", "has_kinks", "in_sides", "in_signs"]
 
@@ -126,8 +128,8 @@ def in_sides(expr: Expr) -> Expr:
     if not expr.has(*KINKS, *ENDLESS):
         return expr
     if isinstance(expr, ENDLESS):
-        raise UnsupportedExpression(f"{expr} has no finite number of smooth pieces: floor, ceiling, Mod and impulses are "
-                                    "not decided; write the pieces in use with Piecewise")
+        raise UnsupportedExpression(f"{expr} has no finite number of smooth pieces: floor, ceiling, Mod and impulses "
+                                    "are not decided; write the pieces in use with Piecewise")
     if isinstance(expr, Piecewise):
         return _pieces(expr)
     args = [in_sides(arg) for arg in expr.args]
@@ -208,13 +210,14 @@ def _of_sum(u: Expr) -> list[Expr]:
     if poly is not None and poly.domain.is_QQ | poly.domain.is_ZZ and within_bounds(poly):
         constant, factors = factor_list(u)
         out = [S.NegativeOne] if constant.is_negative else []
-    for base, multiplicity in factors:
+    for factor, multiplicity in factors:
         if multiplicity % 2 == 0:
             continue
-        base = factor_terms(base.as_expr()).primitive()[1] if base.is_Add else base
+        base = factor_terms(factor.as_expr()).primitive()[1] if factor.is_Add else factor
         if base.could_extract_minus_sign():
-            base, out = -base, [*out, S.NegativeOne]
-        out.append(base)
+            out += [S.NegativeOne, -base]
+        else:
+            out.append(base)
     return out or [S.One]
 
 
