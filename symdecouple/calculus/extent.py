@@ -27,8 +27,10 @@ from symdecouple.language.mean import Mean
 
 __all__ = ["Degrees", "bracket_degrees", "check_extent", "degrees", "product", "total"]
 
-LARGEST_POWER = 1_000
-"""Of a numerator or denominator; a jet of this degree, at numerators of 20 bits, holds numbers of 20 000 bits."""
+LARGEST_POWER = 10**6
+"""Of a numerator or denominator; jets give up numbers that grow beyond what they hold, but powers are written out."""
+MANY = 1_000
+"""Factors of a sum beyond which the number of terms is not counted."""
 LARGEST_EXPANSION = 500_000
 """Terms, times words of 64 bits in a coefficient: SymPy multiplies out so much in about two seconds."""
 
@@ -238,6 +240,6 @@ def _multinomial(terms: float, n: int) -> float:
     """Return the number of monomials of degree n in so many terms."""
     if terms <= 1:
         return terms
-    if terms > LARGEST_EXPANSION or n > LARGEST_POWER:
+    if terms > LARGEST_EXPANSION or n > MANY:
         return inf
     return float(min(comb(n + round(terms) - 1, n), 10**30))

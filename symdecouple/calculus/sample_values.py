@@ -148,8 +148,15 @@ class ValuesAt:
             return [self.value(component) for component in field.components]
         return self.everywhere(field.expr)
 
-    def everywhere(self, expr: Expr) -> list[Any]:
-        """Return the values of a function of the sample at each of its numbers, in C order."""
+    def everywhere(self, expr: Expr, where: Sequence[bool] | None = None) -> list[Any]:
+        """Return the values of a function of the sample at each of its numbers, in C order; 0 where it is not asked."""
+        if where is not None:
+            at = ValuesAt([], (0,), self.world)
+            at.size = sum(where)
+            at.shape, at._sample = (at.size,), self._sample[np.array(where)]
+            at._values = {mean: self.value(mean) for mean in expr.atoms(Mean)}
+            found = iter(at.everywhere(expr))
+            return [next(found) if asked else self._number(Fraction(0)) for asked in where]
         value = self.value(expr)
         return list(value.flat) if isinstance(value, np.ndarray) else [value] * self.size
 

@@ -20,6 +20,7 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filtered import DcGain, Filtered, dimension_of
 from symdecouple.language.filters import Filter
 from symdecouple.language.kinks import has_kinks
+from symdecouple.language.mean import free_sample
 from symdecouple.language.sample import Coordinate, Sample, x
 from symdecouple.language.text import domain_to_text, parse, parse_domain, parse_expression, to_text
 
@@ -250,7 +251,10 @@ def _is_told_by(item: Any, text: str, n_samples: Size | None) -> bool:
         return bool((read.at(n_samples=n_samples) if read.kind == "mean" and size and n_samples else read) == item)
     if not item.coordinates or n_samples is None:
         return False
-    return bool(VectorField(parse_expression(text), allow_nonsmooth=allowed).at(n_samples=n_samples) == item)
+    read = parse_expression(text)
+    field = VectorField(read, allow_nonsmooth=allowed) if free_sample(read) else Feature(
+        read, allow_nonsmooth=allowed).gradient
+    return bool(field.at(n_samples=n_samples) == item)
 
 
 def without_gains(values: Mapping[Any, Any]) -> dict[Any, Any]:

@@ -73,6 +73,7 @@ def unmasked(expr: Expr) -> Expr:
 
     Examples
     --------
+    >>> from sympy import sqrt
     >>> from symdecouple.language.sample import x
     >>> unmasked(sqrt(x**2 - 2*x + 1)), unmasked(sqrt(x**4 + 2*x**2 + 1))
     (Abs(x - 1), sqrt(x**4 + 2*x**2 + 1))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from sympy import Expr, Matrix, Max, Rational, Symbol, atan, cosh, exp, gamma, log, sqrt, symbols
+from sympy import Expr, Matrix, Max, Rational, Si, Symbol, atan, cosh, exp, log, sqrt, symbols
 
 from symdecouple.calculus import sample_rank
 from symdecouple.calculus.certificates import verdict_from_json
@@ -237,7 +237,7 @@ def test_undecided_without_taps_values_or_a_gradient() -> None:
     assert check_independence([m, s + a * c3], at=[0, 1, 2]).at({"a": 2}).status is Status.PROVED
     assert check_independence([m, energy(named)], at=[0, 1, 3]).at({named: [-1, 2, -1]}).status is Status.PROVED
     assert "no value" in decided([m, skewness()], [1, 1, 1], Status.UNDECIDED).reason
-    assert "no exact or interval evaluation" in decided([Mean(x * gamma(x)), m], [1, 2, 3], Status.UNDECIDED).reason
+    assert "no exact or interval evaluation" in decided([Mean(x * Si(x)), m], [1, 2, 3], Status.UNDECIDED).reason
     decided([Mean(x * atan(x)), m], [1, 2, 3], Status.PROVED)
     response = Filter.from_response([1, 0, 0], name="r")
     decided([m, energy(response)], [0, 1, 2], Status.UNDECIDED)

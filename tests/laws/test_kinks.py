@@ -106,7 +106,7 @@ def checked_cells(name: str, most: int) -> int:
             if part.certificate is None:
                 continue
             about = part.certificate.subject
-            if part.everywhere or part.certificate.n0 is not None:
+            if part.everywhere or (part.certificate.n0 is not None and not part.shares):  # shares may be special
                 size = max(getattr(part.certificate, "n0", None) or 0, part.cell.size + 2, len(features) + 2)
                 drawn = next(part.cell.draws(about, size, rng, None), None)
                 sample = None if drawn is None or size > 8 or drawn[1] else drawn[0]
