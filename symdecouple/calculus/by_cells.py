@@ -11,19 +11,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sympy import Piecewise
+from sympy import Dummy, Expr, Piecewise, S
 
 from symdecouple.calculus.cells import Cells, cells_of
 from symdecouple.calculus.cellwise import Cellwise, Part, shares_enter
+from symdecouple.calculus.coefficients import CoefficientField
 from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.subject import Size, Subject
 from symdecouple.errors import BudgetExceeded, UnsupportedExpression
 from symdecouple.language.budget import Budget
+from symdecouple.language.disguise import KINKS
 from symdecouple.language.feature import Feature
 from symdecouple.language.kinks import in_sides, in_signs
 from symdecouple.verdict import Status, Verdict
 
 __all__ = ["decide_by_cells", "is_cellwise", "without_pieces"]
+
+IDLE = 1.0
+"""Seconds for the question whether one kink is idle."""
 
 Decide = Callable[[Subject, Size | None, float], Verdict]
 
@@ -91,9 +96,47 @@ def is_cellwise(subject: Subject) -> bool:
 
 
 def without_pieces(subject: Subject) -> Subject:
-    """Return the subject with `Piecewise`, which text does not have, written with signs."""
-    items = tuple(map(_without_pieces, subject.items))
+    """Return the subject with `Piecewise`, which text does not have, written with signs, and without idle kinks.
+
+    A kink is idle where its value does not matter: the largest coordinate in a softmax that is taken out of all
+    exponents.
+    """
+    items = tuple(_without_pieces(_without_idle_kinks(item)) for item in subject.items)
     return subject if items == subject.items else Subject(items)
+
+
+def _without_idle_kinks(item: Any) -> Any:
+    if not item.coordinates:
+        return item
+    exprs: tuple[Any, ...] = item.components if isinstance(item, VectorField) else (item.expr,)
+    smooth = tuple(map(_of_no_idle_kink, exprs))
+    if smooth == exprs:
+        return item
+    if isinstance(item, VectorField):
+        return VectorField(smooth, item.coordinates, allow_nonsmooth=item.allow_nonsmooth)
+    return Feature(smooth[0], allow_nonsmooth=item.allow_nonsmooth)
+
+
+def _of_no_idle_kink(expr: Expr) -> Expr:
+    """Return the expression with 0 for each outermost kink t that the derivative by t shows to be idle."""
+    nodes = {t: node for node in _outermost(expr) if (t := Dummy("t", real=True))}
+    opened = expr.xreplace({node: t for t, node in nodes.items()})
+    rule = dict(nodes)
+    for t in nodes:
+        try:
+            with Budget(IDLE).running("looking whether a kink is idle"):
+                slope = opened.diff(t)
+                if CoefficientField([slope]).encode(slope) == 0:
+                    rule[t] = S.Zero
+        except (BudgetExceeded, UnsupportedExpression):
+            continue
+    return expr if rule == nodes else opened.xreplace(rule)
+
+
+def _outermost(expr: Expr) -> set[Expr]:
+    if isinstance(expr, KINKS):
+        return {expr}
+    return set().union(*map(_outermost, expr.args))
 
 
 def _without_pieces(item: Any) -> Any:

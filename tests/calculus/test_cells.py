@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from sympy import Abs, Max, Symbol, cos, sin
+from sympy import Abs, Add, Max, Symbol, cos, exp, sin
 
 from symdecouple.calculus.bracket import derivative_along, lie_bracket
 from symdecouple.calculus.cells import cells_of
@@ -122,3 +122,12 @@ def test_what_is_not_decided_says_why() -> None:
     assert verdict.status is Status.UNDECIDED and "finite number" in verdict.reason
     many = check_frobenius(kinked(*(Mean(Abs(sin(k * x) + cos(x))) for k in range(1, 13))))
     assert many.status is Status.UNDECIDED and "signs occur" in many.reason
+
+
+def test_a_kink_that_does_not_matter_is_no_kink() -> None:
+    """Softmax with the largest coordinate taken out of all exponents is smooth."""
+    points = coordinates(3)
+    stable = [exp(c - Max(*points)) for c in points]
+    verdict = check_frobenius([Feature(e / Add(*stable), allow_nonsmooth=["Max"]) for e in stable[:2]])
+    assert verdict.status is Status.PROVED and verdict.verify() and "Max" not in str(verdict)
+    assert verdict.scope == "for N = 3" and verdict.independence.status is Status.PROVED
