@@ -29,21 +29,19 @@ from symdecouple.calculus.audit import minor_check
 from symdecouple.calculus.gradient import mean_field
 from symdecouple.calculus.kernels import bound_to_kernels
 from symdecouple.calculus.subject import Subject
+from symdecouple.calculus.windows import Window, hull, is_one_function, length, window_of, window_sum
 from symdecouple.calculus.witness import Witness, find_witness
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.language.budget import Budget, check
 from symdecouple.language.canonical import Statistic, canonical, close
 from symdecouple.language.disguise import is_analytic
 from symdecouple.language.feature import Feature
-from symdecouple.language.filtered import Filtered, Response
+from symdecouple.language.filtered import Response
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample
 from symdecouple.verdict import Check
 
 __all__ = ["Local", "find_tail", "least_size_for", "local_form", "locality_checks"]
-
-Window = tuple[int, int] | None
-"""The first and the last offset of the samples that a function sees; None for a constant."""
 
 MANY = 40
 """Statistics beyond which no tail is looked for: it takes at least as many samples."""
@@ -63,8 +61,8 @@ class Local(NamedTuple):
 
     def least_size(self, rows: Sequence[int], tail_rows: Sequence[int]) -> int:
         """Return N0: room for the samples that the rows see, for the tail's rows beside them, for what those see."""
-        seen, beside = _length(rows, self.window), _length(tail_rows, (0, 0))
-        return max(seen + beside, _length(tail_rows, self.tail_window), len(rows), 2)
+        seen, beside = length(rows, self.window), length(tail_rows, (0, 0))
+        return max(seen + beside, length(tail_rows, self.tail_window), len(rows), 2)
 
 
 def local_form(subject: Subject, witness: Witness) -> Local:
@@ -81,23 +79,25 @@ def local_form(subject: Subject, witness: Witness) -> Local:
     outer = [_opened(item.expr, about.sample, averages) for item in about.items]
     place = {dummy: mean for mean, dummy in averages.items()}
     fields = {dummy: mean_field(mean, about.sample) for dummy, mean in place.items()}
-    windows = {dummy: _window(field) for dummy, field in fields.items()}
+    windows = {dummy: window_of(field) for dummy, field in fields.items()}
     slopes = {k: {s: c for s in sorted(place, key=str) if (c := outer[k - 1].diff(s)) != 0} for k in witness.columns}
     found = {s for row in slopes.values() for c in row.values() for s in c.free_symbols}
-    row_window = _hull(windows[s] for row in slopes.values() for s in row)
+    row_window = hull(windows[s] for row in slopes.values() for s in row)
     moved: set[Expr] = set()
     for i, j in (witness.pair, witness.pair[::-1]) if witness.pair else ():
-        row_window = _hull([row_window, *(_sum(windows[a], windows[b]) for a, b in product(slopes[i], slopes[j]))])
+        row_window = hull([row_window, *(window_sum(windows[a], windows[b]) for a, b in product(slopes[i], slopes[j]))])
         for b, c in product(slopes[j], place):
             if (second := slopes[j][b].diff(c)) != 0:
                 found |= second.free_symbols
                 moved |= {fields[a] * fields[c] for a in slopes[i]}
     used = [*(place[s] for s in found if s in place), *map(Mean, moved)]
     pivots, others = _independent(used, about.sample)
-    if not is_analytic(e.xreplace({s: others.get(mean, mean) for s, mean in place.items()}) for e in outer):
-        raise UnsupportedExpression("functions of averages that are combinations of each other are not known to be "
-                                    "analytic")
-    tail_window = _hull(_window(mean_field(mean, about.sample)) for mean in pivots)
+    through = {averages[mean]: other.xreplace(averages) for mean, other in others.items() if mean in averages}
+    if not (is_analytic(e.xreplace(through) for e in outer)
+            and is_one_function((mean.opened(about.sample) for mean in averages), about.sample)):
+        raise UnsupportedExpression("the functions of samples, or those of averages, are not known to be one analytic "
+                                    "function, written without relations")
+    tail_window = hull(window_of(mean_field(mean, about.sample)) for mean in pivots)
     return Local(row_window, tuple(pivots), tail_window, about.sample)
 
 
@@ -106,7 +106,7 @@ def find_tail(local: Local, rng: random.Random, clock: Budget) -> Witness | None
     least = len(local.averages) + 1
     if least > MANY:
         return None
-    about, reach = local.tail_subject(), _length([0], local.tail_window)
+    about, reach = local.tail_subject(), length([0], local.tail_window)
     for size in dict.fromkeys((max(least, 3), max(least, reach + 1), least + reach)):
         witness = find_witness(about, range(1, len(about) + 1), None, size, rng, clock)
         if witness is not None:
@@ -174,36 +174,6 @@ def _outermost(expr: Expr) -> set[Expr]:
     if isinstance(expr, Mean):
         return {expr}
     return set().union(*(_outermost(arg) for arg in expr.args if isinstance(arg, Expr)))
-
-
-def _window(expr: Expr) -> Window:
-    """Return the offsets of the samples that a function of windows sees, at least."""
-    if isinstance(expr, Sample):
-        return (0, 0)
-    if isinstance(expr, Mean):
-        raise UnsupportedExpression(f"{expr} is no function of neighbouring samples")
-    if isinstance(expr, Filtered):
-        lags = list(expr.filter.lags)
-        return _sum(_window(expr.argument), (-max(lags), -min(lags)))
-    return _hull(_window(arg) for arg in expr.args if isinstance(arg, Expr))
-
-
-def _hull(windows: Iterable[Window]) -> Window:
-    found = [w for w in windows if w is not None]
-    return (min(w[0] for w in found), max(w[1] for w in found)) if found else None
-
-
-def _sum(left: Window, right: Window) -> Window:
-    """Return what is seen by a function of samples that are functions themselves; a constant sees nothing more."""
-    if left is None or right is None:
-        return left or right
-    return left[0] + right[0], left[1] + right[1]
-
-
-def _length(rows: Sequence[int], window: Window) -> int:
-    """Return the number of neighbouring samples that all rows together may see."""
-    low, high = window or (0, 0)
-    return max(rows) - min(rows) + 1 + high - low if rows else 0
 
 
 Linear = dict[Expr, Fraction]
