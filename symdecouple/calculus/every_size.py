@@ -17,12 +17,12 @@ __all__ = ["every_size_checks"]
 def every_size_checks(claim: Any, clock: Budget) -> Iterator[Check]:
     """Check the N0 of a claim by a witness, and that the witness speaks for all sizes from it on.
 
-    Nothing is checked of a claim for one size only. Without filters there are as many samples as there are basis
+    A claim for one size has none, or this size. Without filters there are as many samples as there are basis
     functions and statistics, and both are independent at some; filtered features go through `locality`.
     """
     subject, witness = claim.subject, claim.witness
     if claim.n_samples is not None:
-        yield Check("no claim beyond one size", claim.n0 is None and claim.tail is None)
+        yield Check("N0", claim.n0 in (None, claim.n_samples), f"the claim is for N = {claim.n_samples}")
         return
     if subject.is_filtered and not subject.coordinates:
         yield from locality_checks(subject, witness, claim.tail, claim.n0, clock)
