@@ -34,7 +34,8 @@ ORDER = {
         "extent field gradient bracket subject specialization kernels operators compositions matrices "
         "symmetric_operators elements composites leading rewriting pointwise convolution frame convolution_frame span "
         "membership jets near_dependence sample_values segments cell witness coordinate_frame minor_conditions candidates exceptional evidence "
-        "audit claims sample_rank cellwise cells sample_claims ties certificates filtered sample_independence independence frobenius "
+        "audit windows locality every_size claims sample_rank cellwise cells sample_claims ties certificates filtered "
+        "sample_independence independence frobenius "
         "verification closure"
     ),
     "flows": (

@@ -302,11 +302,10 @@ def certificate_from_dict(data: Mapping[str, Any]) -> Any:
     subject = Subject.from_dict(data["subject"])
     n = _size(data["n_samples"])
 
+    tail = Witness.from_dict(data["tail"]) if "tail" in data else None
+
     def witness() -> Witness:
         return Witness.from_dict(data["witness"])
-
-    def tail() -> Witness | None:
-        return Witness.from_dict(data["tail"]) if "tail" in data else None
 
     def row(texts: Iterable[str]) -> tuple[Expr, ...]:
         return tuple(map(subject.read, texts))
@@ -316,13 +315,13 @@ def certificate_from_dict(data: Mapping[str, Any]) -> Any:
         return int(i), int(j)
 
     readers: dict[str, Callable[[], Any]] = {
-        "independence": lambda: Independence(subject, witness(), data["n0"], n, tail()),
+        "independence": lambda: Independence(subject, witness(), data["n0"], n, tail),
         "dependence": lambda: Dependence(subject, None if data["relation"] is None else row(data["relation"]), n),
         "involution": lambda: Involution(subject, {pair(key.split(",")): row(texts) for key, texts
                                                    in data["structure"].items()}, row(data["nonvanishing"]), n),
         "full span": lambda: FullSpan(subject, witness(), n),
         "non-involution": lambda: NonInvolution(subject, pair(data["pair"]), witness(), data["n0"], n, {
-            int(k): row(texts) for k, texts in data["relations"].items()}, tail()),
+            int(k): row(texts) for k, texts in data["relations"].items()}, tail),
         "independence at a sample": lambda: IndependenceAt.from_dict(subject, data),
         "dependence at a sample": lambda: DependenceAt.from_dict(subject, data),
         "cells": lambda: Cellwise.from_dict(subject, data, n, certificate_from_dict),
