@@ -34,8 +34,9 @@ ORDER = {
         "sample_chart extent field gradient bracket subject specialization kernels operators compositions matrices "
         "symmetric_operators elements composites leading rewriting pointwise convolution frame convolution_frame "
         "span membership jets near_dependence sample_values segments cell witness coordinate_frame minor_conditions "
-        "candidates exceptional evidence audit claims cells cellwise sample_rank sample_claims ties certificates "
-        "filtered sample_independence by_cells independence frobenius verification closure"
+        "candidates exceptional evidence audit windows locality every_size claims cells cellwise sample_rank "
+        "sample_claims ties certificates filtered sample_independence by_cells independence frobenius verification "
+        "closure"
     ),
     "flows": (
         "generators projective kernels chart quadrature catalogue source evaluation flow verification separable "

@@ -20,12 +20,12 @@ from typing import Any, ClassVar
 
 from sympy import Expr, fraction, latex
 
-from symdecouple.calculus.audit import basis_check, identity_checks, minor_check, size_check
+from symdecouple.calculus.audit import identity_checks, minor_check, size_check
 from symdecouple.calculus.cell import read_subject
 from symdecouple.calculus.cellwise import Cellwise
 from symdecouple.calculus.claims import Claim, combination, combination_latex
+from symdecouple.calculus.every_size import every_size_checks
 from symdecouple.calculus.extent import check_extent
-from symdecouple.calculus.frame import Frame
 from symdecouple.calculus.near_dependence import has_floats, near_dependence
 from symdecouple.calculus.sample_claims import DependenceAt, IndependenceAt
 from symdecouple.calculus.subject import Size, Subject, count
@@ -53,24 +53,21 @@ Structure = Mapping[tuple[int, int], tuple[Expr, ...]]
 class Independence(Claim):
     """A sample at which an M-minor of the gradients does not vanish.
 
-    With `n0` the claim is for generic samples of every size from n0 on; with `n_samples`, for this size.
+    With `n0` the claim is for generic samples of every size from n0 on; with `n_samples`, for this size. Filtered
+    features may need a second witness for it, the `tail` of `locality`.
     """
 
     witness: Witness
     n0: int | None
     n_samples: Size | None
+    tail: Witness | None = None
     kind: ClassVar[str] = "independence"
     answers: ClassVar[tuple[str, Status]] = ("C1", Status.PROVED)
 
     def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         yield size_check(self.subject, self.n_samples)
-        size = self.n0 if self.n_samples is None else self.n_samples
-        yield minor_check(self.subject, self.witness, range(1, len(self.subject) + 1), None, size, clock)
-        if self.n_samples is None:
-            frame = Frame(self.subject.framed, clock)
-            n0 = frame.least_size(frame.forms, 2)
-            yield Check("N0", self.n0 == n0, f"recomputed {n0}")
-            yield basis_check(self.subject, frame, frame.forms, self.witness.sample)
+        yield minor_check(self.subject, self.witness, range(1, len(self.subject) + 1), None, _size_of(self), clock)
+        yield from every_size_checks(self, clock)
 
     def reason(self, n_samples: Size | None) -> str:
         noun = self.subject.noun
@@ -88,7 +85,8 @@ class Independence(Claim):
         return rf"\det \approx {_figure(self.witness)} \neq 0"
 
     def to_dict(self) -> dict[str, Any]:
-        return self._head() | {"witness": self.witness.to_dict(), "n0": self.n0, "n_samples": self.n_samples}
+        return self._head() | {"witness": self.witness.to_dict(), "n0": self.n0, "n_samples": self.n_samples,
+                               **_tail(self.tail)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +227,7 @@ class NonInvolution(Claim):
     n0: int | None
     n_samples: Size | None
     relations: Mapping[int, tuple[Expr, ...]] = field(default_factory=dict, hash=False)
+    tail: Witness | None = None
     kind: ClassVar[str] = "non-involution"
     answers: ClassVar[tuple[str, Status]] = ("C2", Status.REFUTED)
 
@@ -236,18 +235,12 @@ class NonInvolution(Claim):
         yield size_check(self.subject, self.n_samples)
         columns = tuple(k for k in range(1, len(self.subject) + 1) if k not in self.relations)
         yield Check("the pair", self.pair[0] < self.pair[1] and set(self.pair) <= set(columns))
-        size = self.n0 if self.n_samples is None else self.n_samples
-        yield minor_check(self.subject, self.witness, columns, self.pair, size, clock)
+        yield minor_check(self.subject, self.witness, columns, self.pair, _size_of(self), clock)
         for k, relation in self.relations.items():
             yield Check(f"gradient {k} through the columns", len(relation) == len(self.subject) and all(
                 c == (1 if n == k else 0) for n, c in enumerate(relation, 1) if n not in columns))
             yield from identity_checks(self.subject, [(None, relation)], self.n_samples, rng, clock)
-        if self.n_samples is None:
-            frame = Frame(self.subject.framed, clock)
-            forms = [*frame.forms, frame.bracket(self.pair[0] - 1, self.pair[1] - 1)]
-            n0 = frame.least_size(forms, len(columns) + 1)
-            yield Check("N0", self.n0 == n0, f"recomputed {n0}")
-            yield basis_check(self.subject, frame, forms, self.witness.sample)
+        yield from every_size_checks(self, clock)
 
     def reason(self, n_samples: Size | None) -> str:
         i, j = self.pair
@@ -264,7 +257,7 @@ class NonInvolution(Claim):
 
     def to_dict(self) -> dict[str, Any]:
         return self._head() | {"pair": list(self.pair), "witness": self.witness.to_dict(), "n0": self.n0,
-                               "n_samples": self.n_samples,
+                               "n_samples": self.n_samples, **_tail(self.tail),
                                "relations": {str(k): [self.subject.written(c) for c in row]
                                              for k, row in self.relations.items()}}
 
@@ -281,6 +274,15 @@ def denominators(exprs: Iterable[Expr]) -> tuple[Expr, ...]:
             if not base.is_number and base not in found and -base not in found:
                 found.append(base)
     return tuple(sorted(found, key=str))
+
+
+def _size_of(claim: Independence | NonInvolution) -> Size | None:
+    """Return the size of the witness: N0, or the size that is claimed; any, where neighbours are all that it sees."""
+    return claim.n0 if claim.n_samples is None and not claim.subject.is_filtered else claim.n_samples
+
+
+def _tail(tail: Witness | None) -> dict[str, Any]:
+    return {} if tail is None else {"tail": tail.to_dict()}
 
 
 def _only(subject: Subject, asked: Size | None, claimed: Size | None) -> str:
@@ -300,6 +302,7 @@ def certificate_from_dict(data: Mapping[str, Any]) -> Any:
         return {**modified.READERS, **modified_energies.READERS, **refutation.READERS}[data["certificate"]](data)
     subject = read_subject(data["subject"])
     n = _size(data["n_samples"])
+    tail = Witness.from_dict(data["tail"]) if "tail" in data else None
 
     def witness() -> Witness:
         return Witness.from_dict(data["witness"])
@@ -312,13 +315,13 @@ def certificate_from_dict(data: Mapping[str, Any]) -> Any:
         return int(i), int(j)
 
     readers: dict[str, Callable[[], Any]] = {
-        "independence": lambda: Independence(subject, witness(), data["n0"], n),
+        "independence": lambda: Independence(subject, witness(), data["n0"], n, tail),
         "dependence": lambda: Dependence(subject, None if data["relation"] is None else row(data["relation"]), n),
         "involution": lambda: Involution(subject, {pair(key.split(",")): row(texts) for key, texts
                                                    in data["structure"].items()}, row(data["nonvanishing"]), n),
         "full span": lambda: FullSpan(subject, witness(), n),
         "non-involution": lambda: NonInvolution(subject, pair(data["pair"]), witness(), data["n0"], n, {
-            int(k): row(texts) for k, texts in data["relations"].items()}),
+            int(k): row(texts) for k, texts in data["relations"].items()}, tail),
         "independence at a sample": lambda: IndependenceAt.from_dict(subject, data),
         "dependence at a sample": lambda: DependenceAt.from_dict(subject, data),
         "cells": lambda: Cellwise.from_dict(subject, data, n, certificate_from_dict),

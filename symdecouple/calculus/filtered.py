@@ -2,13 +2,14 @@
 
 An identity in words holds for every kernel that the words leave open and for every sample size: it proves. That no
 identity was found refutes nothing, since words may be dependent at a given N. What refutes is an exact witness: one N,
-rational taps for kernels known by name, a rational sample and a minor that is not zero. Such an answer is claimed for
-this N only, where the question was not about one.
+rational taps for kernels known by name, a rational sample and a minor that is not zero. Where the question is about
+every N, `locality` says from which N0 on the witness speaks for all; elsewhere the answer is claimed for its N only.
 """
 
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 from itertools import combinations
 from typing import Any
 
@@ -16,10 +17,11 @@ from symdecouple.calculus.certificates import Dependence, Independence, Involuti
 from symdecouple.calculus.convolution import TooManyTerms
 from symdecouple.calculus.convolution_frame import frames
 from symdecouple.calculus.kernels import sizes_beyond
+from symdecouple.calculus.locality import least_size_for
 from symdecouple.calculus.membership import Membership
 from symdecouple.calculus.subject import Size, Subject, count
-from symdecouple.calculus.witness import find_witness, is_defined
-from symdecouple.errors import UnsupportedExpression
+from symdecouple.calculus.witness import Witness, find_witness, is_defined
+from symdecouple.errors import BudgetExceeded, UnsupportedExpression
 from symdecouple.language.budget import Budget
 from symdecouple.verdict import Status
 
@@ -43,7 +45,7 @@ def independence_of_filtered(subject: Subject, n_samples: Size | None, clock: Bu
     columns = range(1, len(subject) + 1)
     for size in _sizes(subject, n_samples):
         if (witness := find_witness(subject, columns, None, size, rng, clock)) is not None:
-            proof = Independence(subject, witness, None, size)
+            proof = Independence(subject, witness, *_scope(subject, witness, n_samples, size, rng, clock))
             return {"status": Status.PROVED, "certificate": proof, "evidence": proof.evidence()}
     for frame in tried:
         if (found := _relation(subject, frame, n_samples, clock, rng)) is not None:
@@ -124,9 +126,20 @@ def _refuted(subject: Subject, pair: tuple[int, int], relations: dict[int, Any],
         if count(size) <= len(columns):
             continue
         if (found := find_witness(subject, columns, pair, size, rng, clock)) is not None:
+            n0, claimed, tail = _scope(subject, found, n_samples, size, rng, clock)
             return {"status": Status.REFUTED,
-                    "certificate": NonInvolution(subject, pair, found, None, size, relations)}
+                    "certificate": NonInvolution(subject, pair, found, n0, claimed, relations, tail)}
     return None
+
+
+def _scope(subject: Subject, witness: Witness, n_samples: Size | None, size: Size, rng: random.Random,
+           clock: Budget) -> tuple[int | None, Size | None, Witness | None]:
+    """Return N0, None and the tail where every N was asked and the witness speaks for all from N0 on; else its size."""
+    if n_samples is None:
+        with suppress(BudgetExceeded), (share := Budget(clock.remaining / 2)).running("looking for a tail"):
+            if (found := least_size_for(subject, witness, rng, share)) is not None:
+                return found[0], None, found[1]
+    return None, size, None
 
 
 def _sizes(subject: Subject, n_samples: Size | None) -> list[Size]:

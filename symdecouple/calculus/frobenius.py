@@ -76,7 +76,8 @@ def check_frobenius(features: Any, *, n_samples: int | tuple[int, ...] | None = 
     Notes
     -----
     Milliseconds to a second for moments, exponential and trigonometric averages (see the benchmarks). Filtered features
-    are PROVED for every size and kernel by identities in words (`convolution`), and REFUTED by a witness at one size.
+    are PROVED for every size and kernel by identities in words (`convolution`), and REFUTED by a witness at one size,
+    which speaks for all sizes from some N0 on where the filters are circular and in one dimension (`locality`).
 
     Examples
     --------

@@ -117,11 +117,14 @@ NOT_INVOLUTIVE = {
 
 
 @pytest.mark.parametrize(("features", "pair"), NOT_INVOLUTIVE.values(), ids=NOT_INVOLUTIVE.keys())
-def test_refuted_by_a_witness_of_one_size(features: list[Any], pair: tuple[int, int]) -> None:
+def test_refuted_from_some_size_on(features: list[Any], pair: tuple[int, int]) -> None:
     verdict = decided(features, Status.REFUTED)
-    assert verdict.failing_pair == pair and verdict.n0 is None
     witness, n = verdict.witness, len(verdict.witness.sample)
-    assert f"for N = {n} only" in verdict.reason and ("generic kernels" in verdict.reason) == bool(witness.kernels)
+    assert verdict.failing_pair == pair and ("generic kernels" in verdict.reason) == bool(witness.kernels)
+    if isinstance(features[0], VectorField):  # no features: claimed for the size of the witness
+        assert verdict.n0 is None and f"for N = {n} only" in verdict.reason
+    else:
+        assert 4 < verdict.n0 <= 30 and "only" not in verdict.reason
     if isinstance(features[0], VectorField) or features[1].has(exp):
         return
     filters = {f"{h}{'[dc=0]' * h.zero_dc}": h for h in NAMED}
@@ -369,8 +372,13 @@ def test_kernels_of_a_witness_must_be_of_the_kind_declared() -> None:
 
 def test_claims_for_other_sizes_are_rejected() -> None:
     refuted = check_frobenius([energy(H), energy(H, 4)]).certificate
-    assert rejected(changed(refuted, n_samples=None, n0=6))
-    assert rejected(changed(refuted, n_samples=refuted.n_samples + 1))
+    size = len(refuted.witness.sample)
+    assert refuted.n0 is not None and refuted.n_samples is None
+    assert rejected(changed(refuted, n0=refuted.n0 - 1)) and rejected(changed(refuted, n0=None))
+    assert rejected(changed(refuted, n_samples=size + 1)) and rejected(changed(refuted, n_samples=size))
+    assert not rejected(changed(refuted, n_samples=size, n0=None))
+    here = check_frobenius([energy(H), energy(H, 4)], n_samples=6).certificate
+    assert rejected(changed(here, n_samples=None, n0=6))
 
 
 # --- speed ------------------------------------------------------------------------------------------------------

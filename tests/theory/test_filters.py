@@ -202,3 +202,85 @@ def test_independence_is_that_of_spectra_on_the_support() -> None:
 def test_equal_energies() -> None:
     shifted, adjoint = [0, 0, *LOW], LOW[::-1]
     assert gram(shifted, "circular") == gram(LOW, "circular") == gram(adjoint, "circular")
+
+
+# F7
+
+
+def cubic(n: int) -> list[sp.Expr]:
+    """Mean and Mean((hx)^3), h = 2 + S, on a circle of n."""
+    y = sp.symbols(f"y0:{n}")
+    return [sum(y) / n, sum((2 * y[k] + y[k - 1]) ** 3 for k in range(n)) / n]
+
+
+def minor_on(features: Sequence[sp.Expr], values: Sequence[int], rows: Sequence[int]) -> sp.Expr:
+    """The minor of N grad f, N grad g and their bracket on some rows of the circle."""
+    n = len(values)
+    y = sp.symbols(f"y0:{n}")
+    at = dict(zip(y, values, strict=True))
+    u, v = (sp.Matrix([n * f.diff(c) for c in y]) for f in features)
+    columns = [u.subs(at), v.subs(at), (v.jacobian(y).subs(at) * u.subs(at) - u.jacobian(y).subs(at) * v.subs(at))]
+    return sp.Matrix.hstack(*columns).extract(list(rows), [0, 1, 2]).det()
+
+
+def ratio(n: int) -> list[sp.Expr]:
+    """log Mean(x^2) + Mean(x) and Mean(x Sx): averages occur in the fields."""
+    y = sp.symbols(f"y0:{n}")
+    lag = sum(y[k] * y[k - 1] for k in range(n)) / n
+    return [sp.log(sum(c**2 for c in y) / n) + sum(y) / n, lag + sum(c**3 for c in y) / n]
+
+
+def test_a_minor_is_the_same_on_every_circle_that_holds_its_segment() -> None:
+    """The witness has 3 samples and wraps around; rows 1, 2, 3 see the samples 0, ..., 4 of the sequence."""
+    period = [2, -1, 4]
+    here = minor_on(cubic(3), period, [1, 2, 0])
+    assert here != 0
+    for n, rest in ((5, []), (6, [7]), (9, [1, -4, 3, 11])):
+        assert minor_on(cubic(n), [period[k % 3] for k in range(5)] + rest, [1, 2, 3]) == here
+
+
+def test_averages_change_it_and_generic_samples_do_not_vanish() -> None:
+    values = [minor_on(ratio(n), [2, -1, 5, 3, 1, 4, -2, 6][:n], [0, 1, 2]) for n in (5, 6, 7, 8)]
+    assert all(sp.simplify(v) != 0 for v in values) and len(set(values)) == len(values)
+
+
+def test_the_bracket_is_the_one_of_the_proof() -> None:
+    """f = log s + r, g = q: the formula with t = Mean(w w), against the bracket of fields in coordinates."""
+    n = 5
+    y = sp.symbols(f"y0:{n}")
+    at = dict(zip(y, [2, -1, 5, 3, 1], strict=True))
+    averages = [sum(c**2 for c in y) / n, sum(y[k] * y[k - 1] ** 2 for k in range(n)) / n, sum(c**3 for c in y) / n]
+    fields = [sp.Matrix([n * s.diff(c) for c in y]) for s in averages]
+    s = sp.symbols("s0:3", positive=True)
+    outer = [sp.log(s[0]) + s[1], s[0] * s[2]]
+    values = {a: b.subs(at) for a, b in zip(s, averages, strict=True)}
+    jets = [[f.diff(a).subs(values) for a in s] for f in outer]
+    second = [[[f.diff(a, b).subs(values) for b in s] for a in s] for f in outer]
+    now = [w.subs(at) for w in fields]
+    t = [[(now[a].T * now[c])[0] / n for c in range(3)] for a in range(3)]
+    brackets = {(a, b): (fields[b].jacobian(y).subs(at) * now[a] - fields[a].jacobian(y).subs(at) * now[b])
+                for a, b in product(range(3), repeat=2)}
+    told = sp.zeros(n, 1)
+    for a, b in product(range(3), repeat=2):
+        told += jets[0][a] * jets[1][b] * brackets[a, b]
+        for c in range(3):
+            told += (jets[0][a] * second[1][b][c] - jets[1][a] * second[0][b][c]) * t[a][c] * now[b]
+    composed = [f.subs(dict(zip(s, averages, strict=True))) for f in outer]
+    u, v = (sp.Matrix([n * f.diff(c) for c in y]) for f in composed)
+    found = v.jacobian(y).subs(at) * u.subs(at) - u.jacobian(y).subs(at) * v.subs(at)
+    assert sp.simplify(found - told) == sp.zeros(n, 1)
+
+
+def test_lags_meet_where_there_is_no_room() -> None:
+    """Lags 4 and 7 have one gradient on 11 samples, and independent ones on 15."""
+    for n, rank in ((11, 1), (15, 2)):
+        y = sp.symbols(f"y0:{n}")
+        values = dict(zip(y, [(3 * k * k + 2 * k) % 17 for k in range(n)], strict=True))
+        fields = [sp.Matrix([sum(y[k] * y[k - lag] for k in range(n)).diff(c) for c in y]) for lag in (4, 7)]
+        assert sp.Matrix.hstack(*fields).subs(values).rank() == rank
+
+
+def test_roots_of_products_have_a_relation_with_two_signs() -> None:
+    for sign in (1, -1):
+        a, b, c = (sign * k for k in (4, 9, 25))
+        assert sp.sqrt(a * b) * sp.sqrt(b * c) * sp.sqrt(a * c) == sign * a * b * c

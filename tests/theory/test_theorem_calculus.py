@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
+import numpy as np
 import pytest
 import sympy as sp
 
@@ -233,3 +234,36 @@ def test_false_identity_survives_random_samples_at_most_as_often_as_the_bound() 
     grid = range(7)
     zeros = sum(polynomial.eval((a, b)) == 0 for a in grid for b in grid)
     assert 0 < zeros <= polynomial.total_degree() * 7
+
+
+STANDARDIZED = [lambda z: z**0, lambda z: z, np.tanh, lambda z: z**2, lambda z: z * np.tanh(z)]
+
+
+@pytest.mark.parametrize("size", range(1, 6))
+def test_functions_of_the_standardized_sample_are_independent_from_two_more_samples_on(size: int) -> None:
+    """Lemma 3; with as many values as functions, 1 and z^2 are dependent at N = 2, and 1 and z at N = 2 are not."""
+    rng = np.random.default_rng(size)
+    for n in (size + 2, size + 5):
+        x = rng.normal(size=n)
+        z = (x - x.mean()) / x.std()
+        assert np.linalg.matrix_rank(np.array([f(z) for f in STANDARDIZED[:size]]), tol=1e-9) == size
+    pair = np.array([1.0, -1.0])
+    assert np.linalg.matrix_rank(np.array([pair**0, pair**2])) == 1
+
+
+def test_a_field_moves_the_standardized_sample_by_a_symmetric_projection() -> None:
+    """D_u z = (u - Mean(u) - z Mean(z u))/s, against a central difference by its order; and T is symmetric."""
+    rng = np.random.default_rng(5)
+    x, u, w = rng.normal(size=(3, 7))
+
+    def standardized(y: np.ndarray) -> np.ndarray:
+        return (y - y.mean()) / y.std()
+
+    z = standardized(x)
+
+    def moved(v: np.ndarray) -> np.ndarray:
+        return (v - v.mean() - z * (z * v).mean()) / x.std()
+
+    errors = [abs((standardized(x + h * u) - standardized(x - h * u)) / (2 * h) - moved(u)).max() for h in (1e-2, 5e-3)]
+    assert 3.8 < errors[0] / errors[1] < 4.2
+    assert (u * moved(w)).mean() == pytest.approx((w * moved(u)).mean(), abs=1e-14)
