@@ -12,6 +12,7 @@ written as waves cos(k theta), sin(k theta), as such waves over q^j, and, by an 
 .. math:: \frac{1}{c^n}, \frac{s}{c^n} \to \tan^k\theta, \frac{\tan^k\theta}{\cos\theta}, \qquad
     \frac{1}{(1 \pm c)^j}, \frac{s}{(1 \pm c)^j} \to \cot^k\theta, \frac{\cot^k\theta}{\sin\theta}.
 
+One denominator D = p + u c + v s stays as it is, with the functions 1/D^j and s/D^j (c/D^j where u = 0).
 A pole is written in one way only if all functions have the same theta: 1/cos(2x) is 1/(2 cos^2 x - 1). `Angles` are
 the common measures of the angles in a set, and write denominators and functions in them.
 """
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import comb, gcd, lcm
+from typing import NamedTuple
 
 from sympy import Add, Dummy, Expr, Mul, Poly, Pow, Rational, S, chebyshevt, chebyshevu, cos, cot, csc, fraction, sec
 from sympy import sin, tan
@@ -27,7 +29,7 @@ from sympy.polys.polyerrors import BasePolynomialError
 
 from symdecouple.errors import BudgetExceeded
 from symdecouple.language.budget import check
-from symdecouple.language.gate import expand, together
+from symdecouple.language.gate import cancel, expand, together
 from symdecouple.language.mean import Mean
 from symdecouple.language.partial_fractions import partial_fractions
 from symdecouple.language.sample import Sample
@@ -40,7 +42,17 @@ MULTIPLE = 16  # of the base angle: beyond, functions stay as they are
 DEGREE = 32  # of all numerators and denominators, in c and s
 C, SINE = Dummy("c", real=True), Dummy("s", real=True)
 
+LINE = Dummy("d", real=True)
+
 Pair = tuple[Poly, Poly]
+
+
+class Halves(NamedTuple):
+    """A(c) and B(c) of A + s B in partial fractions, and functions of c and s that are added."""
+
+    even: dict[Expr, Expr]
+    odd: dict[Expr, Expr]
+    poles: dict[Expr, Expr]
 
 
 def angle_of(wave: Expr, sample: Sample) -> tuple[Rational, Expr, Expr]:
@@ -121,10 +133,13 @@ def _form(members: list[Expr], t: Expr, sample: Sample) -> dict[Expr, Expr] | No
     if halves is None:
         return None
     out: dict[Expr, Expr] = {}
-    for odd, half in enumerate(halves):
+    theta = unit * t + shift
+    for odd, half in enumerate((halves.even, halves.odd)):
         for psi, a in half.items():
-            for new, b in _written(psi, odd, unit * t + shift, sample).items():
+            for new, b in _written(psi, odd, theta, sample).items():
                 out[new] = out.get(new, S.Zero) + a * b
+    for psi, a in halves.poles.items():
+        out[psi.xreplace({C: cos(theta), SINE: sin(theta)})] = a
     return {psi: c for psi, c in out.items() if c != 0}
 
 
@@ -144,25 +159,80 @@ def _in_sine_and_cosine(wave: Expr, k: int, phase: Expr) -> Expr:
             csc: 1 / sine}[type(wave)]
 
 
-def _halves(factors: list[Expr]) -> tuple[dict[Expr, Expr], dict[Expr, Expr]] | None:
-    """Return A and B of the product A + s B, in partial fractions."""
-    top: Pair = (Poly(1, C), Poly(0, C))
-    bottom: Expr = S.One
-    degree = 0
+def _halves(factors: list[Expr]) -> Halves | None:
+    """Return the parts of a product in partial fractions; None where it is too large."""
+    above, below, degree = [], [], 0
     for factor in factors:
         base, exponent = factor.as_base_exp()
-        parts = fraction(together(base))
-        above, below = (_pair(part) for part in (parts if exponent > 0 else parts[::-1]))
+        top, bottom = (_pair(part) for part in fraction(together(base)))
         power = abs(int(exponent))
-        degree += power * sum(max(p.degree(), q.degree() + 1, 0) for p, q in (above, below))
-        if degree > DEGREE:
-            return None
-        factor_above, norm = _inverse(below)
+        degree += power * sum(max(p.degree(), q.degree() + 1, 0) for p, q in (top, bottom))
+        above.append((top if exponent > 0 else bottom, power))
+        below.append((bottom if exponent > 0 else top, power))
+    if degree > DEGREE:
+        return None
+    numerator = (Poly(1, C), Poly(0, C))
+    for pair, power in above:
         for _ in range(power):
-            top = _times(_times(top, above), factor_above)
-        bottom *= norm**power
-    a, b = ({} if half.is_zero else partial_fractions(half.as_expr() / bottom, C) for half in top)
-    return a, b
+            numerator = _times(numerator, pair)
+    below = [(pair, power) for pair, power in below if not _is_constant(pair)]
+    if len(below) == 1 and _is_line(below[0][0]):
+        return _turned(numerator, *below[0])
+    denominator: Expr = S.One
+    for pair, power in below:
+        conjugate, norm = _inverse(pair)
+        for _ in range(power):
+            numerator = _times(numerator, conjugate)
+        denominator *= norm**power
+    return _split(numerator, denominator)
+
+
+def _split(numerator: Pair, denominator: Expr) -> Halves:
+    a, b = ({} if half.is_zero else partial_fractions(half.as_expr() / denominator, C) for half in numerator)
+    return Halves(a, b, {})
+
+
+def _is_constant(pair: Pair) -> bool:
+    return bool(pair[0].is_ground and pair[1].is_zero and pair[0].as_expr() == 1)
+
+
+def _is_line(pair: Pair) -> bool:
+    """True for p + u c + v s with v not 0, except where it has its double zero at c = 0."""
+    p, q = pair
+    if p.degree() > 1 or q.degree() != 0 or p.is_zero:
+        return False
+    return p.degree() == 1 or expand(p.as_expr() ** 2 - q.as_expr() ** 2) != 0
+
+
+def _turned(numerator: Pair, pair: Pair, power: int) -> Halves:
+    """Return the parts of N/D^power, D = p + u c + v s, in the functions 1/D^j and w/D^j.
+
+    w is s, or c where u is 0: no rational function of D, which is even about another angle. With u = 1,
+    c = D - p - v s and (1 + v^2) s^2 = 1 - (D - p)^2 + 2 v (D - p) s write N as a(D) + w b(D).
+    """
+    u, p = (pair[0].coeff_monomial(C**k) for k in (1, 0))
+    v = pair[1].as_expr()
+    lead = u if u != 0 else v
+    p, v = cancel(p / lead), cancel(v / lead)
+    top = (numerator[0].as_expr() + SINE * numerator[1].as_expr()) / lead**power
+    if u != 0:
+        w, line = SINE, p + C + v * SINE
+        square = (1 - (LINE - p) ** 2 + 2 * v * (LINE - p) * SINE) / (1 + v**2)
+        top = top.xreplace({C: LINE - p - v * SINE})
+    else:
+        w, line = C, p + SINE
+        square = 1 - (LINE - p) ** 2
+        top = top.xreplace({SINE: LINE - p})
+    rest = Poly(expand(top), w).rem(Poly(expand(w**2 - square), w))
+    poles: dict[tuple[Expr, int], Expr] = {}
+    whole: Expr = S.Zero
+    for odd in (0, 1):
+        for (k,), a in Poly(rest.coeff_monomial(w**odd), LINE).terms():
+            if k >= power:
+                whole += a * w**odd * line ** (k - power)
+            elif a != 0:
+                poles[w**odd, power - k] = cancel(a)
+    return _split(_pair(expand(whole)), S.One)._replace(poles={w * line**-j: a for (w, j), a in poles.items()})
 
 
 def _pair(expr: Expr) -> Pair:
