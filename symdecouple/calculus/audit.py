@@ -45,7 +45,7 @@ from symdecouple.language.kinks import Within
 from symdecouple.language.mean import Mean
 from symdecouple.verdict import Check
 
-__all__ = ["basis_check", "identity_checks", "minor_check", "size_check"]
+__all__ = ["basis_check", "identity_checks", "is_least_size", "minor_check", "size_check", "witness_for_all"]
 
 Identity = tuple[tuple[int, int] | None, Sequence[Expr]]
 
@@ -132,6 +132,26 @@ def identity_checks(subject: Subject, identities: Sequence[Identity], n_samples:
     for pair, weights in identities:
         clock.check("an identity in mean form")
         yield _symbolic_check(fields, vanishes, pair, _on_cell(subject, weights))
+
+
+def witness_for_all(subject: Subject, frame: Any, forms: Sequence[Any], least: int,
+                    find: Callable[[int], Witness | None]) -> tuple[Witness | None, int | None]:
+    """Return a witness, and the N0 from which it speaks for every N; None where it does for its own size only.
+
+    About their mean, two samples are h and -h, on which even functions are equal: there one sample more is tried.
+    """
+    first: Witness | None = None
+    for n0 in (least, least + 1) if frame.chart.places else (least,):
+        witness = find(n0)
+        if witness is not None and subject.is_smooth and basis_check(subject, frame, forms, witness.sample).passed:
+            return witness, n0
+        first = first or witness
+    return first, None
+
+
+def is_least_size(frame: Any, n0: int | None, least: int) -> bool:
+    """True iff N0 is one of the sizes that `witness_for_all` tries."""
+    return n0 == least or (bool(frame.chart.places) and n0 == least + 1)
 
 
 def basis_check(subject: Subject, frame: Any, forms: Sequence[Any], sample: Sequence[Fraction]) -> Check:

@@ -84,10 +84,10 @@ class OverOneDenominator:
                     common[factor] = max(k, common.get(factor, 0))
         total = self._ring.zero
         for key, top in tops.items():
-            own = dict(key)
+            own, lifted = dict(key), top
             for factor, k in common.items() if top else ():
-                top = top * self._raised(factor, k - own.get(factor, 0))
-            total += top
+                lifted = lifted * self._raised(factor, k - own.get(factor, 0))
+            total += lifted
         return total, common if total else {}
 
     def _product(self, parts: list[Fraction]) -> Fraction:

@@ -16,7 +16,7 @@ from functools import partial
 from itertools import combinations
 from typing import Any
 
-from symdecouple.calculus.audit import basis_check
+from symdecouple.calculus.audit import witness_for_all
 from symdecouple.calculus.cells import decide_by_cells, is_cellwise, without_pieces
 from symdecouple.calculus.certificates import FullSpan, Involution, NonInvolution, denominators
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
@@ -177,14 +177,15 @@ def _refute_generic(subject: Subject, frame: Frame, member: Membership, pair: tu
                 "reason": f"the {subject.noun} are dependent, but the relation was not proved"}
     columns = [k + 1 for k in member.pivots]
     n0 = frame.least_size(forms, len(columns) + 1)
-    witness = find_witness(subject, columns, (i, j), n0, rng, clock)
+    witness, claimed = witness_for_all(subject, frame, forms, n0,
+                                       lambda n: find_witness(subject, columns, (i, j), n, rng, clock))
     if witness is None:
         return {"status": Status.UNDECIDED, "reason": f"[v{i}, v{j}] leaves the span as a formal expression, but every "
                 f"minor vanished or stayed too small at the samples of size {n0} that were tried: a hidden relation "
                 "between the functions is likely" + ("" if subject.is_smooth else " (they are not analytic)")}
-    claimed = n0 if subject.is_smooth and basis_check(subject, frame, forms, witness.sample).passed else None
     return {"status": Status.REFUTED,
-            "certificate": NonInvolution(subject, (i, j), witness, claimed, None if claimed else n0, relations)}
+            "certificate": NonInvolution(subject, (i, j), witness, claimed,
+                                          None if claimed else len(witness.sample), relations)}
 
 
 def _only_here(subject: Subject, n0: int) -> str:

@@ -16,7 +16,7 @@ from functools import partial
 from math import prod
 from typing import Any
 
-from symdecouple.calculus.audit import basis_check
+from symdecouple.calculus.audit import witness_for_all
 from symdecouple.calculus.cells import decide_by_cells, is_cellwise, without_pieces
 from symdecouple.calculus.certificates import Dependence, Independence
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
@@ -179,12 +179,12 @@ def _decide_generic(subject: Subject, clock: Budget, rng: random.Random) -> dict
         names = ", ".join(map(str, subject.functions))
         return {"status": Status.UNDECIDED, "reason": f"{names} undefined: independent as far as the declaration "
                 "tells; bind, features.bind({...}), to decide"}
-    witness = find_witness(subject, columns, None, n0, rng, clock)
+    witness, claimed = witness_for_all(subject, frame, frame.forms, n0,
+                                       lambda n: find_witness(subject, columns, None, n, rng, clock))
     if witness is None:
         return {"status": Status.UNDECIDED, "reason": "independent as formal expressions, but every minor vanished "
                 f"or stayed too small at the samples of size {n0} that were tried: a hidden relation is likely"}
-    claimed = n0 if subject.is_smooth and basis_check(subject, frame, frame.forms, witness.sample).passed else None
-    return _independent(Independence(subject, witness, claimed, None if claimed else n0))
+    return _independent(Independence(subject, witness, claimed, None if claimed else len(witness.sample)))
 
 
 def _decide_one_size(subject: Subject, n_samples: Size | None, clock: Budget, rng: random.Random) -> dict[str, Any]:

@@ -41,9 +41,9 @@ from sympy.functions.elementary.hyperbolic import HyperbolicFunction
 from symdecouple.errors import BudgetExceeded
 from symdecouple.language.budget import check
 from symdecouple.language.circle import circle_form
+from symdecouple.language.exponentials import exponential_form
 from symdecouple.language.filtered import Filtered
 from symdecouple.language.gamma_shifts import shifted_gamma
-from symdecouple.language.exponentials import exponential_form
 from symdecouple.language.gate import expand
 from symdecouple.language.kinks import Within
 from symdecouple.language.lags import lagged, leading_shift

@@ -23,8 +23,25 @@ from collections.abc import Iterable
 from math import comb, gcd, lcm
 from typing import NamedTuple
 
-from sympy import Add, Dummy, Expr, Mul, Poly, Pow, Rational, S, chebyshevt, chebyshevu, cos, cot, csc, fraction, sec
-from sympy import sin, tan
+from sympy import (
+    Add,
+    Dummy,
+    Expr,
+    Mul,
+    Poly,
+    Pow,
+    Rational,
+    S,
+    chebyshevt,
+    chebyshevu,
+    cos,
+    cot,
+    csc,
+    fraction,
+    sec,
+    sin,
+    tan,
+)
 from sympy.polys.polyerrors import BasePolynomialError
 
 from symdecouple.errors import BudgetExceeded
@@ -178,6 +195,11 @@ def _halves(factors: list[Expr]) -> Halves | None:
     below = [(pair, power) for pair, power in below if not _is_constant(pair)]
     if len(below) == 1 and _is_line(below[0][0]):
         return _turned(numerator, *below[0])
+    if len(below) == 1 and below[0][0][1].is_zero and below[0][0][0].degree() == 1:
+        (root, _), power = below[0]
+        lead = root.LC() ** power
+        even, odd = (_digits(half, root.monic(), power, lead) for half in numerator)
+        return Halves(even, odd, {})
     denominator: Expr = S.One
     for pair, power in below:
         conjugate, norm = _inverse(pair)
@@ -233,6 +255,16 @@ def _turned(numerator: Pair, pair: Pair, power: int) -> Halves:
             elif a != 0:
                 poles[w**odd, power - k] = cancel(a)
     return _split(_pair(expand(whole)), S.One)._replace(poles={w * line**-j: a for (w, j), a in poles.items()})
+
+
+def _digits(half: Poly, q: Poly, power: int, lead: Expr) -> dict[Expr, Expr]:
+    """Return the partial fractions of half/(lead q^power), q = c + constant: the digits to the base q."""
+    out: dict[Expr, Expr] = {}
+    for j in range(power, 0, -1):
+        half, digit = half.div(q)
+        if not digit.is_zero:
+            out[q.as_expr() ** -j] = digit.as_expr() / lead
+    return out | {C**k: a / lead for (k,), a in half.terms() if a != 0}
 
 
 def _pair(expr: Expr) -> Pair:

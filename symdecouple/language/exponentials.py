@@ -1,24 +1,24 @@
 r"""Rational functions of exponentials in one form.
 
-An exponent is a sum of terms k_i t_i with rational k_i, and exp(u) a product of powers of the exp(t_i). A denominator is
-divided by one of its exponentials. Where the exponents of the rest are multiples of one w,
+An exponent is a sum of terms k_i t_i with rational k_i, exp(u) a product of powers of the exp(t_i). A denominator is
+divided by one of its terms. Where the exponents of the rest are multiples of one w,
 
 .. math:: \frac{e^{u}}{\prod_l q_l(Y)} = e^{u_0}\, \frac{Y^m}{\prod_l q_l(Y)}, \qquad Y = e^{w}, \quad u = u_0 + m\,w
 
 (u_0 one for each class of exponents modulo w) is split into partial fractions in Y; these are linearly independent.
-So exp(x^2)/(exp(x) + exp(x^2)) is 1/(1 + exp(x - x^2)). Other denominators are divided by their leading exponential only,
-which gives one form to fractions that differ by an exponential in numerator and denominator.
+So exp(x^2)/(exp(x) + exp(x^2)) is 1/(1 + exp(x - x^2)). Other denominators are divided by their leading term only:
+one form for fractions that differ by an exponential in numerator and denominator.
 """
 
 from __future__ import annotations
 
 from math import gcd, lcm
 
-from sympy import Add, Dummy, Expr, Integer, Mul, Pow, Rational, S, exp, fraction
+from sympy import Add, Dummy, Expr, Integer, Mul, Rational, S, exp, fraction
 
 from symdecouple.errors import BudgetExceeded
 from symdecouple.language.budget import check
-from symdecouple.language.gate import expand, together
+from symdecouple.language.gate import cancel, expand, together
 from symdecouple.language.partial_fractions import partial_fractions
 from symdecouple.language.sample import Sample
 
@@ -37,7 +37,8 @@ def exponential_form(kernel: Expr, sample: Sample) -> dict[Expr, Expr]:
     >>> exponential_form(exp(x**2)/(exp(x) + exp(x**2)), x) == exponential_form(1/(1 + exp(x - x**2)), x)
     True
     """
-    rational, others = [], []
+    rational: list[Expr] = []
+    others: list[Expr] = []
     for factor in Mul.make_args(kernel):
         (rational if _is_rational(factor, sample) else others).append(factor)
     if not any(factor.as_base_exp()[1].is_negative and factor.as_base_exp()[0].is_Add for factor in rational):
@@ -65,17 +66,20 @@ def _rational_form(factors: list[Expr], sample: Sample) -> dict[Expr, Expr]:
     numerator = _monomials(expand(top), sample)
     below = [(_monomials(expand(base), sample), int(n)) for base, n in (f.as_base_exp() for f in Mul.make_args(bottom))]
     leads, steps = [], []
+    constant: Expr = S.One
     for monomials, n in below:
         ordered = sorted(monomials, key=_order)
+        constant *= monomials[ordered[0]] ** -n
         leads.append((ordered[0], n))
         steps += [_difference(other, ordered[0]) for other in ordered[1:]]
     shift = _sum([(dict(lead), n) for lead, n in leads])
     step = _common_step([s for s in steps if s])
-    lowered = [({_frozen(_difference(u, lead)): c for u, c in monomials.items()}, n)
+    lowered = [({_frozen(_difference(u, lead)): cancel(c / monomials[lead]) for u, c in monomials.items()}, n)
                for (monomials, n), (lead, _) in zip(below, leads, strict=True)]
     out: dict[Expr, Expr] = {}
     y = Dummy("y", positive=True)
-    for u, c in numerator.items():
+    for u, own in numerator.items():
+        c = own * constant
         moved = _difference(u, _frozen(shift))
         if step is None:
             denominator = Mul(*(Add(*(a * _written(dict(v)) for v, a in m.items())) ** -n for m, n in lowered))
@@ -134,7 +138,7 @@ def _common_step(steps: list[Exponent]) -> Exponent | None:
     first = dict(_frozen(steps[0]))
     t0 = next(iter(first))
     ratios = [step.get(t0, S.Zero) / first[t0] for step in steps]
-    if any(_sum([(step, 1), ({t: k * r for t, k in first.items()}, -1)]) for step, r in zip(steps, ratios, strict=True)):
+    if any(step != {t: k * r for t, k in first.items() if r != 0} for step, r in zip(steps, ratios, strict=True)):
         return None
     below = lcm(*(int(r.q) for r in ratios))
     unit = Rational(gcd(*(int(r * below) for r in ratios)), below) * (1 if first[t0] > 0 else -1)
@@ -147,7 +151,7 @@ def _multiple(exponent: Exponent, step: Exponent) -> Integer:
 
 
 def _reduced(exponent: Exponent, step: Exponent) -> tuple[Exponent, Integer]:
-    """Return the exponent less a multiple m of the step, its coefficient of the step's first term in [0, step), and m."""
+    """Return the exponent less m steps, so that its first coefficient is in [0, that of the step), and m."""
     t = next(iter(step))
     m = (exponent.get(t, S.Zero) / step[t]).floor()
     return _sum([(exponent, 1), (step, -int(m))]), m
