@@ -27,10 +27,11 @@ ORDER = {
     "language": (
         "failures gamma_shifts sample budget polynomials gate closed_forms limits mean boundaries convolution taps "
         "filter_notation filter_arrays filtered filters disguise kinks statistics binding black_box feature feature_set waves lags "
-        "canonical printer syntax reader text"
+        "partial_fractions exponentials circle canonical printer syntax reader text"
     ),
     "calculus": (
-        "common_zeros arguments lattice generators coefficients coincidences outcomes gamma_functions elementary sample_chart "
+        "common_zeros arguments lattice generators common_denominator coefficients coincidences outcomes gamma_functions elementary "
+        "sample_chart "
         "extent field gradient bracket subject specialization kernels operators compositions matrices "
         "symmetric_operators elements composites leading rewriting pointwise convolution frame convolution_frame span "
         "membership jets near_dependence sample_values segments cell witness coordinate_frame minor_conditions candidates exceptional evidence "

@@ -56,7 +56,7 @@ __all__ = ["Angles", "angle_of", "circle_form"]
 
 WAVES = (sin, cos, tan, cot, sec, csc)
 MULTIPLE = 16  # of the base angle: beyond, functions stay as they are
-DEGREE = 32  # of all numerators and denominators, in c and s
+DEGREE = 64  # of all numerators and denominators, in c and s
 C, SINE = Dummy("c", real=True), Dummy("s", real=True)
 
 LINE = Dummy("d", real=True)

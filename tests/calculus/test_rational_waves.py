@@ -24,6 +24,10 @@ DECIDED = [  # C1, C2, N0 of C2
     ("mean(log(1+sin(x)^2)); mean(sin(2*x)/(3-cos(2*x))); mean(x)", P, R, 6),
     ("mean(log(2+cos(x))); mean(cos(x)); mean(sin(x))", P, R, 4),
     ("mean(1/(2+cos(x))); mean(1/(2+cos(sqrt(2)*x)))", P, R, 8),
+    ("mean(1/(1+1/(1+tan(x)^2))); mean(cos(x)^2/(1+cos(x)^2))", R, P, None),
+    ("mean(log(2+sin(x))); mean(x)", P, R, 4),
+    ("mean(tan(x^2)); mean(sin(2*x^2)/(1+cos(2*x^2)))", R, P, None),
+    ("mean(log(tan(x/2))); mean(log(sin(x))); mean(log(1+cos(x)))", R, P, None),
     ("mean(x); mean(log(2+cos(x-mean(x))))", P, P, None),
 ]
 
