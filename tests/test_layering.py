@@ -27,16 +27,16 @@ ORDER = {
     "language": (
         "failures gamma_shifts sample budget polynomials gate closed_forms limits mean boundaries convolution taps "
         "filter_notation filter_arrays filtered filters statistics binding black_box radicands disguise kinks "
-        "feature feature_set waves lags canonical printer syntax reader text"
+        "feature feature_set waves lags partial_fractions exponentials circle canonical printer syntax reader text"
     ),
     "calculus": (
-        "common_zeros arguments lattice generators coefficients coincidences outcomes gamma_functions elementary "
-        "sample_chart extent field gradient bracket subject specialization kernels operators compositions matrices "
-        "symmetric_operators elements composites leading rewriting pointwise convolution frame convolution_frame "
-        "span membership jets near_dependence sample_values segments cell witness coordinate_frame minor_conditions "
-        "candidates exceptional evidence audit windows locality every_size claims cells cellwise sample_rank "
-        "sample_claims ties certificates filtered sample_independence by_cells independence frobenius verification "
-        "closure"
+        "common_zeros arguments lattice generators common_denominator coefficients coincidences outcomes "
+        "gamma_functions elementary sample_chart extent field gradient bracket subject specialization kernels "
+        "operators compositions matrices symmetric_operators elements composites leading rewriting pointwise "
+        "convolution frame convolution_frame span membership jets near_dependence sample_values segments cell "
+        "witness coordinate_frame minor_conditions candidates exceptional evidence audit windows locality "
+        "every_size claims cells cellwise sample_rank sample_claims ties certificates filtered sample_independence "
+        "by_cells independence frobenius verification closure"
     ),
     "flows": (
         "generators projective kernels chart quadrature catalogue source evaluation flow verification separable "

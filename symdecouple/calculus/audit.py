@@ -226,7 +226,7 @@ def _vanishing(subject: Subject, n_samples: Size | None, clock: Budget) -> Calla
 def _all_zero(exprs: Iterable[Expr]) -> bool:
     found = list(exprs)
     coefficients = CoefficientField(found)
-    return all(coefficients.encode(c) == 0 for c in found)
+    return all(map(coefficients.vanishes, found))
 
 
 def _jet_check(subject: Subject, fields: Sequence[VectorField], identities: Sequence[Identity], n: Size,

@@ -17,6 +17,7 @@ from sympy import Dummy, Expr, Rational, Symbol
 from sympy.polys.fields import FracElement
 from sympy.polys.polyerrors import BasePolynomialError
 
+from symdecouple.calculus.common_denominator import OverOneDenominator
 from symdecouple.calculus.generators import Generators
 from symdecouple.errors import UnsupportedExpression
 from symdecouple.language.polynomials import RationalFunctions
@@ -43,6 +44,8 @@ class CoefficientField:
                               self.roots, self.functions)
         self.generators: tuple[Symbol, ...] = tuple(sorted(symbols, key=lambda s: (s.name, str(type(s)))))
         self.field = RationalFunctions(self.generators or (Dummy("unused"),))
+        self._fractions = OverOneDenominator(self.field.ring, dict(zip(self.generators, self.field.ring.gens,
+                                                                       strict=False)))
         self.relations: list[tuple[int, int, FracElement]] = []
         for sine, cosine in self._made.waves:
             self.relations.append((self._gen(cosine), 2, 1 - self._gen_element(sine) ** 2))
@@ -58,6 +61,19 @@ class CoefficientField:
                                         ) from error
         except ZeroDivisionError as error:
             raise UnsupportedExpression(f"{str(expr)[:80]} is not defined: it is divided by what is 0") from error
+
+    def vanishes(self, expr: Expr) -> bool:
+        """True iff the expression is zero: its numerator over a common denominator is, after reduction."""
+        try:
+            top, below = self._fractions.of(self._made.code(expr))
+        except (ValueError, KeyError, BasePolynomialError) as error:
+            raise UnsupportedExpression(f"{expr} is not a coefficient of this field: {type(error).__name__} {error}"
+                                        ) from error
+        except ZeroDivisionError as error:
+            raise UnsupportedExpression(f"{str(expr)[:80]} is not defined: it is divided by what is 0") from error
+        if any(self.reduced(self.field(factor)) == 0 for factor in below):
+            raise UnsupportedExpression(f"{str(expr)[:80]} is not defined: it is divided by what is 0")
+        return bool(self.reduced(self.field(top)) == 0)
 
     def decode(self, element: FracElement) -> Expr:
         """Return an element as an expression."""

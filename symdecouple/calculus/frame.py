@@ -93,7 +93,8 @@ class Frame(ExactFields):
             raise UnsupportedExpression("filtered features couple neighbouring samples: their fields are no functions "
                                         "of one sample each")
         sample = one_sample(items)
-        self.chart = SampleChart(sample) if declared else chart_of([_expression(item) for item in items], sample)
+        exprs = [_expression(item) for item in items]
+        self.chart = SampleChart(sample, exprs) if declared else chart_of(exprs, sample)
         self.sample: Sample = self.chart.sample
         self.budget = budget
         self._raw_of: dict[Symbol, Raw] = {s: {g: S.One} for s, g in self.chart.places.items()}

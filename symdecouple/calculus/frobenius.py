@@ -189,12 +189,6 @@ def _refute_generic(subject: Subject, frame: Frame, member: Membership, pair: tu
             "certificate": NonInvolution(subject, (i, j), witness, claimed, None if claimed else n0, relations)}
 
 
-def _only_here(subject: Subject, n0: int) -> str:
-    if subject.cell is not None and subject.is_smooth:
-        return f"; claimed for N = {n0} and the numbers of samples in each part that the witness has"
-    return f"; claimed for N = {n0} only, the functions not being known as analytic and free of hidden relations"
-
-
 def _decide_one_size(subject: Subject, n_samples: Size | None, independence: Verdict, clock: Budget,
                      rng: random.Random) -> dict[str, Any]:
     if n_samples is None:

@@ -24,6 +24,7 @@ from sympy import Add, Dummy, Expr, Mul, S, Symbol, sqrt
 
 from symdecouple.errors import BudgetExceeded
 from symdecouple.language.canonical import Statistic, average, close, decompose, open_statistics, statistics_of
+from symdecouple.language.circle import Angles
 from symdecouple.language.gate import expand
 from symdecouple.language.kinks import Within
 from symdecouple.language.mean import Mean
@@ -49,12 +50,13 @@ class SampleChart:
 
     places: Mapping[Symbol, Expr] = {}
 
-    def __init__(self, declared: Sample) -> None:
+    def __init__(self, declared: Sample, exprs: Iterable[Expr] = ()) -> None:
         self.declared = self.sample = declared
+        self._angles = Angles(exprs, declared)
 
     def close(self, expr: Expr) -> Expr:
         """Return an expression in the variable and in statistics."""
-        return close(expr, self.sample)
+        return close(self._angles.applied(expr), self.sample)
 
     def average(self, expr: Expr) -> Expr:
         """Return the average of a closed function of the variable."""
@@ -130,7 +132,7 @@ def chart_of(exprs: list[Expr], declared: Sample) -> SampleChart:
                 chart = Centred(declared, scaled)
                 if chart.suits(exprs):
                     return chart
-    return SampleChart(declared)
+    return SampleChart(declared, exprs)
 
 
 def _nests(expr: Expr) -> bool:

@@ -18,7 +18,6 @@ still be equal, and whoever concludes from "distinct" must show independence by 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 from math import comb
 from typing import Any
@@ -28,7 +27,6 @@ from sympy import (
     Dummy,
     E,
     Expr,
-    Integer,
     Mul,
     Pow,
     S,
@@ -39,16 +37,18 @@ from sympy import (
     sin,
 )
 from sympy.functions.elementary.hyperbolic import HyperbolicFunction
-from sympy.polys.polyerrors import PolynomialError
 
 from symdecouple.errors import BudgetExceeded
 from symdecouple.language.budget import check
+from symdecouple.language.circle import circle_form
+from symdecouple.language.exponentials import exponential_form
 from symdecouple.language.filtered import Filtered
 from symdecouple.language.gamma_shifts import shifted_gamma
-from symdecouple.language.gate import apart, expand, together
+from symdecouple.language.gate import expand
 from symdecouple.language.kinks import Within
 from symdecouple.language.lags import lagged, leading_shift
 from symdecouple.language.mean import Mean
+from symdecouple.language.partial_fractions import partial_fractions
 from symdecouple.language.sample import Sample, x as generic
 from symdecouple.language.waves import split_phase, wave_form, with_tangents
 
@@ -222,7 +222,8 @@ def _shared_statistic(psi: Expr) -> Statistic:
 def _basis_form(function: Expr, sample: Sample) -> tuple[tuple[Expr, Expr], ...]:
     """Split one product of sample functions over basis functions."""
     rational, waves, others = [], [], []
-    for factor in Mul.make_args(function):
+    quotients, factors = circle_form(Mul.make_args(function), sample)
+    for factor in factors:
         base, exponent = factor.as_base_exp()
         if isinstance(base, (sin, cos)) and exponent.is_Integer and exponent > 0:
             waves += [base] * int(exponent)
@@ -232,7 +233,8 @@ def _basis_form(function: Expr, sample: Sample) -> tuple[tuple[Expr, Expr], ...]
         else:
             others.append(factor)
     total = {S.One: S.One}
-    for pieces in (_fractions(Mul(*rational), sample), _exponential_form(Mul(*others), sample), wave_form(waves)):
+    for pieces in (partial_fractions(Mul(*rational), sample), exponential_form(Mul(*others), sample),
+                   _wave_pieces(quotients, waves)):
         step: dict[Expr, Expr] = {}
         for psi, c in total.items():
             for piece, a in pieces.items():
@@ -241,84 +243,40 @@ def _basis_form(function: Expr, sample: Sample) -> tuple[tuple[Expr, Expr], ...]
     return tuple((psi, c) for psi, c in total.items() if c != 0)
 
 
-def _exponential_form(kernel: Expr, sample: Sample) -> dict[Expr, Expr]:
-    """Split a rational function of one exponential into powers and partial fractions of it."""
-    rate = None if isinstance(kernel, exp) else _common_rate(kernel, sample)
-    if rate is None:
-        return {kernel: S.One}
-    y = Dummy("y", positive=True)
-    in_y = kernel.replace(lambda e: isinstance(e, exp) and e.has(sample), lambda e: y ** (e.args[0] / (rate * sample)))
-    if in_y.has(sample):
-        return {kernel: S.One}
-    return {psi.xreplace({y: exp(rate * sample)}): c for psi, c in _fractions(together(in_y), y).items()}
-
-
-def _fractions(rational: Expr, symbol: Symbol) -> dict[Expr, Expr]:
-    if any(e.is_negative and b.is_Add for b, e in (f.as_base_exp() for f in Mul.make_args(rational))):
-        try:
-            rational = apart(rational, symbol)
-        except (PolynomialError, NotImplementedError):
-            return {rational: S.One}
+def _wave_pieces(quotients: list[dict[Expr, Expr]], waves: list[Expr]) -> dict[Expr, Expr]:
+    """Multiply forms of quotients and waves: single waves with each other, as sums."""
+    total = {(wave, S.One): c for wave, c in wave_form(waves).items()}
+    for form in quotients:
+        step: dict[tuple[Expr, Expr], Expr] = {}
+        for (wave, pole), c in total.items():
+            for psi, a in form.items():
+                single = psi == 1 or isinstance(psi, (sin, cos))
+                products = wave_form([w for w in (wave, psi) if w != 1]) if single else {wave: S.One}
+                for new, b in products.items():
+                    key = (new, pole if single else pole * psi)
+                    step[key] = step.get(key, S.Zero) + c * a * b
+        total = step
     out: dict[Expr, Expr] = {}
-    for term in _monic_denominators(_numerators_expanded(rational, symbol), symbol):
-        constant, psi = term.as_independent(symbol, as_Add=False)
-        out[psi] = out.get(psi, S.Zero) + constant
+    for (wave, pole), c in total.items():
+        out[wave * pole] = out.get(wave * pole, S.Zero) + c
     return out
 
 
-def _numerators_expanded(rational: Expr, symbol: Symbol) -> list[Expr]:
-    """Expand numerators only: denominators stay factored, as partial fractions have them."""
-    terms = []
-    for term in Add.make_args(rational):
-        numerator = Mul(*(f for f in Mul.make_args(term) if not f.as_base_exp()[1].is_negative or f.is_Symbol))
-        denominator = term / numerator
-        terms += [t * denominator for t in Add.make_args(expand(numerator))]
-    return terms
-
-
-def _monic_denominators(terms: list[Expr], symbol: Symbol) -> Iterator[Expr]:
-    """Make denominators monic in the symbol, so that equal poles give equal basis functions."""
-    for term in terms:
-        out = S.One
-        for factor in Mul.make_args(term):
-            base, exponent = factor.as_base_exp()
-            if base.is_Add and exponent.is_negative and base.is_polynomial(symbol):
-                lead = base.as_poly(symbol).LC()
-                out *= expand(base / lead) ** exponent * lead**exponent
-            else:
-                out *= factor
-        yield out
-
-
-def _common_rate(kernel: Expr, sample: Sample) -> Expr | None:
-    """Return r such that all exponentials in the kernel are powers of exp(r x); None where there is none."""
-    found = [e.args[0] / sample for e in kernel.atoms(exp) if e.has(sample)]
-    if not found or any(r.has(sample) for r in found):
-        return None
-    ratios = [r / found[0] for r in found]
-    if not all(q.is_Rational for q in ratios):
-        return None
-    denominator = Integer(1)
-    for q in ratios:
-        denominator = denominator * q.q // Integer(denominator).gcd(Integer(q.q))
-    rate = found[0] / denominator
-    return -rate if rate.could_extract_minus_sign() else rate
-
-
-def _one_basis(expr: Expr, sample: Sample) -> Expr:
+def _one_basis(expr: Expr, sample: Sample, below: bool = False) -> Expr:
     """Hyperbolic functions to exponentials, even powers of 1/cos to tangents, phases and shifts of gamma split off.
 
-    Only what enters algebraically is rewritten: log(cosh(x)) stays one function.
+    Only what enters algebraically is rewritten: log(cosh(x)) stays one function. Denominators keep their phases.
     """
     expr = with_tangents(expr, sample)
     if isinstance(expr, (Add, Mul, Pow)) and expr.has(sample):
-        return expr.func(*(_one_basis(arg, sample) for arg in expr.args))
+        below = below or bool(expr.is_Pow and expr.exp.is_Integer and expr.exp.is_negative)
+        return expr.func(*(_one_basis(arg, sample, below) for arg in expr.args))
     if not expr.has(sample):
         return expr
     if isinstance(expr, HyperbolicFunction):
         return expr.rewrite(exp)
     if isinstance(expr, (sin, cos)):
-        return split_phase(expr, sample)
+        return expr if below else split_phase(expr, sample)
     return shifted_gamma(expr)
 
 

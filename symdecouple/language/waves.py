@@ -9,7 +9,7 @@ from sympy import Expr, Mul, Rational, S, cos, cot, csc, expand, sec, sin, tan
 
 from symdecouple.language.sample import Sample
 
-__all__ = ["split_phase", "wave_form", "with_tangents"]
+__all__ = ["split_phase", "wave_form", "wave_quotient", "with_tangents"]
 
 
 def wave_form(waves: list[Expr]) -> dict[Expr, Expr]:
@@ -67,13 +67,14 @@ def with_tangents(expr: Expr, sample: Sample) -> Expr:
             others.append(factor)
     if not powers:
         return expr
-    return Mul(*others, *(_product(theta, *entry) for theta, entry in powers.items()))
+    return Mul(*others, *(wave_quotient(theta, *entry) for theta, entry in powers.items()))
 
 
 _EXPONENTS = {sin: (1, 0), cos: (0, 1), tan: (1, -1), cot: (-1, 1), sec: (0, -1), csc: (-1, 0)}
 
 
-def _product(theta: Expr, s: int, c: int) -> Expr:
+def wave_quotient(theta: Expr, s: int, c: int) -> Expr:
+    """Return sin^s cos^c, through tangents or cotangents where one of the exponents is negative."""
     if c < 0 <= s:
         return _quotient(sin(theta), cos(theta), tan(theta), s, -c)
     if s < 0 <= c:
