@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     involutive span (C2, Frobenius): PROVED for every N
       1  Mean(x)
       2  -Mean(x)**2 + Mean(x**2)
-      why: every bracket is a combination of the gradients, with constant structure functions
+      why: all brackets of the gradients vanish
       [v1, v2] = 0
       C1: PROVED, a 2-minor of the gradients is not zero
       certificates: verified, ... checks in ... s
