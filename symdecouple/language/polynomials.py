@@ -44,7 +44,7 @@ class _Looking:
         terms, step, total = list(short.iterterms()), max(BLOCK // len(long), 1), self.ring.zero
         for k in range(0, len(terms), step):
             check()
-            total += super(_Looking, long).__mul__(self.ring.from_terms(terms[k : k + step]))
+            total += PolyElement.__mul__(long, self.ring.from_terms(terms[k : k + step]))
         return total
 
     def square(self: Any) -> Any:
@@ -83,11 +83,11 @@ class _Looking:
                             "one that is found at a few integers") from None
 
 
-class _Polynomial(_Looking, PolyElement):  # type: ignore[misc]
+class _Polynomial(_Looking, PolyElement):
     """An element of a ring, where elements know their ring themselves."""
 
 
-class _Ring(PolyRing):  # type: ignore[misc]
+class _Ring(PolyRing):
     """A ring of polynomials that look first; SymPy derives the rings of greatest common divisors from it."""
 
     def __new__(cls, *arguments: Any) -> Any:
@@ -111,7 +111,7 @@ def _with_looking_elements(ring: Any) -> Any:
     return ring
 
 
-class RationalFunctions(FracField):  # type: ignore[misc]
+class RationalFunctions(FracField):
     """The field of rational functions over the rationals in some symbols."""
 
     def __new__(cls, symbols: Sequence[Symbol], *ground: Any) -> Any:
