@@ -44,8 +44,7 @@ class _Looking:
         terms, step, total = list(short.iterterms()), max(BLOCK // len(long), 1), self.ring.zero
         for k in range(0, len(terms), step):
             check()
-            total += super(_Looking, long).__mul__(  # type: ignore[misc]
-                self.ring.from_terms(terms[k : k + step]))
+            total += PolyElement.__mul__(long, self.ring.from_terms(terms[k : k + step]))
         return total
 
     def square(self: Any) -> Any:
