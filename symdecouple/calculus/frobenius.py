@@ -39,6 +39,7 @@ from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.calculus.witness import Witness, find_failing_pair, find_witness
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.language.budget import Budget
+from symdecouple.language.failures import sympy_failures
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.verdict import Status, Verdict
 
@@ -143,7 +144,8 @@ def _decide_every_size(subject: Subject, independence: Verdict, clock: Budget, r
         with suppress(UnsupportedExpression):
             seen = find_failing_pair(subject, range(1, len(subject) + 1), size, rng, clock)
     try:
-        answer = _decide_generic(subject, clock, rng)
+        with sympy_failures("deciding involutivity"):
+            answer = _decide_generic(subject, clock, rng)
     except (BudgetExceeded, UnsupportedExpression) as error:
         answer = {"status": Status.UNDECIDED, "reason": str(error)}
     if seen is None or answer["status"] is not Status.UNDECIDED:

@@ -28,7 +28,7 @@ from symdecouple.language.budget import Budget
 from symdecouple.language.sample import Coordinate, Sample, rational_points
 
 __all__ = ["PATIENCE", "SHARP", "Minor", "Witness", "columns_at", "draws", "find_failing_pair",
-           "find_witness", "is_defined", "minor_of"]
+           "find_witness", "glance", "is_defined", "minor_of"]
 
 DIGITS = (None, 30, 90)
 TRIES = 8
@@ -144,6 +144,13 @@ def find_witness(subject: Subject, columns: Sequence[int], pair: tuple[int, int]
                  rng: random.Random, budget: Budget) -> Witness | None:
     """Return a witness of this sample size (or grid), None if none of a few random samples is one."""
     return _found(subject, columns, [pair], n_samples, _Search(rng, budget, TRIES, len(_NARROW) * TRIES, DIGITS))
+
+
+def glance(subject: Subject, columns: Sequence[int], n_samples: Size, rng: random.Random,
+           budget: Budget) -> Witness | None:
+    """Return a witness that the fields of some items are independent, None if none is found at the first samples."""
+    search = _Search(rng, budget, GLANCES, len(_NARROW) * GLANCES, DIGITS[:2])
+    return _found(subject, columns, [None], n_samples, search)
 
 
 def find_failing_pair(subject: Subject, columns: Sequence[int], n_samples: Size, rng: random.Random,

@@ -64,7 +64,8 @@ def _is_rational(expr: Expr, sample: Sample) -> bool:
 def _rational_form(factors: list[Expr], sample: Sample) -> dict[Expr, Expr]:
     top, bottom = fraction(together(Mul(*factors)))
     numerator = _monomials(expand(top), sample)
-    below = [(_monomials(expand(base), sample), int(n)) for base, n in (f.as_base_exp() for f in Mul.make_args(bottom))]
+    powers = [(f.base, f.exp) if f.is_Pow and f.exp.is_Integer else (f, S.One) for f in Mul.make_args(bottom)]
+    below = [(_monomials(expand(base), sample), int(n)) for base, n in powers]
     leads, steps = [], []
     constant: Expr = S.One
     for monomials, n in below:

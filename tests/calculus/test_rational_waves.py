@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from sympy import cosh, exp, log, sqrt
 
-from symdecouple import FeatureSet, Status, check_frobenius
+from symdecouple import FeatureSet, Mean, Status, check_frobenius, variance, x
 
 P, R = Status.PROVED, Status.REFUTED
 
@@ -40,3 +41,10 @@ def test_the_answer_holds_for_every_size(texts: str, independent: Status, involu
     assert verdict.scope.startswith("for every N") and c1.scope.startswith("for every N")
     assert verdict.n0 is None if n0 is None else verdict.n0 is not None and verdict.n0 <= n0
     assert verdict.verify()
+
+
+def test_an_exponential_of_another_kind_beside_a_denominator() -> None:
+    m = Mean(x)
+    z = (x - m) / sqrt(Mean((x - m) ** 2))
+    verdict = check_frobenius([m, variance(), Mean(log(cosh(z))), Mean(exp(-(z**2) / 2))])
+    assert verdict.status is Status.REFUTED and verdict.verify() and verdict.n0 is not None, str(verdict)
