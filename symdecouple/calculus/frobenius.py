@@ -45,6 +45,7 @@ from symdecouple.verdict import Status, Verdict
 
 __all__ = ["check_frobenius"]
 
+SHARE_OF_ALGEBRA = 0.9  # of what is left, where a sample has refuted for its size already
 SHARE_OF_C1 = 0.4  # of the budget: what is independent is asked first, and takes less
 
 
@@ -143,9 +144,10 @@ def _decide_every_size(subject: Subject, independence: Verdict, clock: Budget, r
     if independence.status is Status.PROVED and not subject.functions:
         with suppress(UnsupportedExpression):
             seen = find_failing_pair(subject, range(1, len(subject) + 1), size, rng, clock)
+    algebra = clock if seen is None else Budget(clock.remaining * SHARE_OF_ALGEBRA)
     try:
-        with sympy_failures("deciding involutivity"):
-            answer = _decide_generic(subject, clock, rng)
+        with sympy_failures("deciding involutivity"), algebra.running("deciding involutivity"):
+            answer = _decide_generic(subject, algebra, rng)
     except (BudgetExceeded, UnsupportedExpression) as error:
         answer = {"status": Status.UNDECIDED, "reason": str(error)}
     if seen is None or answer["status"] is not Status.UNDECIDED:
