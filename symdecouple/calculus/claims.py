@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,7 +15,26 @@ from symdecouple.errors import BudgetExceeded, SymdecoupleError
 from symdecouple.language.budget import Budget
 from symdecouple.verdict import Check, Status
 
-__all__ = ["Claim", "combination", "combination_latex"]
+__all__ = ["Claim", "combination", "combination_latex", "gathered"]
+
+
+def gathered(checks: Callable[[Budget], Iterable[Check]], budget: float, what: str) -> tuple[Check, ...]:
+    """Return checks up to the first that fails; being out of time, too large or malformed is such a check too."""
+    found: list[Check] = []
+    try:
+        clock = Budget(budget)
+        with clock.running(what):
+            for check in checks(clock):
+                found.append(check)
+                if not check.passed:  # what rests on it is not looked at
+                    break
+                clock.check(what)
+    except BudgetExceeded as error:
+        found.append(Check("time", False, f"{type(error).__name__}: {error}"))
+    except (SymdecoupleError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError,
+            RecursionError) as error:
+        found.append(Check("well-formed", False, f"{type(error).__name__}: {error}"))
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,22 +54,7 @@ class Claim:
         budget : float
             Seconds; what is not recomputed by then, or is too large to be, is a check that failed.
         """
-        checks: list[Check] = []
-        try:
-            clock = Budget(budget)
-            with clock.running("verifying the certificate"):
-                check_extent((e for item in self.subject.items for e in expressions(item)), "a feature or field")
-                for check in self._checks(random.Random(), clock):
-                    checks.append(check)
-                    if not check.passed:  # what rests on it is not looked at
-                        break
-                    clock.check("verifying the certificate")
-        except BudgetExceeded as error:
-            checks.append(Check("time", False, f"{type(error).__name__}: {error}"))
-        except (SymdecoupleError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError,
-                RecursionError) as error:
-            checks.append(Check("well-formed", False, f"{type(error).__name__}: {error}"))
-        return tuple(checks)
+        return gathered(self._measured_checks, budget, "verifying the certificate")
 
     def verify(self, budget: float = 20.0) -> bool:
         """Return True iff every claim was recomputed and holds; a few hundredths of a second to a few seconds."""
@@ -68,6 +72,10 @@ class Claim:
     def evidence(self) -> tuple[str, ...]:
         """Return the findings that are shown with the claim, recomputed."""
         return ()
+
+    def _measured_checks(self, clock: Budget) -> Iterator[Check]:
+        check_extent((e for item in self.subject.items for e in expressions(item)), "a feature or field")
+        yield from self._checks(random.Random(), clock)
 
     def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         raise NotImplementedError

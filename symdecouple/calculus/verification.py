@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from symdecouple.calculus.claims import gathered
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.independence import check_independence
 from symdecouple.calculus.specialization import specialized
 from symdecouple.calculus.subject import Subject
 from symdecouple.calculus.ties import ties
-from symdecouple.errors import BudgetExceeded, SymdecoupleError, UnsupportedExpression
+from symdecouple.errors import UnsupportedExpression
 from symdecouple.language.budget import Budget
 from symdecouple.language.filtered import DcGain
 from symdecouple.verdict import Check, ExceptionalValues, Status, Verdict
@@ -27,21 +28,7 @@ def audited(verdict: Verdict, budget: float) -> tuple[Check, ...]:
     if verdict.certificate is None:
         return (Check("certificate", False, f"{verdict.status.name}: {verdict.status.value}, so there is no "
                       "certificate and nothing to verify"),)
-    checks: list[Check] = []
-    try:
-        clock = Budget(budget)
-        with clock.running("verifying the verdict"):
-            for check in _checks(verdict, clock):
-                checks.append(check)
-                if not check.passed:
-                    break
-                clock.check("verifying the verdict")
-    except BudgetExceeded as error:
-        checks.append(Check("time", False, f"{type(error).__name__}: {error}"))
-    except (SymdecoupleError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError,
-            RecursionError) as error:
-        checks.append(Check("well-formed", False, f"{type(error).__name__}: {error}"))
-    return tuple(checks)
+    return gathered(lambda clock: _checks(verdict, clock), budget, "verifying the verdict")
 
 
 def _checks(verdict: Verdict, clock: Budget) -> Iterator[Check]:
