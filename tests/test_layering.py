@@ -30,7 +30,7 @@ ORDER = {
         "feature feature_set waves lags partial_fractions exponentials circle canonical printer syntax reader text"
     ),
     "calculus": (
-        "common_zeros arguments lattice generators common_denominator coefficients coincidences outcomes "
+        "common_zeros arguments lattice field_generators common_denominator coefficients coincidences outcomes "
         "gamma_functions elementary sample_chart extent field gradient bracket subject specialization kernels "
         "operators compositions matrices symmetric_operators elements composites leading rewriting pointwise "
         "convolution frame convolution_frame span membership jets near_dependence sample_values segments cell "

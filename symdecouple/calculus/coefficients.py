@@ -2,7 +2,7 @@ r"""The field of the statistics: exact arithmetic with the coefficients of vecto
 
 Coefficients are expressions of statistics, parameters and constants. They become rational functions over the rationals
 in *generators*: each statistic and parameter, each root t = R^(1/q) of a radicand R, and the functions that
-`generators` finds. A root obeys t^q = R, a cosine cos^2 = 1 - sin^2, by which numerators are reduced.
+`field_generators` finds. A root obeys t^q = R, a cosine cos^2 = 1 - sin^2, by which numerators are reduced.
 Arithmetic treats generators as independent otherwise: what is zero here is zero (sound); what is not zero here is
 confirmed by a witness before anyone relies on it.
 """
@@ -18,7 +18,7 @@ from sympy.polys.fields import FracElement
 from sympy.polys.polyerrors import BasePolynomialError
 
 from symdecouple.calculus.common_denominator import OverOneDenominator
-from symdecouple.calculus.generators import Generators
+from symdecouple.calculus.field_generators import FieldGenerators
 from symdecouple.errors import UnsupportedExpression
 from symdecouple.language.polynomials import RationalFunctions
 
@@ -36,7 +36,7 @@ class CoefficientField:
 
     def __init__(self, exprs: Iterable[Expr]) -> None:
         pool = list(exprs)
-        self._made = Generators(pool)
+        self._made = FieldGenerators(pool)
         self.roots, self.functions = self._made.roots, self._made.functions
         coded = [self._made.code(expr) for expr in pool]
         radicands = [self._made.code(radicand) for radicand, _ in self.roots.values()]

@@ -70,7 +70,7 @@ def factored(radicand: Expr) -> tuple[Expr, tuple[Factor, ...]] | None:
     if radicand.count_ops() > MAX_OPERATIONS:
         return None
     expr = radicand.replace(lambda e: isinstance(e, HyperbolicFunction), lambda e: e.rewrite(exp))
-    coded = Generators(expr)
+    coded = _Coded(expr)
     if coded.expr is None:
         return None
     constant, out = S.One, dict[Expr, Factor]()
@@ -123,7 +123,7 @@ def within_bounds(poly: Poly) -> bool:
     return poly.total_degree() <= MAX_DEGREE and len(poly.terms()) <= MAX_TERMS
 
 
-class Generators:
+class _Coded:
     """An expression as a rational function of generators; `expr` is None where it is none."""
 
     def __init__(self, expr: Expr) -> None:

@@ -10,8 +10,8 @@ from sympy import Poly, Rational, exp
 from sympy.abc import x
 
 from symdecouple.calculus.certificates import verdict_from_json
+from symdecouple.calculus.field_generators import FieldGenerators
 from symdecouple.calculus.frobenius import check_frobenius
-from symdecouple.calculus.generators import Generators
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.language.failures import sympy_failures
 from symdecouple.language.sample import coordinates
@@ -49,7 +49,7 @@ def test_where_sympy_gives_up_a_verdict_is_undecided_and_no_certificate_verifies
     features = [exp(x1 - x2), x1 + x2]
     proved: Any = check_frobenius(features)
     assert proved.status is Status.PROVED and proved.certificate.verify()
-    monkeypatch.setattr(Generators, "code", failing)
+    monkeypatch.setattr(FieldGenerators, "code", failing)
     verdict = check_frobenius(features)
     assert verdict.status is Status.UNDECIDED and "Error" in verdict.reason
     assert not proved.certificate.verify()

@@ -26,7 +26,7 @@ from symdecouple.errors import UnsupportedExpression
 from symdecouple.language.budget import check
 from symdecouple.language.gate import expand
 
-__all__ = ["Generators"]
+__all__ = ["FieldGenerators"]
 
 DEPTH = 4
 """How many times the derivatives of what was found are searched for more."""
@@ -37,7 +37,7 @@ MAX_MULTIPLE = 60
 MAX_WAVE_TERMS = 2_000
 
 
-class Generators:
+class FieldGenerators:
     """The generators of all roots, exponentials, waves and other functions in some expressions and their derivatives.
 
     Attributes
