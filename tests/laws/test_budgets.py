@@ -146,7 +146,6 @@ def test_the_command_line_keeps_its_budget(capsys: pytest.CaptureFixture[str]) -
     text = capsys.readouterr().out
     said = {ExitCode.UNDECIDED: "budget of", ExitCode.REFUTED: "for N = 5"}  # by a sample, where there is time for it
     assert code in said and said[ExitCode(code)] in text, text
-    assert (code == ExitCode.UNDECIDED and "budget of" in text) or (code == ExitCode.REFUTED and "for N = 5" in text), text
 
 
 @pytest.mark.parametrize("weight", ["mean(x)^400", "(mean(x) + mean(x^2) + mean(x^3) + 1)^40", "exp(mean(x)^40)",
