@@ -19,8 +19,9 @@ from symdecouple.verdict import Check, ExceptionalValues, Status, Verdict
 
 __all__ = ["audited"]
 
-CHANCE = ("the budget ran out", "single points of", "minors are too large", "there are more than")
-"""How reasons begin that another search, with more time or less, need not have."""
+CHANCE = ("the budget ran out", "single points of", "minors are too large", "there are more than",
+          "values at which only N = ")
+"""How reasons begin that another search need not have, with more time or less, or in coordinates."""
 
 
 def audited(verdict: Verdict, budget: float) -> tuple[Check, ...]:

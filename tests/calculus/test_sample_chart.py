@@ -39,7 +39,10 @@ def chart(features: list[Expr]) -> Any:
     return chart_of([Feature(f).expr for f in features], x)
 
 
-@pytest.mark.parametrize("name", SETS)
+QUICK = ("log cosh", "two of the standardized sample", "centred", "centred, with the variance")
+
+
+@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in SETS])
 def test_the_answer(name: str) -> None:
     features, holds = SETS[name]
     verdict = check_frobenius(features)
@@ -48,7 +51,8 @@ def test_the_answer(name: str) -> None:
     assert verdict.verify() and verdict.n_samples is None and (holds or verdict.n0 is not None)
 
 
-@pytest.mark.parametrize("name", ["log cosh", "functions of both", "centred"])
+@pytest.mark.parametrize("name", ["centred", *(pytest.param(name, marks=pytest.mark.slow) for name in (
+    "log cosh", "functions of both"))])
 def test_fields_and_brackets_against_the_public_ones_in_numbers(name: str) -> None:
     features = [Feature(f) for f in SETS[name][0]]
     frame, size = Frame(features, Budget()), 5
