@@ -296,7 +296,7 @@ def test_numbers_written_are_numbers_read(rows: list[list[float]], delimiter: st
         cells = ["" if empty and value != value else repr(value) for value in row]
         writer.writerow([f"label {k}", *cells] if labels else cells)
     if all(value != value for row in rows for value in row):
-        with pytest.raises(InvalidInput, match="no number|no data"):  # a line of tabs is blank
+        with pytest.raises(InvalidInput, match=r"no number|no data"):  # a line of tabs is blank
             vectors(out.getvalue(), "rows")
         return
     found = vectors(out.getvalue(), "rows", delimiter=delimiter, header_lines=0)
