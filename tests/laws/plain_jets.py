@@ -311,7 +311,7 @@ def judged(fields: Sequence[Sequence[Any]]) -> Answer:
     independent = True
     for value, _ in fields:
         rest, size = _rest(value, basis), _length(value)
-        if size == 0 or not _is_clear(_length(rest) / size):
+        if size < ZERO or not _is_clear(_length(rest) / size):  # rounding is all that is left of a constant
             independent = False
             continue
         basis.append([r / _length(rest) for r in rest])
@@ -320,7 +320,7 @@ def judged(fields: Sequence[Sequence[Any]]) -> Answer:
     for (u, du), (v, dv) in combinations(fields, 2):
         terms = [[dv[i][k] * u[k] for k in n] + [-du[i][k] * v[k] for k in n] for i in n]
         size = mp.sqrt(sum(abs(t) ** 2 for row in terms for t in row))
-        if size != 0 and _is_clear(_length(_rest([mp.fsum(row) for row in terms], basis)) / size):
+        if size >= ZERO and _is_clear(_length(_rest([mp.fsum(row) for row in terms], basis)) / size):
             stays = False
     return Answer(independent, stays)
 
