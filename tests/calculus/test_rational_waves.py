@@ -33,7 +33,8 @@ DECIDED = [  # C1, C2, N0 of C2
 ]
 
 
-@pytest.mark.parametrize(("texts", "independent", "involutive", "n0"), DECIDED, ids=[row[0] for row in DECIDED])
+@pytest.mark.parametrize(("texts", "independent", "involutive", "n0"), [
+    pytest.param(*row, id=row[0], marks=[] if k % 2 else [pytest.mark.slow]) for k, row in enumerate(DECIDED)])
 def test_the_answer_holds_for_every_size(texts: str, independent: Status, involutive: Status, n0: int | None) -> None:
     verdict = check_frobenius(FeatureSet.parse(*texts.split("; ")), budget=20)
     c1 = verdict.independence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from itertools import combinations
 from typing import Any
 
@@ -32,7 +33,12 @@ def is_decided(row: Row, size: int) -> None:
     assert read.certificate.verify() and read.independence.certificate.verify()
 
 
-@pytest.mark.parametrize("name", COORDINATES)
+def every_second(names: Iterable[str]) -> list[Any]:
+    """Return names of a table, every other one as slow."""
+    return [name if k % 2 else pytest.param(name, marks=pytest.mark.slow) for k, name in enumerate(names)]
+
+
+@pytest.mark.parametrize("name", every_second(COORDINATES))
 def test_in_coordinates(name: str) -> None:
     items = COORDINATES[name][0]
     is_decided(COORDINATES[name], 3 if isinstance(items[0], VectorField) else 4)
@@ -44,7 +50,7 @@ def test_more_in_coordinates(name: str) -> None:
     is_decided(SLOW_COORDINATES[name], 4)
 
 
-@pytest.mark.parametrize("name", MEANS)
+@pytest.mark.parametrize("name", every_second(MEANS))
 def test_means(name: str) -> None:
     is_decided(MEANS[name], 6)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from itertools import combinations
 from typing import Any
 
@@ -51,7 +52,12 @@ def confirmed(verdict: Verdict) -> None:
             assert certificate is not None and certificate.verify() and answers[question].certificate.verify()
 
 
-@pytest.mark.parametrize("name", COMPLETE)
+def every_second(names: Iterable[str]) -> list[Any]:
+    """Return names of a table, every other one as slow."""
+    return [name if k % 2 else pytest.param(name, marks=pytest.mark.slow) for k, name in enumerate(names)]
+
+
+@pytest.mark.parametrize("name", every_second(COMPLETE))
 def test_all_exceptions_and_no_others(name: str) -> None:
     features, expected = COMPLETE[name]
     verdict = check_frobenius(features)
