@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+import pytest
 from sympy import Function, Rational, Symbol, cos, cosh, exp, log, sin, sqrt
 
 from symdecouple.calculus.field import VectorField
@@ -80,3 +82,8 @@ SETS: dict[str, tuple[list[Any], bool]] = {
     "powers": ([Mean(p ** Rational(3, 2)), Mean(p**2)], True),
 }
 """Sets of features, and whether C2 holds."""
+
+
+def every_second(names: Iterable[str]) -> list[Any]:
+    """Return names of a table, every other one as slow."""
+    return [name if k % 2 else pytest.param(name, marks=pytest.mark.slow) for k, name in enumerate(names)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
 from itertools import combinations
 from typing import Any
 
@@ -17,6 +16,7 @@ from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.sample import coordinates
 from symdecouple.verdict import Status
+from tests.laws.examples import every_second
 from tests.laws.functions import COORDINATES, MEANS, SLOW_COORDINATES, SLOW_MEANS, Row
 
 DIGITS, STEP, SMALL = 100, 30, 15
@@ -31,11 +31,6 @@ def is_decided(row: Row, size: int) -> None:
     assert verdict.independence.status is (Status.PROVED if independent else Status.REFUTED), str(verdict)
     read: Any = verdict_from_json(verdict.to_json())
     assert read.certificate.verify() and read.independence.certificate.verify()
-
-
-def every_second(names: Iterable[str]) -> list[Any]:
-    """Return names of a table, every other one as slow."""
-    return [name if k % 2 else pytest.param(name, marks=pytest.mark.slow) for k, name in enumerate(names)]
 
 
 @pytest.mark.parametrize("name", every_second(COORDINATES))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
 from itertools import combinations
 from typing import Any
 
@@ -18,6 +17,7 @@ from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.subject import Subject
 from symdecouple.language.sample import coordinates
 from symdecouple.verdict import Status, Verdict
+from tests.laws.examples import every_second
 from tests.laws.parameters import BOTH, C1, C2, COMPLETE, INCOMPLETE, UNDEFINED
 
 CHANGES: dict[str, tuple[tuple[str, Status], ...]] = {
@@ -50,11 +50,6 @@ def confirmed(verdict: Verdict) -> None:
             assert answers[question].status is status
             certificate = verdict_from_json(answers[question].to_json()).certificate
             assert certificate is not None and certificate.verify() and answers[question].certificate.verify()
-
-
-def every_second(names: Iterable[str]) -> list[Any]:
-    """Return names of a table, every other one as slow."""
-    return [name if k % 2 else pytest.param(name, marks=pytest.mark.slow) for k, name in enumerate(names)]
 
 
 @pytest.mark.parametrize("name", every_second(COMPLETE))
