@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sympy import Dummy, Expr, Piecewise, S
+from sympy import Dummy, Expr, Piecewise, S, nan, zoo
 
 from symdecouple.calculus.cells import Cells, cells_of
 from symdecouple.calculus.cellwise import Cellwise, Part, shares_enter
@@ -118,7 +118,10 @@ def _without_idle_kinks(item: Any) -> Any:
 
 
 def _of_no_idle_kink(expr: Expr) -> Expr:
-    """Return the expression with 0 for each outermost kink t that the derivative by t shows to be idle."""
+    """Return the expression with 0 for each outermost kink t that the derivative by t shows to be idle.
+
+    Where it divides by 0 then, as x t/(y t + z t) does, 1 is as good.
+    """
     nodes = {t: node for node in _outermost(expr) if (t := Dummy("t", real=True))}
     opened = expr.xreplace({node: t for t, node in nodes.items()})
     rule = dict(nodes)
@@ -130,7 +133,12 @@ def _of_no_idle_kink(expr: Expr) -> Expr:
                     rule[t] = S.Zero
         except (BudgetExceeded, UnsupportedExpression):
             continue
-    return expr if rule == nodes else opened.xreplace(rule)
+    idle = [t for t in nodes if rule[t] == 0]
+    for value in (S.Zero, S.One) if idle else ():
+        smooth = opened.xreplace(rule | dict.fromkeys(idle, value))
+        if not smooth.has(nan, zoo):
+            return smooth
+    return expr
 
 
 def _outermost(expr: Expr) -> set[Expr]:

@@ -131,3 +131,6 @@ def test_a_kink_that_does_not_matter_is_no_kink() -> None:
     verdict = check_frobenius([Feature(e / Add(*stable), allow_nonsmooth=["Max"]) for e in stable[:2]])
     assert verdict.status is Status.PROVED and verdict.verify() and "Max" not in str(verdict)
     assert verdict.scope == "for N = 3" and verdict.independence.status is Status.PROVED
+    top, (a, b, c) = Max(*points), points
+    factor = check_frobenius([Feature(a * top / (b * top + c * top), allow_nonsmooth=["Max"]), Feature(a + b)])
+    assert factor.status is Status.REFUTED and factor.verify() and "Max" not in str(factor)

@@ -296,7 +296,8 @@ def test_numbers_written_are_numbers_read(rows: list[list[float]], delimiter: st
         cells = ["" if empty and value != value else repr(value) for value in row]
         writer.writerow([f"label {k}", *cells] if labels else cells)
     if all(value != value for row in rows for value in row):
-        with pytest.raises(InvalidInput, match=r"no number|no data"):  # a line of tabs is blank
+        is_blank = not out.getvalue().strip()  # a line of tabs is
+        with pytest.raises(InvalidInput, match="no data" if is_blank else "no number"):
             vectors(out.getvalue(), "rows")
         return
     found = vectors(out.getvalue(), "rows", delimiter=delimiter, header_lines=0)
