@@ -23,8 +23,7 @@ from scipy.integrate import solve_ivp
 from scipy.ndimage import convolve1d
 
 from symdecouple import decouple, families
-from symdecouple.numeric.banks import rows as bank_rows
-from symdecouple.numeric.projection import gram
+from symdecouple.numeric.paths import bank_path as bank_rows, projection_gram as gram
 
 Array = NDArray[np.float64]
 SIDE, ORDERS = 64, (2, 3, 4, 5, 6)

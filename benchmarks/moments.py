@@ -19,12 +19,12 @@ import numpy as np
 import scipy.stats
 from scipy.integrate import solve_ivp
 
-from symdecouple.numeric.batch import Panel
-from symdecouple.numeric.jit import is_available
-from symdecouple.numeric.moment_levels.adjoint import decoupled_gradients
-from symdecouple.numeric.moment_levels.levels import climb, decoupled_rows, gaussian_moments
-from symdecouple.numeric.moment_path import jit as moment_path_jit, path as moment_path
-from symdecouple.numeric.riccati.rows import impose_skewness
+from symdecouple.numeric.kernels.compile import is_available
+from symdecouple.numeric.moments import moment_path, moment_path_jit
+from symdecouple.numeric.moments.gradients import decoupled_gradients
+from symdecouple.numeric.moments.levels import climb, decoupled_rows, gaussian_moments
+from symdecouple.numeric.moments.skewness_flow import impose_skewness
+from symdecouple.numeric.samples.batch import Panel
 
 SHAPES = [(2000, 64), (400, 512), (60, 4096), (4, 65536)]
 LAWS = {"normal": "standard_normal", "exponential": "standard_exponential"}

@@ -20,8 +20,8 @@ from scipy.integrate import solve_ivp
 from sympy import cosh, log, tanh
 
 from symdecouple import Mean, x
-from symdecouple.numeric.adjoint import decoupled_gradients
-from symdecouple.numeric.narrow_path import NarrowPath
+from symdecouple.numeric.paths.narrow_path import NarrowPath
+from symdecouple.numeric.paths.narrow_path_adjoint import decoupled_gradients
 from symdecouple.numeric.precision.path import follow_mp
 
 Array = NDArray[np.float64]

@@ -25,8 +25,8 @@ from scipy.optimize import brentq
 
 from symdecouple import Plan, decouple
 from symdecouple.families.moments import raw_moments
-from symdecouple.numeric.jit import is_available
-from symdecouple.numeric.riccati.jit import warm
+from symdecouple.numeric.kernels.compile import is_available
+from symdecouple.numeric.moments.skewness_flow_jit import warm
 
 Array = NDArray[np.float64]
 SHAPES = [(2000, 64), (1000, 512), (100, 8192)]

@@ -4,7 +4,7 @@
 everything it imports, before everything that imports it. Every import counts, those inside functions and
 under ``TYPE_CHECKING`` too. Where a room is a package, its ``__init__`` is the room's face: it may import the
 whole room, other rooms may import from it, the room's own modules may not. A room may have rooms inside:
-``long_rows.ties`` is the module ``ties`` in the room ``long_rows`` of the room it is listed for.
+``moments.ties`` is the module ``ties`` in the room ``moments`` of the room it is listed for.
 """
 
 import ast
@@ -42,32 +42,32 @@ ORDER = {
         "generators projective kernels chart quadrature catalogue source evaluation flow verification separable "
         "spectral steps domains normalizer_source normalizer"
     ),
-    "numeric": (
-        "intake panel weighting batch vectors power_sums ranges jit_pipeline jit "
-        "moebius.skew_series moebius.ties moebius.flow moebius.loops moebius.lanes moebius.jit "
-        "riccati.flow riccati.row riccati.rows riccati.jit "
-        "runge_kutta.dop853 runge_kutta.verner runge_kutta.dormand_prince runge_kutta.step_pairs "
-        "runge_kutta.integration "
-        "moment_path.basis moment_path.collapse moment_path.course moment_path.stages moment_path.beforehand "
-        "moment_path.walk moment_path.path moment_path.loops moment_path.nodes moment_path.moves moment_path.steps "
-        "moment_path.jit moment_path.chebyshev_rows moment_path.charts "
-        "long_rows.few_values long_rows.ties long_rows.means long_rows.series long_rows.parts long_rows.jit "
-        "long_rows.level long_rows.orthokurtosis "
-        "moment_levels.levels moment_levels.weighted moment_levels.adjoint_jit moment_levels.way_back "
-        "moment_levels.pullback moment_levels.long_adjoint moment_levels.long_gradients moment_levels.adjoint "
-        "energies.columns energies.room energies.maps energies.nodes energies.tilting energies.sums "
+    "numeric": (  # seven rooms, one after the other
+        "samples.intake samples.matrix samples.weights samples.batch samples.vectors "
+        "kernels.pipeline kernels.compile kernels.parallel "
+        "features.differences features.black_box features.filtering features.expressions features.directional "
+        "features.features features.coordinates "
+        "energies.eigenvalues energies.workspace energies.maps energies.nodes energies.tilting energies.sums "
         "energies.node_loops energies.node_bounds energies.loops energies.packing energies.search energies.levels "
         "energies.power_loops energies.tilt_loops energies.jit energies.bands energies.spectrum energies.cone "
         "energies.continuation energies.witnesses energies.problems energies.gradients energies.normalization "
-        "energies.way_back "
-        "perturbation filtering compiled tangents feature_rows coordinate_rows "
-        "projection.gram_loops projection.gram projection.frame projection.rows "
-        "banks.line_loops banks.loops banks.path_loops banks.room banks.kernel banks.rows "
-        "threads narrow_path adjoint "
-        "precision.extrapolation precision.scout precision.path precision.adjoint precision.fourier "
+        "energies.inverse "
+        "paths.dop853 paths.verner paths.dormand_prince paths.step_pairs paths.integrate "
+        "paths.gram_loops paths.projection_gram paths.projection_frame paths.projection "
+        "paths.bank_lines paths.bank_loops paths.bank_steps paths.bank_room paths.bank_kernel paths.bank_path "
+        "paths.narrow_path paths.narrow_path_adjoint paths.black_box_rows paths.empirical "
+        "moments.power_sums moments.attainable moments.hankel moments.skewness_series moments.ties "
+        "moments.skewness_root moments.skewness_loops moments.skewness_lanes moments.skewness_root_jit "
+        "moments.skewness_step moments.skewness_row moments.skewness_flow moments.skewness_flow_jit "
+        "moments.collapse moments.course moments.stages moments.beforehand moments.walk moments.moment_path "
+        "moments.path_loops moments.nodes moments.moves moments.steps moments.moment_path_jit "
+        "moments.chebyshev_rows moments.charts moments.long_few_values moments.long_ties moments.long_means "
+        "moments.long_series moments.long_parts moments.long_jit moments.long_level moments.long_orthokurtosis "
+        "moments.levels moments.weighted moments.adjoint_jit moments.step_adjoint moments.pullback "
+        "moments.long_adjoint moments.long_gradients moments.gradients "
+        "precision.extrapolation precision.coarse_start precision.path precision.path_adjoint precision.fourier "
         "precision.tilting precision.energies "
-        "differences "
-        "black_box.oracle black_box.rows black_box.empirical"
+        "perturbation"
     ),
     "families": "moments linear_forms bank tils filter_moments quadratic exact",
     "decoupling": (
@@ -100,7 +100,7 @@ DOORS = {
     ("calculus.certificates", "decoupling.modified"): "verdict_from_json reads certificates about plans",
     ("calculus.certificates", "decoupling.refutation"): "the same",
     ("calculus.certificates", "decoupling.modified_energies"): "the same",
-    ("calculus.frobenius", "numeric.black_box.empirical"): "check_frobenius(samples=X): black boxes are not exact",
+    ("calculus.frobenius", "numeric.paths.empirical"): "check_frobenius(samples=X): black boxes are not exact",
     ("analysis.orthogonality", "plotting.orthogonality_plot"): "Orthogonality.plot draws where Matplotlib is",
     ("decoupling.plan", "decoupling.transfer"): "Plan.transfer is three calls of the plan",
     ("language.feature", "calculus.field"): "the type of Feature.gradient",
@@ -114,23 +114,15 @@ SYMPY_FREE = {
     "verdict",
     "language.boundaries",
     "language.convolution",
-    "numeric",  # the face of the room: importing numeric.batch runs it
-    "numeric.batch",
+    "numeric",  # the face of the room: importing numeric.samples.batch runs it
     "numeric.energies",
-    "numeric.intake",
-    "numeric.jit",
-    "numeric.jit_pipeline",
-    "numeric.long_rows",
-    "numeric.moebius",
-    "numeric.moment_levels",
-    "numeric.moment_path",
-    "numeric.panel",
+    "numeric.kernels",
+    "numeric.moments",
+    "numeric.paths",  # the face; of its modules, those of ordinary differential equations
+    "numeric.paths.dop853",
+    "numeric.paths.integrate",
     "numeric.perturbation",
-    "numeric.power_sums",
-    "numeric.ranges",
-    "numeric.riccati",
-    "numeric.runge_kutta",
-    "numeric.weighting",
+    "numeric.samples",
     "stats",
 }
 
@@ -201,7 +193,7 @@ def position(name: str) -> tuple[int, int]:
 
 def is_sympy_free(name: str) -> bool:
     outer = name.rpartition(".")[0]
-    return name in SYMPY_FREE or (outer not in ("", "numeric") and is_sympy_free(outer))
+    return name in SYMPY_FREE or (outer not in ("", "numeric", "numeric.paths") and is_sympy_free(outer))
 
 
 def violations(modules: dict[str, str]) -> list[str]:
@@ -268,16 +260,16 @@ def test_every_door_is_used() -> None:
         ("language.helpful", "", "add it to the order in tests/test_layering.py"),
         ("kitchen.sink", "", "add it to the order in tests/test_layering.py"),
         ("stats", "import sympy as sp", "without SymPy"),
-        ("numeric.batch", "def f():\n    from sympy.core import Expr", "without SymPy"),
-        ("numeric.moebius.flow", "from symdecouple.language.mean import Mean", "may load SymPy"),
-        ("numeric.moebius.ties", "from symdecouple.numeric import moebius", "not listed above"),
-        ("numeric.moebius.ties", "from symdecouple.numeric.moebius.flow import f", "not listed above"),
-        ("numeric.batch", "from symdecouple.numeric.moebius import ties", "not listed above"),
+        ("numeric.samples.batch", "def f():\n    from sympy.core import Expr", "without SymPy"),
+        ("numeric.moments.skewness_root", "from symdecouple.language.mean import Mean", "may load SymPy"),
+        ("numeric.moments.ties", "from symdecouple.numeric import moments", "not listed above"),
+        ("numeric.moments.ties", "from symdecouple.numeric.moments.skewness_root import f", "not listed above"),
+        ("numeric.samples.batch", "from symdecouple.numeric.moments import ties", "not listed above"),
     ],
 )
 def test_a_violation_is_found(name: str, source: str, said: str) -> None:
     known = "errors language language.mean calculus.field verdict "
-    known += "numeric.moebius numeric.moebius.flow numeric.moebius.ties"
+    known += "numeric.moments numeric.moments.skewness_root numeric.moments.ties"
     (sentence,) = violations(dict.fromkeys(known.split(), "") | {name: source})
     assert said in sentence
 
@@ -290,13 +282,13 @@ def test_what_is_allowed_is_not_a_violation() -> None:
         "language": "from .mean import Mean",
         "calculus.field": "from symdecouple.language import Mean, mean",
         "numeric": "",
-        "numeric.batch": "import numpy as np\nfrom symdecouple.errors import Outcome",
+        "numeric.samples.batch": "import numpy as np\nfrom symdecouple.errors import Outcome",
         "language.feature": "def gradient(self):\n    from symdecouple.calculus.gradient import gradient",
-        "stats": "from symdecouple.numeric import batch",
-        "numeric.moebius": "",
-        "numeric.moebius.ties": "",
-        "numeric.moebius.flow": "from symdecouple.numeric.moebius import ties",
-        "numeric.riccati.flow": "import symdecouple.numeric.moebius.flow",
+        "stats": "from symdecouple.numeric.samples import batch",
+        "numeric.moments": "",
+        "numeric.moments.ties": "",
+        "numeric.moments.skewness_root": "from symdecouple.numeric.moments import ties",
+        "numeric.moments.skewness_step": "import symdecouple.numeric.moments.skewness_root",
     }
     assert violations(allowed) == []
 

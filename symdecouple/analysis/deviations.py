@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from symdecouple.errors import InvalidInput
-from symdecouple.numeric.batch import FloatArray
+from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["Deviations", "deviations", "unit"]
 

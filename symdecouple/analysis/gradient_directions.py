@@ -31,10 +31,10 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.gate import cancel, expand, together
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample
-from symdecouple.numeric.batch import FloatArray
-from symdecouple.numeric.black_box.oracle import Oracle
-from symdecouple.numeric.compiled import Compiled
-from symdecouple.numeric.coordinate_rows import compiled_feature
+from symdecouple.numeric.features.black_box import Oracle
+from symdecouple.numeric.features.coordinates import compiled_feature
+from symdecouple.numeric.features.expressions import Compiled
+from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["GradientDirections", "gradient_directions"]
 

@@ -26,8 +26,8 @@ from symdecouple.analysis.gradient_directions import GradientDirections, gradien
 from symdecouple.decoupling.modified import starts
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.batch import Answer, Axis, FloatArray, OnRefusal
-from symdecouple.numeric.vectors import Batch, widened
+from symdecouple.numeric.samples.batch import Answer, Axis, FloatArray, OnRefusal
+from symdecouple.numeric.samples.vectors import Batch, widened
 
 __all__ = ["Orthogonality", "orthogonality"]
 

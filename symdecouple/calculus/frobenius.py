@@ -96,7 +96,7 @@ def check_frobenius(features: Any, *, n_samples: int | tuple[int, ...] | None = 
     """
     subject = Subject.of(features)
     if (verdict := without_expression(subject, "C2", n_samples)) is not None and samples is not None:
-        from symdecouple.numeric.black_box.empirical import empirical_frobenius
+        from symdecouple.numeric.paths.empirical import empirical_frobenius
 
         return empirical_frobenius(FeatureSet(subject.items), samples, budget=budget,
                                    n_samples=None if n_samples is None else count(n_samples))

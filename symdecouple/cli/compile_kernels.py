@@ -5,15 +5,16 @@ from __future__ import annotations
 import time
 
 from symdecouple.cli.exit_codes import ExitCode
-from symdecouple.numeric import jit
-from symdecouple.numeric.banks import rows as bank_rows
 from symdecouple.numeric.energies import jit as energy_jit
-from symdecouple.numeric.long_rows import jit as moment_long_rows_jit
-from symdecouple.numeric.moebius import jit as moebius_jit
-from symdecouple.numeric.moment_levels import adjoint_jit as moment_adjoint_jit
-from symdecouple.numeric.moment_path import jit as moment_path_jit
-from symdecouple.numeric.projection import gram
-from symdecouple.numeric.riccati import jit as riccati_jit
+from symdecouple.numeric.kernels import compile as jit
+from symdecouple.numeric.moments import (
+    adjoint_jit as moment_adjoint_jit,
+    long_jit as moment_long_rows_jit,
+    moment_path_jit,
+    skewness_flow_jit as riccati_jit,
+    skewness_root_jit as moebius_jit,
+)
+from symdecouple.numeric.paths import bank_path as bank_rows, projection_gram as gram
 
 __all__ = ["run"]
 

@@ -13,7 +13,7 @@ from symdecouple.families.moments import raw_moments
 from symdecouple.families.quadratic import second_order_moments
 from symdecouple.families.tils import tils
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.numeric.coordinate_rows import compiled_features
+from symdecouple.numeric.features.coordinates import compiled_features
 
 __all__ = ["Listed", "listed_features"]
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput
-from symdecouple.numeric.intake import take_numbers
+from symdecouple.numeric.samples.intake import take_numbers
 
 __all__ = ["Picture", "Written", "check_writable", "read_picture", "write_picture"]
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from symdecouple.cli.cells import Cell, is_number
 from symdecouple.cli.text_file import Grid
 from symdecouple.errors import InvalidInput
-from symdecouple.numeric.intake import take_numbers
+from symdecouple.numeric.samples.intake import take_numbers
 
 __all__ = ["Axis", "Samples", "arrange", "read_array"]
 

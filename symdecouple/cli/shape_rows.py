@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from symdecouple.cli.sample_rows import OUT_OF_RANGE, Column, SampleRow, Values, put, sample_rows
 from symdecouple.cli.samples import Samples
-from symdecouple.numeric.intake import exact
+from symdecouple.numeric.samples.intake import exact
 from symdecouple.stats import kurtosis, orthokurtosis, skewness
 
 __all__ = ["COLUMNS", "STATISTICS", "mean_and_variance", "shape_rows"]

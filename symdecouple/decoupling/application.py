@@ -19,10 +19,10 @@ from symdecouple.decoupling.nesting import Nesting
 from symdecouple.decoupling.routes import Differentiated, Imposed, Leading
 from symdecouple.errors import Outcome
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.numeric.black_box.oracle import Oracle
-from symdecouple.numeric.compiled import Array, Compiled
-from symdecouple.numeric.coordinate_rows import compiled_feature
-from symdecouple.numeric.vectors import widened
+from symdecouple.numeric.features.black_box import Oracle
+from symdecouple.numeric.features.coordinates import compiled_feature
+from symdecouple.numeric.features.expressions import Array, Compiled
+from symdecouple.numeric.samples.vectors import widened
 
 __all__ = ["Answers", "Application"]
 

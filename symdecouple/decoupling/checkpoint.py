@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.vectors import Batch
+from symdecouple.numeric.samples.vectors import Batch
 
 __all__ = ["Checkpoint"]
 

@@ -29,7 +29,7 @@ from symdecouple.flows.steps import Step, make_steps
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.numeric.black_box.rows import path_of
+from symdecouple.numeric.paths.black_box_rows import path_of
 from symdecouple.verdict import Status
 
 __all__ = ["Choice", "Closed", "PathName"]

@@ -28,7 +28,7 @@ import numpy as np
 from symdecouple.decoupling.leaf import Leaf, Moved, Unreachable, keeps_digits
 from symdecouple.decoupling.motion import is_finite, largest, linear_solution
 from symdecouple.errors import Outcome
-from symdecouple.numeric.compiled import Array
+from symdecouple.numeric.features.expressions import Array
 
 __all__ = ["Concatenated"]
 

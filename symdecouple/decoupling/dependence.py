@@ -31,7 +31,7 @@ from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet, Group
 from symdecouple.language.filtered import Response
 from symdecouple.language.filters import Filter
-from symdecouple.numeric.compiled import Array
+from symdecouple.numeric.features.expressions import Array
 from symdecouple.verdict import Status
 
 __all__ = ["Dependent", "OnDependence", "dependent_features", "find_dependent", "remaining", "without"]

@@ -10,8 +10,8 @@ import numpy as np
 from symdecouple.decoupling.energy_route import EnergyRoute, of_forms
 from symdecouple.decoupling.routes import Imposed
 from symdecouple.errors import Outcome
-from symdecouple.numeric.compiled import Array
-from symdecouple.numeric.energies.way_back import returned
+from symdecouple.numeric.energies.inverse import returned
+from symdecouple.numeric.features.expressions import Array
 
 __all__ = ["imposed_back"]
 

@@ -18,10 +18,10 @@ import numpy as np
 from symdecouple.decoupling.routes import Imposed, Route
 from symdecouple.errors import Outcome
 from symdecouple.families.quadratic import QuadraticForms
-from symdecouple.numeric.compiled import Array
 from symdecouple.numeric.energies.gradients import DecoupledEnergies
 from symdecouple.numeric.energies.normalization import Energies
 from symdecouple.numeric.energies.spectrum import Bands
+from symdecouple.numeric.features.expressions import Array
 
 __all__ = ["AlongForms", "Decoupled", "EnergyRoute", "of_forms"]
 

@@ -23,7 +23,7 @@ from symdecouple.errors import Outcome
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.steps import TARGET, Step
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.numeric.compiled import Array, Compiled, as_multiprecision
+from symdecouple.numeric.features.expressions import Array, Compiled, as_multiprecision
 
 __all__ = ["Leaf", "Moved", "Unreachable", "keeps_digits", "ran_out"]
 

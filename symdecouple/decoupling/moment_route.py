@@ -21,19 +21,18 @@ from sympy import Expr, Symbol, diff, lambdify
 from symdecouple.decoupling.routes import Differentiated, Imposed, Leading, Route
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
-from symdecouple.numeric.batch import Panel
-from symdecouple.numeric.compiled import Array
-from symdecouple.numeric.long_rows import parts as moment_long_rows
-from symdecouple.numeric.long_rows.jit import Compiled
-from symdecouple.numeric.long_rows.level import advance
-from symdecouple.numeric.long_rows.means import ByNumPy, Means
-from symdecouple.numeric.long_rows.series import Climb
-from symdecouple.numeric.moment_levels.adjoint import standardized_gradients
-from symdecouple.numeric.moment_levels.levels import HIGHEST, standardized_rows
-from symdecouple.numeric.moment_path import jit as moment_path_jit
-from symdecouple.numeric.power_sums import ZERO_VARIANCE
-from symdecouple.numeric.riccati.jit import KERNELS, compiled_standardize, skewness_imposer
-from symdecouple.numeric.vectors import widened
+from symdecouple.numeric.features.expressions import Array
+from symdecouple.numeric.moments import long_parts as moment_long_rows, moment_path_jit
+from symdecouple.numeric.moments.gradients import standardized_gradients
+from symdecouple.numeric.moments.levels import HIGHEST, standardized_rows
+from symdecouple.numeric.moments.long_jit import Compiled
+from symdecouple.numeric.moments.long_level import advance
+from symdecouple.numeric.moments.long_means import ByNumPy, Means
+from symdecouple.numeric.moments.long_series import Climb
+from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE
+from symdecouple.numeric.moments.skewness_flow_jit import KERNELS, compiled_standardize, skewness_imposer
+from symdecouple.numeric.samples.batch import Panel
+from symdecouple.numeric.samples.vectors import widened
 
 __all__ = ["MomentRoute"]
 

@@ -15,7 +15,7 @@ from symdecouple.flows.chart import X
 from symdecouple.flows.evaluation import T, compiled, mp_function
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.steps import TIME
-from symdecouple.numeric.compiled import Array, Compiled
+from symdecouple.numeric.features.expressions import Array, Compiled
 
 __all__ = ["Motion", "is_finite", "largest", "linear_solution", "unit"]
 

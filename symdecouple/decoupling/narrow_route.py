@@ -14,17 +14,16 @@ from symdecouple.errors import Outcome
 from symdecouple.families.filter_moments import FilterMoments, recognize_filter_moments
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.numeric import adjoint
-from symdecouple.numeric.banks.rows import BankRows, Line
-from symdecouple.numeric.black_box.rows import BlackBoxPath
-from symdecouple.numeric.compiled import Array
-from symdecouple.numeric.moment_levels import adjoint as moment_adjoint
-from symdecouple.numeric.moment_path import path as moment_path
-from symdecouple.numeric.narrow_path import NarrowPath
-from symdecouple.numeric.precision.adjoint import pullback_mp
+from symdecouple.numeric.features.expressions import Array
+from symdecouple.numeric.kernels.parallel import cores
+from symdecouple.numeric.moments import gradients as moment_adjoint, moment_path
+from symdecouple.numeric.paths import narrow_path_adjoint as adjoint
+from symdecouple.numeric.paths.bank_path import BankRows, Line
+from symdecouple.numeric.paths.black_box_rows import BlackBoxPath
+from symdecouple.numeric.paths.narrow_path import NarrowPath
+from symdecouple.numeric.precision.coarse_start import certainly_refused
 from symdecouple.numeric.precision.path import PreciseImposed, follow_mp
-from symdecouple.numeric.precision.scout import certainly_refused
-from symdecouple.numeric.threads import cores
+from symdecouple.numeric.precision.path_adjoint import pullback_mp
 
 __all__ = ["Followed", "NarrowRoute"]
 

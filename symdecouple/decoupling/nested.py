@@ -26,7 +26,7 @@ from symdecouple.errors import Outcome
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.steps import Step
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.numeric.compiled import Array
+from symdecouple.numeric.features.expressions import Array
 
 __all__ = ["Automatic", "Nested"]
 

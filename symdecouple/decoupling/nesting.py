@@ -19,8 +19,8 @@ from symdecouple.decoupling.moment_route import MomentRoute
 from symdecouple.decoupling.narrow_route import NarrowRoute
 from symdecouple.decoupling.routes import Differentiated, Imposed, Leading, Route, Stretch
 from symdecouple.errors import Outcome
-from symdecouple.numeric.compiled import Array
-from symdecouple.numeric.vectors import widened
+from symdecouple.numeric.features.expressions import Array
+from symdecouple.numeric.samples.vectors import widened
 
 __all__ = ["Nesting"]
 

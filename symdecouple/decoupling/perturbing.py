@@ -13,13 +13,8 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from symdecouple.errors import InvalidInput, Outcome, Refused
-from symdecouple.numeric.batch import FloatArray
-from symdecouple.numeric.perturbation import (
-    Perturbed,
-    both_perturbations,
-    ramp_perturbation,
-    spectral_perturbation,
-)
+from symdecouple.numeric.perturbation import Perturbed, both_perturbations, ramp_perturbation, spectral_perturbation
+from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["Perturbation", "PerturbationKind", "as_perturbation"]
 

@@ -40,9 +40,9 @@ from symdecouple.decoupling.scenario import Scenario, Verdicts
 from symdecouple.errors import InvalidInput, NoClosedForm
 from symdecouple.flows.normalizer import Normalizer, normalizers
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.numeric.batch import Axis, OnRefusal
-from symdecouple.numeric.compiled import Array, as_multiprecision
-from symdecouple.numeric.vectors import Batch
+from symdecouple.numeric.features.expressions import Array, as_multiprecision
+from symdecouple.numeric.samples.batch import Axis, OnRefusal
+from symdecouple.numeric.samples.vectors import Batch
 
 if TYPE_CHECKING:
     from symdecouple.decoupling.transfer import Colour

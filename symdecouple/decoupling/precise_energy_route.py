@@ -20,8 +20,8 @@ from symdecouple.decoupling.routes import Imposed
 from symdecouple.errors import Outcome
 from symdecouple.families.linear_forms import LinearForm
 from symdecouple.families.quadratic import QuadraticForms
-from symdecouple.numeric.compiled import Array
-from symdecouple.numeric.filtering import exact_response
+from symdecouple.numeric.features.expressions import Array
+from symdecouple.numeric.features.filtering import exact_response
 from symdecouple.numeric.precision.energies import PreciseEnergies, PreciseLevel
 from symdecouple.numeric.precision.fourier import partners, response
 

@@ -49,7 +49,7 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filters import Filtered
 from symdecouple.language.mean import Mean, exact
 from symdecouple.language.sample import Sample
-from symdecouple.numeric.black_box.oracle import Oracle
+from symdecouple.numeric.features.black_box import Oracle
 
 __all__ = ["Reference", "reference_values"]
 

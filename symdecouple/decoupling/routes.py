@@ -19,8 +19,8 @@ import numpy as np
 
 from symdecouple.decoupling.leaf import Leaf, Moved, Unreachable
 from symdecouple.errors import Outcome
-from symdecouple.numeric.compiled import Array
-from symdecouple.numeric.power_sums import ZERO_VARIANCE
+from symdecouple.numeric.features.expressions import Array
+from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE
 from symdecouple.numeric.precision.extrapolation import NoSlope
 from symdecouple.numeric.precision.path import Span, finite, size, spread
 

@@ -16,9 +16,9 @@ from symdecouple.decoupling.nesting import Nesting
 from symdecouple.decoupling.perturbing import Perturbation
 from symdecouple.decoupling.precise import Precise
 from symdecouple.errors import Outcome
-from symdecouple.numeric.batch import OnRefusal
-from symdecouple.numeric.compiled import Array, as_multiprecision
-from symdecouple.numeric.vectors import Batch
+from symdecouple.numeric.features.expressions import Array, as_multiprecision
+from symdecouple.numeric.samples.batch import OnRefusal
+from symdecouple.numeric.samples.vectors import Batch
 
 __all__ = ["GUARD", "Compute", "Progress", "Running"]
 

@@ -22,7 +22,7 @@ from symdecouple.language.feature import Feature
 from symdecouple.language.filters import Filtered
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample
-from symdecouple.numeric.compiled import Compiled
+from symdecouple.numeric.features.expressions import Compiled
 
 __all__ = ["DIGITS", "Averages", "as_function", "filtered_values"]
 

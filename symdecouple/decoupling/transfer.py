@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.batch import Answer, Axis, OnRefusal
-from symdecouple.numeric.vectors import Batch
+from symdecouple.numeric.samples.batch import Answer, Axis, OnRefusal
+from symdecouple.numeric.samples.vectors import Batch
 
 if TYPE_CHECKING:
     from symdecouple.decoupling.plan import Plan

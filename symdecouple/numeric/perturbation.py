@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from symdecouple.errors import InvalidInput, Outcome, Refused
-from symdecouple.numeric.batch import FloatArray
 from symdecouple.numeric.energies.spectrum import EPS, Grid
+from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["Perturbed", "both_perturbations", "quantisation_step", "ramp_perturbation", "spectral_perturbation"]
 

@@ -18,17 +18,10 @@ from typing import Any
 import numpy as np
 
 from symdecouple.errors import InvalidInput
-from symdecouple.numeric.batch import Axis, FloatArray, IntArray, NanPolicy, OnRefusal, Panel, RowValues
-from symdecouple.numeric.moment_levels.levels import (
-    HIGHEST,
-    decoupled_rows,
-    gaussian_moments,
-    standardized_reference,
-)
-from symdecouple.numeric.moment_levels.weighted import shares, weighted_decoupled_rows
-from symdecouple.numeric.moment_path.basis import power_means
-from symdecouple.numeric.moment_path.jit import KERNELS
-from symdecouple.numeric.power_sums import (
+from symdecouple.numeric.moments.hankel import power_means
+from symdecouple.numeric.moments.levels import HIGHEST, decoupled_rows, gaussian_moments, standardized_reference
+from symdecouple.numeric.moments.moment_path_jit import KERNELS
+from symdecouple.numeric.moments.power_sums import (
     ZERO_VARIANCE,
     BlockMap,
     blocks,
@@ -36,6 +29,8 @@ from symdecouple.numeric.power_sums import (
     standardized_moments as moments_of_blocks,
     to_unit_range,
 )
+from symdecouple.numeric.moments.weighted import shares, weighted_decoupled_rows
+from symdecouple.numeric.samples.batch import Axis, FloatArray, IntArray, NanPolicy, OnRefusal, Panel, RowValues
 from symdecouple.stats.orders import Orders
 
 __all__ = ["blest", "decoupled_moments", "standardized_moments"]

@@ -16,7 +16,7 @@ from typing import Any, get_args
 import numpy as np
 
 from symdecouple.errors import Outcome
-from symdecouple.numeric.batch import (
+from symdecouple.numeric.samples.batch import (
     Answer,
     Axis,
     FloatArray,
@@ -30,8 +30,8 @@ from symdecouple.numeric.batch import (
     fill,
     normalized_axes,
 )
-from symdecouple.numeric.intake import Numbers, exact, is_exact_in_float64, take_numbers
-from symdecouple.numeric.weighting import WeightRows
+from symdecouple.numeric.samples.intake import Numbers, exact, is_exact_in_float64, take_numbers
+from symdecouple.numeric.samples.weights import WeightRows
 
 __all__ = ["Orders"]
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from symdecouple.numeric.batch import Axis, NanPolicy, OnRefusal, reduce_rows
-from symdecouple.numeric.long_rows.orthokurtosis import by_few_values
-from symdecouple.numeric.moebius.flow import orthokurtosis_rows
-from symdecouple.numeric.moebius.jit import orthokurtosis_kernel
-from symdecouple.numeric.power_sums import kurtosis_rows, skewness_rows
+from symdecouple.numeric.moments.long_orthokurtosis import by_few_values
+from symdecouple.numeric.moments.power_sums import kurtosis_rows, skewness_rows
+from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
+from symdecouple.numeric.moments.skewness_root_jit import orthokurtosis_kernel
+from symdecouple.numeric.samples.batch import Axis, NanPolicy, OnRefusal, reduce_rows
 
 __all__ = ["kurtosis", "orthokurtosis", "skewness"]
 

@@ -7,7 +7,7 @@ import pytest
 
 from symdecouple.cli import compile_kernels
 from symdecouple.cli.command import main
-from symdecouple.numeric import jit
+from symdecouple.numeric.kernels import compile as jit
 
 
 def kernels(are_warm: bool, calls: list[str]) -> SimpleNamespace:
@@ -42,4 +42,4 @@ def test_kernels_say_modules_that_are_there_and_their_own_is_among_them(name: st
     module = dict(compile_kernels._KERNELS)[name]
     sources = module.KERNELS.sources  # type: ignore[attr-defined]
     assert all(importlib.util.find_spec(source) is not None for source in sources)
-    assert {module.KERNELS.name, "symdecouple.numeric.jit"} <= set(sources)
+    assert {module.KERNELS.name, "symdecouple.numeric.kernels.compile"} <= set(sources)

@@ -20,7 +20,7 @@ from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, x
 from symdecouple.language.statistics import kurtosis, skewness, variance
 from symdecouple.verdict import Status
-from tests.numeric.black_box.test_rows import BOXES, fails_below, peakedness, raised
+from tests.numeric.paths.test_black_box_rows import BOXES, fails_below, peakedness, raised
 
 X = np.random.default_rng(5).normal(size=(2, 12))
 FIRST, REFERENCE = [Mean(x), variance(), skewness()], [0, 1, 0, 2.5, 15]

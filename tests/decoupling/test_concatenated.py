@@ -18,7 +18,7 @@ from symdecouple.flows.steps import make_steps
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x
-from symdecouple.numeric.compiled import as_multiprecision
+from symdecouple.numeric.features.expressions import as_multiprecision
 
 SETS: dict[str, tuple[tuple[Expr, ...], list[float]]] = {
     "moments": ((Mean(x), Mean(x**2), Mean(x**3)), [0.0, 1.0, 0.0]),

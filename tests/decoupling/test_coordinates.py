@@ -21,7 +21,7 @@ from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet, Group
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, x
-from symdecouple.numeric.adjoint import check_gradient
+from symdecouple.numeric.paths.narrow_path_adjoint import check_gradient
 from symdecouple.verdict import Status
 
 X1, X2 = coordinates(2)

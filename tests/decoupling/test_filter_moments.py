@@ -12,8 +12,8 @@ from scipy.ndimage import convolve1d
 
 from symdecouple import FeatureSet, Mean, decouple, families, x
 from symdecouple.decoupling import narrow_route
-from symdecouple.numeric.banks.rows import BankRows
-from symdecouple.numeric.narrow_path import NarrowPath
+from symdecouple.numeric.paths.bank_path import BankRows
+from symdecouple.numeric.paths.narrow_path import NarrowPath
 
 Array = NDArray[np.float64]
 SIDE = 16

@@ -14,7 +14,7 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filters import Filter
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x
-from symdecouple.numeric.adjoint import check_gradient
+from symdecouple.numeric.paths.narrow_path_adjoint import check_gradient
 
 GENERIC = [Mean(x), Mean(x**2), Mean(log(cosh(x))), Mean(tanh(x))]
 SHARP = Filter([-1, 3, -1])

@@ -15,7 +15,7 @@ from symdecouple.language.filters import Filter
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x
 from symdecouple.language.statistics import variance
-from symdecouple.numeric.adjoint import check_gradient
+from symdecouple.numeric.paths.narrow_path_adjoint import check_gradient
 
 BANK = FilterBank([[1, 1, 1], [-1, 0, 1], [-1, 2, -1]], names="lmh")
 L, M, H = (Mean(h(x) ** 2) for h in BANK)

@@ -13,11 +13,14 @@ from symdecouple import decouple
 from symdecouple.families.moments import raw_moments
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x as X
-from symdecouple.numeric import jit
-from symdecouple.numeric.long_rows import jit as moment_long_rows_jit, parts as moment_long_rows
-from symdecouple.numeric.moebius import jit as moebius_jit
-from symdecouple.numeric.moment_path import jit as moment_path_jit
-from symdecouple.numeric.riccati import jit as riccati_jit
+from symdecouple.numeric.kernels import compile as jit
+from symdecouple.numeric.moments import (
+    long_jit as moment_long_rows_jit,
+    long_parts as moment_long_rows,
+    moment_path_jit,
+    skewness_flow_jit as riccati_jit,
+    skewness_root_jit as moebius_jit,
+)
 from tests.traced import peak
 
 N = 2**18
@@ -58,7 +61,7 @@ def test_numbers_are_those_of_samples_that_are_not_long(name: str, monkeypatch: 
     values, normal = PLAN.transform(x), PLAN.normalize(x)
     back = PLAN.denormalize(normal, values)
     monkeypatch.setattr(moment_long_rows, "LONG", 2**14)
-    monkeypatch.setattr("symdecouple.numeric.moment_levels.levels.LONG", 2**14)
+    monkeypatch.setattr("symdecouple.numeric.moments.levels.LONG", 2**14)
     np.testing.assert_allclose(PLAN.transform(x), values, rtol=1e-9)
     np.testing.assert_allclose(PLAN.normalize(x), normal, rtol=0, atol=2e-12 * normal.std())
     np.testing.assert_allclose(PLAN.denormalize(normal, values), back, rtol=0, atol=1e-9 * x.std())

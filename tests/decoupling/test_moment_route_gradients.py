@@ -16,8 +16,8 @@ from symdecouple.decoupling.plan import Plan
 from symdecouple.families.moments import raw_moments, standardized_moments
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x
-from symdecouple.numeric import jit
-from symdecouple.numeric.moment_levels import adjoint as moment_adjoint
+from symdecouple.numeric.kernels import compile as jit
+from symdecouple.numeric.moments import gradients as moment_adjoint
 from tests.traced import peak
 
 N = 4096

@@ -14,9 +14,12 @@ from symdecouple.decoupling.plan import Plan
 from symdecouple.families.moments import raw_moments, standardized_moments
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x
-from symdecouple.numeric import jit
-from symdecouple.numeric.long_rows import jit as moment_long_rows_jit, parts as moment_long_rows
-from symdecouple.numeric.moment_path import jit as moment_path_jit
+from symdecouple.numeric.kernels import compile as jit
+from symdecouple.numeric.moments import (
+    long_jit as moment_long_rows_jit,
+    long_parts as moment_long_rows,
+    moment_path_jit,
+)
 
 N = 5000
 PLANS: dict[str, Callable[[], Plan]] = {
@@ -39,7 +42,7 @@ def _way(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def _long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(moment_long_rows, "LONG", N)
-    monkeypatch.setattr("symdecouple.numeric.moment_levels.levels.LONG", N)
+    monkeypatch.setattr("symdecouple.numeric.moments.levels.LONG", N)
 
 
 def route_of(plan: Plan, n: int = N) -> MomentRoute:

@@ -14,8 +14,8 @@ from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x
-from symdecouple.numeric.black_box.rows import BlackBoxPath
-from symdecouple.numeric.narrow_path import NarrowPath
+from symdecouple.numeric.paths.black_box_rows import BlackBoxPath
+from symdecouple.numeric.paths.narrow_path import NarrowPath
 
 SAMPLE = np.random.default_rng(4).gamma(2.0, size=14)
 SETS: dict[str, tuple[Any, list[Any]]] = {

@@ -19,7 +19,7 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x
 from symdecouple.language.statistics import skewness, variance
-from symdecouple.numeric.compiled import as_multiprecision
+from symdecouple.numeric.features.expressions import as_multiprecision
 
 SETS: dict[str, tuple[Expr, ...]] = {
     "moments": (Mean(x), variance(), skewness()),

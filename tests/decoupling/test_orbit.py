@@ -23,7 +23,7 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x
 from symdecouple.language.statistics import kurtosis, skewness, standard_deviation, variance
-from symdecouple.numeric.compiled import as_multiprecision
+from symdecouple.numeric.features.expressions import as_multiprecision
 from symdecouple.stats import orthokurtosis
 
 ORACLE = json.loads((Path(__file__).parents[1] / "data" / "orthokurtosis.json").read_text())

@@ -13,7 +13,7 @@ from symdecouple.families.bank import FilterBank
 from symdecouple.families.moments import raw_moments
 from symdecouple.families.quadratic import second_order_moments
 from symdecouple.families.tils import tils
-from symdecouple.numeric.adjoint import check_gradient
+from symdecouple.numeric.paths.narrow_path_adjoint import check_gradient
 from symdecouple.numeric.perturbation import ramp_perturbation, spectral_perturbation
 
 TIED = [0.0, 0, 0, 0, 1, 2]

@@ -9,8 +9,8 @@ from symdecouple import Mean, decouple, x
 from symdecouple.decoupling import narrow_route
 from symdecouple.decoupling.precise import Precise
 from symdecouple.families.moments import raw_moments
-from symdecouple.numeric.compiled import as_multiprecision
-from symdecouple.numeric.precision import adjoint as precision_adjoint
+from symdecouple.numeric.features.expressions import as_multiprecision
+from symdecouple.numeric.precision import path_adjoint as precision_adjoint
 
 MIXED = [Mean(x), Mean(x**2), Mean(log(cosh(x))), Mean(tanh(x))]
 POINTS = [-2.0, -0.5, 1.0, 2.0, 0.75]

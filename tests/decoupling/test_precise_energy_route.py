@@ -13,7 +13,7 @@ from symdecouple.errors import InvalidInput
 from symdecouple.families.bank import FilterBank
 from symdecouple.families.quadratic import autocorrelation, second_order_moments
 from symdecouple.language.filters import Filter
-from symdecouple.numeric.compiled import as_multiprecision
+from symdecouple.numeric.features.expressions import as_multiprecision
 
 BANK = second_order_moments(FilterBank([[1, 1, 1], [Rational(-1, 2), 0, Rational(1, 2)]]))
 ROWS = [[0.75, -0.25, 1, 0.5, -1.25, 2, 0.5, -1.5], [0.5, 1.5, 0.25, -2, 0.5, 2, 0.25, -1.75]]

@@ -17,7 +17,7 @@ from symdecouple.language.filters import Filter
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x
 from symdecouple.language.statistics import variance
-from symdecouple.numeric.compiled import Compiled
+from symdecouple.numeric.features.expressions import Compiled
 
 TAPS = ([1, 1, 1], [-1, 0, 1], [1, -3, 4])
 BANK = second_order_moments(FilterBank(list(TAPS)))

@@ -15,7 +15,7 @@ from symdecouple.language.filters import Filter
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x
 from symdecouple.language.statistics import central_moment, kurtosis, skewness, standard_deviation, variance
-from symdecouple.numeric.compiled import Compiled
+from symdecouple.numeric.features.expressions import Compiled
 
 CLASSICAL = [1, x, x**2]
 

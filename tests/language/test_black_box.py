@@ -17,7 +17,7 @@ from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet, Group
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, x
-from symdecouple.numeric.feature_rows import CompiledFeatures
+from symdecouple.numeric.features.features import CompiledFeatures
 from symdecouple.verdict import Status
 
 

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symdecouple.numeric import jit
-from symdecouple.numeric.long_rows import jit as moment_long_rows_jit
-from symdecouple.numeric.moebius import jit as moebius_jit
-from symdecouple.numeric.moment_path import jit as moment_path_jit
+from symdecouple.numeric.kernels import compile as jit
+from symdecouple.numeric.moments import (
+    long_jit as moment_long_rows_jit,
+    moment_path_jit,
+    skewness_root_jit as moebius_jit,
+)
 from symdecouple.stats import decoupled_moments, kurtosis, orthokurtosis, skewness, standardized_moments
 from tests.traced import peak
 

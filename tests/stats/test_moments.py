@@ -17,7 +17,7 @@ import scipy.stats
 from hypothesis import given, settings, strategies as st
 
 from symdecouple.errors import InvalidInput, RefusalWarning, Refused
-from symdecouple.numeric.moment_levels import levels as moment_levels
+from symdecouple.numeric.moments import levels as moment_levels
 from symdecouple.stats import blest, decoupled_moments, kurtosis, orthokurtosis, skewness, standardized_moments
 from tests.numeric import moment_oracle
 

@@ -13,9 +13,9 @@ import scipy.fft
 from numpy.typing import ArrayLike, NDArray
 
 from symdecouple.errors import InvalidInput
-from symdecouple.numeric.batch import FloatArray, IntArray
-from symdecouple.numeric.energies.columns import EPS, Coarse, Columns, Lines
+from symdecouple.numeric.energies.eigenvalues import EPS, Coarse, Columns, Lines
 from symdecouple.numeric.energies.nodes import MORE, Nodes, nodes_of
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["BLOCK", "Bands", "Grid"]
 

@@ -21,8 +21,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from symdecouple.numeric.batch import FloatArray, IntArray
-from symdecouple.numeric.energies.columns import EPS, Columns
+from symdecouple.numeric.energies.eigenvalues import EPS, Columns
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["Dependence", "Membership", "cone_membership", "cone_membership_of", "dependence", "dependence_of"]
 

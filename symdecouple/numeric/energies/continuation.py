@@ -14,8 +14,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from symdecouple.numeric.batch import FloatArray
 from symdecouple.numeric.energies.tilting import Problems, Tilted, tilt
+from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["tilt_by_continuation"]
 

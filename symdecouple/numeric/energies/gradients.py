@@ -18,11 +18,11 @@ from functools import lru_cache
 import numpy as np
 
 from symdecouple.errors import Outcome
-from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.energies.levels import TINY
 from symdecouple.numeric.energies.problems import EnergyProblems
 from symdecouple.numeric.energies.spectrum import EPS, Spectrum
 from symdecouple.numeric.energies.tilting import Problems, Tilted, solve_scaled
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["DecoupledEnergies", "decoupled_energies"]
 

@@ -10,21 +10,22 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.energies import node_loops, power_loops, sums as energy_sums, tilt_loops
-from symdecouple.numeric.energies.columns import Coarse, Columns, Lines
+from symdecouple.numeric.energies.eigenvalues import Coarse, Columns, Lines
 from symdecouple.numeric.energies.levels import Answers, Given, Posed, Reached, levels_solved
 from symdecouple.numeric.energies.maps import Maps, inner_maps, outer_maps
 from symdecouple.numeric.energies.nodes import Nodes, Probes
 from symdecouple.numeric.energies.packing import Packed, Place, Sketch, Tools, packed
-from symdecouple.numeric.energies.room import BLOCK, aligned, scratch
 from symdecouple.numeric.energies.tilting import Problems, Tilted
-from symdecouple.numeric.jit import Kernels
+from symdecouple.numeric.energies.workspace import BLOCK, aligned, scratch
+from symdecouple.numeric.kernels.compile import Kernels
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["KERNELS", "Levels", "Powers", "are_wanted", "levels_compiled", "powers_compiled", "tilt_compiled",
            "transform_tilted", "warm"]
 
-_SOURCES = "jit energies.columns energies.room energies.maps energies.nodes energies.sums energies.node_loops "
+_SOURCES = "kernels.compile energies.eigenvalues energies.workspace energies.maps energies.nodes energies.sums "
+_SOURCES += "energies.node_loops "
 _SOURCES += "energies.node_bounds energies.loops energies.packing energies.search energies.levels energies.power_loops "
 _SOURCES += "energies.tilt_loops energies.jit"
 KERNELS = Kernels(

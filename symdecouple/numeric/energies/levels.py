@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.energies.packing import Packed
 from symdecouple.numeric.energies.search import searched
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["TINY", "Answers", "Given", "Posed", "Reached", "are_witnessed", "levels_solved"]
 

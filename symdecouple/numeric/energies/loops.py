@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 
-from symdecouple.numeric.batch import FloatArray
-from symdecouple.numeric.energies.columns import Lines
-from symdecouple.numeric.energies.room import Scratch
+from symdecouple.numeric.energies.eigenvalues import Lines
 from symdecouple.numeric.energies.sums import NUDGE, all_sums, exceeds, extremes
+from symdecouple.numeric.energies.workspace import Scratch
+from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["ACCURATE", "NEAR", "SURE", "WIDE_TILT", "against", "lowered", "shaken"]
 

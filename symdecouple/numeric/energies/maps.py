@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from symdecouple.numeric.batch import FloatArray
-from symdecouple.numeric.energies.room import GROUP, PART, STRIDE, TILE, aligned
+from symdecouple.numeric.energies.workspace import GROUP, PART, STRIDE, TILE, aligned
+from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["Maps", "inner_maps", "mirrored", "outer_maps"]
 

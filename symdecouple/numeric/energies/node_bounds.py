@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 
-from symdecouple.numeric.batch import FloatArray
-from symdecouple.numeric.energies.columns import Lines
+from symdecouple.numeric.energies.eigenvalues import Lines
 from symdecouple.numeric.energies.nodes import Probes
-from symdecouple.numeric.energies.room import Scratch
 from symdecouple.numeric.energies.sums import extremes
+from symdecouple.numeric.energies.workspace import Scratch
+from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["CANCELS", "EXACT", "FAR", "WIDE", "judged", "spanned"]
 

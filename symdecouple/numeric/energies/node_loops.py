@@ -12,11 +12,11 @@ is cut lies at constant strides: a slice takes as long as a sum over a line does
 
 from __future__ import annotations
 
-from symdecouple.numeric.batch import FloatArray, IntArray
-from symdecouple.numeric.energies.columns import Lines
+from symdecouple.numeric.energies.eigenvalues import Lines
 from symdecouple.numeric.energies.maps import Maps
-from symdecouple.numeric.energies.room import GROUP, ODD, PART, STRIDE, TILE, WIDE, Scratch
 from symdecouple.numeric.energies.sums import combined, tilt_line, weighed
+from symdecouple.numeric.energies.workspace import GROUP, ODD, PART, STRIDE, TILE, WIDE, Scratch
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["FAST", "moved_to_nodes"]
 

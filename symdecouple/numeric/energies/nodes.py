@@ -22,9 +22,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy.fft
 
-from symdecouple.numeric.batch import FloatArray
-from symdecouple.numeric.energies.columns import Lines
+from symdecouple.numeric.energies.eigenvalues import Lines
 from symdecouple.numeric.energies.maps import Maps, inner_maps, outer_maps
+from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["EACH", "MORE", "Nodes", "Probes", "nodes_of"]
 

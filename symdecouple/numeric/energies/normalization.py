@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.energies.gradients import DecoupledEnergies, decoupled_energies
 from symdecouple.numeric.energies.problems import EnergyProblems
 from symdecouple.numeric.energies.spectrum import Bands, Spectrum
 from symdecouple.numeric.energies.tilting import Tilted, solve_scaled
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["Energies", "EnergyLevel"]
 

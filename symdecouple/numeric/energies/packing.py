@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from symdecouple.numeric.batch import FloatArray, IntArray
-from symdecouple.numeric.energies.columns import Lines
+from symdecouple.numeric.energies.eigenvalues import Lines
 from symdecouple.numeric.energies.maps import Maps
 from symdecouple.numeric.energies.nodes import Probes
-from symdecouple.numeric.energies.room import Scratch, aligned
+from symdecouple.numeric.energies.workspace import Scratch, aligned
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["Packed", "Place", "Sketch", "Tools", "packed", "unpacked"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from symdecouple.numeric.batch import FloatArray, IntArray
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["FAST", "powers_of"]
 

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
-from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.energies.cone import Dependence, cone_membership_of, dependence_of
 from symdecouple.numeric.energies.continuation import tilt_by_continuation
 from symdecouple.numeric.energies.jit import Levels, are_wanted, levels_compiled, tilt_compiled
@@ -23,6 +22,7 @@ from symdecouple.numeric.energies.loops import SURE, WIDE_TILT, shaken
 from symdecouple.numeric.energies.spectrum import Bands, Spectrum
 from symdecouple.numeric.energies.tilting import Problems, Tilted, tilt
 from symdecouple.numeric.energies.witnesses import witnesses
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["EnergyProblems"]
 

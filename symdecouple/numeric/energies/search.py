@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import math
 
-from symdecouple.numeric.batch import FloatArray, IntArray
-from symdecouple.numeric.energies.columns import Lines
+from symdecouple.numeric.energies.eigenvalues import Lines
 from symdecouple.numeric.energies.loops import ACCURATE, NEAR, SURE, WIDE_TILT, against, lowered, shaken
 from symdecouple.numeric.energies.node_bounds import CANCELS, EXACT, FAR, judged, spanned
 from symdecouple.numeric.energies.node_loops import moved_to_nodes
 from symdecouple.numeric.energies.nodes import Probes
 from symdecouple.numeric.energies.packing import Packed, Sketch, unpacked
-from symdecouple.numeric.energies.room import Scratch
+from symdecouple.numeric.energies.workspace import Scratch
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["searched"]
 

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from symdecouple.numeric.batch import FloatArray, IntArray
 from symdecouple.numeric.energies.bands import BLOCK, Bands, Grid
-from symdecouple.numeric.energies.columns import EPS
+from symdecouple.numeric.energies.eigenvalues import EPS
 from symdecouple.numeric.energies.jit import are_wanted, powers_compiled, transform_tilted
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["EPS", "Bands", "Grid", "Spectrum"]
 

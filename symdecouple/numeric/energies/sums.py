@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import math
 
-from symdecouple.numeric.batch import FloatArray, IntArray
-from symdecouple.numeric.energies.columns import Lines
-from symdecouple.numeric.energies.room import ACROSS, BLOCK, PART, Scratch
+from symdecouple.numeric.energies.eigenvalues import Lines
+from symdecouple.numeric.energies.workspace import ACROSS, BLOCK, PART, Scratch
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["FAST", "NUDGE", "all_sums", "combined", "exceeds", "extremes", "number_of", "range_of", "tilt_line",
            "weighed"]

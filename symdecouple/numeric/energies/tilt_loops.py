@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from symdecouple.numeric.batch import FloatArray, IntArray
-from symdecouple.numeric.energies.columns import Lines
-from symdecouple.numeric.energies.room import BLOCK
+from symdecouple.numeric.energies.eigenvalues import Lines
 from symdecouple.numeric.energies.sums import combined, number_of, range_of, tilt_line, weighed
+from symdecouple.numeric.energies.workspace import BLOCK
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["tilted_transform"]
 

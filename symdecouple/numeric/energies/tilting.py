@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from symdecouple.numeric.batch import FloatArray, IntArray
-from symdecouple.numeric.energies.columns import EPS, Columns
+from symdecouple.numeric.energies.eigenvalues import EPS, Columns
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["Problems", "Tilted", "sums", "tilt"]
 

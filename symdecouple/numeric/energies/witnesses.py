@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from symdecouple.numeric.batch import IntArray
-from symdecouple.numeric.energies.columns import Columns
+from symdecouple.numeric.energies.eigenvalues import Columns
+from symdecouple.numeric.samples.batch import IntArray
 
 __all__ = ["witnesses"]
 

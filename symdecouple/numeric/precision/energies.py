@@ -20,13 +20,13 @@ import mpmath
 import numpy as np
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.batch import FloatArray
-from symdecouple.numeric.compiled import Array
 from symdecouple.numeric.energies.normalization import Energies
 from symdecouple.numeric.energies.spectrum import Bands
+from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.precision.fourier import forward, inverse, partners
 from symdecouple.numeric.precision.path import spread
 from symdecouple.numeric.precision.tilting import PreciseProblem, exponentials, solved
+from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["PreciseDecoupled", "PreciseEnergies", "PreciseLevel"]
 

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 import mpmath
 
-from symdecouple.numeric.compiled import Array
+from symdecouple.numeric.features.expressions import Array
 
 __all__ = ["SHRINK", "NoSlope", "Stepped", "digits_lost", "extrapolated", "rules_for"]
 

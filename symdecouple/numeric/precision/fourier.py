@@ -15,7 +15,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from symdecouple.numeric.compiled import Array
+from symdecouple.numeric.features.expressions import Array
 
 __all__ = ["forward", "inverse", "partners", "response", "roots"]
 

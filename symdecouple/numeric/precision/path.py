@@ -1,6 +1,6 @@
 r"""The narrow path of one sample vector to any number of digits, with an estimate of its error.
 
-The equation is that of `numeric.narrow_path`. Every step is extrapolated (`numeric.extrapolation`), by a number of
+The equation is that of `paths.narrow_path`. Every step is extrapolated (`precision.extrapolation`), by a number of
 rules that grows with the digits asked for. A Gauss-Newton correction to full precision follows every step.
 
 Extrapolation adds up numbers of both signs, and the equations of the projection lose digits where gradients are nearly
@@ -18,11 +18,11 @@ import numpy as np
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.numeric.compiled import Array, as_multiprecision
-from symdecouple.numeric.coordinate_rows import compiled_features
-from symdecouple.numeric.feature_rows import Features
+from symdecouple.numeric.features.coordinates import compiled_features
+from symdecouple.numeric.features.expressions import Array, as_multiprecision
+from symdecouple.numeric.features.features import Features
+from symdecouple.numeric.precision.coarse_start import steps_allowed
 from symdecouple.numeric.precision.extrapolation import SHRINK, NoSlope, digits_lost, extrapolated, rules_for
-from symdecouple.numeric.precision.scout import steps_allowed
 
 __all__ = ["PreciseImposed", "Span", "Track", "finite", "follow_mp", "size", "spread", "working_digits"]
 

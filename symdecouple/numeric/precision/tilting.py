@@ -13,8 +13,8 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from symdecouple.numeric.batch import FloatArray
-from symdecouple.numeric.compiled import Array
+from symdecouple.numeric.features.expressions import Array
+from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["PreciseProblem", "exponentials", "solved"]
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from symdecouple.numeric.energies.columns import Columns
 from symdecouple.numeric.energies.cone import cone_membership, cone_membership_of, dependence, dependence_of
+from symdecouple.numeric.energies.eigenvalues import Columns
 
 RNG = np.random.default_rng(5)
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from symdecouple.numeric.energies.columns import Columns
 from symdecouple.numeric.energies.continuation import tilt_by_continuation
+from symdecouple.numeric.energies.eigenvalues import Columns
 from symdecouple.numeric.energies.tilting import Problems
 
 Array = NDArray[np.float64]

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from symdecouple.numeric import jit
 from symdecouple.numeric.energies import (
     jit as energy_jit,
     power_loops,
@@ -19,12 +18,13 @@ from symdecouple.numeric.energies import (
     sums as energy_sums,
     tilt_loops,
 )
-from symdecouple.numeric.energies.columns import Columns, Lines
+from symdecouple.numeric.energies.eigenvalues import Columns, Lines
 from symdecouple.numeric.energies.gradients import DecoupledEnergies
 from symdecouple.numeric.energies.levels import levels_solved
 from symdecouple.numeric.energies.normalization import Energies
-from symdecouple.numeric.energies.room import scratch
 from symdecouple.numeric.energies.spectrum import Bands, Spectrum
+from symdecouple.numeric.energies.workspace import scratch
+from symdecouple.numeric.kernels import compile as jit
 from tests.numeric.energies.energy_banks import kernels, pictures, responses
 
 Array = NDArray[np.float64]

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from symdecouple.numeric import jit
 from symdecouple.numeric.energies import (
     jit as energy_jit,
     power_loops,
@@ -17,7 +16,7 @@ from symdecouple.numeric.energies import (
     spectrum,
     tilt_loops,
 )
-from symdecouple.numeric.energies.columns import Columns
+from symdecouple.numeric.energies.eigenvalues import Columns
 from symdecouple.numeric.energies.gradients import DecoupledEnergies, decoupled_energies, level_by_level
 from symdecouple.numeric.energies.levels import levels_solved
 from symdecouple.numeric.energies.loops import WIDE_TILT
@@ -25,6 +24,7 @@ from symdecouple.numeric.energies.normalization import Energies
 from symdecouple.numeric.energies.packing import _leaves, packed, unpacked
 from symdecouple.numeric.energies.problems import EnergyProblems
 from symdecouple.numeric.energies.spectrum import Bands, Spectrum
+from symdecouple.numeric.kernels import compile as jit
 from tests.numeric.energies.energy_banks import kernels, responses
 
 Array = NDArray[np.float64]

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from symdecouple.numeric import jit
 from symdecouple.numeric.energies import (
     maps,
     node_bounds,
@@ -19,8 +18,9 @@ from symdecouple.numeric.energies import (
 from symdecouple.numeric.energies.gradients import DecoupledEnergies
 from symdecouple.numeric.energies.nodes import Nodes, nodes_of
 from symdecouple.numeric.energies.normalization import Energies
-from symdecouple.numeric.energies.room import scratch
 from symdecouple.numeric.energies.spectrum import Bands
+from symdecouple.numeric.energies.workspace import scratch
+from symdecouple.numeric.kernels import compile as jit
 from tests.numeric.energies.energy_banks import kernels, responses
 
 Array = NDArray[np.float64]

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from symdecouple.numeric.energies import problems as energy_problems
-from symdecouple.numeric.energies.columns import Columns
+from symdecouple.numeric.energies.eigenvalues import Columns
 from symdecouple.numeric.energies.loops import SURE, shaken
 from symdecouple.numeric.energies.normalization import Energies
 from symdecouple.numeric.energies.spectrum import Bands

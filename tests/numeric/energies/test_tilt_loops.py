@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from symdecouple.numeric import jit
 from symdecouple.numeric.energies import jit as energy_jit, power_loops, spectrum, tilt_loops
 from symdecouple.numeric.energies.levels import levels_solved
 from symdecouple.numeric.energies.spectrum import Bands, Spectrum
+from symdecouple.numeric.kernels import compile as jit
 from tests.numeric.energies.energy_banks import responses
 
 Array = NDArray[np.float64]

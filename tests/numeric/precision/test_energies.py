@@ -14,7 +14,7 @@ from sympy import Rational
 from symdecouple.errors import InvalidInput
 from symdecouple.families.bank import FilterBank
 from symdecouple.families.quadratic import second_order_moments
-from symdecouple.numeric.compiled import as_multiprecision
+from symdecouple.numeric.features.expressions import as_multiprecision
 from symdecouple.numeric.precision.energies import PreciseEnergies
 from symdecouple.numeric.precision.fourier import forward, inverse, partners, response
 from symdecouple.numeric.precision.path import follow_mp

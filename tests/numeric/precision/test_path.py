@@ -16,9 +16,9 @@ from symdecouple.errors import InvalidInput
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import sample, x
-from symdecouple.numeric.compiled import as_multiprecision
-from symdecouple.numeric.feature_rows import CompiledFeatures
-from symdecouple.numeric.narrow_path import NarrowPath
+from symdecouple.numeric.features.expressions import as_multiprecision
+from symdecouple.numeric.features.features import CompiledFeatures
+from symdecouple.numeric.paths.narrow_path import NarrowPath
 from symdecouple.numeric.precision.path import follow_mp
 
 positive = sample("x", positive=True)

@@ -1,1 +1,0 @@
-"""Moments of the outputs of a separable filter bank: all bands at once, and their narrow path, compiled."""

@@ -1,0 +1,129 @@
+r"""The way back from normalized signals to decoupled energies: every level by its parameters, one transform at the end.
+
+Decoupled values are imposed last feature first (Algorithm 5). Each level multiplies the same power spectrum P, so that
+what was imposed by the levels above is a vector of parameters, a sum of logarithms of gains, which level j moves in its
+first j components:
+
+.. math:: \sum_\xi w_i\, P\, e^{a \cdot w} = r_i, \quad i < j, \qquad \sum_\xi w_j\, P\, e^{a \cdot w} = v_j,
+    \qquad a_{j+1}, \dots, a_M \text{ as they are} .
+
+Each is a convex problem that starts at the solution of the one before. A signal in between may have bands that float64
+does not hold beside the others; nothing is lost, as no signal is made of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.numeric.energies.normalization import Energies
+from symdecouple.numeric.energies.problems import EnergyProblems
+from symdecouple.numeric.energies.spectrum import Spectrum
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
+
+__all__ = ["Returned", "returned"]
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """Signals with given decoupled features.
+
+    Attributes
+    ----------
+    values : array (R, N)
+        NaN in refused rows.
+    parameters : array (R, M)
+        a, from the normalized signal to this one.
+    residual : array (R,)
+        Largest distance from a target on the way, as in `EnergyLevel`.
+    depth : array (R,)
+        The smallest amplitude, the root of the power at frequencies that are not told apart, over the largest one, the
+        mean included; silent ones do not count. What is below the rounding of the samples is not in them.
+    refusals : dict
+        Row to outcome.
+    """
+
+    values: FloatArray
+    parameters: FloatArray
+    residual: FloatArray
+    depth: FloatArray
+    refusals: dict[int, Outcome]
+
+
+def returned(energies: Energies, rows: FloatArray, references: FloatArray, values: FloatArray) -> Returned:
+    """Return the signals that normalize to the given ones and have these decoupled features.
+
+    Parameters
+    ----------
+    energies : Energies
+    rows : array (R, N)
+        Finite float64, with features 1..L at their references.
+    references : array (L,) or (R, L)
+        At least L - 1 of them.
+    values : array (R, L)
+        Decoupled features 1..L.
+
+    Returns
+    -------
+    Returned
+        Accurate to the rounding of a transform, and of exponents. 2 transforms, and some 6 passes over half of the
+        frequencies a level.
+
+    Raises
+    ------
+    InvalidInput
+        If there are more values than features.
+
+    Examples
+    --------
+    >>> from symdecouple.numeric.energies.spectrum import Bands
+    >>> pair = Energies(Bands([[4.0, 2, 0], [0, 2, 4]], (4,)))
+    >>> signal = np.array([[1.0, 2, 4, 2]])
+    >>> decoupled = pair.decouple(signal, [1.0, 1.0]).values
+    >>> normal = pair.normalize(signal, [1.0, 1.0]).values
+    >>> returned(pair, normal, np.array([1.0, 1.0]), decoupled).values.round(12).tolist()
+    [[1.0, 2.0, 4.0, 2.0]]
+    """
+    count = values.shape[1]
+    if count > energies.size:
+        raise InvalidInput(f"{count} values were given for {energies.size} features")
+    mean, bands = energies.mean, energies.bands
+    known = np.broadcast_to(references, (len(rows), np.shape(references)[-1]))
+    spectrum = Spectrum.of(bands, rows, mean)
+    parameters, residual = np.zeros((len(rows), len(bands))), np.zeros(len(rows))
+    refusals: dict[int, Outcome] = {}
+    for level in range(count, int(mean), -1):
+        goals = np.concatenate([known[:, : level - 1], values[:, level - 1 : level]], axis=1)
+        task = EnergyProblems(spectrum, goals, mean)
+        refusals = {**task.screened(level), **refusals}
+        open_ = np.array([r for r in range(len(rows)) if r not in refusals], dtype=np.intp)
+        levels = np.full(len(open_), level)
+        found, unreachable = task.solved(task.problems(open_, levels), levels, parameters[open_])
+        refusals |= {int(open_[q]): outcome for q, outcome in unreachable.items()}
+        parameters[open_] = found.parameters
+        residual[open_] = np.maximum(residual[open_], found.residual)
+    kept = np.array([r for r in range(len(rows)) if r not in refusals], dtype=np.intp)
+    depth = np.full(len(rows), np.nan)
+    depth[kept] = _depth(spectrum, kept, parameters[kept] / 2, np.abs(values[kept, 0]) if mean else 0 * values[kept, 0])
+    moved = spectrum.tilted(kept, parameters[kept] / 2, is_last=True)
+    if mean:
+        moved += values[kept, :1]
+    if len(kept) == len(rows):
+        return Returned(moved, parameters, residual, depth, refusals)
+    out = np.full(rows.shape, np.nan)
+    out[kept] = moved
+    return Returned(out, parameters, residual, depth, refusals)
+
+
+def _depth(spectrum: Spectrum, rows: IntArray, halves: FloatArray, at_zero: FloatArray) -> FloatArray:
+    """Compare amplitudes by their logarithms: the smallest ones may be beyond float64."""
+    with np.errstate(divide="ignore"):
+        highest, lowest = np.log(at_zero), np.full(len(rows), np.inf)
+        for part in spectrum.bands.chunks():
+            shares = spectrum.shares[rows, part]
+            logs = (np.log(shares) + spectrum.log_power[rows, None]) / 2 + halves @ spectrum.bands.at(part)
+            highest = np.maximum(highest, logs.max(axis=1))
+            lowest = np.minimum(lowest, np.where(shares > 0, logs, np.inf).min(axis=1))
+    return np.asarray(np.where(np.isfinite(lowest), np.exp(np.minimum(lowest - highest, 0)), 1))

@@ -1,0 +1,1 @@
+"""Functions of rows: values, gradients and directional derivatives of declared features."""

@@ -1,0 +1,1 @@
+"""When and how numba compiles, and how rows are spread over threads."""

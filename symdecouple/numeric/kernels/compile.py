@@ -1,0 +1,191 @@
+"""When kernels are compiled, and how: numba is optional, costs half a second to load and several to compile.
+
+A set of `Kernels` is used above 1e5 elements once it lies compiled on the disk (`symdecouple compile` puts it there),
+and otherwise only where NumPy would take more than five seconds. Nothing here loads numba before a kernel is wanted,
+and a first call on a thousand numbers never waits for it.
+
+The functions that are compiled are ordinary functions of ours, the same that NumPy runs: `build` makes a compiled twin
+of one and of all it calls. numba's cache looks at the file of the cached function only, so a mark with the hash of all
+sources stands beside it; without that mark the cache is taken for old. A function makes arrays by `np.empty` alone: the
+others are compiled without reference counts, which would cost more than the loops over short samples do. How numba goes
+about it is in `jit_pipeline`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import sys
+import zlib
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Kernels", "is_available"]
+
+FROM_ELEMENTS = 10**5  # where a compiled kernel that is on the disk pays
+FROM_SECONDS = 5.0  # of NumPy, where one that must be compiled first pays
+_FUSED = {"contract"}  # products and sums in one rounding
+_FAST = {"reassoc", "contract", "nsz", "arcp"}  # sums in any order, too; NaN and infinity keep their meaning
+_PACKAGE = __name__.partition(".")[0]
+_MAKES_ARRAYS = "empty"  # the one way to make one: functions without it need not count references, which costs 0.1 us
+
+
+def is_available() -> bool:
+    """True iff numba is installed and not switched off."""
+    switched_off = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+    return not switched_off and importlib.util.find_spec("numba") is not None and _numba_version() is not None
+
+
+@cache
+def _numba_version() -> str | None:
+    try:
+        return importlib.metadata.version("numba")
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Kernels:
+    """Functions that are compiled and kept on the disk together.
+
+    Parameters
+    ----------
+    name : str
+        The module, by its full name, that has them compiled.
+    sources : tuple of str
+        All modules whose functions are compiled into them.
+    seconds : float
+        What NumPy takes per element.
+    """
+
+    name: str
+    sources: tuple[str, ...]
+    seconds: float
+
+    def are_wanted(self, n_elements: int) -> bool:
+        """True iff the compiled kernels should answer for that many elements; numba is not loaded to find out."""
+        is_long = n_elements * self.seconds > FROM_SECONDS
+        return is_available() and (is_long or (n_elements >= FROM_ELEMENTS and self.are_warm()))
+
+    def are_warm(self) -> bool:
+        """True iff all of them lie compiled on the disk, made from the present sources."""
+        return is_available() and any((place / self._mark()).is_file() for place in _places())
+
+    def note_warm(self) -> None:
+        """Leave the mark, once every signature is compiled; in silence where nothing can be written."""
+        for place in _places():
+            try:
+                place.mkdir(parents=True, exist_ok=True)
+                (place / self._mark()).touch()
+            except OSError:
+                continue
+            return
+
+    def build(self, *functions: Callable[..., Any], fast: Iterable[str] = ()) -> Any:
+        """Compiled twins, kept on the disk; of the functions they call, those named in `fast` may reorder sums."""
+        made: dict[Any, Any] = {}
+        twins = tuple(_twin(function, frozenset(fast), made, is_entry=True) for function in functions)
+        if unsaid := {function.__module__ for function in made if _is_ours(function)} - set(self.sources):
+            raise RuntimeError(f"{self.name} is compiled from {sorted(unsaid)} too: say so, or changes go unnoticed")
+        if not self.are_warm():
+            self._forget_marks()
+            for function, twin in zip(functions, twins, strict=True):
+                _forget(twin, function.__module__.rpartition(".")[2])
+        return twins
+
+    def _mark(self) -> str:
+        return f"{self._marks()}{_fingerprint(self.sources)}.warm"
+
+    def _marks(self) -> str:
+        """What all marks of this set begin with that speak of the same files of numba: one Python, one checkout."""
+        return f"{self.name}-{_python()}-{zlib.crc32(os.fsencode(__file__)):08x}-"
+
+    def _forget_marks(self) -> None:
+        """Sources may go back to an earlier text: its mark would then speak of a cache that is gone."""
+        for place in _places():
+            with suppress(OSError):
+                for mark in place.glob(f"{self._marks()}*.warm"):
+                    mark.unlink(missing_ok=True)
+
+
+def _python() -> str:
+    """As in the names of numba's files."""
+    return f"py{sys.version_info[0]}{sys.version_info[1]}{getattr(sys, 'abiflags', '')}"
+
+
+@cache
+def _fingerprint(modules: tuple[str, ...]) -> str:
+    digest = hashlib.sha256()
+    digest.update(f"{_numba_version()} {np.__version__} {sys.version} {platform.machine()}".encode())
+    for module in (*modules, f"{__package__}.jit_pipeline"):
+        spec = importlib.util.find_spec(module)
+        if spec is None or spec.origin is None:
+            raise ModuleNotFoundError(f"kernels are said to be made from {module}, and there is no such module")
+        digest.update(Path(spec.origin).read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _places() -> list[Path]:
+    """Where the mark may lie: where numba keeps its cache, in its order."""
+    asked = os.environ.get("NUMBA_CACHE_DIR")
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / _PACKAGE
+    return [Path(asked)] if asked else [Path(__file__).parent / "__pycache__", home]
+
+
+def _forget(dispatcher: Any, module: str) -> None:
+    """Take away the index of what was compiled from older sources."""
+    if dispatcher.stats.cache_path is not None:
+        for index in Path(dispatcher.stats.cache_path).glob(f"{module}.*.{_python()}.nbi"):
+            index.unlink(missing_ok=True)
+
+
+def _twin(function: Any, fast: frozenset[str], made: dict[Any, Any], is_entry: bool = False) -> Any:
+    """`function` compiled, its globals that are functions of ours replaced by their twins."""
+    import numba
+
+    from symdecouple.numeric.kernels.pipeline import pipelines
+
+    if function not in made:
+        named = {name: function.__globals__.get(name) for name in function.__code__.co_names}
+        ours = {
+            name: _twin(_SINGLE.get(value, value), fast, made)
+            for name, value in named.items()
+            if isinstance(value, FunctionType | type(np.where)) and (_is_ours(value) or value in _SINGLE)
+        }
+        copy = FunctionType(function.__code__, {**function.__globals__, **ours}, function.__name__)
+        copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
+        options: dict[str, Any] = {"no_cpython_wrapper": not is_entry, "no_cfunc_wrapper": True}  # for Python only
+        options["_nrt"] = is_entry or _MAKES_ARRAYS in named
+        options["pipeline_class"] = pipelines()[0 if is_entry else 1]
+        flags = _FAST if function.__name__ in fast else _FUSED
+        made[function] = twin = numba.njit(nogil=True, error_model="numpy", fastmath=flags, **options)(copy)
+        if is_entry:
+            with suppress(RuntimeError):  # no folder can be written: compiled anew in each process
+                twin.enable_caching()
+    return made[function]
+
+
+def _is_ours(function: Any) -> bool:
+    return isinstance(function, FunctionType) and function.__module__.partition(".")[0] == _PACKAGE
+
+
+def _choose(condition: Any, one: Any, other: Any) -> Any:
+    return one if condition else other
+
+
+def _itself(condition: Any) -> Any:
+    return condition
+
+
+# What stands for functions of arrays where there is a single value; numba's own may return arrays without axes.
+_SINGLE: dict[Any, Callable[..., Any]] = {np.where: _choose, np.all: _itself}

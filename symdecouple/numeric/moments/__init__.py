@@ -1,0 +1,1 @@
+"""The moments' own way: power sums, orthogonal polynomials, the skewness flow, the moment path."""

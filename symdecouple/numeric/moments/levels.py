@@ -1,0 +1,324 @@
+"""The nested normalization of a sample by its moments, level after level, and the decoupled moments on the way.
+
+Level 1 takes the mean out, level 2 the scale, level 3 the skewness (`riccati`, in closed form up to one root), and
+level k > 3 moves the k-th moment along the narrow path (`moment_path`). The decoupled moment of order k is the k-th
+moment of the sample at level k - 1: it does not feel what the levels below have set.
+
+All of it is done on standardized samples z; a reference of other mean and variance comes in at the end, by the binomial
+formula. A sample that has no level k keeps its moments up to order k.
+
+A sample with few distinct values moves as those values with weights: exactly the same path, at less cost.
+Long samples of other kinds move as some dozens of nodes, and are corrected to rounding (`moment_path.charts`); where
+only moments are wanted, very long ones are looked at in parts (`long_rows.parts`; for the entries, `long_rows.level`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import comb, factorial, isfinite
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.numeric.moments.charts import FEWEST, FROM_ENTRIES, Charted, climb_on_nodes
+from symdecouple.numeric.moments.hankel import Weights, power_mean
+from symdecouple.numeric.moments.long_jit import Compiled, CompiledRow, compiled_located
+from symdecouple.numeric.moments.long_means import ByNumPy
+from symdecouple.numeric.moments.long_parts import LONG, long_row
+from symdecouple.numeric.moments.moment_path import MOST_GROWTH, Followed, Follower, follow, pulled_apart
+from symdecouple.numeric.moments.moment_path_jit import climb_compiled
+from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, place_and_scale
+from symdecouple.numeric.moments.skewness_flow import Imposed
+from symdecouple.numeric.moments.skewness_flow_jit import compiled_place_and_scale, skewness_imposer
+from symdecouple.numeric.moments.skewness_row import FlowedRow, located
+from symdecouple.numeric.samples.batch import FloatArray, IntArray, Panel, RowValues
+
+__all__ = [
+    "HIGHEST",
+    "Ladder",
+    "climb",
+    "climb_on",
+    "decoupled_rows",
+    "gaussian_moments",
+    "raw_moments",
+    "standardized_reference",
+    "standardized_rows",
+]
+
+Real = TypeVar("Real", bound=np.floating[Any])
+
+_LONG = 1024  # entries from which on distinct values are looked for
+_LOOK = 256  # entries looked at before a row is sorted
+_RATIO = 4  # entries for each distinct value that make it worthwhile
+HIGHEST = 12  # orders offered: the means of z^(2k-2) keep their meaning in float64
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """Samples at every level.
+
+    Attributes
+    ----------
+    moments : array (order + 1, R)
+        Standardized decoupled moments, from order 0; NaN from where a level is missing.
+    skew : Imposed or None
+        Level 3; its slopes where steps are kept.
+    levels : list of (k, rows, Followed)
+        Levels above; `rows` are places in the batch.
+    refusals : dict
+        The first level that a row does not have.
+    charted : list of Charted
+        Rows that nodes stood in for; they have no `levels`.
+    """
+
+    moments: FloatArray
+    skew: Imposed | None
+    levels: list[tuple[int, IntArray, Followed]] = field(default_factory=list)
+    refusals: dict[int, Outcome] = field(default_factory=dict)
+    charted: list[Charted] = field(default_factory=list)
+
+
+def gaussian_moments(order: int) -> tuple[float, ...]:
+    """Moments 1..order of the standard normal law: 0 for odd j, (j - 1)!! for even j.
+
+    >>> gaussian_moments(6)
+    (0.0, 1.0, 0.0, 3.0, 0.0, 15.0)
+    """
+    return tuple(
+        0.0 if j % 2 else float(factorial(j) // (2 ** (j // 2) * factorial(j // 2))) for j in range(1, order + 1)
+    )
+
+
+def standardized_reference(reference: Sequence[float]) -> tuple[float, float, tuple[float, ...]]:
+    """Mean, standard deviation, and moments 0..n of (y - mean)/deviation, from raw moments 1..n of y.
+
+    >>> standardized_reference([10.0, 104.0, 1120.0])
+    (10.0, 2.0, (1.0, 0.0, 1.0, 0.0))
+    """
+    raw = [1.0, *map(float, reference)]
+    if not all(map(isfinite, raw)):
+        raise InvalidInput(f"reference={list(reference)!r} was given, finite numbers are expected")
+    centre = raw[1] if len(raw) > 1 else 0.0
+    variance = raw[2] - centre**2 if len(raw) > 2 else 1.0
+    if not variance > 0:
+        raise InvalidInput(
+            f"the reference has mean {centre:g} and second moment {raw[2]:g}, which is more than the mean squared in "
+            "every sample that varies"
+        )
+    unit = variance**0.5
+    return centre, unit, tuple(
+        sum(comb(j, i) * raw[i] * (-centre) ** (j - i) for i in range(j + 1)) / unit**j for j in range(len(raw))
+    )
+
+
+def climb(
+    rows: FloatArray,
+    order: int,
+    goal: Sequence[float],
+    *,
+    follower: Follower = follow,
+    store: bool = False,
+    fewest_nodes: int | None = FEWEST,
+) -> Ladder:
+    """Normalize samples level by level, as far as the moment of this order asks for.
+
+    Parameters
+    ----------
+    rows : array (R, N)
+        float64, finite, N at least 2.
+    order : int
+        At least 4.
+    goal : sequence of order numbers
+        Standardized reference moments 0..order - 1.
+    follower : callable
+        `moment_path.follow` or its compiled twin.
+    store : bool
+        Keep the steps, for gradients.
+    fewest_nodes : int or None
+        With which to begin where nodes can stand in for long samples; None: no nodes.
+    """
+    skew = skewness_imposer(rows.size)(rows, goal[3], with_slope=store)
+    ladder = Ladder(np.full((order + 1, len(rows)), np.nan), skew, refusals=dict(skew.refusals))
+    ladder.moments[:4] = np.array(goal[:4])[:, None]
+    which = np.array([i for i in range(len(rows)) if i not in skew.refusals], dtype=np.intp)
+    values = _taken(skew.values, which)
+    groups: list[tuple[IntArray, FloatArray, Weights]] = [(which, values, None)]
+    if not store and rows.shape[1] >= _LONG:
+        groups = _by_distinct_values(which, values)
+    for group in groups:
+        left = group
+        if fewest_nodes is not None and group[2] is None and order > 4 and rows.shape[1] >= FROM_ENTRIES:
+            left = _charted(ladder, *group[:2], order, goal, follower, store, fewest_nodes)
+        climb_on(ladder, *left, order, goal, follower, store)
+    return ladder
+
+
+def _charted(
+    ladder: Ladder,
+    which: IntArray,
+    z: FloatArray,
+    order: int,
+    goal: Sequence[float],
+    follower: Follower,
+    store: bool,
+    fewest: int,
+) -> tuple[IntArray, FloatArray, Weights]:
+    """Levels from 4 on by nodes; the rows that are left."""
+    charted, left = climb_on_nodes(z, order, goal, follower, store, fewest)
+    for part in charted:
+        ladder.charted.append(replace(part, rows=which[part.rows]))
+        ladder.moments[5:, which[part.rows[part.good]]] = part.moments[5:, part.good]
+    ladder.moments[4, which] = power_mean(z, 4)
+    return which[left], z[left], None
+
+
+def climb_on(
+    ladder: Ladder,
+    which: IntArray,
+    z: FloatArray,
+    weights: Weights,
+    order: int,
+    goal: Sequence[float],
+    follower: Follower,
+    store: bool,
+) -> None:
+    """Levels from 4 on of the samples named in `which`, with weights that add up to 1 in each row."""
+    growth = np.ones(len(z))
+    for k in range(4, order):
+        if not len(which):
+            return
+        ladder.moments[k, which] = power_mean(z, k, weights)
+        moved = follower(z, k, goal[k], held=goal[1:k], weights=weights, store=store)
+        ladder.levels.append((k, which, moved))
+        growth = growth * moved.growth
+        refused = {i: pulled_apart(k, growth[i]) for i in np.flatnonzero(growth > MOST_GROWTH).tolist()}
+        refused |= moved.refusals
+        ladder.refusals.update((int(which[i]), outcome) for i, outcome in refused.items())
+        left = np.array([i for i in range(len(which)) if i not in refused], dtype=np.intp)
+        which, z, growth = which[left], moved.values[left], growth[left]
+        weights = None if weights is None else weights[left]
+    ladder.moments[order, which] = power_mean(z, order, weights)
+
+
+def _by_distinct_values(which: IntArray, z: FloatArray) -> list[tuple[IntArray, FloatArray, Weights]]:
+    """Samples with few distinct values as those values with weights, the others as they are.
+
+    Rows go together by the next power of two of their number of values, filled up with weights of 0.
+    """
+    n_samples = z.shape[1]
+    groups: dict[int, list[tuple[int, FloatArray, FloatArray]]] = {}
+    plain = []
+    for i, row in enumerate(z):
+        if len(np.unique(row[:: n_samples // _LOOK])) <= _LOOK // 2:
+            values, counts = np.unique(row, return_counts=True)
+            if len(values) * _RATIO <= n_samples:
+                size = 1 << (len(values) - 1).bit_length()
+                filled, share = np.full(size, values[0]), np.zeros(size)
+                filled[: len(values)], share[: len(values)] = values, counts / n_samples
+                groups.setdefault(size, []).append((i, filled, share))
+                continue
+        plain.append(i)
+    found: list[tuple[IntArray, FloatArray, Weights]] = []
+    if plain:
+        places = np.array(plain, dtype=np.intp)
+        found.append((which[places], _taken(z, places), None))
+    for group in groups.values():
+        places = np.array([i for i, _, _ in group], dtype=np.intp)
+        found.append((which[places], np.stack([v for _, v, _ in group]), np.stack([w for _, _, w in group])))
+    return found
+
+
+def decoupled_rows(
+    panel: Panel, order: int, reference: Sequence[float], follower: Follower = follow, *, compiled: bool = False
+) -> RowValues:
+    """Decoupled moments 1..order of each row, (R, order), with raw reference moments 1..order - 1.
+
+    With `compiled`, rows that need no care are climbed by `moment_path.jit`.
+    """
+    centre, unit, goal = standardized_reference(reference[: order - 1])
+    values, refusals = standardized_rows(panel, order, goal, follower, compiled=compiled)
+    return RowValues(raw_moments(values, centre, unit, goal), refusals)
+
+
+def standardized_rows(
+    panel: Panel, order: int, goal: Sequence[float], follower: Follower = follow, *, compiled: bool = False
+) -> tuple[FloatArray, dict[int, Outcome]]:
+    """Mean, variance and standardized decoupled moments 3..order of each row, (R, order), and the rows refused.
+
+    Parameters
+    ----------
+    panel : Panel
+    order : int
+    goal : sequence
+        Standardized reference moments 0..order - 1.
+    follower, compiled
+        As in `decoupled_rows`.
+    """
+    mean, variance, skewness = compiled_place_and_scale(panel) if compiled else place_and_scale(panel)
+    values = np.full((len(mean), order), np.nan)
+    refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(panel.low == panel.high)} if order > 2 else {}
+    moments = np.full((max(order, 3) + 1, len(mean)), np.nan)
+    moments[:3] = np.array([1.0, 0.0, 1.0])[:, None]
+    moments[3] = skewness
+    if order > 3:
+        found, refused = _higher(panel, np.flatnonzero(panel.low < panel.high), order, goal, follower, compiled)
+        moments[4:] = found
+        refusals.update(refused)
+    values[:, 0] = mean
+    if order > 1:
+        values[:, 1] = variance
+    values[:, 2:] = moments[3 : order + 1].T
+    return values, refusals
+
+
+def _higher(
+    panel: Panel, which: IntArray, order: int, goal: Sequence[float], follower: Follower, compiled: bool
+) -> tuple[FloatArray, dict[int, Outcome]]:
+    """Standardized moments 4..order of the rows named, (order - 3, R), and the first level that a row does not have."""
+    moments, refusals = np.full((order - 3, len(panel.values)), np.nan), dict[int, Outcome]()
+    fewest: int | None = FEWEST
+    if panel.values.shape[1] >= LONG:
+        means = (Compiled(), compiled_located, CompiledRow) if compiled else (ByNumPy(), located, FlowedRow)
+        fewest, left = None, []
+        for i in which.tolist():
+            answer = long_row(panel, i, order, goal, *means)
+            if answer is None:
+                left.append(i)
+                continue
+            moments[:, i], refused = answer
+            if refused is not None:
+                refusals[i] = refused
+        which = np.array(left, dtype=np.intp)
+    if compiled and len(which):
+        ends = _taken(panel.low, which), _taken(panel.high, which)
+        climbed = climb_compiled(_taken(panel.values, which), order, goal, ends)
+        if len(which) == moments.shape[1]:
+            moments = climbed.moments[4:]
+        else:
+            moments[:, which] = climbed.moments[4:]
+        which = which[~climbed.done]
+    if len(which):
+        rows = np.asarray(_taken(panel.values, which), dtype=np.float64)
+        ladder = climb(rows, order, goal, follower=follower, fewest_nodes=fewest)
+        moments[:, which] = ladder.moments[4:]
+        refusals.update((int(which[i]), outcome) for i, outcome in ladder.refusals.items())
+    return moments, refusals
+
+
+def _taken(rows: NDArray[Real], which: IntArray) -> NDArray[Real]:
+    """Some rows; all of them as they are."""
+    return rows if len(which) == len(rows) else rows[which]
+
+
+def raw_moments(values: FloatArray, centre: float, unit: float, goal: Sequence[float]) -> FloatArray:
+    """Variance and standardized moments (R, order) as raw ones at the mean and deviation of the reference."""
+    out = values.copy()
+    if out.shape[1] > 1:
+        out[:, 1] += centre**2
+    for k in range(3, out.shape[1] + 1):
+        below = sum(comb(k, i) * centre ** (k - i) * unit**i * goal[i] for i in range(k))
+        out[:, k - 1] = below + unit**k * values[:, k - 1]
+    return out

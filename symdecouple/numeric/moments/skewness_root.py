@@ -1,0 +1,311 @@
+"""The skew flow z = x/(1 - t x), the t at which the skewness has a wanted value, and the kurtosis there.
+
+At zero skewness that is the orthokurtosis.
+
+The gradient of the third moment is x**2: its flow dz/dt = z**2 is a Riccati equation, Moebius in every entry.
+
+*Existence* (Theorem C; at least three distinct values). While t runs over (1/min x, 1/max x), x centred, the skewness
+increases strictly from -(1-2q)/sqrt(q(1-q)) to (1-2p)/sqrt(p(1-p)), q and p the shares tied at the minimum and at the
+maximum. So it vanishes somewhere iff both ties are below N/2: decided by counting, before any iteration. The skewness
+of two values depends on their shares only: it vanishes everywhere or nowhere.
+
+*Search.* The series of the flow (`skew_series`) settles a sample whose skewness is near the target. Otherwise turn the
+sample so that its skewness is above the target. The pole then lies left of the minimum, say by w, and u = g/(g + w),
+g = x - min x, is in [0, 1): nothing cancels, at any offset, for any w. The first guess w = median(g) puts half of the
+sample on either side of u = 1/2. After each pass the series is tried again, and log w is bracketed: Newton steps inside
+the bracket, and now and then a stride or a bisection, so that the search ends for every sample.
+
+*Weights*, where the panel has them, take the place of the numbers of entries throughout. A small share of weight may
+lie so far off that all others share the leading digits of u. So u is taken from its median, u_c: with h = x - x_c and
+v = g_c + w,
+
+    u - u_c = (h/v) w/(g + w) below,  (w/v) h/(g + w) above.
+
+Symbols: `pole` is w, in units that bring the range of the row near 2**1010 (`LIFT`).
+
+Not covered: rows whose range exceeds 2**2030 times the gaps that matter; they are refused, not guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.errors import Outcome
+from symdecouple.numeric.moments.power_sums import (
+    blocks,
+    near_sample,
+    range_exponent,
+    standardized_moments,
+    to_unit_range,
+)
+from symdecouple.numeric.moments.skewness_series import (
+    NEAREST,
+    ORDER,
+    farthest_pole,
+    propose_pole,
+    series_step,
+    stride_pole,
+)
+from symdecouple.numeric.moments.ties import WeighedTies, count_ties, why_unreachable
+from symdecouple.numeric.samples.batch import FloatArray, IntArray, Panel, RowValues
+
+__all__ = [
+    "Roots",
+    "at_zero_skewness",
+    "count_ties",
+    "find_roots",
+    "orthokurtosis_rows",
+    "unit_and_lift",
+    "why_unreachable",
+    "zero_skewness_rows",
+]
+
+LIFT = 1010  # both g and w keep all their digits down to 2**-2030 of the range
+STRAIGHT = 2.0**80  # a pole at this distance does not bend a sample of range 1: g + w rounds to w
+PATIENCE = 8  # every eighth pass takes no proposal but a stride
+MOST_STEPS = 800  # 75 strides exhaust the widest bracket
+COLLAPSED = 1 + 2.0**-51  # upper/lower of a bracket without a float between its ends
+SAME = 2.0**-46  # what one pass does to a skewness, at most, in units of Mean|x|^3, which is below sqrt(a_4)
+STRIDED = 31  # entries whose median stands for the median of the row
+
+UNRESOLVED = Outcome(
+    False,
+    "beyond float64",
+    "the skewness is attainable, but the range exceeds the gaps that matter by more than 2**2030; "
+    "drop the outliers, or tie the values that are meant to be equal",
+)
+
+
+def orthokurtosis_rows(panel: Panel) -> RowValues:
+    """The kurtosis at zero skewness of each row; exactly 1 for two values in equal numbers."""
+    return at_zero_skewness(panel, 1.0, lambda panel, which: find_roots(panel, which, _zero(panel)).kurtosis[which])
+
+
+def zero_skewness_rows(panel: Panel) -> RowValues:
+    """The t at which x/(1 - t x), x centred, is not skewed; 0 for two values in equal numbers."""
+    return at_zero_skewness(panel, 0.0, lambda panel, which: find_roots(panel, which, _zero(panel)).time[which])
+
+
+def at_zero_skewness(panel: Panel, two_valued: float, solve: Callable[[Panel, IntArray], FloatArray]) -> RowValues:
+    """What `solve` finds for the rows that have a zero-skew point, NaN where float64 ends; the others are refused."""
+    if panel.weights is not None:
+        return _at_zero_with_weights(panel, two_valued, solve)
+    at_low, at_high = count_ties(panel)
+    n_samples = panel.values.shape[1]
+    two = at_low + at_high == n_samples
+    solvable = ~two & (2 * np.maximum(at_low, at_high) < n_samples)
+    values = np.where(two & (at_low == at_high), two_valued, np.nan)
+    which = np.flatnonzero(solvable)
+    if len(which):
+        values[which] = solve(panel, which)
+    refused = np.flatnonzero(np.isnan(values))
+    reasons = {int(i): why_unreachable(int(at_low[i]), int(at_high[i]), n_samples) or UNRESOLVED for i in refused}
+    return RowValues(values, reasons)
+
+
+def _at_zero_with_weights(
+    panel: Panel, two_valued: float, solve: Callable[[Panel, IntArray], FloatArray]
+) -> RowValues:
+    ties = WeighedTies.of(panel)
+    reasons = ties.unreachable(_zero(panel))
+    values = np.where(ties.two_valued() & ties.balanced(), two_valued, np.nan)
+    which = np.array([i for i in range(len(values)) if i not in reasons], dtype=np.intp)
+    if len(which):
+        values[which] = solve(panel, which)
+    values[np.isinf(values)] = np.nan  # shares of weight near 1e-50, far away
+    refused = np.flatnonzero(np.isnan(values)).tolist()
+    return RowValues(values, {i: reasons.get(i, UNRESOLVED) for i in refused})
+
+
+def _zero(panel: Panel) -> FloatArray:
+    return np.zeros(len(panel.low))
+
+
+# --- the root ---
+
+
+@dataclass(frozen=True, slots=True)
+class Roots:
+    """One entry a row of the panel, NaN where nothing was found: kurtosis at the root, the root t, and its pole.
+
+    The pole is the distance w > 0 of the pole from the minimum of x 2^lift, or, where `turned`, of -x 2^lift; for t = 0
+    it is so far that u = g/(g + w) is straight. `is_there` marks rows whose skewness was the target already, as far as
+    the digits of one pass tell.
+    """
+
+    kurtosis: FloatArray
+    time: FloatArray
+    pole: FloatArray
+    lift: NDArray[np.intp]
+    turned: NDArray[np.bool_]
+    is_there: NDArray[np.bool_]
+
+
+def find_roots(panel: Panel, which: IntArray, target: FloatArray) -> Roots:
+    """Move the named rows to the skewness `target`, one entry a row of the panel, known to be attainable."""
+    unit, lift = unit_and_lift(panel)
+    nothing = np.full(len(unit), np.nan)
+    nowhere = np.zeros(len(unit), dtype=np.bool_)
+    roots = Roots(nothing, nothing.copy(), nothing.copy(), unit.copy(), nowhere, nowhere.copy())
+    moments = standardized_moments(panel.values, which, ORDER, to_unit_range(panel), panel.weights)
+    bottom, near = np.ldexp(panel.low, unit), near_sample(panel)
+    top = np.ldexp(panel.high, unit) - bottom
+    height = moments.mean + (np.ldexp(near, unit) - bottom)[which]
+    furthest = np.maximum(height, top[which] - height) / moments.deviation
+    step = series_step(moments.standardized, furthest, target[which])
+    roots.kurtosis[which] = np.where(step.accepted, step.kurtosis, np.nan)
+    turned = np.where(step.accepted, step.time > 0, moments.standardized[3] < target[which])
+    roots.turned[which] = turned
+    off = np.abs(moments.standardized[3] - target[which])
+    roots.is_there[which] = off <= SAME * np.sqrt(moments.standardized[4])
+    mean = np.where(turned, top[which] - height, height)
+    with np.errstate(over="ignore"):  # t has the unit 1/x: that of subnormal samples is beyond float64
+        roots.time[which] = np.ldexp(step.time / moments.deviation, unit[which])
+    with np.errstate(divide="ignore"):
+        distance = moments.deviation / np.abs(step.time) - mean
+    roots.pole[which] = np.minimum(distance, STRAIGHT)
+    left = np.flatnonzero(~step.accepted)
+    if len(left):
+        active = which[left]
+        guess = np.where(step.is_near, distance, np.nan)[left]
+        search = _Search.of(panel, lift, active[turned[left]], target, near)
+        search.pole[active] = np.ldexp(guess, (lift - unit)[active])
+        roots.kurtosis[active] = search.run(active)[active]
+        roots.pole[active], roots.lift[active] = search.pole[active], lift[active]
+        gap = search.pole[active] + np.ldexp(mean[left], (lift - unit)[active])
+        with np.errstate(over="ignore"):
+            roots.time[active] = -search.scale[active] / gap
+    return roots
+
+
+def unit_and_lift(panel: Panel) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Exponents of the powers of two that bring the range of a row near 1, and near the top of float64."""
+    exponent = range_exponent(panel).astype(np.intp)
+    magnitude = np.frexp(np.maximum(np.abs(panel.low), np.abs(panel.high)))[1]  # offsets must not overflow either
+    return np.minimum(-exponent, 1023), np.minimum(np.minimum(LIFT - exponent, 1022 - magnitude), 1023)
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """Poles and their brackets, one a row of the panel, all strictly positive."""
+
+    values: NDArray[np.floating[Any]]
+    scale: FloatArray  # power of two, negative where the sample is turned
+    offset: FloatArray  # the end from which g is measured, scaled
+    centre: FloatArray  # with weights, their median, scaled
+    top: FloatArray  # the largest g
+    pole: FloatArray  # w
+    lower: FloatArray
+    upper: FloatArray
+    first: FloatArray  # where the search began
+    target: FloatArray  # skewness wanted, negative where the sample is turned
+    median_due: NDArray[np.bool_]
+    weights: FloatArray | None
+
+    @classmethod
+    def of(
+        cls, panel: Panel, lift: NDArray[np.intp], turned: IntArray, target: FloatArray, near: FloatArray
+    ) -> _Search:
+        scale = np.ldexp(1.0, lift)
+        offset, high = panel.low * scale, panel.high * scale
+        top = high - offset
+        scale[turned], offset[turned] = -scale[turned], -high[turned]
+        target = target.copy()
+        target[turned] = -target[turned]
+        nothing = np.full_like(top, np.nan)
+        due = np.ones(len(top), dtype=np.bool_)
+        nearest, farthest = np.full_like(top, NEAREST), farthest_pole(top)
+        ends = (nothing, nearest, farthest, nothing.copy())
+        return cls(panel.values, scale, offset, near * scale, top, *ends, target, due, panel.weights)
+
+    def to_distance(self, block: FloatArray, which: IntArray) -> None:
+        """x -> g."""
+        block *= self.scale[which, None]
+        block -= self.offset[which, None]
+
+    def to_flowed(self, block: FloatArray, which: IntArray) -> None:
+        """x -> u = g/(g + w); with weights u - u_c."""
+        if self.weights is None:
+            self.to_distance(block, which)
+            block /= block + self.pole[which, None]
+            return
+        w, middle = self.pole[which, None], self.middle(which)[:, None]
+        block *= self.scale[which, None]
+        h, v = block - self.centre[which, None], middle + w
+        block -= self.offset[which, None]
+        block += w
+        block[...] = np.where(h < 0, (h / v) * (w / block), (w / v) * (h / block))
+
+    def middle(self, which: IntArray) -> FloatArray:
+        """g of the value that u is taken from."""
+        middle: FloatArray = self.centre[which] - self.offset[which]
+        return middle
+
+    def run(self, which: IntArray) -> FloatArray:
+        """Move the poles of these rows to their roots; returns the kurtosis there, NaN where none was reached."""
+        kurtosis = np.full(len(self.pole), np.nan)
+        unknown = which[~self.is_inside(self.pole[which], which)]
+        self.pole[unknown] = self.median(unknown, STRIDED)
+        wrong = unknown[~self.is_inside(self.pole[unknown], unknown)]
+        self.pole[wrong] = np.maximum(self.median(wrong, self.values.shape[1]), NEAREST)
+        self.first[which] = self.pole[which]
+        for count in range(MOST_STEPS):
+            proposed, is_good, accepted, found = self.advance(which)
+            kurtosis[which[accepted]] = found[accepted]
+            is_good &= self.is_inside(proposed, which) & (count % PATIENCE < PATIENCE - 1)
+            self.pole[which] = np.where(is_good | accepted, proposed, self.pole[which])
+            self.stride(which[~(is_good | accepted)])
+            which = which[~accepted & (self.lower[which] * COLLAPSED < self.upper[which])]
+            if not len(which):
+                break
+        return kurtosis
+
+    def advance(self, which: IntArray) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_], FloatArray]:
+        """One pass: tighten the brackets by the sign of the skewness and propose the next poles."""
+        pole, target = self.pole[which], self.target[which]
+        moments = standardized_moments(self.values, which, ORDER, self.to_flowed, self.weights)
+        a, mean = moments.standardized, moments.mean
+        if self.weights is not None:
+            mean = mean + self.middle(which) / (self.middle(which) + pole)
+        skewed = a[3] > target
+        self.upper[which] = np.where(skewed, pole, self.upper[which])
+        self.lower[which] = np.where(skewed, self.lower[which], pole)
+        with np.errstate(all="ignore"):  # both sides of every choice are computed
+            return propose_pole(a, mean, moments.deviation, self.top[which], pole, target)
+
+    def is_inside(self, proposed: FloatArray, which: IntArray) -> NDArray[np.bool_]:
+        inside: NDArray[np.bool_] = (self.lower[which] < proposed) & (proposed < self.upper[which])
+        return inside
+
+    def stride(self, which: IntArray) -> None:
+        """Without a good step: the median of the row once, then `stride_pole`."""
+        due = which[self.median_due[which]]
+        self.median_due[due] = False
+        median = self.median(due, self.values.shape[1])
+        helped = self.is_inside(median, due)
+        self.pole[due[helped]] = median[helped]
+        rest = which[~self.is_inside(self.pole[which], which)]
+        lower, upper, top = self.lower[rest], self.upper[rest], self.top[rest]
+        self.pole[rest] = stride_pole(self.pole[rest], lower, upper, self.first[rest], top)
+
+    def median(self, which: IntArray, count: int) -> FloatArray:
+        """Upper median of g over `count` entries spread over the row; with weights, theirs over all of it."""
+        if self.weights is not None:
+            return self.middle(which)
+        medians = np.empty(len(which))
+        n_samples = self.values.shape[1]
+        count = min(count, n_samples)
+        places = np.arange(count) * n_samples // count if count < n_samples else None
+        for part in blocks(len(which), count):
+            rows = which[part]
+            taken = self.values[rows] if places is None else self.values[np.ix_(rows, places)]
+            distances = taken.astype(np.float64, copy=False)  # a copy already: it was picked by index
+            self.to_distance(distances, rows)
+            distances.partition(count // 2, axis=1)
+            medians[part] = distances[:, count // 2]
+        return medians

@@ -1,0 +1,235 @@
+"""Ties at the minimum and the maximum of a sample, and which skewness it can therefore reach.
+
+Theorem C: a sample moves to a skewness iff that lies strictly between two ends, which depend on the shares tied at its
+minimum and at its maximum only. Counts are compared exactly. Of weights, sums in float64 decide where rounding cannot
+matter; near an end they are added as integers, in units of the last bit of the smallest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.errors import Outcome
+from symdecouple.numeric.moments.attainable import beyond_end, saturated_skewness, skewness_interval
+from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, blocks
+from symdecouple.numeric.samples.matrix import BoolArray, FloatArray, IntArray, Panel
+
+__all__ = ["CountedTies", "Ties", "WeighedTies", "count_ties", "ties_of", "why_unreachable"]
+
+Tied: TypeAlias = Any  # int, or Fraction of the weight
+
+_CLEAR = 2.0**-40  # of a skewness: what no rounding of shares or targets amounts to
+_TOGETHER = 2**16  # entries compared at a time
+_LOW_BITS = 26  # a mantissa of 53 bits in two parts, whose sums are exact in 64 bits
+
+
+def count_ties(panel: Panel) -> tuple[IntArray, IntArray]:
+    """How many entries of each row equal its minimum and its maximum, by exact comparison of the input."""
+    if panel.ties is not None:
+        return panel.ties
+    n_rows, n_samples = panel.values.shape
+    at_low, at_high = np.empty(n_rows, dtype=np.intp), np.empty(n_rows, dtype=np.intp)
+    for part in blocks(n_rows, n_samples):
+        at_low[part] = _count_equal(panel.values[part], panel.low[part])
+        at_high[part] = _count_equal(panel.values[part], panel.high[part])
+    return at_low, at_high
+
+
+def _count_equal(rows: NDArray[Any], ends: FloatArray) -> IntArray:
+    """Entries of each row that equal its end: long rows in parts."""
+    count = np.zeros(len(rows), dtype=np.intp)
+    for i in range(0, rows.shape[1], _TOGETHER):
+        count += np.count_nonzero(rows[:, i : i + _TOGETHER] == ends[:, None], axis=1)
+    return count
+
+
+class Ties(Protocol):
+    """What the ties of each row allow."""
+
+    def two_valued(self) -> BoolArray:
+        """Rows without a third value."""
+
+    def balanced(self) -> BoolArray:
+        """Rows whose two ends are tied equally."""
+
+    def unreachable(self, target: FloatArray) -> dict[int, Outcome]:
+        """Why rows do not move to their targets; two-valued and constant ones never do."""
+
+
+def ties_of(panel: Panel) -> Ties:
+    """Counts, or weights where the panel has them."""
+    return CountedTies(*count_ties(panel), panel.values.shape[1]) if panel.weights is None else WeighedTies.of(panel)
+
+
+@dataclass(frozen=True, slots=True)
+class CountedTies:
+    """By numbers of entries."""
+
+    at_low: IntArray
+    at_high: IntArray
+    n_samples: int
+
+    def two_valued(self) -> BoolArray:
+        """Rows without a third value."""
+        two: BoolArray = self.at_low + self.at_high == self.n_samples
+        return two
+
+    def balanced(self) -> BoolArray:
+        """Rows whose two ends are tied equally."""
+        equal: BoolArray = self.at_low == self.at_high
+        return equal
+
+    def unreachable(self, target: FloatArray) -> dict[int, Outcome]:
+        """Why rows do not move to their targets; two-valued and constant ones never do."""
+        reasons: dict[int, Outcome] = {}
+        for i in np.flatnonzero(~self._is_well_inside(target)).tolist():
+            why = why_unreachable(int(self.at_low[i]), int(self.at_high[i]), self.n_samples, float(target[i]))
+            if why is not None:
+                reasons[i] = why
+        return reasons
+
+    def _is_well_inside(self, target: FloatArray) -> BoolArray:
+        """Rows that the exact comparison need not see: a third value, and no rounding takes the target to an end."""
+        inside: BoolArray = self.at_low + self.at_high < self.n_samples
+        for ties, wanted in ((self.at_low, -target), (self.at_high, target)):
+            counts, place = np.unique(np.minimum(ties, self.n_samples - 1), return_inverse=True)
+            end = np.array([saturated_skewness(count, self.n_samples) for count in counts.tolist()])[place]
+            inside &= end - wanted > _CLEAR * (1 + np.abs(end))
+        return inside
+
+
+@dataclass(frozen=True, slots=True)
+class WeighedTies:
+    """By shares of weight."""
+
+    weights: FloatArray
+    is_low: BoolArray
+    is_high: BoolArray
+
+    @classmethod
+    def of(cls, panel: Panel) -> WeighedTies:
+        """Ends as they were marked before rounding, or by exact comparison of the input."""
+        assert panel.weights is not None
+        counts = panel.weights > 0
+        low, high = panel.ends or (panel.values == panel.low[:, None], panel.values == panel.high[:, None])
+        return cls(panel.weights, low & counts, high & counts)
+
+    def two_valued(self) -> BoolArray:
+        """Rows without a third value."""
+        two: BoolArray = (self.is_low | self.is_high | (self.weights == 0)).all(axis=1)
+        return two & ~(self.is_low & self.is_high).any(axis=1)
+
+    def balanced(self) -> BoolArray:
+        """Rows whose two ends are tied equally."""
+        at_low, at_high, total = self._sums()
+        equal: BoolArray = np.abs(at_low - at_high) <= _CLEAR * total
+        for i in np.flatnonzero(equal).tolist():
+            low, high = self._shares(i)
+            equal[i] = low == high
+        return equal
+
+    def unreachable(self, target: FloatArray) -> dict[int, Outcome]:
+        """Why rows do not move to their targets; two-valued and constant ones never do."""
+        at_low, at_high, total = self._sums()
+        inside = ~self.two_valued()
+        with np.errstate(all="ignore"):  # where an end holds all of the weight, nothing is clear
+            for share, wanted in ((at_low / total, -target), (at_high / total, target)):
+                end = (1 - 2 * share) / np.sqrt(share * (1 - share))
+                inside &= end - wanted > _CLEAR * (1 + np.abs(end))
+        reasons: dict[int, Outcome] = {}
+        for i in np.flatnonzero(~inside).tolist():
+            why = why_unreachable(*self._shares(i), 1, float(target[i]))
+            if why is not None:
+                reasons[i] = why
+        return reasons
+
+    def _sums(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return (
+            self.weights.sum(axis=1, where=self.is_low),
+            self.weights.sum(axis=1, where=self.is_high),
+            self.weights.sum(axis=1),
+        )
+
+    def _shares(self, i: int) -> tuple[Fraction, Fraction]:
+        """The exact shares at the minimum and at the maximum of row i."""
+        weights = self.weights[i]
+        total = _exact_sum(weights)
+        return _exact_sum(weights[self.is_low[i]]) / total, _exact_sum(weights[self.is_high[i]]) / total
+
+
+def _exact_sum(weights: FloatArray) -> Fraction:
+    mantissa, exponent = np.frexp(weights)
+    whole = np.ldexp(mantissa, 53).astype(np.int64)
+    return sum((total * Fraction(2) ** power for total, power in _by_exponent(whole, exponent)), Fraction(0))
+
+
+def _by_exponent(whole: Any, exponent: Any) -> Iterator[tuple[int, int]]:
+    for power in np.unique(exponent).tolist():
+        some = whole[exponent == power]
+        high, low = some >> _LOW_BITS, some & (2**_LOW_BITS - 1)
+        yield (int(high.sum()) << _LOW_BITS) + int(low.sum()), power - 53
+
+
+@lru_cache(maxsize=1024)
+def why_unreachable(at_low: Tied, at_high: Tied, n_samples: int, target: float = 0.0) -> Outcome | None:
+    """Why no sample with these ties is moved to the skewness `target`; None where each one is.
+
+    Fractions are shares of weight, out of ``n_samples=1``. Two values are refused whatever the target: that they may be
+    there already is for the caller to see.
+    """
+    if at_low == n_samples:
+        return ZERO_VARIANCE
+    words = _words(at_low, at_high, n_samples)
+    lowest, highest = skewness_interval(at_low, at_high, n_samples)
+    if at_low + at_high == n_samples:
+        return Outcome(
+            False,
+            "two-valued",
+            f"critical point of the skewness: two values, {words.two}, have skewness {highest:.6g} "
+            "wherever they are; a third value is needed",
+        )
+    below, above = beyond_end(-target, at_low, n_samples), beyond_end(target, at_high, n_samples)
+    if max(below, above) < 0:
+        return None
+    end, tied = ("minimum", words.low) if below >= above else ("maximum", words.high)
+    interval, wanted = f"skewness stays in ({lowest:.6g}, {highest:.6g})", f"{target:.6g} was wanted"
+    if target == 0:
+        if max(below, above) == 0:
+            return Outcome(False, "limit only", f"limit only: {end} {words.half}, {interval}; {words.less}")
+        return Outcome(False, "no zero-skew point", f"{interval}, {end} {tied}; {words.less}")
+    alone = (at_low if end == "minimum" else at_high) == 1
+    remedy = "more values would be needed" if alone else words.remedy.format(end)
+    if max(below, above) == 0:
+        return Outcome(False, "limit only", f"limit only: {interval}, {wanted}; choose a target strictly inside")
+    return Outcome(False, "skewness out of reach", f"{interval}, {wanted}, {end} {tied}; {remedy}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    two: str
+    low: str
+    high: str
+    half: str
+    less: str
+    remedy: str
+
+
+def _words(at_low: Tied, at_high: Tied, n_samples: int) -> _Words:
+    if isinstance(at_low, Fraction):
+        low, high = f"with {float(at_low):.6g} of the weight", f"with {float(at_high):.6g} of the weight"
+        two = f"with {float(at_low):.6g} and {float(at_high):.6g} of the weight"
+        less = "less than half of the weight may lie on an end; break the ties if noise is acceptable"
+        remedy = "with less weight on the {} more can be reached"
+        return _Words(two, low, high, "with half of the weight", less, remedy)
+    of = f"of {n_samples} times"
+    less = "fewer than half of the values may be tied at an end; break the ties if noise is acceptable"
+    remedy = "with fewer values tied at the {} more can be reached"
+    two = f"{at_low} and {at_high} times"
+    return _Words(two, f"tied {at_low} {of}", f"tied {at_high} {of}", "tied N/2 times", less, remedy)

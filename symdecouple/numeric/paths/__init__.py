@@ -1,0 +1,1 @@
+"""Along gradients: integration, projection, the narrow path and its adjoint."""

@@ -1,0 +1,399 @@
+"""Ordinary differential equations for many vectors at once, each with its own steps: a Runge-Kutta pair of order 8.
+
+    dy/ds = F(y, s),   s from 0 to 1,   y a row of N numbers
+
+`integrate` knows nothing of what F is: a callable of some rows, their s, and their places in the batch. Rows never
+meet, in the last bit either, and a row that has arrived or has stalled drops out. `after_step` may move every accepted
+point, back onto a manifold for example. With ``store=True`` the path can be differentiated exactly: `pull_back` runs
+the same steps backwards on covectors (the discrete adjoint; step sizes count as constants).
+
+The pair is DOP853, of twelve slopes a step. With ``foresee=True`` the first seven of them tell how large the error is
+going to be, and a step that would fail ends there: with D their third divided difference at four of the nodes, h the
+step and k the largest of these slopes, it is about h k (D/k)^(7/3) times a number that the step before tells.
+
+Not covered: stiff equations, output between steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.numeric.paths.dop853 import FIFTH, NODES, STAGES, THIRD, WEIGHTS
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
+
+__all__ = [
+    "FIFTH", "NODES", "STAGES", "THIRD", "WEIGHTS", "AfterStep", "AfterStepPullback", "End", "IsOver", "Path", "Rhs",
+    "RhsPullback", "Step", "integrate", "pull_back",
+]
+
+# Values (r, N), positions s (r,), places of these rows in the batch (r,) -> slopes (r, N).
+Rhs: TypeAlias = Callable[[FloatArray, FloatArray, IntArray], FloatArray]
+# The same arguments at the end of an accepted step -> moved values (r, N); a row that is not finite is a failed step.
+AfterStep: TypeAlias = Callable[[FloatArray, FloatArray, IntArray], FloatArray]
+# The same arguments and covectors (c, r, N) -> their products with the Jacobian matrix (c, r, N).
+RhsPullback: TypeAlias = Callable[[FloatArray, FloatArray, IntArray, FloatArray], FloatArray]
+AfterStepPullback: TypeAlias = RhsPullback
+# The arguments of `Rhs`, after an accepted step -> which rows need not go on (r,).
+IsOver: TypeAlias = Callable[[FloatArray, FloatArray, IntArray], NDArray[np.bool_]]
+
+_ZEROTH = 2  # slopes 0, 1, 2 are kept in the order 2, 1, 0: then those that a sum needs lie side by side
+
+
+def _run(row: dict[int, float]) -> tuple[int, FloatArray]:
+    """Where the slopes of a sum begin, and the weight of each from there on."""
+    weights = {j if j > _ZEROTH else _ZEROTH - j: weight for j, weight in row.items()}
+    first = min(weights)
+    return first, np.array([weights.get(j, 0.0) for j in range(first, max(weights) + 1)])
+
+
+_STAGE_SUMS = [_run(row) for row in STAGES[1:]]
+_STEP_SUM, _FIFTH_SUM, _THIRD_SUM = _run(WEIGHTS), _run(FIFTH), _run(THIRD)
+# For the way back: the weight of slope i in each later stage, and in the step.
+_BACK_SUMS = [np.array([row.get(i, 0.0) for row in (*STAGES[i + 1 :], WEIGHTS)]) for i in range(len(STAGES))]
+
+_PROBED = (0, 3, 6, 5)  # slopes at 0, 0.118, 0.25 and 0.333 of the step
+_PROBED_SUM = _run({i: 1 / np.prod([NODES[i] - NODES[j] for j in _PROBED if j != i]) for i in _PROBED})
+_PROBED_AT = 6  # the last of them
+_PROBED_ERROR, _MOST_PROBED = 1.2e-4, 1e-3  # that number for moments of filter outputs, within a factor of 2.3
+_HOPELESS = 1.5  # errors allowed
+
+_CHUNK = 2**14  # numbers that move together: their slopes stay in the second cache
+_ORDER = 8
+_SAFETY, _SHRINK, _GROW = 0.9, 0.2, 8.0
+_TINY = 2.0**-100  # at the very start there is no way yet to compare a step with
+_LAST = 1.05  # a step that would leave less than this factor goes to the end
+
+
+class End(IntEnum):
+    """How the path of a row ended."""
+
+    REACHED = 0
+    STALLED = 1  # steps became too small: a singularity, or a slope that is not finite
+    EXHAUSTED = 2  # too many steps
+    OVER = 3  # the caller said that it leads nowhere
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One accepted step of several rows: where each began, at which s, and how far s went."""
+
+    which: IntArray
+    begin: FloatArray
+    size: FloatArray
+    values: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """Where the rows came to.
+
+    Attributes
+    ----------
+    values : array (R, N)
+        At `reached`: the end, or the last point that could be had.
+    reached : array (R,)
+        s of these values, 1 where the end was reached.
+    ending : array (R,)
+        One `End` a row.
+    steps, failed : arrays (R,)
+        Steps accepted and rejected; each cost twelve slopes, or seven if given up, one less after a rejected one.
+    tape : tuple of Step
+        What `pull_back` needs; empty unless asked for.
+    """
+
+    values: FloatArray
+    reached: FloatArray
+    ending: NDArray[np.int8]
+    steps: IntArray
+    failed: IntArray
+    tape: tuple[Step, ...] = ()
+
+
+def integrate(
+    rhs: Rhs,
+    start: FloatArray,
+    *,
+    rtol: float = 1e-11,
+    scale: FloatArray | None = None,
+    first_step: FloatArray | None = None,
+    first_slopes: FloatArray | None = None,
+    after_step: AfterStep | None = None,
+    is_over: IsOver | None = None,
+    smallest: float = 2.0**-40,
+    max_steps: int = 400,
+    foresee: bool = False,
+    store: bool = False,
+) -> Path:
+    """Follow dy/ds = rhs(y, s) from s = 0 to 1, every row of `start` with steps of its own.
+
+    Parameters
+    ----------
+    rhs : callable
+        ``rhs(values (r, N), s (r,), which (r,)) -> slopes (r, N)``; `which` are places in `start`, so that parameters
+        of the rows can be looked up. It must treat rows one by one, and may return NaN where it is not defined.
+    start : array (R, N)
+    rtol : float
+        Local error of a step, root mean square over the row, relative to `scale`.
+    scale : array (R,), optional
+        Size of each row; by default its standard deviation, the root mean square for a constant row.
+    first_step : array (R,), optional
+        By default as far as the row moves by half of its scale.
+    first_slopes : array (R, N), optional
+        What `rhs` is at the start, where it is known already.
+    after_step : callable, optional
+        ``after_step(values, s, which) -> values``, applied to every accepted point.
+    is_over : callable, optional
+        ``is_over(values, s, which) -> (r,)`` of bool, asked after every accepted step: True ends the path of a row as
+        `End.OVER`.
+    smallest : float
+        A step below this part of the way that is done ends the path of a row as `End.STALLED`.
+    max_steps : int
+        Accepted and rejected together, a row.
+    foresee : bool
+        Give up a step after seven slopes where they tell that it will fail: for right-hand sides that take long.
+    store : bool
+        Keep the starting point of every step (R x N numbers a step) for `pull_back`.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    y' = y from (1, 2, 3), which is e times that at the end:
+
+    >>> import numpy as np
+    >>> path = integrate(lambda y, s, which: y, np.array([[1.0, 2.0, 3.0]]))
+    >>> np.allclose(path.values, np.e * np.array([1.0, 2.0, 3.0]), rtol=1e-11)
+    True
+    """
+    start = np.ascontiguousarray(start, dtype=np.float64)
+    n_rows = len(start)
+    size = _size(start) if scale is None else np.asarray(scale, dtype=np.float64)
+    path = Path(start.copy(), np.zeros(n_rows), np.full(n_rows, End.REACHED, dtype=np.int8),
+                np.zeros(n_rows, dtype=np.intp), np.zeros(n_rows, dtype=np.intp))
+    tape: list[Step] = []
+    with np.errstate(all="ignore"):  # what overflows is a failed step
+        for which in _chunks(*start.shape):
+            slope = rhs(start[which], np.zeros(len(which)), which) if first_slopes is None else first_slopes[which]
+            h = _first_steps(slope, size[which]) if first_step is None else np.minimum(first_step[which], 1.0)
+            _follow(rhs, path, which, h, slope, size * rtol, after_step, is_over, smallest, max_steps, foresee,
+                    tape if store else None)
+    return Path(path.values, path.reached, path.ending, path.steps, path.failed, tuple(tape))
+
+
+def _follow(
+    rhs: Rhs, path: Path, which: IntArray, h: FloatArray, slope: FloatArray, allowed: FloatArray,
+    after_step: AfterStep | None, is_over: IsOver | None, smallest: float, max_steps: int, foresee: bool,
+    tape: list[Step] | None,
+) -> None:
+    """Step the rows `which` of `path` until none is left on its way."""
+    y, s, allowed = path.values[which], path.reached[which], allowed[which]
+    (steps, failed), slopes = np.zeros((2, len(which)), dtype=np.intp), np.empty((len(STAGES), *y.shape))
+    is_new = np.zeros(len(which), dtype=np.bool_)
+    slopes[_ZEROTH] = slope
+    known = np.full(len(which), _PROBED_ERROR) if foresee else None
+    while True:
+        is_last = s + _LAST * h >= 1
+        h = np.where(is_last, 1 - s, h)
+        if is_new.any():
+            slopes[_ZEROTH, is_new] = rhs(*_some(is_new, y, s, which))
+        error = _all_slopes(rhs, y, s, h, which, allowed, slopes, known)
+        good = error <= 1
+        over = None
+        if good.any():
+            moved, ends = _moved(y, h, slopes, _STEP_SUM), np.where(is_last, 1.0, s + h)
+            if after_step is not None:
+                moved[good] = corrected = after_step(*_some(good, moved, ends, which))
+                good[good] = np.isfinite(corrected).all(axis=1)
+            if tape is not None and good.any():
+                tape.append(Step(*_some(good, which, s, h, y)))
+            y, s = (moved, ends) if good.all() else (np.where(good[:, None], moved, y), np.where(good, ends, s))
+            if is_over is not None:
+                over = np.zeros_like(good)
+                over[good] = is_over(*_some(good, y, s, which))
+        steps += good
+        failed += ~good
+        h = h * _factor(error, good)
+        is_new, done = good, s == 1
+        stalled, tired = (h < smallest * s) | (h < _TINY), steps + failed >= max_steps
+        gone = done | stalled | tired if over is None else done | stalled | tired | over
+        if not gone.any():
+            continue
+        at = which[gone]
+        path.values[at], path.reached[at] = y[gone], s[gone]
+        path.steps[at], path.failed[at] = steps[gone], failed[gone]
+        if not done[gone].all():
+            for flags, end in ((tired, End.EXHAUSTED), (stalled, End.STALLED), (over, End.OVER), (done, End.REACHED)):
+                if flags is not None:
+                    path.ending[which[flags]] = end
+        if gone.all():
+            return
+        left = ~gone
+        y, s, h, which, allowed, steps, failed, is_new = _some(left, y, s, h, which, allowed, steps, failed, is_new)
+        known = None if known is None else known[left]
+        kept = slopes[_ZEROTH, left]
+        slopes = np.empty((len(STAGES), *y.shape))
+        slopes[_ZEROTH] = kept
+
+
+def _all_slopes(rhs: Rhs, y: FloatArray, s: FloatArray, h: FloatArray, which: IntArray, allowed: FloatArray,
+                slopes: FloatArray, known: FloatArray | None, begin: int = 1) -> FloatArray:
+    """Write the slopes of a step from number `begin` on; return its error in units of what is allowed.
+
+    `known` is how large it is beside what is foreseen, and is renewed; None foresees nothing.
+    """
+    for i in range(begin, len(STAGES)):
+        at = _moved(y, h, slopes, _STAGE_SUMS[i - 1])
+        slopes[i if i > _ZEROTH else _ZEROTH - i] = rhs(at, s + NODES[i] * h, which)
+        if known is not None and i == _PROBED_AT:
+            raw = _foreseen(slopes, h) / allowed
+            error = known * raw
+            left = ~(error > _HOPELESS)
+            if not left.any():
+                return error
+            kept = slopes if left.all() else np.ascontiguousarray(slopes[:, left])
+            here = _some(left, y, s, h, which, allowed)
+            error[left] = _all_slopes(rhs, here[0], here[1], here[2], here[3], here[4], kept, None, i + 1)
+            if kept is not slopes:
+                slopes[:, left] = kept
+            told = left & (error > 0) & (raw > 0) & np.isfinite(error)
+            known[told] = np.minimum(error[told] / raw[told], _MOST_PROBED)
+            return error
+    return _error(slopes, h) / allowed
+
+
+def pull_back(
+    tape: Sequence[Step],
+    rhs: Rhs,
+    rhs_pullback: RhsPullback,
+    covectors: FloatArray,
+    after_step_pullback: AfterStepPullback | None = None,
+) -> FloatArray:
+    """Covectors at the end of a stored path become covectors at its start, exactly for the steps that were made.
+
+    With Y_i the stages and k_i the slopes of a step, backwards through
+
+    .. math:: \\bar k_i = h b_i \\bar y + h \\sum_{j>i} a_{ji} \\bar Y_j, \\qquad
+        \\bar Y_i = F'(Y_i)^T \\bar k_i, \\qquad \\bar y \\leftarrow \\bar y + \\sum_i \\bar Y_i
+
+    Parameters
+    ----------
+    tape : sequence of Step
+        Of `integrate` with ``store=True``.
+    rhs : callable
+        The same right-hand side, asked again for the twelve stages of each step.
+    rhs_pullback : callable
+        ``(values (r, N), s (r,), which (r,), covectors (c, r, N)) -> (c, r, N)``, the product with the transposed
+        Jacobian matrix of `rhs`. It may add up what belongs to parameters on the way: each stage of a step is visited
+        once, the last one first.
+    covectors : array (c, R, N)
+    after_step_pullback : callable, optional
+        That of `after_step`, with the values before they were moved.
+
+    Returns
+    -------
+    array (c, R, N)
+        Rows without a step keep their covectors.
+    """
+    out = np.array(covectors, dtype=np.float64)
+    with np.errstate(all="ignore"):
+        for step in reversed(tape):
+            out[:, step.which] = _step_back(step, rhs, rhs_pullback, out[:, step.which], after_step_pullback)
+    return out
+
+
+def _step_back(
+    step: Step,
+    rhs: Rhs,
+    rhs_pullback: RhsPullback,
+    covectors: FloatArray,
+    after_step_pullback: AfterStepPullback | None,
+) -> FloatArray:
+    y, h = step.values, step.size
+    slopes, stages = np.empty((len(STAGES), *y.shape)), [y]
+    slopes[_ZEROTH] = rhs(y, step.begin, step.which)
+    for i, sums in enumerate(_STAGE_SUMS, 1):
+        stages.append(_moved(y, h, slopes, sums))
+        slopes[i if i > _ZEROTH else _ZEROTH - i] = rhs(stages[i], step.begin + NODES[i] * h, step.which)
+    if after_step_pullback is not None:
+        moved = _moved(y, h, slopes, _STEP_SUM)
+        covectors = after_step_pullback(moved, step.begin + h, step.which, covectors)
+    pulled = np.empty((len(STAGES) + 1, *covectors.shape))
+    pulled[-1] = covectors
+    for i in reversed(range(len(STAGES))):
+        at_slope = np.einsum("j,jcrn->crn", _BACK_SUMS[i], pulled[i + 1 :])
+        at_slope *= h[:, None]
+        pulled[i] = rhs_pullback(stages[i], step.begin + NODES[i] * h, step.which, at_slope)
+    back: FloatArray = np.add.reduce(pulled, axis=0)
+    return back
+
+
+def _some(flags: NDArray[np.bool_], *arrays: Any) -> tuple[Any, ...]:
+    """The rows that are flagged; without a copy where they all are."""
+    return arrays if flags.all() else tuple(array[flags] for array in arrays)
+
+
+def _moved(y: FloatArray, h: FloatArray, slopes: FloatArray, sums: tuple[int, FloatArray]) -> FloatArray:
+    """y + h times the sum of weight times slope."""
+    moved = _sum(slopes, sums)
+    moved *= h[:, None]
+    moved += y
+    return moved
+
+
+def _sum(slopes: FloatArray, sums: tuple[int, FloatArray]) -> FloatArray:
+    """Entry by entry: a matrix product would round by the place in the batch."""
+    first, weights = sums
+    total: FloatArray = np.einsum("j,jrn->rn", weights, slopes[first : first + len(weights)])
+    return total
+
+
+def _error(slopes: FloatArray, h: FloatArray) -> FloatArray:
+    """Root mean square of the error of each row; the estimate of order 3 tempers that of order 5."""
+    fifth, third = _sum(slopes, _FIFTH_SUM), _sum(slopes, _THIRD_SUM)
+    five, three = np.vecdot(fifth, fifth), np.vecdot(third, third)
+    both = np.sqrt((five + 0.01 * three) * fifth.shape[1])
+    error: FloatArray = h * np.divide(five, both, out=np.zeros_like(five), where=both != 0)
+    return error
+
+
+def _foreseen(slopes: FloatArray, h: FloatArray) -> FloatArray:
+    """What the error of each row grows with; NaN and infinity tell nothing."""
+    bent = _sum(slopes, _PROBED_SUM)
+    largest = np.max([np.vecdot(slopes[i], slopes[i]) for i in (_ZEROTH, *_PROBED[1:])], axis=0)
+    cubed = np.sqrt(np.divide(np.vecdot(bent, bent), largest, out=np.zeros_like(largest), where=largest > 0))
+    return np.asarray(h * np.sqrt(largest / bent.shape[1]) * cubed ** (7 / 3))
+
+
+def _factor(error: FloatArray, good: NDArray[np.bool_]) -> FloatArray:
+    """By how much the next step is longer; not longer where this one failed."""
+    wanted = np.fmax(_SAFETY * np.maximum(error, 1e-30) ** (-1 / _ORDER), _SHRINK)  # NaN shrinks the step
+    factor: FloatArray = np.minimum(wanted, _GROW if good.all() else np.where(good, _GROW, 0.5))
+    return factor
+
+
+def _size(rows: FloatArray) -> FloatArray:
+    if not rows.size:
+        return np.ones(len(rows))
+    deviation = rows.std(axis=1)
+    size: FloatArray = np.where(deviation > 0, deviation, np.sqrt(np.mean(rows * rows, axis=1)))
+    return size
+
+
+def _first_steps(slope: FloatArray, size: FloatArray) -> FloatArray:
+    speed = np.sqrt(np.vecdot(slope, slope) / slope.shape[1])
+    h = 0.5 * size / speed
+    first: FloatArray = np.where(np.isfinite(h), np.minimum(h, 1.0), np.where(speed == 0, 1.0, 2.0**-20))
+    return first
+
+
+def _chunks(n_rows: int, n_samples: int) -> Iterator[IntArray]:
+    step = max(1, _CHUNK // max(n_samples, 1))
+    return (np.arange(i, min(i + step, n_rows)) for i in range(0, n_rows, step))

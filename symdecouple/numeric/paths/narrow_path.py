@@ -1,0 +1,400 @@
+r"""The narrow path: one feature brought to its target while those before it stay, for any features, in batches.
+
+With v_j = N grad f_j, <u, v> = Mean(u v) and g_k the part of v_k orthogonal to v_1, ..., v_{k-1}, level k follows
+
+.. math:: \frac{dy}{ds} = (v - f_k(y_0)) \, \frac{g_k}{\langle g_k, v_k \rangle}, \qquad s \in [0, 1]
+
+from y_0. Along it f_1, ..., f_{k-1} stay where they are and f_k is linear in s, so that s = 1 is the target v. A
+Gauss-Newton correction, of least norm, puts all k features back to these values after every step (Algorithm 3).
+
+What is moved is anything that satisfies `Features`: values and gradients in arrays; second derivatives where gradients
+of the normalization are wanted (`paths.narrow_path_adjoint`). Rows never meet: each has its own steps, end and reason.
+
+Far targets are reached in legs, between which tolerances are set anew to the spread of the sample.
+Refusals: "not finite" (a feature at the start), "critical point" (no projected gradient there), "not attainable" (the
+path ends before the target, the value reached is told), "no convergence".
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.language.feature_set import FeatureSet
+from symdecouple.numeric.features.coordinates import compiled_features
+from symdecouple.numeric.features.features import Features
+from symdecouple.numeric.kernels.parallel import each
+from symdecouple.numeric.paths.integrate import End, Step, integrate
+from symdecouple.numeric.paths.projection import direction_at, last_direction, move_at
+from symdecouple.numeric.paths.projection_frame import Frame
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
+
+__all__ = ["Frame", "Imposed", "Level", "NarrowPath", "Part"]
+
+EPS = float(np.finfo(np.float64).eps)
+Corrections: TypeAlias = list[tuple[IntArray, FloatArray]]  # places, and the values before
+
+_CHUNK = 2**14  # numbers that move together, as in runge_kutta
+_TOGETHER = 2**16  # numbers of gradients that do: rows with many of them have nothing to share
+_LONG = 2**12  # numbers of the gradients of a row, from where on a slope takes longer than to foresee a failed step
+_LEG = float(np.log(64))  # the longest leg; the whole range of float64 has some 350
+_MOST_CORRECTIONS = 10  # each doubles the digits; the last ones find that nothing improves
+_ROUNDINGS = 64.0  # of the largest entry of a row: no smaller error of a step is asked for
+_PACE = 0.25  # where nothing is known
+_FINEST = 1e-12  # tolerance of loops that project by inner products alone
+_ROUNDING = EPS / 8  # of a value and its change by a standard deviation: nearer to it no correction is tried
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Level k of some rows: where they began, with which features (k - 1 of them as held), and where f_k goes."""
+
+    features: Features
+    k: int
+    held: FloatArray | None
+    start: FloatArray
+    begin: FloatArray
+    targets: FloatArray
+
+    @classmethod
+    def of(cls, features: Features, k: int, held: FloatArray | None, start: FloatArray, targets: FloatArray) -> Level:
+        """Return the level of rows that begin at `start`."""
+        begin = features.values(start)[:, :k]
+        if held is not None:
+            begin = np.concatenate([np.where(np.isfinite(begin[:, :-1]), held, np.nan), begin[:, -1:]], axis=1)
+        return cls(features, k, held, start, begin, targets)
+
+    def slope(self, y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
+        """Return dy/ds, NaN where the projected gradient vanishes."""
+        return self.speed(*direction_at(self.features, y, self.k), which)
+
+    def speed(self, direction: FloatArray, size: FloatArray, sound: NDArray[np.bool_], which: IntArray) -> FloatArray:
+        """Return dy/ds along a direction, at which f_k grows by `size`."""
+        if len(which) == 1:  # numbers are faster than arrays of one
+            i = which[0]
+            pace = (self.targets[i] - self.begin[i, -1]) / size[0] if sound[0] else np.nan
+            return pace * direction
+        distance = (self.targets - self.begin[:, -1])[which]
+        return np.asarray(np.where(sound, distance / size, np.nan)[:, None] * direction)
+
+    def wanted(self, s: FloatArray, which: IntArray) -> FloatArray:
+        """Return the values of the first k features at s, (r, k)."""
+        values, target = self.begin[which], self.targets[which]
+        values[:, -1] = np.where(s == 1, target, values[:, -1] + s * (target - values[:, -1]))
+        return values
+
+    def goals(self) -> FloatArray:
+        """Return the values of the first k features at the end, (R, k)."""
+        values = self.begin.copy()
+        values[:, -1] = self.targets
+        return values
+
+    def corrected(self, y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
+        """Return y after one Gauss-Newton step to the wanted values."""
+        return y + move_at(self.features, y, self.wanted(s, which))[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One leg of some rows (places in the batch): its steps, the corrections at its end, and which rows were at the
+    target from the beginning. `paths.narrow_path_adjoint` goes back along it."""
+
+    rows: IntArray
+    level: Level
+    tape: tuple[Step, ...]
+    corrections: Corrections
+    resting: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Imposed:
+    """Sample vectors with feature k at its target.
+
+    Attributes
+    ----------
+    values : array (R, N), NaN in refused rows
+    reached : array (R,), the value of feature k that was reached, in refused rows too
+    residual : array (R,)
+        Largest distance of the first k features from where they should be, relative to abs(value) plus what the feature
+        changes by when the sample moves by its standard deviation.
+    refusals : dict of row: Outcome
+    steps : array (R,), accepted and rejected together; 0 where feature k was at its target
+    parts : tuple of Part, empty unless stored
+    pace : array (R,) or None, the standard deviations that a step of the allowed error moves a row by (`path_loops`)
+    coming : array (R,) or None, feature k + 1 at `values`; NaN where nothing told it on the way
+    """
+
+    k: int
+    values: FloatArray
+    reached: FloatArray
+    residual: FloatArray
+    refusals: dict[int, Outcome]
+    steps: IntArray
+    parts: tuple[Part, ...] = ()
+    pace: FloatArray | None = None
+    coming: FloatArray | None = None
+
+
+class NarrowPath:
+    """Nested normalization along the narrow path.
+
+    Parameters
+    ----------
+    features : FeatureSet, list of features, or Features
+        In order. Symbolic features are compiled here; anything else must satisfy the protocol `Features`.
+    rtol : float
+        Local error of a step, relative to the standard deviation of the sample vector.
+    max_steps : int
+        Of a row in one leg, rejected ones included.
+    values_within : float
+        Mean error of steps in the values of later features, for loops of `BankRows`; 0 leaves it to `rtol`.
+    threads : int
+        How many parts of a batch move at once. It pays for long rows, of features whose loops are compiled.
+
+    Notes
+    -----
+    Features are exact to rounding whatever `rtol` is, by the correction; `rtol` decides how accurately the point on
+    their level set is found. A step costs 13 times k gradients and O(k^2 N); rows share the overhead of Python.
+
+    Examples
+    --------
+    The second moment of (1, 2, 6) becomes 20 at its mean of 3, and the third one 126 + 6 (33/14)^(3/2) with it:
+
+    >>> from symdecouple.language.mean import Mean
+    >>> from symdecouple.language.sample import x
+    >>> path = NarrowPath([Mean(x), Mean(x**2), Mean(x**3)])
+    >>> moved = path.follow(np.array([[1.0, 2.0, 6.0]]), 2, 20.0)
+    >>> path.features.values(moved.values).round(12).tolist()
+    [[3.0, 20.0, 147.713513681227]]
+    """
+
+    def __init__(self, features: Any, *, rtol: float = 1e-12, max_steps: int = 2000, threads: int = 1,
+                 values_within: float = 0.0) -> None:
+        if not hasattr(features, "gradients"):
+            features = compiled_features(features if isinstance(features, FeatureSet) else FeatureSet(features))
+        self.features: Features = features
+        self.values_within = values_within
+        self.rtol, self.max_steps, self.threads, self.roundings = rtol, max_steps, threads, _ROUNDINGS
+
+    def on(self, grid: tuple[int, ...]) -> NarrowPath:
+        """Return the path of samples on a grid, for features with filters of several dimensions."""
+        other = copy.copy(self)
+        other.features = self.features.on(grid)  # type: ignore[attr-defined]
+        return other
+
+    def within(self, rtol: float, roundings: float = _ROUNDINGS) -> NarrowPath:
+        """Return the path in steps of another tolerance, which is no less than some roundings of the largest entry."""
+        other = copy.copy(self)
+        other.rtol, other.roundings, other.values_within = rtol, roundings, 0.0
+        return other
+
+    def follow(self, rows: Any, k: int, targets: Any, *, held: Any = None, store: bool = False,
+               pace: FloatArray | None = None) -> Imposed:
+        """Bring feature k of every row to its target; features 1 to k-1 stay at the values they have.
+
+        Rows whose feature is at its target up to rounding come back bit by bit.
+
+        Parameters
+        ----------
+        rows : array_like (R, N)
+        k : int, from 1 to M
+        targets : array_like (R,) or number
+        held : array_like (k - 1,) or (R, k - 1), optional
+            What features 1 to k-1 are at up to rounding, and are brought to exactly. It matters where the scale
+            shrinks: the mean of a sample of size 1e30 is zero up to 1e14 only.
+        store : bool, keep the path for gradients
+        pace : array (R,), optional, that of the level before, where the rows come from one
+        """
+        given, wanted, kept = self._checked(rows, k, targets, held)
+        reached, residual, coming = np.full((3, len(given)), np.nan)
+        out = Imposed(k, np.full_like(given, np.nan), reached, residual, {}, np.zeros(len(given), dtype=np.intp),
+                      pace=np.full(len(given), _PACE) if pace is None else pace.copy(), coming=coming)
+        size = max(1, min(_CHUNK // given.shape[1], _TOGETHER // (k * given.shape[1]), -(-len(given) // self.threads)))
+
+        def follow(at: IntArray) -> list[Part]:
+            with np.errstate(all="ignore"):  # what is not finite is refused
+                left = at if store else self._walked(at, given, wanted, kept, out)
+                held = None if kept is None else kept[left]
+                return [] if not len(left) else self._follow(
+                    Level.of(self.features, k, held, given[left], wanted[left]), left, out, store)
+
+        some = [np.arange(i, min(i + size, len(given))) for i in range(0, len(given), size)]
+        parts = [part for found in each(follow, some, self.threads) for part in found]
+        return replace(out, parts=tuple(parts) if store else ())
+
+    def normalize(self, rows: Any, targets: Any, *, store: bool = False) -> list[Imposed]:
+        """Bring features 1 to K to their targets, (K,) or (R, K), one level after the other; all levels are returned.
+
+        A row that one level refuses is refused by those after it, for the same reason.
+        """
+        wanted = np.atleast_1d(np.asarray(targets, dtype=np.float64))
+        levels: list[Imposed] = []
+        for k in range(wanted.shape[-1]):
+            start = levels[-1].values if levels else rows
+            levels.append(self.follow(start, k + 1, wanted[..., k], held=wanted[..., :k], store=store))
+            levels[-1].refusals.update(levels[k - 1].refusals)
+        return levels
+
+    def _checked(self, rows: Any, k: int, targets: Any, held: Any) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+        given = np.ascontiguousarray(rows, dtype=np.float64)
+        if given.ndim != 2 or given.shape[-1] == 0:
+            raise InvalidInput(f"rows of shape (R, N) are expected, got an array of shape {given.shape}")
+        if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= len(self.features):
+            raise InvalidInput(f"k={k!r} was given, a feature from 1 to {len(self.features)} is expected")
+        try:
+            wanted = np.broadcast_to(np.asarray(targets, dtype=np.float64), len(given)).copy()
+            kept = None if held is None else np.broadcast_to(np.asarray(held, np.float64), (len(given), k - 1)).copy()
+        except ValueError as error:
+            raise InvalidInput(f"{len(given)} rows take one target each and {k - 1} held values, got the shapes "
+                               f"{np.shape(targets)} and {np.shape(held)}") from error
+        return given, wanted, kept
+
+    def _walked(self, places: IntArray, given: FloatArray, wanted: FloatArray, kept: FloatArray | None, out: Imposed
+                ) -> IntArray:
+        """Follow by loops that features have of their own; return the rows that these leave."""
+        if out.pace is None or out.coming is None or self.rtol < _FINEST or not hasattr(self.features, "walk"):
+            return places
+        rows, pace = given[places], out.pace[places]
+        known = self.features.values(rows)[:, : out.k - 1] if kept is None else kept[places]
+        goals = np.column_stack([known, wanted[places]])
+        found = self.features.walk(rows, goals, self.rtol, pace, self.max_steps, self.values_within)
+        if found is None:
+            return places
+        for to, values in ((out.values, found.values), (out.pace, found.pace), (out.residual, found.gap),
+                           (out.reached, found.reached), (out.steps, found.steps), (out.coming, found.coming)):
+            to[places[found.there]] = values[found.there]
+        return np.asarray(places[~found.there])
+
+    def _follow(self, level: Level, places: IntArray, out: Imposed, store: bool) -> list[Part]:
+        """Move some rows and write down what became of them."""
+        start, targets, begin = level.start, level.targets, level.begin[:, -1]
+        gradients = self.features.gradients(start, out.k)
+        finite = np.isfinite(level.begin).all(axis=1) & np.isfinite(gradients).all(axis=(1, 2)) & np.isfinite(targets)
+        rounding = 2 * EPS * (np.abs(targets) + np.abs(gradients[:, -1] * start).mean(axis=1))
+        there = finite & (np.abs(targets - begin) <= rounding)
+        direction, size, sound = last_direction(gradients if finite.all() else
+                                                np.where(finite[:, None, None], gradients, 0))
+        critical = finite & ~there & ~sound
+        sizes = _sizes(gradients)
+        spread, goals = _spread(start), level.goals()
+        out.residual[places] = _gap(goals, level.begin, np.abs(goals) + sizes * spread[:, None])
+        out.reached[places] = begin
+        ends, ending = start.copy(), np.where(finite & ~there & ~critical, int(End.REACHED), int(End.STALLED))
+        stops, legs = _stops(begin, targets, sizes[:, -1] * spread)
+        parts = [Part(places, level, (), [], np.flatnonzero(there))]
+        for leg, stop in enumerate(stops):
+            going = np.flatnonzero((ending == End.REACHED) & (legs > leg))
+            if not len(going):
+                continue
+            part = Part(places, replace(level, targets=stop) if leg == 0 else
+                        Level.of(self.features, out.k, level.held, ends.copy(), stop), (), [], going[:0])
+            slopes = part.level.speed(direction[going], size[going], sound[going], going) if leg == 0 else None
+            parts.append(self._leg(part, going, slopes, sizes, ends, ending, out, store))
+        fine = there | (ending == End.REACHED)
+        out.values[places[fine]] = ends[fine]
+        for i in np.flatnonzero(~fine):
+            reason = ("not finite" if not finite[i] else "critical point" if critical[i] else
+                      "not attainable" if ending[i] == End.STALLED else "no convergence")
+            out.refusals[int(places[i])] = self._outcome(reason, level, int(i), out.reached[places[i]], ends[i])
+        return parts
+
+    def _leg(self, part: Part, going: IntArray, slopes: FloatArray | None, sizes: FloatArray, ends: FloatArray,
+             ending: NDArray[Any], out: Imposed, store: bool) -> Part:
+        """Bring the rows `going` to their next stops; `sizes` are those of the last gradients of each row."""
+        level, is_all = part.level, len(going) == len(ends)
+
+        def corrected(y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
+            at = which if is_all else going[which]
+            move, sizes[at] = move_at(self.features, y, level.wanted(s, at))
+            return y + move
+
+        start = ends if is_all else ends[going]
+        path = integrate(
+            lambda y, s, which: level.slope(y, s, which if is_all else going[which]), start, rtol=self.rtol,
+            scale=np.maximum(_spread(start), self.roundings * EPS / self.rtol * np.abs(start).max(axis=1, initial=0)),
+            first_slopes=slopes, after_step=corrected, max_steps=self.max_steps,
+            foresee=level.k * start.shape[1] >= _LONG, store=store,
+        )
+        ends[going], ending[going] = path.values, path.ending
+        corrections, gap, values = self._finish(level, ends, sizes, going, path.ending == End.REACHED)
+        ending[going[(path.ending == End.REACHED) & ~(gap <= EPS**0.5)]] = End.EXHAUSTED
+        out.residual[part.rows[going]], out.reached[part.rows[going]] = gap, values[:, -1]
+        out.steps[part.rows[going]] += path.steps + path.failed
+        tape = tuple(replace(step, which=going[step.which]) for step in path.tape)
+        return replace(part, tape=tape, corrections=corrections)
+
+    def _finish(self, level: Level, ends: FloatArray, sizes: FloatArray, going: IntArray, reached: NDArray[np.bool_]
+                ) -> tuple[Corrections, FloatArray, FloatArray]:
+        """Correct the rows of `ends` that are there as long as that helps; return how, residuals, and values."""
+        made = []
+        there, goals = ends[going], level.goals()[going]
+        values = self.features.values(there)[:, : level.k]
+        units = np.abs(goals) + sizes[going] * _spread(there)[:, None]
+        gap, left = _gap(goals, values, units), np.flatnonzero(reached)
+        for _ in range(_MOST_CORRECTIONS):
+            left = left[gap[left] > _ROUNDING]
+            if not len(left):
+                break
+            trial = level.corrected(ends[going[left]], np.ones(len(left)), going[left])
+            found = self.features.values(trial)[:, : level.k]
+            new = _gap(goals[left], found, units[left])
+            helps, goes_on = new < gap[left], new < gap[left] / 8  # less is the luck of rounding
+            better = left[helps]
+            made.append((going[better], ends[going[better]]))
+            ends[going[better]], gap[better], values[better] = trial[helps], new[helps], found[helps]
+            left = left[goes_on]
+        return made, gap, values
+
+    def _outcome(self, reason: str, level: Level, i: int, reached: float, end: FloatArray) -> Outcome:
+        name, target, begin = self.features.names[level.k - 1], level.targets[i], level.begin[i]
+        if reason == "not finite":
+            names = [n for n, value in zip(self.features.names, begin, strict=False) if not np.isfinite(value)]
+            what = ("the sample" if not np.isfinite(level.start[i]).all() else
+                    f"the target {target}" if not np.isfinite(target) else ", ".join(names) or "a gradient")
+            return Outcome(False, reason, f"{what} is not finite; is the sample in the domain of the features?")
+        if reason == "critical point":
+            return Outcome(False, reason, f"{name} is {reached:.6g} and does not move at fixed values of the features "
+                           f"before it, {target:.6g} was asked for; perturb the sample: decouple(..., perturb=...)")
+        if reason == "no convergence":
+            return Outcome(False, reason, f"{name} came to {reached:.6g}, {target:.6g} was asked for; raise max_steps")
+        gradients = self.features.gradients(end[None], level.k)
+        vanishes = Frame.of(gradients).triangle[0, -1, -1] <= 1e-3 * np.sqrt((gradients[0, -1] ** 2).mean())
+        why = ("a critical point of it at fixed values of the features before it" if vanishes else
+               "where it becomes singular or leaves the domain of the features")
+        return Outcome(False, reason, f"{name} came to {reached:.6g}, {why}; {target:.6g} was asked for; ask for a "
+                       'value that is attained, or perturb ties: decouple(..., perturb="ramp")')
+
+
+def _sizes(gradients: FloatArray) -> FloatArray:
+    """Return the root mean squares of gradients (R, k, N)."""
+    return np.asarray(np.sqrt(np.vecdot(gradients, gradients) / gradients.shape[-1]))
+
+
+def _gap(goals: FloatArray, values: FloatArray, units: FloatArray) -> FloatArray:
+    """Return the largest distance of the first features (R, k) from where they should be, in units of theirs."""
+    gap = np.abs(goals - values)
+    return np.asarray(np.where(gap > 0, gap / units, gap).max(axis=1))
+
+
+def _spread(rows: FloatArray) -> FloatArray:
+    """Return the standard deviations, or the sizes of constant rows."""
+    centred, n = rows - (rows.sum(axis=1) / rows.shape[1])[:, None], rows.shape[1]
+    deviation, largest = np.sqrt(np.vecdot(centred, centred) / n), np.abs(rows).max(axis=1, initial=0)
+    return np.asarray(np.where(deviation > EPS * largest, deviation, largest))
+
+
+def _stops(begin: FloatArray, targets: FloatArray, unit: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Return the ends of the legs, (legs, R), and how many each row has: even in log f towards 0, else in asinh f."""
+    shrinks = (begin * targets > 0) & (np.abs(targets) < np.abs(begin))
+    first, last = (np.where(shrinks, np.log(np.abs(f)), np.arcsinh(f / unit)) for f in (begin, targets))
+    length = np.abs(last - first) / _LEG
+    legs = np.where(np.isfinite(length), np.maximum(np.ceil(length), 1), 1).astype(np.intp)
+    share = np.minimum(np.arange(1, legs.max(initial=1) + 1)[:, None] / legs, 1)
+    way = first + share * (last - first)
+    stops = np.where(shrinks, np.copysign(np.exp(way), begin), unit * np.sinh(way))
+    return np.where(share == 1, targets, stops), legs

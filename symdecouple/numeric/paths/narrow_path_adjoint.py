@@ -1,0 +1,289 @@
+r"""Gradients of the normalization along the narrow path, exact for the steps that were computed: the discrete adjoint.
+
+A covector at the end of a path is carried back through the corrections, through the stages of every step, and into the
+values that the path started from: the distance v - f_k(y_0) and the values f_1, ..., f_{k-1} that were kept depend on
+y_0 too. Targets and step sizes count as constants. With lambda the covector, split along and across the span of the
+gradients, lambda_par = sum b_j v_j, and w = sum a_j v_j the slope or the correction, one formula serves both:
+
+.. math:: \bar y = \sum_j D_{w_j} v_j, \qquad w_j = a_j \lambda_\perp - b_j w
+
+`check_gradient` judges any gradient against differences of its function, by the order of their convergence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symdecouple.errors import InvalidInput
+from symdecouple.numeric.paths.integrate import pull_back
+from symdecouple.numeric.paths.narrow_path import Frame, Imposed, Level, NarrowPath, Part
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
+
+__all__ = ["GradientCheck", "check_gradient", "decoupled_gradients", "pullback"]
+
+_HALVINGS = 17  # of the steps of differences
+_ROUGH = 1e-3  # a resolution above it tells nothing
+
+
+def pullback(imposed: Imposed, covectors: Any) -> FloatArray:
+    """Return covectors at the normalized samples as covectors at the samples before this level.
+
+    Parameters
+    ----------
+    imposed : Imposed
+        Of `NarrowPath.follow` with ``store=True``.
+    covectors : array_like (R, N) or (c, R, N)
+        Gradients by the normalized samples.
+
+    Returns
+    -------
+    array of the same shape
+        Gradients by the samples; NaN in refused rows, and where feature k is at its target at a critical point.
+
+    Examples
+    --------
+    Any function of x - Mean(x) has a gradient of sum zero:
+
+    >>> from symdecouple.language.mean import Mean
+    >>> from symdecouple.language.sample import x
+    >>> moved = NarrowPath([Mean(x)]).follow(np.array([[1.0, 2.0, 6.0]]), 1, 0.0, store=True)
+    >>> pullback(moved, [[1.0, 2.0, 3.0]]).round(14).tolist()
+    [[-1.0, 0.0, 1.0]]
+    """
+    given = np.array(covectors, dtype=np.float64)
+    if given.shape[-2:] != imposed.values.shape or given.ndim not in (2, 3):
+        raise InvalidInput(f"covectors of shape {given.shape} were given for sample vectors of shape "
+                           f"{imposed.values.shape}; (R, N) or (c, R, N) is expected")
+    if not imposed.parts and given.size:
+        raise InvalidInput("the path was not kept: follow(..., store=True)")
+    if imposed.parts and not hasattr(imposed.parts[0].level.features, "curvature"):
+        raise InvalidInput("gradients of a normalization need second derivatives: give the features a method curvature")
+    out = given.reshape(-1, *imposed.values.shape)
+    with np.errstate(all="ignore"):
+        for part in reversed(imposed.parts):
+            out[:, part.rows] = _Backwards(part, len(out)).through(out[:, part.rows])
+    out[:, np.fromiter(imposed.refusals, dtype=np.intp)] = np.nan
+    return out.reshape(given.shape)
+
+
+def decoupled_gradients(path: NarrowPath, rows: Any, targets: Any) -> tuple[FloatArray, list[Imposed]]:
+    """Return the gradients of the decoupled features, and the levels that they went through.
+
+    Parameters
+    ----------
+    path : NarrowPath
+    rows : array_like (R, N)
+    targets : array_like (M - 1,) or (R, M - 1)
+        References of all features but the last.
+
+    Returns
+    -------
+    gradients : array (R, M, N)
+        Plain gradients, of f_j at the sample normalized to level j - 1; NaN from a refused level on.
+    levels : list of Imposed
+
+    Examples
+    --------
+    The variance, decoupled from the mean:
+
+    >>> from symdecouple.language.mean import Mean
+    >>> from symdecouple.language.sample import x
+    >>> gradients, _ = decoupled_gradients(NarrowPath([Mean(x), Mean(x**2)]), [[1.0, 2.0, 6.0]], [0.0])
+    >>> gradients[0, 1].round(14).tolist()  # 2 (x - 3)/3
+    [-1.33333333333333, -0.66666666666667, 2.0]
+    """
+    features = path.features
+    wanted = np.asarray(targets, dtype=np.float64)
+    if wanted.ndim not in (1, 2) or wanted.shape[-1] != len(features) - 1:
+        raise InvalidInput(f"targets of shape {wanted.shape} were given for {len(features)} features; "
+                           f"{len(features) - 1} of them are expected: the last one needs none")
+    levels = path.normalize(rows, wanted, store=True)
+    points = [np.ascontiguousarray(rows, dtype=np.float64), *(level.values for level in levels)]
+    with np.errstate(all="ignore"):
+        each = [features.gradients(y, j + 1)[:, j] / y.shape[1] for j, y in enumerate(points)]
+    for own, y in zip(each, points, strict=True):
+        own[~np.isfinite(y).all(axis=1)] = np.nan
+    carried = each[-1][None]
+    for level, own in zip(reversed(levels), reversed(each[:-1]), strict=True):
+        carried = np.concatenate([own[None], pullback(level, carried)])
+    return np.ascontiguousarray(carried.swapaxes(0, 1)), levels
+
+
+class _Backwards:
+    """One part of a batch on its way back; `at_begin` collects the covectors of f_1, ..., f_k at the start."""
+
+    def __init__(self, part: Part, n_covectors: int) -> None:
+        self.part, self.level = part, part.level
+        self.at_begin = np.zeros((n_covectors, len(part.rows), part.level.k))
+
+    def through(self, covectors: FloatArray) -> FloatArray:
+        level, n = self.level, covectors.shape[-1]
+        out = covectors.copy()
+        for which, values in reversed(self.part.corrections):
+            out[:, which] = self.through_correction(values, np.ones(len(which)), which, out[:, which])
+        out = pull_back(self.part.tape, level.slope, self.through_slope, out, self.through_correction)
+        gradients = level.features.gradients(level.start, level.k)
+        out += (self.at_begin[..., None] * gradients).sum(axis=2) / n
+        resting = self.part.resting
+        out[:, resting] = _at_target(gradients[resting], out[:, resting])
+        return out
+
+    def through_slope(self, y: FloatArray, s: FloatArray, which: IntArray, covectors: FloatArray) -> FloatArray:
+        """Pull back through dy/ds and collect what belongs to the distance v - f_k(y_0)."""
+        level = self.level
+        frame = Frame.of(level.features.gradients(y, level.k))
+        z = np.zeros((len(y), level.k))
+        z[:, -1] = (level.targets - level.begin[:, -1])[which] / frame.triangle[:, -1, -1]
+        b, pulled, _ = _through_span(level, y, frame, z, covectors)
+        self.at_begin[:, which, -1] -= y.shape[1] * b[..., -1]
+        return pulled
+
+    def through_correction(self, y: FloatArray, s: FloatArray, which: IntArray, covectors: FloatArray) -> FloatArray:
+        """Pull back through a Gauss-Newton step and collect what belongs to the values at the start."""
+        level = self.level
+        frame = Frame.of(level.features.gradients(y, level.k))
+        z = frame.solve(level.wanted(s, which) - level.features.values(y)[:, : level.k])
+        b, pulled, across = _through_span(level, y, frame, z, covectors)
+        at_values = y.shape[1] * b
+        at_values[..., -1] *= 1 - s
+        if level.held is not None:
+            at_values[..., :-1] = 0
+        self.at_begin[:, which] += at_values
+        return across + pulled
+
+
+def _through_span(
+    level: Level, y: FloatArray, frame: Frame, z: FloatArray, covectors: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return b, the sum of D_{w_j} v_j, and the part of the covectors across the span, for w = sum of z_i q_i."""
+    shares = np.stack([np.vecdot(q, covectors) for q in frame.basis], axis=-1) / y.shape[1]
+    across = covectors - frame.combined(shares)
+    a, b = frame.coefficients(z), frame.coefficients(shares)
+    moved = frame.combined(z)
+    weights = a[..., None] * across[:, :, None] - b[..., None] * moved[:, None]
+    return b, level.features.curvature(y, weights), across
+
+
+def _at_target(gradients: FloatArray, covectors: FloatArray) -> FloatArray:
+    """Pull back where nothing moved: along g_k / <g_k, v_k> the target takes the place of f_k."""
+    frame = Frame.of(gradients)
+    shares = np.vecdot(frame.basis[-1], covectors) / gradients.shape[-1]
+    lost = np.where(frame.sound[:, -1], shares / frame.triangle[:, -1, -1], np.nan)
+    return covectors - lost[..., None] * gradients[:, -1]
+
+
+@dataclass(frozen=True, slots=True)
+class GradientCheck:
+    """What differences say of a gradient.
+
+    Attributes
+    ----------
+    agrees : bool or None
+        None where differences are too rough to tell.
+    order : float
+        At which power of the step the central differences approach the gradient; NaN where they are there at once. It
+        is 2 for a gradient of a smooth function, and falls to 0 for a wrong one.
+    error : float
+        Largest distance from the extrapolated differences, relative to the size of the gradient.
+    resolution : float
+        How accurately they are known, in the same units.
+    verdict : str
+    """
+
+    agrees: bool | None
+    order: float
+    error: float
+    resolution: float
+    verdict: str
+
+    def __str__(self) -> str:
+        return self.verdict
+
+
+def check_gradient(
+    function: Callable[[FloatArray], Any],
+    x: Any,
+    gradient: Any,
+    *,
+    n_directions: int = 3,
+    first_step: float = 0.125,
+    seed: int = 0,
+) -> GradientCheck:
+    """Compare a gradient with central differences along random directions, by the order of their convergence.
+
+    Parameters
+    ----------
+    function : callable
+        From a sample vector (N,) to a number.
+    x, gradient : array_like (N,)
+    n_directions : int
+    first_step : float
+        Largest step, in standard deviations of x; then halved 16 times. It may leave the domain of the function.
+    seed : int
+        Of the directions.
+
+    Returns
+    -------
+    GradientCheck
+
+    Examples
+    --------
+    >>> x = np.array([1.0, 2.0, 4.0])
+    >>> print(check_gradient(lambda y: float(np.mean(y**4)), x, 4 * x**3 / 3))
+    agrees: differences converge with order 2.0, ...
+    >>> check_gradient(lambda y: float(np.mean(y**4)), x, 4.0001 * x**3 / 3).agrees
+    False
+    """
+    point, given = np.asarray(x, dtype=np.float64), np.asarray(gradient, dtype=np.float64)
+    if point.ndim != 1 or given.shape != point.shape or not len(point):
+        raise InvalidInput(f"expected a sample vector and its gradient, got shapes {point.shape} and {given.shape}")
+    rng = np.random.default_rng(seed)
+    size = float(np.linalg.norm(given)) or 1.0
+    unit = float(point.std()) or float(np.abs(point).max()) or 1.0
+    steps = np.ldexp(first_step * unit, -np.arange(_HALVINGS))
+    results = []
+    for _ in range(n_directions):
+        u = rng.normal(size=len(point))
+        u /= np.linalg.norm(u)
+        with np.errstate(all="ignore"):
+            sides = np.array([[float(function(point + h * u)), float(function(point - h * u))] for h in steps])
+        results.append(_judged(sides, steps, float(given @ u)))
+    error = max(abs(best - slope) for best, slope, _, _ in results) / size
+    resolution = max(resolved for _, _, resolved, _ in results) / size
+    orders = [order for *_, order in results if np.isfinite(order)]
+    order = min(orders, default=float("nan"))
+    return _verdict(error, resolution, order)
+
+
+def _verdict(error: float, resolution: float, order: float) -> GradientCheck:
+    way = "differences are there at once" if np.isnan(order) else f"differences converge with order {order:.1f}"
+    found = f"off by {error:.1e}, resolved to {resolution:.1e}"
+    if not resolution <= _ROUGH:
+        return GradientCheck(None, order, error, resolution, f"undecided: differences are too rough ({found})")
+    if error <= 10 * resolution:
+        return GradientCheck(True, order, error, resolution, f"agrees: {way}, {found}")
+    return GradientCheck(False, order, error, resolution, f"differs: {way}, {found}")
+
+
+def _judged(sides: FloatArray, steps: FloatArray, slope: float) -> tuple[float, float, float, float]:
+    """Return the extrapolated derivative, the slope given, the accuracy of the former, the order of the approach."""
+    plain = (sides[:, 0] - sides[:, 1]) / (2 * steps)
+    floor = np.finfo(np.float64).eps * np.abs(sides).max(axis=1) / steps
+    best, resolved = float("nan"), float("inf")
+    column, order = plain, 2
+    for _ in range(5):
+        longer = column[1:] + (column[1:] - column[:-1]) / (2**order - 1)
+        doubt = np.maximum(np.abs(longer - column[1:]), floor[-len(longer):])
+        doubt = np.where(np.isfinite(doubt), doubt, np.inf)
+        i = int(np.argmin(doubt))
+        if doubt[i] < resolved:
+            best, resolved = float(longer[i]), float(doubt[i])
+        column, order = longer, order + 2
+    away = np.abs(plain - slope)
+    seen = np.isfinite(away[:-1]) & (away[1:] > 30 * np.maximum(resolved, floor[1:]))
+    ratios = np.log2(away[:-1][seen] / away[1:][seen])
+    return best, slope, resolved, float(np.median(ratios[-3:])) if len(ratios) else float("nan")

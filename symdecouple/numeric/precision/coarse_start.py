@@ -1,0 +1,113 @@
+"""What float64 knows of a path before mpmath sets out: refusals that are certain, and how many steps it may take.
+
+A path to many digits that leads nowhere takes long to find that out. Two things are known in milliseconds:
+
+* of moments, what no sample with these ties can reach (`moment_path.refused_beforehand`). It is taken for certain where
+  distinct values are distinct in float64, and where it holds for a target a little nearer, too, so that no rounding
+  decides; the range of the orthokurtosis is compared in the numbers themselves;
+* of any features, whether the path of float64 arrives. Where it does not, rounding may be the reason, so mpmath tries;
+  but of a higher order, it takes no more steps than float64 did, and a hundred.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import mpmath
+import numpy as np
+
+from symdecouple.errors import Outcome
+from symdecouple.numeric.features.expressions import Array
+from symdecouple.numeric.moments.attainable import orthokurtosis_range
+from symdecouple.numeric.moments.moment_path import refused_beforehand
+from symdecouple.numeric.paths.narrow_path import NarrowPath
+from symdecouple.numeric.samples.batch import FloatArray
+
+__all__ = ["MOST_STEPS", "certainly_refused", "steps_allowed"]
+
+MOST_STEPS = 2000
+_SPARE = 100
+_NEARER = 1e-9  # of the way: what float64 refuses so much before the target, it refuses whatever its rounding
+
+
+def certainly_refused(row: Array, k: int, point: Sequence[Any]) -> Outcome | None:
+    """Return why moment k of a sample cannot come to its target, where float64 knows for certain.
+
+    Parameters
+    ----------
+    row : object array (N,)
+        mpmath numbers, with moments 1 to k - 1 where they are held.
+    k : int
+        At least 4.
+    point : sequence of k numbers
+        Mean, standard deviation, and standardized moments 3..k that are to be reached (`MomentCoordinates`).
+
+    Examples
+    --------
+    Six values have a kurtosis below 3 where they have no skewness:
+
+    >>> z = np.array([mpmath.mpf(v) for v in (-3, -2, -1, 1, 2, 3)]) * mpmath.sqrt(mpmath.mpf(3) / 14)
+    >>> certainly_refused(z, 4, [0, 1, 0, 3]).reason
+    'moment not attainable'
+    >>> certainly_refused(z, 4, [0, 1, 0, mpmath.mpf("2.99")]) is None
+    True
+    """
+    if k < 4:
+        return None
+    mean, deviation, *held = map(mpmath.mpmathify, point)
+    if any(isinstance(v, mpmath.mpc) or not mpmath.isfinite(v) for v in (mean, deviation, *held)) or not (
+            deviation > 0):
+        return None
+    z = (row - mean) / deviation
+    floats = _floats(z)
+    if floats is None:
+        return None
+    goal, now = held[-1], mpmath.fsum(v**k for v in z) / len(z)
+    below = np.array([0.0, 1.0, *map(float, held[:-1])])
+    first = refused_beforehand(floats[None], k, float(goal), held=below)
+    if not first:
+        return None
+    nearer = float(goal + (now - goal) * _NEARER)
+    return first[0] if refused_beforehand(floats[None], k, nearer, held=below) or _beyond_range(k, held, now, len(z)
+                                                                                               ) else None
+
+
+def _beyond_range(k: int, held: Sequence[Any], now: Any, n_samples: int) -> bool:
+    """Whether the orthokurtosis is to leave the open range of all samples; exactly."""
+    if k != 4 or held[0] != 0:
+        return False
+    least = mpmath.mpf(n_samples) / (n_samples - 1) if n_samples % 2 else mpmath.mpf(1)
+    is_inside = least < held[1] < mpmath.mpf(orthokurtosis_range(n_samples)[1])
+    return not is_inside and abs(now - held[1]) > _NEARER
+
+
+def _floats(row: Array) -> FloatArray | None:
+    """The row in float64, None where that is another sample: beyond its range, or with ties that were none."""
+    floats = row.astype(np.float64)
+    scale = np.abs(floats).max(initial=0)
+    if not np.isfinite(floats).all() or not 1e-150 < scale < 1e150 or len(np.unique(floats)) < len(set(row)):
+        return None
+    return floats
+
+
+def steps_allowed(features: Any, row: Array, k: int, target: Any) -> int:
+    """Return how many steps a path to many digits may take.
+
+    Parameters
+    ----------
+    features : Features
+        Those that know mpmath numbers only are not tried in float64.
+    row : object array (N,)
+    k : int
+    target : mpf
+    """
+    floats = _floats(row)
+    if floats is None or not abs(target) < 1e150:
+        return MOST_STEPS
+    try:
+        found = NarrowPath(features).follow(floats[None], k, float(target))
+    except (TypeError, ValueError, ArithmeticError):
+        return MOST_STEPS
+    is_lost = not found.refusals or found.refusals[0].reason in {"not finite", "critical point"}
+    return MOST_STEPS if is_lost else min(MOST_STEPS, int(found.steps[0]) + _SPARE)

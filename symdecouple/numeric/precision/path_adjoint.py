@@ -1,0 +1,192 @@
+r"""Gradients of the normalization along the narrow path to any number of digits.
+
+Level k maps x = y(0) to y(1) along dy/ds = D w, with w the field in the span of v_1, ..., v_k that has <v_j, w> = 0 for
+j < k and <v_k, w> = 1, and D = v - f_k(x). Covectors go back by the adjoint equation; with lambda split along and
+across the span, lambda_par = sum b_j v_j, and w = sum a_j v_j,
+
+.. math:: \frac{d\lambda}{ds} = -D \sum_j D_{w_j} v_j, \qquad w_j = a_j \lambda_\perp - b_j w
+
+f_1, ..., f_k increase linearly along the path, so that v_1, ..., v_k at y(s) solve this equation themselves. That
+leaves only what is across the span at the end, c = c_perp + sum b_j v_j(y(1)), to be carried:
+
+.. math:: \nabla (c \circ N_k)(x) = \lambda(0) + \sum_{j<k} b_j v_j(x), \qquad \lambda(1) = c_\perp
+
+(k itself drops out: f_k is the target everywhere.) Points and covectors are extrapolated together, backwards between
+the stored points of the path, which every stretch has to meet again: how far it misses them counts as an error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import mpmath
+import numpy as np
+
+from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.numeric.features.expressions import Array, as_multiprecision
+from symdecouple.numeric.precision.extrapolation import SHRINK, NoSlope, Stepped, extrapolated, rules_for
+from symdecouple.numeric.precision.path import PreciseImposed, Span, Track, finite, size, spread, working_digits
+
+__all__ = ["PrecisePulled", "pullback_mp"]
+
+_MAX_STEPS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class PrecisePulled:
+    """Covectors at the start of a path, to many digits.
+
+    Attributes
+    ----------
+    covectors : object array (N,) or (c, N)
+        NaN where the outcome is a refusal.
+    error : mpf
+        Sum of the estimated errors of all steps: of covectors relative to their sizes, the largest of them, and of the
+        sample vector relative to its standard deviation where it comes back. Not the error of the path itself
+        (`PreciseImposed.error`), and not how errors grow or shrink on the way.
+    outcome : Outcome
+    """
+
+    covectors: Array
+    error: Any
+    outcome: Outcome
+
+
+def pullback_mp(imposed: PreciseImposed, covectors: Any) -> PrecisePulled:
+    """Return gradients by the sample before a level, given those by the sample at it, to as many digits as the path.
+
+    Parameters
+    ----------
+    imposed : PreciseImposed
+        Of `follow_mp` with ``store=True``.
+    covectors : array_like (N,) or (c, N)
+        Plain gradients at the normalized sample, numbers of any kind. All are carried along one path.
+
+    Returns
+    -------
+    PrecisePulled
+        Rounded to these digits. Refused with "critical point" where feature k has no gradient across those of the
+        features before it at the end of the path, "no convergence" where the path cannot be followed back.
+
+    Raises
+    ------
+    InvalidInput
+        If the path was not kept, or shapes do not fit.
+
+    Notes
+    -----
+    A step costs about as much as one of `follow_mp`, and as much again for each covector and feature.
+
+    Examples
+    --------
+    The variance after the mean was made 0 has the gradient 2 (x - 3)/3 at (1, 2, 6):
+
+    >>> from symdecouple.language.mean import Mean
+    >>> from symdecouple.language.sample import x
+    >>> from symdecouple.numeric.precision.path import follow_mp
+    >>> moved = follow_mp([Mean(x)], [1, 2, 6], 1, 0, dps=40, store=True)
+    >>> with mpmath.workdps(40):
+    ...     print(mpmath.nstr(pullback_mp(moved, 2*moved.values/3).covectors[0], 40))
+    -1.333333333333333333333333333333333333333
+    """
+    track = imposed.track
+    if track is None:
+        raise InvalidInput("the path was not kept: follow_mp(..., store=True), for a target that is reached")
+    if not hasattr(track.features, "curvature"):
+        raise InvalidInput("gradients of a normalization need second derivatives: give the features a method curvature")
+    with mpmath.workdps(working_digits(track.dps)):
+        given = as_multiprecision(covectors)
+        if given.ndim not in (1, 2) or given.shape[-1:] != track.points[0][1].shape:
+            raise InvalidInput(f"covectors of shape {given.shape} were given for a sample vector of "
+                               f"{len(track.points[0][1])} values; (N,) or (c, N) is expected")
+        try:
+            found, error = _Back(track).through(given.reshape(-1, given.shape[-1]))
+            outcome = Outcome(True)
+        except _Stopped as stopped:
+            found, error, outcome = np.full(given.shape, mpmath.nan, dtype=object), mpmath.nan, stopped.outcome
+    with mpmath.workdps(track.dps):
+        return PrecisePulled(np.frompyfunc(lambda v: +v, 1, 1)(found.reshape(given.shape)), +error, outcome)
+
+
+class _Stopped(Exception):
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.outcome = Outcome(False, reason, detail)
+
+
+class _Back:
+    """One path on the way back; states are the sample vector above its covectors, (1 + c, N)."""
+
+    def __init__(self, track: Track) -> None:
+        self.track, self.rules = track, rules_for(track.dps)
+        self.tol = mpmath.mpf(10) ** -(track.dps + 2)
+
+    def through(self, covectors: Array) -> tuple[Array, Any]:
+        track, error = self.track, mpmath.mpf(0)
+        end = self._span(track.points[-1][1])
+        if not end.sound[-1]:
+            raise _Stopped("critical point", f"{track.features.names[track.k - 1]} has no gradient across those of the "
+                           "features before it at the end of the path")
+        shares = [_shares(end, c) for c in covectors]
+        state = np.array([track.points[-1][1], *(c - end.combined(b) for c, b in zip(covectors, shares, strict=True))])
+        pairs = list(zip(track.points, track.points[1:], strict=False))
+        h = None
+        for (begin, start), (s, y) in reversed(pairs):
+            state[0] = y
+            state, off, h = self._stretch(state, s - begin, h)
+            missed, unit = size(state[0] - start), spread(start)
+            error += off + (missed / unit if unit else missed and mpmath.inf)
+        first = track.features.gradients(track.points[0][1][None], track.k)[0]
+        kept = [sum((v * c for v, c in zip(first[:-1], b[:-1], strict=True)), 0 * first[0]) for b in shares]
+        return state[1:] + np.array(kept).reshape(state[1:].shape), error
+
+    def _stretch(self, state: Array, length: Any, h: Any) -> tuple[Array, Any, Any]:
+        """Go back from one stored point to the one before; return the state, its error, and a length to try next."""
+        left, error = length, mpmath.mpf(0)
+        h = length if h is None else h
+        for _ in range(_MAX_STEPS):
+            h = left / max(1, mpmath.ceil(left / h - mpmath.mpf("0.05")))
+            step = self._step(state, h)
+            if step.values is not None:
+                state, error, left = step.values, error + step.error * self.tol, left - h
+                if left <= 0:  # h was all that was left
+                    return state, error, h * step.factor
+            h = h * step.factor
+        raise _Stopped("no convergence", f"the path of {self.track.features.names[self.track.k - 1]} cannot be "
+                       "followed back; ask for more digits, or perturb the sample: decouple(..., perturb=...)")
+
+    def _step(self, state: Array, h: Any) -> Stepped:
+        units = [spread(state[0]), *map(size, state[1:])]
+
+        def measure(gap: Array) -> Any:
+            return max((size(row) / (unit * self.tol) for row, unit in zip(gap, units, strict=True) if unit),
+                       default=mpmath.mpf(0))  # nothing is there to be carried
+
+        try:
+            return extrapolated(self._slope, state, self._slope(state), -h, self.rules, measure)
+        except NoSlope:
+            return Stepped(None, mpmath.inf, mpmath.mpf(SHRINK))
+
+    def _slope(self, state: Array) -> Array:
+        y, distance = state[0], self.track.distance
+        span = self._span(y)
+        if not span.sound[-1]:
+            raise NoSlope
+        a = span.coefficients([mpmath.mpf(0)] * (self.track.k - 1) + [mpmath.mpf(1)])
+        w = span.combined(a)
+        weights = []
+        for covector in state[1:]:
+            b = _shares(span, covector)
+            across = covector - span.combined(b)
+            weights.append(np.array([across * mine - w * share for mine, share in zip(a, b, strict=True)]))
+        turned = finite(lambda: self.track.features.curvature(y, np.array(weights)))
+        return np.array([w * distance, *(turned * -distance)])
+
+    def _span(self, y: Array) -> Span:
+        return Span(finite(lambda: self.track.features.gradients(y[None], self.track.k)[0]))
+
+
+def _shares(span: Span, covector: Array) -> list[Any]:
+    """Return b with sum b_j v_j the part of a covector in the span."""
+    return span.coefficients([mpmath.fdot(v, covector) / len(covector) for v in span.gradients])

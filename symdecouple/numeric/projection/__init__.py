@@ -1,1 +1,0 @@
-"""Gradients projected off each other, by Gram-Schmidt or by their inner products."""

@@ -1,0 +1,320 @@
+"""Many samples at once: axes, missing values, and what is said about samples that have no answer.
+
+A kernel is a function of a `Panel`, a matrix with one sample a row, and returns `RowValues`. Everything around it is
+done here, once: which axes form a sample, which entries count, which rows cannot be asked at all (NaN, infinite, fewer
+than two values), and how refusals are reported. Rows never meet: within one kernel a row gives the same bits alone, in
+a batch of any size, and beside any neighbour. Which kernel answers may depend on the size of the input (`jit`); the
+compiled ones differ from those of NumPy by up to 1e-14.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.errors import InvalidInput, Outcome, PerturbedWarning, RefusalWarning, Refused
+from symdecouple.numeric.samples.intake import Numbers, centre_exactly, exact, is_exact_in_float64, take_numbers
+from symdecouple.numeric.samples.matrix import (
+    COMPUTED,
+    EMPTY,
+    INFINITE,
+    NAN_INPUT,
+    SINGLE,
+    Axis,
+    FloatArray,
+    IntArray,
+    Kernel,
+    Panel,
+    RowValues,
+    as_rows,
+    normalized_axes,
+)
+from symdecouple.numeric.samples.weights import WeighedRows, WeightRows
+
+__all__ = [
+    "COMPUTED",
+    "EMPTY",
+    "INFINITE",
+    "NAN_INPUT",
+    "SINGLE",
+    "Answer",
+    "Axis",
+    "FloatArray",
+    "IntArray",
+    "Kernel",
+    "NanPolicy",
+    "OnRefusal",
+    "Panel",
+    "RowValues",
+    "as_rows",
+    "check_choice",
+    "fill",
+    "normalized_axes",
+    "reduce_rows",
+]
+
+NanPolicy = Literal["propagate", "omit", "raise"]
+OnRefusal = Literal["warn", "raise", "return"]
+
+_PANEL = 2**18  # elements handed to a kernel at once: 2 MiB, so that no temporary grows with the batch
+_WIDENED = 2**17  # numbers of a row that are made float64 beforehand; of longer ones in 32 bits or less, parts are, as
+# they are read: nothing of the row's length is made
+_STRIDED_ROWS = 8  # rows copied together where samples lie across memory: one cache line holds eight float64
+_NAMED = 5  # indices spelt out in a message
+
+
+def reduce_rows(
+    name: str,
+    a: Any,
+    kernel: Kernel,
+    *,
+    axis: Axis = 0,
+    nan_policy: NanPolicy = "propagate",
+    keepdims: bool = False,
+    weights: Any = None,
+    on_refusal: OnRefusal = "warn",
+) -> Any:
+    """Apply `kernel` to every sample of `a`; the contract of all row-wise functions of the package.
+
+    Parameters
+    ----------
+    name : str
+        What the caller calls it; used in messages.
+    a : array_like
+        Real numbers of any kind (floats, integers, masked arrays, Fraction, Decimal, mpmath or SymPy numbers).
+    kernel : callable
+        Takes a `Panel`, returns `RowValues`. It must not let rows influence each other.
+    axis : int, tuple of int or None
+        The axes that form a sample; None takes all of them.
+    nan_policy : {"propagate", "omit", "raise"}
+        NaN in the *input*: hand on as NaN, without a warning; leave out; or raise `InvalidInput`.
+    keepdims : bool
+        Keep reduced axes with length one.
+    weights : array_like, optional
+        How often each entry counts, of the shape of the sample axes or broadcast against `a`. The kernel gets panels
+        with weights.
+    on_refusal : {"warn", "raise", "return"}
+        Samples without an answer: NaN and one `RefusalWarning`; `Refused` after all rows; or ``(values, outcomes)``.
+    """
+    check_choice("nan_policy", nan_policy, get_args(NanPolicy))
+    check_choice("on_refusal", on_refusal, get_args(OnRefusal))
+    given = take_numbers(a)
+    if given.array.ndim == 0:
+        given = Numbers(given.array.reshape(1), None if given.masked is None else given.masked.reshape(1))
+    axes = normalized_axes(axis, given.array.shape)
+    answer = Answer(name, tuple(n for i, n in enumerate(given.array.shape) if i not in axes))
+    with np.errstate(all="ignore"):  # min and max of rows with NaN; a caller's seterr(all="raise") is not ours to meet
+        weighed = None if weights is None else WeightRows.of(weights, given.array.shape, axes)
+        fill(answer, given, axes, kernel, nan_policy, weighed)
+    shape = tuple(1 if i in axes else n for i, n in enumerate(given.array.shape)) if keepdims else answer.shape
+    return answer.deliver(answer.values.astype(given.result_type).reshape(shape)[()], on_refusal)
+
+
+def fill(
+    answer: Answer,
+    given: Numbers,
+    axes: tuple[int, ...],
+    kernel: Kernel,
+    nan_policy: NanPolicy,
+    weights: WeightRows | None = None,
+) -> None:
+    """Rows that need no thought go to the kernel in panels; the others are prepared one by one."""
+    rows = as_rows(given.array, axes)
+    hidden = None if given.masked is None else as_rows(given.masked, axes)
+    if weights is not None:
+        _fill_weighed(answer, rows, hidden, kernel, nan_policy, weights)
+        return
+    low, high = _ends(rows)
+    plain = _plain_rows(rows, hidden, low, high)
+    odd = [(int(i), _prepare(rows[i], None if hidden is None else hidden[i])) for i in np.flatnonzero(~plain)]
+    if nan_policy == "raise":
+        _raise_on_nan(answer, [i for i, sample in odd if sample.has_nan])
+    for which in _panels(np.flatnonzero(plain), rows):
+        is_run = which[-1] - which[0] + 1 == len(which)  # then a view will do
+        chosen = rows[which[0] : which[-1] + 1] if is_run else rows[which]
+        is_kept = rows.dtype == np.float32 or (rows.shape[1] > _WIDENED and rows.dtype.itemsize <= 4)
+        values = np.ascontiguousarray(chosen, dtype=None if is_kept else np.float64)
+        answer.put(which, kernel(Panel(values, low[which].astype(np.float64), high[which].astype(np.float64))))
+    for which, panel in _odd_panels(answer, odd, nan_policy):
+        answer.put(which, kernel(panel))
+
+
+def _fill_weighed(
+    answer: Answer,
+    rows: NDArray[Any],
+    hidden: NDArray[np.bool_] | None,
+    kernel: Kernel,
+    nan_policy: NanPolicy,
+    weights: WeightRows,
+) -> None:
+    """Every row with its weights, without the entries that are absent or left out."""
+
+    def looked_at() -> Iterator[tuple[IntArray, WeighedRows]]:
+        for which in _panels(np.arange(len(rows)), rows):
+            masked = None if hidden is None else hidden[which]
+            yield which, WeighedRows.of(rows[which], masked, *weights.of_rows(which))
+
+    if nan_policy == "raise":
+        holding = (which[some.missing.any(axis=1)] for which, some in looked_at())
+        _raise_on_nan(answer, [i for found in holding for i in found.tolist()])
+    for which, some in looked_at():
+        refused = some.refusals(omit=nan_policy == "omit")
+        answer.refusals.update((int(which[i]), outcome) for i, outcome in refused.items())
+        for part, panel in some.panels([i for i in range(len(which)) if i not in refused]):
+            answer.put(which[part], kernel(panel))
+
+
+def _ends(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Minimum and maximum of each row; of rows that are prepared one by one in any case, nothing."""
+    if rows.dtype.kind == "O" or rows.shape[1] < 2:
+        return rows[:, :0], rows[:, :0]
+    return rows.min(axis=1), rows.max(axis=1)
+
+
+def _plain_rows(
+    rows: NDArray[Any], hidden: NDArray[np.bool_] | None, low: NDArray[Any], high: NDArray[Any]
+) -> NDArray[np.bool_]:
+    """Which rows are finite, unmasked, exact in float64 and hold at least two values."""
+    n_rows, n_samples = rows.shape
+    if rows.dtype.kind == "O" or n_samples < 2:
+        return np.zeros(n_rows, dtype=np.bool_)
+    plain: NDArray[np.bool_] = np.isfinite(low) & np.isfinite(high)
+    if rows.dtype.kind in "iu" and rows.dtype.itemsize > 4:
+        plain &= np.fromiter(map(is_exact_in_float64, low.tolist(), high.tolist()), dtype=np.bool_, count=n_rows)
+    return plain if hidden is None else plain & ~hidden.any(axis=1)
+
+
+def _panels(which: IntArray, rows: NDArray[Any]) -> Iterator[IntArray]:
+    """Row indices in portions of about 2**18 elements."""
+    n_samples = max(1, rows.shape[1])
+    at_least = 1 if rows.flags.c_contiguous else _STRIDED_ROWS
+    step = max(at_least, _PANEL // n_samples)
+    return (which[i : i + step] for i in range(0, len(which), step))
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """One row taken apart: the finite values that count, their exact ties, and what else was in it."""
+
+    values: FloatArray
+    ties: tuple[int, int]
+    has_nan: bool
+    has_infinite: bool
+
+    def refusal(self, nan_policy: NanPolicy) -> Outcome | None:
+        if self.has_nan and nan_policy == "propagate":
+            return NAN_INPUT
+        if self.has_infinite:
+            return INFINITE
+        return {0: EMPTY, 1: SINGLE}.get(len(self.values))
+
+
+def _prepare(row: NDArray[Any], hidden: NDArray[np.bool_] | None) -> _Sample:
+    kept = row if hidden is None else row[~hidden]
+    if kept.dtype.kind in "iu" and (not len(kept) or is_exact_in_float64(kept.min(), kept.max())):
+        kept = kept.astype(np.float64)
+    if kept.dtype.kind == "f":
+        finite = kept[np.isfinite(kept)].astype(np.float64, copy=False)  # picked by a mask: a copy already
+        return _Sample(finite, _ties(finite), bool(np.isnan(kept).any()), bool(np.isinf(kept).any()))
+    numbers = kept.tolist() if kept.dtype.kind in "iu" else [exact(value) for value in kept.tolist()]
+    special = [value for value in numbers if isinstance(value, float)]
+    finite_numbers: list[int | Fraction] = [value for value in numbers if not isinstance(value, float)]
+    values, ties = centre_exactly(finite_numbers)
+    return _Sample(values, ties, any(map(math.isnan, special)), any(map(math.isinf, special)))
+
+
+def _ties(values: FloatArray) -> tuple[int, int]:
+    if not len(values):
+        return 0, 0
+    return int(np.count_nonzero(values == values.min())), int(np.count_nonzero(values == values.max()))
+
+
+def _odd_panels(
+    answer: Answer, odd: list[tuple[int, _Sample]], nan_policy: NanPolicy
+) -> Iterator[tuple[IntArray, Panel]]:
+    """Group prepared rows by the number of values left; refuse those that cannot be asked."""
+    groups: dict[int, list[tuple[int, _Sample]]] = {}
+    for i, sample in odd:
+        refusal = sample.refusal(nan_policy)
+        if refusal is None:
+            groups.setdefault(len(sample.values), []).append((i, sample))
+        else:
+            answer.refusals[i] = refusal
+    for group in groups.values():
+        ties = np.array([sample.ties for _, sample in group], dtype=np.intp)
+        alone = group[0][1].values[None]
+        values = alone if len(group) == 1 else np.stack([sample.values for _, sample in group])
+        yield np.array([i for i, _ in group], dtype=np.intp), Panel.of(values, (ties[:, 0], ties[:, 1]))
+
+
+@dataclass(slots=True)
+class Answer:
+    """The result in the making: values of the flattened batch and the refused rows."""
+
+    name: str
+    shape: tuple[int, ...]
+    values: FloatArray = field(init=False)
+    refusals: dict[int, Outcome] = field(default_factory=dict)
+    frames: int = 4  # from the warning to the caller's line
+    notes: dict[int, Outcome] = field(default_factory=dict)  # what is to be told about answers
+
+    def __post_init__(self) -> None:
+        self.values = np.full(math.prod(self.shape), np.nan)
+
+    def put(self, which: IntArray, rows: RowValues) -> None:
+        self.values[which] = rows.values
+        self.refusals.update((int(which[i]), outcome) for i, outcome in rows.refusals.items())
+
+    def outcomes(self) -> tuple[Outcome, ...]:
+        return tuple(self.refusals.get(i) or self.notes.get(i, COMPUTED) for i in range(len(self.values)))
+
+    def deliver(self, result: Any, on_refusal: OnRefusal) -> Any:
+        """NaN handed on because the caller chose so is in the outcomes, but is nothing to warn of."""
+        if on_refusal == "return":
+            return result, self.outcomes()
+        refused = sorted(i for i, outcome in self.refusals.items() if outcome is not NAN_INPUT)
+        if refused and on_refusal == "raise":
+            raise Refused(self.message(refused), result, self.outcomes())
+        if refused:
+            warnings.warn(RefusalWarning(self.message(refused)), stacklevel=self.frames)
+        if self.notes:
+            noted = sorted(self.notes)
+            told = f"{self.name}: {len(noted)} of {len(self.values)} samples perturbed, {self.where(noted)}: "
+            warnings.warn(PerturbedWarning(told + self.notes[noted[0]].detail), stacklevel=self.frames)
+        return result
+
+    def message(self, refused: list[int]) -> str:
+        first = self.refusals[refused[0]]
+        why = f"{first.reason} ({first.detail})" if first.detail else first.reason
+        if not self.shape:
+            return f"{self.name}: the sample is refused: {why}"
+        return f"{self.name}: {len(refused)} of {len(self.values)} samples refused, {self.where(refused)}: {why}"
+
+    def where(self, rows: Sequence[int]) -> str:
+        """'at 3, 7' or 'at (0, 1), (2, 0), ...': the first indices in the shape of the batch."""
+        if not self.shape:
+            return "the only one"
+        places = [tuple(map(int, np.unravel_index(i, self.shape))) for i in rows[:_NAMED]]
+        named = ", ".join(str(place[0]) if len(place) == 1 else str(place) for place in places)
+        return f"at {named}" + (", ..." if len(rows) > _NAMED else "") + (", the first" if len(rows) > 1 else "")
+
+
+def _raise_on_nan(answer: Answer, rows: list[int]) -> None:
+    if rows:
+        place = answer.where(rows) if answer.shape else "in the only one"
+        raise InvalidInput(
+            f"{answer.name}: {len(rows)} of {len(answer.values)} samples hold NaN ({place}) and nan_policy='raise'; "
+            "clean the input, or choose nan_policy='omit' or 'propagate'"
+        )
+
+
+def check_choice(argument: str, given: object, expected: tuple[str, ...]) -> None:
+    if given not in expected:
+        raise InvalidInput(f"{argument}={given!r} was given, one of {', '.join(map(repr, expected))} is expected")

@@ -1,0 +1,218 @@
+"""Sample vectors in, vectors out: the row-wise frame of functions that return more than one number a sample.
+
+Input is taken and refusals are reported as in `symdecouple.numeric.samples.batch`. A row holds float64, or, where high
+precision is asked for, the exact numbers that were given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.numeric.samples.batch import (
+    EMPTY,
+    INFINITE,
+    NAN_INPUT,
+    SINGLE,
+    Answer,
+    Axis,
+    OnRefusal,
+    as_rows,
+    normalized_axes,
+)
+from symdecouple.numeric.samples.intake import take_numbers
+
+__all__ = ["Batch", "widened"]
+
+_NARROW = 2**17  # numbers of a row from which on types of 32 bits or less are kept, and widened where they are used
+_BLOCK = 2**16  # numbers looked at together
+
+
+@dataclass(slots=True)
+class Batch:
+    """Sample vectors as rows, and what became of each.
+
+    Attributes
+    ----------
+    name : str
+        Of the function that was called, for messages.
+    shape : tuple of int
+        Of the batch, without the sample axes.
+    rows : array (R, N)
+        Sample vectors, those on a grid flattened in C order: float64, exact numbers, or, where rows are long, of the
+        type of the input, if that has no more than 32 bits (see `widened`). They are the caller's own where these are
+        of that type in C order: to be read only.
+    axes : tuple of int
+        The sample axes of the input.
+    grid : tuple of int
+        Their lengths.
+    single : bool
+        Whether the input had 32 or 16 bits.
+    whole : bool
+        Whether it was of an integer type.
+    answers : array (R, ...) or None
+        Of the rows, NaN where there is none yet; None before the first one.
+    answered : set of int
+        Rows with an answer.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    rows: NDArray[Any]
+    axes: tuple[int, ...]
+    grid: tuple[int, ...]
+    single: bool
+    whole: bool
+    answers: NDArray[Any] | None = None
+    answered: set[int] = field(default_factory=set)
+    refusals: dict[int, Outcome] = field(default_factory=dict)
+    notes: dict[int, Outcome] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, name: str, samples: Any, axis: Axis, exact: bool, filtered: int | None = None) -> Batch:
+        """Take array-like samples.
+
+        Parameters
+        ----------
+        name : str
+        samples : array_like
+        axis : int, tuple of int, or None
+            The sample axes; None for as many of the last ones as the filters have, one without filters.
+        exact : bool
+            Keep numbers as they were given.
+        filtered : int, optional
+            The dimension of the filters that will be applied to the samples.
+        """
+        given = take_numbers(samples)
+        if given.masked is not None and given.masked.any():
+            helps = "compress each row" if (filtered or 1) == 1 else "fill them"
+            raise InvalidInput(f"{name}: masked entries are not left out of samples; {helps} first")
+        array = given.array
+        ndim = filtered or 1
+        if array.ndim < ndim:
+            what = "one number" if array.ndim == 0 else f"an array of shape {array.shape}"
+            wanted = "sample vectors (..., N)" if ndim == 1 else f"samples on grids of {ndim} dimensions"
+            raise InvalidInput(f"{name} takes {wanted}, got {what}")
+        axes = normalized_axes(tuple(range(-ndim, 0)) if axis is None else axis, array.shape)
+        if filtered is not None and len(axes) != filtered:
+            raise InvalidInput(f"{name}: axis={axis!r} was given; the filters have {filtered} dimension(s), and so "
+                               "many sample axes are needed")
+        axes = tuple(sorted(axes))
+        single = array.dtype in (np.float16, np.float32)
+        kept = tuple(n for i, n in enumerate(array.shape) if i not in axes)
+        grid = tuple(array.shape[i] for i in axes)
+        rows = _converted(as_rows(array, axes), object if exact else np.float64)
+        return cls(name, kept, rows, axes, grid, single, array.dtype.kind in "iub")
+
+    def open_rows(self) -> Iterator[int]:
+        """Yield the rows that can be asked; the others are refused here."""
+        fit = np.zeros(len(self.rows), dtype=np.bool_)
+        if self.rows.dtype != object and self.rows.shape[-1] > 1:
+            fit = _are_finite(self.rows)
+        for index, row in enumerate(self.rows):
+            outcome = None if fit[index] else _unfit(row)
+            if outcome is None:
+                yield index
+            else:
+                self.refuse(index, outcome)
+
+    def put(self, index: int, values: NDArray[Any]) -> None:
+        """Keep the answer of a row."""
+        self._room(values.shape)[index] = values
+        self.answered.add(index)
+
+    def put_all(self, which: NDArray[np.intp], values: NDArray[Any]) -> None:
+        """Keep the answers of some rows, (len(which), ...); those of all rows without a copy where that can be."""
+        is_result = values.dtype == self._kind and values.flags.c_contiguous and values.flags.writeable
+        if self.answers is None and is_result and len(which) == len(self.rows) and not np.may_share_memory(
+                values, self.rows):
+            self.answers = values
+        elif len(which):
+            self._room(values.shape[1:])[which] = values
+        self.answered.update(which.tolist())
+
+    @property
+    def numbers(self) -> np.dtype[Any]:
+        """What is computed with: float64, or objects in high precision."""
+        return np.dtype(object if self.rows.dtype == object else np.float64)
+
+    @property
+    def _kind(self) -> np.dtype[Any]:
+        return np.dtype(np.float32) if self.single and self.rows.dtype.kind != "O" else self.numbers
+
+    def _room(self, shape: tuple[int, ...]) -> NDArray[Any]:
+        if self.answers is None:
+            self.answers = np.full((len(self.rows), *shape), np.nan, dtype=self._kind)
+        return self.answers
+
+    def refuse(self, index: int, outcome: Outcome) -> None:
+        """Note that a row has no answer."""
+        self.refusals[index] = outcome
+
+    def note(self, index: int, outcome: Outcome) -> None:
+        """Note what is to be told about an answer."""
+        self.notes[index] = outcome
+
+    def result(self, shape: tuple[int, ...] | None) -> NDArray[Any]:
+        """Return all answers of this shape, NaN where there is none; a shape of None is that of the samples."""
+        each = self.grid if shape is None else shape
+        out = self._room(each).reshape(*self.shape, *each)
+        return np.moveaxis(out, range(-len(self.axes), 0), self.axes) if shape is None else out
+
+    def deliver(self, result: Any, on_refusal: OnRefusal) -> Any:
+        """Report the refused rows as the caller wants them reported."""
+        answer = Answer(self.name, self.shape, self.refusals, frames=6, notes=self.notes)
+        return answer.deliver(result, on_refusal)
+
+
+def _converted(rows: NDArray[Any], kind: Any) -> NDArray[Any]:
+    if kind is object:
+        return rows.astype(object)
+    if rows.dtype != object:
+        is_kept = rows.shape[1] > _NARROW and rows.dtype.itemsize <= 4
+        return np.require(rows, None if is_kept else kind, ["C", "A"])
+    return np.array([[_float(v) for v in row] for row in rows], dtype=np.float64).reshape(rows.shape)
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"the sample holds {value!r}, real numbers are expected; missing values are nan") from error
+
+
+def widened(rows: NDArray[Any]) -> NDArray[Any]:
+    """Rows of a batch as float64; exact numbers stay as they are."""
+    return rows if rows.dtype == object else np.asarray(rows, dtype=np.float64)
+
+
+def _are_finite(rows: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell which rows are finite, by blocks: no mask is as long as a batch, or a long row."""
+    n_rows, n = rows.shape
+    finite = np.ones(n_rows, dtype=np.bool_)
+    step = max(1, _BLOCK // n)
+    for row in range(0, n_rows, step):
+        for start in range(0, n, _BLOCK):
+            part = rows[row : row + step, start : start + _BLOCK]
+            finite[row : row + step] &= np.isfinite(part).all(axis=1)
+    return finite
+
+
+def _unfit(row: NDArray[Any]) -> Outcome | None:
+    if len(row) == 0:
+        return EMPTY
+    if len(row) == 1:
+        return SINGLE
+    if row.dtype != object:
+        return NAN_INPUT if np.isnan(row).any() else INFINITE if np.isinf(row).any() else None
+    if any(v != v for v in row.tolist()):
+        return NAN_INPUT
+    try:
+        return INFINITE if any(abs(v) == float("inf") for v in row.tolist()) else None
+    except TypeError as error:
+        raise InvalidInput(f"the sample holds {row.tolist()!r:.80}, real numbers are expected") from error

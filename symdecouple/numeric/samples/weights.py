@@ -1,0 +1,214 @@
+"""Weights of samples: where they lie beside the array, and rows with weights made ready for a kernel.
+
+A weight says how often an entry counts; only ratios within one sample matter. Whole numbers give what repeating the
+entries gives. A weight of 0 says that the entry is not there, whatever its value; a weight that is missing (NaN or
+masked) is missing as its entry would be. Negative and infinite weights have no meaning: their samples are refused.
+
+Weights are taken at their exact value in float64. Fractions, Decimals and large integers go over to integers first, in
+units of their common denominator: up to 2**53 of these, shares such as 1/10 + 1/5 = 3/10 are seen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.numeric.samples.intake import centre_exactly, exact, is_exact_in_float64, take_numbers
+from symdecouple.numeric.samples.matrix import (
+    EMPTY,
+    INFINITE,
+    NAN_INPUT,
+    SINGLE,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Panel,
+    as_rows,
+)
+
+__all__ = ["WeighedRows", "WeightRows"]
+
+NEGATIVE_WEIGHT = Outcome(False, "negative weight", "weights are 0 or more; 0 leaves an entry out")
+INFINITE_WEIGHT = Outcome(False, "infinite weight", "weights are finite; only their ratios matter")
+NO_WEIGHT = Outcome(False, "no weight", "all weights are 0, at least 2 positive ones are needed")
+_SPAN = 2.0**-200  # of the largest weight: standardized moments go to its power -5, at order 12
+UNEQUAL_WEIGHTS = Outcome(
+    False, "beyond float64", "weights of one sample differ by more than a factor 2**200; give the smallest the weight 0"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WeightRows:
+    """Weights in float64, (R, N), or (1, N) where all samples share them, and what is masked in them."""
+
+    weights: FloatArray
+    masked: BoolArray | None
+
+    @classmethod
+    def of(cls, weights: Any, shape: tuple[int, ...], axes: tuple[int, ...]) -> WeightRows:
+        """Weights that have the shape of the sample axes, or broadcast against the array."""
+        try:
+            given = take_numbers(weights)
+        except InvalidInput as error:
+            raise InvalidInput(f"weights: {error}") from None
+        n_samples = math.prod(shape[i] for i in axes)
+        if given.array.shape == tuple(shape[i] for i in axes):
+            order = np.argsort(axes)
+            rows = given.array.transpose(order).reshape(1, n_samples)
+            masked = None if given.masked is None else given.masked.transpose(order).reshape(1, n_samples)
+            return cls(_floats(rows), masked)
+        _check_shape(given.array.shape, shape, axes)
+        rows = as_rows(np.broadcast_to(given.array, shape), axes)
+        masked = None if given.masked is None else as_rows(np.broadcast_to(given.masked, shape), axes)
+        return cls(_floats(rows), masked)
+
+    def of_rows(self, which: IntArray) -> tuple[FloatArray, BoolArray | None]:
+        """Those of the samples named, one row each."""
+        if len(self.weights) > 1:
+            return self.weights[which], None if self.masked is None else self.masked[which]
+        shape = (len(which), self.weights.shape[1])
+        return np.broadcast_to(self.weights, shape), (
+            None if self.masked is None else np.broadcast_to(self.masked, shape)
+        )
+
+
+def _check_shape(given: tuple[int, ...], shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
+    along = tuple(shape[i] for i in axes)
+    fits = len(given) <= len(shape) and all(n in (1, m) for n, m in zip(given[::-1], shape[::-1], strict=False))
+    varies = any(given[i - len(shape)] > 1 for i in axes if i >= len(shape) - len(given))
+    if fits and (varies or math.prod(given) <= 1 or math.prod(along) <= 1):
+        return
+    remedy = f"give the shape {along} of the sample axes, or one that broadcasts to {shape} and varies along them"
+    raise InvalidInput(f"weights of shape {given} were given for an array of shape {shape}; {remedy}")
+
+
+def _floats(rows: NDArray[Any]) -> FloatArray:
+    if rows.dtype.kind == "f":
+        return rows.astype(np.float64)
+    if rows.dtype.kind in "iu" and (not rows.size or is_exact_in_float64(rows.min(), rows.max())):
+        return rows.astype(np.float64)
+    return np.array([_in_common_units(row) for row in rows.tolist()], dtype=np.float64).reshape(rows.shape)
+
+
+def _in_common_units(row: Sequence[Any]) -> list[float]:
+    """Exact numbers as integers times one unit, brought into the range of float64 where they are not."""
+    numbers = [exact(value) for value in row]
+    unit = math.lcm(*(value.denominator for value in numbers if isinstance(value, Fraction)))
+    whole = [value if isinstance(value, float) else int(value * unit) for value in numbers]
+    largest = max((abs(value) for value in whole if isinstance(value, int)), default=0)
+    down = 2 ** max(largest.bit_length() - 1000, 0)
+    return [value if isinstance(value, float) else value / down for value in whole]
+
+
+# --- rows with weights ---
+
+
+@dataclass(frozen=True, slots=True)
+class WeighedRows:
+    """Some rows of the input beside their weights: which entries are there, which are missing.
+
+    `values` are floats, in rows of exact numbers centred before they were rounded; `ends` marks their extremes then.
+    """
+
+    values: NDArray[np.floating[Any]]
+    weights: FloatArray
+    present: BoolArray
+    missing: BoolArray
+    ends: tuple[BoolArray, BoolArray] | None
+
+    @classmethod
+    def of(
+        cls, rows: NDArray[Any], hidden: BoolArray | None, weights: FloatArray, omitted: BoolArray | None
+    ) -> WeighedRows:
+        """Rows, what is masked in them, their weights, and what is masked in these."""
+        present = weights != 0
+        for mask in (hidden, omitted):
+            if mask is not None:
+                present &= ~mask
+        if rows.dtype.kind == "f":
+            values = rows if rows.dtype == np.float32 else rows.astype(np.float64)
+            missing = (np.isnan(values) | np.isnan(weights)) & present
+            return cls(values, weights, present & ~missing, missing, None)
+        values, missing, ends = _from_exact(rows, weights, present)
+        return cls(values, weights, present & ~missing, missing, ends)
+
+    def refusals(self, *, omit: bool) -> dict[int, Outcome]:
+        """Rows that cannot be asked."""
+        weights, counted = np.where(self.present, self.weights, 0.0), self.present.sum(axis=1)
+        largest = weights.max(axis=1, initial=0)
+        smallest = weights.min(axis=1, where=self.present, initial=np.inf)
+        empty = (counted == 0) & ~(self.weights == 0).all(axis=1) | (self.weights.shape[1] == 0)
+        reasons = (
+            (self.missing.any(axis=1) & (not omit), NAN_INPUT),
+            ((weights < 0).any(axis=1), NEGATIVE_WEIGHT),
+            (np.isinf(weights).any(axis=1), INFINITE_WEIGHT),
+            ((np.isinf(self.values) & self.present).any(axis=1), INFINITE),
+            (empty, EMPTY),
+            (counted == 0, NO_WEIGHT),
+            (counted == 1, SINGLE),
+            (smallest < _SPAN * largest, UNEQUAL_WEIGHTS),
+        )
+        found: dict[int, Outcome] = {}
+        for where, outcome in reasons:
+            for i in np.flatnonzero(where).tolist():
+                found.setdefault(i, outcome)
+        return found
+
+    def panels(self, rows: list[int]) -> Iterator[tuple[IntArray, Panel]]:
+        """The rows named, those with equally many entries together; what is absent or missing is dropped."""
+        counted = self.present.sum(axis=1)
+        for count in np.unique(counted[rows]).tolist():
+            which = np.array([i for i in rows if counted[i] == count], dtype=np.intp)
+            present, shape = self.present[which], (len(which), count)
+            values, weights = self.values[which][present].reshape(shape), self.weights[which][present].reshape(shape)
+            ends = None
+            if self.ends is not None:
+                low, high = (end[which][present].reshape(shape) for end in self.ends)
+                ends = (low, high)
+            yield which, Panel.weighted(values, weights, ends)
+
+
+def _from_exact(
+    rows: NDArray[Any], weights: FloatArray, present: BoolArray
+) -> tuple[FloatArray, BoolArray, tuple[BoolArray, BoolArray] | None]:
+    """Integers and objects as floats; where rounding would lose something, centred first, with both ends marked."""
+    missing = np.isnan(weights) & present
+    odd = np.ones(len(rows), dtype=np.bool_)
+    values = np.zeros(rows.shape)
+    if rows.dtype.kind in "iu":
+        values = rows.astype(np.float64)
+        odd = ~np.array([is_exact_in_float64(row.min(initial=0), row.max(initial=0)) for row in rows], dtype=np.bool_)
+        if not odd.any():
+            return values, missing, None
+    low = values == values.min(axis=1, where=present, initial=np.inf)[:, None]
+    high = values == values.max(axis=1, where=present, initial=-np.inf)[:, None]
+    for i in np.flatnonzero(odd).tolist():
+        values[i], missing[i], low[i], high[i] = _exact_row(rows[i], weights[i], present[i])
+    return values, missing, (low, high)
+
+
+def _exact_row(
+    row: NDArray[Any], weights: FloatArray, present: BoolArray
+) -> tuple[FloatArray, BoolArray, BoolArray, BoolArray]:
+    """Exact numbers centred and rounded, and which of them are missing, at the minimum, at the maximum."""
+    values, missing = np.zeros(len(row)), np.isnan(weights) & present
+    low, high = np.zeros((2, len(row)), dtype=np.bool_)
+    finite: dict[int, Fraction] = {}
+    for i, number in zip(np.flatnonzero(present).tolist(), map(exact, row[present].tolist()), strict=True):
+        if isinstance(number, float):
+            values[i], missing[i] = number, missing[i] or math.isnan(number)
+        elif not missing[i]:
+            finite[i] = number
+    if finite:
+        places, kept = list(finite), list(finite.values())
+        least, most = min(kept), max(kept)
+        values[places], _ = centre_exactly(kept, weights[places].tolist())
+        low[places], high[places] = [v == least for v in kept], [v == most for v in kept]
+    return values, missing, low, high

@@ -1,0 +1,162 @@
+"""Exact gradients of the decoupled moments: laws, differences, and the geometry the source claims."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from symdecouple.errors import InvalidInput
+from symdecouple.numeric.moments.gradients import decoupled_gradients, project, pullback
+from symdecouple.numeric.moments.levels import climb, gaussian_moments
+from symdecouple.numeric.moments.moment_path import Followed, follow
+from symdecouple.numeric.moments.skewness_flow import impose_skewness
+
+GOAL = (1.0, *gaussian_moments(5))
+
+
+def sharply(*args: object, **options: object) -> Followed:
+    return follow(*args, **{**options, "rtol": 1e-13})  # type: ignore[arg-type]
+
+
+def richardson(x: np.ndarray, direction: np.ndarray, h: float) -> np.ndarray:
+    """Derivatives of orders 4..6 along a direction: central differences, extrapolated to order 8."""
+    steps = h / 2.0 ** np.arange(4)
+    rows = np.concatenate([x + steps[:, None] * direction, x - steps[:, None] * direction])
+    values = climb(rows, 6, GOAL, follower=sharply).moments[4:]
+    table = [(values[:, i] - values[:, i + 4]) / (2 * steps[i]) for i in range(4)]
+    for j in range(1, 4):
+        table = [b + (b - a) / (4**j - 1) for a, b in itertools.pairwise(table)]
+    return table[0]
+
+
+@pytest.mark.parametrize("n_samples", [64, 512])
+@pytest.mark.parametrize(("law", "h"), [("normal", 1e-3), ("exponential", 3e-4), ("gamma", 1e-3)])
+def test_differences(law: str, h: float, n_samples: int) -> None:
+    rng = np.random.default_rng(n_samples)
+    x = {"normal": rng.standard_normal, "exponential": rng.standard_exponential,
+         "gamma": lambda size: rng.gamma(0.25, size=size)}[law](n_samples)
+    gradients = decoupled_gradients(x[None], 6).gradients[0, 3:]
+    for _ in range(2):
+        direction = rng.normal(size=n_samples) * (x - x.min() if law == "gamma" else 1)  # stays in order near 0
+        exact = gradients @ direction
+        size = np.abs(gradients) @ np.abs(direction)
+        assert exact == pytest.approx(richardson(x, direction, h), abs=1e-9 * size.max())
+
+
+def test_the_first_three_are_those_of_mean_variance_and_skewness() -> None:
+    x = np.random.default_rng(1).gamma(1.0, size=20)
+    found = decoupled_gradients(x[None], 4)
+    h = 1e-4
+    for i in range(20):
+        e = np.zeros(20)
+        e[i] = h
+        for k, statistic in enumerate((np.mean, np.var, scipy.stats.skew)):
+            difference = (statistic(x + e) - statistic(x - e)) / (2 * h)
+            assert found.gradients[0, k, i] == pytest.approx(difference, abs=1e-7)
+            assert found.values[0, k] == pytest.approx(statistic(x), rel=1e-13)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e9, 1e-9])
+def test_shift_and_scale_are_not_felt(scale: float) -> None:
+    x = scale * np.random.default_rng(2).exponential(size=(3, 200))
+    g = decoupled_gradients(x, 6).gradients
+    size = np.abs(g).sum(axis=2)
+    assert np.all(np.abs(g.sum(axis=2))[:, 1:] <= 1e-13 * size[:, 1:])
+    x0 = x - x.mean(axis=1, keepdims=True)
+    assert np.all(np.abs(np.vecdot(g, x0[:, None]))[:, 2:] <= 1e-13 * np.vecdot(np.abs(g), np.abs(x0)[:, None])[:, 2:])
+
+
+def angles(gradients: np.ndarray) -> np.ndarray:
+    """Degrees away from a right angle, of all pairs of features, (R, M, M)."""
+    unit = gradients / np.linalg.norm(gradients, axis=2, keepdims=True)
+    return np.degrees(np.arcsin(np.clip(np.abs(unit @ unit.transpose(0, 2, 1)), 0, 1)))
+
+
+def test_decoupled_moments_are_nearly_orthogonal_where_standardized_ones_are_not() -> None:
+    """256 normal samples of 512, orders 3 to 6: two degrees on average, against about 32."""
+    x = np.random.default_rng(3).normal(size=(256, 512))
+    pairs = np.triu_indices(4, 1)
+    decoupled = angles(decoupled_gradients(x, 6).gradients)
+    z = (x - x.mean(axis=1, keepdims=True)) / x.std(axis=1, keepdims=True)
+    standardized = np.stack(
+        [p - p.mean(axis=1, keepdims=True) - np.mean(p * z, axis=1)[:, None] * z for p in (z**k for k in range(2, 6))],
+        axis=1,
+    )
+    assert angles(standardized)[:, *pairs].mean() == pytest.approx(32, abs=2)
+    assert decoupled[:, 2:, 2:][:, *pairs].mean() < 3
+    exact = decoupled[:, [0, 0, 1, 0, 1, 2], [1, 2, 2, 3, 3, 3]]  # pairs of orders 1 to 4
+    assert exact.max() < 1e-10
+
+
+def test_each_order_is_orthogonal_to_what_the_level_below_holds() -> None:
+    """At the reference manifold a feature's gradient is projected: orthogonal to the gradients of all lower moments."""
+    z = impose_skewness(np.random.default_rng(4).gamma(1.0, size=(2, 60)), 0.0).values
+    z = follow(follow(z, 4, 3.0, held=GOAL[1:4]).values, 5, 0.0, held=GOAL[1:5]).values
+    g = decoupled_gradients(z, 6).gradients[:, 5]
+    for j in range(5):
+        size = np.vecdot(np.abs(z**j), np.abs(g))
+        assert np.all(np.abs(np.vecdot(z**j, g)) < 1e-11 * size)
+
+
+def test_other_references() -> None:
+    """Raw moments of 10 + 2 z at the same standardized reference: order k is scaled by 2^k."""
+    x = np.random.default_rng(5).normal(size=(2, 50))
+    plain = decoupled_gradients(x, 5)
+    raw = [10.0, 104.0, 1120.0, 100.0**2 + 6 * 400 + 16 * 3]
+    moved = decoupled_gradients(x, 5, raw)
+    assert moved.gradients[:, 4] == pytest.approx(32 * plain.gradients[:, 4], rel=1e-8, abs=1e-9)
+    below = 10.0**5 + 10 * 1000 * 4 + 5 * 10 * 48
+    assert moved.values[:, 4] == pytest.approx(below + 32 * plain.values[:, 4], rel=1e-12)
+    assert moved.values[:, 1] == pytest.approx(100 + x.var(axis=1), rel=1e-13)
+
+
+def test_pulling_back_one_covector_or_many() -> None:
+    rng = np.random.default_rng(6)
+    z = impose_skewness(rng.gamma(1.0, size=(3, 40)), 0.0).values
+    z[1] = np.resize([-1.0, 1.0], 40)
+    followed = follow(z, 4, 3.0, store=True)
+    many = rng.normal(size=(2, 3, 40))
+    pulled = pullback(followed, many)
+    assert np.array_equal(pulled[0], pullback(followed, many[0]), equal_nan=True)
+    assert np.isnan(pulled[:, 1]).all() and np.isfinite(pulled[:, [0, 2]]).all()
+
+
+def test_a_path_of_no_length_projects() -> None:
+    z = impose_skewness(np.random.default_rng(7).normal(size=(2, 40)), 0.0).values
+    there = follow(z, 4, 3.0).values
+    still = follow(there, 4, 3.0, store=True)
+    covectors = np.random.default_rng(8).normal(size=(2, 40))
+    assert not still.path.steps.any()
+    assert pullback(still, covectors) == pytest.approx(project(there, covectors[None], 4)[0], abs=1e-12)
+
+
+def test_rows_without_a_level_are_nan_from_there_on() -> None:
+    rows = np.stack([np.random.default_rng(9).normal(size=6), [0, 0, 0, 1, 1, 1.0], np.ones(6)])
+    found = decoupled_gradients(rows, 5)
+    assert np.isfinite(found.gradients[0, :4]).all() and np.isnan(found.gradients[0, 4]).all()
+    assert {i: o.reason for i, o in found.refusals.items()} == {
+        0: "moment not attainable", 1: "two-valued", 2: "zero variance",
+    }
+
+
+def test_what_is_no_batch_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="rows"):
+        decoupled_gradients(np.ones(4), 4)
+
+
+def test_weights_are_counts_of_equal_entries() -> None:
+    """Paths of distinct values with their shares, derivatives over the weights: those of the sample."""
+    counts = np.array([1, 3, 2, 1, 1, 2, 4, 1])
+    values = np.array([-2.0, -1.1, -0.4, 0.1, 0.3, 0.7, 0.9, 2.2])
+    whole = np.repeat(values, counts)[None]
+    target = 1.1 * np.mean(whole**4)
+    few = follow(values[None], 4, target, weights=counts[None] / counts.sum(), rtol=1e-14, store=True)
+    many = follow(whole, 4, target, rtol=1e-14, store=True)
+    density = np.random.default_rng(10).normal(size=(2, 1, 8))
+    expected = pullback(many, np.repeat(density, counts, axis=2) / counts.sum())
+    found = pullback(few, density)
+    assert few.path.steps[0] > 0
+    assert np.repeat(found, counts, axis=2) / counts.sum() == pytest.approx(expected, abs=1e-13)

@@ -1,0 +1,232 @@
+"""The narrow path of the moments: where it ends, what it keeps, both directions, and every way it can fail."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from scipy.integrate import solve_ivp
+
+from symdecouple.errors import InvalidInput
+from symdecouple.numeric.moments.course import residuals
+from symdecouple.numeric.moments.moment_path import RESIDUAL, follow
+from symdecouple.numeric.moments.skewness_flow import impose_skewness
+from tests.numeric import moment_oracle
+
+TABLE = json.loads((Path(__file__).parents[2] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
+GAUSSIAN = [0.0, 1, 0, 3, 0, 15]
+
+
+def at_level_3(rows: object) -> np.ndarray:
+    return impose_skewness(np.atleast_2d(np.asarray(rows, dtype=np.float64)), 0.0).values
+
+
+def moments(rows: np.ndarray, k: int) -> np.ndarray:
+    return np.array([np.mean(rows**j, axis=1) for j in range(1, k + 1)]).T
+
+
+def by_hand(z: np.ndarray, k: int, target: float) -> np.ndarray:
+    """What a user writes: least squares for the projection, SciPy for the path."""
+
+    def slope(s: float, y: np.ndarray) -> np.ndarray:
+        q, _ = np.linalg.qr(np.vander(y, k - 1, increasing=True))
+        g = y ** (k - 1) - q @ (q.T @ y ** (k - 1))
+        return (target - first) * g / (k * np.mean(g * y ** (k - 1)))
+
+    first = np.mean(z**k)
+    return solve_ivp(slope, (0, 1), z, method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
+
+
+@pytest.mark.parametrize("law", ["normal", "exponential", "uniform", "gamma"])
+def test_levels_four_and_five_agree_with_scipy(law: str) -> None:
+    rng = np.random.default_rng(0)
+    draw = {"normal": rng.standard_normal, "exponential": rng.standard_exponential, "uniform": rng.random,
+            "gamma": lambda size: rng.gamma(0.25, size=size)}[law]
+    z = at_level_3(draw((3, 100)))
+    for k in (4, 5):
+        there = follow(z, k, GAUSSIAN[k - 1], held=GAUSSIAN[: k - 1])
+        assert not there.refusals
+        for i in range(3):
+            assert there.values[i] == pytest.approx(by_hand(z[i], k, GAUSSIAN[k - 1]), abs=2e-9)
+        z = there.values
+
+
+@pytest.mark.parametrize("case", TABLE["decoupled_moments"], ids=lambda case: f"N={len(case['sample'])}")
+def test_the_reference_table(case: dict[str, object]) -> None:
+    z = at_level_3(case["sample"])
+    for k in (4, 5):
+        assert np.mean(z**k) == pytest.approx(float(str(case[f"order{k}"])), rel=1e-10)
+        z = follow(z, k, GAUSSIAN[k - 1], held=GAUSSIAN[: k - 1]).values
+    assert np.mean(z**6) == pytest.approx(float(str(case["order6"])), rel=1e-10)
+
+
+def test_the_oracle_agrees_with_the_reference_table() -> None:
+    case = TABLE["decoupled_moments"][0]
+    found = moment_oracle.decoupled(case["sample"], 6, digits=18, dps=40)
+    assert [float(v) for v in found] == pytest.approx([float(case[f"order{k}"]) for k in (4, 5, 6)], rel=1e-15)
+
+
+# --- what a path keeps ---
+
+
+@pytest.mark.parametrize("n_samples", [7, 64, 1000, 20_000])
+@pytest.mark.parametrize("k", [4, 5])
+def test_all_moments_are_where_they_belong(n_samples: int, k: int) -> None:
+    z = at_level_3(np.random.default_rng(1).exponential(size=(3, n_samples)))
+    if k == 5:
+        z = follow(z, 4, 3.0, held=GAUSSIAN[:3]).values
+    there = follow(z, k, GAUSSIAN[k - 1], held=GAUSSIAN[: k - 1])
+    kept = [i for i in range(3) if i not in there.refusals]
+    assert kept
+    size = moments(np.abs(there.values[kept]), k)
+    assert np.all(np.abs(moments(there.values[kept], k) - GAUSSIAN[:k]) <= RESIDUAL * size)
+    assert np.all(there.residual[kept] <= RESIDUAL)
+
+
+def test_there_and_back() -> None:
+    z = at_level_3(np.random.default_rng(2).exponential(size=(4, 50)))
+    four = moments(z, 4)[:, 3]
+    there = follow(z, 4, 3.0)
+    back = follow(there.values, 4, four, held=GAUSSIAN[:3])
+    assert back.values == pytest.approx(z, abs=1e-9) and back.attained == pytest.approx(four, rel=1e-14)
+
+
+def test_on_the_manifold_nothing_moves_by_a_bit() -> None:
+    z = at_level_3(np.random.default_rng(3).normal(size=(4, 60)))
+    there = follow(z, 4, 3.0, held=GAUSSIAN[:3])
+    again = follow(there.values, 4, 3.0, held=GAUSSIAN[:3])
+    assert np.array_equal(again.values, there.values) and not again.path.steps.any()
+
+
+def test_ties_stay_ties_and_the_order_stays() -> None:
+    x = np.random.default_rng(4).integers(0, 12, size=(3, 80)).astype(float) ** 2
+    there = follow(at_level_3(x), 4, 3.0).values
+    for row, moved in zip(x, there, strict=True):
+        order = np.argsort(row, kind="stable")
+        steps, gaps = np.diff(row[order]), np.diff(moved[order])
+        assert np.all(gaps[steps == 0] == 0) and np.all(gaps[steps > 0] > 0)
+
+
+def test_weights_move_the_distinct_values_alone() -> None:
+    values, counts = np.array([-3.0, -1, 0, 0.5, 1, 2, 4]), np.array([2, 5, 9, 6, 4, 3, 1])
+    full = at_level_3(np.repeat(values, counts))
+    first = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    few = follow(full[:, first], 4, 2.0, weights=(counts / counts.sum())[None])
+    there = follow(full, 4, 2.0)
+    assert np.repeat(few.values[0], counts) == pytest.approx(there.values[0], abs=1e-10)
+    assert few.attained[0] == pytest.approx(2.0, rel=1e-13)
+
+
+def test_rows_in_other_units_move_alike() -> None:
+    """Raw moments of 7 + 3 z: the fourth moves by 3^4 times what that of z does."""
+    z = at_level_3(np.random.default_rng(5).gamma(1.0, size=(3, 40)))
+    plain = follow(z, 4, 3.0)
+    y = 7 + 3 * z
+    target = np.mean(y**4, axis=1) + 81 * (3 - np.mean(z**4, axis=1))
+    moved = follow(y, 4, target)
+    assert moved.values == pytest.approx(7 + 3 * plain.values, abs=1e-9)
+    assert moved.attained == pytest.approx(target, rel=1e-13)
+    raw = moments(y, 3).T
+    assert follow(y, 4, target, held=raw).values == pytest.approx(moved.values, abs=1e-9)
+
+
+def test_the_skewness_can_be_moved_too() -> None:
+    """Level 3 along the path, against the closed form of the skew flow."""
+    x = np.random.default_rng(6).gamma(2.0, size=(2, 50))
+    z = (x - x.mean(axis=1, keepdims=True)) / x.std(axis=1, keepdims=True)
+    assert follow(z, 3, 0.0).values == pytest.approx(at_level_3(x), abs=1e-9)
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["shuffle", "turn", "batch"]))
+@settings(max_examples=25, deadline=None)
+def test_order_sign_and_neighbours_do_not_matter(seed: int, change: str) -> None:
+    rng = np.random.default_rng(seed)
+    z = at_level_3(rng.gamma(1.0, size=(3, 30)))
+    plain = follow(z, 4, 3.0, held=GAUSSIAN[:3]).values
+    if change == "shuffle":
+        order = rng.permutation(30)
+        assert follow(z[:, order], 4, 3.0, held=GAUSSIAN[:3]).values == pytest.approx(plain[:, order], abs=1e-10)
+    elif change == "turn":
+        assert np.array_equal(follow(-z, 4, 3.0, held=GAUSSIAN[:3]).values, -plain)
+    else:
+        assert np.array_equal(follow(z[1:2], 4, 3.0, held=GAUSSIAN[:3]).values, plain[1:2])
+
+
+# --- what cannot be had ---
+
+
+@pytest.mark.parametrize(
+    ("sample", "k", "target", "reason", "said"),
+    [
+        ([-3, -2, -1, 1, 2, 3], 4, 3.0, "moment not attainable", "inside (1, 3) for 6 samples, more than 6 are needed"),
+        ([-2, -1, 0, 1, 2], 4, 1.2, "moment not attainable", "inside (1.25, 2.5)"),
+        ([-2, -1, 0, 1, 2, 3, -3], 4, 0.9, "moment not attainable", "whatever the sample, it exceeds 1"),
+        ([-1, -1, 1, 1], 4, 3.0, "two-valued", "2 distinct values are a critical point of moment 4: it stays at 1"),
+        ([-1, 0, 0, 1] * 3, 4, 3.0, "too few distinct values", "at least 4 distinct values are needed"),
+    ],
+)
+def test_known_beforehand(sample: list[float], k: int, target: float, reason: str, said: str) -> None:
+    there = follow(at_level_3(sample), k, target, held=GAUSSIAN[: k - 1])
+    assert there.refusals[0].reason == reason and said in there.refusals[0].detail
+    assert np.isnan(there.values).all() and not there.path.steps.any()
+
+
+def test_a_target_behind_the_last_point_is_refused_with_the_value_that_was_reached() -> None:
+    """N = 8 at no skewness: three atoms -2, 0 (six times), 2 are the limit, with the fourth moment 4 = N/2."""
+    z = at_level_3([0, 1, 3, 4, 6, 8, 9, 12])
+    assert follow(z, 4, 4 - 1e-6, held=GAUSSIAN[:3]).attained[0] == pytest.approx(4 - 1e-6, rel=1e-12)
+    tied = np.array([[-2.0, -2, -0.3, -0.1, 0, 0.1, 0.3, 2, 2]])
+    there = follow(at_level_3(tied), 4, 3.0, held=GAUSSIAN[:3])
+    assert there.refusals[0].reason == "moment not attainable"
+    assert "comes to 2.25 and no farther, where the samples fall together to 3" in there.refusals[0].detail
+    assert there.attained[0] == pytest.approx(9 / 4, rel=1e-10)  # atoms -3/2, 0, 3/2 with 2, 5 and 2 of 9 values
+
+
+def test_the_bad_row_alone_is_refused() -> None:
+    rng = np.random.default_rng(7)
+    rows = at_level_3(rng.normal(size=(5, 40)))
+    rows[2] = np.resize([-1.0, 1.0], 40)
+    rows[3, 0] = np.nan
+    there = follow(rows, 4, 3.0)
+    assert {i: o.reason for i, o in there.refusals.items()} == {2: "two-valued", 3: "beyond float64"}
+    assert np.array_equal(there.values[[0, 1, 4]], follow(rows[[0, 1, 4]], 4, 3.0).values)
+    assert np.isinf(there.residual[3])
+
+
+def test_crowds_that_rounding_has_blurred_are_refused() -> None:
+    """Two clusters of width 1e-10 are told apart to six digits only; of width 1e-5, to eleven."""
+    rng = np.random.default_rng(8)
+    wide, narrow = (at_level_3(np.arange(24) % 2 + width * rng.random(24)) for width in (1e-5, 1e-10))
+    there = follow(wide, 4, 3.0, held=GAUSSIAN[:3])
+    order = np.argsort(wide[0])
+    apart = np.max(np.diff(there.values[0, order]) / np.diff(wide[0, order]))
+    assert not there.refusals and apart > 1e4 and apart <= there.growth[0] <= 100 * apart
+    assert follow(narrow, 4, 3.0, held=GAUSSIAN[:3]).refusals[0].reason == "beyond float64"
+
+
+def test_paths_that_pull_values_apart_take_smaller_steps_or_are_refused() -> None:
+    """Half of the values of gamma(.05) crowd at the minimum: nothing near a critical point, yet errors grow."""
+    grown = at_level_3(np.random.default_rng(0).gamma(0.2, size=(1, 300)))
+    there = follow(grown, 4, 3.0, held=GAUSSIAN[:3])
+    sharp = follow(grown, 4, 3.0, held=GAUSSIAN[:3], rtol=1e-14)
+    assert there.growth[0] > 100 and there.values == pytest.approx(sharp.values, abs=1e-11)
+    kept = [follow(grown, 4, 3.0, held=GAUSSIAN[:3], store=True, rtol=rtol) for rtol in (1e-11, 1e-14)]
+    assert np.array_equal(kept[0].values, kept[1].values)
+    torn = at_level_3(np.random.default_rng(5).gamma(0.03, size=(6, 40)))
+    found = follow(torn, 4, 3.0, held=GAUSSIAN[:3])
+    assert "beyond float64" in {o.reason for o in found.refusals.values()}
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_mean_and_variance_have_formulas(k: int) -> None:
+    with pytest.raises(InvalidInput, match="at least 3 is expected"):
+        follow(np.ones((1, 4)), k, 0.0)
+
+
+def test_residuals_are_relative_to_the_absolute_moment() -> None:
+    z = np.array([[-2.0, 0, 1, 1]])
+    goal = np.array([[1.0, 0.5, 1.5, -1.5, 4.5]]).T
+    assert residuals(z, goal)[0] == pytest.approx(0.5 / np.sqrt(1.5), rel=1e-15)

@@ -1,0 +1,109 @@
+"""Standardized moments against exact arithmetic: offsets, units, long rows, neighbours."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from symdecouple.numeric.moments.power_sums import (
+    BLOCK,
+    kurtosis_rows,
+    place_and_scale,
+    range_exponent,
+    skewness_rows,
+    standardized_moments,
+    to_unit_range,
+)
+from symdecouple.numeric.samples.batch import Panel
+
+
+def moments_of(rows: np.ndarray, order: int = 8) -> np.ndarray:
+    panel = Panel.of(rows)
+    with np.errstate(all="raise", under="ignore"):
+        return standardized_moments(rows, np.arange(len(rows)), order, to_unit_range(panel)).standardized
+
+
+def exact_moments(row: np.ndarray, order: int = 8) -> list[float]:
+    """m_k / m_2^(k/2) from Fractions; only the square root is rounded."""
+    values = [Fraction(float(v)) for v in row]
+    mean = sum(values) / len(values)
+    central = [sum((v - mean) ** k for v in values) / len(values) for k in range(order + 1)]
+    ratio = [float(central[k] ** 2 / central[2] ** k) for k in range(order + 1)]
+    return [np.sign(float(m)) * np.sqrt(r) for m, r in zip(central, ratio, strict=True)]
+
+
+@pytest.mark.parametrize("n_samples", [3, 8, 64, 1000])
+@pytest.mark.parametrize("offset", [0.0, 1e8, -1e12])
+def test_all_orders_agree_with_exact_arithmetic(n_samples: int, offset: float) -> None:
+    rows = np.random.default_rng(n_samples).gamma(0.5, size=(2, n_samples)) + offset
+    computed = moments_of(rows)
+    for i in range(2):
+        assert computed[:, i] == pytest.approx(exact_moments(rows[i]), rel=5e-15, abs=5e-15)
+
+
+def test_long_rows_agree_with_exact_arithmetic() -> None:
+    row = np.random.default_rng(0).standard_t(5, size=(1, 2 * BLOCK + 17))
+    assert moments_of(row)[:, 0] == pytest.approx(exact_moments(row[0]), rel=1e-14, abs=1e-14)
+
+
+def test_a_poor_pivot_is_noticed() -> None:
+    """The strided samples all miss the bulk, so the guessed mean is many deviations off."""
+    row = np.random.default_rng(1).normal(size=(1, 4 * BLOCK))
+    row[0, :: row.shape[1] // 32] = 50.0
+    assert moments_of(row, 4)[3:, 0] == pytest.approx(exact_moments(row[0], 4)[3:], rel=1e-13)
+
+
+@pytest.mark.parametrize("power", [-1000, -500, -3, 1, 499, 900])
+def test_a_unit_that_is_a_power_of_two_changes_no_bit(power: int) -> None:
+    rows = np.random.default_rng(2).normal(size=(3, 20))
+    assert np.array_equal(moments_of(rows), moments_of(np.ldexp(rows, power)))
+
+
+def test_rows_next_to_overflow_and_in_the_subnormals() -> None:
+    shape = np.array([[-1.0, 0.5, 1.0, -0.25]])
+    for unit in (1.7e308, 2.0**-1070):
+        assert moments_of(shape * unit) == pytest.approx(moments_of(shape), rel=1e-14, abs=1e-15)
+
+
+def test_range_exponent_brackets_the_range_even_where_it_overflows() -> None:
+    panel = Panel.of(np.array([[0.0, 1.0], [0.0, 0.75], [-1.7e308, 1.7e308], [0.0, 5e-324]]))
+    assert range_exponent(panel).tolist() == [1, 0, 1025, -1073]
+
+
+@pytest.mark.parametrize("n_samples", [5, 63, 64, 500, BLOCK + 1])
+def test_neighbours_change_no_bit(n_samples: int) -> None:
+    rows = np.random.default_rng(n_samples).exponential(size=(7, n_samples))
+    together = moments_of(rows)
+    alone = np.hstack([moments_of(rows[i : i + 1].copy()) for i in range(7)])
+    assert np.array_equal(together, alone)
+
+
+def test_constant_rows_are_refused_by_comparison_not_by_rounding() -> None:
+    barely = np.nextafter(1e8, np.inf)
+    answer = kurtosis_rows(Panel.of(np.array([[0.1, 0.1, 0.1], [1e8, 1e8, barely]])))
+    assert np.isnan(answer.values[0]) and answer.refusals[0].reason == "zero variance"
+    assert answer.values[1] == pytest.approx(1.5, rel=1e-14)
+    assert set(skewness_rows(Panel.of(np.full((2, 3), 7.0))).refusals) == {0, 1}
+
+
+@pytest.mark.parametrize("order", range(3, 9))
+@pytest.mark.parametrize("n_samples", [7, 500, 2 * BLOCK + 5])
+def test_whole_weights_are_repetitions(n_samples: int, order: int) -> None:
+    rng = np.random.default_rng(order)
+    row, weights = rng.exponential(size=n_samples), rng.integers(0, 4, n_samples)
+    weights[:3] = 2  # never constant
+    panel, repeated = Panel.weighted(row[None], weights[None].astype(float)), np.repeat(row, weights)[None]
+    found = standardized_moments(panel.values, np.arange(1), order, to_unit_range(panel), panel.weights)
+    assert found.standardized[:, 0] == pytest.approx(moments_of(repeated, order)[:, 0], rel=1e-12, abs=1e-13)
+    mean, variance, _ = place_and_scale(panel)
+    assert (mean[0], variance[0]) == pytest.approx((repeated.mean(), repeated.var()), rel=1e-13)
+
+
+def test_the_mean_of_a_range_beyond_float64() -> None:
+    row = np.array([2.0**970, np.finfo(np.float64).max, -np.finfo(np.float64).max * (1 - 2.0**-50)])
+    mean, variance, skewness = place_and_scale(Panel.of(row[None]))
+    exact = sum((Fraction(float(v)) for v in row), Fraction(0)) / 3
+    assert abs(Fraction(float(mean[0])) - exact) < Fraction(2) ** (1025 - 52)
+    assert np.isinf(variance[0]) and skewness[0] == pytest.approx(0.0, abs=1e-13)

@@ -1,0 +1,81 @@
+"""Ties by counts and by weights: the same decisions for whole numbers, exact ones at an end."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from symdecouple.numeric.moments.attainable import skewness_interval
+from symdecouple.numeric.moments.ties import CountedTies, WeighedTies, count_ties, ties_of
+from symdecouple.numeric.samples.batch import Panel
+
+rows = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), min_size=2, max_size=9).filter(
+    lambda pairs: sum(w > 0 for _, w in pairs) > 1
+)
+
+
+def weighed(values: object, weights: object) -> WeighedTies:
+    row, heavy = (np.array(part, dtype=np.float64)[None] for part in (values, weights))
+    return WeighedTies.of(Panel.weighted(row, heavy))
+
+
+@given(rows, st.sampled_from([0.0, 0.5, -0.5, 1.5, -2.0, "low", "high"]), st.integers(-1000, 900))
+def test_whole_weights_decide_as_counts_do(pairs: list[tuple[int, int]], wanted: float | str, power: int) -> None:
+    """Targets at an end of the interval among them, whatever the unit of the weights."""
+    values, weights = (np.array(part) for part in zip(*pairs, strict=True))
+    panel = Panel.of(np.repeat(values, weights).astype(float)[None])
+    by_count = CountedTies(*count_ties(panel), panel.values.shape[1])
+    target = 0.0 if isinstance(wanted, str) else wanted
+    if isinstance(wanted, str) and panel.low[0] < panel.high[0]:
+        ends = skewness_interval(int(by_count.at_low[0]), int(by_count.at_high[0]), by_count.n_samples)
+        target = ends[wanted == "high"]
+    by_weight = weighed(values, np.ldexp(weights.astype(float), power))
+    found, expected = (ties.unreachable(np.array([target])) for ties in (by_weight, by_count))
+    assert {i: o.reason for i, o in found.items()} == {i: o.reason for i, o in expected.items()}
+    assert by_weight.two_valued().tolist() == by_count.two_valued().tolist()
+    assert by_weight.balanced().tolist() == by_count.balanced().tolist()
+
+
+weights = st.lists(st.floats(2.0**-60, 1), min_size=2, max_size=6)
+
+
+@given(weights, weights, st.sampled_from([0.0, 1.0, -1.0]))
+def test_sums_of_weights_are_compared_exactly(at_low: list[float], above: list[float], shift: float) -> None:
+    """One more weight brings the end to half of the total as nearly as float64 can, then a bit past it."""
+    low = sum(map(Fraction, at_low), Fraction(0))
+    rest = sum(map(Fraction, above[1:]), Fraction(0))
+    missing = float(low - rest)
+    if missing <= 2.0**-61:
+        return
+    above = [float(np.nextafter(missing, np.inf * shift)) if shift else missing, *above[1:]]
+    values = [0.0] * len(at_low) + list(map(float, range(1, len(above) + 1)))
+    reasons = weighed(values, at_low + above).unreachable(np.zeros(1))
+    total = low + sum(map(Fraction, above), Fraction(0))
+    most = max(low, Fraction(above[-1]))
+    if len(above) > 1:
+        expected = "" if 2 * most < total else "limit only" if 2 * most == total else "no zero-skew point"
+        assert (reasons[0].reason if reasons else "") == expected
+
+
+def test_ends_marked_before_rounding_count_where_the_floats_are_equal() -> None:
+    values, heavy = np.array([[0.0, 0.5, 1.0, 1.0]]), np.array([[1.0, 1.0, 1.0, 1.5]])
+    low, high = np.array([[True, False, False, False]]), np.array([[False, False, False, True]])
+    assert not ties_of(Panel.weighted(values, heavy, (low, high))).unreachable(np.zeros(1))
+    assert ties_of(Panel.weighted(values, heavy)).unreachable(np.zeros(1))[0].reason == "no zero-skew point"
+
+
+@pytest.mark.parametrize(
+    ("target", "reason", "said"),
+    [
+        (1.5, "limit only", "choose a target strictly inside"),
+        (1.6, "skewness out of reach", "maximum with 0.2 of the weight; with less weight on the maximum"),
+        (-2.0, "skewness out of reach", "minimum with 0.3 of the weight"),
+    ],
+)
+def test_targets_at_and_beyond_an_end(target: float, reason: str, said: str) -> None:
+    """(1 - 2/5)/sqrt(4/25) = 3/2 for a fifth of the weight at the maximum."""
+    (outcome,) = weighed([0, 1, 2], [3, 5, 2]).unreachable(np.array([target])).values()
+    assert outcome.reason == reason and said in outcome.detail

@@ -1,0 +1,322 @@
+"""Black boxes in numbers, against the same features with an expression, and every way in which a callable can fail."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import count
+from typing import Any
+
+import numpy as np
+import pytest
+from sympy import cosh, exp, log
+
+from symdecouple.calculus.frobenius import check_frobenius
+from symdecouple.errors import InvalidInput
+from symdecouple.language.black_box import BlackBox
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet
+from symdecouple.language.mean import Mean
+from symdecouple.language.sample import x
+from symdecouple.language.statistics import kurtosis, skewness, variance
+from symdecouple.numeric.features.black_box import Oracle
+from symdecouple.numeric.features.differences import extrapolated
+from symdecouple.numeric.features.features import CompiledFeatures
+from symdecouple.numeric.paths.black_box_rows import BlackBoxFeatures, BlackBoxPath, path_of
+from symdecouple.numeric.paths.narrow_path import NarrowPath
+from symdecouple.numeric.paths.narrow_path_adjoint import decoupled_gradients
+from symdecouple.verdict import Status
+
+RNG = np.random.default_rng(11)
+ROWS = {"normal": RNG.normal(size=(3, 14)), "gamma": RNG.gamma(0.5, size=(3, 14)),
+        "units": 1e9 * RNG.normal(size=(3, 14))}
+LAST = Mean(log(cosh(x)))
+
+
+def peakedness(v: Any) -> Any:
+    c = v - v.mean(axis=-1, keepdims=True)
+    return (c**4).mean(axis=-1) / (c**2).mean(axis=-1) ** 2
+
+
+def slope_of_peakedness(v: Any) -> Any:
+    c = v - v.mean(axis=-1, keepdims=True)
+    s, m3, m4 = ((c**k).mean(axis=-1, keepdims=True) for k in (2, 3, 4))
+    return 4 / v.shape[-1] * ((c**3 - m3) / s**2 - m4 * c / s**3)
+
+
+def soft_maximum(v: Any) -> Any:
+    return np.logaddexp.reduce(v, axis=-1)
+
+
+BOXES = {
+    "differences": Feature.from_callable(peakedness),
+    "differences, rows": Feature.from_callable(peakedness, vectorized=True),
+    "gradient": Feature.from_callable(peakedness, slope_of_peakedness),
+    "gradient, rows": Feature.from_callable(peakedness, slope_of_peakedness, vectorized=True),
+}
+
+
+def made(name: str, *others: Any) -> BlackBoxFeatures:
+    return BlackBoxFeatures(FeatureSet([Mean(x), variance(), BOXES[name], *others]))
+
+
+@cache
+def declared() -> CompiledFeatures:
+    return CompiledFeatures(FeatureSet([Mean(x), variance(), kurtosis(), skewness()]))
+
+
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("name", BOXES)
+def test_values_gradients_and_curvature_are_those_of_the_kurtosis(name: str, rows: str) -> None:
+    ours, known, given = made(name, skewness()), declared(), ROWS[rows]
+    np.testing.assert_allclose(ours.values(given), known.values(given), rtol=1e-14)
+    for count_ in (2, 3, 4):
+        sizes = np.linalg.norm(known.gradients(given, count_), axis=-1, keepdims=True)
+        assert np.all(np.abs(ours.gradients(given, count_) - known.gradients(given, count_)) <= 1e-11 * sizes)
+    weights = RNG.normal(size=(2, 3, 3, 14))
+    expected = known.curvature(given, weights)
+    assert np.abs(ours.curvature(given, weights) - expected).max() <= 1e-8 * np.abs(expected).max()
+
+
+def test_error_estimates_are_honest() -> None:
+    """An offset makes the function noisy: the error grows a million times, and the estimate with it."""
+    for offset in (0.0, 1e3):
+        given = ROWS["gamma"] + offset
+        gradients, errors = Oracle(BlackBox(peakedness)).gradients(given)
+        exact = slope_of_peakedness(given)
+        actual = np.linalg.norm(gradients - exact, axis=1) / np.linalg.norm(exact, axis=1)
+        assert np.all(actual <= 10 * errors) and np.all(errors <= (1e-12 if offset == 0 else 1e-9))
+
+
+def test_steps_adapt_to_what_changes_fast_and_to_the_domain() -> None:
+    wide = RNG.normal(size=(2, 14)) * 1000  # the soft maximum changes within 1
+    exact = np.exp(wide - soft_maximum(wide)[:, None])
+    assert np.abs(Oracle(BlackBox(soft_maximum)).gradients(wide)[0] - exact).max() < 1e-11
+    near = np.array([[1e-4, 0.3, 1.0, 2.0]])  # a quarter of the deviation would leave the domain
+    gradients, _ = Oracle(BlackBox(lambda v: np.log(v).sum())).gradients(near)
+    np.testing.assert_allclose(gradients, 1 / near, rtol=1e-9)
+
+
+def test_extrapolation_finds_the_derivative_beside_a_pole() -> None:
+    def quotient(which: Any, h: float) -> tuple[Any, Any]:
+        up, down = 1 / (0.26 + h), 1 / (0.26 - h)
+        return np.full((1, 1), (up - down) / (2 * h)), np.full((1, 1), 2e-16 / h)
+
+    value, error, settled = extrapolated(quotient, 1, 1)
+    assert abs(value[0, 0] + 1 / 0.26**2) <= error[0, 0] < 1e-8 and settled.all()
+
+
+TARGETS = [0, 1, 2.4]
+
+
+@cache
+def of_the_kurtosis() -> tuple[Any, Any]:
+    """Where the path of the declared features ends, and their decoupled gradients."""
+    path = NarrowPath([Mean(x), variance(), kurtosis(), LAST])
+    return path.normalize(ROWS["normal"], TARGETS)[-1].values, decoupled_gradients(path, ROWS["normal"], TARGETS)[0]
+
+
+@pytest.mark.parametrize("name", BOXES)
+def test_the_path_ends_where_that_of_the_kurtosis_ends(name: str) -> None:
+    ours = BlackBoxPath([Mean(x), variance(), BOXES[name], LAST])
+    ends, (expected, exact) = ours.normalize(ROWS["normal"], TARGETS)[-1], of_the_kurtosis()
+    assert not ends.refusals and np.all(ends.residual < 1e-14)
+    assert np.abs(ends.values - expected).max() < 1e-9
+    if name != "differences":  # as `differences, rows`, and slow
+        gradients, _ = decoupled_gradients(ours, ROWS["normal"], TARGETS)
+        bound = 1e-9 if name.startswith("gradient") else 1e-6
+        assert np.abs(gradients - exact).max() <= bound * np.abs(exact).max()
+
+
+def test_the_soft_maximum_goes_the_way_of_its_expression() -> None:
+    """It is log(N Mean(exp(x))), which symbolic features can say."""
+    given, targets = ROWS["normal"], [0, 4.0]
+    ours = BlackBoxPath([Mean(x), Feature.from_callable(soft_maximum, vectorized=True), Mean(x**2)])
+    known = NarrowPath([Mean(x), log(14 * Mean(exp(x))), Mean(x**2)])
+    gradients, levels = decoupled_gradients(ours, given, targets)
+    exact, expected = decoupled_gradients(known, given, targets)
+    assert np.abs(soft_maximum(levels[-1].values) - 4).max() < 1e-14
+    assert np.abs(levels[-1].values - expected[-1].values).max() < 1e-9
+    assert np.abs(gradients - exact).max() < 1e-6 * np.abs(exact).max()
+
+
+def test_path_of_either_kind() -> None:
+    assert type(path_of(FeatureSet([Mean(x)]))) is NarrowPath
+    assert isinstance(path_of(FeatureSet([Mean(x), BOXES["gradient"]])), BlackBoxPath)
+
+
+# --- what goes wrong ----------------------------------------------------------------------------------------------
+
+
+def fails_below(bound: float, failure: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda v: failure(v) if v.min() < bound else (v**2).mean()
+
+
+def raised(v: Any) -> Any:
+    raise ZeroDivisionError("no inverse here")
+
+
+FAILURES: dict[str, tuple[Callable[[Any], Any], str, str]] = {
+    "NaN": (lambda v: np.nan, "not finite", "squares is nan here"),
+    "infinity": (lambda v: np.float64(1) / 0, "not finite", "squares is inf here"),
+    "exception": (raised, "callable failed", "it raised ZeroDivisionError: no inverse here"),
+    "shape": (lambda v: v, "callable failed", r"returned an array of shape \(5,\)"),
+    "complex": (lambda v: 1j, "callable failed", "returned complex128, real numbers are expected"),
+    "text": (lambda v: "2.5", "callable failed", "real numbers are expected"),
+    "nothing": (lambda v: None, "callable failed", "it raised TypeError"),
+}
+FINE, BAD = [1.0, 2.0, 4.0, 7.0, 9.0], [-9.0, 1.0, 2.0, 3.0, 5.0]
+
+
+@pytest.mark.parametrize("vectorized", [False, True])
+@pytest.mark.parametrize("failure", FAILURES)
+def test_only_the_failing_row_is_refused(failure: str, vectorized: bool) -> None:
+    broken, reason, said = FAILURES[failure]
+    function = fails_below(-5, broken)
+
+    def of_rows(rows: Any) -> Any:
+        return np.array([function(row) for row in rows])
+
+    box = Feature.from_callable(of_rows if vectorized else function, name="squares", vectorized=vectorized)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        moved = BlackBoxPath([Mean(x), box]).follow([FINE, BAD, FINE], 2, 40.0)
+    expected = NarrowPath([Mean(x), Mean(x**2)]).follow([FINE], 2, 40.0).values[0]
+    np.testing.assert_allclose(moved.values[[0, 2]], [expected, expected], rtol=1e-10)
+    assert np.isnan(moved.values[1]).all() and list(moved.refusals) == [1]
+    if (failure, vectorized) in {("nothing", True), ("shape", True), ("complex", True), ("text", True)}:
+        said = ""  # the list of answers fails in its own way
+    assert moved.refusals[1].reason == reason and _matches(said, moved.refusals[1].detail)
+
+
+def _matches(pattern: str, text: str) -> bool:
+    return re.search(pattern, text) is not None and "squares" in text
+
+
+def test_a_restless_function_is_found_out() -> None:
+    ticks: Iterator[int] = count()
+    box = Feature.from_callable(lambda v: (v**2).mean() + 1e-6 * next(ticks), name="clock")
+    moved = BlackBoxPath([Mean(x), box]).follow([FINE], 2, 40.0)
+    assert moved.refusals[0].reason == "callable failed" and "clock changes its answer" in moved.refusals[0].detail
+
+
+def test_a_function_may_change_its_argument() -> None:
+    def sorted_in_place(v: Any) -> Any:
+        v.sort()
+        return (v**2).mean()
+
+    rows = np.array([FINE[::-1]])
+    moved = BlackBoxPath([Mean(x), Feature.from_callable(sorted_in_place)]).follow(rows, 2, 40.0)
+    assert not moved.refusals and rows.tolist() == [FINE[::-1]]
+
+
+@pytest.mark.parametrize(("gradient", "said"), [
+    (lambda v: 2 * v, "not N times it"),
+    (lambda v: -2 * v / len(v), "gives a slope of"),
+    (lambda v: 2 * v[1:] / len(v), r"shape \(4,\)"),
+    (lambda v: np.full(len(v), np.nan), "gradient of squares is not finite"),
+    (raised, "the gradient of squares: it raised ZeroDivisionError"),
+    (lambda v: (2 * v / len(v)).astype(np.float32), "jax_enable_x64"),
+])
+def test_a_gradient_is_not_believed(gradient: Any, said: str) -> None:
+    box = Feature.from_callable(lambda v: (v**2).mean(), gradient, "squares")
+    refusal = BlackBoxPath([Mean(x), box]).follow([FINE], 2, 40.0).refusals[0]
+    assert refusal.reason == ("not finite" if "finite" in said else "callable failed")
+    assert _matches(said, refusal.detail)
+
+
+def test_a_gradient_as_other_arrays_have_it() -> None:
+    class Foreign:  # what JAX and autograd return: no NumPy array, but one for whoever asks
+        def __init__(self, values: Any) -> None:
+            self.values = values
+
+        def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+            return np.asarray(self.values, dtype=dtype)
+
+    box = Feature.from_callable(lambda v: Foreign((v**2).mean()), lambda v: Foreign(2 * v / len(v)))
+    moved = BlackBoxPath([Mean(x), box]).follow([FINE], 2, 40.0)
+    expected = NarrowPath([Mean(x), Mean(x**2)]).follow([FINE], 2, 40.0)
+    np.testing.assert_allclose(moved.values, expected.values, rtol=1e-14)
+
+
+def test_single_precision_without_a_gradient_is_refused_and_says_why() -> None:
+    box = Feature.from_callable(lambda v: np.float32((v**2).mean()))
+    refusal = BlackBoxPath([Mean(x), box]).follow([FINE], 2, 40.0).refusals[0]
+    assert refusal.reason == "callable failed" and "float32" in refusal.detail
+
+
+def test_a_noisy_function_has_no_gradient() -> None:
+    box = Feature.from_callable(lambda v: (v**2).mean() + 1e-6 * np.sin(1e9 * v.sum()), name="noisy")
+    refusal = BlackBoxPath([Mean(x), box]).follow([FINE], 2, 40.0).refusals[0]
+    assert refusal.reason == "gradient not resolved" and "give gradient=" in refusal.detail.lower()
+
+
+@pytest.mark.parametrize("gradient", [None, lambda v: 2 * (v - v.mean()) / len(v)])
+def test_a_function_of_those_before_is_a_critical_point(gradient: Any) -> None:
+    """Differences leave a gradient of their own error beside those before it: that is none."""
+    again = Feature.from_callable(lambda v: v.var(), gradient, "again")
+    refusal = BlackBoxPath([Mean(x), variance(), again]).follow(ROWS["normal"], 3, 2.0).refusals[0]
+    assert refusal.reason == "critical point" and "again" in refusal.detail
+    alone = BlackBoxPath([again]).follow(np.ones((1, 4)), 1, 2.0).refusals[0]
+    assert alone.reason == "critical point"
+
+
+def test_the_reason_of_a_stop_on_the_way_is_told() -> None:
+    def within(v: Any) -> Any:
+        if v.max() > 11:
+            raise OverflowError("beyond 11")
+        return (v**2).mean()
+
+    refusal = BlackBoxPath([Mean(x), Feature.from_callable(within)]).follow([FINE], 2, 400.0).refusals[0]
+    assert refusal.reason == "not attainable" and "OverflowError: beyond 11" in refusal.detail
+
+
+def test_an_interruption_is_not_an_answer() -> None:
+    def interrupted(v: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        BlackBoxPath([Mean(x), Feature.from_callable(interrupted)]).follow([FINE], 2, 40.0)
+
+
+# --- C1 and C2 on samples -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["differences, rows", "gradient"])
+def test_involutive_sets_are_told_from_others(name: str) -> None:
+    """Mean, variance and an invariant of shift and scale are involutive; the moments 1 to 4 are not."""
+    given = ROWS["normal"]
+    verdict = check_frobenius([Mean(x), variance(), BOXES[name]], samples=given)
+    assert verdict.status is Status.NUMERICAL and verdict.holds is True and verdict.n_samples == 14
+    assert verdict.residual < 1e-9 < verdict.tolerance < 1e-5
+    assert verdict.independence.status is Status.NUMERICAL and verdict.independence.holds is True
+    against = check_frobenius([Mean(x), variance(), skewness(), BOXES[name]], samples=given)
+    assert against.holds is False and against.residual > 1e-3 and "[v3, v4]" in against.reason
+    assert check_frobenius([Mean(x), variance(), skewness(), kurtosis()]).status is Status.REFUTED  # the exact answer
+    scaled = check_frobenius([Mean(x), variance(), skewness(), BOXES[name]], samples=2.0**40 * given)
+    assert scaled.residual == pytest.approx(against.residual, rel=1e-6)
+
+
+def test_verdicts_on_samples_say_what_was_seen() -> None:
+    box = Feature.from_callable(fails_below(-5, raised), name="squares")
+    verdict = check_frobenius([Mean(x), box], samples=[FINE, BAD])
+    assert "1 of 2 samples" in verdict.reason and "ZeroDivisionError" in verdict.evidence[0] and verdict.holds is True
+    none = check_frobenius([Mean(x), box], samples=BAD)
+    assert none.status is Status.UNDECIDED and "ZeroDivisionError" in none.reason
+    twice = check_frobenius([variance(), Feature.from_callable(np.var)], samples=FINE)
+    assert twice.independence.holds is False and twice.independence.residual == 0
+    assert check_frobenius([Mean(x), BOXES["gradient"]], samples=[[1.0, 3.0]]).vacuous
+
+
+@pytest.mark.parametrize(("features", "options", "said"), [
+    ([Mean(x)], {"samples": [FINE]}, "decided exactly"),
+    ([BOXES["gradient"]], {"samples": [[1.0, np.nan]]}, "not finite"),
+    ([BOXES["gradient"]], {"samples": [[1.0]]}, "at least 2"),
+    ([BOXES["gradient"]], {"samples": "abc"}, "numbers in an array"),
+    ([BOXES["gradient"]], {"samples": [FINE], "n_samples": 4}, "n_samples=4"),
+])
+def test_samples_that_do_not_fit_are_refused(features: Any, options: Any, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        check_frobenius(features, **options)

@@ -1,0 +1,396 @@
+"""The narrow path against closed forms, an independent computation to 60 digits, and SciPy's integrator."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
+from sympy import cosh, log, tanh
+
+from symdecouple.errors import InvalidInput
+from symdecouple.language.mean import Mean
+from symdecouple.language.sample import coordinates, sample, x
+from symdecouple.language.statistics import kurtosis, skewness, variance
+from symdecouple.numeric.paths import projection, projection_gram as gram
+from symdecouple.numeric.paths.narrow_path import Frame, NarrowPath
+
+Array = NDArray[np.float64]
+positive = sample("x", positive=True)
+TABLE = json.loads((Path(__file__).parents[1] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
+
+POWERS = [Mean(x**j) for j in range(1, 7)]
+MIXED = [Mean(x), Mean(x**2), Mean(log(cosh(x))), Mean(tanh(x))]
+LOGS = [Mean(log(positive)), Mean(log(positive) ** 2), Mean(log(positive) ** 3), Mean(positive)]
+SETS: list[tuple[str, list[Any], list[float]]] = [
+    ("powers", POWERS, [0, 1, 0, 3, 0]),
+    ("mixed", MIXED, [0, 1, 0.3745, 0]),
+    ("even first", [Mean(x), Mean(x**2), Mean(x**4), Mean(x**3)], [0, 1, 3, 0]),
+    ("standardized", [Mean(x), variance(), skewness(), kurtosis()], [0, 1, 0, 3]),
+    ("logs", LOGS, [0.1, 0.3, 0.1]),
+]
+by_name = pytest.mark.parametrize(("features", "targets"), [row[1:] for row in SETS], ids=[row[0] for row in SETS])
+
+
+def samples(features: list[Any], n_rows: int = 5, n: int = 24) -> Array:
+    rng = np.random.default_rng(11)
+    return rng.lognormal(0, 0.5, size=(n_rows, n)) if features is LOGS else rng.normal(size=(n_rows, n))
+
+
+# --- where it leads ---
+
+
+def test_decoupled_moments_against_sixty_digits() -> None:
+    path = NarrowPath(POWERS)
+    for case in TABLE["decoupled_moments"]:
+        levels = path.normalize(np.array([case["sample"]], dtype=float), [0, 1, 0, 3, 0])
+        for order in (4, 5, 6):
+            found = path.features.values(levels[order - 2].values)[0, order - 1]
+            assert found == pytest.approx(float(case[f"order{order}"]), rel=2e-12)
+
+
+def test_the_first_levels_in_closed_form() -> None:
+    rows = samples(POWERS)
+    centred = rows - rows.mean(axis=1, keepdims=True)
+    one, two, three = NarrowPath(POWERS).normalize(rows, [0, 1, 0])
+    np.testing.assert_allclose(one.values, centred, atol=1e-15)
+    np.testing.assert_allclose(two.values, centred / centred.std(axis=1, keepdims=True), atol=1e-13)
+    # The third moment moves along x**2, whose flow is Moebius: cross ratios stay.
+    for before, after in zip(rows, three.values, strict=True):
+        assert cross_ratios(after) == pytest.approx(cross_ratios(before), rel=1e-10)
+        assert abs(np.mean(after**3)) < 1e-14
+
+
+def cross_ratios(row: Array) -> Array:
+    a, b, c = row[:3]
+    rest = row[3:]
+    return (rest - a) * (b - c) / ((rest - c) * (b - a))
+
+
+def by_scipy(gradients: Any, start: Array, k: int, distance: float) -> Array:
+    """What a user writes: the projected gradient by least squares, in SciPy's integrator of the same order."""
+
+    def slope(_: float, y: Array) -> Array:
+        *others, own = gradients(y)[:k]
+        basis = np.array(others).reshape(k - 1, len(y)).T
+        across = own - basis @ np.linalg.lstsq(basis, own, rcond=None)[0]
+        return np.asarray(distance * across / (across @ own / len(y)))
+
+    return np.asarray(solve_ivp(slope, (0, 1), start, method="DOP853", rtol=1e-13, atol=1e-13).y[:, -1])
+
+
+def by_hand(y: Array) -> list[Array]:
+    """N times the gradients of `MIXED`."""
+    return [np.ones_like(y), 2 * y, np.tanh(y), 1 / np.cosh(y) ** 2]
+
+
+def test_against_scipy_with_gradients_by_hand() -> None:
+    rows = samples(MIXED, n_rows=3)
+    start = rows
+    for k, target in enumerate([0, 1, 0.3745, 0.0], 1):
+        moved = NarrowPath(MIXED).follow(start, k, target)
+        for i, row in enumerate(start):
+            value = [row.mean(), np.mean(row**2), np.mean(np.log(np.cosh(row))), np.mean(np.tanh(row))][k - 1]
+            np.testing.assert_allclose(moved.values[i], by_scipy(by_hand, row, k, target - value), atol=3e-11)
+        start = moved.values
+
+
+@by_name
+def test_features_are_imposed_and_those_before_kept(features: list[Any], targets: list[float]) -> None:
+    path = NarrowPath(features)
+    rows = samples(features)
+    before = path.features.values(rows)
+    for k, target in enumerate(targets, 1):  # at any state, not only behind the levels below
+        away = before[:, k - 1] + 0.05 * np.abs(before[:, k - 1]) * np.sign(target - before[:, k - 1])
+        moved = path.follow(rows, k, away)
+        after = path.features.values(moved.values)
+        assert not moved.refusals
+        np.testing.assert_allclose(after[:, : k - 1], before[:, : k - 1], rtol=1e-13, atol=1e-14)
+        np.testing.assert_allclose(after[:, k - 1], away, rtol=1e-13, atol=1e-14)
+        np.testing.assert_allclose(moved.reached, away, rtol=1e-13, atol=1e-14)
+        assert (moved.residual < 1e-14).all() and (moved.steps > 0).all()
+
+
+@by_name
+def test_there_and_back(features: list[Any], targets: list[float]) -> None:
+    path = NarrowPath(features)
+    rows = samples(features)
+    levels = path.normalize(rows, targets)
+    assert not levels[-1].refusals
+    y = levels[-1].values
+    for k in range(len(targets), 0, -1):
+        begin = levels[k - 2].values if k > 1 else rows
+        y = path.follow(y, k, path.features.values(begin)[:, k - 1]).values
+    np.testing.assert_allclose(y, rows, rtol=0, atol=1e-10)
+
+
+@by_name
+def test_a_second_time_changes_nothing(features: list[Any], targets: list[float]) -> None:
+    path = NarrowPath(features)
+    once = path.normalize(samples(features), targets)
+    again = path.follow(once[-1].values, len(targets), targets[-1])
+    np.testing.assert_allclose(again.values, once[-1].values, rtol=0, atol=1e-14)
+    assert (again.reached == once[-1].reached).all() or not again.steps.all()
+
+
+def test_at_the_target_not_a_bit_changes() -> None:
+    rows = np.array([[-1.0, 0.0, 1.0], [1.0, 2.0, 6.0]])
+    moved = NarrowPath(POWERS).follow(rows, 3, [0.0, 225 / 3])
+    assert (moved.values == rows).all() and (moved.steps == 0).all() and not moved.refusals
+
+
+def test_tied_samples_stay_tied() -> None:
+    rows = np.repeat(samples(POWERS, n=12), 2, axis=1)
+    moved = NarrowPath(POWERS).normalize(rows, [0, 1, 0, 3])[-1].values
+    assert (moved[:, ::2] == moved[:, 1::2]).all()
+
+
+def test_an_offset_costs_the_digits_it_takes_from_the_samples_only() -> None:
+    path = NarrowPath([Mean(x), variance(), skewness(), kurtosis()])
+    rows = np.round(samples(POWERS), 3)
+    near = path.normalize(rows, [0, 1, 0, 2])[-1]
+    far = path.normalize(rows + 2.0**27, [0, 1, 0, 2])[-1]
+    assert not far.refusals
+    np.testing.assert_allclose(far.values, near.values, atol=1e-6)
+
+
+@pytest.mark.parametrize("unit", [1e-40, 1e30, *(pytest.param(u, marks=pytest.mark.slow) for u in (1e-10, 1e70))])
+def test_samples_of_any_unit(unit: float) -> None:
+    rows = samples(POWERS)
+    expected = NarrowPath(POWERS).normalize(rows, [0, 1, 0])[-1]
+    found = NarrowPath(POWERS).normalize(unit * rows, [0, 1, 0])[-1]
+    assert not found.refusals
+    np.testing.assert_allclose(found.values, expected.values, atol=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-8, 1e-3, 1e3, 1e8])
+def test_fourth_moment_alone_in_closed_form_from_afar(unit: float) -> None:
+    """dx/dt = x^3 adds a constant to 1/x^2."""
+    rows = unit * samples(POWERS)
+    moved = NarrowPath([Mean(x**4)], rtol=1e-13).follow(rows, 1, 3.0)
+    assert not moved.refusals
+    for row, found in zip(rows, moved.values, strict=True):
+        base = 1 / row**2 - 1 / np.max(row**2)
+        size = brentq(lambda u, base=base: np.log(np.mean((base + np.exp(u)) ** -2.0) / 3), -10, 10, xtol=1e-15)
+        expected = np.sign(row) / np.sqrt(base + np.exp(size))
+        large = np.abs(expected) > 0.1
+        np.testing.assert_allclose(found[large], expected[large], rtol=3e-10)
+
+
+def test_an_offset_far_away_and_back() -> None:
+    path = NarrowPath([Mean(x), variance()])
+    rows = samples(POWERS)
+    far = path.follow(rows, 1, 1e8)
+    assert not far.refusals and (np.abs(far.values.mean(axis=1) - 1e8) < 1e-7).all()
+    back = path.follow(far.values, 1, rows.mean(axis=1))
+    np.testing.assert_allclose(back.values, rows, atol=1e-6)
+
+
+def test_features_that_are_held_are_put_right() -> None:
+    rows = 1e30 * samples(POWERS, n_rows=1)
+    path = NarrowPath(POWERS)
+    centred = path.follow(rows, 1, 0.0).values
+    assert np.abs(centred.mean(axis=1)).max() > 1e10  # rounding
+    held = path.follow(centred, 2, 1.0, held=[0.0])
+    assert not held.refusals and np.abs(held.values.mean(axis=1)).max() < 1e-15
+    assert path.follow(centred, 2, 1.0).refusals  # the second moment is at least the squared mean
+
+
+def test_smaller_tolerances_come_nearer_to_the_exact_end() -> None:
+    rows = np.random.default_rng(2).gamma(0.5, size=(20, 16))
+    best = NarrowPath(POWERS, rtol=1e-14).normalize(rows, [0, 1, 0, 3])[-1]
+    errors = [np.abs(NarrowPath(POWERS, rtol=rtol).normalize(rows, [0, 1, 0, 3])[-1].values - best.values).max()
+              for rtol in (1e-5, 1e-8, 1e-11)]
+    assert errors[0] > 10 * errors[1] > 100 * errors[2] and errors[2] < 1e-9
+
+
+# --- rows never meet ---
+
+
+def test_a_row_has_the_same_bits_in_any_company() -> None:
+    rng = np.random.default_rng(3)
+    rows = rng.gamma(1.0, size=(700, 25))  # more than one chunk
+    rows[7] = np.nan
+    rows[8] = [0.0] * 20 + [1.0] * 5  # critical for the third moment
+    path = NarrowPath(POWERS)
+    together = path.normalize(rows, [0, 1, 0, 3])
+    assert sorted(together[-1].refusals) == [7, 8]
+    order = rng.permutation(len(rows))
+    shuffled = path.normalize(rows[order], [0, 1, 0, 3])[-1]
+    np.testing.assert_array_equal(shuffled.values, together[-1].values[order])
+    for i in (0, 6, 9, 655, 656, 699):
+        alone = path.normalize(rows[i : i + 1], [0, 1, 0, 3])[-1]
+        np.testing.assert_array_equal(alone.values[0], together[-1].values[i])
+        assert alone.steps[0] == together[-1].steps[i]
+
+
+def test_long_rows_are_projected_by_inner_products_to_the_same_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.random.default_rng(6).normal(size=(3, 300))
+    path = NarrowPath([*MIXED, Mean(x**3), Mean(x**4), Mean(x**5)])
+    targets = path.features.values(rows).mean(axis=0)
+    found = path.normalize(rows, targets)[-1]
+    calls = []
+    by_products = gram.last_direction
+    monkeypatch.setattr(gram, "last_direction", lambda fields: calls.append(fields.shape) or by_products(fields))
+    path.normalize(rows, targets)
+    assert calls and {shape[1] for shape in calls} == {6, 7}
+    monkeypatch.setattr(projection, "_FROM_SAMPLES", 10**9)
+    expected = path.normalize(rows, targets)[-1]
+    assert not found.refusals and not expected.refusals
+    np.testing.assert_allclose(found.values, expected.values, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(path.features.values(found.values), np.tile(targets, (3, 1)), rtol=1e-12, atol=1e-13)
+
+
+def test_long_rows_with_dependent_gradients_are_left_to_gram_schmidt() -> None:
+    rows = np.random.default_rng(8).normal(size=(2, 300))
+    features = [*MIXED, Mean(x**3), Mean(x**3) ** 3, Mean(x**4)]
+    path = NarrowPath(features)
+    value = path.features.values(rows)
+    moved = path.follow(rows, 7, value[:, 6] + 0.1)
+    once = NarrowPath([*MIXED, Mean(x**3), Mean(x**4)]).follow(rows, 6, value[:, 6] + 0.1)
+    assert not moved.refusals
+    np.testing.assert_allclose(moved.values, once.values, atol=1e-11)
+    refused = path.follow(rows, 6, value[:, 5] + 0.1)
+    assert [refused.refusals[r].reason for r in range(2)] == ["critical point"] * 2
+
+
+def test_long_rows_have_the_same_bits_in_any_company_and_on_threads() -> None:
+    rows = np.random.default_rng(9).normal(size=(5, 300))
+    rows[:, 150:] = rows[:, :150]  # ties stay tied
+    rows[3] = np.nan
+    features = [*MIXED, Mean(x**3), Mean(x**4)]
+    targets = NarrowPath(features).features.values(rows[:3]).mean(axis=0)
+    together = NarrowPath(features).normalize(rows, targets)[-1]
+    on_threads = NarrowPath(features, threads=2).normalize(rows, targets)[-1]
+    alone = NarrowPath(features).normalize(rows[4:], targets)[-1]
+    np.testing.assert_array_equal(on_threads.values, together.values)
+    np.testing.assert_array_equal(alone.values[0], together.values[4])
+    assert list(together.refusals) == list(on_threads.refusals) == [3]
+    np.testing.assert_array_equal(together.values[:, 150:], together.values[:, :150])
+
+
+def test_targets_are_one_for_all_or_one_each() -> None:
+    path, rows = NarrowPath(POWERS), samples(POWERS)
+    one = path.follow(rows, 2, 2.0)
+    each = path.follow(rows, 2, np.full(len(rows), 2.0))
+    assert (one.values == each.values).all()
+    moved = path.follow(rows, 2, np.arange(1.0, 6.0))
+    np.testing.assert_allclose((moved.values**2).mean(axis=1), np.arange(1.0, 6.0), rtol=1e-14)
+    assert path.follow(np.zeros((0, 4)), 2, 1.0).values.shape == (0, 4)
+
+
+# --- what cannot be had ---
+
+REFUSED = [
+    ("no zero-skew point", POWERS, [0, 0, 0, 1, 2], [0, 1, 0], "not attainable", 1 / np.sqrt(6), 1e-6),
+    ("kurtosis above N/2", POWERS, [1, 2, 3, 4, 10], [0, 1, 0, 3], "not attainable", 2.5, 1e-6),
+    ("kurtosis below N/(N-1)", POWERS, [1, 2, 3, 4, 10], [0, 1, 0, 0.5], "not attainable", 1.25, 1e-6),
+    ("in the limit only", POWERS, [0, 0, 1, 2], [0, 1, 0], "not attainable", 0.0, 1e-6),
+    ("a negative second moment", POWERS, [1, 2, 6], [0, -1], "not attainable", 0.0, 1e-6),
+    ("two values", POWERS, [0, 0, 0, 0, 1], [0, 1, 0], "critical point", 1.5, 1e-12),
+    ("one value", POWERS, [7, 7, 7], [0, 1], "critical point", 0.0, 0.0),
+    ("a minimum", [variance(), Mean(x)], [5, 5, 5], [1.0], "critical point", 0.0, 0.0),
+    ("the same feature twice", [Mean(x**2), Mean(x**2) ** 2], [1, 2, 4], [7, 50.0], "critical point", 49.0, 1e-12),
+    ("below the domain", [Mean(positive)], [1, 2, 3], [-1.0], "not attainable", 1.0, 1e-6),
+    ("outside of the domain", [Mean(positive)], [-1, 2, 3], [1.0], "not finite", np.nan, 0),
+    ("log of a negative number", [Mean(log(x))], [-1, 2, 3], [1.0], "not finite", np.nan, 0),
+    ("division by zero", [skewness()], [5, 5, 5], [1.0], "not finite", np.nan, 0),
+    ("no sample", POWERS, [np.nan, 1, 2], [0.0], "not finite", np.nan, 0),
+    ("no target", POWERS, [0, 1, 2], [np.nan], "not finite", 1.0, 1e-15),
+]
+
+
+@pytest.mark.parametrize(("features", "row", "targets", "reason", "reached", "within"), [r[1:] for r in REFUSED],
+                         ids=[r[0] for r in REFUSED])
+def test_refusals(features: list[Any], row: list[float], targets: list[float], reason: str, reached: float,
+                  within: float) -> None:
+    good = np.linspace(1, 2, len(row)) ** 3
+    level = NarrowPath(features).normalize(np.array([row, good], dtype=float), targets)[-1]
+    assert level.refusals[0].reason == reason and not level.refusals[0].ok
+    assert np.isnan(level.values[0]).all()
+    assert level.reached[0] == pytest.approx(reached, abs=within, nan_ok=True)
+    if reason in ("not attainable", "critical point"):
+        assert f"{targets[-1]:.6g} was asked for" in level.refusals[0].detail
+
+
+def test_a_budget_of_steps() -> None:
+    rows = np.random.default_rng(5).gamma(0.3, size=(1, 30))
+    moved = NarrowPath(POWERS, max_steps=5).follow(rows, 2, 100 * np.mean(rows**2))
+    assert moved.refusals[0].reason == "no convergence" and "raise max_steps" in moved.refusals[0].detail
+    assert np.mean(rows**2) < moved.reached[0] < 100 * np.mean(rows**2)
+    assert not NarrowPath(POWERS).follow(rows, 2, 100 * np.mean(rows**2)).refusals
+
+
+def test_nothing_is_warned_of_and_the_input_stays() -> None:
+    rows = np.array([[0.0, 0, 0, 1, 2], [np.inf, 1, 2, 3, 4]])
+    given = rows.copy()
+    with np.errstate(all="raise"):
+        NarrowPath(POWERS).normalize(rows, [0, 1, 0])
+    np.testing.assert_array_equal(rows, given)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda p: p.follow([1.0, 2.0], 1, 0.0), "shape"),
+        (lambda p: p.follow([[1.0, 2.0]], 0, 0.0), "from 1 to 6"),
+        (lambda p: p.follow([[1.0, 2.0]], 7, 0.0), "from 1 to 6"),
+        (lambda p: p.follow([[1.0, 2.0]], True, 0.0), "from 1 to 6"),
+        (lambda p: p.follow([[1.0, 2.0]], 1, [0.0, 1.0]), r"one target each and 0 held values, got the shapes \(2,\)"),
+        (lambda p: p.follow([[1.0, 2.0]], 2, 1.0, held=[0.0, 1.0]), "1 held values"),
+        (lambda _: NarrowPath([Mean(x), Mean(x)]), "the same"),
+    ],
+)
+def test_wrong_calls(call: Any, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        call(NarrowPath(POWERS))
+
+
+def test_functions_of_coordinates_move_too() -> None:
+    """x1 x2 = 2 from (1, 1) lies on the diagonal."""
+    first, second = coordinates(2)
+    moved = NarrowPath([first * second]).follow(np.array([[1.0, 1.0]]), 1, 2.0)
+    np.testing.assert_allclose(moved.values, np.sqrt([[2.0, 2.0]]), rtol=1e-13)
+
+
+# --- gradients that depend on each other ---
+
+
+def test_nearly_dependent_gradients_are_separated() -> None:
+    near = Mean(x**2 + 1e-6 * x**3)
+    rows = samples(POWERS)
+    path = NarrowPath([Mean(x**2), near])
+    value = path.features.values(rows)
+    moved = path.follow(rows, 2, value[:, 1] + 1e-7)
+    exact = NarrowPath([Mean(x**2), Mean(x**3)]).follow(rows, 2, (rows**3).mean(axis=1) + 0.1)
+    np.testing.assert_allclose(moved.values, exact.values, atol=1e-8)
+
+
+def test_dependent_gradients_before_the_feature_are_left_out() -> None:
+    rows = samples(POWERS)
+    twice = NarrowPath([Mean(x**2), Mean(x**2) ** 2, Mean(x**3)]).follow(rows, 3, 0.5)
+    once = NarrowPath([Mean(x**2), Mean(x**3)]).follow(rows, 2, 0.5)
+    assert not twice.refusals
+    np.testing.assert_allclose(twice.values, once.values, atol=1e-12)
+
+
+def test_frame_against_qr_in_more_digits() -> None:
+    rng = np.random.default_rng(4)
+    gradients = rng.normal(size=(2, 4, 9))
+    gradients[0, 2] = gradients[0, 0] + 1e-10 * gradients[0, 2]
+    gradients[1, 2] = 3 * gradients[1, 0] - gradients[1, 1]
+    frame = Frame.of(gradients)
+    gram = np.einsum("irn,jrn->rij", frame.basis, frame.basis) / 9
+    np.testing.assert_allclose(gram, [np.eye(4), np.diag([1, 1, 0, 1])], atol=1e-14)
+    assert frame.sound.tolist() == [[True] * 4, [True, True, False, True]]
+    wide = np.linalg.qr(gradients[0].astype(np.longdouble).astype(float).T / 3)[1]
+    np.testing.assert_allclose(np.abs(np.diag(frame.triangle[0])), np.abs(np.diag(wide)), rtol=1e-5)
+    z = frame.solve(np.ones((2, 4)))
+    np.testing.assert_allclose(np.einsum("rjn,rn->rj", gradients, frame.combined(z))[0] / 9, np.ones(4), rtol=1e-5)
+    a = frame.coefficients(z)
+    np.testing.assert_allclose(np.einsum("rj,rjn->rn", a, gradients), frame.combined(z), rtol=1e-4)

@@ -1,0 +1,374 @@
+"""Gradients of the normalization against differences of the path itself, Theorem F, Theorem D and mpmath."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from sympy import cosh, exp, log, tanh
+
+from symdecouple.errors import InvalidInput
+from symdecouple.language.mean import Mean
+from symdecouple.language.sample import sample, x
+from symdecouple.language.statistics import kurtosis, skewness, variance
+from symdecouple.numeric.features.expressions import as_multiprecision
+from symdecouple.numeric.paths import integrate as rk
+from symdecouple.numeric.paths.narrow_path import NarrowPath
+from symdecouple.numeric.paths.narrow_path_adjoint import check_gradient, decoupled_gradients, pullback
+from symdecouple.numeric.precision.path import follow_mp
+
+Array = NDArray[np.float64]
+positive = sample("x", positive=True)
+
+POWERS = [Mean(x**j) for j in range(1, 7)]
+EVEN_FIRST = [Mean(x), Mean(x**2), Mean(x**4), Mean(x**3)]
+MIXED = [Mean(x), Mean(x**2), Mean(log(cosh(x))), Mean(tanh(x))]
+SETS: list[tuple[str, list[Any], list[float]]] = [
+    ("powers", POWERS, [0, 1, 0, 3, 0]),
+    ("mixed", MIXED, [0, 1, 0.3745]),
+    ("even first", EVEN_FIRST, [0, 1, 3]),
+    ("standardized", [Mean(x), variance(), skewness(), kurtosis(), Mean(tanh(x - Mean(x)))], [0, 1, 0, 3]),
+    ("logs", [Mean(log(positive)), Mean(log(positive) ** 2), Mean(positive)], [0.1, 0.3]),
+]
+by_name = pytest.mark.parametrize(("features", "targets"), [row[1:] for row in SETS], ids=[row[0] for row in SETS])
+
+
+def samples(features: list[Any], n_rows: int = 3, n: int = 24) -> Array:
+    rng = np.random.default_rng(11)
+    is_positive = any(f.has(log) for f in features) and features is not MIXED
+    return rng.lognormal(0, 0.5, size=(n_rows, n)) if is_positive else rng.normal(size=(n_rows, n))
+
+
+def decoupled(path: NarrowPath, rows: Array, targets: Any) -> Array:
+    points = [rows, *(level.values for level in path.normalize(rows, targets))]
+    return np.stack([path.features.values(y)[:, j] for j, y in enumerate(points)], axis=1)
+
+
+def richardson(function: Any, rows: Array, direction: Array, h: float) -> Array:
+    """Central differences extrapolated twice: error of order h^6."""
+    plain = [(function(rows + s * direction) - function(rows - s * direction)) / (2 * s) for s in (h, h / 2, h / 4)]
+    once = [(4 * b - a) / 3 for a, b in itertools.pairwise(plain)]
+    return np.asarray((16 * once[1] - once[0]) / 15)
+
+
+@by_name
+def test_against_differences_of_the_path(features: list[Any], targets: list[float]) -> None:
+    path = NarrowPath(features, rtol=1e-13)
+    rows = samples(features)
+    gradients, levels = decoupled_gradients(path, rows, targets)
+    assert not levels[-1].refusals and gradients.shape == (3, len(features), 24)
+    for seed in range(2):
+        direction = np.random.default_rng(seed).normal(size=rows.shape)
+        expected = richardson(lambda y: decoupled(path, y, targets), rows, direction, 5e-4)
+        found = np.einsum("rjn,rn->rj", gradients, direction)
+        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=2e-11)
+
+
+def test_coarse_steps_are_differentiated_as_they_are() -> None:
+    """With few long steps the path ends beside the true end; its gradient is that of what was computed."""
+    coarse, fine = NarrowPath(POWERS, rtol=1e-2), NarrowPath(POWERS, rtol=1e-13)
+    start = fine.normalize(samples(POWERS, n_rows=1), [0, 1, 0])[-1].values
+    level = coarse.follow(start, 4, 1.3, store=True)
+    assert np.abs(level.values - fine.follow(start, 4, 1.3).values).max() > 1e-4
+    sizes = [float(step.size[0]) for step in level.parts[1].tape]  # part 0: rows that rest
+    row = np.array([0])
+
+    def same_steps(y: Array) -> Array:
+        begun = coarse.follow(y, 4, 1.3, store=True).parts[1].level
+        for i, size in enumerate(sizes):
+            h, last = np.array([size]), i + 1 == len(sizes)
+            slopes: list[Array] = []
+            for stage in (*rk.STAGES, rk.WEIGHTS):
+                moved = y + h * sum(weight * slopes[j] for j, weight in stage.items())
+                slopes.append(begun.slope(moved, np.zeros(1), row))
+            y = moved
+            y = begun.corrected(y, np.ones(1) if last else np.array([sum(sizes[: i + 1])]), row)
+        for _ in range(3):
+            y = begun.corrected(y, np.ones(1), row)
+        return (y**5).mean(axis=1)
+
+    np.testing.assert_allclose(same_steps(start), (level.values**5).mean(axis=1), rtol=1e-13)
+    direction = np.random.default_rng(1).normal(size=start.shape)
+    found = (pullback(level, level.values**4 * 5 / start.shape[1]) * direction).sum(axis=1)
+    assert found == pytest.approx(richardson(same_steps, start, direction, 1e-3), rel=1e-9)
+
+
+def test_orthokurtosis_by_theorem_f() -> None:
+    """(4/N) Phi'(x) pi_3(xhat): pi_3 the monic cubic orthogonal to 1, x, x^2 on xhat, Phi the Moebius map."""
+    rows = samples(POWERS)
+    gradients, _ = decoupled_gradients(NarrowPath(POWERS[:4]), rows, [0, 1, 0])
+    for row, found in zip(rows, gradients[:, 3], strict=True):
+        c = row - row.mean()
+
+        def standardized(t: float, c: Array = c) -> tuple[Array, Array]:
+            z = c / (1 - t * c)
+            return (z - z.mean()) / z.std(), 1 / (1 - t * c) ** 2 / z.std()
+
+        t = brentq(lambda t: np.mean(standardized(t)[0] ** 3), 0.999 / c.min(), 0.999 / c.max(), xtol=1e-16)
+        xhat, slope = standardized(t)
+        basis = np.vander(xhat, 3)
+        cubic = xhat**3 - basis @ np.linalg.lstsq(basis, xhat**3, rcond=None)[0]
+        np.testing.assert_allclose(found, 4 / len(row) * slope * cubic, rtol=0, atol=1e-11 * np.abs(found).max())
+
+
+@pytest.mark.parametrize(("features", "third"), [
+    (EVEN_FIRST, 3), (MIXED, 0.3745), ([Mean(x), Mean(x**2), Mean(x**3), Mean(tanh(x))], 0)], ids=str)
+def test_theorem_d_four_features_are_exactly_orthogonal(features: list[Any], third: float) -> None:
+    rows = samples(features)
+    gradients, levels = decoupled_gradients(NarrowPath(features, rtol=1e-14), rows, [0, 1, third])
+    assert not levels[-1].refusals
+    cosines = np.einsum("rin,rjn->rij", gradients, gradients)
+    sizes = np.sqrt(np.einsum("rii->ri", cosines))
+    cosines /= sizes[:, :, None] * sizes[:, None]
+    np.testing.assert_allclose(cosines, np.broadcast_to(np.eye(4), cosines.shape), atol=1e-13)
+
+
+def test_beyond_theorem_d_they_are_not() -> None:
+    gradients, _ = decoupled_gradients(NarrowPath(POWERS), samples(POWERS), [0, 1, 0, 3, 0])
+    fourth, fifth = gradients[0, 3], gradients[0, 4]
+    assert abs(fourth @ fifth) > 0.01 * np.linalg.norm(fourth) * np.linalg.norm(fifth)
+
+
+def test_moments_ignore_shift_and_scale() -> None:
+    rows = samples(POWERS)
+    gradients, _ = decoupled_gradients(NarrowPath(POWERS), rows, [0, 1, 0, 3, 0])
+    assert np.abs(gradients[:, 1:].sum(axis=2)).max() < 1e-13
+    assert np.abs((gradients[:, 2:] * rows[:, None]).sum(axis=2)).max() < 1e-13
+
+
+def test_against_differences_in_forty_digits() -> None:
+    row = [-2, -1, 1, 3, 4]
+    features, direction = [Mean(x), Mean(x**2), Mean(x**3)], np.array([1.0, -2.0, 0.5, 1.0, 2.0])
+    with mpmath.workdps(40):
+        h = mpmath.mpf(10) ** -8  # errors of 1e-16 by the step, and of 1e-20 by the digits
+
+        def second(side: int) -> Any:
+            y = as_multiprecision(row) + side * h * as_multiprecision(direction)
+            for k, target in ((1, 0), (2, 1)):
+                y = follow_mp(features, y, k, target, 28).values
+            return (y**3).mean()
+
+        expected = (second(1) - second(-1)) / (2 * h)
+    gradients, _ = decoupled_gradients(NarrowPath(features, rtol=1e-14), np.array([row], dtype=float), [0, 1])
+    assert gradients[0, 2] @ direction == pytest.approx(float(expected), rel=1e-13)
+
+
+# --- anything with values and gradients ---
+
+
+class Handwritten:
+    """Functions of three explicit coordinates that are no averages: x1 x2, and the distance from (1, 1, 1)."""
+
+    names = ("product", "distance")
+
+    def __len__(self) -> int:
+        return 2
+
+    def values(self, rows: Array) -> Array:
+        return np.stack([rows[:, 0] * rows[:, 1], np.sqrt(((rows - 1) ** 2).sum(axis=1))], axis=1)
+
+    def gradients(self, rows: Array, count: int) -> Array:
+        product = np.stack([rows[:, 1], rows[:, 0], np.zeros(len(rows))], axis=1)
+        distance = (rows - 1) / np.sqrt(((rows - 1) ** 2).sum(axis=1))[:, None]
+        return 3 * np.stack([product, distance], axis=1)[:, :count]
+
+    def curvature(self, rows: Array, weights: Array) -> Array:
+        product, away = weights[..., 0, :], rows - 1
+        total = np.stack([product[..., 1], product[..., 0], np.zeros_like(product[..., 0])], axis=-1)
+        if weights.shape[-2] == 2:
+            size, w = np.sqrt((away**2).sum(axis=-1, keepdims=True)), weights[..., 1, :]
+            total = total + (w - away * (away * w).sum(axis=-1, keepdims=True) / size**2) / size
+        return 3 * total
+
+
+def test_features_of_any_origin() -> None:
+    path = NarrowPath(Handwritten())
+    rows = np.array([[2.0, 3.0, 0.5], [1.0, 1.5, 4.0]])
+    one, two = path.normalize(rows, [5.0, 2.0])
+    assert not two.refusals
+    np.testing.assert_allclose(path.features.values(two.values), [[5.0, 2.0]] * 2, rtol=1e-14)
+    np.testing.assert_allclose(one.values[:, 2], rows[:, 2], rtol=1e-14)  # the product does not depend on it
+    product = rows[:, 0] ** 2 - rows[:, 1] ** 2  # the gradient of x1 x2 keeps x1^2 - x2^2
+    np.testing.assert_allclose(one.values[:, 0] ** 2 - one.values[:, 1] ** 2, product, rtol=1e-11)
+
+
+def test_gradients_for_features_of_any_origin() -> None:
+    path = NarrowPath(Handwritten(), rtol=1e-14)
+    row = np.array([[2.0, 3.0, 0.5]])
+    level = path.follow(row, 2, 2.5, store=True)
+    for covector in np.eye(3):
+        found = check_gradient(lambda y, c=covector: path.follow(y[None], 2, 2.5).values[0] @ c, row[0],
+                               pullback(level, covector[None])[0], first_step=0.03, n_directions=1)
+        assert found.agrees and found.error < 1e-9, found.verdict
+
+
+def black_box(functions: Sequence[Any]) -> Any:
+    """Features known by their values only; gradients by Richardson's differences."""
+
+    class BlackBox:
+        names = tuple(f.__name__ for f in functions)
+
+        def __len__(self) -> int:
+            return len(functions)
+
+        def values(self, rows: Array) -> Array:
+            return np.stack([f(rows) for f in functions], axis=1)
+
+        def gradients(self, rows: Array, count: int) -> Array:
+            n = rows.shape[1]
+            shifts = np.eye(n)
+            estimate = [(self.values((rows[:, None] + h * shifts).reshape(-1, n))
+                         - self.values((rows[:, None] - h * shifts).reshape(-1, n))) / (2 * h) for h in (1e-3, 2e-3)]
+            slopes = ((4 * estimate[0] - estimate[1]) / 3).reshape(len(rows), n, -1)
+            return n * np.ascontiguousarray(slopes.transpose(0, 2, 1)[:, :count])
+
+    return BlackBox()
+
+
+def test_black_boxes() -> None:
+    def mean(rows: Array) -> Array:
+        return rows.mean(axis=1)
+
+    def soft_max(rows: Array) -> Array:
+        return np.log(np.exp(rows).mean(axis=1))
+
+    rows = samples(POWERS, n_rows=2, n=6)
+    found = NarrowPath(black_box([mean, soft_max]), rtol=1e-9).normalize(rows, [0.0, 0.7])[-1]
+    known = NarrowPath([Mean(x), log(Mean(exp(x)))]).normalize(rows, [0.0, 0.7])[-1]
+    np.testing.assert_allclose(found.values, known.values, atol=1e-8)
+    assert (found.residual < 1e-14).all()
+
+
+# --- rows that did not move, and rows that were refused ---
+
+
+def test_at_the_target_the_gradient_is_that_of_rows_beside_it() -> None:
+    path = NarrowPath(POWERS, rtol=1e-13)
+    row = path.normalize(samples(POWERS, n_rows=1), [0, 1, 0])[-1].values
+    row = path.follow(row, 4, 3.0).values
+    covector = np.random.default_rng(3).normal(size=row.shape)
+    resting = path.follow(row, 4, 3.0, store=True)
+    assert resting.steps[0] == 0
+    found = pullback(resting, covector)
+    direction = np.random.default_rng(4).normal(size=row.shape)
+    expected = richardson(lambda y: (path.follow(y, 4, 3.0).values * covector).sum(axis=1), row, direction, 2e-3)
+    assert (found * direction).sum() == pytest.approx(expected[0], rel=1e-9)
+    beside = path.follow(row, 4, 3.0 + 1e-9, store=True)
+    assert beside.steps[0] > 0
+    np.testing.assert_allclose(pullback(beside, covector), found, atol=1e-7)
+
+
+def test_refused_rows_are_nan_and_alone() -> None:
+    good = samples(POWERS, n_rows=2, n=5)
+    rows = np.concatenate([good[:1], [[0, 0, 0, 0, 1.0]], [[0, 0, 0, 1, 2.0]], [[np.nan] * 5], good[1:]])
+    gradients, levels = decoupled_gradients(NarrowPath(POWERS[:4]), rows, [0, 1, 0])
+    assert sorted(levels[-1].refusals) == [1, 2, 3]
+    alone, _ = decoupled_gradients(NarrowPath(POWERS[:4]), good, [0, 1, 0])
+    np.testing.assert_array_equal(gradients[[0, 4]], alone)
+    assert np.isfinite(gradients[1, :3]).all() and np.isnan(gradients[1, 3]).all()
+    assert np.isfinite(gradients[2, :3]).all() and np.isnan(gradients[2, 3]).all()
+    assert np.isnan(gradients[3]).all()
+
+
+def test_at_the_target_and_critical() -> None:
+    rows = np.array([[-1.0, 1.0, -1.0, 1.0]])
+    resting = NarrowPath([Mean(x), Mean(x**2), Mean(x**3)]).follow(rows, 3, 0.0, store=True)
+    assert not resting.refusals and (resting.values == rows).all()
+    assert np.isnan(pullback(resting, np.ones((1, 4)))).all()
+
+
+def test_many_covectors_and_many_chunks() -> None:
+    rng = np.random.default_rng(5)
+    rows, covectors = rng.gamma(1.0, size=(700, 25)), rng.normal(size=(2, 700, 25))
+    level = NarrowPath(POWERS).follow(rows, 2, 3.0, store=True)
+    assert len(level.parts) > 1
+    both = pullback(level, covectors)
+    for covector, found in zip(covectors, both, strict=True):
+        np.testing.assert_array_equal(pullback(level, covector), found)
+    mean = rows.mean(axis=1, keepdims=True)  # y = m + r (x - m), r^2 = (3 - m^2)/var: differentiated by hand
+    c, var = rows - mean, rows.var(axis=1, keepdims=True)
+    r = np.sqrt((3 - mean**2) / var)
+    along = (covectors * c).sum(axis=2, keepdims=True)
+    slope = -(mean / (r * var) + r * c / var) / 25
+    by_hand = r * (covectors - covectors.mean(axis=2, keepdims=True)) + covectors.mean(axis=2, keepdims=True)
+    by_hand = by_hand + along * slope
+    usable = ~np.isin(np.arange(700), list(level.refusals))
+    assert usable.sum() > 620
+    np.testing.assert_allclose(both[:, usable], by_hand[:, usable], rtol=1e-9, atol=1e-9)
+
+
+def test_wrong_calls() -> None:
+    path = NarrowPath(POWERS)
+    with pytest.raises(InvalidInput, match="store=True"):
+        pullback(path.follow([[1.0, 2.0, 4.0]], 2, 1.0), [[1.0, 0.0, 0.0]])
+    with pytest.raises(InvalidInput, match="covectors of shape"):
+        pullback(path.follow([[1.0, 2.0, 4.0]], 2, 1.0, store=True), [1.0, 0.0, 0.0])
+    class FirstOrder:  # values and gradients only
+        names = ("mean",)
+        values, gradients = staticmethod(lambda rows: rows.mean(axis=1)[:, None]), staticmethod(
+            lambda rows, count: np.ones((len(rows), count, rows.shape[1])))
+
+        def __len__(self) -> int:
+            return 1
+
+    with pytest.raises(InvalidInput, match="second derivatives"):
+        pullback(NarrowPath(FirstOrder()).follow([[1.0, 2.0]], 1, 1.0, store=True), [[1.0, 0.0]])
+    with pytest.raises(InvalidInput, match="5 of them are expected"):
+        decoupled_gradients(path, [[1.0, 2.0, 4.0]], [0.0, 1.0])
+
+
+# --- the judge ---
+
+POINT = np.array([0.3, -1.2, 2.0, 0.7])
+
+
+def quartic(y: Array) -> float:
+    return float(np.mean(y**4) + np.prod(np.cos(y)))
+
+
+def quartic_gradient(y: Array) -> Array:
+    return y**3 - np.prod(np.cos(y)) * np.tan(y)
+
+
+def test_a_right_gradient_converges_with_order_two() -> None:
+    found = check_gradient(quartic, POINT, quartic_gradient(POINT))
+    assert found.agrees and found.order == pytest.approx(2, abs=0.05)
+    assert found.error < 1e-10 and "agrees" in str(found)
+
+
+@pytest.mark.parametrize("off", [1.0, 1e-2, 1e-5, 1e-8])
+def test_a_wrong_gradient_is_told_by_how_much(off: float) -> None:
+    wrong = quartic_gradient(POINT) + off * np.array([1.0, 0.5, -1.0, 0.2])
+    found = check_gradient(quartic, POINT, wrong)
+    assert found.agrees is False and found.verdict.startswith("differs")
+    assert off / 10 < found.error * np.linalg.norm(wrong) < 2 * off
+
+
+def test_a_linear_function_is_there_at_once() -> None:
+    found = check_gradient(lambda y: float(3 * y[0] - y[2]), POINT, [3.0, 0.0, -1.0, 0.0])
+    assert found.agrees and np.isnan(found.order) and "at once" in found.verdict
+
+
+@pytest.mark.parametrize("function", [
+    lambda y: float("nan"),
+    lambda y: float(np.floor(1e4 * y[0]) + y[1]),
+    lambda y: float(np.random.default_rng(abs(hash(y.tobytes())) % 2**32).normal()),
+], ids=["nan", "stairs", "noise"])
+def test_rough_functions_are_undecided_or_differ(function: Any) -> None:
+    assert not check_gradient(function, POINT, [1.0, 1.0, 0.0, 0.0]).agrees
+
+
+def test_the_judge_on_the_adjoint() -> None:
+    path = NarrowPath(EVEN_FIRST, rtol=1e-13)
+    row = samples(EVEN_FIRST, n_rows=1)
+    gradients, _ = decoupled_gradients(path, row, [0, 1, 3])
+    found = check_gradient(lambda y: decoupled(path, y[None], [0, 1, 3])[0, 3], row[0], gradients[0, 3], n_directions=1)
+    assert found.agrees and found.error < 1e-9, found.verdict
+    with pytest.raises(InvalidInput, match="expected a sample vector"):
+        check_gradient(quartic, POINT, POINT[:2])

@@ -1,0 +1,112 @@
+"""What float64 knows before mpmath sets out: refusals by counting, and how many steps a path may take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from sympy import tanh
+
+from symdecouple.language.feature_set import FeatureSet
+from symdecouple.language.mean import Mean
+from symdecouple.language.sample import x
+from symdecouple.numeric.features.expressions import as_multiprecision
+from symdecouple.numeric.features.features import CompiledFeatures
+from symdecouple.numeric.precision import path as precision
+from symdecouple.numeric.precision.coarse_start import MOST_STEPS, certainly_refused, steps_allowed
+from symdecouple.numeric.precision.path import follow_mp
+
+BOUNDED = CompiledFeatures(FeatureSet([Mean(x), Mean(x**2), Mean(tanh(x))]))
+ROW = np.array([-2, -0.5, 1, 2, 0.75], dtype=object)
+
+
+@pytest.fixture(autouse=True)
+def digits() -> Any:
+    with mpmath.workdps(40):
+        yield
+
+
+def symmetric(*values: float) -> Any:
+    """Mean 0, variance 1, no skewness: the values and their opposites."""
+    y = as_multiprecision([*(-v for v in reversed(values)), *values])
+    return y / mpmath.sqrt((y * y).sum() / len(y))
+
+
+def test_the_range_of_six_samples_is_compared_in_the_numbers_themselves() -> None:
+    """Kurtosis below N/2 = 3: a target a hair below may be had, and in float64 it is 3 itself."""
+    z, hair = symmetric(1, 2, 3), mpmath.mpf(10) ** -30
+    refused = certainly_refused(z, 4, [0, 1, 0, 3])
+    assert refused is not None and refused.reason == "moment not attainable" and "(1, 3)" in refused.detail
+    assert certainly_refused(z, 4, [0, 1, 0, 3 + hair]) is not None
+    assert certainly_refused(z, 4, [0, 1, 0, 3 - hair]) is None
+    assert certainly_refused(7 + 2 * z, 4, [7, 2, 0, 3]) is not None
+    assert certainly_refused(z, 3, [0, 1, 0]) is None
+
+
+def test_three_values_are_too_few_unless_they_are_there() -> None:
+    z = as_multiprecision([-1, 0, 0, 1]) * mpmath.sqrt(2)
+    refused = certainly_refused(z, 4, [0, 1, 0, mpmath.mpf("1.9")])
+    assert refused is not None and refused.reason == "too few distinct values"
+    assert certainly_refused(z, 4, [0, 1, 0, 2]) is None
+
+
+def test_ties_that_are_none_decide_nothing() -> None:
+    """The values in the middle are apart by 1e-25 only: float64 has three values, mpmath has four."""
+    z = as_multiprecision([-1, 0, 0, 1]) * mpmath.sqrt(2)
+    z[1] -= mpmath.mpf(10) ** -25
+    z[2] += mpmath.mpf(10) ** -25
+    assert certainly_refused(z, 4, [0, 1, 0, mpmath.mpf("1.9")]) is None
+
+
+def test_a_fourth_moment_that_ties_keep_down() -> None:
+    """Two of eight at either end and six in the middle come to 8/4 = 2 at most, all in the middle equal."""
+    z = symmetric(0.1, 0.3, 2, 2)
+    assert certainly_refused(z, 4, [0, 1, 0, mpmath.mpf("2.01")]) is not None
+    assert certainly_refused(z, 4, [0, 1, 0, mpmath.mpf("1.99")]) is None
+
+
+def test_no_moment_beside_the_others() -> None:
+    """Mean(z^4) >= 1 + Mean(z^3)^2 in every sample; at equality rounding would decide, so nothing is said."""
+    z = symmetric(1, 2, 3, 4)
+    assert certainly_refused(z, 4, [0, 1, 0, mpmath.mpf("0.9")]) is not None
+    assert certainly_refused(z, 6, [0, 1, 0, 2, 0, mpmath.mpf("3.9")]) is not None
+    assert certainly_refused(z, 6, [0, 1, 0, 2, 0, 4 + mpmath.mpf(10) ** -12]) is None
+
+
+@pytest.mark.parametrize("point", [[0, 0, 0, 3], [0, mpmath.mpc(0, 1), 0, 3], [0, mpmath.nan, 0, 3]])
+def test_coordinates_of_no_sample_are_left_to_others(point: list[Any]) -> None:
+    assert certainly_refused(symmetric(1, 2, 3), 4, point) is None
+
+
+# --- steps ---
+
+
+def test_as_many_steps_as_ever_where_float64_arrives_or_cannot_tell() -> None:
+    row = as_multiprecision(ROW)
+    assert steps_allowed(BOUNDED, row, 3, mpmath.mpf("0.3")) == MOST_STEPS
+    assert steps_allowed(BOUNDED, row * mpmath.mpf(10) ** -200, 2, mpmath.mpf(10) ** -390) == MOST_STEPS
+    assert steps_allowed(BOUNDED, row, 2, mpmath.mpf(10) ** 400) == MOST_STEPS
+
+    class Precise:
+        names = BOUNDED.names
+
+        def __len__(self) -> int:
+            return 3
+
+        def values(self, rows: Any) -> Any:
+            raise TypeError("mpmath numbers only")
+
+        gradients = values
+
+    assert steps_allowed(Precise(), row, 3, mpmath.mpf(1)) == MOST_STEPS
+
+
+def test_a_path_that_ends_in_float64_has_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mean(tanh(x)) is at most 0.39 beside this mean and variance; mpmath stops where its steps are used up."""
+    allowed = steps_allowed(BOUNDED, as_multiprecision(ROW), 3, mpmath.mpf("0.95"))
+    assert 100 < allowed < MOST_STEPS
+    monkeypatch.setattr(precision, "steps_allowed", lambda *_: 7)
+    found = follow_mp(BOUNDED, ROW, 3, 0.95, dps=10)
+    assert found.steps == 7 and found.outcome.reason == "no convergence" and "0.95" in found.outcome.detail

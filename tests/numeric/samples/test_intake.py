@@ -1,0 +1,124 @@
+"""What counts as a number, and that its digits survive."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+import sympy
+
+from symdecouple.errors import InvalidInput
+from symdecouple.numeric.samples.intake import centre_exactly, exact, take_numbers
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (3, Fraction(3)),
+        (10**200 + 1, Fraction(10**200 + 1)),
+        (np.int64(-4), Fraction(-4)),
+        (0.1, Fraction(0.1)),
+        (np.float32(0.1), Fraction(float(np.float32(0.1)))),
+        (np.longdouble("0.5"), Fraction(1, 2)),
+        (Fraction(1, 3), Fraction(1, 3)),
+        (Decimal("0.1"), Fraction(1, 10)),
+        (mpmath.mpf("-0.375"), Fraction(-3, 8)),
+        (sympy.Rational(2, 7), Fraction(2, 7)),
+        (sympy.Integer(5), Fraction(5)),
+        (sympy.Float("0.25"), Fraction(1, 4)),
+    ],
+    ids=repr,
+)
+def test_numbers_of_any_library_keep_their_exact_value(value: object, expected: Fraction) -> None:
+    assert exact(value) == expected
+
+
+def test_irrational_numbers_come_with_sixty_digits() -> None:
+    value = exact(sympy.sqrt(2))
+    assert isinstance(value, Fraction) and abs(value**2 - 2) < Fraction(1, 10**58)
+
+
+@pytest.mark.parametrize(
+    "value", [float("nan"), Decimal("NaN"), Decimal("sNaN"), mpmath.mpf("nan"), sympy.nan, np.float64("nan")], ids=repr
+)
+def test_nan_of_any_library(value: object) -> None:
+    assert np.isnan(exact(value))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", [float("-inf"), Decimal("Infinity"), mpmath.mpf("inf"), sympy.oo], ids=repr)
+def test_infinity_of_any_library(value: object) -> None:
+    assert np.isinf(exact(value))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [True, np.bool_(False), "3", b"3", 1j, None, sympy.Symbol("a"), sympy.I, sympy.true, sympy.zoo, mpmath.mpc(1, 2),
+     [1, 2], np.ma.masked, object()],
+    ids=lambda v: repr(v).partition(" at 0x")[0],
+)  # fmt: skip
+def test_what_is_no_number_is_named(value: object) -> None:
+    with pytest.raises(InvalidInput, match="real numbers are expected"):
+        exact(value)
+
+
+@pytest.mark.parametrize("value", [Decimal("1e999999999"), mpmath.mpf(2) ** 10**9], ids=["Decimal", "mpf"])
+def test_an_exponent_that_would_fill_the_memory(value: object) -> None:
+    with pytest.raises(InvalidInput, match="exponent"):
+        exact(value)
+
+
+@pytest.mark.parametrize(
+    ("a", "said"),
+    [
+        ([True, False], "booleans"),
+        ([True, 1.5, 2.0], "booleans"),
+        ([[1, 2], [np.True_, 3]], "booleans"),
+        (np.array([True, False]), "booleans"),
+        ([np.array([True]), np.array([1.5])], "booleans"),
+        (["1", "2"], "text"),
+        (np.array(["a"]), "text"),
+        ([b"1"], "bytes"),
+        ([1 + 2j, 3], "complex"),
+        (np.array(["2020-01-01"], dtype="M8[D]"), "dates"),
+        (np.array([1, 2], dtype="m8[s]"), "time spans"),
+        (np.zeros(2, dtype=[("x", float)]), "records"),
+        ([[1, 2], [3]], "rectangular"),
+        ([np.ma.masked_array([1, 2], mask=[0, 1])], "masks"),
+    ],
+)
+def test_arrays_of_no_numbers_are_named(a: object, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        take_numbers(a)
+
+
+def test_lists_that_numpy_would_round_stay_exact() -> None:
+    for a in ([2**63, 2**63 + 1, -1], [10**30 + 1, 0.5], [10**200, 10**200 + 3]):
+        array = take_numbers(a).array
+        assert array.dtype == object and [exact(v) for v in array] == [exact(v) for v in a]
+    assert take_numbers([1, 2.5]).array.dtype == np.float64
+    assert take_numbers([2**60, 2**60 + 1]).array.dtype == np.int64
+
+
+def test_centring_keeps_the_gaps_and_the_ties() -> None:
+    values, ties = centre_exactly([10**200, 10**200, 10**200 + 1, 10**200 + 3, 10**200 + 3])
+    assert ties == (2, 2)
+    assert np.array_equal(values / -values[0], [-1, -1, 0, 2, 2])
+    assert np.array_equal(centre_exactly([5, 5])[0], [0, 0])
+
+
+def test_ties_are_counted_before_rounding() -> None:
+    tiny = Fraction(1, 10**40)
+    values, ties = centre_exactly([Fraction(0), tiny, Fraction(1), 1 + tiny])
+    assert ties == (1, 1) and values[0] == values[1]
+
+
+def test_the_centre_is_where_half_of_the_weight_is_reached() -> None:
+    """There values keep all their digits: 1/3 beside 0, though the range is 10**30."""
+    values = [Fraction(0), Fraction(1, 3), Fraction(10**30), Fraction(2 * 10**30)]
+    centred, _ = centre_exactly(values, [1, 3, 1, 1])
+    assert centred[1] == 0 and centred[0] < 0
+    assert centre_exactly(values)[0][2] == 0
+    assert np.array_equal(centre_exactly(values, [1, 1, 1, 1])[0], centre_exactly(values)[0])
