@@ -51,7 +51,7 @@ from .language.statistics import (
     variance as variance,
 )
 from .language.text import parse as parse, to_text as to_text
-from .numeric.adjoint import GradientCheck as GradientCheck, check_gradient as check_gradient
+from .numeric.paths.narrow_path_adjoint import GradientCheck as GradientCheck, check_gradient as check_gradient
 from .verdict import Status as Status, Verdict as Verdict
 
 __version__: str

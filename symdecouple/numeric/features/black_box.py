@@ -5,8 +5,8 @@ the row is NaN, and `refusals` and `gradient_refusals` say why by asking again. 
 can be checked: two answers for one sample must agree, and a gradient must agree with differences of the values along
 one direction.
 
-Without a gradient, differences take its place (`features.differences`); steps are parts of the standard deviation of the
-sample vector, and what they lose is judged by the noise of the function, which is measured. A gradient costs 10 N
+Without a gradient, differences take its place (`features.differences`); steps are parts of the standard deviation of
+the sample vector, and what they lose is judged by the noise of the function, which is measured. A gradient costs 10 N
 values, a product with the Hessian matrix 16 N of them, or 10 gradients.
 """
 
