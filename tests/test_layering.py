@@ -25,9 +25,10 @@ ROOMS = (
 
 ORDER = {
     "language": (
-        "failures gamma_shifts sample budget polynomials gate closed_forms limits mean boundaries convolution taps "
-        "filter_notation filter_arrays filtered filters statistics binding black_box radicands disguise kinks "
-        "feature feature_set waves lags partial_fractions exponentials circle canonical printer syntax reader text"
+        "precision failures gamma_shifts sample budget polynomials gate closed_forms limits mean boundaries "
+        "convolution taps  filter_notation filter_arrays filtered filters statistics binding black_box radicands "
+        "disguise kinks  feature feature_set waves lags partial_fractions exponentials circle canonical printer "
+        "syntax reader text"
     ),
     "calculus": (
         "common_zeros arguments lattice field_generators common_denominator coefficients coincidences outcomes "

@@ -18,6 +18,7 @@ from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.calculus.witness import draws
 from symdecouple.errors import SymdecoupleError
 from symdecouple.language.budget import Budget, check
+from symdecouple.language.precision import at_digits
 
 __all__ = ["numeric_evidence"]
 
@@ -69,7 +70,7 @@ def _line(subject: Subject, point: Point) -> str | None:
 
 def _distance(columns: list[list[Any]], bracket: list[Any]) -> Any:
     """Return the distance of a vector from the span of some others, over its length (modified Gram-Schmidt, twice)."""
-    with mpmath.workdps(30):
+    with at_digits(30):
         length = mpmath.norm(bracket)
         if length == 0:
             return mpmath.mpf(0)

@@ -19,6 +19,7 @@ import mpmath
 from sympy import Rational
 
 from symdecouple.calculus.subject import Subject, expressions
+from symdecouple.language.precision import at_digits
 
 __all__ = ["has_floats", "near_dependence"]
 
@@ -71,7 +72,7 @@ def _is_long(number: Any) -> bool:
 
 def _left_over(columns: Sequence[Sequence[Any]]) -> list[Any]:
     """Return what is left of each column of length 1 beside those taken before, the longest first."""
-    with mpmath.workdps(DIGITS):
+    with at_digits(DIGITS):
         work = [mpmath.matrix(list(map(_number, column))) for column in columns]
         norms = [mpmath.norm(w) for w in work]
         if not all(mpmath.isfinite(n) and n > 0 for n in norms):

@@ -24,6 +24,7 @@ from symdecouple.calculus.subject import Size, Subject
 from symdecouple.calculus.witness import DIGITS, minor_of
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.language.budget import Budget
+from symdecouple.language.precision import at_digits
 from symdecouple.verdict import Status, Verdict
 
 __all__ = ["independence_at"]
@@ -102,7 +103,7 @@ def _enclosed(fields: list[list[Any]], world: World) -> tuple[int, ...] | None:
     """Return rows, counted from 1, of a minor whose enclosure excludes zero; None if the best rows have none."""
     work = [[mpmath.mpf(v.mid._mpi_[0]) for v in field] for field in fields]
     rows: list[int] = []
-    with mpmath.workdps(world.digits or 15):
+    with at_digits(world.digits or 15):
         for k in range(len(work)):
             for row, done in zip(rows, work[:k], strict=True):
                 factor = work[k][row] / done[row]
@@ -118,7 +119,7 @@ def _enclosed(fields: list[list[Any]], world: World) -> tuple[int, ...] | None:
 
 def _smallest(fields: list[list[Any]], digits: int | None) -> tuple[str, ...]:
     """Describe how far the gradients, each with length 1, are from being dependent."""
-    with mpmath.workdps(digits or 15):
+    with at_digits(digits or 15):
         columns = [mpmath.matrix([mpmath.mpf(v.mid._mpi_[0]) for v in field]) for field in fields]
         lengths = [mpmath.norm(column) for column in columns]
         if not all(mpmath.isfinite(length) and length > 0 for length in lengths):

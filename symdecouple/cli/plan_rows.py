@@ -30,6 +30,7 @@ from symdecouple.cli.samples import Samples
 from symdecouple.decoupling.plan import Plan, decouple
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.families.moments import raw_moments
+from symdecouple.language.precision import at_digits
 from symdecouple.language.text import parse_domain, to_text
 
 __all__ = ["ACCURACY", "NormalizedSample", "normalized_samples", "plan_columns", "plan_rows", "planned"]
@@ -165,6 +166,6 @@ def _values(numbers: Any, dps: int | None) -> Iterator[Value | None]:
     if dps is None:
         yield from (value if math.isfinite(value) else None for value in map(float, numbers))
         return
-    with mpmath.workdps(dps):
+    with at_digits(dps):
         for v in numbers:
             yield mpmath.nstr(v, dps, strip_zeros=False) if mpmath.isfinite(v) else None

@@ -13,12 +13,14 @@ from typing import Any, TypeAlias
 
 import mpmath
 import numpy as np
+from sympy import Expr, Function, Pow
 
 from symdecouple.decoupling.energy_route import Decoupled
 from symdecouple.decoupling.nesting import Nesting
 from symdecouple.decoupling.routes import Differentiated, Imposed, Leading
 from symdecouple.errors import Outcome
 from symdecouple.language.feature_set import FeatureSet
+from symdecouple.language.mean import Mean
 from symdecouple.numeric.features.black_box import Oracle
 from symdecouple.numeric.features.coordinates import compiled_feature
 from symdecouple.numeric.features.expressions import Array, Compiled
@@ -67,6 +69,7 @@ class Application:
         self.spans = [(group[0], group[-1] + 1) for group in features.groups]
         self._oracles = {j: Oracle(f.black_box) for j, f in enumerate(features) if f.black_box is not None}
         symbolic = {j: f for j, f in enumerate(features) if j not in self._oracles}
+        self._bounded = {j for j, f in symbolic.items() if _has_domain(f.expr)}
         compiled = {j: compiled_feature(f) for j, f in symbolic.items()}
         self._values = {j: values for j, (values, _) in compiled.items()}
         self._gradients = {j: gradient for j, (_, gradient) in compiled.items()}
@@ -210,7 +213,11 @@ class Application:
             oracle = self._oracles[j]
             wrong = oracle.gradient_refusals(rows) | oracle.refusals(rows, oracle.values(rows))
             return oracle.gradients(rows)[0], wrong
-        return _evaluated(self._gradients[j], rows) / rows.shape[1], {}
+        return _evaluated(self._gradients[j], rows) / rows.shape[1], self._outside(j, rows)
+
+    def _outside(self, j: int, rows: Array) -> dict[int, Outcome]:
+        """Refuse rows outside the domain of feature j, where a formula of its gradient may give numbers still."""
+        return self._value(j, rows)[1] if j in self._bounded else {}
 
     def _beyond(self, rows: Array, j: int) -> dict[int, Outcome]:
         return self._wrong(rows, j, "not finite", "its value is not a finite number; use dps= for values beyond "
@@ -218,6 +225,14 @@ class Application:
 
     def _wrong(self, rows: Array, j: int, reason: str, detail: str) -> dict[int, Outcome]:
         return {int(r): Outcome(False, reason, f"{self.features[j]}: {detail}") for r in rows}
+
+
+def _has_domain(expr: Expr) -> bool:
+    """Tell whether samples may be outside the domain of a feature: logarithms, roots and the like of the sample."""
+    means = expr.atoms(Mean)
+    parts = [(mean.args[0], {mean.args[1]}) for mean in means] or [(expr, expr.free_symbols)]
+    return any(part.free_symbols & samples and (isinstance(part, Function) or not part.exp.is_Integer)
+               for body, samples in parts for part in body.atoms(Function, Pow))
 
 
 def _carry(levels: Sequence[Imposed], spans: Sequence[tuple[int, int]], out: Array) -> Array:

@@ -29,6 +29,7 @@ from symdecouple.flows.steps import Step, make_steps
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
+from symdecouple.language.precision import at_digits
 from symdecouple.numeric.paths.black_box_rows import path_of
 from symdecouple.verdict import Status
 
@@ -39,6 +40,7 @@ PathName = Literal["auto", "broad", "relaxed", "narrow", "parallel"]
 
 _COORDINATES = "functions of explicit coordinates have no flows in closed form here"
 _KEPT = 8  # levels and grids
+_DIGITS = 30  # of a reference before it is rounded to float64
 FLOW_BUDGET = 10.0  # seconds for one flow, or to write features out along it; then the narrow path is taken
 
 
@@ -72,6 +74,8 @@ class Choice:
 
     Attributes
     ----------
+    floats : list of float or None
+        The references in float64.
     moments : MomentCoordinates or None
         Where the features are moments.
     energies : QuadraticForms or None
@@ -83,13 +87,15 @@ class Choice:
             raise InvalidInput(f"path={path!r} was given, one of {', '.join(map(repr, get_args(PathName)))} is "
                                "expected")
         self.features, self.values, self.path = features, values, path
+        with at_digits(_DIGITS):  # SymPy sets the precision of mpmath for some functions
+            self.floats = [None if v is None else float(v.evalf(_DIGITS)) for v in values]
         self.moments = recognize_moments(features)
         self.energies = None if path == "narrow" else recognize_quadratic(features)
         self._narrow = NarrowRoute(path_of(features), self.moments)
         self._last = features.groups[-1][0]
         self._closed: dict[int, Closed] = {}
         self._nestings: dict[tuple[int, bool, tuple[int, ...]], Nesting] = {}
-        self._budget = budget
+        self.budget = budget
         if path != "narrow" and not self._is_covered(len(features)):
             self.closed(self._last)
 
@@ -97,7 +103,7 @@ class Choice:
     def verdicts(self) -> Verdicts:
         """The verdicts that the ways rest on; nothing is decided yet."""
         first = self.closed(self._last)
-        return Verdicts(self.features, first.leaf.steps, self.values, stopped=first.stopped, budget=self._budget)
+        return Verdicts(self.features, first.leaf.steps, self.values, stopped=first.stopped, budget=self.budget)
 
     def closed(self, level: int) -> Closed:
         """Return the closed forms up to a level; those of the last features are looked for when they are asked for."""
@@ -127,6 +133,11 @@ class Choice:
             closed = (PreciseEnergyRoute if precise else EnergyRoute)(self.energies, grid, closed)
         narrow = self._narrow if self.features.filter_ndim is None else self._narrow.on(grid, self.features, precise)
         return Nesting(closed, narrow, self.is_closed)
+
+    @property
+    def feels_no_shift(self) -> bool:
+        """True iff level 1 takes the mean away, so that from there on no offset of a sample is felt."""
+        return self.path == "auto" and self.moments is not None and self._last > 0 and len(self.features.groups[0]) == 1
 
     def _is_covered(self, level: int) -> bool:
         """True iff the frequency domain has all levels up to one, the mean included: no flow is looked for."""

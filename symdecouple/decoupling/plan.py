@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-import mpmath
 import numpy as np
 from sympy import Expr
 
@@ -34,12 +33,13 @@ from symdecouple.decoupling.modified import first_features
 from symdecouple.decoupling.nesting import Nesting
 from symdecouple.decoupling.perturbing import Perturbation, PerturbationKind, as_perturbation
 from symdecouple.decoupling.reference import reference_values
-from symdecouple.decoupling.report import Report, Row
-from symdecouple.decoupling.running import GUARD, Compute, Progress, Running
+from symdecouple.decoupling.report import Report, report_of
+from symdecouple.decoupling.running import GUARD, Compute, Progress, Running, with_exact_means
 from symdecouple.decoupling.scenario import Scenario, Verdicts
 from symdecouple.errors import InvalidInput, NoClosedForm
 from symdecouple.flows.normalizer import Normalizer, normalizers
 from symdecouple.language.feature_set import FeatureSet
+from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.samples.batch import Axis, OnRefusal
 from symdecouple.numeric.samples.vectors import Batch
@@ -102,11 +102,15 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "au
     values, application = reference_values(features, reference), Application(features)
     if left_out := dependent_features(features, application, dependent):
         features, values = without(features, left_out), remaining(values, left_out)
-        application = Application(features)
     check_attainable(features, values)
+    return _made(features, values, path, budget, as_perturbation(perturb), left_out)
+
+
+def _made(features: FeatureSet, values: tuple[Expr | None, ...], path: PathName, budget: float,
+          perturbation: Perturbation | None, left_out: tuple[Dependent, ...]) -> Plan:
     order = inner_order(features)
     choice = Choice(reordered(features, order), tuple(values[j] for j in order), path, budget)
-    return Plan(features, values, choice, application, order, as_perturbation(perturb), left_out)
+    return Plan(features, values, choice, Application(features), order, perturbation, left_out)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,6 +137,9 @@ class Plan:
     _order: tuple[int, ...]
     perturbation: Perturbation | None = None
     left_out: tuple[Dependent, ...] = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:  # what it was made of: no compiled functions
+        return _made, (self.features, self.reference, self.path, self.choice.budget, self.perturbation, self.left_out)
 
     # --- numbers ------------------------------------------------------------------------------------------------
 
@@ -164,10 +171,11 @@ class Plan:
         array (..., M)
         """
         self._need(self._spans[-1][0])
-        batch = self._batch("transform", samples, axis, dps)
-        return self._run(batch, (len(self.features),), dps, on_refusal,
-                         lambda nesting, rows, refs, _: self._application.on(batch.grid).decoupled(nesting, rows, refs),
-                         self._spans[-1][0], progress, checkpoint)
+        batch = self._batch("transform", samples, axis, dps, 1)
+        compute = with_exact_means(lambda nesting, rows, refs, _: (
+            self._application.on(batch.grid).decoupled(nesting, rows, refs)), batch, self.choice.moments)
+        return self._run(batch, (len(self.features),), dps, on_refusal, compute, self._spans[-1][0], progress,
+                         checkpoint=checkpoint)
 
     def normalize(self, samples: Any, level: int | None = None, *, axis: Axis = None, dps: int | None = None,
                   on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
@@ -193,7 +201,7 @@ class Plan:
             at = next(nesting.levels(rows, [k], refs, is_fine=True))
             return Answers(at.values, at.residual, at.refusals, at.error)
 
-        batch = self._batch("normalize", samples, axis, dps)
+        batch = self._batch("normalize", samples, axis, dps, k)
         return self._run(batch, None, dps, on_refusal, compute, k, progress)
 
     def denormalize(self, samples: Any, values: Any, level: int | None = None, *, axis: Axis = None,
@@ -216,6 +224,7 @@ class Plan:
         if wanted.shape[:-1] != batch.shape or wanted.shape[-1] < k:
             raise InvalidInput(f"values of shape {wanted.shape} were given for samples of shape "
                                f"{(*batch.shape, batch.rows.shape[-1])}; (..., M) with M >= {k} is expected")
+        batch.bar(wanted.reshape(-1, wanted.shape[-1])[:, :k])
         asked = wanted.reshape(-1, wanted.shape[-1])[:, [j for j in self._order if j < wanted.shape[-1]]]
 
         def compute(nesting: Nesting, rows: Array, refs: Sequence[Any], index: Array) -> Answers:
@@ -234,10 +243,11 @@ class Plan:
             As in `transform`. With `dps` there are no gradients of black boxes.
         """
         self._need(self._spans[-1][0])
-        batch = self._batch("gradients", samples, axis, dps)
-        return self._run(batch, (len(self.features), *batch.grid), dps, on_refusal,
-                         lambda nesting, rows, refs, _: self._application.on(batch.grid).gradients(nesting, rows, refs),
-                         self._spans[-1][0], progress)
+        batch = self._batch("gradients", samples, axis, dps, 1)
+        compute = with_exact_means(lambda nesting, rows, refs, _: (
+            self._application.on(batch.grid).gradients(nesting, rows, refs)), batch, self.choice.moments, slope=True)
+        shape = (len(self.features), *batch.grid)
+        return self._run(batch, shape, dps, on_refusal, compute, self._spans[-1][0], progress)
 
     def report(self, sample: Any, level: int | None = None, *, dps: int = 30) -> Report:
         """Return what a normalization imposed and what it reached, in float64 and in many digits.
@@ -256,21 +266,12 @@ class Plan:
         >>> [max(column) < bound for column, bound in zip(zip(*(r.residuals() for r in report.rows)), (1e-15, 1e-30))]
         [True, True]
         """
-        k = self._level(level)
-        one = self._one_sample(sample)
+        k, one = self._level(level), self._one_sample(sample)
         floats, (first,) = self.normalize(one, k, on_refusal="return")
         precise, (second,) = self.normalize(one, k, dps=dps, on_refusal="return")
-        with mpmath.workdps(dps + GUARD):
-            ends = [as_multiprecision(np.ravel(end)) if outcome.ok else None for end, outcome in
-                    ((floats, first), (precise, second))]
-            application = self._application.on(np.shape(floats)[1:])
-            reached = [None if end is None else application.values(end) for end in ends]
-            rows = tuple(Row(str(self.features[j]), as_multiprecision([self.reference[j]])[0],
-                             *(None if r is None else r[j] for r in reached)) for j in range(k))
-            distance = None
-            if ends[0] is not None and ends[1] is not None:
-                distance = max(abs(ends[0] - ends[1])) / max(abs(ends[1]))
-            return Report(k, dps, rows, distance, (first, second), precise.error[0] if second.ok else None)
+        names, applied = list(map(str, self.features))[:k], self._application.on(np.shape(floats)[1:])
+        with at_digits(dps + GUARD):
+            return report_of(dps, names, self.reference, applied.values, (floats, first), (precise, second))
 
     def transfer(self, source: Any, target: Any, *, axis: Axis = None, channel_axis: int | None = None,
                  colour: Colour = "channels", on_refusal: OnRefusal = "warn") -> Any:
@@ -324,8 +325,7 @@ class Plan:
 
     def explain(self) -> Explanation:
         """Return what is done at each level and why: text, LaTeX, and HTML in notebooks."""
-        verdicts = self.verdicts
-        settled = min(len(verdicts.original.decided), len(verdicts.modified.decided)) == len(self.features)
+        settled = min(len(v.decided) for v in (self.verdicts.original, self.verdicts.modified)) == len(self.features)
         scenario = str(self.scenario) if settled else "not asked for yet (plan.scenario)"
         notes = (self._note(start, end) for start, end in self._spans if self.reference[end - 1] is not None)
         return Explanation(self.path, scenario, tuple(notes), str(self.perturbation or ""),
@@ -352,9 +352,8 @@ class Plan:
             self._application.on(batch.grid).decoupled(nesting, rows, refs, is_fine=True)), self._spans[-1][0], None)
 
     def _level(self, level: int | None) -> int:
-        k = self._spans[-1][0] if level is None else level
-        if isinstance(k, bool) or not isinstance(k, int) or not 0 <= k <= len(self.features):
-            size = len(self.features)
+        k, size = self._spans[-1][0] if level is None else level, len(self.features)
+        if isinstance(k, bool) or not isinstance(k, int) or not 0 <= k <= size:
             raise InvalidInput(f"level is 0 to {size} (or None for {self._spans[-1][0]}), got {level!r}")
         self._need(k)
         return k
@@ -373,21 +372,22 @@ class Plan:
     def _one_sample(self, sample: Any) -> list[Any]:
         row, axes = list(sample), self.features.sample_ndim
         if any(np.ndim(v) != axes - 1 for v in row):
-            raise InvalidInput("a report is about one sample " + ("vector (N,)" if axes == 1 else f"of {axes} axes") +
-                               "; pass one")
+            raise InvalidInput(f"a report is about one sample of {axes} axes; pass one")
         return [row]
 
-    def _batch(self, name: str, samples: Any, axis: Axis, dps: int | None) -> Batch:
+    def _batch(self, name: str, samples: Any, axis: Axis, dps: int | None, level: int = 0) -> Batch:
         if dps is not None and (isinstance(dps, bool) or not isinstance(dps, int) or dps < 1):
             raise InvalidInput(f"dps={dps!r} was given, a positive number of decimal digits is expected")
-        batch = Batch.of(name, samples, axis, dps is not None, self.features.filter_ndim)
-        if self.features.coordinates and batch.rows.shape[-1] != len(self.features.coordinates):
-            raise InvalidInput(f"the features are functions of {len(self.features.coordinates)} coordinates, the "
-                               f"samples have {batch.rows.shape[-1]} numbers")
+        batch = Batch.of(name, samples, axis, dps is not None, self.features.filter_ndim,
+                         centred=level > 0 and self.choice.feels_no_shift)
+        count = len(self.features.coordinates)
+        if count and batch.rows.shape[-1] != count:
+            raise InvalidInput(f"the features are functions of {count} coordinates, the samples have "
+                               f"{batch.rows.shape[-1]} numbers")
         return batch
 
     def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
-             compute: Compute, level: int, progress: Progress | None,
+             compute: Compute, level: int, progress: Progress | None, *,
              checkpoint: str | PathLike[str] | None = None) -> Any:
         known = len(self.features.symbolic)
         if dps and (level if shape is None else len(self.features)) > known:
@@ -395,6 +395,6 @@ class Plan:
                                f"normalize to levels up to {known}")
         nesting = self.choice.nesting(level, dps is not None, batch.grid)
         kept = None if checkpoint is None else Checkpoint.of(checkpoint, [
-            *self.features, self._order, *self.reference, self.path, self.perturbation], batch)
-        return Running(nesting, self.choice.values, dps, self.perturbation, kept)(batch, shape, on_refusal, compute,
-                                                                                 progress)
+            *self.features, self._order, *self.reference, self.path, self.perturbation, batch.means], batch)
+        run = Running(nesting, self.choice.values if dps else self.choice.floats, dps, self.perturbation, kept)
+        return run(batch, shape, on_refusal, compute, progress)

@@ -20,6 +20,7 @@ from symdecouple.decoupling.routes import Imposed
 from symdecouple.errors import Outcome
 from symdecouple.families.linear_forms import LinearForm
 from symdecouple.families.quadratic import QuadraticForms
+from symdecouple.language.precision import at_bits
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.features.filtering import exact_response
 from symdecouple.numeric.precision.energies import PreciseEnergies, PreciseLevel
@@ -65,7 +66,7 @@ class PreciseEnergyRoute(AlongForms):
 @lru_cache(maxsize=8)
 def _of_forms(forms: QuadraticForms, grid: tuple[int, ...], prec: int) -> PreciseEnergies:
     """Return the energies of samples on a grid, their eigenvalues to so many bits."""
-    with mpmath.workprec(prec):
+    with at_bits(prec):
         weights = np.full((len(forms.products), prod(grid)), mpmath.mpf(0), dtype=object)
         for k, terms in enumerate(forms.products):
             for coefficient, *pair in terms:

@@ -48,6 +48,7 @@ from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filters import Filtered
 from symdecouple.language.mean import Mean, exact
+from symdecouple.language.precision import at_digits
 from symdecouple.language.sample import Sample
 from symdecouple.numeric.features.black_box import Oracle
 
@@ -213,7 +214,7 @@ def _integrated(psi: Expr, sample: Sample) -> Expr:
     _check_integrable(lambda v: abs(mpmath.mpf(function(v))), psi)
     if (value := gaussian_integral(psi, sample)) is not None:
         return value
-    with mpmath.workdps(DIGITS):
+    with at_digits(DIGITS):
         value, error = mpmath.quad(function, _LINE, error=True)
         if not error <= mpmath.mpf(10) ** -20 * (1 + abs(value)):
             raise InvalidInput(f"the reference value of {psi} was computed to {mpmath.nstr(error, 2)} only; give it as "
@@ -223,7 +224,7 @@ def _integrated(psi: Expr, sample: Sample) -> Expr:
 
 def _check_integrable(size: Callable[[Any], Any], psi: Expr) -> None:
     """Refuse functions that are not real, have poles, or grow faster than the normal density falls."""
-    with mpmath.workdps(15):
+    with at_digits(15):
         try:
             value, error = mpmath.quad(size, _LINE, error=True)
             is_fine = error < value / 1000 and all(size(end) < 1e-30 * (1 + value) for end in (_LINE[0], _LINE[-1]))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import mpmath
+import numpy as np
 
 from symdecouple.errors import Outcome
+from symdecouple.numeric.features.expressions import as_multiprecision
 
-__all__ = ["Report", "Row"]
+__all__ = ["Report", "Row", "report_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,20 @@ class Report:
         titles = "".join(f"<th>{html.escape(c)}</th>" for c in head)
         notes = "".join(f"<p>{html.escape(note)}</p>" for note in self._notes())
         return f"<table><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table>{notes}"
+
+
+def report_of(dps: int, names: Sequence[str], reference: Sequence[Any], values: Callable[[Any], Any],
+              floats: tuple[Any, Outcome], precise: tuple[Any, Outcome]) -> Report:
+    """Return the report of one sample, normalized in float64 and in many digits, each with its outcome."""
+    ends = [as_multiprecision(np.ravel(end)) if outcome.ok else None for end, outcome in (floats, precise)]
+    reached = [None if end is None else values(end) for end in ends]
+    rows = tuple(Row(name, as_multiprecision([reference[j]])[0], *(None if r is None else r[j] for r in reached))
+                 for j, name in enumerate(names))
+    distance = None
+    if ends[0] is not None and ends[1] is not None:
+        distance = max(abs(ends[0] - ends[1])) / max(abs(ends[1]))
+    error = precise[0].error[0] if precise[1].ok else None
+    return Report(len(names), dps, rows, distance, (floats[1], precise[1]), error)
 
 
 def _short(value: Any) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import mpmath
 import numpy as np
-from sympy import Expr
 
 from symdecouple.decoupling.application import Answers
 from symdecouple.decoupling.checkpoint import Checkpoint
@@ -16,14 +16,18 @@ from symdecouple.decoupling.nesting import Nesting
 from symdecouple.decoupling.perturbing import Perturbation
 from symdecouple.decoupling.precise import Precise
 from symdecouple.errors import Outcome
+from symdecouple.families.moments import MomentCoordinates
+from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.samples.batch import OnRefusal
+from symdecouple.numeric.samples.intake import exact
 from symdecouple.numeric.samples.vectors import Batch
 
-__all__ = ["GUARD", "Compute", "Progress", "Running"]
+__all__ = ["GUARD", "Compute", "Progress", "Running", "with_exact_means"]
 
 GUARD = 15
 _CHUNK = 2**18  # numbers that move together
+_OUT_OF_RANGE = Outcome(False, "out of range", "feature 1 is beyond float64, all others are there; use dps=")
 
 Compute: TypeAlias = Callable[[Nesting, Array, Sequence[Any], Array], Answers]
 Progress: TypeAlias = Callable[[int, int], object]
@@ -37,7 +41,7 @@ class Running:
     ----------
     nesting : Nesting
         Of the grid of the samples, in the numbers that are asked for.
-    reference : sequence of Expr or None
+    reference : sequence of float, or with `dps` of Expr, or None
     dps : int or None
     perturbation : Perturbation or None
         What refused samples are tried with once more.
@@ -46,7 +50,7 @@ class Running:
     """
 
     nesting: Nesting
-    reference: Sequence[Expr | None]
+    reference: Sequence[Any]
     dps: int | None
     perturbation: Perturbation | None
     checkpoint: Checkpoint | None = None
@@ -55,9 +59,10 @@ class Running:
                  progress: Progress | None) -> Any:
         """Apply `compute` to the rows; what it refuses is NaN, and told once."""
         residual, error = np.full((2, len(batch.rows)), np.nan, dtype=batch.numbers)
-        with mpmath.workdps((self.dps or 15) + GUARD):
-            refs = [None if v is None else mpmath.mpmathify(v.evalf(mpmath.mp.dps)) for v in self.reference]
-            given = refs if self.dps else [None if v is None else float(v) for v in refs]
+        with nullcontext() if self.dps is None else at_digits(self.dps + GUARD + _hidden_digits(batch.rows)):
+            given = self.reference
+            if self.dps:
+                given = [None if v is None else mpmath.mpmathify(v.evalf(mpmath.mp.dps)) for v in self.reference]
             done = set() if self.checkpoint is None else self.checkpoint.restore(batch)
             asked = list(batch.open_rows())
             to_do = np.array([i for i in asked if i not in done], dtype=np.intp)
@@ -70,7 +75,7 @@ class Running:
                     progress(len(done), len(asked))
             result = batch.result(shape)
         if self.dps:
-            with mpmath.workdps(self.dps):
+            with at_digits(self.dps):
                 rounded = np.frompyfunc(lambda v: +v, 1, 1)(result)
                 told = (each.reshape(batch.shape)[()] for each in (residual, error + mpmath.eps))
                 result = Precise.of(rounded, self.dps, *told)
@@ -111,6 +116,41 @@ class Running:
 
     def _numbers(self, rows: Array) -> Array:
         return as_multiprecision(rows) if self.dps else rows
+
+
+def with_exact_means(compute: Compute, batch: Batch, moments: MomentCoordinates | None, slope: bool = False) -> Compute:
+    """Let the first column, the only one that feels a shift, come of the exact means of rows that were centred."""
+    if moments is None or not batch.means:
+        return compute
+
+    def computed(nesting: Nesting, rows: Array, refs: Sequence[Any], index: Array) -> Answers:
+        found = compute(nesting, rows, refs, index)
+        for r, i in enumerate(map(int, index)):
+            if i in batch.means:
+                is_precise = rows.dtype == object
+                each = moments.first_at(batch.means[i], mpmath.mp.dps if is_precise else 2 * GUARD)
+                value, derivative = map(mpmath.mpmathify if is_precise else float, each)
+                found.values[r, 0] = derivative / rows.shape[1] if slope else value
+                if not slope and not mpmath.isfinite(value):
+                    found.values[r, 0] = np.nan
+                    found.refusals.setdefault(r, _OUT_OF_RANGE)
+        return found
+
+    return computed
+
+
+def _hidden_digits(rows: Array) -> int:
+    """Digits that an offset takes from what rows have beside it: of largest / spread, where that is the most."""
+    most = 0
+    for row in rows:
+        values: list[Any] = list(map(exact, row.tolist()))
+        if len(values) > 1 and not any(isinstance(v, float) for v in values):
+            most = max(most, _bits(max(map(abs, values))) - _bits(max(values) - min(values)))
+    return int(most * 0.302) + 1 if most else 0  # log10(2)
+
+
+def _bits(value: Any) -> int:
+    return int(value.numerator.bit_length() - value.denominator.bit_length()) if value else 0
 
 
 def _portions(rows: Array, cost: int, n_samples: int) -> Iterator[Array]:

@@ -21,6 +21,7 @@ from sympy import Add, Dummy, Expr, Float, Mul, Poly, PolynomialError, Rational,
 from symdecouple.language.feature import Feature
 from symdecouple.language.filters import Filtered
 from symdecouple.language.mean import Mean
+from symdecouple.language.precision import at_digits
 from symdecouple.language.sample import Sample
 from symdecouple.numeric.features.expressions import Compiled
 
@@ -87,7 +88,7 @@ class Averages:
 
     def _computed(self, function: Callable[[Any], Any]) -> Expr:
         """Return the average to 50 digits; NaN where the function has no real value."""
-        with mpmath.workdps(DIGITS):
+        with at_digits(DIGITS):
             try:
                 mean = mpmath.fsum(count * function(mpmath.mpmathify(p.evalf(DIGITS))) for p, count in
                                    self.counts.items()) / self.size

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from sympy import Dummy, Expr, Poly, S, Symbol, diff, lambdify, sqrt
+from sympy import Dummy, Expr, Poly, Rational, S, Symbol, diff, lambdify, sqrt
 from sympy.polys.polyerrors import PolynomialError
 
 from symdecouple.errors import BudgetExceeded, InvalidInput
@@ -26,6 +27,7 @@ from symdecouple.language.closed_forms import simplify, solutions
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
+from symdecouple.language.precision import at_digits
 from symdecouple.language.sample import Sample, x as generic
 from symdecouple.language.statistics import variance
 
@@ -99,6 +101,14 @@ class MomentCoordinates:
                 module = "mpmath" if type(value).__module__.startswith("mpmath") else "numpy"
                 found.append(_function(self.inverse[k], (self.values[k], *self.symbols[:k]), module)(value, *found))
         return found
+
+    def first_at(self, mean: Fraction, digits: int = 30) -> tuple[Expr, Expr]:
+        """Return the first feature of a sample with this exact mean, and its derivative by the mean."""
+        (m, *_), (f, *_) = self.symbols, self.forward
+        with at_digits(digits):
+            value, slope = (e.xreplace({m: Rational(mean.numerator, mean.denominator)}).evalf(digits)
+                            for e in (f, diff(f, m)))
+            return value, slope
 
 
 @lru_cache(maxsize=256)

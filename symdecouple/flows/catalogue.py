@@ -20,6 +20,7 @@ from symdecouple.flows.projective import Projective
 from symdecouple.flows.quadrature import by_quadrature
 from symdecouple.language.budget import Budget
 from symdecouple.language.closed_forms import simplify
+from symdecouple.language.precision import at_digits
 
 __all__ = ["pieces_of"]
 
@@ -71,7 +72,7 @@ def _seems_quadratic(chart: Chart, v: Expr) -> bool:
         points = [anchor + (1 if high == oo or low == oo else -1) * sp.Rational(s.numerator, 5) for s in shares]
     else:
         points = [low + (high - low) * sp.Rational(s.numerator, s.denominator) for s in shares]
-    with mpmath.workdps(30):
+    with at_digits(30):
         try:
             value = sp.lambdify(U, image, "mpmath")
             xs = [mpmath.mpmathify(sp.N(p, 40)) for p in points]

@@ -18,6 +18,7 @@ from sympy.core.sympify import SympifyError
 from symdecouple.errors import InvalidInput, Refused
 from symdecouple.flows.chart import X
 from symdecouple.language.mean import Mean
+from symdecouple.language.precision import at_digits
 from symdecouple.language.sample import Sample, rational_points
 
 __all__ = ["DIGITS", "AtSamples", "T", "agree", "compiled", "exact_number", "float_array", "is_sequence", "mp_function",
@@ -46,7 +47,7 @@ def to_precision(function: Callable[[Any, Any], Any], x0: Expr, t: Expr, dps: in
     """Raise the precision until two evaluations agree: what cancels is not known beforehand."""
     work, before = dps + _GUARD, None
     for _ in range(_MAX_ROUNDS):
-        with mpmath.workdps(work):
+        with at_digits(work):
             value = function(mpmath.mpmathify(sp.N(x0, work + 5)), mpmath.mpmathify(sp.N(t, work + 5)))
             value = mpmath.re(value)
             if before is not None and abs(value - before) <= abs(value) * mpmath.mpf(10) ** (-dps - 2):
@@ -56,7 +57,7 @@ def to_precision(function: Callable[[Any, Any], Any], x0: Expr, t: Expr, dps: in
         work, before = 2 * work, value
     else:
         raise Refused(f"{dps} digits were not reached at x0 = {x0}, t = {t} with {work} working digits")
-    with mpmath.workdps(dps):
+    with at_digits(dps):
         return +value
 
 

@@ -39,6 +39,7 @@ from symdecouple.language.canonical import Statistic, close, decompose, open_sta
 from symdecouple.language.feature import Feature
 from symdecouple.language.gate import cancel, expand, factor, together
 from symdecouple.language.mean import Mean
+from symdecouple.language.precision import at_digits
 from symdecouple.language.sample import Sample
 
 __all__ = ["Step", "composed", "is_root", "make_steps"]
@@ -277,7 +278,7 @@ def _works(feature: Feature, moved: Expr, time: Expr, sample: Sample) -> bool:
     rng, tried = random.Random(5), 0
     after = AtSamples(composed(feature.expr, moved, sample), sample, [TIME, *symbols])
     solved = AtSamples(time, sample, [TARGET, *symbols])
-    with mpmath.workdps(DIGITS):
+    with at_digits(DIGITS):
         for points in trials(sample):
             check()
             start, given = mpmath.mpf(rng.randint(1, 9)) / 500, [mpmath.mpf(rng.randint(1, 9)) / 7 for _ in symbols]
@@ -294,7 +295,7 @@ def _works(feature: Feature, moved: Expr, time: Expr, sample: Sample) -> bool:
 def _takes_value(feature: Feature, after: Expr, value: Expr, sample: Sample) -> bool:
     """True where the formula is real at some sample, and the feature has the value at all at which it is."""
     formula, reached = AtSamples(after, sample), AtSamples(composed(feature.expr, after, sample), sample)
-    with mpmath.workdps(DIGITS):
+    with at_digits(DIGITS):
         wanted = mpmath.mpmathify(value.evalf(DIGITS))
         found = [reached(points) for points in trials(sample) if formula(points) is not None]
         return bool(found) and all(agree(None if v is None else v[:1], [wanted]) for v in found)
@@ -307,7 +308,7 @@ def _tidied(moved: Expr, time: Expr, sample: Sample) -> Expr:
     best = open_statistics(sp.factor_terms(expand(sp.powdenest(closed, force=True))))
     symbols = sorted(plain.free_symbols - {sample}, key=str)
     pair = [AtSamples(expr, sample, symbols) for expr in (plain, best)]
-    with mpmath.workdps(DIGITS):
+    with at_digits(DIGITS):
         given = [mpmath.mpf(9 + 2 * k * k) / 7 for k, _ in enumerate(symbols)]
         same = all(agree(*(function(points, given) for function in pair)) for points in trials(sample))
     if same:

@@ -28,6 +28,7 @@ from symdecouple.flows.projective import decide_sign
 from symdecouple.flows.quadrature import points_inside, zeros_of
 from symdecouple.language.budget import Budget, check
 from symdecouple.language.closed_forms import simplify
+from symdecouple.language.precision import at_digits
 from symdecouple.verdict import Check
 
 __all__ = ["numeric_check", "symbolic_check"]
@@ -114,7 +115,7 @@ def _errors(piece: Piece, exact: Piece, velocity: Expr, draw: dict[Any, Expr]) -
 
 
 def _along(solution: Any, speed: Any, x0: Expr, times: list[Expr]) -> Iterator[mpmath.mpf]:
-    with mpmath.workdps(4 * DIGITS):
+    with at_digits(4 * DIGITS):
         start = mpmath.mpmathify(sp.N(x0, 4 * DIGITS))
         yield abs(solution(start, mpmath.mpf(0)) - start) / (1 + abs(start))
         for time in times:

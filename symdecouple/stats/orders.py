@@ -8,9 +8,10 @@ Standardized moments do not feel the unit of the sample; mean and variance do. T
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import mul
 from typing import Any, get_args
 
 import numpy as np
@@ -130,12 +131,31 @@ def _exact_rows(
         if weighed is not None:
             (weights,), omitted = weighed.of_rows(np.array([i]))
             kept &= (weights > 0) if omitted is None else (weights > 0) & ~omitted[0]
-        numbers, shares = map(exact, rows[i][kept].tolist()), map(Fraction, weights[kept].tolist())
-        finite = [(v, w) for v, w in zip(numbers, shares, strict=True) if not isinstance(v, float)]
-        total = sum((w for _, w in finite), Fraction(0))
-        mean = sum((w * v for v, w in finite), Fraction(0)) / total
-        variance = sum((w * (v - mean) ** 2 for v, w in finite), Fraction(0)) / total
+        numbers, shares = rows[i][kept].tolist(), weights[kept].tolist()
+        if rows.dtype.kind not in "iu":
+            pairs = [(v, w) for v, w in zip(map(exact, numbers), shares, strict=True) if not isinstance(v, float)]
+            numbers, shares = [v for v, _ in pairs], [w for _, w in pairs]
+        mean, variance = _mean_and_variance(numbers, shares)
         yield i, _rounded(mean), _rounded(variance)
+
+
+def _mean_and_variance(values: Sequence[int | Fraction], weights: Sequence[float]) -> tuple[Fraction, Fraction]:
+    """Exactly, in whole numbers: all values are brought to one denominator, and so are the weights."""
+    v, scale = (values, 1) if all(type(x) is int for x in values) else _whole(values)
+    first = v[0]
+    d = [x - first for x in v]
+    squares: Iterable[int] = map(mul, d, d)
+    if set(weights) == {1.0}:
+        total, one, two = len(d), sum(d), sum(squares)
+    else:
+        w, _ = _whole(list(map(Fraction, weights)))
+        total, one, two = sum(w), sum(map(mul, w, d)), sum(map(mul, w, squares))
+    return Fraction(first + Fraction(one, total)) / scale, Fraction(total * two - one**2, (total * scale) ** 2)
+
+
+def _whole(values: Sequence[int | Fraction]) -> tuple[list[int], int]:
+    scale = math.lcm(*{x.denominator for x in values})
+    return [x.numerator * (scale // x.denominator) for x in values], scale
 
 
 def _rounded(value: Fraction) -> float:

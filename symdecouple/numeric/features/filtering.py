@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from symdecouple.errors import InvalidInput
 from symdecouple.language.filtered import Response
 from symdecouple.language.filters import Filter
+from symdecouple.language.precision import at_bits
 
 __all__ = ["exact_response", "filtered"]
 
@@ -104,6 +105,6 @@ def _transformed(placed: Array, shape: tuple[int, ...], sign: int) -> Array:
 @lru_cache(maxsize=16)
 def _waves(n: int, sign: int, prec: int) -> Array:
     """Return the matrix of exp(sign pi i j k/n) with this many bits."""
-    with mpmath.workprec(prec):
+    with at_bits(prec):
         roots = [mpmath.expjpi(mpmath.mpf(sign * k) / n) for k in range(n)]
     return np.array([[roots[j * k % n] for k in range(n)] for j in range(n)], dtype=object)

@@ -8,7 +8,7 @@ The functions that are compiled are ordinary functions of ours, the same that Nu
 of one and of all it calls. numba's cache looks at the file of the cached function only, so a mark with the hash of all
 sources stands beside it; without that mark the cache is taken for old. A function makes arrays by `np.empty` alone: the
 others are compiled without reference counts, which would cost more than the loops over short samples do. How numba goes
-about it is in `jit_pipeline`.
+about it is in `pipeline`.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def _python() -> str:
 def _fingerprint(modules: tuple[str, ...]) -> str:
     digest = hashlib.sha256()
     digest.update(f"{_numba_version()} {np.__version__} {sys.version} {platform.machine()}".encode())
-    for module in (*modules, f"{__package__}.jit_pipeline"):
+    for module in (*modules, f"{__package__}.pipeline"):
         spec = importlib.util.find_spec(module)
         if spec is None or spec.origin is None:
             raise ModuleNotFoundError(f"kernels are said to be made from {module}, and there is no such module")

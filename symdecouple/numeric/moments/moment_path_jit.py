@@ -39,7 +39,7 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["KERNELS", "Climbed", "climb_compiled", "warm"]
 
-_OWN = ("course", "path", "loops", "nodes", "moves", "steps", "jit")
+_OWN = ("course", "moment_path", "path_loops", "nodes", "moves", "steps", "moment_path_jit")
 KERNELS = Kernels(
     __name__,
     (

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 
 import mpmath
 
+from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array
 
 __all__ = ["SHRINK", "NoSlope", "Stepped", "digits_lost", "extrapolated", "rules_for"]
@@ -104,7 +105,7 @@ def extrapolated(slope: Slope, y: Array, first: Array, h: Any, rules: int, measu
 @cache
 def digits_lost(rules: int) -> int:
     """Return the digits that extrapolation costs: of the sum of its weights, all taken positive."""
-    with mpmath.workdps(20):
+    with at_digits(20):
         total = mpmath.mpf(0)
         for j in range(1, rules + 1):
             others = [i for i in range(1, rules + 1) if i != j]

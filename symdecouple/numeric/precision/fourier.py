@@ -15,6 +15,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
+from symdecouple.language.precision import at_bits
 from symdecouple.numeric.features.expressions import Array
 
 __all__ = ["forward", "inverse", "partners", "response", "roots"]
@@ -70,7 +71,7 @@ def _along_first(values: Array, wave: Array, sign: int) -> Array:
 @lru_cache(maxsize=16)
 def roots(n: int, prec: int) -> Array:
     """Return exp(-2 pi i j/n), j = 0..n - 1, to so many bits; exact at quarters of a turn."""
-    with mpmath.workprec(prec):
+    with at_bits(prec):
         return np.array([mpmath.expjpi(-2 * mpmath.mpf(j) / n) for j in range(n)], dtype=object)
 
 

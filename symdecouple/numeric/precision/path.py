@@ -18,6 +18,7 @@ import numpy as np
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.language.feature_set import FeatureSet
+from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.coordinates import compiled_features
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.features.features import Features
@@ -119,15 +120,15 @@ def follow_mp(features: Any, x: Any, k: int, target: Any, dps: int = 30, *, stor
         raise InvalidInput(f"k={k!r} was given, a feature from 1 to {len(compiled)} is expected")
     if isinstance(dps, bool) or not isinstance(dps, int) or dps < 1:
         raise InvalidInput(f"dps={dps!r} was given, a positive number of decimal digits is expected")
-    with mpmath.workdps(working_digits(dps)):
+    with at_digits(working_digits(dps)):
         row = as_multiprecision(x)
         if row.ndim != 1 or not len(row):
             raise InvalidInput(f"one sample vector (N,) is expected, got an array of shape {row.shape}")
         found = _Path(compiled, k, row, as_multiprecision([target])[0], dps).run()
-        with mpmath.workdps(dps):
+        with at_digits(dps):
             values = np.frompyfunc(lambda v: +v, 1, 1)(found.values)
         error = found.error + (_rounding(values, found.values) if found.outcome.ok else 0)
-    with mpmath.workdps(dps):
+    with at_digits(dps):
         return replace(found, values=values, reached=+found.reached, residual=+found.residual, error=+error,
                        track=found.track if store else None)
 

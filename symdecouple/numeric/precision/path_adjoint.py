@@ -24,6 +24,7 @@ import mpmath
 import numpy as np
 
 from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.precision.extrapolation import SHRINK, NoSlope, Stepped, extrapolated, rules_for
 from symdecouple.numeric.precision.path import PreciseImposed, Span, Track, finite, size, spread, working_digits
@@ -95,7 +96,7 @@ def pullback_mp(imposed: PreciseImposed, covectors: Any) -> PrecisePulled:
         raise InvalidInput("the path was not kept: follow_mp(..., store=True), for a target that is reached")
     if not hasattr(track.features, "curvature"):
         raise InvalidInput("gradients of a normalization need second derivatives: give the features a method curvature")
-    with mpmath.workdps(working_digits(track.dps)):
+    with at_digits(working_digits(track.dps)):
         given = as_multiprecision(covectors)
         if given.ndim not in (1, 2) or given.shape[-1:] != track.points[0][1].shape:
             raise InvalidInput(f"covectors of shape {given.shape} were given for a sample vector of "
@@ -105,7 +106,7 @@ def pullback_mp(imposed: PreciseImposed, covectors: Any) -> PrecisePulled:
             outcome = Outcome(True)
         except _Stopped as stopped:
             found, error, outcome = np.full(given.shape, mpmath.nan, dtype=object), mpmath.nan, stopped.outcome
-    with mpmath.workdps(track.dps):
+    with at_digits(track.dps):
         return PrecisePulled(np.frompyfunc(lambda v: +v, 1, 1)(found.reshape(given.shape)), +error, outcome)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
+from symdecouple.language.precision import at_bits
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.samples.batch import FloatArray
 
@@ -59,7 +60,7 @@ class PreciseProblem:
         for _ in range(_MOST):
             # Far away, frequencies may be told apart by what one has more power than another: matrices nearly singular.
             bits = 2 * full if reach > _NEAR else max(53, int(min(full, _BITS - 4 * mpmath.log(reach, 2))))
-            with mpmath.workprec(bits):
+            with at_bits(bits):
                 try:
                     step = self._step(a)
                 except ZeroDivisionError:

@@ -20,7 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome, PerturbedWarning, RefusalWarning, Refused
-from symdecouple.numeric.samples.intake import Numbers, centre_exactly, exact, is_exact_in_float64, take_numbers
+from symdecouple.numeric.samples.intake import (
+    Numbers,
+    centre_exactly,
+    exact,
+    is_exact_in_float64,
+    shifted_integers,
+    take_numbers,
+)
 from symdecouple.numeric.samples.matrix import (
     COMPUTED,
     EMPTY,
@@ -220,6 +227,8 @@ def _prepare(row: NDArray[Any], hidden: NDArray[np.bool_] | None) -> _Sample:
     kept = row if hidden is None else row[~hidden]
     if kept.dtype.kind in "iu" and (not len(kept) or is_exact_in_float64(kept.min(), kept.max())):
         kept = kept.astype(np.float64)
+    elif kept.dtype.kind in "iu" and len(kept) > 1 and (small := shifted_integers(kept)) is not None:
+        kept = small[0].astype(np.float64)
     if kept.dtype.kind == "f":
         finite = kept[np.isfinite(kept)].astype(np.float64, copy=False)  # picked by a mask: a copy already
         return _Sample(finite, _ties(finite), bool(np.isnan(kept).any()), bool(np.isinf(kept).any()))

@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput
 
-__all__ = ["Numbers", "centre_exactly", "exact", "is_exact_in_float64", "take_numbers"]
+__all__ = ["Numbers", "centre_exactly", "exact", "is_exact_in_float64", "shifted_exactly", "shifted_integers",
+           "take_numbers"]
 
 _REMEDY = {
     "b": ("booleans", "say that 0 and 1 are meant with .astype(int)"),
@@ -204,6 +205,54 @@ def centre_exactly(
     shifted = (value - middle for value in values)
     floats = np.array([(v.numerator * up) / (v.denominator * down) for v in shifted])  # int / int is rounded once
     return floats, (ordered.count(low), ordered.count(high))
+
+
+def shifted_integers(row: NDArray[Any]) -> tuple[NDArray[np.int64], int] | None:
+    """Integers of 64 bits less their upper median, and that; None where a difference is no float64."""
+    if not len(row) or int(row.max()) - int(row.min()) > _EXACT_INTEGER:
+        return None
+    middle = np.partition(row, len(row) // 2)[len(row) // 2]
+    return (row - middle).view(np.int64), int(middle)  # modulo 2**64, which unsigned differences need
+
+
+def shifted_exactly(row: NDArray[Any], rounded: bool = True) -> tuple[NDArray[Any], Fraction] | None:
+    """Take the upper median off a row before it is rounded (or not); return the numbers and the exact mean.
+
+    None where float64 holds the numbers as they are, and where some are not finite.
+
+    >>> floats, mean = shifted_exactly(np.array([2**53 + k for k in (1, 3, 4, 9, 10)]))
+    >>> floats.tolist(), mean - 2**53
+    ([-3.0, -1.0, 0.0, 5.0, 6.0], Fraction(27, 5))
+    """
+    if len(row) < 2 or row.dtype.kind == "f":
+        return None
+    if row.dtype.kind in "iu":
+        if is_exact_in_float64(row.min(), row.max()):
+            return None
+        if rounded and (small := shifted_integers(row)) is not None:
+            differences, middle = small
+            return differences.astype(np.float64), middle + Fraction(sum(differences.tolist()), len(row))
+        values, middle = row.tolist(), int(np.partition(row, len(row) // 2)[len(row) // 2])
+    else:
+        values = list(map(exact, row.tolist()))
+        if any(isinstance(v, float) for v in values) or all(_is_float(v) for v in values):
+            return None
+        middle = sorted(values)[len(values) // 2]
+    shifted = [v - middle for v in values]
+    numbers = np.array(list(map(_nearest, shifted))) if rounded else np.array(shifted, dtype=object)
+    return numbers, middle + Fraction(sum(shifted)) / len(shifted)
+
+
+def _is_float(value: Fraction) -> bool:
+    return math.isfinite(near := _nearest(value)) and Fraction(near) == value
+
+
+def _nearest(value: Any) -> float:
+    """The float64 of a whole number or a Fraction, rounded once; beyond float64, an infinity."""
+    try:
+        return float(value.numerator / value.denominator)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _weighted_median(values: Sequence[Any], weights: Sequence[float]) -> Any:

@@ -6,8 +6,10 @@ precision is asked for, the exact numbers that were given.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -25,7 +27,7 @@ from symdecouple.numeric.samples.batch import (
     as_rows,
     normalized_axes,
 )
-from symdecouple.numeric.samples.intake import take_numbers
+from symdecouple.numeric.samples.intake import shifted_exactly, take_numbers
 
 __all__ = ["Batch", "widened"]
 
@@ -59,6 +61,10 @@ class Batch:
         Of the rows, NaN where there is none yet; None before the first one.
     answered : set of int
         Rows with an answer.
+    means : dict
+        Row to exact mean, of rows that float64 would round: their median was taken off before.
+    barred : dict
+        Rows that are refused for what is asked of them.
     """
 
     name: str
@@ -72,9 +78,12 @@ class Batch:
     answered: set[int] = field(default_factory=set)
     refusals: dict[int, Outcome] = field(default_factory=dict)
     notes: dict[int, Outcome] = field(default_factory=dict)
+    means: dict[int, Fraction] = field(default_factory=dict)
+    barred: dict[int, Outcome] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, name: str, samples: Any, axis: Axis, exact: bool, filtered: int | None = None) -> Batch:
+    def of(cls, name: str, samples: Any, axis: Axis, exact: bool, filtered: int | None = None, *,
+           centred: bool = False) -> Batch:
         """Take array-like samples.
 
         Parameters
@@ -87,6 +96,8 @@ class Batch:
             Keep numbers as they were given.
         filtered : int, optional
             The dimension of the filters that will be applied to the samples.
+        centred : bool
+            Take the median off rows that float64 would round, exactly; for functions that do not feel a shift.
         """
         given = take_numbers(samples)
         if given.masked is not None and given.masked.any():
@@ -106,8 +117,17 @@ class Batch:
         single = array.dtype in (np.float16, np.float32)
         kept = tuple(n for i, n in enumerate(array.shape) if i not in axes)
         grid = tuple(array.shape[i] for i in axes)
-        rows = _converted(as_rows(array, axes), object if exact else np.float64)
-        return cls(name, kept, rows, axes, grid, single, array.dtype.kind in "iub")
+        taken = as_rows(array, axes)
+        shifted = {}
+        if centred and (taken.dtype == object or taken.dtype.itemsize > 4):
+            each = ((i, shifted_exactly(row, rounded=not exact)) for i, row in enumerate(taken))
+            shifted = {i: found for i, found in each if found is not None}
+        rows = _converted(taken, object if exact else np.float64)
+        if shifted:
+            rows = rows.copy()
+            rows[list(shifted)] = [numbers for numbers, _ in shifted.values()]
+        means = {i: mean for i, (_, mean) in shifted.items()}
+        return cls(name, kept, rows, axes, grid, single, array.dtype.kind in "iub", means=means)
 
     def open_rows(self) -> Iterator[int]:
         """Yield the rows that can be asked; the others are refused here."""
@@ -115,11 +135,19 @@ class Batch:
         if self.rows.dtype != object and self.rows.shape[-1] > 1:
             fit = _are_finite(self.rows)
         for index, row in enumerate(self.rows):
-            outcome = None if fit[index] else _unfit(row)
+            outcome = self.barred.get(index) or (None if fit[index] else _unfit(row))
             if outcome is None:
                 yield index
             else:
                 self.refuse(index, outcome)
+
+    def bar(self, targets: NDArray[Any]) -> None:
+        """Let rows whose targets, (R, k), are not finite be refused."""
+        for i, row in enumerate(targets.tolist()):
+            bad = [j for j, v in enumerate(row) if v != v or abs(v) == math.inf]
+            if bad:
+                told = f"feature {bad[0] + 1}: {row[bad[0]]} is asked for, a finite number is expected"
+                self.barred[i] = Outcome(False, "no target", told)
 
     def put(self, index: int, values: NDArray[Any]) -> None:
         """Keep the answer of a row."""
@@ -182,6 +210,8 @@ def _converted(rows: NDArray[Any], kind: Any) -> NDArray[Any]:
 def _float(value: Any) -> float:
     try:
         return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"the sample holds {value!r}, real numbers are expected; missing values are nan") from error
 

@@ -123,20 +123,20 @@ def test_other_steps_of_compilation_are_another_cache(monkeypatch: pytest.Monkey
 def test_a_newer_numba_compiles_in_its_own_way(monkeypatch: pytest.MonkeyPatch) -> None:
     from numba.core.compiler import Compiler
 
-    from symdecouple.numeric.kernels import pipeline as jit_pipeline
+    from symdecouple.numeric.kernels import pipeline
 
-    jit_pipeline.pipelines.cache_clear()
+    pipeline.pipelines.cache_clear()
     try:
         with monkeypatch.context() as patch:
-            patch.setattr(jit_pipeline, "_TRIED", (0, 59))
-            assert jit_pipeline.pipelines() == (Compiler, Compiler)
+            patch.setattr(pipeline, "_TRIED", (0, 59))
+            assert pipeline.pipelines() == (Compiler, Compiler)
             twin, _ = twin_of(entry)
             found, expected = np.zeros((1, 3)), np.zeros((1, 3))
             entry(VALUES[None], 2, expected)
             twin(VALUES[None], 2, found)  # type: ignore[operator]
             np.testing.assert_allclose(found, expected, rtol=1e-15, atol=0)
     finally:
-        jit_pipeline.pipelines.cache_clear()
+        pipeline.pipelines.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -146,10 +146,10 @@ def test_a_newer_numba_compiles_in_its_own_way(monkeypatch: pytest.MonkeyPatch) 
 def test_the_widest_vectors_are_asked_for_where_they_are_free(
     features: dict[str, bool], asked: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from symdecouple.numeric.kernels import pipeline as jit_pipeline
+    from symdecouple.numeric.kernels import pipeline
 
     monkeypatch.setattr("llvmlite.binding.get_host_cpu_features", lambda: features)
-    jit_pipeline.pipelines.cache_clear()
+    pipeline.pipelines.cache_clear()
     try:
         twin, _ = twin_of(entry, frozenset({"power_sum"}))
         found, expected = np.zeros((1, 3)), np.zeros((1, 3))
@@ -159,4 +159,4 @@ def test_the_widest_vectors_are_asked_for_where_they_are_free(
         (text,) = twin.inspect_llvm().values()  # type: ignore[attr-defined]
         assert ('"prefer-vector-width"="512"' in text) == bool(asked)
     finally:
-        jit_pipeline.pipelines.cache_clear()
+        pipeline.pipelines.cache_clear()

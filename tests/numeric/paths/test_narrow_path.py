@@ -22,7 +22,7 @@ from symdecouple.numeric.paths.narrow_path import Frame, NarrowPath
 
 Array = NDArray[np.float64]
 positive = sample("x", positive=True)
-TABLE = json.loads((Path(__file__).parents[1] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
+TABLE = json.loads((Path(__file__).parents[2] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
 
 POWERS = [Mean(x**j) for j in range(1, 7)]
 MIXED = [Mean(x), Mean(x**2), Mean(log(cosh(x))), Mean(tanh(x))]
