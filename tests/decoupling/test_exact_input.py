@@ -1,0 +1,144 @@
+"""Numbers that float64 would round give plans the answers of the exact numbers, as they give `stats`."""
+
+import copy
+import pickle
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+import sympy as sp
+
+import symdecouple as sd
+from symdecouple.families.moments import raw_moments, standardized_moments
+from symdecouple.language.mean import Mean
+from symdecouple.language.sample import x
+
+STEPS = (1, 3, 4, 9, 10)
+PLAN = sd.decouple(raw_moments(4))
+
+
+def _skewness_and_kurtosis(t: Any) -> tuple[Any, Any]:
+    """Of z = c/(1 - t c), c the centred steps, in the digits of mpmath."""
+    centred = [k - mpmath.mpf(27) / 5 for k in STEPS]
+    z = [c / (1 - t * c) for c in centred]
+    mean = mpmath.fsum(z) / 5
+    m2, m3, m4 = (mpmath.fsum((v - mean) ** j for v in z) / 5 for j in (2, 3, 4))
+    return m3 / m2**1.5, m4 / m2**2
+
+
+ROOT = mpmath.findroot(lambda t: _skewness_and_kurtosis(t)[0], (-0.2, 0.2), solver="ridder")
+ORTHOKURTOSIS = float(_skewness_and_kurtosis(ROOT)[1])
+
+
+@pytest.mark.parametrize("base", [2**53, 2**60, 10**25, -(2**61)])
+@pytest.mark.parametrize("kind", [int, Fraction, sp.Integer])
+def test_an_offset_takes_no_digits(base: int, kind: Callable[[int], Any]) -> None:
+    sample = [kind(base + k) for k in STEPS]
+    mean = float(base + Fraction(27, 5))
+    np.testing.assert_allclose(PLAN.transform(sample), [mean, 12.24, 0.19727941820314742, ORTHOKURTOSIS], rtol=1e-14)
+    np.testing.assert_allclose(PLAN.normalize(sample), PLAN.normalize(np.array(STEPS, float)), rtol=1e-13)
+    np.testing.assert_allclose(PLAN.gradients(sample), PLAN.gradients(np.array(STEPS, float)), rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.longdouble])
+def test_arrays_are_taken_as_stats_takes_them(dtype: Any) -> None:
+    rows = np.array([[2**60 + k for k in STEPS], [2**60 + k**2 for k in STEPS]]).astype(dtype)
+    expected = sd.stats.decoupled_moments(rows, order=4, axis=1)
+    np.testing.assert_allclose(PLAN.transform(rows), expected, rtol=1e-14)
+
+
+def test_features_of_the_mean_feel_the_offset() -> None:
+    """In float64 and in many digits, and so do their gradients."""
+    plan = sd.decouple([3 * Mean(x) - 1, Mean(x**2) - Mean(x) ** 2], reference=[0, 1])
+    sample = [2**60 + k for k in STEPS]
+    first = 3 * (2**60 + Fraction(27, 5)) - 1
+    np.testing.assert_allclose(plan.transform(sample), [float(first), 12.24], rtol=1e-15)
+    np.testing.assert_allclose(plan.gradients(sample)[0], 3 / 5, rtol=1e-15)
+    value = plan.transform(sample, dps=40)[0]
+    with mpmath.workdps(45):
+        exact = mpmath.mpf(first.numerator) / first.denominator
+        assert abs(value - exact) < mpmath.mpf("1e-39") * exact
+
+
+@pytest.mark.parametrize("exponent", [60, 400])
+def test_digits_are_those_beside_the_offset(exponent: int) -> None:
+    found = PLAN.transform([10**exponent + k for k in STEPS], dps=30)
+    expected = PLAN.transform(list(STEPS), dps=30)
+    assert all(abs(a - b) < mpmath.mpf("1e-29") * (1 + abs(b)) for a, b in zip(found[1:], expected[1:], strict=True))
+
+
+def test_what_float64_cannot_hold_is_said_and_the_rest_is_there() -> None:
+    values, (outcome,) = PLAN.transform([10**400 + k for k in STEPS], on_refusal="return")
+    assert outcome.reason == "out of range"
+    np.testing.assert_allclose(values, [np.nan, 12.24, 0.19727941820314742, ORTHOKURTOSIS], rtol=1e-14)
+
+
+def test_one_row_beyond_float64_loses_itself_only() -> None:
+    narrow = sd.decouple(raw_moments(2), path="narrow")
+    rows = [[10**400, 1, 2], [1, 2, 4]]
+    values, outcomes = narrow.transform(rows, on_refusal="return")
+    assert [o.ok for o in outcomes] == [False, True] and np.isfinite(values[1]).all()
+
+
+def test_a_used_plan_pickles_and_copies_as_an_unused_one() -> None:
+    plan = sd.decouple(standardized_moments(5), perturb="ramp")
+    generic = sd.decouple([Mean(x), Mean(sp.log(sp.cosh(x)))], [0, 1])
+    sample = np.random.default_rng(0).standard_normal(50)
+    for each in (plan, generic):
+        before = pickle.dumps(each)
+        expected = each.transform(sample)
+        each.gradients(sample)
+        for other in (pickle.loads(before), pickle.loads(pickle.dumps(each)), copy.deepcopy(each)):
+            np.testing.assert_array_equal(other.transform(sample), expected)
+            assert other.reference == each.reference and str(other.perturbation) == str(each.perturbation)
+        assert b"lambdify" not in pickle.dumps(each)
+
+
+def test_precision_of_one_thread_is_not_that_of_another() -> None:
+    sample = [1, 2, 3, 5, 8, 13]
+    digits = [20, 35, 50, 25, 60, 30] * 2
+    alone = [PLAN.transform(sample, dps=d) for d in digits]
+    mpmath.mp.dps = 15
+    with ThreadPoolExecutor(12) as pool:
+        together = list(pool.map(lambda d: PLAN.transform(sample, dps=d), digits))
+    assert mpmath.mp.dps == 15
+    for one, other in zip(alone, together, strict=True):
+        assert list(one) == list(other)
+
+
+def test_float64_calls_leave_the_precision_of_mpmath_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    sample = np.random.default_rng(0).standard_normal((3, 40))
+    plan = sd.decouple(raw_moments(5))
+    plan.transform(sample)  # what is made once
+
+    def changed(*_: Any) -> None:
+        raise AssertionError("the precision of mpmath was changed")
+
+    monkeypatch.setattr(mpmath.mp, "workdps", changed)
+    monkeypatch.setattr(mpmath, "workdps", changed)
+    monkeypatch.setattr(mpmath, "workprec", changed)
+    assert np.isfinite(plan.transform(sample)).all() and np.isfinite(plan.gradients(sample)).all()
+    assert np.isfinite(plan.normalize(sample)).all()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_targets_that_are_not_finite_are_refused_alone(bad: float) -> None:
+    samples = PLAN.normalize([[1.0, 2, 3, 5, 9], [1.0, 2, 3, 5, 9]])
+    values, outcomes = PLAN.denormalize(samples, [[0, 1, bad, 3], [0, 1, 0.1, 3]], on_refusal="return")
+    assert [o.reason for o in outcomes] == ["no target", ""]
+    assert np.isnan(values[0]).all() and np.isfinite(values[1]).all()
+    assert "feature 3" in outcomes[0].detail
+
+
+@pytest.mark.parametrize("feature", [sp.log(x), sp.sqrt(x), x ** sp.Rational(3, 2)])
+def test_no_gradient_outside_the_domain(feature: sp.Expr) -> None:
+    plan = sd.decouple([Mean(feature)], [1])
+    rows = [[-1.0, 2, 8], [1, 2, 8]]
+    values, outcomes = plan.transform(rows, on_refusal="return")
+    gradients, others = plan.gradients(rows, on_refusal="return")
+    assert [o.reason for o in outcomes] == [o.reason for o in others] == ["not finite", ""]
+    assert np.isnan(gradients[0]).all() and np.isfinite(gradients[1]).all() and np.isnan(values[0])
