@@ -372,7 +372,7 @@ class Plan:
     def _one_sample(self, sample: Any) -> list[Any]:
         row, axes = list(sample), self.features.sample_ndim
         if any(np.ndim(v) != axes - 1 for v in row):
-            raise InvalidInput(f"a report is about one sample of {axes} axes; pass one")
+            raise InvalidInput(f"a report is about one sample {'vector (N,)' if axes == 1 else 'grid'}; pass one")
         return [row]
 
     def _batch(self, name: str, samples: Any, axis: Axis, dps: int | None, level: int = 0) -> Batch:

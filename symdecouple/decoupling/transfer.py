@@ -16,6 +16,7 @@ its kernel that of the source, to 1e-10 and mostly to 1e-11 (thirteen of fourtee
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
@@ -119,7 +120,7 @@ def transfer(plan: Plan, source: Any, target: Any, *, axis: Axis = None, channel
     InvalidInput
         If target and source do not fit each other.
     Refused
-        If the target itself has no decoupled features.
+        If a target itself has no decoupled features; with ``on_refusal="return"`` only the sources it is for.
 
     Examples
     --------
@@ -136,14 +137,14 @@ def transfer(plan: Plan, source: Any, target: Any, *, axis: Axis = None, channel
     if colour == "opponent" and channel_axis is None:
         raise InvalidInput('colour="opponent" needs channel_axis, the axis of the three channels')
     if channel_axis is None:
-        done, answer = _transfer(plan, source, target, axis)
+        done, answer = _transfer(plan, source, target, axis, on_refusal)
         return answer.deliver(done, on_refusal)
     if axis is not None:
         raise InvalidInput("with channel_axis the sample axes are the others in their order: leave axis out")
     first, second = _channels(source, "source", channel_axis, colour), _channels(target, "target", channel_axis, colour)
     if len(first) != len(second):
         raise InvalidInput(f"the source has {len(first)} channels, the target {len(second)}; convert one of them")
-    done, answer = _transfer(plan, first, second, None)
+    done, answer = _transfer(plan, first, second, None, on_refusal)
     values = np.tensordot(OPPONENT.T, done.values, axes=1) if colour == "opponent" else done.values
     return answer.deliver(replace(done, values=np.moveaxis(values, 0, channel_axis)), on_refusal)
 
@@ -161,10 +162,12 @@ def _channels(image: Any, name: str, axis: int, colour: Colour) -> NDArray[Any]:
     return np.asarray(np.tensordot(OPPONENT, channels.astype(np.float64), axes=1))
 
 
-def _transfer(plan: Plan, source: Any, target: Any, axis: Axis) -> tuple[Transferred, Answer]:
+def _transfer(plan: Plan, source: Any, target: Any, axis: Axis, on_refusal: OnRefusal) -> tuple[Transferred, Answer]:
     count = len(plan.features)
     batch = Batch.of("transfer", source, axis, False, plan.features.filter_ndim)
-    wanted = plan._finely_transformed(target, axis, "raise")
+    is_told = on_refusal == "return"
+    found = plan._finely_transformed(target, axis, "return" if is_told else "raise")
+    wanted, lacking = found if is_told else (found, ())
     try:
         asked = np.broadcast_to(wanted, (*batch.shape, count))
     except ValueError as error:
@@ -176,6 +179,7 @@ def _transfer(plan: Plan, source: Any, target: Any, axis: Axis) -> tuple[Transfe
     again, _ = plan.normalize(values, count, axis=axis, on_refusal="return")
     refusals = {i: one if not one.ok else two for i, (one, two) in enumerate(zip(first, second, strict=True))
                 if not (one.ok and two.ok)}
+    refusals |= _of_targets(lacking, batch.shape, wanted.shape[:-1])
     gap = np.abs(again - kernel).max(axis=batch.axes) / _unit(kernel, batch.axes)
     apart = np.maximum((np.abs(achieved - asked) / (1 + np.abs(asked))).max(axis=-1), gap)
     refusals |= {int(i): _lost(float(apart.flat[i])) for i in np.flatnonzero(~(apart <= _APART)) if i not in refusals}
@@ -184,6 +188,15 @@ def _transfer(plan: Plan, source: Any, target: Any, axis: Axis) -> tuple[Transfe
     perturbed = {i: one for i, one in enumerate(first) if one.reason and i not in refusals}
     answer = Answer("transfer", batch.shape, refusals, frames=4, notes=perturbed)
     return Transferred(values, tuple(map(str, plan.features)), asked, achieved, gap, answer.outcomes()), answer
+
+
+def _of_targets(outcomes: Sequence[Outcome], shape: tuple[int, ...], given: tuple[int, ...]) -> dict[int, Outcome]:
+    """The refusals of targets, at the sources they were for."""
+    bad = [None if one.ok else one for one in outcomes]
+    if not any(bad):
+        return {}
+    each = np.broadcast_to(np.array(bad, dtype=object).reshape(given), shape).ravel()
+    return {i: replace(one, detail=f"the target: {one.detail}") for i, one in enumerate(each) if one is not None}
 
 
 def _unit(kernel: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:

@@ -131,7 +131,7 @@ def test_targets_that_are_not_finite_are_refused_alone(bad: float) -> None:
     values, outcomes = PLAN.denormalize(samples, [[0, 1, bad, 3], [0, 1, 0.1, 3]], on_refusal="return")
     assert [o.reason for o in outcomes] == ["no target", ""]
     assert np.isnan(values[0]).all() and np.isfinite(values[1]).all()
-    assert "feature 3" in outcomes[0].detail
+    assert "level 3" in outcomes[0].detail
 
 
 @pytest.mark.parametrize("feature", [sp.log(x), sp.sqrt(x), x ** sp.Rational(3, 2)])

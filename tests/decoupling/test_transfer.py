@@ -201,3 +201,15 @@ def test_a_result_below_its_own_rounding_is_none() -> None:
         done = plan.transfer(60 + 40 * texture(24, 1, 0.6), 60 + 40 * texture(24, 2, 6.0))
     assert np.isnan(done.values).all()
     assert done.outcomes[0].reason == "below rounding" and "float64 rounds away" in done.outcomes[0].detail
+
+
+def test_a_target_that_lacks_a_level_costs_its_own_sources_only() -> None:
+    plan = decouple(raw_moments(4))
+    sources = np.random.default_rng(0).normal(size=(2, 8))
+    targets = [[0.0, 0, 0, 0, 0, 0, 0, 1], [1, 2, 3, 5, 8, 13, 21, 40]]
+    found, outcomes = plan.transfer(sources, targets, on_refusal="return")
+    assert [o.reason for o in outcomes] == ["two-valued", ""] and outcomes[0].detail.startswith("the target: ")
+    assert np.isnan(found.values[0]).all()
+    np.testing.assert_allclose(plan.transform(found.values[1]), plan.transform(targets[1]), rtol=1e-8)
+    _, outcomes = plan.transfer(sources, targets[0], on_refusal="return")  # one target for all
+    assert [o.reason for o in outcomes] == ["two-valued", "two-valued"]

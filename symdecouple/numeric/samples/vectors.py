@@ -146,7 +146,7 @@ class Batch:
         for i, row in enumerate(targets.tolist()):
             bad = [j for j, v in enumerate(row) if v != v or abs(v) == math.inf]
             if bad:
-                told = f"feature {bad[0] + 1}: {row[bad[0]]} is asked for, a finite number is expected"
+                told = f"level {bad[0] + 1}: {row[bad[0]]} is asked for, a finite number is expected"
                 self.barred[i] = Outcome(False, "no target", told)
 
     def put(self, index: int, values: NDArray[Any]) -> None:
