@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 from scipy.optimize import minimize
+from sympy import sin
 
 import symdecouple as sd
 from symdecouple import Mean, families, stats, x
@@ -95,11 +96,6 @@ def decoupled(row: Array, order: int) -> list[Any]:
     """Decoupled moments by definition: bisection, and extrapolated midpoints along the path."""
     first = classical(row, 3)
     return [*first[: min(order, 3)], *moment_oracle.decoupled(row.tolist(), order, digits=14, dps=30)]
-
-
-def of_plan(row: Array, order: int) -> list[Any]:
-    """The decoupled raw moments of a plan are the same numbers: its first three impose the mean and the variance."""
-    return decoupled(row, order)
 
 
 TAPS = ((1.0, 1.0, 1.0), (-1.0, 0.0, 1.0), (-1.0, 2.0, -1.0))
@@ -204,12 +200,14 @@ class Function:
         Of the numbers, in the unit of the sample: they are multiplied by 2^(k degree).
     moved : tuple of int, optional
         Numbers that grow by what is added to the entries; others do not feel it.
-    order_counts : bool
-        Entries cannot be put in another order, only turned around the circle (-1 in no way at all).
+    turned : int
+        0 where entries can be put in any order; else they can be turned around the circle by multiples of this.
     plan : callable, optional
         Makes the plan, where the function is one.
     decoupled : int
         So many of its gradients are mutually orthogonal.
+    units, offsets : tuple
+        Powers of two, and what is added to entries of about 2^16, where an answer is owed; beyond, it is right or none.
     """
 
     answer: Callable[[Any], tuple[Array, Sequence[Any]]]
@@ -220,11 +218,16 @@ class Function:
     hard: float = 1e-10
     degrees: tuple[int, ...] | None = None
     moved: tuple[int, ...] | None = None
-    order_counts: bool = False
+    turned: int = 0
     plan: Callable[[], Any] | None = None
     decoupled: int = 0
     units: tuple[int, ...] = (-300, -1, 20, 300)
-    constant: bool = True
+    offsets: tuple[float, ...] = (2.0**20, -(2.0**34))
+
+    @property
+    def middle(self) -> int:
+        """A length that many calls can be made at."""
+        return self.sizes[:2][-1]
 
 
 def statistic(function: Any, *arguments: Any) -> Callable[[Any], tuple[Array, Sequence[Any]]]:
@@ -259,7 +262,7 @@ def planned(make: Callable[[], Any], oracle_: Oracle, **owed: Any) -> Function:
 
 
 def lines(*which: int) -> list[Filter]:
-    return [Filter([int(t) for t in TAPS[i]], name="lmh"[i]) for i in which]
+    return [Filter([int(t) for t in TAPS[i]]) for i in which]
 
 
 def energy_plan() -> Any:
@@ -287,13 +290,7 @@ def log_cosh_plan() -> Any:
 
 def space_plan() -> Any:
     a, b, c = coordinates(3)
-    return sd.decouple([a**2 + b**2 + c**2, a * b + c, families_sin(a) + b * c**2], [3, 0.25])
-
-
-def families_sin(a: Any) -> Any:
-    from sympy import sin
-
-    return sin(a)
+    return sd.decouple([a**2 + b**2 + c**2, a * b + c, sin(a) + b * c**2], [3, 0.25])
 
 
 def moments(order: int, path: str = "auto") -> Callable[[], Any]:
@@ -323,13 +320,29 @@ FUNCTIONS: dict[str, Function] = {
     "decoupled, 6": Function(statistic(stats.decoupled_moments, 6), lambda row: decoupled(row, 6), **shapes(6),
                              bound=1e-9, hard=1e-8, sizes=(9, 33, 500)),
     "weighted kurtosis": Function(weighted(stats.kurtosis), lambda row: classical(repeated(row), 4)[3:], degrees=(0,),
-                                  moved=(), order_counts=True),
+                                  moved=(), turned=3),
     "weighted orthokurtosis": Function(weighted(stats.orthokurtosis),
                                        lambda row: [oracle.orthokurtosis(repeated(row), 30)], degrees=(0,), moved=(),
-                                       order_counts=True),
+                                       turned=3),
     "weighted decoupled": Function(weighted(stats.decoupled_moments, 4), lambda row: decoupled(repeated(row), 4),
-                                   **shapes(4), order_counts=True),
-    "plan of four moments": planned(moments(4), lambda row: of_plan(row, 4), **shapes(4), decoupled=4),
-    "plan of six moments": planned(moments(6), lambda row: of_plan(row, 6), **shapes(6), decoupled=4, bound=1e-9,
+                                   **shapes(4), turned=3),
+    "plan of four moments": planned(moments(4), lambda row: decoupled(row, 4), **shapes(4), decoupled=4),
+    "plan of six moments": planned(moments(6), lambda row: decoupled(row, 6), **shapes(6), decoupled=4, bound=1e-9,
                                    hard=1e-8, sizes=(9, 33, 500)),
+}
+
+FUNCTIONS |= {
+    f"{path} path": planned(moments(3, path), lambda row: classical(row, 3), **shapes(3), decoupled=3, bound=1e-11,
+                            sizes=(8, 33), units=(-2, -1, 3), offsets=(3 * 2.0**16,))
+    for path in ("relaxed", "broad", "parallel", "narrow")
+} | {
+    "energies": planned(energy_plan, energies, decoupled=3, sizes=(12, 32, 500), laws=("normal", "uniform"), turned=1),
+    "filter moments": planned(filter_moment_plan, lambda row: along_paths(row, at_outputs, (3, 6, 27)), bound=1e-9,
+                              sizes=(16, 48), laws=("normal", "uniform"), turned=1),
+    "black box": planned(black_box_plan, lambda row: classical(row, 4)[:2] + [classical(row, 4)[3]],
+                         degrees=(1, 2, 0), moved=(0,), decoupled=3, sizes=(8, 33)),
+    "averages": planned(log_cosh_plan, lambda row: along_paths(row, log_cosh, (0, 1, 0.375)), bound=1e-9,
+                        sizes=(8, 33), laws=("normal", "exponential")),
+    "coordinates": planned(space_plan, lambda row: along_paths(row, in_space, (3, 0.25)), bound=1e-9, sizes=(3,),
+                           laws=("normal", "exponential"), turned=3),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -11,6 +12,10 @@ import pytest
 from tests.laws.rows import FUNCTIONS, Array, Function, drawn
 
 each = pytest.mark.parametrize("name", FUNCTIONS)
+
+
+def those(has: Callable[[Function], object]) -> Any:
+    return pytest.mark.parametrize("name", [name for name, function in FUNCTIONS.items() if has(function)])
 
 
 def reasons(outcomes: Any) -> list[str]:
@@ -29,6 +34,13 @@ def near(found: Array, expected: Any, bound: float) -> None:
     assert (np.isnan(found) == np.isnan(expected)).all(), (found, expected)
     error = np.abs(found - expected) / np.maximum(1, np.abs(expected))
     assert np.nanmax(error, initial=0) <= bound, (np.nanmax(error), bound)
+
+
+def moved(function: Function, values: Array, offset: float) -> Array:
+    assert function.moved is not None
+    found = values.copy()
+    found[:, list(function.moved)] += offset
+    return found
 
 
 @each
@@ -67,53 +79,64 @@ def test_a_refused_row_refuses_itself_alone(name: str) -> None:
     assert np.isfinite(kept).all() and np.isnan(values[refused]).any(axis=1).all()
 
 
-@each
+@those(lambda function: function.sizes[0] > function.turned)
 def test_the_order_of_the_entries_is_not_felt(name: str) -> None:
     function = FUNCTIONS[name]
     rng = np.random.default_rng(2)
-    for n in function.sizes:
+    for n in function.sizes[:2]:
         rows = np.concatenate([drawn(law, 1, n) for law in function.laws])
-        order = rng.permutation(n) if not function.order_counts else np.roll(np.arange(n), 3 * (n // 6))
-        if function.order_counts and n % 3:
-            continue  # weights that repeat with a period of three
+        order = rng.permutation(n)
+        if function.turned:
+            n -= n % function.turned
+            rows, order = rows[:, :n], np.roll(np.arange(n), n // 2 // function.turned * function.turned)
+        assert (order != np.arange(n)).any()
         near(function.answer(rows[:, order])[0], function.answer(rows)[0], function.bound)
 
 
-@each
+@those(lambda function: function.degrees)
 def test_a_unit_is_a_factor(name: str) -> None:
     """A power of two loses nothing, so that every digit stays."""
     function = FUNCTIONS[name]
-    if function.degrees is None:
-        pytest.skip("its features have no common unit")
-    rows = np.concatenate([drawn(law, 1, function.sizes[1]) for law in function.laws])
+    rows = np.concatenate([drawn(law, 1, function.middle) for law in function.laws])
     values, _ = function.answer(rows)
+    assert function.degrees is not None
     for power in function.units:
         found, outcomes = function.answer(np.ldexp(rows, power))
         assert all(outcome.ok for outcome in outcomes)
         near(np.ldexp(found, -power * np.array(function.degrees)), values, function.bound)
 
 
-@each
+@those(lambda function: function.moved is not None)
 def test_an_offset_moves_the_mean_alone(name: str) -> None:
     function = FUNCTIONS[name]
-    if function.moved is None:
-        pytest.skip("its features are not of differences")
-    rows = np.round(2**16 * np.concatenate([drawn(law, 1, function.sizes[1]) for law in function.laws]))
+    rows = np.round(2**16 * np.concatenate([drawn(law, 1, function.middle) for law in function.laws]))
     values, _ = function.answer(rows)
-    for offset in (2.0**20, -(2.0**34)):
+    for offset in function.offsets:
         found, outcomes = function.answer(rows + offset)
         assert all(outcome.ok for outcome in outcomes)
-        found = found.copy()
-        for k in function.moved:
-            near(found[:, k], values[:, k] + offset, function.bound)
-            found[:, k] = values[:, k]
-        near(found, values, function.bound)
+        near(found, moved(function, values, offset), function.bound)
+
+
+FAR = [(2.0**k, sign * 2.0**j) for k, sign, j in ((6, 1, 27), (6, -1, 50), (12, 1, 36))]
+
+
+@those(lambda function: function.moved is not None)
+def test_far_from_zero_an_answer_is_right_or_there_is_none(name: str) -> None:
+    """Entries are integers, and lose nothing."""
+    function = FUNCTIONS[name]
+    for unit, offset in FAR:
+        rows = np.round(2 * unit * np.concatenate([drawn(law, 1, function.sizes[0]) for law in function.laws]))
+        (values, whole), (found, outcomes) = function.answer(rows), function.answer(rows + offset)
+        assert all(outcome.ok for outcome in whole)
+        kept = [i for i, outcome in enumerate(outcomes) if outcome.ok]
+        assert np.isnan(np.delete(found, kept, axis=0)).any(axis=1).all()
+        near(found[kept], moved(function, values[kept], offset), function.bound)
 
 
 @each
 def test_single_precision_is_widened_first(name: str) -> None:
     function = FUNCTIONS[name]
-    rows = mixed(function, function.sizes[1]).astype(np.float32)
+    rows = mixed(function, function.middle).astype(np.float32)
     found, outcomes = function.answer(rows)
     expected, others = function.answer(rows.astype(float))
     assert np.array_equal(found, expected.astype(found.dtype), equal_nan=True)
@@ -123,7 +146,7 @@ def test_single_precision_is_widened_first(name: str) -> None:
 @each
 def test_threads_change_no_bit(name: str) -> None:
     function = FUNCTIONS[name]
-    rows = mixed(function, function.sizes[1])
+    rows = mixed(function, function.middle)
     with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(lambda _: function.answer(rows), range(6)))
     values, outcomes = function.answer(rows)
