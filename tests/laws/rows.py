@@ -107,7 +107,7 @@ def output(row: Array, taps: Sequence[float]) -> Array:
 
 
 def energies(row: Array) -> list[float]:
-    """Decoupled energies by SciPy: f_k at the spectrum times exp(sum a_j |H_j|^2 / 2), a where a convex sum is least."""
+    """Decoupled energies by SciPy: f_k at the spectrum times exp(sum a_j |H_j|^2 / 2), a least in a convex sum."""
     n = len(row)
     power = np.abs(np.fft.fft(row)) ** 2 / n**2
     weights = np.array([np.abs(np.fft.fft(output(np.eye(1, n)[0], taps))) ** 2 for taps in TAPS])
@@ -339,7 +339,7 @@ FUNCTIONS |= {
     "energies": planned(energy_plan, energies, decoupled=3, sizes=(12, 32, 500), laws=("normal", "uniform"), turned=1),
     "filter moments": planned(filter_moment_plan, lambda row: along_paths(row, at_outputs, (3, 6, 27)), bound=1e-9,
                               sizes=(16, 48), laws=("normal", "uniform"), turned=1),
-    "black box": planned(black_box_plan, lambda row: classical(row, 4)[:2] + [classical(row, 4)[3]],
+    "black box": planned(black_box_plan, lambda row: [*classical(row, 4)[:2], classical(row, 4)[3]],
                          degrees=(1, 2, 0), moved=(0,), decoupled=3, sizes=(8, 33)),
     "averages": planned(log_cosh_plan, lambda row: along_paths(row, log_cosh, (0, 1, 0.375)), bound=1e-9,
                         sizes=(8, 33), laws=("normal", "exponential")),

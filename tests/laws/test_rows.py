@@ -83,9 +83,9 @@ def test_a_refused_row_refuses_itself_alone(name: str) -> None:
 def test_the_order_of_the_entries_is_not_felt(name: str) -> None:
     function = FUNCTIONS[name]
     rng = np.random.default_rng(2)
-    for n in function.sizes[:2]:
-        rows = np.concatenate([drawn(law, 1, n) for law in function.laws])
-        order = rng.permutation(n)
+    for size in function.sizes[:2]:
+        rows = np.concatenate([drawn(law, 1, size) for law in function.laws])
+        order, n = rng.permutation(size), size
         if function.turned:
             n -= n % function.turned
             rows, order = rows[:, :n], np.roll(np.arange(n), n // 2 // function.turned * function.turned)
