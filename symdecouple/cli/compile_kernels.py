@@ -8,22 +8,22 @@ from symdecouple.cli.exit_codes import ExitCode
 from symdecouple.numeric.energies import jit as energy_jit
 from symdecouple.numeric.kernels import compile as jit
 from symdecouple.numeric.moments import (
-    adjoint_jit as moment_adjoint_jit,
-    long_jit as moment_long_rows_jit,
+    adjoint_jit,
+    long_jit,
     moment_path_jit,
-    skewness_flow_jit as riccati_jit,
-    skewness_root_jit as moebius_jit,
+    skewness_flow_jit,
+    skewness_root_jit,
 )
 from symdecouple.numeric.paths import bank_path as bank_rows, projection_gram as gram
 
 __all__ = ["run"]
 
 _KERNELS = (
-    ("orthokurtosis", moebius_jit),
-    ("moments of plans", riccati_jit),
+    ("orthokurtosis", skewness_root_jit),
+    ("moments of plans", skewness_flow_jit),
     ("decoupled moments", moment_path_jit),
-    ("decoupled moments of long samples", moment_long_rows_jit),
-    ("gradients of decoupled moments", moment_adjoint_jit),
+    ("decoupled moments of long samples", long_jit),
+    ("gradients of decoupled moments", adjoint_jit),
     ("filter banks", bank_rows),
     ("energies", energy_jit),
     ("projections", gram),

@@ -340,7 +340,12 @@ def _all_finite(rows: Array) -> Array:
     return np.logical_and.reduce(parts, axis=0) if parts else np.ones(len(rows), dtype=np.bool_)
 
 
+def _is_real(value: Any) -> bool:
+    """Finite, and no complex number, which mpmath has for the logarithm of a negative one."""
+    return bool(mpmath.isfinite(value) and not mpmath.im(value))
+
+
 def _finite(values: Array) -> Array:
-    is_finite = np.isfinite if values.dtype != object else np.frompyfunc(mpmath.isfinite, 1, 1)
+    is_finite = np.isfinite if values.dtype != object else np.frompyfunc(_is_real, 1, 1)
     with np.errstate(invalid="ignore"):  # NumPy tells of a NaN in an object array
         return np.asarray(is_finite(values), dtype=np.bool_)

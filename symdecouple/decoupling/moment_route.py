@@ -22,7 +22,7 @@ from symdecouple.decoupling.routes import Differentiated, Imposed, Leading, Rout
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.numeric.features.expressions import Array
-from symdecouple.numeric.moments import long_parts as moment_long_rows, moment_path_jit
+from symdecouple.numeric.moments import long_parts, moment_path_jit
 from symdecouple.numeric.moments.gradients import standardized_gradients
 from symdecouple.numeric.moments.levels import HIGHEST, standardized_rows
 from symdecouple.numeric.moments.long_jit import Compiled
@@ -81,7 +81,7 @@ class MomentRoute:
             wide = widened(rows)  # no longer than it takes
             return _standardized(wide) if skewness is None else _skewed(wide, skewness, with_slope)
 
-        is_kept = rows.shape[1] < moment_long_rows.LONG  # too long: found again where it is wanted
+        is_kept = rows.shape[1] < long_parts.LONG  # too long: found again where it is wanted
         z, slope, residual, more = moved(is_kept)
         kept = (z, slope) if is_kept else None
         del slope
@@ -111,7 +111,7 @@ class MomentRoute:
             Those of all features but the last one count.
         """
         count = min(len(self.coordinates), HIGHEST)
-        point = self._point(targets[: count - 1], 1) if rows.shape[1] >= moment_long_rows.LONG else None
+        point = self._point(targets[: count - 1], 1) if rows.shape[1] >= long_parts.LONG else None
         if point is None:
             return None
         goal = (1.0, 0.0, 1.0, *point[2:, 0])
@@ -176,7 +176,7 @@ class MomentRoute:
         targets : sequence
             Numbers, or arrays (R,).
         """
-        if not (3 < first <= last <= min(len(self.coordinates), HIGHEST) and rows.shape[1] >= moment_long_rows.LONG):
+        if not (3 < first <= last <= min(len(self.coordinates), HIGHEST) and rows.shape[1] >= long_parts.LONG):
             return None
         point = self._point(targets[:last], len(rows))
         if point is None:

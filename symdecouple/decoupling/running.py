@@ -20,7 +20,7 @@ from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.samples.batch import OnRefusal
-from symdecouple.numeric.samples.intake import exact
+from symdecouple.numeric.samples.intake import fractions_of
 from symdecouple.numeric.samples.vectors import Batch
 
 __all__ = ["GUARD", "Compute", "Progress", "Running", "with_exact_means"]
@@ -143,8 +143,7 @@ def _hidden_digits(rows: Array) -> int:
     """Digits that an offset takes from what rows have beside it: of largest / spread, where that is the most."""
     most = 0
     for row in rows:
-        values: list[Any] = list(map(exact, row.tolist()))
-        if len(values) > 1 and not any(isinstance(v, float) for v in values):
+        if values := fractions_of(row):
             most = max(most, _bits(max(map(abs, values))) - _bits(max(values) - min(values)))
     return int(most * 0.302) + 1 if most else 0  # log10(2)
 

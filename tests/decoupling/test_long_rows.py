@@ -15,11 +15,11 @@ from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x as X
 from symdecouple.numeric.kernels import compile as jit
 from symdecouple.numeric.moments import (
-    long_jit as moment_long_rows_jit,
-    long_parts as moment_long_rows,
+    long_jit,
+    long_parts,
     moment_path_jit,
-    skewness_flow_jit as riccati_jit,
-    skewness_root_jit as moebius_jit,
+    skewness_flow_jit,
+    skewness_root_jit,
 )
 from tests.traced import peak
 
@@ -37,7 +37,7 @@ SAMPLES = {
 def _way(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "compiled":
         pytest.importorskip("numba")
-        for module in (moebius_jit, riccati_jit, moment_path_jit, moment_long_rows_jit):
+        for module in (skewness_root_jit, skewness_flow_jit, moment_path_jit, long_jit):
             if not module.KERNELS.are_warm():
                 module.warm()
     monkeypatch.setattr(jit.Kernels, "are_wanted", lambda self, n_elements: request.param == "compiled")
@@ -60,7 +60,7 @@ def test_numbers_are_those_of_samples_that_are_not_long(name: str, monkeypatch: 
     x = SAMPLES[name](np.random.default_rng(2), 2**14)
     values, normal = PLAN.transform(x), PLAN.normalize(x)
     back = PLAN.denormalize(normal, values)
-    monkeypatch.setattr(moment_long_rows, "LONG", 2**14)
+    monkeypatch.setattr(long_parts, "LONG", 2**14)
     monkeypatch.setattr("symdecouple.numeric.moments.levels.LONG", 2**14)
     np.testing.assert_allclose(PLAN.transform(x), values, rtol=1e-9)
     np.testing.assert_allclose(PLAN.normalize(x), normal, rtol=0, atol=2e-12 * normal.std())

@@ -16,8 +16,8 @@ from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x
 from symdecouple.numeric.kernels import compile as jit
 from symdecouple.numeric.moments import (
-    long_jit as moment_long_rows_jit,
-    long_parts as moment_long_rows,
+    long_jit,
+    long_parts,
     moment_path_jit,
 )
 
@@ -33,7 +33,7 @@ PLANS: dict[str, Callable[[], Plan]] = {
 def _way(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "compiled":
         pytest.importorskip("numba")
-        for module in (moment_path_jit, moment_long_rows_jit):
+        for module in (moment_path_jit, long_jit):
             if not module.KERNELS.are_warm():
                 module.warm()
     monkeypatch.setattr(jit.Kernels, "are_wanted", lambda self, n_elements: request.param == "compiled")
@@ -41,7 +41,7 @@ def _way(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def _long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(moment_long_rows, "LONG", N)
+    monkeypatch.setattr(long_parts, "LONG", N)
     monkeypatch.setattr("symdecouple.numeric.moments.levels.LONG", N)
 
 

@@ -19,7 +19,7 @@ from symdecouple.numeric.moments import (
     moment_path_jit,
     nodes as moment_nodes,
     path_loops as moment_loops,
-    skewness_flow_jit as riccati_jit,
+    skewness_flow_jit,
     steps as moment_steps,
 )
 from symdecouple.numeric.moments.chebyshev_rows import waves
@@ -53,7 +53,7 @@ def _loops() -> tuple[Callable[..., None], ...]:
 
 @cache
 def _roots() -> Callable[..., None]:
-    find: Callable[..., None] = riccati_jit.KERNELS.build(riccati_jit.root_rows, fast=LOOPS)[0]
+    find: Callable[..., None] = skewness_flow_jit.KERNELS.build(skewness_flow_jit.root_rows, fast=LOOPS)[0]
     return find
 
 

@@ -26,7 +26,7 @@ from symdecouple.numeric.kernels.compile import Kernels
 from symdecouple.numeric.moments import (
     nodes as moment_nodes,
     path_loops as moment_loops,
-    skewness_flow_jit as riccati_jit,
+    skewness_flow_jit,
     steps as moment_steps,
 )
 from symdecouple.numeric.moments.moment_path import MOST_GROWTH, RESIDUAL
@@ -43,7 +43,7 @@ _OWN = ("course", "moment_path", "path_loops", "nodes", "moves", "steps", "momen
 KERNELS = Kernels(
     __name__,
     (
-        *riccati_jit.KERNELS.sources,
+        *skewness_flow_jit.KERNELS.sources,
         "symdecouple.numeric.paths.dop853",
         *(f"{__package__}.{name}" for name in _OWN),
     ),
@@ -85,7 +85,7 @@ def climb_compiled(
     goal: Sequence[float],
     ends: tuple[FloatArray, FloatArray] | None = None,
     *,
-    impose: Callable[..., Imposed] = riccati_jit.compiled_impose_skewness,
+    impose: Callable[..., Imposed] = skewness_flow_jit.compiled_impose_skewness,
 ) -> Climbed:
     """Normalize samples level by level up to order - 1, those that need no care.
 
@@ -128,8 +128,8 @@ def climb_compiled(
 
 def warm() -> None:
     """Compile and keep on the disk. Cost: several seconds, once; nothing where it is done."""
-    if not riccati_jit.KERNELS.are_warm():
-        riccati_jit.warm()
+    if not skewness_flow_jit.KERNELS.are_warm():
+        skewness_flow_jit.warm()
     climb_compiled(np.arange(0.0, 6 * _NODES)[None] ** 2, 5, (1.0, 0.0, 1.0, 0.0, 3.0))
     KERNELS.note_warm()
 

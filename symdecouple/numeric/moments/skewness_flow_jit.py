@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from symdecouple.numeric.kernels.compile import Kernels
-from symdecouple.numeric.moments import skewness_root_jit as moebius_jit
+from symdecouple.numeric.moments import skewness_root_jit
 from symdecouple.numeric.moments.power_sums import place_and_scale, range_exponent
 from symdecouple.numeric.moments.skewness_flow import Imposed, impose_skewness
 from symdecouple.numeric.moments.skewness_loops import CHUNK, LOOPS, SHORT, row_moments, search_row, standardized
@@ -42,7 +42,7 @@ __all__ = [
 
 KERNELS = Kernels(
     __name__,
-    (*moebius_jit.KERNELS.sources, "symdecouple.numeric.moments.skewness_step", __name__),
+    (*skewness_root_jit.KERNELS.sources, "symdecouple.numeric.moments.skewness_step", __name__),
     seconds=1.2e-7,
 )
 _AT_ONCE = 2**15  # samples whose poles are found, and which flow then: they stay in the second cache

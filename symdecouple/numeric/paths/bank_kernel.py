@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from symdecouple.numeric.paths import bank_loops, bank_steps as bank_path_loops, gram_loops
+from symdecouple.numeric.paths import bank_loops, bank_steps, gram_loops
 from symdecouple.numeric.paths.bank_loops import Bank, fields_of, largest_change, means_of, outputs_of, placed, wide_of
 from symdecouple.numeric.paths.bank_room import Room
 from symdecouple.numeric.paths.bank_steps import (
@@ -40,7 +40,7 @@ from symdecouple.numeric.samples.batch import FloatArray
 __all__ = ["DIRECTION", "FAST", "FIELDS", "MEANS", "MOVE", "WALK", "answer"]
 
 MEANS, FIELDS, DIRECTION, MOVE, WALK = 0, 1, 2, 3, 4
-FAST = (*bank_loops.FAST, *bank_path_loops.FAST, *gram_loops.FAST)
+FAST = (*bank_loops.FAST, *bank_steps.FAST, *gram_loops.FAST)
 
 _AT_START, _ON_THE_WAY, _ARRIVED, _AT_END, _JUDGED, _WEIGHED = range(6)
 _EPS = 2.0**-52

@@ -5,7 +5,7 @@ axis: a row of taps each, and the lag of the first of them; (columns, their lags
 bank, and `pairs` which two of them a band has. All of them reach from a lag of 0 or less to one of 0 or more. A `Bank`
 is its lines, the adjoint ones, the pairs, and of each feature the band, the power, and the gain.
 
-Planes, outputs, and fields have wide rows, as in `line_loops`: those of planes and fields end with zeros, and inner
+Planes, outputs, and fields have wide rows, as in `bank_lines`: those of planes and fields end with zeros, and inner
 products do not see them.
 """
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from symdecouple.numeric.paths import bank_lines as line_loops
+from symdecouple.numeric.paths import bank_lines
 from symdecouple.numeric.paths.bank_lines import (
     add_higher_sums,
     add_six_products,
@@ -31,7 +31,7 @@ __all__ = ["FAST", "Bank", "Lines", "columns_of_sums", "fields_of", "largest_cha
 Lines: TypeAlias = tuple[FloatArray, IntArray, FloatArray, IntArray]
 Bank: TypeAlias = tuple[Lines, Lines, IntArray, IntArray, IntArray, FloatArray]
 
-FAST = line_loops.FAST  # sums in any order
+FAST = bank_lines.FAST  # sums in any order
 _SIX = 6  # powers that one sweep sums
 _BLOCK = 1024  # numbers of a sum
 _CACHED = 1536  # numbers of a field at a time

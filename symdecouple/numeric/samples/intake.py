@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput
 
-__all__ = ["Numbers", "centre_exactly", "exact", "is_exact_in_float64", "shifted_exactly", "shifted_integers",
-           "take_numbers"]
+__all__ = ["Numbers", "centre_exactly", "exact", "fractions_of", "is_exact_in_float64", "shifted_exactly",
+           "shifted_integers", "take_numbers"]
 
 _REMEDY = {
     "b": ("booleans", "say that 0 and 1 are meant with .astype(int)"),
@@ -215,6 +215,23 @@ def shifted_integers(row: NDArray[Any]) -> tuple[NDArray[np.int64], int] | None:
     return (row - middle).view(np.int64), int(middle)  # modulo 2**64, which unsigned differences need
 
 
+def fractions_of(row: NDArray[Any]) -> list[Fraction] | None:
+    """The exact numbers of a row; None where some are not finite, or cannot be taken."""
+    try:
+        values = list(map(exact, row.tolist()))
+    except InvalidInput:
+        return None  # whoever works with the row says why
+    fractions = [v for v in values if isinstance(v, Fraction)]
+    return fractions if len(fractions) == len(values) else None
+
+
+def _is_settled(value: Any) -> bool:
+    """False for sqrt(2) and pi, of which more digits can be asked for than `exact` takes."""
+    if isinstance(value, numbers.Rational) or hasattr(value, "as_integer_ratio"):
+        return True
+    return bool(getattr(value, "is_Float", hasattr(value, "_mpf_") and not hasattr(value, "func")))
+
+
 def shifted_exactly(row: NDArray[Any], rounded: bool = True) -> tuple[NDArray[Any], Fraction] | None:
     """Take the upper median off a row before it is rounded (or not); return the numbers and the exact mean.
 
@@ -226,21 +243,21 @@ def shifted_exactly(row: NDArray[Any], rounded: bool = True) -> tuple[NDArray[An
     """
     if len(row) < 2 or row.dtype.kind == "f":
         return None
-    if row.dtype.kind in "iu":
-        if is_exact_in_float64(row.min(), row.max()):
+    values: list[Any] | None
+    if row.dtype.kind not in "iu":
+        values = fractions_of(row)
+        if values is None or all(map(_is_float, values)) or not (rounded or all(map(_is_settled, row))):
             return None
-        if rounded and (small := shifted_integers(row)) is not None:
-            differences, middle = small
-            return differences.astype(np.float64), middle + Fraction(sum(differences.tolist()), len(row))
-        values, middle = row.tolist(), int(np.partition(row, len(row) // 2)[len(row) // 2])
+    elif is_exact_in_float64(row.min(), row.max()):
+        return None
+    elif rounded and (small := shifted_integers(row)) is not None:
+        return small[0].astype(np.float64), small[1] + Fraction(sum(small[0].tolist()), len(row))
     else:
-        values = list(map(exact, row.tolist()))
-        if any(isinstance(v, float) for v in values) or all(_is_float(v) for v in values):
-            return None
-        middle = sorted(values)[len(values) // 2]
+        values = row.tolist()
+    middle = sorted(values)[len(values) // 2]
     shifted = [v - middle for v in values]
-    numbers = np.array(list(map(_nearest, shifted))) if rounded else np.array(shifted, dtype=object)
-    return numbers, middle + Fraction(sum(shifted)) / len(shifted)
+    taken = np.array(list(map(_nearest, shifted))) if rounded else np.array(shifted, dtype=object)
+    return taken, middle + Fraction(sum(shifted)) / len(shifted)
 
 
 def _is_float(value: Fraction) -> bool:

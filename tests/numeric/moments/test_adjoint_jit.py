@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from symdecouple.numeric.kernels.compile import Kernels
-from symdecouple.numeric.moments import adjoint_jit as moment_adjoint_jit, pullback as moment_pullback
+from symdecouple.numeric.moments import adjoint_jit, pullback as moment_pullback
 from symdecouple.numeric.moments.adjoint_jit import KERNELS, step_back, step_back_rows, warm
 from symdecouple.numeric.moments.gradients import decoupled_gradients, pullback
 from symdecouple.numeric.moments.levels import gaussian_moments
@@ -22,7 +22,7 @@ GOAL = (1.0, *gaussian_moments(7))
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """The very functions that are compiled, without numba."""
-    monkeypatch.setattr(moment_adjoint_jit, "_kernel", lambda: step_back_rows)
+    monkeypatch.setattr(adjoint_jit, "_kernel", lambda: step_back_rows)
     monkeypatch.setattr(Kernels, "are_wanted", lambda self, n: True)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symdecouple.numeric.moments import charts as moment_charts, gradients as moment_adjoint
+from symdecouple.numeric.moments import charts, gradients as moment_adjoint
 from symdecouple.numeric.moments.charts import climb_on_nodes
 from symdecouple.numeric.moments.course import residuals
 from symdecouple.numeric.moments.gradients import decoupled_gradients
@@ -54,18 +54,18 @@ def test_what_is_held_is_there_to_rounding() -> None:
     """Samples that were moved by a series are corrected: moments 1 to 5 are the reference's, to 2e-14 of Mean|z|^j."""
     z = impose_skewness(np.random.default_rng(2).exponential(size=(3, 1000)), 0.0).values
     seen: list[np.ndarray] = []
-    original = moment_charts._settle
+    original = charts._settle
 
     def settle(entries: np.ndarray, goal: np.ndarray) -> Any:
         there = original(entries, goal)
         seen.append(residuals(entries[there], np.repeat(goal[:, None], there.sum(), axis=1)))
         return there
 
-    moment_charts._settle = settle
+    charts._settle = settle
     try:
         charted, left = climb_on_nodes(z, 6, GOAL, follow, False)
     finally:
-        moment_charts._settle = original
+        charts._settle = original
     assert not len(left) and len(charted) >= 1
     assert len(seen) >= 2 and all(np.all(r <= 2e-14) for r in seen)
 
@@ -103,7 +103,7 @@ def test_gradients_ask_for_more_nodes_than_values(monkeypatch: pytest.MonkeyPatc
     asked: list[int | None] = []
 
     def noted(*args: Any, **options: Any) -> Any:
-        asked.append(options.get("fewest_nodes", moment_charts.FEWEST))
+        asked.append(options.get("fewest_nodes", charts.FEWEST))
         return climb(*args, **options)
 
     x = np.random.default_rng(6).normal(size=(2, 900))

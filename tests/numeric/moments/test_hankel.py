@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from symdecouple.numeric.moments import hankel as moment_basis
+from symdecouple.numeric.moments import hankel
 from symdecouple.numeric.moments.hankel import (
     free_direction,
     hankel_norms,
@@ -75,7 +75,7 @@ def test_both_ways_agree_and_the_bad_row_alone_takes_the_slow_one(monkeypatch: p
     rng = np.random.default_rng(4)
     y = standardized(rng.normal(size=(5, 200)))
     quick = free_direction(y, 6)
-    monkeypatch.setattr(moment_basis, "_LOST", 2.0)
+    monkeypatch.setattr(hankel, "_LOST", 2.0)
     slow = free_direction(y, 6)
     assert quick[0] == pytest.approx(slow[0], abs=1e-11 * np.abs(slow[0]).max())
     monkeypatch.undo()
@@ -109,9 +109,9 @@ def test_derivatives() -> None:
 
 
 @pytest.mark.parametrize("k", [3, 5])
-@pytest.mark.parametrize("lost", [moment_basis._LOST, 2.0])
+@pytest.mark.parametrize("lost", [hankel._LOST, 2.0])
 def test_weights_stand_for_equal_entries(k: int, lost: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(moment_basis, "_LOST", lost)
+    monkeypatch.setattr(hankel, "_LOST", lost)
     values, counts = np.array([-2.0, -1, 0, 0.5, 1, 3]), np.array([1, 5, 7, 2, 4, 3])
     full, weights = np.repeat(values, counts)[None], (counts / counts.sum())[None]
     direction, norm = free_direction(full, k)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symdecouple.numeric.moments import gradients as moment_adjoint, long_gradients as moment_long_gradients
+from symdecouple.numeric.moments import gradients as moment_adjoint, long_gradients
 from symdecouple.numeric.moments.gradients import decoupled_gradients, standardized_gradients
 from symdecouple.numeric.moments.levels import gaussian_moments
 from symdecouple.numeric.moments.long_gradients import gradients_in_parts
@@ -60,12 +60,12 @@ def test_rows_that_nodes_do_not_tell_go_entry_by_entry(monkeypatch: pytest.Monke
     x = np.random.default_rng(4).normal(size=(3, N))
     x[2] = 4.0
     nodes = decoupled_gradients(x, 6)
-    original = moment_long_gradients.long_gradients
+    original = long_gradients.long_gradients
 
     def not_the_first(panel: Panel, i: int, *args: Any, **options: Any) -> Any:
         return None if i == 0 else original(panel, i, *args, **options)
 
-    monkeypatch.setattr(moment_long_gradients, "long_gradients", not_the_first)
+    monkeypatch.setattr(long_gradients, "long_gradients", not_the_first)
     found = decoupled_gradients(x, 6)
     assert np.array_equal(found.gradients[1], nodes.gradients[1])
     assert not np.array_equal(found.gradients[0], nodes.gradients[0])

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from symdecouple.numeric.moments import (
-    long_jit as moment_long_rows_jit,
-    long_series as moment_long_series,
+    long_jit,
+    long_series,
     moment_path_jit,
 )
 from symdecouple.numeric.moments.course import correct
@@ -40,7 +40,7 @@ def tools(request: Any) -> tuple[Any, ...]:
     if request.param == "NumPy":
         return ByNumPy(), located, FlowedRow
     pytest.importorskip("numba")
-    for module in (moment_path_jit, moment_long_rows_jit):
+    for module in (moment_path_jit, long_jit):
         if not module.KERNELS.are_warm():
             module.warm()
     return Compiled(), compiled_located, CompiledRow
@@ -115,7 +115,7 @@ def test_what_nodes_do_not_tell_is_left(tools: Any, monkeypatch: pytest.MonkeyPa
     row = flowed_row(Panel.of(x), 0, 0.0)
     assert isinstance(row, FlowedRow)
     assert climb_in_parts(row, 6, GOAL, tools[0]) is not None
-    monkeypatch.setattr(moment_long_series, "_COARSE", 1e-300)
+    monkeypatch.setattr(long_series, "_COARSE", 1e-300)
     assert climb_in_parts(row, 6, GOAL, tools[0]) is None
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from symdecouple.numeric.kernels.compile import is_available
-from symdecouple.numeric.moments import skewness_flow_jit as riccati_jit
+from symdecouple.numeric.moments import skewness_flow_jit
 from symdecouple.numeric.moments.skewness_flow import Imposed, impose_skewness
 from symdecouple.numeric.moments.skewness_flow_jit import (
     KERNELS,
@@ -87,7 +87,7 @@ def test_a_standardized_row_without_numba() -> None:
 def compiled() -> None:
     pytest.importorskip("numba")
     if not KERNELS.are_warm():
-        riccati_jit.warm()  # leaves the mark: no other process compiles again, and no later run
+        skewness_flow_jit.warm()  # leaves the mark: no other process compiles again, and no later run
 
 
 @pytest.mark.usefixtures("compiled")
@@ -183,13 +183,13 @@ def test_ends_that_are_known_change_no_bit() -> None:
 def test_read_only_samples_are_not_compiled_for_anew() -> None:
     rows, targets = np.random.default_rng(2).exponential(size=(6, 40)), np.linspace(-1, 1, 6)
     expected = compiled_impose_skewness(rows, targets)
-    kinds = [len(kernel.signatures) for kernel in riccati_jit._kernels()]  # type: ignore[attr-defined]
+    kinds = [len(kernel.signatures) for kernel in skewness_flow_jit._kernels()]  # type: ignore[attr-defined]
     for array in (rows, targets):
         array.flags.writeable = False
     assert np.array_equal(compiled_impose_skewness(rows, targets).values, expected.values)
     compiled_standardize(rows)
     compiled_place_and_scale(Panel.of(rows))
-    assert kinds == [len(kernel.signatures) for kernel in riccati_jit._kernels()] == [1] * 5  # type: ignore[attr-defined]
+    assert kinds == [len(kernel.signatures) for kernel in skewness_flow_jit._kernels()] == [1] * 5  # type: ignore[attr-defined]
 
 
 def test_which_one_answers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,7 +201,7 @@ def test_which_one_answers(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_warming_leaves_the_mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))  # of the mark; numba has read its own already
     assert not KERNELS.are_warm() and skewness_imposer(10**6) is impose_skewness
-    riccati_jit.warm()
+    skewness_flow_jit.warm()
     assert KERNELS.are_warm() and skewness_imposer(10**6) is compiled_impose_skewness
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from symdecouple.numeric.moments import skewness_root_jit as moebius_jit
+from symdecouple.numeric.moments import skewness_root_jit
 from symdecouple.numeric.moments.skewness_loops import CHUNK, SHORT, median_of_some, unit_and_lift_of
 from symdecouple.numeric.moments.skewness_root import Roots, find_roots, orthokurtosis_rows, unit_and_lift
 from symdecouple.numeric.moments.skewness_root_jit import (
@@ -41,7 +41,7 @@ HARD = [
 
 def as_plain_python(sample: object, patch: pytest.MonkeyPatch) -> float:
     """The very functions that are compiled, without numba."""
-    patch.setattr(moebius_jit, "_compiled", lambda: solve_rows)
+    patch.setattr(skewness_root_jit, "_compiled", lambda: solve_rows)
     with np.errstate(all="ignore"):
         return float(compiled_orthokurtosis_rows(Panel.of(np.array([sample], dtype=np.float64))).values[0])
 
@@ -80,7 +80,7 @@ def test_the_median_is_that_of_sorting() -> None:
 def compiled() -> None:
     pytest.importorskip("numba")
     if not KERNELS.are_warm():
-        moebius_jit.warm()  # leaves the mark: no other process compiles again, and no later run
+        skewness_root_jit.warm()  # leaves the mark: no other process compiles again, and no later run
 
 
 SHAPES = [(400, 5), (200, 64), (100, SHORT), (100, SHORT + 1), (20, CHUNK), (10, CHUNK + 1), (2, 50000)]
@@ -115,7 +115,7 @@ def test_compiled_rows_never_meet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
     assert np.array_equal(values, reduce_rows("one thread", rows, compiled_orthokurtosis_rows, axis=1))
     monkeypatch.setenv("NUMBA_NUM_THREADS", "3")
-    monkeypatch.setattr(moebius_jit, "_n_threads", lambda: 3)
+    monkeypatch.setattr(skewness_root_jit, "_n_threads", lambda: 3)
     assert np.array_equal(values, reduce_rows("three", rows, compiled_orthokurtosis_rows, axis=1))
     assert np.array_equal(values[::7], reduce_rows("some", rows[::7], compiled_orthokurtosis_rows, axis=1))
     assert np.array_equal(values, reduce_rows("down", rows.T, compiled_orthokurtosis_rows))
@@ -145,9 +145,9 @@ def test_rows_that_are_not_settled_are_left_to_numpy(monkeypatch: pytest.MonkeyP
         left.extend(which.tolist())
         return find_roots(panel, which, target)
 
-    monkeypatch.setattr(moebius_jit, "PASSES", 1)
-    monkeypatch.setattr(moebius_jit, "find_roots", noted)
-    monkeypatch.setattr(moebius_jit, "_compiled", lambda: solve_rows)
+    monkeypatch.setattr(skewness_root_jit, "PASSES", 1)
+    monkeypatch.setattr(skewness_root_jit, "find_roots", noted)
+    monkeypatch.setattr(skewness_root_jit, "_compiled", lambda: solve_rows)
     rows = np.random.default_rng(9).exponential(size=(5, 20))
     rows[2] = [-1, 1, *[0] * 18]  # not skewed: the series of the sample itself is final
     rows[3] = 7
@@ -162,7 +162,7 @@ def test_single_precision_is_widened(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.random.default_rng(8).exponential(size=(30, 500)).astype(np.float32)
     wide = compiled_orthokurtosis_rows(Panel.of(rows.astype(np.float64))).values
     assert np.array_equal(compiled_orthokurtosis_rows(Panel.of(rows)).values, wide)
-    monkeypatch.setattr(moebius_jit, "_WIDENED", 100)  # very long rows are left to NumPy
+    monkeypatch.setattr(skewness_root_jit, "_WIDENED", 100)  # very long rows are left to NumPy
     assert np.array_equal(compiled_orthokurtosis_rows(Panel.of(rows)).values, orthokurtosis_rows(Panel.of(rows)).values)
 
 
@@ -192,6 +192,6 @@ def test_warming_leaves_the_mark_and_large_input_is_then_compiled(
 ) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))  # of the mark; numba has read its own already
     assert not KERNELS.are_warm() and orthokurtosis_kernel(10**6) is orthokurtosis_rows
-    moebius_jit.warm()
+    skewness_root_jit.warm()
     assert KERNELS.are_warm() and orthokurtosis_kernel(10**6) is compiled_orthokurtosis_rows
     assert orthokurtosis_kernel(1000) is orthokurtosis_rows

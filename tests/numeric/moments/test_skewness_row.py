@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from symdecouple.errors import Outcome
-from symdecouple.numeric.moments import long_jit as moment_long_rows_jit
+from symdecouple.numeric.moments import long_jit
 from symdecouple.numeric.moments.long_jit import CompiledRow, flow_pieces, sum_pieces
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.moments.skewness_row import FlowedRow, flowed_row
@@ -36,7 +36,7 @@ def kind(request: Any, monkeypatch: pytest.MonkeyPatch) -> type[FlowedRow]:
             with np.errstate(all="ignore"):
                 slow_flow(*arguments)
 
-        monkeypatch.setattr(moment_long_rows_jit, "_own", lambda: (five, slow_sums))
+        monkeypatch.setattr(long_jit, "_own", lambda: (five, slow_sums))
     chosen: type[FlowedRow] = request.param
     return chosen
 
