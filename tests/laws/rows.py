@@ -94,8 +94,12 @@ def shifted(row: Array, order: int) -> list[Any]:
 
 def decoupled(row: Array, order: int) -> list[Any]:
     """Decoupled moments by definition: bisection, and extrapolated midpoints along the path."""
-    first = classical(row, 3)
-    return [*first[: min(order, 3)], *moment_oracle.decoupled(row.tolist(), order, digits=14, dps=30)]
+    return _decoupled(tuple(row.tolist()), order)
+
+
+@cache
+def _decoupled(sample: tuple[float, ...], order: int) -> list[Any]:
+    return [*classical(np.array(sample), 3), *moment_oracle.decoupled(sample, order, digits=14, dps=30)]
 
 
 TAPS = ((1.0, 1.0, 1.0), (-1.0, 0.0, 1.0), (-1.0, 2.0, -1.0))
