@@ -29,7 +29,7 @@ from symdecouple.language.statistics import variance
 from tests.numeric import moment_oracle
 from tests.stats import oracle
 
-__all__ = ["FUNCTIONS", "LAWS", "Function", "drawn"]
+__all__ = ["FUNCTIONS", "HARD", "LAWS", "Function", "drawn"]
 
 Array: TypeAlias = NDArray[Any]
 Oracle: TypeAlias = Callable[[Array], Sequence[Any]]
@@ -94,8 +94,12 @@ def shifted(row: Array, order: int) -> list[Any]:
 
 def decoupled(row: Array, order: int) -> list[Any]:
     """Decoupled moments by definition: bisection, and extrapolated midpoints along the path."""
-    first = classical(row, 3)
-    return [*first[: min(order, 3)], *moment_oracle.decoupled(row.tolist(), order, digits=14, dps=30)]
+    return _decoupled(tuple(row.tolist()), order)
+
+
+@cache
+def _decoupled(sample: tuple[float, ...], order: int) -> list[Any]:
+    return [*classical(np.array(sample), 3), *moment_oracle.decoupled(sample, order, digits=14, dps=30)]
 
 
 TAPS = ((1.0, 1.0, 1.0), (-1.0, 0.0, 1.0), (-1.0, 2.0, -1.0))
@@ -175,6 +179,15 @@ def in_space(y: Array) -> tuple[Array, Array]:
     return values, np.array(fields)
 
 
+def powers(y: Array) -> Array:
+    """1, x, x^2, ..: what every family of moments spans."""
+    return np.array([y**k for k in range(4)])
+
+
+def of_energies(y: Array) -> Array:
+    return np.array([output(output(y, taps), taps[::-1]) for taps in TAPS])
+
+
 # --- the table ------------------------------------------------------------------------------------------------------
 
 
@@ -193,9 +206,9 @@ class Function:
     laws : tuple of str
         What rows are drawn from where the bounds are asked for.
     bound : float
-        Relative to the numbers and 1, on rows of the well-conditioned laws.
-    hard : float
-        The same on hard rows.
+        Relative to the numbers and 1, on rows of these laws.
+    hard : float, optional
+        The same on hard rows, where it is owed an answer on these.
     degrees : tuple of int, optional
         Of the numbers, in the unit of the sample: they are multiplied by 2^(k degree).
     moved : tuple of int, optional
@@ -204,8 +217,8 @@ class Function:
         0 where entries can be put in any order; else they can be turned around the circle by multiples of this.
     plan : callable, optional
         Makes the plan, where the function is one.
-    decoupled : int
-        So many of its gradients are mutually orthogonal.
+    fields : callable, optional
+        Gradients of the features themselves, N times: those of decoupled features are orthogonal to all before them.
     units, offsets : tuple
         Powers of two, and what is added to entries of about 2^16, where an answer is owed; beyond, it is right or none.
     """
@@ -215,12 +228,12 @@ class Function:
     sizes: tuple[int, ...] = (8, 33, 500)
     laws: tuple[str, ...] = ("normal", "uniform", "exponential")
     bound: float = 1e-12
-    hard: float = 1e-10
+    hard: float | None = None
     degrees: tuple[int, ...] | None = None
     moved: tuple[int, ...] | None = None
     turned: int = 0
     plan: Callable[[], Any] | None = None
-    decoupled: int = 0
+    fields: Callable[[Array], Array] | None = None
     units: tuple[int, ...] = (-300, -1, 20, 300)
     offsets: tuple[float, ...] = (2.0**20, -(2.0**34))
 
@@ -301,48 +314,48 @@ def _moments(order: int, path: str) -> Any:
     return sd.decouple(families.raw_moments(order), path=path)  # type: ignore[arg-type]
 
 
-AFFINE = {2: (1, 2), 3: (1, 2, 0), 4: (1, 2, 0, 0), 6: (1, 2, 0, 0, 0, 0)}
+def affine(order: int) -> dict[str, Any]:
+    """A unit and an offset are felt by the mean and the variance alone."""
+    return {"degrees": (1, 2, 0, 0, 0, 0)[:order], "moved": (0,)}
 
 
-def shapes(order: int) -> dict[str, Any]:
-    """What every family of moments owes: a unit and an offset are felt by the mean and the variance alone."""
-    return {"degrees": AFFINE[order], "moved": (0,)}
-
+ALONE: dict[str, Any] = {"degrees": (0,), "moved": (), "hard": 1e-12}
+FOUR: dict[str, Any] = {**affine(4), "hard": 1e-12}
+SIX: dict[str, Any] = {**affine(6), "bound": 1e-9, "sizes": (9, 33, 500)}  # as far as a level above the fourth is good
+THREE: dict[str, Any] = {
+    **affine(3), "fields": powers, "bound": 1e-11, "sizes": (8, 33), "units": (-2, -1, 3), "offsets": (3 * 2.0**16,),
+}
+SYMMETRIC = ("normal", "uniform")
+STEEP = ("normal", "exponential")
 
 FUNCTIONS: dict[str, Function] = {
-    "skewness": Function(statistic(stats.skewness), lambda row: classical(row, 3)[2:], degrees=(0,), moved=()),
-    "kurtosis": Function(statistic(stats.kurtosis), lambda row: classical(row, 4)[3:], degrees=(0,), moved=()),
-    "orthokurtosis": Function(statistic(stats.orthokurtosis), lambda row: [oracle.orthokurtosis(row, 30)],
-                              degrees=(0,), moved=()),
-    "standardized": Function(statistic(stats.standardized_moments, 6), lambda row: classical(row, 6), **shapes(6)),
-    "blest": Function(statistic(stats.blest, 6), lambda row: shifted(row, 6), **shapes(6)),
-    "decoupled, 4": Function(statistic(stats.decoupled_moments, 4), lambda row: decoupled(row, 4), **shapes(4)),
-    "decoupled, 6": Function(statistic(stats.decoupled_moments, 6), lambda row: decoupled(row, 6), **shapes(6),
-                             bound=1e-9, hard=1e-8, sizes=(9, 33, 500)),
-    "weighted kurtosis": Function(weighted(stats.kurtosis), lambda row: classical(repeated(row), 4)[3:], degrees=(0,),
-                                  moved=(), turned=3),
-    "weighted orthokurtosis": Function(weighted(stats.orthokurtosis),
-                                       lambda row: [oracle.orthokurtosis(repeated(row), 30)], degrees=(0,), moved=(),
-                                       turned=3),
+    "skewness": Function(statistic(stats.skewness), lambda row: classical(row, 3)[2:], **ALONE),
+    "kurtosis": Function(statistic(stats.kurtosis), lambda row: classical(row, 4)[3:], **ALONE),
+    "orthokurtosis": Function(statistic(stats.orthokurtosis), lambda row: [oracle.orthokurtosis(row, 30)], **ALONE),
+    "standardized": Function(statistic(stats.standardized_moments, 6), lambda row: classical(row, 6), hard=1e-12,
+                             **affine(6)),
+    "blest": Function(statistic(stats.blest, 6), lambda row: shifted(row, 6), hard=1e-12, **affine(6)),
+    "decoupled, 4": Function(statistic(stats.decoupled_moments, 4), lambda row: decoupled(row, 4), **FOUR),
+    "decoupled, 6": Function(statistic(stats.decoupled_moments, 6), lambda row: decoupled(row, 6), **SIX),
+    "weighted kurtosis": Function(weighted(stats.kurtosis), lambda row: classical(repeated(row), 4)[3:], turned=3,
+                                  **ALONE),
+    "weighted orthokurtosis": Function(
+        weighted(stats.orthokurtosis), lambda row: [oracle.orthokurtosis(repeated(row), 30)], turned=3, **ALONE),
     "weighted decoupled": Function(weighted(stats.decoupled_moments, 4), lambda row: decoupled(repeated(row), 4),
-                                   **shapes(4), turned=3),
-    "plan of four moments": planned(moments(4), lambda row: decoupled(row, 4), **shapes(4), decoupled=4),
-    "plan of six moments": planned(moments(6), lambda row: decoupled(row, 6), **shapes(6), decoupled=4, bound=1e-9,
-                                   hard=1e-8, sizes=(9, 33, 500)),
-}
-
-FUNCTIONS |= {
-    f"{path} path": planned(moments(3, path), lambda row: classical(row, 3), **shapes(3), decoupled=3, bound=1e-11,
-                            sizes=(8, 33), units=(-2, -1, 3), offsets=(3 * 2.0**16,))
-    for path in ("relaxed", "broad", "parallel", "narrow")
-} | {
-    "energies": planned(energy_plan, energies, decoupled=3, sizes=(12, 32, 500), laws=("normal", "uniform"), turned=1),
+                                   turned=3, **affine(4)),
+    "plan of four moments": planned(moments(4), lambda row: decoupled(row, 4), fields=powers, **FOUR),
+    "plan of six moments": planned(moments(6), lambda row: decoupled(row, 6), fields=powers, **SIX),
+    "relaxed path": planned(moments(3, "relaxed"), lambda row: classical(row, 3), **THREE),
+    "broad path": planned(moments(3, "broad"), lambda row: classical(row, 3), **THREE),
+    "parallel path": planned(moments(3, "parallel"), lambda row: classical(row, 3), **THREE),
+    "narrow path": planned(moments(3, "narrow"), lambda row: classical(row, 3), **THREE),
+    "energies": planned(energy_plan, energies, fields=of_energies, sizes=(12, 32, 500), laws=SYMMETRIC, turned=1),
     "filter moments": planned(filter_moment_plan, lambda row: along_paths(row, at_outputs, (3, 6, 27)), bound=1e-9,
-                              sizes=(16, 48), laws=("normal", "uniform"), turned=1),
-    "black box": planned(black_box_plan, lambda row: [*classical(row, 4)[:2], classical(row, 4)[3]],
-                         degrees=(1, 2, 0), moved=(0,), decoupled=3, sizes=(8, 33)),
+                              sizes=(16, 48), laws=SYMMETRIC, turned=1),
+    "black box": planned(black_box_plan, lambda row: [classical(row, 4)[j] for j in (0, 1, 3)], degrees=(1, 2, 0),
+                         moved=(0,), fields=powers, sizes=(8, 33)),
     "averages": planned(log_cosh_plan, lambda row: along_paths(row, log_cosh, (0, 1, 0.375)), bound=1e-9,
-                        sizes=(8, 33), laws=("normal", "exponential")),
+                        sizes=(8, 33), laws=STEEP),
     "coordinates": planned(space_plan, lambda row: along_paths(row, in_space, (3, 0.25)), bound=1e-9, sizes=(3,),
-                           laws=("normal", "exponential"), turned=3),
+                           laws=STEEP, turned=3),
 }
