@@ -102,7 +102,7 @@ class MomentCoordinates:
                 found.append(_function(self.inverse[k], (self.values[k], *self.symbols[:k]), module)(value, *found))
         return found
 
-    def first_at(self, mean: Fraction, digits: int = 30) -> tuple[Expr, Expr]:
+    def first_at(self, mean: Fraction, digits: int) -> tuple[Expr, Expr]:
         """Return the first feature of a sample with this exact mean, and its derivative by the mean."""
         (m, *_), (f, *_) = self.symbols, self.forward
         with at_digits(digits):
