@@ -130,8 +130,9 @@ items, heard, first = HARD["standardized moments"](), threading.Event(), []
 def press():
     time.sleep(0.3)
     first.append(time.perf_counter())
-    while not heard.wait(0.25):  # again: mpmath has a bare except, where one may be lost
+    while not heard.is_set():  # again: mpmath has a bare except, where one may be lost
         _thread.interrupt_main()
+        heard.wait(1)
 
 pressing = threading.Thread(target=press, daemon=True)
 pressing.start()
