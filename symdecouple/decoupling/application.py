@@ -177,17 +177,22 @@ class Application:
         count = 0 if first is None else first.values.shape[1]
         return [span for span in self.spans if span[0] >= count]
 
-    def denormalized(self, nesting: Nesting, rows: Array, references: Sequence[Any], targets: Array, level: int
-                     ) -> Answers:
-        """Return rows at a level with decoupled features 1..level at their targets, (R, M), imposed last first."""
+    def denormalized(self, nesting: Nesting, rows: Array, references: Sequence[Any], targets: Array, level: int,
+                     unit: float) -> Answers:
+        """Return rows at a level with decoupled features 1..level at their targets, (R, M), imposed last first.
+
+        `unit` is the rounding of both, relative.
+        """
         out, worst, refusals = widened(rows), _Worst(rows), dict[int, Outcome]()
         at_once = nesting.at_once(level) if self._is_single else 0
         one_by_one = [span for span in self.spans if at_once <= span[0] and span[1] <= level]
         for start, end in [*reversed(one_by_one), *([(0, at_once)] if at_once else [])]:
             fine = _others(len(rows), refusals)
             here = _taken(out, fine)
-            at = nesting.returned(here, references, targets[fine, :end]) if end == at_once else nesting.move(
-                here, start, end, [*references[:start], *targets[fine, start:end].T])
+            if end == at_once:
+                at = nesting.returned(here, references, targets[fine, :end], unit)
+            else:
+                at = nesting.move(here, start, end, [*references[:start], *targets[fine, start:end].T])
             out = _with(out, fine, at.values)
             worst.see(at, np.arange(len(fine)), fine)
             refusals |= {int(fine[r]): outcome for r, outcome in at.refusals.items()}

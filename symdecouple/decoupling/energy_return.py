@@ -18,8 +18,8 @@ __all__ = ["imposed_back"]
 _APART = 1e-6  # relative; a sample that is farther from what was asked for is not that
 
 
-def imposed_back(route: EnergyRoute, rows: Array, references: Sequence[Any], targets: Array) -> Imposed:
-    """Return rows with decoupled features 1..k, those of the forms of a route; see `numeric.energy_return`.
+def imposed_back(route: EnergyRoute, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> Imposed:
+    """Return rows with decoupled features 1..k, those of the forms of a route; see `numeric.energies.inverse`.
 
     Parameters
     ----------
@@ -28,6 +28,8 @@ def imposed_back(route: EnergyRoute, rows: Array, references: Sequence[Any], tar
         With features 1..k at their references.
     references : sequence of float
     targets : array (R, k)
+    unit : float
+        The rounding of the rows: what it has become in the result is refused where it is half of the digits.
 
     Returns
     -------
@@ -49,6 +51,10 @@ def imposed_back(route: EnergyRoute, rows: Array, references: Sequence[Any], tar
     found.values[[*beyond, *wrong]] = np.nan
     outcome = Outcome(False, "not finite", "the sample with these features is beyond float64; take other units")
     refusals |= dict.fromkeys(beyond, outcome)
+    lost = unit * found.growth
+    for r in np.flatnonzero(lost > max(_APART, unit**0.5)).tolist():
+        refusals.setdefault(r, _rounded(k, unit, float(lost[r])))
+        found.values[r] = np.nan
     kept = np.array([r for r in range(len(rows)) if r not in refusals], dtype=np.intp)
     before, after = (part if len(kept) == len(rows) else part[kept] for part in (rows, found.values))
     apart = _apart(route, before, after, references, targets[kept])
@@ -79,6 +85,13 @@ def _below_rounding(k: int, depth: float, apart: float) -> Outcome:
     return Outcome(False, "below rounding", f"levels 1 to {k}: the sample with these features has frequencies at "
                    f"{depth:.1e} of the largest one, which float64 rounds away beside it: {said}; take another "
                    "reference, or features with more power where these have hardly any")
+
+
+def _rounded(k: int, unit: float, lost: float) -> Outcome:
+    return Outcome(False, "below rounding", f"levels 1 to {k}: the normalized sample has hardly any power at some "
+                   "frequencies, or its values are beside the boundary of what is possible: their rounding, "
+                   f"{unit:.1e} of them, is {lost:.1e} standard deviations of the result; keep more digits on "
+                   "the way (float64, dps=), or take a reference that is nearer to the sample")
 
 
 def _no_target(targets: Array) -> Outcome:

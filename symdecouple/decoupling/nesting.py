@@ -90,10 +90,10 @@ class Nesting:
         k = min(level, len(self.closed.forms)) if isinstance(self.closed, EnergyRoute) else 0
         return k if k and self.is_closed(k) else 0
 
-    def returned(self, rows: Array, references: Sequence[Any], targets: Array) -> Imposed:
-        """Impose decoupled features 1..k, (R, k), last first, k no more than `at_once`; see `energies.way_back`."""
+    def returned(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> Imposed:
+        """Impose decoupled features 1..k, (R, k), last first, k no more than `at_once`; see `energy_return`."""
         assert isinstance(self.closed, EnergyRoute)
-        return imposed_back(self.closed, rows, references, targets)
+        return imposed_back(self.closed, rows, references, targets, unit)
 
     def move(self, rows: Array, start: int, end: int, targets: Sequence[Any]) -> Imposed:
         """Bring features start+1..end of rows at level `start` to their targets; features 1..start keep theirs."""

@@ -42,7 +42,7 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.samples.batch import Axis, OnRefusal
-from symdecouple.numeric.samples.vectors import Batch
+from symdecouple.numeric.samples.vectors import Batch, rounding
 
 if TYPE_CHECKING:
     from symdecouple.decoupling.transfer import Colour
@@ -218,7 +218,7 @@ class Plan:
         level, axis, dps, on_refusal, progress
             As in `normalize`.
         """
-        k = self._level(level)
+        k, unit = self._level(level), max(rounding(samples), rounding(values))
         wanted = np.asarray(values, dtype=object if dps else float)
         batch = self._batch("denormalize", samples, axis, dps)
         if wanted.shape[:-1] != batch.shape or wanted.shape[-1] < k:
@@ -229,7 +229,7 @@ class Plan:
 
         def compute(nesting: Nesting, rows: Array, refs: Sequence[Any], index: Array) -> Answers:
             targets = as_multiprecision(asked[index]) if dps else asked[index]
-            return self._application.denormalized(nesting, rows, refs, targets, k)
+            return self._application.denormalized(nesting, rows, refs, targets, k, unit)
 
         return self._run(batch, None, dps, on_refusal, compute, k, progress)
 

@@ -218,11 +218,11 @@ class _Change:
         if inside.shape != grid.half or inside.dtype != np.bool_:
             raise InvalidInput(f"support of shape {inside.shape} and type {inside.dtype} was given, an array of bool "
                                f"of shape {grid.half} is expected: the frequencies of rfftn")
-        transform = grid.forward(signal)[0]
+        transform = grid.forward(signal.reshape(1, -1))[0]
         modulus = np.abs(transform)
         is_zero = modulus <= 8 * EPS * math.sqrt(math.log2(2 * grid.size)) * modulus.max()
         # The transform of real noise has phases that are independent, uniform, and symmetric as they must be.
-        noise = grid.forward(np.random.default_rng([seed, 1]).normal(size=grid.shape))[0]
+        noise = grid.forward(np.random.default_rng([seed, 1]).normal(size=grid.size)[None])[0]
         directed = np.where(is_zero, noise, transform)
         return cls(grid, transform, np.where(is_zero, 0, modulus), directed / np.abs(directed), inside)
 

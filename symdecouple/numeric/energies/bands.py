@@ -50,27 +50,32 @@ class Grid:
         step = max(1, BLOCK // self.size)
         return (slice(start, start + step) for start in range(0, count, step))
 
-    def forward(self, rows: FloatArray, shifts: FloatArray | None = None) -> NDArray[np.complex128]:
-        """Return the unnormalized transforms of rows (R, N), less a constant each: no room but for the result."""
-        if rows.size <= BLOCK and shifts is None:
-            if len(rows) == 1:
-                return np.asarray(scipy.fft.rfftn(rows.reshape(self.shape)))[None]
-            return np.asarray(scipy.fft.rfftn(rows.reshape(-1, *self.shape), axes=self.axes))
-        if len(self.shape) == 1 and len(rows) == 1:
-            return np.asarray(scipy.fft.rfft(rows if shifts is None else rows - shifts[:, None]))
-        lines = rows.reshape(-1, self.shape[-1])
-        each = len(lines) // max(1, len(rows))
+    def forward(self, rows: FloatArray) -> NDArray[np.complex128]:
+        """Return the unnormalized transforms of rows (R, N), each accurate beside the spread of its row.
+
+        A mean beside which the rest is small would leave its rounding at all frequencies: it is put back at zero.
+        """
+        spectra, means, rest = self.about_means(rows)
+        spectra.reshape(-1, math.prod(self.half))[:, 0] = self.size * means + self.size * rest
+        return spectra
+
+    def about_means(self, rows: FloatArray) -> tuple[NDArray[np.complex128], FloatArray, FloatArray]:
+        """Return the transforms of rows without their means, these, and what their rounding leaves out: by parts."""
+        n = self.shape[-1]
+        means = rows.mean(axis=1)
+        lines, rest = rows.reshape(-1, n), np.zeros(len(rows))
+        each, step = len(lines) // max(1, len(rows)), max(1, BLOCK // n)
         out = np.empty((len(lines), self.half[-1]), dtype=np.complex128)
-        step = max(1, BLOCK // self.shape[-1])
         for start in range(0, len(lines), step):
-            part = lines[start : start + step]
-            if shifts is not None:
-                part = part - shifts[np.arange(start, start + len(part)) // each, None]
+            owner = np.arange(start, min(start + step, len(lines))) // each
+            part = lines[start : start + step] - means[owner, None]
+            np.add.at(rest, owner, part.sum(axis=1))
             out[start : start + step] = scipy.fft.rfft(part, axis=1)
         spectra = out.reshape(-1, *self.half)
         if len(self.shape) > 1:
             spectra = scipy.fft.fftn(spectra, axes=self.axes[:-1], overwrite_x=True)
-        return np.asarray(spectra)
+        spectra.reshape(-1, math.prod(self.half))[:, 0] = 0
+        return np.asarray(spectra), means, rest / self.size
 
     def inverse(self, spectra: NDArray[np.complex128]) -> FloatArray:
         """Return rows (R, N), in the room of the spectra, which are overwritten."""
@@ -210,6 +215,11 @@ class Bands(Columns):
     def order_of_groups(self) -> IntArray:
         """Outer frequencies of the half spectrum, those that are not told apart after each other."""
         return np.argsort(self.groups_of, kind="stable")
+
+    @cached_property
+    def counts(self) -> FloatArray:
+        """How many frequencies of the whole spectrum each one that is told apart stands for, (n,)."""
+        return np.asarray(self.fold(self.grid.doubled(np.ones((1, *self.grid.half))))[0])
 
     def fold(self, power: FloatArray) -> FloatArray:
         """Add up power ``(R, *half)`` over the frequencies that are not told apart: (R, n)."""

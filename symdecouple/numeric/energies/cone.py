@@ -27,8 +27,11 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray
 __all__ = ["Dependence", "Membership", "cone_membership", "cone_membership_of", "dependence", "dependence_of"]
 
 _CHUNK = 2**16
-_TOLERANCE = 1e-8  # of unit vectors: HiGHS keeps constraints to 1e-9 here
-_PRECISE = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
+_TOLERANCE = 1e-12  # of unit vectors: as near to the boundary from outside as the iteration gets from inside
+_CLEAR = 1e-4  # what a constraint is below on a face; half of it is what 1e-16 of another one can buy there
+_SCALES = 1.0, 1e-6  # HiGHS keeps constraints to 1e-10: what is left is solved for once more, in a unit of its own
+_PRECISE = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+_VIOLATED = 1e-9  # of a constraint that is not there yet, in the unit of the step
 _ADDED = 64  # constraints added at a time
 
 
@@ -135,7 +138,7 @@ def cone_membership(rows: FloatArray, target: FloatArray) -> Membership:
     Returns
     -------
     Membership
-        Decided to 1e-8 of the angle: what is closer to the boundary counts as on it.
+        Decided to 1e-12 of the angle: what is closer to the boundary counts as on it.
 
     Examples
     --------
@@ -186,7 +189,7 @@ def _membership(parts: _Parts, target: FloatArray) -> Membership:
         if v @ away > _TOLERANCE:
             return Membership("outside", away / scale)
     along = _highest(units, -total / count, v if length else np.zeros(0))  # the origin is interior to a subspace
-    if min(float((part.T @ along).min(initial=0)) for part in units()) < -_TOLERANCE * 10:
+    if min(float((part.T @ along).min(initial=0)) for part in units()) < -_CLEAR:
         return Membership("boundary", along / scale if length else along)
     return Membership("inside", np.zeros(len(target)))
 
@@ -198,24 +201,37 @@ def _highest(units: _Parts, objective: FloatArray, floor: FloatArray) -> FloatAr
     m = len(objective)
     below = -floor.reshape(-1, m) if floor.size else np.zeros((0, m))
     chosen, places = _extreme(units, m)
-    while True:
-        upper = np.vstack([below, chosen.T])
-        solved = linprog(-objective, A_ub=upper, b_ub=np.zeros(len(upper)), bounds=(-1, 1), method="highs",
-                         options=_PRECISE)
-        direction = np.asarray(solved.x, dtype=np.float64)
-        values, columns, found, first = np.zeros(0), np.zeros((m, 0)), np.zeros(0, dtype=np.intp), 0
-        for part in units():
-            above = part.T @ direction
-            above[places[(places >= first) & (places < first + len(above))] - first] = 0
-            worst = np.argsort(above)[-_ADDED:]
-            worst = worst[above[worst] > _TOLERANCE / 10]
-            values = np.concatenate([values, above[worst]])
-            columns, found = np.hstack([columns, part[:, worst]]), np.concatenate([found, worst + first])
-            first += len(above)
-        if not len(found):
-            return direction
-        worst = np.argsort(values)[-_ADDED:]
-        chosen, places = np.hstack([chosen, columns[:, worst]]), np.concatenate([places, found[worst]])
+    direction = np.zeros(m)
+    for scale in _SCALES:
+        origin = direction
+        while True:
+            upper = np.vstack([below, chosen.T])
+            limits = np.column_stack([-1 - origin, 1 - origin]) / scale
+            solved = linprog(-objective / scale, A_ub=upper, b_ub=-(upper @ origin) / scale, bounds=limits,
+                             method="highs", options=_PRECISE)
+            if solved.x is None:
+                return direction
+            direction = origin + scale * np.asarray(solved.x, dtype=np.float64)
+            columns, found = _violated(units, direction, places, scale * _VIOLATED)
+            if not len(found):
+                break
+            chosen, places = np.hstack([chosen, columns]), np.concatenate([places, found])
+    return direction
+
+
+def _violated(units: _Parts, direction: FloatArray, known: IntArray, least: float) -> tuple[FloatArray, IntArray]:
+    """The columns, and their places, that a direction exceeds the most by more than so much; no known ones."""
+    values, columns, found, first = np.zeros(0), np.zeros((len(direction), 0)), np.zeros(0, dtype=np.intp), 0
+    for part in units():
+        above = part.T @ direction
+        above[known[(known >= first) & (known < first + len(above))] - first] = 0
+        worst = np.argsort(above)[-_ADDED:]
+        worst = worst[above[worst] > least]
+        values = np.concatenate([values, above[worst]])
+        columns, found = np.hstack([columns, part[:, worst]]), np.concatenate([found, worst + first])
+        first += len(above)
+    worst = np.argsort(values)[-_ADDED:]
+    return columns[:, worst], found[worst]
 
 
 def _extreme(units: _Parts, m: int) -> tuple[FloatArray, IntArray]:

@@ -20,7 +20,8 @@ import numpy as np
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.energies.normalization import Energies
 from symdecouple.numeric.energies.problems import EnergyProblems
-from symdecouple.numeric.energies.spectrum import Spectrum
+from symdecouple.numeric.energies.spectrum import Bands, Spectrum
+from symdecouple.numeric.energies.tilting import solve_scaled
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["Returned", "returned"]
@@ -41,6 +42,10 @@ class Returned:
     depth : array (R,)
         The smallest amplitude, the root of the power at frequencies that are not told apart, over the largest one, the
         mean included; silent ones do not count. What is below the rounding of the samples is not in them.
+    growth : array (R,)
+        How many times the rounding of the samples and values that are given is off in this signal, in standard
+        deviations: gains lift what is hardly there, and the rounding with it; values beside the boundary of the cone
+        tell little of their gains.
     refusals : dict
         Row to outcome.
     """
@@ -49,6 +54,7 @@ class Returned:
     parameters: FloatArray
     residual: FloatArray
     depth: FloatArray
+    growth: FloatArray
     refusals: dict[int, Outcome]
 
 
@@ -92,7 +98,7 @@ def returned(energies: Energies, rows: FloatArray, references: FloatArray, value
     mean, bands = energies.mean, energies.bands
     known = np.broadcast_to(references, (len(rows), np.shape(references)[-1]))
     spectrum = Spectrum.of(bands, rows, mean)
-    parameters, residual = np.zeros((len(rows), len(bands))), np.zeros(len(rows))
+    parameters, (residual, moving) = np.zeros((len(rows), len(bands))), np.zeros((2, len(rows)))
     refusals: dict[int, Outcome] = {}
     for level in range(count, int(mean), -1):
         goals = np.concatenate([known[:, : level - 1], values[:, level - 1 : level]], axis=1)
@@ -100,21 +106,33 @@ def returned(energies: Energies, rows: FloatArray, references: FloatArray, value
         refusals = {**task.screened(level), **refusals}
         open_ = np.array([r for r in range(len(rows)) if r not in refusals], dtype=np.intp)
         levels = np.full(len(open_), level)
-        found, unreachable = task.solved(task.problems(open_, levels), levels, parameters[open_])
+        problems = task.problems(open_, levels)
+        found, unreachable = task.solved(problems, levels, parameters[open_])
         refusals |= {int(open_[q]): outcome for q, outcome in unreachable.items()}
         parameters[open_] = found.parameters
         residual[open_] = np.maximum(residual[open_], found.residual)
+        own = np.arange(len(bands)) == level - 1 - int(mean)
+        steps = solve_scaled(found.matrix, problems.wanted, found.values * own)  # for a relative change of the value
+        moving[open_] = np.maximum(moving[open_], np.abs(steps) @ bands.largest / 2)
     kept = np.array([r for r in range(len(rows)) if r not in refusals], dtype=np.intp)
-    depth = np.full(len(rows), np.nan)
+    depth, growth, out = np.full(len(rows), np.nan), np.full(len(rows), np.nan), np.full(rows.shape, np.nan)
     depth[kept] = _depth(spectrum, kept, parameters[kept] / 2, np.abs(values[kept, 0]) if mean else 0 * values[kept, 0])
     moved = spectrum.tilted(kept, parameters[kept] / 2, is_last=True)
-    if mean:
-        moved += values[kept, :1]
-    if len(kept) == len(rows):
-        return Returned(moved, parameters, residual, depth, refusals)
-    out = np.full(rows.shape, np.nan)
-    out[kept] = moved
-    return Returned(out, parameters, residual, depth, refusals)
+    lifted = _gain(bands, parameters[kept], mean) * np.sqrt((rows[kept] ** 2).mean(axis=1)) / moved.std(axis=1)
+    growth[kept] = lifted + moving[kept]
+    out[kept] = moved + values[kept, :1] if mean else moved
+    return Returned(out, parameters, residual, depth, growth, refusals)
+
+
+def _gain(bands: Bands, parameters: FloatArray, mean: bool) -> FloatArray:
+    """The root of the mean square of exp(a.w/2) over all frequencies, without that of the mean where it is imposed."""
+    counts, total = bands.counts, np.zeros(len(parameters))
+    for part in bands.chunks():
+        gains = np.exp(parameters @ bands.at(part))
+        if mean and part.start == 0:
+            gains[:, 0] = 0
+        total += (gains * counts[part]).sum(axis=1)
+    return np.sqrt(total / bands.grid.size)
 
 
 def _depth(spectrum: Spectrum, rows: IntArray, halves: FloatArray, at_zero: FloatArray) -> FloatArray:

@@ -29,9 +29,9 @@ def powers_of(transforms: FloatArray, index: IntArray, n_samples: int, log_unit:
     log_unit : float
         Added to logarithms of the sums.
     ceiling : float array, (R,) or (0,)
-        Power that was there before.
+        Power of which the same part is none.
     rounding : float
-        Power up to this part of the largest one is none.
+        Power up to this part of the largest one, that at frequency zero aside, is none.
     out : array (R, S, n)
     bits : int array (R, S, n)
         The same memory: numbers that are not negative have the order of their bits.
@@ -52,6 +52,7 @@ def powers_of(transforms: FloatArray, index: IntArray, n_samples: int, log_unit:
             line, into = transform[k], shares[index[k]]
             for t in range(n):
                 into[t] += line[2 * t] * line[2 * t] + line[2 * t + 1] * line[2 * t + 1]
+        at_zero, shares[0, 0] = shares[0, 0], 0.0  # the mean is taken out of transforms: no rounding of it is in them
         for s in range(lines):
             into = shares[s]
             for t in range(1, inside):
@@ -61,6 +62,8 @@ def powers_of(transforms: FloatArray, index: IntArray, n_samples: int, log_unit:
                 top, at = here, s
         for t in range(n):
             largest = max(largest, shares[at, t])
+        largest = max(largest, at_zero) if at_zero == math.inf else largest
+        shares[0, 0] = at_zero
         for s in range(lines):
             part, some = _cut(shares[s], rounding * largest)
             total += part

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from symdecouple.numeric.energies.bands import BLOCK, Bands, Grid
+from symdecouple.numeric.energies.bands import Bands, Grid
 from symdecouple.numeric.energies.eigenvalues import EPS
 from symdecouple.numeric.energies.jit import are_wanted, powers_compiled, transform_tilted
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
@@ -28,7 +28,6 @@ __all__ = ["EPS", "Bands", "Grid", "Spectrum"]
 
 _MODEST = 128  # exponents of signals whose powers and products are far from the ends of the range of floats
 _LEAST, _MOST = 2.0**-250, 2.0**250  # of powers that such signals have
-_NOTHING = np.empty(0)
 _LARGEST = 700.0  # exponent that float64 can hold
 _HIGHEST = 1022  # exponent of 2
 
@@ -63,11 +62,12 @@ class Spectrum:
     def of(cls, bands: Bands, rows: FloatArray, centred: bool = False) -> Spectrum:
         """Transform rows (R, N); with `centred` their means are set apart.
 
-        What a transform leaves where there is nothing is some eps times the largest ``|X|``: such power counts as zero.
+        What a transform leaves where there is nothing is some eps times the largest ``|X|``, that of the mean aside,
+        which is taken out before: such power counts as zero.
         """
         grid, size = bands.grid, bands.grid.size
         if are_wanted(bands):
-            with np.errstate(over="ignore", invalid="ignore") if centred else nullcontext():
+            with np.errstate(over="ignore", invalid="ignore"):
                 transforms, means, ceiling = _transformed(grid, rows, centred)
             found = powers_compiled(transforms, bands, ceiling, _rounding(size), -2 * math.log(size))
             # The largest sample squared is at most total/N and at least total/N^2: no need to look for it.
@@ -195,30 +195,29 @@ class Spectrum:
 
 def _transformed(grid: Grid, rows: FloatArray, centred: bool
                  ) -> tuple[NDArray[np.complex128], FloatArray | None, FloatArray]:
-    """Transforms of rows, or of what is left of them without their means; these; and the power that they had."""
-    if not centred:
-        return grid.forward(rows), None, _NOTHING
-    first = rows.mean(axis=1)
-    if rows.size <= BLOCK:
-        left = rows - first[:, None]
-        second, transforms = left.mean(axis=1), grid.forward(left)
-    else:
-        second, transforms = _mean_of_rest(rows, first), grid.forward(rows, first)
-    transforms.reshape(len(transforms), -1)[:, 0] = 0
-    return transforms, first + second, (first * grid.size) ** 2  # what a mean beside an offset rounds away is in second
+    """Transforms of rows, or of what is left of them without their means; these; and power below which there is none.
+
+    Samples are rounded beside their mean, all alike in a pattern that repeats: up to eps/2 of it at a frequency.
+    """
+    transforms, means, rest = grid.about_means(rows)
+    ceiling = (EPS * means * grid.size) ** 2 / _rounding(grid.size)
+    if centred:
+        return transforms, means + rest, ceiling
+    transforms.reshape(-1, math.prod(grid.half))[:, 0] = grid.size * means + grid.size * rest
+    return transforms, None, ceiling
 
 
 def _shares(bands: Bands, transforms: NDArray[np.complex128], ceiling: FloatArray
             ) -> tuple[FloatArray, FloatArray, IntArray | None]:
     """Shares of the power, 0 where it is rounding of transforms, the logarithm of its sum, and how many are 0.
 
-    `ceiling` is power that was there, without rows where none was.
+    Of the largest one beside that at frequency zero, which transforms do not mix with the others, or of `ceiling`.
     """
     rounding = _rounding(bands.grid.size)
     if are_wanted(bands):
         return powers_compiled(transforms, bands, ceiling, rounding, 0.0)[:3]
     shares = bands.powers(transforms)
-    floor = rounding * np.maximum(ceiling if len(ceiling) else 0.0, shares.max(axis=1))
+    floor = rounding * np.maximum(ceiling, shares[:, 1:].max(axis=1, initial=0))
     if (shares.min(axis=1) <= floor).any():
         shares[shares <= floor[:, None]] = 0
     total = shares.sum(axis=1)
@@ -240,11 +239,3 @@ def _scaled(rows: FloatArray, exponents: NDArray[Any], in_place: bool = False) -
     if np.abs(exponents).max() <= _HIGHEST:
         return np.asarray(np.multiply(rows, np.ldexp(1.0, exponents)[:, None], out=out))
     return np.asarray(np.ldexp(rows, exponents[:, None], out=out))
-
-
-def _mean_of_rest(rows: FloatArray, means: FloatArray) -> FloatArray:
-    """The means of rows less what is nearly their mean, by parts."""
-    total, n = np.zeros(len(rows)), rows.shape[1]
-    for start in range(0, n, BLOCK):
-        total += (rows[:, start : start + BLOCK] - means[:, None]).sum(axis=1)
-    return np.asarray(total / n)

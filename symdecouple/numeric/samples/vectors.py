@@ -29,7 +29,7 @@ from symdecouple.numeric.samples.batch import (
 )
 from symdecouple.numeric.samples.intake import shifted_exactly, take_numbers
 
-__all__ = ["Batch", "widened"]
+__all__ = ["Batch", "rounding", "widened"]
 
 _NARROW = 2**17  # numbers of a row from which on types of 32 bits or less are kept, and widened where they are used
 _BLOCK = 2**16  # numbers looked at together
@@ -214,6 +214,12 @@ def _float(value: Any) -> float:
         return math.inf if value > 0 else -math.inf
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"the sample holds {value!r}, real numbers are expected; missing values are nan") from error
+
+
+def rounding(values: Any) -> float:
+    """Return the relative rounding of numbers in float64, or in a narrower type that they have."""
+    kind = np.asarray(values).dtype
+    return float(np.finfo(kind if kind in (np.float16, np.float32) else np.float64).eps)
 
 
 def widened(rows: NDArray[Any]) -> NDArray[Any]:

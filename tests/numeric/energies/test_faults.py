@@ -1,0 +1,113 @@
+"""Offsets, targets a little outside of the cone, and what is lost on the way back."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import symdecouple as sd
+from symdecouple.numeric.energies.cone import cone_membership
+from symdecouple.numeric.energies.normalization import Energies
+from symdecouple.numeric.energies.spectrum import Bands
+
+Array = NDArray[np.float64]
+TAPS = [[1, 1, 1], [-1, 0, 1], [-1, 2, -1]]
+
+
+def bank(taps: list[list[int]], n: int) -> Energies:
+    responses = np.array([np.abs(np.fft.rfft(t, n)) ** 2 for t in taps])
+    responses[:, 0] = [sum(t) ** 2 for t in taps]  # exactly: much power is there
+    return Energies(Bands(responses, (n,)))
+
+
+def exact(row: Array, taps: list[list[int]]) -> list[float]:
+    values, n = [Fraction(float(v)) for v in row], len(row)
+    return [float(sum((sum(c * values[(i - k) % n] for k, c in enumerate(t)) ** 2 for i in range(n)), Fraction(0)) / n)
+            for t in taps]
+
+
+@pytest.mark.parametrize("n", [63, 64, 300])
+@pytest.mark.parametrize(("offset", "size"), [(1e8, 1.0), (7.0, 1e-9), (-1e12, 1.0), (1e-300, 1e-308), (3e150, 1e140)])
+@pytest.mark.parametrize("taps", [TAPS, TAPS[1:], [[1, -1]]], ids=["with DC", "without DC", "one"])
+def test_an_offset_costs_no_digits(n: int, offset: float, size: float, taps: list[list[int]]) -> None:
+    unit = 2.0 ** -round(np.log2(abs(offset)))
+    row = (offset + size * np.random.default_rng(n).normal(size=n)) * unit
+    energies = bank(taps, n)
+    np.testing.assert_allclose(energies.values(row[None])[0], exact(row, taps), rtol=1e-13)
+    np.testing.assert_allclose(energies.decouple(row[None], np.ones(len(taps))).values[0, 0], exact(row, taps)[0],
+                               rtol=1e-13)
+
+
+def test_a_bank_without_gain_at_zero_does_not_feel_an_offset() -> None:
+    rows = np.round(np.random.default_rng(0).normal(size=(2, 64)) * 64) / 64  # exact beside the offset
+    energies = bank(TAPS[1:], 64)
+    for offset in (1e8, -(2.0**40)):
+        one, other = (energies.decouple(some, np.ones(2)).values for some in (rows, rows + offset))
+        np.testing.assert_allclose(other, one, rtol=1e-13)
+
+
+def test_a_plan_beside_an_offset_agrees_with_many_digits() -> None:
+    plan = sd.decouple(sd.families.second_order_moments(sd.families.FilterBank(TAPS)))
+    row = 7 + 1e-9 * np.random.default_rng(0).normal(size=32)
+    precise = np.array([float(v) for v in plan.transform(row, dps=40)])
+    np.testing.assert_allclose(plan.transform(row), precise, rtol=1e-12)
+
+
+@pytest.mark.parametrize("far", [1e-3, 1e-6, 1e-8, 1e-10, 1e-11])
+def test_outside_is_told_as_near_to_the_boundary_as_inside(far: float) -> None:
+    square = np.array([[1.0, 1, -1, -1], [1, -1, 1, -1], [1, 1, 1, 1]])
+    assert cone_membership(square, np.array([1 + far, 0, 1])).where == "outside"
+    pair = Energies(Bands(np.array([[4.0, 2, 0], [0, 2, 4]]), (4,)))
+    row = np.array([[1.0, 2, 4, 3.5]])
+    refused = pair.normalize(row, [8.0, -8 * far]).refusals[0]
+    assert refused.reason == "outside the cone" and "no signal of this shape" in refused.detail
+    assert not pair.normalize(row, [8.0, 8 * far]).refusals
+    assert pair.normalize(row, [8.0, 0.0]).refusals[0].reason == "on the boundary of the cone"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_faces_of_random_cones(seed: int) -> None:
+    """A face by a direction that is known: moved along it, a point of the face is outside or inside."""
+    rng = np.random.default_rng(seed)
+    m = 3 + seed
+    normal = np.ones(m) / m**0.5
+    on_face = rng.random((m, m - 1)) - normal[:, None]
+    on_face -= normal[:, None] * (normal @ on_face) - np.eye(m)[:, : m - 1] + normal[:, None] * normal[: m - 1]
+    others = rng.normal(size=(m, 200))
+    others -= normal[:, None] * (normal @ others + rng.random(200) + 0.1)
+    columns = np.hstack([on_face, others])
+    columns -= normal[:, None] * np.maximum(normal @ columns, 0)
+    point = on_face @ np.full(m - 1, 1.0)
+    point -= normal * (normal @ point)
+    for far in (1e-4, 1e-8, 1e-10):
+        assert cone_membership(columns, point + far * normal).where == "outside"
+
+
+A = [300, -100, 200, -400, 100, 50, -250, 350]
+
+
+@pytest.mark.parametrize("level", [None, 3])
+@pytest.mark.parametrize("kind", [np.int64, np.float64, np.float32])
+def test_what_is_there_again_is_right_or_refused(level: int | None, kind: type) -> None:
+    """There and back: within the loss that is allowed for the precision of the input, or not called computed."""
+    plan = sd.decouple(sd.families.second_order_moments(sd.families.FilterBank(TAPS)))
+    rng = np.random.default_rng(5)
+    sizes = [(30, 8), (30, 32), (30, 64), (300, 8), (300, 16)]
+    noise = [np.round(size * rng.normal(size=n)) for size, n in sizes]
+    samples: list[NDArray[Any]] = [np.asarray(row).astype(kind) for row in (A, *noise)]
+    computed = []
+    for a in samples:
+        normal, first = plan.normalize(a, level, on_refusal="return")
+        back, outcomes = plan.denormalize(normal, plan.transform(a), level, on_refusal="return")
+        assert first[0].ok
+        computed.append(outcomes[0].ok)
+        if outcomes[0].ok:
+            allowed = 1e-5 if normal.dtype == np.float64 else 1e-2
+            assert np.abs(back - a).max() <= allowed * np.std(a)
+        else:
+            assert outcomes[0].reason == "below rounding" and np.isnan(back).all()
+    assert not computed[0] and any(computed)
