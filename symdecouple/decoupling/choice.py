@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
 
-from symdecouple.decoupling.concatenated import Concatenated
-from symdecouple.decoupling.energy_route import EnergyRoute
-from symdecouple.decoupling.leaf import Leaf
+from symdecouple.decoupling.concatenated_flows import ConcatenatedFlows
+from symdecouple.decoupling.energy_return import TwoWayEnergyRoute
+from symdecouple.decoupling.joint_steps import JointSteps
+from symdecouple.decoupling.levels import Levels
 from symdecouple.decoupling.modified import modified_features
 from symdecouple.decoupling.moment_route import MomentRoute
 from symdecouple.decoupling.narrow_route import NarrowRoute
-from symdecouple.decoupling.nested import Automatic, Nested
-from symdecouple.decoupling.nesting import Nesting
-from symdecouple.decoupling.orbit import Orbit
+from symdecouple.decoupling.nested_roots import Automatic, NestedRoots
+from symdecouple.decoupling.orbit_motion import OrbitMotion
 from symdecouple.decoupling.precise_energy_route import PreciseEnergyRoute
-from symdecouple.decoupling.routes import ClosedRoute, Route
+from symdecouple.decoupling.routes import OrbitRoute, Route
 from symdecouple.decoupling.scenario import Verdicts
 from symdecouple.errors import BudgetExceeded, InvalidInput, NoClosedForm
 from symdecouple.families.moments import recognize_moments
@@ -50,13 +50,13 @@ class Closed:
 
     Attributes
     ----------
-    leaf : Leaf
+    motion : OrbitMotion
         With one step for each feature that can be imposed along a closed-form flow.
     stopped : str
         Why there are no more steps; empty if there is one for every feature that was looked at.
     """
 
-    leaf: Leaf
+    motion: OrbitMotion
     stopped: str
 
 
@@ -94,7 +94,7 @@ class Choice:
         self._narrow = NarrowRoute(path_of(features), self.moments)
         self._last = features.groups[-1][0]
         self._closed: dict[int, Closed] = {}
-        self._nestings: dict[tuple[int, bool, tuple[int, ...]], Nesting] = {}
+        self._levels: dict[tuple[int, bool, tuple[int, ...]], Levels] = {}
         self.budget = budget
         if path != "narrow" and not self._is_covered(len(features)):
             self.closed(self._last)
@@ -103,7 +103,7 @@ class Choice:
     def verdicts(self) -> Verdicts:
         """The verdicts that the ways rest on; nothing is decided yet."""
         first = self.closed(self._last)
-        return Verdicts(self.features, first.leaf.steps, self.values, stopped=first.stopped, budget=self.budget)
+        return Verdicts(self.features, first.motion.steps, self.values, stopped=first.stopped, budget=self.budget)
 
     def closed(self, level: int) -> Closed:
         """Return the closed forms up to a level; those of the last features are looked for when they are asked for."""
@@ -114,25 +114,26 @@ class Choice:
             self._closed[count] = _closed(self.features, self.values, self.path, count)
         return self._closed[count]
 
-    def nesting(self, level: int, precise: bool, grid: tuple[int, ...]) -> Nesting:
+    def levels(self, level: int, precise: bool, grid: tuple[int, ...]) -> Levels:
         """Return the levels up to one for samples on a grid, in float64 or in mpmath numbers.
 
         The last few are kept: a call on one image would wait longer for them than for its numbers.
         """
         key = level, precise, grid
-        if key not in self._nestings:
-            self._nestings = {**dict(list(self._nestings.items())[1 - _KEPT :]), key: self._made(level, precise, grid)}
-        return self._nestings[key]
+        if key not in self._levels:
+            self._levels = {**dict(list(self._levels.items())[1 - _KEPT :]), key: self._made(level, precise, grid)}
+        return self._levels[key]
 
-    def _made(self, level: int, precise: bool, grid: tuple[int, ...]) -> Nesting:
-        is_led = self.path == "narrow" or self._is_covered(level)
-        closed: Route = ClosedRoute(Automatic(self.features, (), ()) if is_led else self.closed(level).leaf)
+    def _made(self, level: int, precise: bool, grid: tuple[int, ...]) -> Levels:
+        on_grid = self.features.filter_ndim is not None
+        route: Route = self._narrow.on(grid, self.features, precise) if on_grid else self._narrow
+        if self.path != "narrow" and not self._is_covered(level):
+            route = OrbitRoute(self.closed(level).motion, route, self.moments)
         if not precise and self.path == "auto" and self.moments is not None:
-            closed = MomentRoute(self.moments, closed)
+            route = MomentRoute(self.moments, route)
         if self.energies is not None:
-            closed = (PreciseEnergyRoute if precise else EnergyRoute)(self.energies, grid, closed)
-        narrow = self._narrow if self.features.filter_ndim is None else self._narrow.on(grid, self.features, precise)
-        return Nesting(closed, narrow, self.is_closed)
+            route = (PreciseEnergyRoute if precise else TwoWayEnergyRoute)(self.energies, grid, route)
+        return Levels(route, self.is_closed)
 
     @property
     def feels_no_shift(self) -> bool:
@@ -171,7 +172,7 @@ class Choice:
         if self.spectral(k):
             return ""
         closed = self.closed(k)
-        if k > len(closed.leaf.steps):
+        if k > len(closed.motion.steps):
             return closed.stopped
         sets = {"S": self.verdicts.original, **({"hat S": self.verdicts.modified} if self.path == "broad" else {})}
         for name, decisions in sets.items():
@@ -205,7 +206,7 @@ def _closed(features: FeatureSet, values: tuple[Any, ...], path: PathName, count
     flows = flows[: len(steps)]
     if path == "broad":
         return _strict(features, steps, stopped)
-    kinds: dict[str, type[Leaf]] = {"relaxed": Nested, "parallel": Concatenated}
+    kinds: dict[str, type[OrbitMotion]] = {"relaxed": NestedRoots, "parallel": ConcatenatedFlows}
     return Closed(kinds.get(path, Automatic)(features, steps, flows), stopped)
 
 
@@ -236,8 +237,8 @@ def _strict(features: FeatureSet, steps: tuple[Step, ...], stopped: str) -> Clos
             ends = stopped if count == len(steps) else (
                 f"the modified feature {count + 1} has no closed formula, level {count} being implicit: the strict "
                 'broad path ends here; path="relaxed" follows the flows of the original features')
-            return Closed(Orbit(features, steps[: len(flows)], flows, formulas=False), why or ends)
-    return Closed(Orbit(features, (), (), formulas=False), stopped)
+            return Closed(JointSteps(features, steps[: len(flows)], flows, formulas=False), why or ends)
+    return Closed(JointSteps(features, (), (), formulas=False), stopped)
 
 
 def _flows(first: list[Feature], features: FeatureSet) -> tuple[list[Flow], str]:

@@ -42,7 +42,7 @@ FROM_ENTRIES = 2**12  # entries from which on gradients come of nodes
 
 
 @dataclass(frozen=True, slots=True)
-class MomentRoute:
+class MomentRoute(Route):
     """Levels 1 to 3 of a set of moments, as far as its features can be solved for the coordinates.
 
     Parameters
@@ -54,11 +54,6 @@ class MomentRoute:
 
     coordinates: MomentCoordinates
     beyond: Route
-
-    @property
-    def size(self) -> int:
-        """How many levels have a closed form."""
-        return self.beyond.size
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> Imposed:
         """As in `Route`."""
@@ -101,7 +96,7 @@ class MomentRoute:
 
     # --- very long rows: in little room, without a way for gradients ---
 
-    def decoupled(self, rows: Array, targets: Sequence[Any]) -> Leading | None:
+    def values(self, rows: Array, targets: Sequence[Any], is_fine: bool) -> Leading | None:
         """Return leading decoupled features by sums over the rows; None for rows that are not so long.
 
         Parameters
@@ -111,7 +106,7 @@ class MomentRoute:
             Those of all features but the last one count.
         """
         count = min(len(self.coordinates), HIGHEST)
-        point = self._point(targets[: count - 1], 1) if rows.shape[1] >= long_parts.LONG else None
+        point = self._point(targets[: count - 1], 1) if rows.shape[1] >= long_parts.LONG and not is_fine else None
         if point is None:
             return None
         goal = (1.0, 0.0, 1.0, *point[2:, 0])
@@ -123,7 +118,7 @@ class MomentRoute:
                                for k in range(1, count + 1)], axis=1)
         return Leading(values, np.full(len(rows), np.nan), refusals)
 
-    def differentiated(self, rows: Array, targets: Sequence[Any]) -> Differentiated | None:
+    def gradients(self, rows: Array, targets: Sequence[Any]) -> Differentiated | None:
         """Return leading decoupled features with their gradients, by nodes that stand in for the samples.
 
         None for short rows, constant ones, and at critical points. Features that are linear in the last coordinate do

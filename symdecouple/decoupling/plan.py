@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sympy import Expr
@@ -29,13 +29,14 @@ from symdecouple.decoupling.choice import Choice, PathName
 from symdecouple.decoupling.dependence import Dependent, OnDependence, dependent_features, remaining, without
 from symdecouple.decoupling.explanation import Explanation, LevelNote, note_of
 from symdecouple.decoupling.inner_order import inner_order, reordered
+from symdecouple.decoupling.levels import Levels
 from symdecouple.decoupling.modified import first_features
-from symdecouple.decoupling.nesting import Nesting
 from symdecouple.decoupling.perturbing import Perturbation, PerturbationKind, as_perturbation
 from symdecouple.decoupling.reference import reference_values
 from symdecouple.decoupling.report import Report, report_of
 from symdecouple.decoupling.running import GUARD, Compute, Progress, Running, with_exact_means
 from symdecouple.decoupling.scenario import Scenario, Verdicts
+from symdecouple.decoupling.transfer import Colour, Maps, transfer
 from symdecouple.errors import InvalidInput, NoClosedForm
 from symdecouple.flows.normalizer import Normalizer, normalizers
 from symdecouple.language.feature_set import FeatureSet
@@ -43,9 +44,6 @@ from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.samples.batch import Axis, OnRefusal
 from symdecouple.numeric.samples.vectors import Batch, rounding
-
-if TYPE_CHECKING:
-    from symdecouple.decoupling.transfer import Colour
 
 __all__ = ["Plan", "decouple"]
 
@@ -172,8 +170,8 @@ class Plan:
         """
         self._need(self._spans[-1][0])
         batch = self._batch("transform", samples, axis, dps, 1)
-        compute = with_exact_means(lambda nesting, rows, refs, _: (
-            self._application.on(batch.grid).decoupled(nesting, rows, refs)), batch, self.choice.moments)
+        compute = with_exact_means(lambda levels, rows, refs, _: (
+            self._application.on(batch.grid).decoupled(levels, rows, refs)), batch, self.choice.moments)
         return self._run(batch, (len(self.features),), dps, on_refusal, compute, self._spans[-1][0], progress,
                          checkpoint=checkpoint)
 
@@ -197,8 +195,8 @@ class Plan:
         """
         k = self._level(level)
 
-        def compute(nesting: Nesting, rows: Array, refs: Sequence[Any], _: Array) -> Answers:
-            at = next(nesting.levels(rows, [k], refs, is_fine=True))
+        def compute(levels: Levels, rows: Array, refs: Sequence[Any], _: Array) -> Answers:
+            at = next(levels.at(rows, [k], refs, is_fine=True))
             return Answers(at.values, at.residual, at.refusals, at.error)
 
         batch = self._batch("normalize", samples, axis, dps, k)
@@ -227,9 +225,9 @@ class Plan:
         batch.bar(wanted.reshape(-1, wanted.shape[-1])[:, :k])
         asked = wanted.reshape(-1, wanted.shape[-1])[:, [j for j in self._order if j < wanted.shape[-1]]]
 
-        def compute(nesting: Nesting, rows: Array, refs: Sequence[Any], index: Array) -> Answers:
+        def compute(levels: Levels, rows: Array, refs: Sequence[Any], index: Array) -> Answers:
             targets = as_multiprecision(asked[index]) if dps else asked[index]
-            return self._application.denormalized(nesting, rows, refs, targets, k, unit)
+            return self._application.denormalized(levels, rows, refs, targets, k, unit)
 
         return self._run(batch, None, dps, on_refusal, compute, k, progress)
 
@@ -244,8 +242,8 @@ class Plan:
         """
         self._need(self._spans[-1][0])
         batch = self._batch("gradients", samples, axis, dps, 1)
-        compute = with_exact_means(lambda nesting, rows, refs, _: (
-            self._application.on(batch.grid).gradients(nesting, rows, refs)), batch, self.choice.moments, slope=True)
+        compute = with_exact_means(lambda levels, rows, refs, _: (
+            self._application.on(batch.grid).gradients(levels, rows, refs)), batch, self.choice.moments, slope=True)
         shape = (len(self.features), *batch.grid)
         return self._run(batch, shape, dps, on_refusal, compute, self._spans[-1][0], progress)
 
@@ -276,9 +274,8 @@ class Plan:
     def transfer(self, source: Any, target: Any, *, axis: Axis = None, channel_axis: int | None = None,
                  colour: Colour = "channels", on_refusal: OnRefusal = "warn") -> Any:
         """Return a `Transferred`: the source with the decoupled features of the target; see `decoupling.transfer`."""
-        from symdecouple.decoupling.transfer import transfer
-
-        return transfer(self, source, target, axis=axis, channel_axis=channel_axis, colour=colour,
+        maps = Maps(self.features, self._fine_values, self.normalize, self.denormalize)
+        return transfer(maps, source, target, axis=axis, channel_axis=channel_axis, colour=colour,
                         on_refusal=on_refusal)
 
     # --- what is known ------------------------------------------------------------------------------------------
@@ -344,12 +341,12 @@ class Plan:
         """(first, last + 1) of each group of features that are normalized together; mostly single features."""
         return self._application.spans
 
-    def _finely_transformed(self, samples: Any, axis: Axis, on_refusal: OnRefusal) -> Any:
+    def _fine_values(self, samples: Any, *, axis: Axis, on_refusal: OnRefusal) -> Any:
         """`transform` in the small steps of `normalize`: values to 1e-12 where dozens of features leave it 1e-9."""
         self._need(self._spans[-1][0])
         batch = self._batch("transform", samples, axis, None)
-        return self._run(batch, (len(self.features),), None, on_refusal, lambda nesting, rows, refs, _: (
-            self._application.on(batch.grid).decoupled(nesting, rows, refs, is_fine=True)), self._spans[-1][0], None)
+        return self._run(batch, (len(self.features),), None, on_refusal, lambda levels, rows, refs, _: (
+            self._application.on(batch.grid).decoupled(levels, rows, refs, is_fine=True)), self._spans[-1][0], None)
 
     def _level(self, level: int | None) -> int:
         k, size = self._spans[-1][0] if level is None else level, len(self.features)
@@ -393,8 +390,8 @@ class Plan:
         if dps and (level if shape is None else len(self.features)) > known:
             raise NoClosedForm(f"{self.features[known]} is a black box, known in float64 only: leave dps out, or "
                                f"normalize to levels up to {known}")
-        nesting = self.choice.nesting(level, dps is not None, batch.grid)
+        levels = self.choice.levels(level, dps is not None, batch.grid)
         kept = None if checkpoint is None else Checkpoint.of(checkpoint, [
             *self.features, self._order, *self.reference, self.path, self.perturbation, batch.means], batch)
-        run = Running(nesting, self.choice.values if dps else self.choice.floats, dps, self.perturbation, kept)
+        run = Running(levels, self.choice.values if dps else self.choice.floats, dps, self.perturbation, kept)
         return run(batch, shape, on_refusal, compute, progress)

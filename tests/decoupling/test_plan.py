@@ -97,7 +97,7 @@ def test_normalizing_imposes_the_references_and_does_it_once(plans: dict[str, Pl
 def test_gradients_are_orthogonal_where_they_should_be(plans: dict[str, Plan], name: str) -> None:
     plan = plans[name]
     for sample, gradients in zip(data(), plan.gradients(data()), strict=True):
-        cosines = abs(unit(gradients) @ unit(plan.choice.closed(0).leaf.gradients(sample)).T)
+        cosines = abs(unit(gradients) @ unit(plan.choice.closed(0).motion.gradients(sample)).T)
         for j, level in enumerate(start for start, end in plan._spans for _ in range(start, end)):
             assert cosines[j, :level].max(initial=0) < 1e-13
 
