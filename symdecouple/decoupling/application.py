@@ -64,7 +64,8 @@ class Application:
     """
 
     def __init__(self, features: FeatureSet) -> None:
-        self.features = features
+        self.features, self.size = features, len(features)
+        self._has_filters = features.filter_ndim is not None
         self.spans = [(group[0], group[-1] + 1) for group in features.groups]
         self._oracles = {j: Oracle(f.black_box) for j, f in enumerate(features) if f.black_box is not None}
         symbolic = {j: f for j, f in enumerate(features) if j not in self._oracles}
@@ -76,7 +77,7 @@ class Application:
 
     def on(self, grid: tuple[int, ...]) -> Application:
         """Return the same for samples on a grid, as filters need it."""
-        if self.features.filter_ndim is None:
+        if not self._has_filters:
             return self
         if self._grid is not None and self._grid[0] == grid:
             return self._grid[1]
@@ -101,7 +102,7 @@ class Application:
 
         `is_fine` takes the small steps of samples that are asked for themselves, as in `Route.advance`.
         """
-        out = np.full((len(rows), len(self.features)), np.nan, dtype=_numbers(rows))
+        out = np.full((len(rows), self.size), np.nan, dtype=_numbers(rows))
         first = levels.route.values(rows, references, is_fine) if self._is_single else None
         worst, wrong = _Worst(rows, first), dict[int, Outcome]()
         if first is not None:
@@ -111,8 +112,9 @@ class Application:
                 lacking = [r for r in np.flatnonzero(np.isnan(out[:, j])) if r not in first.refusals]
                 wrong = {**self._beyond(lacking, j), **wrong}
         spans = self._left(first)
-        for at, (start, end) in zip(levels.at(rows, [start for start, _ in spans], references, is_fine=is_fine), spans,
-                                    strict=True):
+        wanted = [start for start, _ in spans]
+        reached = levels.at(rows, wanted, references, is_fine=is_fine) if wanted else ()
+        for at, (start, end) in zip(reached, spans, strict=True):
             fine = worst.see(at)
             for j in range(start, end):
                 known = at.next_values[fine] if at.next_values is not None and j == start else None
@@ -124,12 +126,12 @@ class Application:
     def gradients(self, levels: Levels, rows: Array, references: Sequence[Any]) -> Answers:
         """Return the gradients of the decoupled features, (R, M, N)."""
         first = levels.route.gradients(rows, references) if self._is_single else None
-        spans, size = self._left(first), len(self.features)
-        reached = list(levels.at(rows, [start for start, _ in spans], references, keep=True))
+        spans = self._left(first)
+        reached = list(levels.at(rows, [start for start, _ in spans], references, keep=True)) if spans else []
         out = None if first is None or spans else first.gradients
         is_there = out is not None
         if out is None:
-            out = np.full((len(rows), size, rows.shape[1]), np.nan, dtype=_numbers(rows))
+            out = np.full((len(rows), self.size, rows.shape[1]), np.nan, dtype=_numbers(rows))
         wrong: dict[int, dict[int, Outcome]] = {}
         for at, (start, end) in zip(reached, spans, strict=True):
             fine = _others(len(rows), at.refusals)
@@ -161,7 +163,7 @@ class Application:
     @property
     def _is_single(self) -> bool:
         """Whether every feature is a level of its own."""
-        return len(self.spans) == len(self.features.features)
+        return len(self.spans) == self.size
 
     def _left(self, first: AtOnce | None) -> list[tuple[int, int]]:
         """Return the spans of features after the leading ones that come all at once."""

@@ -10,7 +10,7 @@ from symdecouple.decoupling.concatenated_flows import ConcatenatedFlows
 from symdecouple.decoupling.energy_return import TwoWayEnergyRoute
 from symdecouple.decoupling.joint_steps import JointSteps
 from symdecouple.decoupling.levels import Levels
-from symdecouple.decoupling.modified import modified_features
+from symdecouple.decoupling.modified import first_features, modified_features
 from symdecouple.decoupling.moment_route import MomentRoute
 from symdecouple.decoupling.narrow_route import NarrowRoute
 from symdecouple.decoupling.nested_roots import Automatic, NestedRoots
@@ -23,6 +23,7 @@ from symdecouple.families.moments import recognize_moments
 from symdecouple.families.quadratic import recognize_quadratic
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.generators import generators
+from symdecouple.flows.normalizer import Normalizer, normalizers
 from symdecouple.flows.separable import flow
 from symdecouple.flows.spectral import SpectralFlow
 from symdecouple.flows.steps import Step, make_steps
@@ -80,6 +81,10 @@ class Choice:
         Where the features are moments.
     energies : QuadraticForms or None
         Where the features are quadratic forms of a signal, and are not asked to take the narrow path.
+    spans : list of tuple
+        (first, last + 1) of each group of features that are normalized together; mostly single features.
+    feels_no_shift : bool
+        True iff level 1 takes the mean away, so that from there on no offset of a sample is felt.
     """
 
     def __init__(self, features: FeatureSet, values: tuple[Any, ...], path: PathName, budget: float) -> None:
@@ -91,8 +96,12 @@ class Choice:
             self.floats = [None if v is None else float(v.evalf(_DIGITS)) for v in values]
         self.moments = recognize_moments(features)
         self.energies = None if path == "narrow" else recognize_quadratic(features)
+        self.spans = [(group[0], group[-1] + 1) for group in features.groups]
+        self.filter_ndim, self.n_coordinates = features.filter_ndim, len(features.coordinates)
+        self.feels_no_shift = path == "auto" and self.moments is not None and len(features.groups[0]) == 1
         self._narrow = NarrowRoute(path_of(features), self.moments)
-        self._last = features.groups[-1][0]
+        self._last = self.spans[-1][0]
+        self._found: set[int] = set()  # levels that have their references and their ways
         self._closed: dict[int, Closed] = {}
         self._levels: dict[tuple[int, bool, tuple[int, ...]], Levels] = {}
         self.budget = budget
@@ -114,6 +123,51 @@ class Choice:
             self._closed[count] = _closed(self.features, self.values, self.path, count)
         return self._closed[count]
 
+    def level(self, level: int | None) -> int:
+        """Return the level that is asked for, by default what comes before the last group of features.
+
+        Raises
+        ------
+        InvalidInput
+            If it is none, or lacks a reference.
+        NoClosedForm
+            If it has none, and the path asked for needs one.
+        """
+        k = self._last if level is None else level
+        if isinstance(k, bool) or not isinstance(k, int) or not 0 <= k <= self.spans[-1][1]:
+            raise InvalidInput(f"level is 0 to {len(self.features)} (or None for {self._last}), got {level!r}")
+        if k in self._found:
+            return k
+        if any(value is None for value in self.values[:k]):
+            raise InvalidInput(f"feature {k} has no reference value; give {len(self.features)} of them")
+        if any(start < k < end for start, end in self.spans):
+            raise InvalidInput(f"level {k} is inside a group of features, which are normalized together; "
+                               f"levels are {', '.join(str(end) for _, end in self.spans)}")
+        for _, end in self.spans:
+            if end <= k:
+                self.is_closed(end)
+        self._found.add(k)
+        return k
+
+    def check_symbolic(self, count: int) -> None:
+        """Refuse black boxes among the first features, which are known in float64 only."""
+        known = len(self.features.symbolic)
+        if count > known:
+            raise NoClosedForm(f"{self.features[known]} is a black box, known in float64 only: leave dps out, or "
+                               f"normalize to levels up to {known}")
+
+    def normalizer(self, level: int) -> Normalizer:
+        """Return the closed form of a level, as in `Plan.normalizer`."""
+        k = self.level(level)
+        if k == 0:
+            raise InvalidInput("level 0 changes nothing; closed forms begin with level 1")
+        if obstacle := self.obstacle(k):
+            raise NoClosedForm(f"level {k}: {obstacle}")
+        if spectral := self.spectral(k):
+            raise NoClosedForm(f"level {k} is reached in the frequency domain: {spectral.formula}; plan.explain() "
+                               "shows it, with its equations")
+        return normalizers(first_features(self.features, k), list(self.values[:k]), budget=self.budget)[-1]
+
     def levels(self, level: int, precise: bool, grid: tuple[int, ...]) -> Levels:
         """Return the levels up to one for samples on a grid, in float64 or in mpmath numbers.
 
@@ -125,8 +179,9 @@ class Choice:
         return self._levels[key]
 
     def _made(self, level: int, precise: bool, grid: tuple[int, ...]) -> Levels:
-        on_grid = self.features.filter_ndim is not None
-        route: Route = self._narrow.on(grid, self.features, precise) if on_grid else self._narrow
+        route: Route = self._narrow
+        if self.filter_ndim is not None:
+            route = self._narrow.on(grid, self.features, precise)
         if self.path != "narrow" and not self._is_covered(level):
             route = OrbitRoute(self.closed(level).motion, route, self.moments)
         if not precise and self.path == "auto" and self.moments is not None:
@@ -134,11 +189,6 @@ class Choice:
         if self.energies is not None:
             route = (PreciseEnergyRoute if precise else TwoWayEnergyRoute)(self.energies, grid, route)
         return Levels(route, self.is_closed)
-
-    @property
-    def feels_no_shift(self) -> bool:
-        """True iff level 1 takes the mean away, so that from there on no offset of a sample is felt."""
-        return self.path == "auto" and self.moments is not None and len(self.features.groups[0]) == 1
 
     def _is_covered(self, level: int) -> bool:
         """True iff the frequency domain has all levels up to one, the mean included: no flow is looked for."""

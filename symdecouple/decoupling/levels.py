@@ -50,8 +50,6 @@ class Levels:
         keep, is_fine : bool
             As in `Route.advance`.
         """
-        if not wanted:
-            return
         rows = widened(rows)
         at, level = _start(rows), 0
         for k in wanted:
