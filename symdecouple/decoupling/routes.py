@@ -228,7 +228,7 @@ class OrbitRoute(Route):
         """Why a sample has no level k, where counting its ties is certain of it; the words of `stats`."""
         if k > 1 and (row == row[0]).all():
             return ZERO_VARIANCE
-        if self.moments is None or k != 3:
+        if self.moments is None or k != 3 or len(self.moments) < 3:
             return None
         skewness = self.moments.coordinates(targets)[2]
         if isinstance(skewness, complex | mpmath.mpc) or not mpmath.isfinite(skewness):
