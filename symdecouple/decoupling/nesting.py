@@ -103,10 +103,6 @@ class Nesting:
 
     def _along(self, at: Imposed, first: int, last: int, targets: Sequence[Any], keep: bool, is_fine: bool) -> Imposed:
         """Narrow paths of levels first..last, one after the other."""
-        if isinstance(self.closed, MomentRoute) and not keep and not at.refusals:
-            found = self.closed.advanced(at.values, first, last, targets)
-            if found is not None:
-                return found
         for k in range(first, last + 1):
             at = self._followed(at, k, targets, keep, is_fine)
         return at

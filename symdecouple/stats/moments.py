@@ -19,7 +19,13 @@ import numpy as np
 
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.moments.hankel import power_means
-from symdecouple.numeric.moments.levels import HIGHEST, decoupled_rows, gaussian_moments, standardized_reference
+from symdecouple.numeric.moments.levels import (
+    HIGHEST,
+    decoupled_rows,
+    gaussian_moments,
+    shares,
+    standardized_reference,
+)
 from symdecouple.numeric.moments.moment_path_jit import KERNELS
 from symdecouple.numeric.moments.power_sums import (
     ZERO_VARIANCE,
@@ -29,7 +35,6 @@ from symdecouple.numeric.moments.power_sums import (
     standardized_moments as moments_of_blocks,
     to_unit_range,
 )
-from symdecouple.numeric.moments.weighted import shares, weighted_decoupled_rows
 from symdecouple.numeric.samples.batch import Axis, FloatArray, IntArray, NanPolicy, OnRefusal, Panel, RowValues
 from symdecouple.stats.orders import Orders
 
@@ -97,9 +102,7 @@ def decoupled_moments(
     -----
     Orders 1 to 4 are good to 1e-13, those above to about 1e-10 in units of Mean|z|^k; fewer digits, but half of them at
     least, where a sample is crowded into as many clusters as the order of a level, or refused ("beyond float64").
-    Cost: about 3 microseconds an entry near a normal law, 10 where it is skewed; less than 1 in samples of 2**17 values
-    and more. Memory beside the input: some MiB, whatever its size; twenty times the sample for such a long one that is
-    refused above order 4, or so crowded that no series tells its path.
+    Cost: about 3 microseconds an entry near a normal law, 10 where it is skewed.
 
     Where numba is installed, large input is answered by compiled loops, some twenty to fifty times faster: above 1e5
     elements once they lie compiled on the disk, else where NumPy would take more than five seconds. The two agree to
@@ -135,8 +138,6 @@ def decoupled_moments(
     compiled = KERNELS.are_wanted(int(size) if isinstance(size, int | np.integer) else 0)
 
     def kernel(panel: Panel) -> RowValues:
-        if panel.weights is not None:
-            return weighted_decoupled_rows(panel, order, goal)
         return decoupled_rows(panel, order, goal, compiled=compiled)
 
     orders = Orders("decoupled_moments", order, axis, nan_policy, keepdims, on_refusal, added=centre**2)

@@ -3,7 +3,7 @@
 The same mathematics as `moment_path` and `runge_kutta`, in loops over the entries of a row, or of a few side by side:
 the value-parametrized path with the same pair of order 8 (`moment_path.steps`), and the same correction onto the
 manifold at its end, which looks at the level above, too. Long samples are stood in for by nodes (`moment_path.nodes`)
-wherever these tell their path to rounding. Level 3 is that of `riccati.jit`.
+wherever these tell their path to rounding. Level 3 is that of `skewness_kernel`.
 
 Nothing is decided here. A row that is crowded, that stalls, that does not settle to the residual of `moment_path`, or
 whose target needs a look, is handed back undone; the NumPy path then solves it or says why not.
@@ -23,17 +23,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.numeric.kernels.compile import Kernels
+from symdecouple.numeric.kernels.parallel import share_rows
 from symdecouple.numeric.moments import (
     nodes as moment_nodes,
     path_loops as moment_loops,
-    skewness_flow_jit,
+    skewness_kernel,
     steps as moment_steps,
 )
 from symdecouple.numeric.moments.moment_path import MOST_GROWTH, RESIDUAL
 from symdecouple.numeric.moments.nodes import EIGHT, carry_rows
 from symdecouple.numeric.moments.path_loops import settle_rows
 from symdecouple.numeric.moments.skewness_flow import Imposed
-from symdecouple.numeric.moments.skewness_root_jit import share_rows
 from symdecouple.numeric.moments.steps import follow_rows
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
@@ -43,7 +43,7 @@ _OWN = ("course", "moment_path", "path_loops", "nodes", "moves", "steps", "momen
 KERNELS = Kernels(
     __name__,
     (
-        *skewness_flow_jit.KERNELS.sources,
+        *skewness_kernel.KERNELS.sources,
         "symdecouple.numeric.paths.dop853",
         *(f"{__package__}.{name}" for name in _OWN),
     ),
@@ -85,7 +85,7 @@ def climb_compiled(
     goal: Sequence[float],
     ends: tuple[FloatArray, FloatArray] | None = None,
     *,
-    impose: Callable[..., Imposed] = skewness_flow_jit.compiled_impose_skewness,
+    impose: Callable[..., Imposed] = skewness_kernel.compiled_impose_skewness,
 ) -> Climbed:
     """Normalize samples level by level up to order - 1, those that need no care.
 
@@ -128,8 +128,8 @@ def climb_compiled(
 
 def warm() -> None:
     """Compile and keep on the disk. Cost: several seconds, once; nothing where it is done."""
-    if not skewness_flow_jit.KERNELS.are_warm():
-        skewness_flow_jit.warm()
+    if not skewness_kernel.KERNELS.are_warm():
+        skewness_kernel.warm()
     climb_compiled(np.arange(0.0, 6 * _NODES)[None] ** 2, 5, (1.0, 0.0, 1.0, 0.0, 3.0))
     KERNELS.note_warm()
 

@@ -31,20 +31,22 @@ __all__ = [
     "BlockMap",
     "Moments",
     "blocks",
+    "centred_rows",
     "kurtosis_rows",
     "near_sample",
     "place_and_scale",
     "range_exponent",
     "skewness_rows",
     "standardize",
+    "standardized_entries",
     "standardized_moments",
     "to_unit_range",
     "weighted_medians",
 ]
 
 BLOCK = 8192  # elements summed at a time; also below the size where BLAS splits a dot product over threads
-_PIVOT_SAMPLES = 32  # their mean stands for the mean of a long row, whose first pass then is its only one
-_NEAR = 0.5  # a pivot within half a standard deviation costs the binomial shift less than one digit
+PIVOT_SAMPLES = 32  # their mean stands for the mean of a long row, whose first pass then is its only one
+NEAR = 0.5  # a pivot within half a standard deviation costs the binomial shift less than one digit
 HUGE = 2.0**1000  # beyond, low and high are brought down before they are subtracted
 
 ZERO_VARIANCE = Outcome(False, "zero variance", "all values are equal; shape needs at least two distinct values")
@@ -232,14 +234,14 @@ def _long_row(
     heavy = None if weights is None else weights[which[0]]
     pivot = 0.0
     if heavy is None:
-        strided = row[:: len(row) // _PIVOT_SAMPLES].astype(np.float64)[None]
+        strided = row[:: len(row) // PIVOT_SAMPLES].astype(np.float64)[None]
         to_values(strided, which)
         pivot = float(strided.mean())
     for _ in range(2):
         _sum_over_blocks(row, which, pivot, to_values, scratch, sums, heavy)
         total = len(row) if heavy is None else sums[0, 0]
         shift, spread = sums[1, 0] / total, sums[2, 0] / total
-        if shift**2 <= _NEAR**2 * (spread - shift**2):
+        if shift**2 <= NEAR**2 * (spread - shift**2):
             break
         pivot += float(shift)
     return pivot
@@ -334,3 +336,41 @@ def standardize(pivot: Any, means: Any) -> tuple[Any, Any]:
         power = power * deviation
         means[k] /= power
     return pivot + shift, deviation
+
+
+# --- entries ---
+
+
+def centred_rows(rows: FloatArray) -> tuple[FloatArray, NDArray[np.intc]]:
+    """Rows (R, N) less their means, by a power of two 2^-e such that the range is in [1, 2); and e, (R,).
+
+    The second mean that goes is what the first one, beside an offset, rounds away.
+    """
+    centred, exponents = np.empty_like(rows), np.empty(len(rows), dtype=np.intc)
+    for part in blocks(len(rows), rows.shape[1]):
+        x, here = rows[part], centred[part]
+        exponent = np.frexp(x.max(axis=1) / 2 - x.min(axis=1) / 2)[1]
+        np.ldexp(x, -exponent[:, None], out=here)
+        for _ in range(2):
+            here -= here.mean(axis=1, keepdims=True)
+        exponents[part] = exponent
+    return centred, exponents
+
+
+def standardized_entries(rows: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """(x - m)/s, 1/s and what is left of mean and variance, of shapes (R, N), (R, 1) and (R,); NaN in constant rows."""
+    z, exponent = centred_rows(rows)
+    slope, residual = np.empty((len(rows), 1)), np.empty(len(rows))
+    with np.errstate(all="ignore"):
+        for part in blocks(len(rows), rows.shape[1]):
+            here = z[part]
+            deviation = np.sqrt(_mean_square(here))[:, None]
+            here /= deviation
+            slope[part] = np.ldexp(1 / deviation, -exponent[part, None])
+            residual[part] = np.maximum(np.abs(here.mean(axis=1)), np.abs(_mean_square(here) - 1) / 2)
+    return z, slope, residual
+
+
+def _mean_square(z: FloatArray) -> FloatArray:
+    parts = [z[:, i : i + BLOCK] for i in range(0, z.shape[1], BLOCK)]
+    return np.asarray(sum(np.vecdot(part, part) for part in parts) / z.shape[1])
