@@ -18,9 +18,9 @@ import numpy as np
 from symdecouple.decoupling.routes import Imposed, Route
 from symdecouple.errors import Outcome
 from symdecouple.families.quadratic import QuadraticForms
+from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.gradients import DecoupledEnergies
 from symdecouple.numeric.energies.normalization import Energies
-from symdecouple.numeric.energies.spectrum import Bands
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.samples.vectors import widened
 
@@ -59,8 +59,8 @@ class Decoupled:
         """They come one after the other."""
 
     def gradient(self, j: int, room: Array | None = None) -> Array:
-        """Return the gradient of decoupled feature j, counted from 0, (R, N); made in `room`, see `numeric`."""
-        found = self.found.gradient(j + 1, room)
+        """Return the gradient of decoupled feature j, counted from 0, (R, N)."""
+        found = self.found.gradient(j + 1)
         if self.slopes[j] == 1:
             return found
         out: Array = np.multiply(found, self.slopes[j], out=found if found.flags.writeable else None)
