@@ -6,6 +6,7 @@ import time
 
 from symdecouple.cli.exit_codes import ExitCode
 from symdecouple.numeric.energies import jit as energy_jit
+from symdecouple.numeric.features import bank
 from symdecouple.numeric.kernels import compile as jit
 from symdecouple.numeric.moments import (
     adjoint_jit,
@@ -14,7 +15,6 @@ from symdecouple.numeric.moments import (
     skewness_flow_jit,
     skewness_root_jit,
 )
-from symdecouple.numeric.paths import bank_path as bank_rows, projection_gram as gram
 
 __all__ = ["run"]
 
@@ -24,9 +24,8 @@ _KERNELS = (
     ("decoupled moments", moment_path_jit),
     ("decoupled moments of long samples", long_jit),
     ("gradients of decoupled moments", adjoint_jit),
-    ("filter banks", bank_rows),
+    ("filter banks", bank),
     ("energies", energy_jit),
-    ("projections", gram),
 )
 
 

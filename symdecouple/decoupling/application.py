@@ -28,7 +28,6 @@ from symdecouple.numeric.samples.vectors import widened
 
 __all__ = ["Answers", "Application"]
 
-_NORMAL = float(np.finfo(np.float64).tiny)
 _PART = 2**16  # entries of a row looked at together
 
 OnRows: TypeAlias = Callable[[Array], list[Array]]
@@ -121,8 +120,7 @@ class Application:
             fine = _others(len(rows), refusals)
             worst.see(at, fine)
             for j in range(start, end):
-                known = at.coming[fine] if at.coming is not None and j == start else None
-                out[fine, j], wrong = self._value(j, _taken(at.values, fine), known)
+                out[fine, j], wrong = self._value(j, _taken(at.values, fine))
                 out[fine[list(wrong)], j] = np.nan
                 beyond = {**{int(fine[r]): outcome for r, outcome in wrong.items()}, **beyond}
         return Answers(out, worst.residual, {**refusals, **beyond}, worst.error)
@@ -198,14 +196,8 @@ class Application:
             refusals |= {int(fine[r]): outcome for r, outcome in at.refusals.items()}
         return Answers(out, worst.residual, refusals, worst.error)
 
-    def _value(self, j: int, rows: Array, known: Array | None = None) -> tuple[Array, dict[int, Outcome]]:
-        """Return feature j of rows, (R,), and what is wrong with it; `known` are its values, NaN where they are not."""
-        if known is not None:
-            left = np.flatnonzero(~(np.isfinite(known) & (np.abs(known) >= _NORMAL)))  # less may be underflow
-            if len(left):
-                known[left], wrong = self._value(j, rows[left])
-                return known, {int(left[r]): outcome for r, outcome in wrong.items()}
-            return known, {}
+    def _value(self, j: int, rows: Array) -> tuple[Array, dict[int, Outcome]]:
+        """Return feature j of rows, (R,), and what is wrong with it."""
         if j in self._oracles:
             values = self._oracles[j].values(rows)
             return values, self._oracles[j].refusals(rows, values)

@@ -114,20 +114,13 @@ class Nesting:
     def _followed(self, at: Imposed, k: int, targets: Sequence[Any], keep: bool, is_fine: bool) -> Imposed:
         open_rows = np.array([r for r in range(len(at.values)) if r not in at.refusals], dtype=np.intp)
         wanted = [t[open_rows] if np.ndim(t) else t for t in targets[:k]]
-        known = None if at.pace is None else at.pace[open_rows]
-        found = self.narrow.follow(at.values[open_rows], k, wanted, keep, is_fine, known)
+        found = self.narrow.follow(at.values[open_rows], k, wanted, keep, is_fine)
         values, residual = at.values.copy(), at.residual.copy()
         values[open_rows] = found.values
         residual[open_rows] = found.residual
         error = None if at.error is None else at.error.copy()
         if error is not None:
             error[open_rows] += found.error
-        pace = None if found.pace is None else np.full(len(values), np.nan)
-        if pace is not None:
-            pace[open_rows] = found.pace
-        coming = None if found.coming is None else np.full(len(values), np.nan)
-        if coming is not None:
-            coming[open_rows] = found.coming
         refusals = {**at.refusals, **{int(open_rows[r]): outcome for r, outcome in found.refusals.items()}}
 
         stopped: dict[int, Outcome] = {}
@@ -139,7 +132,7 @@ class Nesting:
             return out, lost
 
         return _without(Imposed(values, residual, lambda c: at.pullback(back(c[None])[0][0]), refusals, error,
-                                Stretch(at, back, stopped), pace, coming), {})
+                                Stretch(at, back, stopped)), {})
 
 
 def _start(rows: Array) -> Imposed:

@@ -47,10 +47,6 @@ class Imposed:
         steps, added up (`PreciseImposed.error`).
     stretch : Stretch or None
         The way from another level, where the samples came from there.
-    pace : array (R,) or None
-        What the narrow path learned of its steps, for the next level (`narrow_path.Imposed.pace`).
-    coming : array (R,) or None
-        The next feature at `values`, where the way there told it; else NaN.
     """
 
     values: Array
@@ -59,8 +55,6 @@ class Imposed:
     refusals: dict[int, Outcome] = field(default_factory=dict)
     error: Array | None = None
     stretch: Stretch | None = None
-    pace: Array | None = None
-    coming: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)
