@@ -51,10 +51,6 @@ class Imposed:
         steps, added up (`PreciseImposed.error`).
     adjoint : StepAdjoint or None
         The way back to another level, where the samples came from there.
-    step_hint : array (R,) or None
-        What the narrow path learned of its steps, for the next level.
-    next_values : array (R,) or None
-        The next feature at `values`, where the way there has computed it; else NaN.
     """
 
     values: Array
@@ -63,8 +59,6 @@ class Imposed:
     refusals: dict[int, Outcome] = field(default_factory=dict)
     error: Array | None = None
     adjoint: StepAdjoint | None = None
-    step_hint: Array | None = None
-    next_values: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)
