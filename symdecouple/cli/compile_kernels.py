@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from symdecouple.cli.exit_codes import ExitCode
-from symdecouple.numeric.energies import jit as energy_jit
+from symdecouple.numeric.energies import tilting_kernel
 from symdecouple.numeric.kernels import compile as jit
 from symdecouple.numeric.moments import (
     adjoint_jit,
@@ -21,7 +21,7 @@ _KERNELS = (
     ("decoupled moments", moment_path_jit),
     ("gradients of decoupled moments", adjoint_jit),
     ("filter banks", bank_rows),
-    ("energies", energy_jit),
+    ("energies", tilting_kernel),
     ("projections", gram),
 )
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from sympy import Expr, Symbol, diff, lambdify, sqrt
 
-from symdecouple.decoupling.routes import Differentiated, Imposed, Leading, Route
+from symdecouple.decoupling.routes import Imposed, Leading, Route
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.numeric.features.expressions import Array
@@ -37,7 +37,7 @@ _NORMAL = float(np.finfo(np.float64).tiny)  # below, digits are missing
 
 
 @dataclass(frozen=True, slots=True)
-class MomentRoute:
+class MomentRoute(Route):
     """Levels 1 to 3 of a set of moments, as far as its features can be solved for the coordinates.
 
     Parameters
@@ -49,11 +49,6 @@ class MomentRoute:
 
     coordinates: MomentCoordinates
     beyond: Route
-
-    @property
-    def size(self) -> int:
-        """How many levels have a closed form."""
-        return self.beyond.size
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> Imposed:
         """As in `Route`."""
@@ -77,7 +72,7 @@ class MomentRoute:
 
     # --- all leading features at once: what `stats` computes ---
 
-    def decoupled(self, rows: Array, targets: Sequence[Any]) -> Leading | None:
+    def values(self, rows: Array, targets: Sequence[Any], is_fine: bool) -> Leading | None:
         """Return leading decoupled features; None where a target is missing, or no sample has them.
 
         Parameters
@@ -86,8 +81,8 @@ class MomentRoute:
         targets : sequence of numbers
             Those of all features but the last one count.
         """
-        count = min(len(self.coordinates), HIGHEST)
-        point = self._point(targets[: count - 1])
+        count = min(len(self.coordinates.inverse), HIGHEST)
+        point = None if is_fine else _point(self.coordinates, tuple(targets[: count - 1]))
         if point is None:
             return None
         panel, compiled = Panel.of(rows), moment_path_jit.KERNELS.are_wanted(rows.size)
@@ -96,8 +91,8 @@ class MomentRoute:
         values = np.stack([self._feature(k, point, found[:, k - 1]) for k in range(1, count + 1)], axis=1)
         return Leading(values, np.full(len(rows), np.nan), refusals)
 
-    def differentiated(self, rows: Array, targets: Sequence[Any]) -> Differentiated | None:
-        """Return leading decoupled features with their gradients; None as in `decoupled`.
+    def gradients(self, rows: Array, targets: Sequence[Any]) -> Leading | None:
+        """Return leading decoupled features with their gradients; None as in `values`.
 
         Parameters
         ----------
@@ -105,8 +100,8 @@ class MomentRoute:
         targets : sequence of numbers
             Those of all features but the last one count.
         """
-        count = min(len(self.coordinates), HIGHEST)
-        point = self._point(targets[: count - 1])
+        count = min(len(self.coordinates.inverse), HIGHEST)
+        point = _point(self.coordinates, tuple(targets[: count - 1]))
         if point is None:
             return None
         found = standardized_gradients(rows, count, _goal(point))
@@ -114,29 +109,24 @@ class MomentRoute:
             factor = self._feature(k, point, found.values[:, k - 1], order=1)
             if (factor != 1).any():
                 found.gradients[:, k - 1] *= factor[:, None]
-        return Differentiated(found.values, np.full(len(rows), np.nan), found.refusals, found.gradients)
+        return Leading(found.values, np.full(len(rows), np.nan), found.refusals, found.gradients)
 
     def _feature(self, k: int, point: Sequence[float], last: Array, order: int = 0) -> Array:
-        """Feature k where the coordinates below are those of the point, or its derivative by the last one.
-
-        The second coordinate is the variance here, which is not rounded by a root.
-        """
-        symbols, feature = self.coordinates.symbols, self.coordinates.forward[k - 1]
-        unknown = symbols[k - 1]
-        if k == 2:
-            unknown, feature = _VARIANCE, feature.xreplace({unknown: sqrt(_VARIANCE)})
-        function = _function(diff(feature, unknown, order) if order else feature, (*symbols[: k - 1], unknown))
+        """Feature k where the coordinates below are those of the point, or its derivative by the last one."""
+        function = _of_last(self.coordinates.forward[k - 1], self.coordinates.symbols[:k], order)
         with np.errstate(all="ignore"):
             return np.broadcast_to(function(*point[: k - 1], last), np.shape(last)).astype(float)
 
-    def _point(self, targets: Sequence[Any]) -> list[float] | None:
-        """Coordinates (m, s, c_3, ...) of targets; None where no sample has them."""
-        if any(target is None for target in targets):
-            return None
-        with np.errstate(all="ignore"):
-            point = [complex(c) for c in self.coordinates.coordinates(targets)]
-        is_real = all(c.imag == 0 and np.isfinite(c.real) for c in point) and all(c.real > 0 for c in point[1:2])
-        return [c.real for c in point] if is_real else None
+
+@lru_cache(maxsize=64)
+def _point(coordinates: MomentCoordinates, targets: tuple[Any, ...]) -> list[float] | None:
+    """Coordinates (m, s, c_3, ...) of targets; None where no sample has them."""
+    if any(target is None for target in targets):
+        return None
+    with np.errstate(all="ignore"):
+        point = [complex(c) for c in coordinates.coordinates(targets)]
+    is_real = all(c.imag == 0 and np.isfinite(c.real) for c in point) and all(c.real > 0 for c in point[1:2])
+    return [c.real for c in point] if is_real else None
 
 
 def _goal(point: Sequence[float]) -> tuple[float, ...]:
@@ -144,8 +134,16 @@ def _goal(point: Sequence[float]) -> tuple[float, ...]:
 
 
 @lru_cache(maxsize=256)
-def _function(expr: Expr, arguments: tuple[Symbol, ...]) -> Callable[..., Any]:
-    return lambdify(arguments, expr)  # type: ignore[no-any-return]
+def _of_last(feature: Expr, symbols: tuple[Symbol, ...], order: int) -> Callable[..., Any]:
+    """A feature of the coordinates, or its derivative by the last one.
+
+    The second coordinate is the variance here, which is not rounded by a root.
+    """
+    unknown = symbols[-1]
+    if len(symbols) == 2:
+        unknown, feature = _VARIANCE, feature.xreplace({unknown: sqrt(_VARIANCE)})
+    derivative = diff(feature, unknown, order) if order else feature
+    return lambdify((*symbols[:-1], unknown), derivative)  # type: ignore[no-any-return]
 
 
 def _standard(rows: Array, k: int, found: Sequence[Array]) -> tuple[Array, Array, Array, dict[int, Outcome]]:

@@ -34,8 +34,8 @@ def batch() -> np.ndarray:
 
 def entry_by_entry(ask: Callable[..., Any], rows: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> Any:
     with monkeypatch.context() as patch:
-        for name in ("decoupled", "differentiated"):
-            patch.setattr(MomentRoute, name, lambda self, rows, targets: None)
+        for name in ("values", "gradients"):
+            patch.setattr(MomentRoute, name, lambda self, rows, targets, is_fine=False: None)
         return ask(rows, on_refusal="return")
 
 

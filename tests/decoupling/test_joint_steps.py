@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from sympy import Expr, cos, exp, sin
 
-from symdecouple.decoupling.leaf import Moved, Unreachable
-from symdecouple.decoupling.orbit import Orbit
+from symdecouple.decoupling.joint_steps import JointSteps
+from symdecouple.decoupling.orbit_motion import Moved, Unreachable
 from symdecouple.decoupling.reference import reference_values
 from symdecouple.flows.generators import generators
 from symdecouple.flows.separable import flow
@@ -39,17 +39,17 @@ SETS: dict[str, tuple[Expr, ...]] = {
 
 
 @cache
-def plan(name: str, *values: int) -> tuple[Orbit, tuple[Any, ...]]:
-    """Orbit and the reference values of all features but the last."""
+def plan(name: str, *values: int) -> tuple[JointSteps, tuple[Any, ...]]:
+    """JointSteps and the reference values of all features but the last."""
     features = FeatureSet(SETS[name])
     count = len(features) - 1
     flows = [flow(u) for u in generators(list(features)[:count]).fields]
     reference = reference_values(features, values or "gaussian")[:count]
     formulas = [f.expr.xreplace({f.time: TIME}) for f in flows]
-    return Orbit(features, make_steps(list(features)[:count], formulas, list(reference), x), flows), reference
+    return JointSteps(features, make_steps(list(features)[:count], formulas, list(reference), x), flows), reference
 
 
-def imposed(name: str, points: Any, level: int, *values: int) -> tuple[Orbit, Moved]:
+def imposed(name: str, points: Any, level: int, *values: int) -> tuple[JointSteps, Moved]:
     orbit, reference = plan(name, *values)
     numbers = np.asarray(points)
     if numbers.dtype == object:
@@ -207,7 +207,7 @@ def test_a_target_that_is_not_attained_is_refused() -> None:
 # --- derivatives ----------------------------------------------------------------------------------------------------
 
 
-def projected_gradient(orbit: Orbit, moved: Moved) -> Any:
+def projected_gradient(orbit: JointSteps, moved: Moved) -> Any:
     """Theorem F: slope times P_perp grad f_M at the normalized sample, P_perp off the generators."""
     y = moved.values
     fields, gradient = orbit.generators(y, orbit.size), orbit.gradients(y)[-1] / y.shape[-1]

@@ -21,15 +21,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from symdecouple.decoupling.leaf import Leaf, Moved, Unreachable, keeps_digits, ran_out
 from symdecouple.decoupling.motion import largest, unit
+from symdecouple.decoupling.orbit_motion import Moved, OrbitMotion, Unreachable, keeps_digits, ran_out
 from symdecouple.errors import Outcome
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.steps import Step
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.features.expressions import Array
 
-__all__ = ["Orbit"]
+__all__ = ["JointSteps"]
 
 MAX_STEPS = 200
 MAX_HALVINGS = 60
@@ -37,13 +37,13 @@ MAX_HALVINGS = 60
 _SLACK = 1e5  # residuals below this many units of rounding are near their floor: whole steps only
 
 
-class Orbit(Leaf):
+class JointSteps(OrbitMotion):
     """Features without a formula are imposed together, by steps along all generators.
 
     Parameters
     ----------
     features, steps, flows
-        As in `Leaf`.
+        As in `OrbitMotion`.
     formulas : bool
         False imposes every feature by the steps, those with a formula too.
     """

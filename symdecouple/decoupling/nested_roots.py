@@ -19,21 +19,21 @@ from typing import Any
 import mpmath
 from scipy.optimize import brentq
 
-from symdecouple.decoupling.leaf import Leaf, Moved, Unreachable, keeps_digits, ran_out
+from symdecouple.decoupling.joint_steps import JointSteps
 from symdecouple.decoupling.motion import is_finite, largest, unit
-from symdecouple.decoupling.orbit import Orbit
+from symdecouple.decoupling.orbit_motion import Moved, OrbitMotion, Unreachable, keeps_digits, ran_out
 from symdecouple.errors import Outcome
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.steps import Step
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.features.expressions import Array
 
-__all__ = ["Automatic", "Nested"]
+__all__ = ["Automatic", "NestedRoots"]
 
 _MOST = 4000  # halvings and doublings: twice the exponents of float64
 
 
-class Nested(Leaf):
+class NestedRoots(OrbitMotion):
     """Features without a formula are imposed one by one, each by the root of one equation in its flow parameter."""
 
     def _search(self, moved: Moved, k: int, targets: Array) -> Moved:
@@ -105,12 +105,12 @@ def _between(gap: Callable[[Any], Any], near: Any, far: Any, precise: bool) -> A
     return near + share * (far - near)
 
 
-class Automatic(Orbit):
+class Automatic(JointSteps):
     """The first feature without a formula by a scalar root, levels beyond by steps along all generators."""
 
     def __init__(self, features: FeatureSet, steps: Sequence[Step], flows: Sequence[Flow]) -> None:
         super().__init__(features, steps, flows)
-        self._nested = Nested(features, steps, flows)
+        self._nested = NestedRoots(features, steps, flows)
 
     def _search(self, moved: Moved, k: int, targets: Array) -> Moved:
         if k == self.explicit + 1:

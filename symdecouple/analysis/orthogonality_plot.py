@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from symdecouple.analysis.deviation_tables import TINY, title_of
 from symdecouple.analysis.deviations import Deviations
-from symdecouple.analysis.orthogonality import Orthogonality
 from symdecouple.errors import InvalidInput
 
 __all__ = ["draw_orthogonality"]
@@ -21,7 +20,26 @@ ROOM = 84  # letters and gaps that fit side by side
 ANNOTATED = 9  # features whose maps still have room for numbers
 
 
-def draw_orthogonality(found: Orthogonality, ax: Any = None) -> tuple[Any, ...]:
+class Drawn(Protocol):
+    """What the picture shows of an `Orthogonality`."""
+
+    @property
+    def original(self) -> Deviations: ...
+
+    @property
+    def decoupled(self) -> Deviations: ...
+
+    @property
+    def labels(self) -> tuple[str, ...]: ...
+
+    @property
+    def count(self) -> int: ...
+
+    @property
+    def refused(self) -> int: ...
+
+
+def draw_orthogonality(found: Drawn, ax: Any = None) -> tuple[Any, ...]:
     """Draw deviations from orthogonality, as the source does.
 
     Above, the mean of DO for each pair of gradients with its standard deviation over the samples, signed: acute angles
@@ -56,7 +74,7 @@ def draw_orthogonality(found: Orthogonality, ax: Any = None) -> tuple[Any, ...]:
     return axes
 
 
-def _figure(found: Orthogonality) -> tuple[Any, ...]:
+def _figure(found: Drawn) -> tuple[Any, ...]:
     try:
         from matplotlib import pyplot
     except ImportError as error:
@@ -76,7 +94,7 @@ def _given(ax: Any) -> tuple[Any, ...]:
     return axes
 
 
-def _draw_pairs(ax: Any, found: Orthogonality) -> None:
+def _draw_pairs(ax: Any, found: Drawn) -> None:
     size = len(found.original.features)
     below = np.array([(i, j) for j in range(size) for i in range(j + 1, size)])
     places = np.arange(len(below))

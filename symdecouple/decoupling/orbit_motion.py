@@ -1,7 +1,7 @@
-r"""A sample vector on its leaf: moved along generators, its leading features imposed by formulas.
+r"""A sample vector on its orbit: moved along generators, its leading features imposed by formulas.
 
-The leaf of x is its orbit under the flows of the generators u_1, u_2, ... The derivative of a motion by each sample,
-with all flow parameters held, is accumulated on the way: it is what exact gradients need (Theorem F).
+The orbit of x, its leaf, is what it reaches under the flows of the generators u_1, u_2, ... The derivative of a motion
+by each sample, with all flow parameters held, is accumulated on the way: it is what exact gradients need (Theorem F).
 
 *Rounding.* Every motion rounds: an error e of a sample becomes phi'(x) (e + eps |x|) + eps |phi(x)|, without the middle
 term where phi is affine. This running bound is carried along, and what keeps less than two thirds of the digits of the
@@ -17,6 +17,7 @@ from typing import Any
 
 import mpmath
 import numpy as np
+from sympy import Expr
 
 from symdecouple.decoupling.motion import Motion, is_finite, largest, linear_solution, unit
 from symdecouple.errors import Outcome
@@ -25,7 +26,7 @@ from symdecouple.flows.steps import TARGET, Step
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.features.expressions import Array, Compiled, as_multiprecision
 
-__all__ = ["Leaf", "Moved", "Unreachable", "keeps_digits", "ran_out"]
+__all__ = ["Moved", "OrbitMotion", "Unreachable", "keeps_digits", "ran_out"]
 
 
 class Unreachable(Exception):
@@ -46,7 +47,7 @@ class Moved:
     slope : array (N,)
         Derivative of the motion at each sample, flow parameters held.
     error : array (N,)
-        First-order bound of what rounding did to the values, motions along the leaf aside.
+        First-order bound of what rounding did to the values, motions along the orbit aside.
     residual : number
         Largest distance of an imposed feature from its target v, over 1 + abs(v).
     """
@@ -57,8 +58,8 @@ class Moved:
     residual: Any = 0
 
 
-class Leaf:
-    """Motion of single sample vectors on their leaves; subclasses say how features without a formula are imposed.
+class OrbitMotion:
+    """Motion of single sample vectors on their orbits; subclasses say how features without a formula are imposed.
 
     Parameters
     ----------
@@ -75,22 +76,18 @@ class Leaf:
         self.size = len(self.steps)
         self.explicit = next((k for k, step in enumerate(self.steps) if step.time is None), self.size)
         known = features.symbolic if self.steps else ()  # nothing moves without a step
-        self._features = Compiled([f.expr for f in known], sample)
-        self._gradients = Compiled([f.gradient.expr for f in known], sample)
+        self._features = _OrNaN([f.expr for f in known], sample)
+        self._gradients = _OrNaN([f.gradient.expr for f in known], sample)
         self._generators = [Compiled([flow.field.expr], sample) for flow in self.flows]
         self._times = [Compiled([s.time], sample, [TARGET]) for s in self.steps[: self.explicit] if s.time is not None]
         self._motions = [Motion(flow) for flow in self.flows]
 
     def values(self, x: Array) -> Array:
         """Return all features before a black box of a sample vector, (M,); NaN where one divides by zero."""
-        try:
-            with np.errstate(all="ignore"):
-                return np.array([f[..., 0] for f in self._features(x)])
-        except (ZeroDivisionError, ValueError):
-            return np.full(len(self._features), mpmath.nan, dtype=object)
+        return np.array([f[..., 0] for f in self._features(x)])
 
     def gradients(self, x: Array) -> Array:
-        """Return N grad f of all features, (M, N)."""
+        """Return N grad f of all features, (M, N); NaN as in `values`."""
         return np.array([np.broadcast_to(field, x.shape) for field in self._gradients(x)])
 
     def generators(self, x: Array, k: int) -> Array:
@@ -98,7 +95,7 @@ class Leaf:
         return np.array([np.broadcast_to(u(x)[0], x.shape) for u in self._generators[:k]])
 
     def impose(self, x: Array, k: int, targets: Sequence[Any]) -> Moved:
-        """Move a sample vector on its leaf to where the first k features take the target values.
+        """Move a sample vector on its orbit to where the first k features take the target values.
 
         Parameters
         ----------
@@ -112,7 +109,7 @@ class Leaf:
         Raises
         ------
         Unreachable
-            If no point of the leaf was found at which they do, or rounding left too few digits of it.
+            If no point of the orbit was found at which they do, or rounding left too few digits of it.
         """
         wanted = as_multiprecision(targets[:k]) if x.dtype == object else np.array(targets[:k], dtype=np.float64)
         one = mpmath.mpf(1) if x.dtype == object else 1.0
@@ -159,7 +156,7 @@ class Leaf:
             return Moved(values, moved.slope * slope, error)
 
     def _direction(self, y: Array, k: int, targets: Array) -> Array | None:
-        """Return J^-1 (v - f), J_ij = Mean(v_fi u_j); None where the gradients are dependent along the leaf."""
+        """Return J^-1 (v - f), J_ij = Mean(v_fi u_j); None where the gradients are dependent along the orbit."""
         try:
             with np.errstate(all="ignore"):
                 jacobian = self.gradients(y)[:k] @ self.generators(y, k).T / y.shape[-1]
@@ -190,9 +187,30 @@ class Leaf:
 
     def _about(self, moved: Moved, k: int, targets: Array) -> str:
         value = self.values(moved.values)[k]
-        return (f"{self.steps[k].feature} came to {float(value):.6g} on the leaf of this sample, "
-                f"{float(targets[k]):.6g} was asked for; ask for a value that is attained, use dps= for more digits, "
+        digits = "" if moved.values.dtype == object else " use dps= for more digits,"
+        return (f"{self.steps[k].feature} came to {float(value):.6g} on the orbit of this sample, "
+                f"{float(targets[k]):.6g} was asked for; ask for a value that is attained,{digits} "
                 'or perturb ties: decouple(..., perturb="ramp")')
+
+
+class _OrNaN:
+    """Expressions at the samples, NaN for those of which one divides by zero there: mpmath raises for all of them."""
+
+    def __init__(self, exprs: Sequence[Expr], sample: Expr) -> None:
+        self._all, self._each = Compiled(exprs, sample), [Compiled([expr], sample) for expr in exprs]
+
+    def __call__(self, x: Array) -> list[Array]:
+        try:
+            with np.errstate(all="ignore"):
+                return self._all(x)
+        except (ZeroDivisionError, ValueError):
+            return [self._alone(one, x) for one in self._each]
+
+    def _alone(self, one: Compiled, x: Array) -> Array:
+        try:
+            return one(x)[0]
+        except (ZeroDivisionError, ValueError):
+            return np.full(1, mpmath.nan, dtype=object)
 
 
 def keeps_digits(moved: Moved) -> bool:

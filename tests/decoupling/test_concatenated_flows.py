@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from sympy import Expr, cos, exp, sin
 
-from symdecouple.decoupling.concatenated import Concatenated
-from symdecouple.decoupling.leaf import Moved, Unreachable
-from symdecouple.decoupling.orbit import Orbit
+from symdecouple.decoupling.concatenated_flows import ConcatenatedFlows
+from symdecouple.decoupling.joint_steps import JointSteps
+from symdecouple.decoupling.orbit_motion import Moved, Unreachable
 from symdecouple.flows.generators import generators
 from symdecouple.flows.separable import flow
 from symdecouple.flows.steps import make_steps
@@ -30,11 +30,11 @@ POINTS = np.array([-0.7, 0.1, 0.4, 1.3, 0.2])
 
 
 @cache
-def leaf(name: str, kind: type = Concatenated) -> Concatenated:
+def motion(name: str, kind: type = ConcatenatedFlows) -> ConcatenatedFlows:
     features = FeatureSet(SETS[name][0])
     flows = [flow(u) for u in generators(features).fields]
     made = kind(features, make_steps(list(features), [f.expr for f in flows], [None] * len(features), x), flows)
-    assert isinstance(made, Concatenated | Orbit)
+    assert isinstance(made, ConcatenatedFlows | JointSteps)
     return made
 
 
@@ -42,16 +42,16 @@ def leaf(name: str, kind: type = Concatenated) -> Concatenated:
 def test_the_same_point_as_along_the_orbit(name: str) -> None:
     targets = SETS[name][1]
     with mpmath.workdps(40):
-        found = leaf(name).impose(as_multiprecision(POINTS), 3, targets)
-        other = leaf(name, Orbit).impose(as_multiprecision(POINTS), 3, targets)
+        found = motion(name).impose(as_multiprecision(POINTS), 3, targets)
+        other = motion(name, JointSteps).impose(as_multiprecision(POINTS), 3, targets)
         assert max(abs(found.values - other.values)) < mpmath.mpf(10) ** -36
         assert found.residual < mpmath.mpf(10) ** -38
-    np.testing.assert_allclose(leaf(name).impose(POINTS, 3, targets).values, found.values.astype(float), atol=1e-13)
+    np.testing.assert_allclose(motion(name).impose(POINTS, 3, targets).values, found.values.astype(float), atol=1e-13)
 
 
 @pytest.mark.parametrize("name", SETS)
 def test_fields_are_the_derivatives_by_the_parameters(name: str) -> None:
-    made = leaf(name)
+    made = motion(name)
     with mpmath.workdps(40):
         points = as_multiprecision(POINTS)
         start = Moved(points, points * 0 + 1, points * 0)
@@ -72,5 +72,5 @@ def test_an_order_of_flows_that_misses_points_says_so() -> None:
     """x/(1 - t x) of positive numbers, not centred, has a skewness between 0.280 and 1.789 on this sample."""
     points = np.array([1, 1.1, 1.3, 2, 9, 60])
     with pytest.raises(Unreachable, match=r"concatenated flows.*choose another path"):
-        leaf("Riccati first").impose(points, 3, SETS["Riccati first"][1])
-    assert leaf("moments").impose(points, 3, SETS["moments"][1]).residual < 1e-12
+        motion("Riccati first").impose(points, 3, SETS["Riccati first"][1])
+    assert motion("moments").impose(points, 3, SETS["moments"][1]).residual < 1e-12

@@ -25,18 +25,18 @@ from typing import Any
 
 import numpy as np
 
-from symdecouple.decoupling.leaf import Leaf, Moved, Unreachable, keeps_digits
 from symdecouple.decoupling.motion import is_finite, largest, linear_solution
+from symdecouple.decoupling.orbit_motion import Moved, OrbitMotion, Unreachable, keeps_digits
 from symdecouple.errors import Outcome
 from symdecouple.numeric.features.expressions import Array
 
-__all__ = ["Concatenated"]
+__all__ = ["ConcatenatedFlows"]
 
 MAX_CORRECTIONS = 8  # more would be slower than half the stride
 MAX_STRIDES = 200
 
 
-class Concatenated(Leaf):
+class ConcatenatedFlows(OrbitMotion):
     """All features of a level are imposed by one vector of flow parameters."""
 
     def __init__(self, *parts: Any) -> None:
