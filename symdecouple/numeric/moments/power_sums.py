@@ -299,7 +299,8 @@ def _folded(rows: FloatArray) -> FloatArray:
         filled = np.zeros((n_rows, n_samples + room))
         filled[:, :n_samples] = rows
         rows = filled
-    return rows.reshape(n_rows, -1, min(rows.shape[1], _SHORT))
+    folded: FloatArray = rows.reshape(n_rows, -1, min(rows.shape[1], _SHORT))
+    return folded
 
 
 def standardize(pivot: Any, means: Any) -> tuple[Any, Any]:
