@@ -10,7 +10,7 @@ from symdecouple.numeric.kernels import compile as jit
 from symdecouple.numeric.moments import (
     adjoint_jit,
     long_jit,
-    moment_path_jit,
+    moment_path_kernel,
     skewness_flow_jit,
     skewness_root_jit,
 )
@@ -21,7 +21,7 @@ __all__ = ["run"]
 _KERNELS = (
     ("orthokurtosis", skewness_root_jit),
     ("moments of plans", skewness_flow_jit),
-    ("decoupled moments", moment_path_jit),
+    ("decoupled moments", moment_path_kernel),
     ("decoupled moments of long samples", long_jit),
     ("gradients of decoupled moments", adjoint_jit),
     ("filter banks", bank_rows),

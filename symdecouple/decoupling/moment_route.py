@@ -22,7 +22,7 @@ from symdecouple.decoupling.routes import Differentiated, Imposed, Leading, Rout
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.numeric.features.expressions import Array
-from symdecouple.numeric.moments import long_parts, moment_path_jit
+from symdecouple.numeric.moments import long_parts, moment_path_kernel
 from symdecouple.numeric.moments.gradients import standardized_gradients
 from symdecouple.numeric.moments.levels import HIGHEST, standardized_rows
 from symdecouple.numeric.moments.long_jit import Compiled
@@ -115,7 +115,7 @@ class MomentRoute:
         if point is None:
             return None
         goal = (1.0, 0.0, 1.0, *point[2:, 0])
-        compiled = moment_path_jit.KERNELS.are_wanted(rows.size)
+        compiled = moment_path_kernel.KERNELS.are_wanted(rows.size)
         found, refusals = standardized_rows(Panel.of(rows), count, goal[:count], compiled=compiled)
         found[:, 1] = np.sqrt(found[:, 1])
         with np.errstate(all="ignore"):
@@ -181,7 +181,7 @@ class MomentRoute:
         point = self._point(targets[:last], len(rows))
         if point is None:
             return None
-        means: Means = Compiled() if moment_path_jit.KERNELS.are_wanted(rows.size) else ByNumPy()
+        means: Means = Compiled() if moment_path_kernel.KERNELS.are_wanted(rows.size) else ByNumPy()
         values, residuals = np.empty_like(rows), np.empty(len(rows))
         np.subtract(rows, point[0][:, None], out=values)
         values /= point[1][:, None]

@@ -20,7 +20,7 @@ import numpy as np
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.moments.hankel import power_means
 from symdecouple.numeric.moments.levels import HIGHEST, decoupled_rows, gaussian_moments, standardized_reference
-from symdecouple.numeric.moments.moment_path_jit import KERNELS
+from symdecouple.numeric.moments.moment_path_kernel import KERNELS
 from symdecouple.numeric.moments.power_sums import (
     ZERO_VARIANCE,
     BlockMap,

@@ -17,7 +17,7 @@ from symdecouple.numeric.kernels import compile as jit
 from symdecouple.numeric.moments import (
     long_jit,
     long_parts,
-    moment_path_jit,
+    moment_path_kernel,
     skewness_flow_jit,
     skewness_root_jit,
 )
@@ -37,7 +37,7 @@ SAMPLES = {
 def _way(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "compiled":
         pytest.importorskip("numba")
-        for module in (skewness_root_jit, skewness_flow_jit, moment_path_jit, long_jit):
+        for module in (skewness_root_jit, skewness_flow_jit, moment_path_kernel, long_jit):
             if not module.KERNELS.are_warm():
                 module.warm()
     monkeypatch.setattr(jit.Kernels, "are_wanted", lambda self, n_elements: request.param == "compiled")

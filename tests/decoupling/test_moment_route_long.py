@@ -18,7 +18,7 @@ from symdecouple.numeric.kernels import compile as jit
 from symdecouple.numeric.moments import (
     long_jit,
     long_parts,
-    moment_path_jit,
+    moment_path_kernel,
 )
 
 N = 5000
@@ -33,7 +33,7 @@ PLANS: dict[str, Callable[[], Plan]] = {
 def _way(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "compiled":
         pytest.importorskip("numba")
-        for module in (moment_path_jit, long_jit):
+        for module in (moment_path_kernel, long_jit):
             if not module.KERNELS.are_warm():
                 module.warm()
     monkeypatch.setattr(jit.Kernels, "are_wanted", lambda self, n_elements: request.param == "compiled")

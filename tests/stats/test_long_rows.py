@@ -11,7 +11,7 @@ import pytest
 from symdecouple.numeric.kernels import compile as jit
 from symdecouple.numeric.moments import (
     long_jit,
-    moment_path_jit,
+    moment_path_kernel,
     skewness_root_jit,
 )
 from symdecouple.stats import decoupled_moments, kurtosis, orthokurtosis, skewness, standardized_moments
@@ -33,7 +33,7 @@ def way(request: Any, monkeypatch: pytest.MonkeyPatch) -> str:
         monkeypatch.setattr(jit.Kernels, "are_wanted", lambda self, n_elements: False)
         return "NumPy"
     pytest.importorskip("numba")
-    for module in (skewness_root_jit, moment_path_jit, long_jit):
+    for module in (skewness_root_jit, moment_path_kernel, long_jit):
         if not module.KERNELS.are_warm():
             module.warm()
     few = np.random.default_rng(0).exponential(size=2**17)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.moments import moment_path_jit
+from symdecouple.numeric.moments import moment_path_kernel
 from symdecouple.numeric.moments.adjoint_jit import KERNELS
 from symdecouple.numeric.moments.charts import FROM_ENTRIES, Charted
 from symdecouple.numeric.moments.hankel import mean_of_product
@@ -108,7 +108,7 @@ def standardized_gradients(rows: NDArray[Any], order: int, goal: Sequence[float]
     chunk = _CHARTED_CHUNK if is_long else _COMPILED_CHUNK if KERNELS.are_wanted(rows.size) else _CHUNK
     step, left = max(1, chunk // n_samples), list(range(n_rows))
     if n_samples >= LONG_ADJOINT:
-        compiled = moment_path_jit.KERNELS.are_wanted(rows.size)
+        compiled = moment_path_kernel.KERNELS.are_wanted(rows.size)
         result.values[...], refusals, left = gradients_in_parts(
             Panel.of(rows), goal, result.gradients, compiled=compiled, with_values=with_values)
         result.refusals.update(refusals)

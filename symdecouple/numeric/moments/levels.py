@@ -29,7 +29,7 @@ from symdecouple.numeric.moments.long_jit import Compiled, CompiledRow, compiled
 from symdecouple.numeric.moments.long_means import ByNumPy
 from symdecouple.numeric.moments.long_parts import LONG, long_row
 from symdecouple.numeric.moments.moment_path import MOST_GROWTH, Followed, Follower, follow, pulled_apart
-from symdecouple.numeric.moments.moment_path_jit import climb_compiled
+from symdecouple.numeric.moments.moment_path_kernel import climb_compiled
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, place_and_scale
 from symdecouple.numeric.moments.skewness_flow import Imposed
 from symdecouple.numeric.moments.skewness_flow_jit import compiled_place_and_scale, skewness_imposer

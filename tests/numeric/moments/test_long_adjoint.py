@@ -11,7 +11,7 @@ import pytest
 
 from symdecouple import decouple
 from symdecouple.families.moments import raw_moments
-from symdecouple.numeric.moments import long_jit, moment_path_jit
+from symdecouple.numeric.moments import long_jit, moment_path_kernel
 from symdecouple.numeric.moments.levels import climb, gaussian_moments
 from symdecouple.numeric.moments.long_adjoint import long_gradients
 from symdecouple.numeric.moments.long_jit import Compiled, CompiledRow, compiled_located
@@ -45,7 +45,7 @@ def way(request: Any) -> tuple[Any, ...]:
     if request.param == "NumPy":
         return (ByNumPy(),)
     pytest.importorskip("numba")
-    for module in (moment_path_jit, long_jit):
+    for module in (moment_path_kernel, long_jit):
         if not module.KERNELS.are_warm():
             module.warm()
     return Compiled(), compiled_located, CompiledRow

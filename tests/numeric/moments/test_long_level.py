@@ -10,7 +10,7 @@ import pytest
 
 from symdecouple import decouple
 from symdecouple.families.moments import raw_moments
-from symdecouple.numeric.moments import long_jit, moment_path_jit
+from symdecouple.numeric.moments import long_jit, moment_path_kernel
 from symdecouple.numeric.moments.levels import gaussian_moments
 from symdecouple.numeric.moments.long_jit import Compiled
 from symdecouple.numeric.moments.long_level import advance
@@ -36,7 +36,7 @@ def means(request: Any) -> Means:
     if request.param == "NumPy":
         return ByNumPy()
     pytest.importorskip("numba")
-    for module in (moment_path_jit, long_jit):
+    for module in (moment_path_kernel, long_jit):
         if not module.KERNELS.are_warm():
             module.warm()
     return Compiled()

@@ -12,7 +12,7 @@ import pytest
 from symdecouple.numeric.moments import (
     long_jit,
     long_series,
-    moment_path_jit,
+    moment_path_kernel,
 )
 from symdecouple.numeric.moments.course import correct
 from symdecouple.numeric.moments.hankel import power_means
@@ -40,7 +40,7 @@ def tools(request: Any) -> tuple[Any, ...]:
     if request.param == "NumPy":
         return ByNumPy(), located, FlowedRow
     pytest.importorskip("numba")
-    for module in (moment_path_jit, long_jit):
+    for module in (moment_path_kernel, long_jit):
         if not module.KERNELS.are_warm():
             module.warm()
     return Compiled(), compiled_located, CompiledRow
