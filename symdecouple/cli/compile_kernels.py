@@ -5,27 +5,23 @@ from __future__ import annotations
 import time
 
 from symdecouple.cli.exit_codes import ExitCode
-from symdecouple.numeric.energies import jit as energy_jit
+from symdecouple.numeric.energies import tilting_kernel
 from symdecouple.numeric.kernels import compile as jit
 from symdecouple.numeric.moments import (
     adjoint_jit,
-    long_jit,
     moment_path_kernel,
-    skewness_flow_jit,
-    skewness_root_jit,
+    skewness_kernel,
 )
 from symdecouple.numeric.paths import bank_path as bank_rows, projection_gram as gram
 
 __all__ = ["run"]
 
 _KERNELS = (
-    ("orthokurtosis", skewness_root_jit),
-    ("moments of plans", skewness_flow_jit),
+    ("orthokurtosis and skewness", skewness_kernel),
     ("decoupled moments", moment_path_kernel),
-    ("decoupled moments of long samples", long_jit),
     ("gradients of decoupled moments", adjoint_jit),
     ("filter banks", bank_rows),
-    ("energies", energy_jit),
+    ("energies", tilting_kernel),
     ("projections", gram),
 )
 

@@ -13,9 +13,20 @@ from symdecouple.errors import Outcome
 from symdecouple.numeric.energies.inverse import returned
 from symdecouple.numeric.features.expressions import Array
 
-__all__ = ["imposed_back"]
+__all__ = ["TwoWayEnergyRoute", "imposed_back"]
 
 _APART = 1e-6  # relative; a sample that is farther from what was asked for is not that
+
+
+class TwoWayEnergyRoute(EnergyRoute):
+    """An `EnergyRoute` that knows the way back."""
+
+    __slots__ = ()
+
+    def at_once(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> Imposed | None:
+        """As in `Route`, for as many features as there are forms."""
+        is_known = targets.shape[1] <= len(self.forms)
+        return imposed_back(self, rows, references, targets, unit) if is_known else None
 
 
 def imposed_back(route: EnergyRoute, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> Imposed:
@@ -70,7 +81,7 @@ def _apart(route: EnergyRoute, before: Array, after: Array, references: Sequence
         return np.zeros(0)
     k = targets.shape[1]
     with np.errstate(all="ignore"):
-        values = route.decoupled(after, references).values[:, :k]
+        values = route.values(after, references).values[:, :k]
         apart = np.abs(values - targets) / (1 + np.abs(targets))
         kernel = route.kernel(before, k, references)
         size = np.maximum(kernel.max(axis=1), -kernel.min(axis=1))

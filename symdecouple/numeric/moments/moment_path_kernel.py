@@ -16,7 +16,7 @@ RTOL of `moment_path`; a path whose error has grown all the same is followed aga
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -25,9 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.numeric.kernels.compile import Kernels
-from symdecouple.numeric.moments import hankel_kernel, nodes_kernel, skewness_flow_jit
+from symdecouple.numeric.kernels.parallel import share_rows
+from symdecouple.numeric.moments import hankel_kernel, nodes_kernel, skewness_kernel
 from symdecouple.numeric.moments.course import NOISE
 from symdecouple.numeric.moments.hankel_kernel import (
+    BLOCK,
     EVERYDAY,
     LOST,
     as_powers,
@@ -50,7 +52,6 @@ from symdecouple.numeric.moments.nodes_kernel import (
     series_of,
 )
 from symdecouple.numeric.moments.skewness_flow import Imposed
-from symdecouple.numeric.moments.skewness_root_jit import share_rows
 from symdecouple.numeric.paths.dop853 import FIFTH, NODES, STAGES, THIRD, WEIGHTS
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
@@ -59,7 +60,7 @@ __all__ = ["KERNELS", "Climbed", "Scratch", "climb_compiled", "climb_rows", "fol
 KERNELS = Kernels(
     __name__,
     (
-        *skewness_flow_jit.KERNELS.sources,
+        *skewness_kernel.KERNELS.sources,
         "symdecouple.numeric.paths.dop853",
         *(f"{__package__}.{name}" for name in ("course", "hankel_kernel", "moment_path", "nodes_kernel")),
         __name__,
@@ -67,7 +68,6 @@ KERNELS = Kernels(
     seconds=3e-6,
 )
 
-_LOWEST = 4  # the first level with a narrow path
 _CROWDED = 1e-3  # D_j/h_(2j) at the start, below which a row is for the careful: it may end at few values
 _FAR = 1e-3  # gap of an end from its moments beyond which Newton's method may fail
 _SWEEPS = 4  # of Newton's method: two do from a path's end, a third tells
@@ -82,21 +82,14 @@ _UNSURE = 0.25  # a step that meets a point without velocity is cut to this
 _FEWEST_NODES = 32  # for a short path, for others twice as many, then what the series asks for
 _SHORT = 0.1  # mean length of a short path, in standard deviations
 _ENTRIES = 3  # a node, that make it worthwhile
+_FEW = _ENTRIES * MOST_NODES  # entries for which a table is at hand; more of them ask for one where nodes do not do
 
 _MOVED, _POWER, _HERE, _SHARE, _LINES = range(12, 17)  # lines of a table, behind the twelve slopes
-
-
-def _table(rows: Sequence[Mapping[int, float]]) -> tuple[IntArray, FloatArray]:
-    """Places and weights of what each row adds up, nine of them."""
-    places, weights = np.zeros((len(rows), _TERMS), dtype=np.intp), np.zeros((len(rows), _TERMS))
-    for i, row in enumerate(rows):
-        places[i, : len(row)], weights[i, : len(row)] = list(row), list(row.values())
-    return places, weights
-
-
-_TERMS = 9  # as many slopes as the last stage has
+_TERMS = 9  # as many slopes as the last stage has: so many are added up, those that do not matter with weight 0
 _AT_END, _FIFTH, _THIRD = range(len(STAGES), len(STAGES) + 3)  # rows of the step itself, and of what it may be off by
-_PLACES, _WEIGHTS = _table([*STAGES, WEIGHTS, FIFTH, THIRD])
+_SUMS = (*STAGES, WEIGHTS, FIFTH, THIRD)
+_PLACES = np.array([[*row, *[0] * (_TERMS - len(row))] for row in _SUMS])
+_WEIGHTS = np.array([[*row.values(), *[0.0] * (_TERMS - len(row))] for row in _SUMS])
 _FAST = ("_combine", "_square", *hankel_kernel.FAST, *nodes_kernel.FAST)  # sums in any order
 
 
@@ -111,8 +104,7 @@ class Climbed:
 
 @cache
 def _kernel() -> Callable[..., None]:
-    kernel: Callable[..., None] = KERNELS.build(climb_rows, fast=_FAST)[0]
-    return kernel
+    return KERNELS.build(climb_rows, fast=_FAST)[0]  # type: ignore[no-any-return]
 
 
 def climb_compiled(
@@ -121,7 +113,7 @@ def climb_compiled(
     goal: Sequence[float],
     ends: tuple[FloatArray, FloatArray] | None = None,
     *,
-    impose: Callable[..., Imposed] = skewness_flow_jit.compiled_impose_skewness,
+    impose: Callable[..., Imposed] = skewness_kernel.compiled_impose_skewness,
 ) -> Climbed:
     """Normalize samples level by level up to order - 1, those that need no care.
 
@@ -148,8 +140,7 @@ def climb_compiled(
     moments[:, :4] = goal[:4]
     begun = ~np.isnan(skew.residual)
     begun[list(skew.refusals)] = False
-    if begun.any():
-        share_rows(_kernel(), np.flatnonzero(begun), skew.values, np.array(goal), moments, done)
+    share_rows(_kernel(), np.flatnonzero(begun), skew.values, np.array(goal), moments, done)
     if not done.all():
         moments[~done], skew.values[~done] = np.nan, np.nan
     return Climbed(moments.T, skew.values, done)
@@ -157,8 +148,8 @@ def climb_compiled(
 
 def warm() -> None:
     """Compile and keep on the disk. Cost: several seconds, once; nothing where it is done."""
-    if not skewness_flow_jit.KERNELS.are_warm():
-        skewness_flow_jit.warm()
+    if not skewness_kernel.KERNELS.are_warm():
+        skewness_kernel.warm()
     climb_compiled(np.arange(0.0, 6.0)[None] ** 2, 5, (1.0, 0.0, 1.0, 0.0, 3.0))
     KERNELS.note_warm()
 
@@ -180,22 +171,22 @@ def climb_rows(
 ) -> None:
     """Samples at level 3 to level order - 1, in place, where nothing needs care; their moments 4..order."""
     n, order = z.shape[1], len(goal)
-    lines = np.empty((_LINES, n))
+    lines, share = np.empty((_LINES, min(n, max(_FEW, 4 * int(np.sqrt(n)))))), np.empty(n)
     scratch = Scratch(np.empty((3, 2 * order + 6)), np.empty((order, order)), np.empty((_LINES + 2, MOST_NODES)),
                       np.empty(MOST_NODES + 8))
     for i in range(n):
-        lines[_SHARE, i] = 1 / n
+        share[i] = 1 / n
     for r in which:
-        done[r] = _climb(z[r], lines[_SHARE], goal, moments[r], lines, scratch)
+        done[r] = _climb(z[r], share, goal, moments[r], lines, scratch)
 
 
 def _climb(
     z: FloatArray, w: FloatArray, goal: FloatArray, moments: FloatArray, lines: FloatArray, scratch: Scratch
 ) -> bool:
     means, norm, grown = scratch.short[0], scratch.short[1], 0.0
-    means_to(z, w, 1, 2 * _LOWEST - 2, lines[_POWER], means)
-    moments[_LOWEST] = means[_LOWEST]
-    for k in range(_LOWEST, len(goal)):
+    means_to(z, w, 1, 6, lines[_POWER], means)
+    moments[4] = means[4]
+    for k in range(4, len(goal)):
         if not decompose(means, k, scratch.lower, norm) > _CROWDED:
             return False
         if not largest_gap(means, k, goal) <= RESIDUAL:
@@ -234,6 +225,8 @@ def _move(
                 add_series(z, centre, half, c, m, z)
                 return log_growth
         m = more_nodes(m, tail)
+    if n > lines.shape[1]:
+        lines = np.empty((_LINES, n))
     log_growth = follow_path(z, w, k, goal, first, lines, scratch)
     if log_growth >= 0:
         for i in range(n):
@@ -298,8 +291,7 @@ def _stages(
     y: FloatArray, w: FloatArray, k: int, now: float, distance: float, h: float, lines: FloatArray, scratch: Scratch
 ) -> float:
     """The slopes of a step from where the k-th moment is `now`, behind the first; its error, infinite without one."""
-    n = len(y)
-    moved = lines[_MOVED, :n]
+    moved = lines[_MOVED, : len(y)]
     for i in range(1, 12):
         _combine(1.0, y, lines, i, h, moved)
         if not _velocity(moved, w, k, now + NODES[i] * h * distance, distance, lines[_POWER], scratch):
@@ -364,9 +356,11 @@ def _settle(
                 rest -= lower[i, j] * norm[j] * c[j]
             c[i] = rest / norm[i]
         as_powers(lower, k, c)
-        polynomial(z, c, k, lines[_MOVED])
-        for i in range(len(z)):
-            z[i] += lines[_MOVED, i]
+        for begin in range(0, len(z), BLOCK):
+            part = z[begin : begin + BLOCK]
+            polynomial(part, c, k, lines[_MOVED])
+            for i in range(len(part)):
+                part[i] += lines[_MOVED, i]
     return gap
 
 

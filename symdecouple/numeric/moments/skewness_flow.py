@@ -2,7 +2,7 @@
 
 The leaf of x under mean, variance and skewness is {(a x + b)/(c x + d), increasing, no pole among the samples}
 (Theorem B); on it one sample has mean 0, variance 1 and the wanted skewness (Theorem C). Where the pole must go is
-found by `find_roots`; `riccati.flow` carries the sample there, each value to its own digits.
+found by `find_roots`; `skewness_step` carries the sample there, each value to its own digits.
 
 *What is in the result.* With g the distance from the minimum of the sample (turned, where its skewness must rise) and w
 that of the pole, z is affine in g/(g + w), and dz is beta w dx/(g + w)^2: where g is large against w, a relative error
@@ -14,8 +14,9 @@ z.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +25,7 @@ from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.moments.power_sums import range_exponent
 from symdecouple.numeric.moments.skewness_root import LIFT, STRAIGHT, UNRESOLVED, Roots, find_roots
 from symdecouple.numeric.moments.skewness_step import TILE, Bundle, run_of
-from symdecouple.numeric.moments.ties import CountedTies, ties_of
+from symdecouple.numeric.moments.ties import ties_of
 from symdecouple.numeric.samples.batch import EMPTY, INFINITE, NAN_INPUT, SINGLE, FloatArray, IntArray, Panel
 
 __all__ = ["Imposed", "Quick", "impose_skewness"]
@@ -47,16 +48,8 @@ class Imposed:
     refusals: dict[int, Outcome] = field(default_factory=dict)
 
 
-class Quick(Protocol):
-    """A second way for the rows that need no care."""
-
-    def count(self, panel: Panel) -> tuple[IntArray, IntArray]:
-        """`count_ties`."""
-
-    def settle(
-        self, panel: Panel, which: IntArray, lift: NDArray[np.intp], target: FloatArray, answer: Imposed
-    ) -> None:
-        """Fill in rows of the answer, of those named, all of which can move; leave the residual of all others NaN."""
+# Fills in ordinary rows of the answer, of those named, all of which can move; leaves NaN residuals in all others.
+Quick: TypeAlias = Callable[[Panel, IntArray, IntArray, FloatArray, Imposed], None]
 
 
 def impose_skewness(
@@ -85,7 +78,7 @@ def impose_skewness(
         How often each entry counts: finite and not negative, two positive ones a row at least; equal by default. An
         entry of weight 0 goes where the minimum goes.
     quick : Quick, optional
-        Tried first, without weights: the compiled kernels of `riccati.jit`.
+        Tried first, without weights: the compiled kernel of `skewness_kernel`.
     ends : pair of arrays (R,), optional
         Minimum and maximum of each row, where they are known; without weights.
     with_slope : bool
@@ -192,14 +185,13 @@ def _lifted(panel: Panel) -> tuple[Panel, NDArray[np.intp]]:
 
 def _impose(panel: Panel, lift: NDArray[np.intp], target: FloatArray, answer: Imposed, quick: Quick | None) -> None:
     """Fill in the answer: rows as they are where they are at the target already, else along the flow."""
-    n_rows, n_samples = panel.values.shape
-    ties = ties_of(panel) if quick is None else CountedTies(*quick.count(panel), n_samples)
+    n_rows, ties = len(panel.low), ties_of(panel)
     answer.refusals.update(ties.unreachable(target))
     two_valued = ties.two_valued()
     standing = [i for i in answer.refusals if two_valued[i]]
     movable = np.delete(np.arange(n_rows), list(answer.refusals)) if answer.refusals else np.arange(n_rows)
     if quick is not None:
-        quick.settle(panel, movable, lift, target, answer)
+        quick(panel, movable, lift, target, answer)
         movable = movable[np.isnan(answer.residual[movable])]
     if len(movable):
         roots = find_roots(panel, movable, target)

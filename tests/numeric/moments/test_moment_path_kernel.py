@@ -225,7 +225,7 @@ def test_threads_change_no_bit(compiled: None, monkeypatch: pytest.MonkeyPatch) 
     rows = np.random.default_rng(8).exponential(size=(400, 300))
     found = []
     for count in (1, 2, 3):
-        monkeypatch.setattr("symdecouple.numeric.moments.skewness_root_jit._n_threads", lambda count=count: count)
+        monkeypatch.setattr("symdecouple.numeric.kernels.parallel.cores", lambda count=count: count)
         found.append(climb_compiled(rows, 6, goal(6)))
     assert found[0].done.any()
     for other in found[1:]:
