@@ -56,7 +56,7 @@ ORDER = {
         "moments.power_sums moments.attainable moments.hankel moments.skewness_series moments.ties "
         "moments.skewness_root moments.skewness_flow moments.skewness_kernel "
         "moments.collapse moments.course moments.stages moments.beforehand moments.walk moments.moment_path "
-        "moments.path_loops moments.nodes moments.moves moments.steps moments.moment_path_jit "
+        "moments.hankel_kernel moments.nodes_kernel moments.moment_path_kernel "
         "moments.levels moments.adjoint_jit moments.step_adjoint moments.pullback "
         "moments.gradients "
         "precision.extrapolation precision.coarse_start precision.path precision.path_adjoint precision.fourier "

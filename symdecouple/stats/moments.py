@@ -23,7 +23,7 @@ from symdecouple.numeric.moments.levels import (
     gaussian_moments,
     standardized_reference,
 )
-from symdecouple.numeric.moments.moment_path_jit import KERNELS
+from symdecouple.numeric.moments.moment_path_kernel import KERNELS
 from symdecouple.numeric.moments.power_sums import (
     ZERO_VARIANCE,
     means_about,
