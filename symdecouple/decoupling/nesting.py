@@ -17,6 +17,7 @@ from symdecouple.decoupling.energy_return import imposed_back
 from symdecouple.decoupling.energy_route import Decoupled, EnergyRoute
 from symdecouple.decoupling.moment_route import MomentRoute
 from symdecouple.decoupling.narrow_route import NarrowRoute
+from symdecouple.decoupling.precise_energy_route import PreciseEnergyRoute
 from symdecouple.decoupling.routes import Differentiated, Imposed, Leading, Route, Stretch
 from symdecouple.errors import Outcome
 from symdecouple.numeric.features.expressions import Array
@@ -87,11 +88,15 @@ class Nesting:
 
     def at_once(self, level: int) -> int:
         """Up to which level the route imposes decoupled features all at once; 0 where it does not."""
-        k = min(level, len(self.closed.forms)) if isinstance(self.closed, EnergyRoute) else 0
+        k = min(level, len(self.closed.forms)) if isinstance(self.closed, EnergyRoute | PreciseEnergyRoute) else 0
         return k if k and self.is_closed(k) else 0
 
     def returned(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> Imposed:
         """Impose decoupled features 1..k, (R, k), last first, k no more than `at_once`; see `energy_return`."""
+        if isinstance(self.closed, PreciseEnergyRoute):
+            found = self.closed.at_once(rows, references, targets, unit)
+            assert found is not None
+            return found
         assert isinstance(self.closed, EnergyRoute)
         return imposed_back(self.closed, rows, references, targets, unit)
 

@@ -10,8 +10,8 @@ from scipy.optimize import minimize
 from scipy.stats import rankdata
 
 from symdecouple.errors import InvalidInput, Refused
-from symdecouple.numeric.energies.normalization import Energies
 from symdecouple.numeric.energies.frequencies import Bands
+from symdecouple.numeric.energies.normalization import Energies
 from symdecouple.numeric.perturbation import (
     both_perturbations,
     quantisation_step,
