@@ -14,11 +14,11 @@ from symdecouple.errors import Outcome
 from symdecouple.families.filter_moments import FilterMoments, recognize_filter_moments
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.feature_set import FeatureSet
+from symdecouple.numeric.features.bank import BankFeatures, Line
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.kernels.parallel import cores
 from symdecouple.numeric.moments import gradients as moment_adjoint, moment_path
 from symdecouple.numeric.paths import narrow_path_adjoint as adjoint
-from symdecouple.numeric.features.bank import BankFeatures, Line
 from symdecouple.numeric.paths.black_box_rows import BlackBoxPath
 from symdecouple.numeric.paths.narrow_path import NarrowPath
 from symdecouple.numeric.precision.coarse_start import certainly_refused
@@ -86,7 +86,8 @@ class NarrowRoute:
         path = NarrowPath(bank_rows(bank, grid, features), rtol=rtol, threads=threads)
         return replace(self, path=path)
 
-    def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False, is_fine: bool = False) -> Followed:
+    def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False, is_fine: bool = False
+               ) -> Followed:
         """Bring feature k of the rows, (R, N), to its target; those before it are at theirs.
 
         Parameters
