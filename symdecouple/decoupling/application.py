@@ -16,7 +16,7 @@ import numpy as np
 from sympy import Expr, Function, Pow
 
 from symdecouple.decoupling.levels import Levels
-from symdecouple.decoupling.routes import AtOnce, Imposed
+from symdecouple.decoupling.routes import Imposed, Leading
 from symdecouple.errors import Outcome
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
@@ -129,7 +129,6 @@ class Application:
         spans = self._left(first)
         reached = list(levels.at(rows, [start for start, _ in spans], references, keep=True)) if spans else []
         out = None if first is None or spans else first.gradients
-        is_there = out is not None
         if out is None:
             out = np.full((len(rows), self.size, rows.shape[1]), np.nan, dtype=_numbers(rows))
         wrong: dict[int, dict[int, Outcome]] = {}
@@ -140,15 +139,17 @@ class Application:
                 wrong[j] = {int(fine[r]): outcome for r, outcome in found.items()}
         with np.errstate(all="ignore"):
             lost = _carry(reached, spans, out)
-        worst = _Worst(rows, first)
+        worst, too_large = _Worst(rows, first), dict[int, Outcome]()
         for j in reversed(range(0 if first is None else first.values.shape[1])):
-            if first is not None and not is_there:
+            if first is not None and first.gradient is not None:
                 room = out[0, j - 1 : j + 1].reshape(-1) if len(out) == 1 and j else None  # j - 1 comes after j
                 out[:, j] = first.gradient(j, room)
-            refused = {} if first is None else first.refusals
-            beyond = [r for r in np.flatnonzero(~_all_finite(out[:, j])) if r not in refused]
+            elif first is not None and first.gradients is not None and out is not first.gradients:
+                out[:, j] = first.gradients[:, j]
+            beyond = [r for r in np.flatnonzero(~_all_finite(out[:, j])) if r not in worst.refusals]
             out[beyond, j] = np.nan
-            worst.refusals |= self._wrong(beyond, j, "not finite", "its gradient is beyond float64; take other units")
+            too_large.update(self._wrong(beyond, j, "not finite", "its gradient is beyond float64; take other units"))
+        worst.refusals |= too_large
         for at, (start, end) in zip(reached, spans, strict=True):
             fine = worst.see(at)
             worst.refusals = {**_stops(at), **worst.refusals}
@@ -165,7 +166,7 @@ class Application:
         """Whether every feature is a level of its own."""
         return len(self.spans) == self.size
 
-    def _left(self, first: AtOnce | None) -> list[tuple[int, int]]:
+    def _left(self, first: Leading | None) -> list[tuple[int, int]]:
         """Return the spans of features after the leading ones that come all at once."""
         count = 0 if first is None else first.values.shape[1]
         return [span for span in self.spans if span[0] >= count]
@@ -296,7 +297,7 @@ class _Worst:
     """The largest residual and error of each row so far, and why rows were refused; it begins with what comes at once.
     """
 
-    def __init__(self, rows: Array, first: AtOnce | None) -> None:
+    def __init__(self, rows: Array, first: Leading | None) -> None:
         zeros = np.zeros(len(rows), dtype=_numbers(rows))
         self.residual = zeros if first is None else first.residual.copy()
         self.error = np.zeros(len(rows), dtype=object) if rows.dtype == object else None
