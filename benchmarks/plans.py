@@ -2,7 +2,7 @@
 
 All in one process, in turn; times are medians. Units: `kurt`, scipy.stats.kurtosis(axis=1) of the same samples.
 Gradients are compared with central differences of the hand-written function, which needs 2 N of its calls a row.
-`compiled` is the transform with the kernels of `skewness_kernel`, by NUMBA_NUM_THREADS threads, where numba is installed;
+`compiled` is the transform with `skewness_kernel`, by NUMBA_NUM_THREADS threads, where numba is installed;
 everything else is NumPy.
 
     python -m benchmarks plans

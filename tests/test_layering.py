@@ -41,21 +41,17 @@ ORDER = {
     ),
     "flows": (
         "generators projective kernels chart quadrature catalogue source evaluation flow verification separable "
-        "spectral steps domains normalizer_source normalizer"
+        "spectral steps domains normalizer_templates normalizer_source normalizer"
     ),
     "numeric": (  # seven rooms, one after the other
         "samples.intake samples.matrix samples.weights samples.batch samples.vectors "
         "kernels.pipeline kernels.compile kernels.parallel "
         "features.differences features.black_box features.filtering features.expressions features.directional "
-        "features.features features.coordinates "
-        "energies.eigenvalues energies.workspace energies.maps energies.nodes energies.tilting energies.sums "
-        "energies.node_loops energies.node_bounds energies.loops energies.packing energies.search energies.levels "
-        "energies.power_loops energies.tilt_loops energies.jit energies.bands energies.spectrum energies.cone "
-        "energies.continuation energies.witnesses energies.problems energies.gradients energies.normalization "
+        "features.features features.coordinates features.bank_kernel features.bank "
+        "energies.eigenvalues energies.tilting energies.tilting_kernel energies.frequencies energies.power_spectrum "
+        "energies.cone energies.continuation energies.problems energies.gradients energies.normalization "
         "energies.inverse "
-        "paths.dop853 paths.verner paths.dormand_prince paths.step_pairs paths.integrate "
-        "paths.gram_loops paths.projection_gram paths.projection_frame paths.projection "
-        "paths.bank_lines paths.bank_loops paths.bank_steps paths.bank_room paths.bank_kernel paths.bank_path "
+        "paths.dop853 paths.integrate paths.projection "
         "paths.narrow_path paths.narrow_path_adjoint paths.black_box_rows paths.empirical "
         "moments.power_sums moments.attainable moments.hankel moments.skewness_series moments.ties "
         "moments.skewness_root moments.skewness_step moments.skewness_flow moments.skewness_kernel "

@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 
 from symdecouple.cli.exit_codes import ExitCode
-from symdecouple.numeric.energies import jit as energy_jit
+from symdecouple.numeric.energies import tilting_kernel
+from symdecouple.numeric.features import bank
 from symdecouple.numeric.kernels import compile as jit
 from symdecouple.numeric.moments import (
     adjoint_jit,
     moment_path_jit,
     skewness_kernel,
 )
-from symdecouple.numeric.paths import bank_path as bank_rows, projection_gram as gram
 
 __all__ = ["run"]
 
@@ -20,9 +20,8 @@ _KERNELS = (
     ("orthokurtosis and skewness", skewness_kernel),
     ("decoupled moments", moment_path_jit),
     ("gradients of decoupled moments", adjoint_jit),
-    ("filter banks", bank_rows),
-    ("energies", energy_jit),
-    ("projections", gram),
+    ("filter banks", bank),
+    ("energies", tilting_kernel),
 )
 
 

@@ -27,7 +27,6 @@ from symdecouple.numeric.samples.vectors import widened
 
 __all__ = ["Answers", "Application"]
 
-_NORMAL = float(np.finfo(np.float64).tiny)
 _PART = 2**16  # entries of a row looked at together
 
 OnRows: TypeAlias = Callable[[Array], list[Array]]
@@ -117,8 +116,7 @@ class Application:
         for at, (start, end) in zip(reached, spans, strict=True):
             fine = worst.see(at)
             for j in range(start, end):
-                known = at.next_values[fine] if at.next_values is not None and j == start else None
-                out[fine, j], bad = self._value(j, _taken(at.values, fine), known)
+                out[fine, j], bad = self._value(j, _taken(at.values, fine))
                 out[fine[list(bad)], j] = np.nan
                 wrong = {**{int(fine[r]): outcome for r, outcome in bad.items()}, **wrong}
         return worst.answers(out, {**worst.refusals, **wrong})
@@ -140,15 +138,15 @@ class Application:
         with np.errstate(all="ignore"):
             lost = _carry(reached, spans, out)
         worst, too_large = _Worst(rows, first), dict[int, Outcome]()
-        for j in reversed(range(0 if first is None else first.values.shape[1])):
+        for j in range(0 if first is None else first.values.shape[1]):
             if first is not None and first.gradient is not None:
-                room = out[0, j - 1 : j + 1].reshape(-1) if len(out) == 1 and j else None  # j - 1 comes after j
-                out[:, j] = first.gradient(j, room)
+                out[:, j] = first.gradient(j)
             elif first is not None and first.gradients is not None and out is not first.gradients:
                 out[:, j] = first.gradients[:, j]
             beyond = [r for r in np.flatnonzero(~_all_finite(out[:, j])) if r not in worst.refusals]
             out[beyond, j] = np.nan
-            too_large.update(self._wrong(beyond, j, "not finite", "its gradient is beyond float64; take other units"))
+            found = self._wrong(beyond, j, "not finite", "its gradient is beyond float64; take other units")
+            too_large = {**found, **too_large}
         worst.refusals |= too_large
         for at, (start, end) in zip(reached, spans, strict=True):
             fine = worst.see(at)
@@ -189,14 +187,8 @@ class Application:
                 break
         return worst.answers(out, worst.refusals)
 
-    def _value(self, j: int, rows: Array, known: Array | None = None) -> tuple[Array, dict[int, Outcome]]:
-        """Return feature j of rows, (R,), and what is wrong with it; `known` are its values, NaN where they are not."""
-        if known is not None:
-            left = np.flatnonzero(~(np.isfinite(known) & (np.abs(known) >= _NORMAL)))  # less may be underflow
-            if len(left):
-                known[left], wrong = self._value(j, rows[left])
-                return known, {int(left[r]): outcome for r, outcome in wrong.items()}
-            return known, {}
+    def _value(self, j: int, rows: Array) -> tuple[Array, dict[int, Outcome]]:
+        """Return feature j of rows, (R,), and what is wrong with it."""
         if j in self._oracles:
             values = self._oracles[j].values(rows)
             return values, self._oracles[j].refusals(rows, values)

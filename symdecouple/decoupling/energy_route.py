@@ -18,8 +18,8 @@ import numpy as np
 from symdecouple.decoupling.routes import Imposed, Leading, Route
 from symdecouple.errors import Outcome
 from symdecouple.families.quadratic import QuadraticForms
+from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.normalization import Energies
-from symdecouple.numeric.energies.spectrum import Bands
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.samples.vectors import widened
 
@@ -87,8 +87,8 @@ class EnergyRoute(AlongForms):
         slopes = np.array([float(c) for c in [*first, *(1 for _ in self.forms.constants)]])
         shifts = np.array([float(c) for c in [*([constant] if first else []), *self.forms.constants]])
 
-        def gradient(j: int, room: Array | None) -> Array:
-            own = found.gradient(j + 1, room)
+        def gradient(j: int) -> Array:
+            own = found.gradient(j + 1)
             if slopes[j] == 1:
                 return own
             out: Array = np.multiply(own, slopes[j], out=own if own.flags.writeable else None)

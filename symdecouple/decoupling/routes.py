@@ -51,10 +51,6 @@ class Imposed:
         steps, added up (`PreciseImposed.error`).
     adjoint : StepAdjoint or None
         The way back to another level, where the samples came from there.
-    step_hint : array (R,) or None
-        What the narrow path learned of its steps, for the next level.
-    next_values : array (R,) or None
-        The next feature at `values`, where the way there has computed it; else NaN.
     """
 
     values: Array
@@ -63,8 +59,6 @@ class Imposed:
     refusals: dict[int, Outcome] = field(default_factory=dict)
     error: Array | None = None
     adjoint: StepAdjoint | None = None
-    step_hint: Array | None = None
-    next_values: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +95,14 @@ class Leading:
     gradients : array (R, K, N) or None
         Those of all features, where they are there already.
     gradient : callable or None
-        From j to that of feature j, counted from 0, (R, N); of one row it may be made in a workspace of 2 N numbers.
+        From j to that of feature j, counted from 0, (R, N), where they are made one by one.
     """
 
     values: Array
     residual: Array
     refusals: dict[int, Outcome]
     gradients: Array | None = None
-    gradient: Callable[[int, Array | None], Array] | None = None
+    gradient: Callable[[int], Array] | None = None
 
 
 class Route:

@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from symdecouple.errors import InvalidInput, Outcome, Refused
-from symdecouple.numeric.energies.spectrum import EPS, Grid
+from symdecouple.numeric.energies.eigenvalues import EPS
+from symdecouple.numeric.energies.frequencies import Grid
 from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["Perturbed", "both_perturbations", "quantisation_step", "ramp_perturbation", "spectral_perturbation"]

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 
 from symdecouple.errors import InvalidInput, Refused
 from symdecouple.numeric.energies.normalization import Energies
-from symdecouple.numeric.energies.spectrum import Bands
+from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.perturbation import (
     both_perturbations,
     quantisation_step,

@@ -263,7 +263,6 @@ def _integrate(
         first_step=first,
         after_step=after_step,
         is_over=is_over,
-        foresee=True,
         store=store,
     )
     for i, end in limits.items():

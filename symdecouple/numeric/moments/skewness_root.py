@@ -9,11 +9,11 @@ increases strictly from -(1-2q)/sqrt(q(1-q)) to (1-2p)/sqrt(p(1-p)), q and p the
 maximum. So it vanishes somewhere iff both ties are below N/2: decided by counting, before any iteration. The skewness
 of two values depends on their shares only: it vanishes everywhere or nowhere.
 
-*Search.* The series of the flow (`skewness_series`) settles a sample whose skewness is near the target. Otherwise turn the
-sample so that its skewness is above the target. The pole then lies left of the minimum, say by w, and u = g/(g + w),
-g = x - min x, is in [0, 1): nothing cancels, at any offset, for any w. The first guess w = median(g) puts half of the
-sample on either side of u = 1/2. After each pass the series is tried again, and log w is bracketed: Newton steps inside
-the bracket, and now and then a stride or a bisection, so that the search ends for every sample.
+*Search.* The series of the flow (`skewness_series`) settles a sample whose skewness is near the target. Otherwise turn
+the sample so that its skewness is above the target. The pole then lies left of the minimum, say by w, and u = g/(g +
+w), g = x - min x, is in [0, 1): nothing cancels, at any offset, for any w. The first guess w = median(g) puts half of
+the sample on either side of u = 1/2. After each pass the series is tried again, and log w is bracketed: Newton steps
+inside the bracket, and now and then a stride or a bisection, so that the search ends for every sample.
 
 *Weights*, where the panel has them, take the place of the numbers of entries throughout. A small share of weight may
 lie so far off that all others share the leading digits of u. So u is taken from its median, u_c: with h = x - x_c and

@@ -20,8 +20,8 @@ import mpmath
 import numpy as np
 
 from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.normalization import Energies
-from symdecouple.numeric.energies.spectrum import Bands
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.precision.fourier import forward, inverse, partners
 from symdecouple.numeric.precision.path import spread

@@ -13,15 +13,12 @@ import scipy.fft
 from numpy.typing import ArrayLike, NDArray
 
 from symdecouple.errors import InvalidInput
-from symdecouple.numeric.energies.eigenvalues import EPS, Coarse, Columns, Lines
-from symdecouple.numeric.energies.nodes import MORE, Nodes, nodes_of
-from symdecouple.numeric.samples.batch import FloatArray, IntArray
+from symdecouple.numeric.energies.eigenvalues import EPS, Columns, Lines
+from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["BLOCK", "Bands", "Grid"]
 
-BLOCK = 2**16  # samples transformed at a time, frequencies worked on at a time
-_SKETCHED = 8  # nodes of a panel
-_WORTH = 0.6  # nodes, at most, over frequencies
+BLOCK = 2**16  # samples worked on at a time: temporaries do not grow with the number of signals
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,26 +53,17 @@ class Grid:
         A mean beside which the rest is small would leave its rounding at all frequencies: it is put back at zero.
         """
         spectra, means, rest = self.about_means(rows)
-        spectra.reshape(-1, math.prod(self.half))[:, 0] = self.size * means + self.size * rest
+        spectra[:, *[0] * len(self.shape)] = self.size * means + self.size * rest
         return spectra
 
     def about_means(self, rows: FloatArray) -> tuple[NDArray[np.complex128], FloatArray, FloatArray]:
         """Return the transforms of rows without their means, these, and what their rounding leaves out: by parts."""
-        n = self.shape[-1]
         means = rows.mean(axis=1)
-        lines, rest = rows.reshape(-1, n), np.zeros(len(rows))
-        each, step = len(lines) // max(1, len(rows)), max(1, BLOCK // n)
-        out = np.empty((len(lines), self.half[-1]), dtype=np.complex128)
-        for start in range(0, len(lines), step):
-            owner = np.arange(start, min(start + step, len(lines))) // each
-            part = lines[start : start + step] - means[owner, None]
-            np.add.at(rest, owner, part.sum(axis=1))
-            out[start : start + step] = scipy.fft.rfft(part, axis=1)
-        spectra = out.reshape(-1, *self.half)
-        if len(self.shape) > 1:
-            spectra = scipy.fft.fftn(spectra, axes=self.axes[:-1], overwrite_x=True)
-        spectra.reshape(-1, math.prod(self.half))[:, 0] = 0
-        return np.asarray(spectra), means, rest / self.size
+        centred = rows - means[:, None]
+        rest = centred.mean(axis=1)
+        spectra = np.asarray(scipy.fft.rfftn(centred.reshape(len(rows), *self.shape), axes=self.axes))
+        spectra[:, *[0] * len(self.shape)] = 0
+        return spectra, means, rest
 
     def inverse(self, spectra: NDArray[np.complex128]) -> FloatArray:
         """Return rows (R, N), in the room of the spectra, which are overwritten."""
@@ -98,12 +86,9 @@ class Grid:
         power += spectra.imag**2
         return self.doubled(power)
 
-    def doubled(self, half: FloatArray, start: int = 0) -> FloatArray:
-        """Double, in place, the frequencies whose conjugate partner is left out: sums are then over all of them.
-
-        Those of the last axis are counted from `start`.
-        """
-        half[..., max(0, 1 - start) : max(0, (self.shape[-1] + 1) // 2 - start)] *= 2
+    def doubled(self, half: FloatArray) -> FloatArray:
+        """Double, in place, the frequencies whose conjugate partner is left out: sums are then over all of them."""
+        half[..., 1 : (self.shape[-1] + 1) // 2] *= 2
         return half
 
 
@@ -181,52 +166,12 @@ class Bands(Columns):
         self.at_zero = self.at(slice(0, 1))[:, 0].copy()
 
     @cached_property
-    def coarse(self) -> Coarse | None:
-        """The same features on fewer frequencies, where sums over both agree almost."""
-        if len(self.folded) < len(self.lattice) - 1 and any(n > 2 for n in self.grid.shape[:-1]):
-            return None
-        return Coarse.of(self, self.lattice, self.grid.shape)
-
-    @cached_property
-    def sketch(self) -> Coarse | None:
-        """Still fewer, where the answer is found on `nodes`."""
-        return None if self.nodes is None else Coarse.of(self, self.lattice, self.grid.shape, _SKETCHED)
-
-    @cached_property
-    def nodes(self) -> Nodes | None:
-        """The same features on so few nodes that sums over both agree to rounding, where a.w is small."""
-        found = nodes_of(self.lines, self.grid.shape)
-        return None if found is None or found.size > _WORTH * self.count else found
-
-    @cached_property
-    def more_nodes(self) -> Nodes | None:
-        """The same on more nodes, where a.w may be a few units; those of `nodes` where more are not worth it."""
-        found = None if self.nodes is None else nodes_of(self.lines, self.grid.shape, MORE)
-        return self.nodes if found is None or found.size > _WORTH * self.count else found
-
-    @cached_property
-    def groups_of(self) -> IntArray:
-        """The place among the outer frequencies that are told apart of each outer frequency of the half spectrum."""
-        first = self.lattice[:-1]
-        places = self.unfolded(np.arange(float(math.prod(first))).reshape(1, *first, 1))
-        return places.reshape(-1).astype(np.intp)
-
-    @cached_property
-    def order_of_groups(self) -> IntArray:
-        """Outer frequencies of the half spectrum, those that are not told apart after each other."""
-        return np.argsort(self.groups_of, kind="stable")
-
-    @cached_property
     def counts(self) -> FloatArray:
         """How many frequencies of the whole spectrum each one that is told apart stands for, (n,)."""
         return np.asarray(self.fold(self.grid.doubled(np.ones((1, *self.grid.half))))[0])
 
     def fold(self, power: FloatArray) -> FloatArray:
         """Add up power ``(R, *half)`` over the frequencies that are not told apart: (R, n)."""
-        return self.folded_power(power).reshape(len(power), self.count)
-
-    def folded_power(self, power: FloatArray) -> FloatArray:
-        """The same for power ``(R, *half)``, or a part of its last axis: ``(R, *lattice)``."""
         for axis in self.folded:
             n = power.shape[axis]
             kept = _first_half(power, axis).copy()
@@ -236,14 +181,11 @@ class Bands(Columns):
             into[axis] = slice(1, (n - 1) // 2 + 1)
             kept[tuple(into)] += power[tuple(mirrored)]
             power = kept
-        return power
+        return power.reshape(len(power), self.count)
 
     def unfold(self, factors: FloatArray) -> FloatArray:
         """Give each frequency of the half spectrum the factor of its group: (R, n) to ``(R, *half)``."""
-        return self.unfolded(factors.reshape(-1, *self.lattice))
-
-    def unfolded(self, factors: FloatArray) -> FloatArray:
-        """The same for factors ``(R, *lattice)``, or a part of their last axis."""
+        factors = factors.reshape(-1, *self.lattice)
         for axis in self.folded:
             n = self.grid.shape[axis - 1]
             index = np.minimum(np.arange(n), n - np.arange(n))
@@ -253,67 +195,18 @@ class Bands(Columns):
     def values(self, rows: ArrayLike) -> FloatArray:
         """Return the M features of rows (R, N), as an array (R, M)."""
         signals = np.asarray(rows, dtype=np.float64)
-        out = np.zeros((len(signals), 1, len(self)))
+        out = np.empty((len(signals), len(self)))
         for some in self.grid.groups(len(signals)):
-            spectra = self.grid.forward(signals[some])
-            for part in self.parts():  # each signal by itself, whatever the others
-                power = self._power(spectra, part)
-                out[some] += power.reshape(len(power), 1, -1) @ self.sheet(part).T
-        return np.asarray(out[:, 0] / self.grid.size**2)
-
-    def parts(self) -> Iterator[slice]:
-        """Parts of the last axis, so that no temporary grows with the signal."""
-        n, others = self.lattice[-1], max(1, math.prod(self.grid.half[:-1]))
-        step = max(8, BLOCK // others)
-        return (slice(start, min(n, start + step)) for start in range(0, n, step))
+            out[some] = self.lines.sums(self.powers(self.grid.forward(signals[some])))
+        return out / self.grid.size**2
 
     def powers(self, spectra: NDArray[np.complex128]) -> FloatArray:
         """Return ``|X|^2`` of transforms ``(R, *half)`` at the frequencies that are told apart: (R, n)."""
-        out = np.empty((len(spectra), *self.lattice))
-        for some in self.grid.groups(len(spectra)):
-            for part in self.parts():
-                out[some, ..., part] = self._power(spectra[some], part)
-        return out.reshape(len(out), self.count)
+        return self.fold(self.grid.power(spectra))
 
-    def _power(self, spectra: NDArray[np.complex128], part: slice) -> FloatArray:
-        half = spectra[..., part]
-        power = half.real**2
-        power += half.imag**2
-        return self.folded_power(self.grid.doubled(power, part.start))
-
-    def sheet(self, part: slice) -> FloatArray:
-        """Return the eigenvalues at a part of the last axis, (M, ...)."""
-        first = math.prod(self.lattice[:-1])
-        if self.lines.outer.shape[1] == first:
-            return self.lines.product(part=part)
-        columns = self.lines.inner.reshape(-1, first, self.lattice[-1])[:, :, part]
-        return columns.reshape(len(columns), -1)
-
-    def widths(self, parameters: FloatArray) -> FloatArray:
-        """Bound the largest a.w minus the smallest one over all frequencies, for several a."""
-        nodes = self.nodes
-        if nodes is None and self.count > BLOCK:
-            return np.asarray(2 * np.abs(parameters) @ self.largest)
-        if nodes is None:
-            along, between = self.lines.along(parameters).reshape(len(parameters), -1), 1.0
-        else:
-            along, between = parameters @ self._at_probes, nodes.probes.between
-        return np.asarray((along.max(axis=1) - along.min(axis=1)) * between)
-
-    @cached_property
-    def _at_probes(self) -> FloatArray:
-        assert self.nodes is not None
-        probes = self.nodes.probes
-        return Lines(probes.outer, probes.inner, self.lines.places, self.lines.scales).product()
-
-    def along(self, parameters: FloatArray, part: slice) -> FloatArray:
-        """Return a.w at a part of the last axis, ``(R, *lattice[:-1], ...)``."""
-        first = math.prod(self.lattice[:-1])
-        if self.lines.outer.shape[1] == first:
-            found = self.lines.along(parameters, part)
-        else:
-            found = parameters[:, None, :] @ self.sheet(part)
-        return found.reshape(len(parameters), *self.lattice[:-1], -1)
+    def along(self, parameters: FloatArray) -> FloatArray:
+        """Return a.w for several a, on the half spectrum ``(Q, *half)``."""
+        return self.unfold(self.lines.along(parameters))
 
 
 def _stacked(sheets: Iterable[FloatArray]) -> FloatArray:
