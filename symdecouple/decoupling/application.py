@@ -16,7 +16,7 @@ import numpy as np
 from sympy import Expr, Function, Pow
 
 from symdecouple.decoupling.levels import Levels
-from symdecouple.decoupling.routes import Imposed, Leading
+from symdecouple.decoupling.routes import Imposed, Leading, placed, rows_left
 from symdecouple.errors import Outcome
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
@@ -55,12 +55,7 @@ class Answers:
 
 
 class Application:
-    """A feature set applied to sample vectors at their levels.
-
-    Parameters
-    ----------
-    features : FeatureSet
-    """
+    """A feature set applied to sample vectors at their levels."""
 
     def __init__(self, features: FeatureSet) -> None:
         self.features, self.size = features, len(features)
@@ -131,7 +126,7 @@ class Application:
             out = np.full((len(rows), self.size, rows.shape[1]), np.nan, dtype=_numbers(rows))
         wrong: dict[int, dict[int, Outcome]] = {}
         for at, (start, end) in zip(reached, spans, strict=True):
-            fine = _others(len(rows), at.refusals)
+            fine = rows_left(len(rows), at.refusals)
             for j in range(start, end):
                 out[fine, j], found = self._covectors(j, _taken(at.values, fine))
                 wrong[j] = {int(fine[r]): outcome for r, outcome in found.items()}
@@ -177,11 +172,11 @@ class Application:
         """
         out, worst = widened(rows), _Worst(rows, None)
         for start, end in reversed([span for span in self.spans if span[1] <= level]):
-            fine = _others(len(rows), worst.refusals)
+            fine = rows_left(len(rows), worst.refusals)
             here, goals = _taken(out, fine), targets[fine, :end]
             found = levels.route.at_once(here, references, goals, unit) if self._is_single else None
             at = found or levels.move(here, start, end, [*references[:start], *goals[:, start:].T])
-            out = _with(out, fine, at.values)
+            out = placed(at.values, fine, out)
             worst.see(at, fine)
             if found is not None:
                 break
@@ -299,7 +294,7 @@ class _Worst:
         """Take in a level, its rows at these places of the batch; return the rows that are left."""
         if places is None:
             self.refusals = {**at.refusals, **self.refusals}
-            which = places = _others(len(self.residual), self.refusals)
+            which = places = rows_left(len(self.residual), self.refusals)
         else:
             self.refusals |= {int(places[r]): outcome for r, outcome in at.refusals.items()}
             which = np.arange(len(places))
@@ -317,21 +312,8 @@ def _numbers(rows: Array) -> Any:
     return object if rows.dtype == object else np.float64
 
 
-def _others(count: int, refused: dict[int, Outcome]) -> Array:
-    return np.array([r for r in range(count) if r not in refused], dtype=np.intp)
-
-
 def _taken(rows: Array, which: Array) -> Array:
     return rows if len(which) == len(rows) else rows[which]
-
-
-def _with(rows: Array, which: Array, values: Array) -> Array:
-    """Return rows with others in place of some of them; rows stay as they are, they may be the caller's."""
-    if len(which) == len(rows):
-        return values
-    out = rows.copy()
-    out[which] = values
-    return out
 
 
 def _all_finite(rows: Array) -> Array:

@@ -46,15 +46,7 @@ FLOW_BUDGET = 10.0  # seconds for one flow, or to write features out along it; t
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """The closed forms of leading features.
-
-    Attributes
-    ----------
-    motion : OrbitMotion
-        With one step for each feature that can be imposed along a closed-form flow.
-    stopped : str
-        Why there are no more steps; empty if there is one for every feature that was looked at.
-    """
+    """The closed forms of leading features, and why there are no more of them; empty if all have one."""
 
     motion: OrbitMotion
     stopped: str
@@ -122,14 +114,9 @@ class Choice:
         return self._closed[count]
 
     def level(self, level: int | None) -> int:
-        """Return the level that is asked for, by default what comes before the last group of features.
+        """Return the level that is asked for, by default what comes before the last group.
 
-        Raises
-        ------
-        InvalidInput
-            If it is none, or lacks a reference.
-        NoClosedForm
-            If it has none, and the path asked for needs one.
+        One that lacks a reference or a way is refused.
         """
         k = self._last if level is None else level
         if isinstance(k, bool) or not isinstance(k, int) or not 0 <= k <= self.spans[-1][1]:
@@ -160,13 +147,7 @@ class Choice:
         return normalizers(first_features(self.features, k), list(self.values[:k]), budget=self.budget)[-1]
 
     def levels(self, level: int, is_sample: bool, precise: bool, grid: tuple[int, ...]) -> Levels:
-        """Return the levels up to one for samples on a grid, in float64 or in mpmath numbers.
-
-        Raises
-        ------
-        NoClosedForm
-            Where mpmath numbers of black boxes are asked for: of the samples, or of all features.
-        """
+        """Return the levels up to one for samples on a grid, in float64 or in mpmath numbers."""
         known = len(self.features.symbolic)
         if precise and (level if is_sample else len(self.features)) > known:
             raise NoClosedForm(f"{self.features[known]} is a black box, known in float64 only: leave dps out, or "
@@ -193,13 +174,7 @@ class Choice:
         return SpectralFlow(tuple(self.features)[:k], self.energies.mean is not None)
 
     def is_closed(self, k: int) -> bool:
-        """Return whether level k is reached by a closed form.
-
-        Raises
-        ------
-        NoClosedForm
-            If it has none and the path asked for needs one.
-        """
+        """Return whether level k is reached by a closed form; NoClosedForm where the path asked for needs one."""
         if self.path == "narrow":
             return False
         if self._is_covered(k):

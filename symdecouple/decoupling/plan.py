@@ -174,7 +174,8 @@ class Plan:
         batch = self._batch("transform", samples, axis, dps)
         compute = with_exact_means(lambda levels, rows, refs, _: (
             self._application.on(batch.grid).decoupled(levels, rows, refs)), batch, self.choice.moments)
-        return self._run(batch, (self._application.size,), dps, on_refusal, compute, None, progress, checkpoint=checkpoint)
+        shape = (self._application.size,)
+        return self._run(batch, shape, dps, on_refusal, compute, None, progress, checkpoint=checkpoint)
 
     def normalize(self, samples: Any, level: int | None = None, *, axis: Axis = None, dps: int | None = None,
                   on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:

@@ -27,7 +27,7 @@ from symdecouple.numeric.moments.ties import why_unreachable
 from symdecouple.numeric.precision.extrapolation import NoSlope
 from symdecouple.numeric.precision.path import Span, finite, size, spread
 
-__all__ = ["Imposed", "Leading", "OrbitRoute", "Route", "StepAdjoint", "off"]
+__all__ = ["Imposed", "Leading", "OrbitRoute", "Route", "StepAdjoint", "off", "placed", "rows_left"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,15 +160,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class OrbitRoute(Route):
-    """Levels along closed forms, sample by sample, in numbers of either kind.
-
-    Parameters
-    ----------
-    motion : OrbitMotion
-    beyond : Route
-    moments : MomentCoordinates or None
-        Where they are those of the features, samples that have no level 3 are told by their ties (Theorem C).
-    """
+    """Levels along closed forms, sample by sample, in numbers of either kind."""
 
     motion: OrbitMotion
     beyond: Route
@@ -213,8 +205,7 @@ class OrbitRoute(Route):
             return None
         near = float(skewness)
         around = [near] if near == skewness else [np.nextafter(near, -np.inf), np.nextafter(near, np.inf)]
-        ends = (int(np.count_nonzero(row == end)) for end in (row.min(), row.max()))
-        low, high = ends
+        low, high = (int(np.count_nonzero(row == end)) for end in (row.min(), row.max()))
         found = [why_unreachable(low, high, len(row), float(target)) for target in around]
         return found[0] if all(found) else None
 
@@ -230,6 +221,20 @@ class OrbitRoute(Route):
             return mpmath.inf
         off, unit = size(moved.error) + size(missing), spread(moved.values)
         return off / unit if unit else off and mpmath.inf  # a sample of zeros has no unit
+
+
+def rows_left(count: int, refused: dict[int, Outcome]) -> Array:
+    """Return the rows of a batch that are not refused."""
+    return np.delete(np.arange(count), list(refused))
+
+
+def placed(part: Array, which: Array, others: Any) -> Array:
+    """Return some rows in their places beside others, which stay as they are."""
+    if len(part) == len(others):
+        return part
+    out: Array = others.copy()
+    out[which] = part
+    return out
 
 
 def off(vector: Array, fields: Array) -> Array:

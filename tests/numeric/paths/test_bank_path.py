@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from scipy.ndimage import convolve1d
+from symdecouple.numeric.paths.bank_path import BankRows, Line
+from symdecouple.numeric.paths.projection_frame import Frame
 
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.kernels import compile as jit
 from symdecouple.numeric.paths import bank_path as bank_rows, projection
-from symdecouple.numeric.paths.bank_path import BankRows, Line
-from symdecouple.numeric.paths.projection_frame import Frame
 
 LINES = {"l": Line((0.5, 0.25, 1.0), -1), "m": Line((-1.0, 0.0, 1.0), -1), "f": Line((2.0, 1.0, -1.0, 3.0, 0.5), -3),
          "g": Line((1.5, -2.0), 2), "i": Line((1.0,), 0)}

@@ -7,7 +7,6 @@ from math import ceil
 
 import numpy as np
 import pytest
-
 from symdecouple.numeric.paths.bank_steps import HEAVY, plan_of
 from symdecouple.numeric.paths.step_pairs import PAIRS
 

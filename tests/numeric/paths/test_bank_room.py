@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from symdecouple.numeric.paths.bank_room import arrays_for
 
 SHAPES = ((3, 5), (0, 7), (2, 2, 3), (11,))

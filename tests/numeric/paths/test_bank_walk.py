@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
+from symdecouple.numeric.paths.bank_path import BankRows, Line
 
 from symdecouple.numeric.kernels import compile as jit
 from symdecouple.numeric.paths import bank_loops, bank_path as bank_rows
-from symdecouple.numeric.paths.bank_path import BankRows, Line
 from symdecouple.numeric.paths.narrow_path import NarrowPath
 
 Array = NDArray[np.float64]

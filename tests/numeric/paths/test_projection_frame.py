@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from symdecouple.numeric.paths.projection_frame import Frame, last_of
 
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from symdecouple.numeric.paths.projection_gram import last_direction, least_move
 
 from symdecouple.numeric.kernels import compile as jit
 from symdecouple.numeric.paths import projection_gram as gram
 from symdecouple.numeric.paths.narrow_path import Frame
-from symdecouple.numeric.paths.projection_gram import last_direction, least_move
 
 
 @pytest.fixture(autouse=True, params=["numpy", "compiled"], scope="module")

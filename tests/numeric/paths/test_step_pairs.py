@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from symdecouple.numeric.paths.step_pairs import PAIRS
 
 from symdecouple.numeric.paths import dop853
-from symdecouple.numeric.paths.step_pairs import PAIRS
 
 Array: TypeAlias = NDArray[np.float64]
 COUNTS, ORDERS, COSTS, MATRICES, WEIGHTS, FIRST, SECOND = PAIRS
