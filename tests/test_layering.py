@@ -65,7 +65,7 @@ ORDER = {
     ),
     "families": "moments linear_forms bank tils filter_moments quadratic exact",
     "decoupling": (
-        "white_noise coordinate_reference sample_reference reference attainability motion orbit_motion joint_steps "
+        "expectations sample_reference reference attainability motion orbit_motion joint_steps "
         "nested_roots concatenated_flows routes moment_route energy_route energy_return precise_energy_route "
         "narrow_route levels modified spectral_minor modified_energies implicit refutation scenario inner_order choice "
         "application dependence explanation precise perturbing checkpoint running report transfer plan storage"
