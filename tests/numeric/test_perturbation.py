@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from symdecouple.errors import InvalidInput, Refused
-from symdecouple.numeric.energies.normalization import Energies
 from symdecouple.numeric.energies.frequencies import Bands
+from symdecouple.numeric.energies.normalization import Energies
 from symdecouple.numeric.perturbation import (
     both_perturbations,
     quantisation_step,
