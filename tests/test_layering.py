@@ -45,7 +45,7 @@ ORDER = {
     ),
     "numeric": (  # seven rooms, one after the other
         "samples.intake samples.matrix samples.weights samples.batch samples.vectors "
-        "kernels.pipeline kernels.compile kernels.parallel "
+        "kernels.compile kernels.parallel "
         "features.differences features.black_box features.filtering features.expressions features.directional "
         "features.features features.coordinates features.bank_kernel features.bank "
         "energies.eigenvalues energies.tilting energies.tilting_kernel energies.frequencies energies.power_spectrum "

@@ -12,7 +12,7 @@ from scipy.ndimage import convolve1d
 
 from symdecouple import FeatureSet, Mean, decouple, families, x
 from symdecouple.decoupling import narrow_route
-from symdecouple.numeric.paths.bank_path import BankRows
+from symdecouple.numeric.features.bank import BankFeatures
 from symdecouple.numeric.paths.narrow_path import NarrowPath
 
 Array = NDArray[np.float64]
@@ -131,10 +131,10 @@ def test_moments_of_the_pixels_run_with_those_of_the_bands() -> None:
     route: Any = plan.choice.levels(len(features) - 1, False, image.shape).route
     while route.beyond is not None:
         route = route.beyond
-    assert isinstance(route.path.features, BankRows)
+    assert isinstance(route.path.features, BankFeatures)
     found, y = plan.transform(image), plan.normalize(image, 3).reshape(1, -1)
     slow = NarrowPath(features).on(image.shape)
-    assert not isinstance(slow.features, BankRows)
+    assert not isinstance(slow.features, BankFeatures)
     targets = [float(v or 0) for v in plan.reference]
     for k in range(4, len(features) + 1):
         assert found[k - 1] == pytest.approx(slow.features.values(y)[0, k - 1], rel=1e-9)
