@@ -33,6 +33,7 @@ from symdecouple.numeric.samples.vectors import widened
 __all__ = ["MomentRoute"]
 
 _VARIANCE = Symbol("V", positive=True)
+_BEYOND = Outcome(False, "out of range", "the sample at this level is beyond float64; take another unit, or use dps=")
 _NORMAL = float(np.finfo(np.float64).tiny)  # below, digits are missing
 
 
@@ -62,6 +63,8 @@ class MomentRoute(Route):
             values = unit * z
             values += found[0][:, None]
         refusals |= _impossible(found, targets, k) if k > 1 else {}
+        beyond = ~(np.isfinite(values.min(axis=1)) & np.isfinite(values.max(axis=1)))
+        refusals = {int(r): _BEYOND for r in np.flatnonzero(beyond)} | refusals
         values[list(refusals)] = np.nan
 
         def pullback(covectors: Array) -> Array:
