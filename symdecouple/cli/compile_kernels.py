@@ -8,7 +8,6 @@ from symdecouple.cli.exit_codes import ExitCode
 from symdecouple.numeric.energies import tilting_kernel
 from symdecouple.numeric.kernels import compile as jit
 from symdecouple.numeric.moments import (
-    adjoint_jit,
     moment_path_kernel,
     skewness_kernel,
 )
@@ -19,7 +18,6 @@ __all__ = ["run"]
 _KERNELS = (
     ("orthokurtosis and skewness", skewness_kernel),
     ("decoupled moments", moment_path_kernel),
-    ("gradients of decoupled moments", adjoint_jit),
     ("filter banks", bank_rows),
     ("energies", tilting_kernel),
     ("projections", gram),
