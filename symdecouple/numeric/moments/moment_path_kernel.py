@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from symdecouple.numeric.kernels.compile import Kernels
 from symdecouple.numeric.kernels.parallel import share_rows
 from symdecouple.numeric.moments import hankel_kernel, nodes_kernel, skewness_kernel
-from symdecouple.numeric.moments.course import NOISE
+from symdecouple.numeric.moments.hankel import NOISE
 from symdecouple.numeric.moments.hankel_kernel import (
     BLOCK,
     EVERYDAY,
@@ -62,7 +62,7 @@ KERNELS = Kernels(
     (
         *skewness_kernel.KERNELS.sources,
         "symdecouple.numeric.paths.dop853",
-        *(f"{__package__}.{name}" for name in ("course", "hankel_kernel", "moment_path", "nodes_kernel")),
+        *(f"{__package__}.{name}" for name in ("hankel", "hankel_kernel", "moment_path", "nodes_kernel")),
         __name__,
     ),
     seconds=3e-6,
