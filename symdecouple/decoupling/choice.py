@@ -137,7 +137,7 @@ class Choice:
     @property
     def feels_no_shift(self) -> bool:
         """True iff level 1 takes the mean away, so that from there on no offset of a sample is felt."""
-        return self.path == "auto" and self.moments is not None and len(self.features.groups[0]) == 1
+        return self.moments is not None and len(self.features.groups[0]) == 1
 
     def _is_covered(self, level: int) -> bool:
         """True iff the frequency domain has all levels up to one, the mean included: no flow is looked for."""

@@ -69,6 +69,8 @@ class Leaf:
         Flows of the generators u_1, u_2, ...
     """
 
+    otherwise = '; or leave it to path="auto", which takes offset and unit of a sample out first where it can'
+
     def __init__(self, features: FeatureSet, steps: Sequence[Step], flows: Sequence[Flow]) -> None:
         sample = features.sample
         self.steps, self.flows = tuple(steps), tuple(flows)
@@ -192,7 +194,7 @@ class Leaf:
         value = self.values(moved.values)[k]
         return (f"{self.steps[k].feature} came to {float(value):.6g} on the leaf of this sample, "
                 f"{float(targets[k]):.6g} was asked for; ask for a value that is attained, use dps= for more digits, "
-                'or perturb ties: decouple(..., perturb="ramp")')
+                'or perturb ties: decouple(..., perturb="ramp")' + self.otherwise)
 
 
 def keeps_digits(moved: Moved) -> bool:

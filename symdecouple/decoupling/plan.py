@@ -379,7 +379,7 @@ class Plan:
         if dps is not None and (isinstance(dps, bool) or not isinstance(dps, int) or dps < 1):
             raise InvalidInput(f"dps={dps!r} was given, a positive number of decimal digits is expected")
         batch = Batch.of(name, samples, axis, dps is not None, self.features.filter_ndim,
-                         centred=level > 0 and self.choice.feels_no_shift)
+                         centred=level > 0 and self.choice.feels_no_shift, floats=self.path != "auto")
         count = len(self.features.coordinates)
         if count and batch.rows.shape[-1] != count:
             raise InvalidInput(f"the features are functions of {count} coordinates, the samples have "
