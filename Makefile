@@ -1,15 +1,16 @@
 # Every target works on a machine that has only make and Python >= 3.11 with venv: it makes what it needs.
 #   make demo   see it work          make test   run the tests and doctests
-#   make lint types docs             make slow bench floors
+#   make lint types docs             make slow bench floors narrow second
 #   PYTHON=python3.12 make test      uses another Python
 
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 FLOORS := .venv-floors
+SECOND := .venv-second
 PIP     = $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test slow lint types docs floors bench check clean
+.PHONY: demo test slow lint types docs floors narrow second bench check clean
 
 demo: $(VENV)/.runtime
 	$(BIN)/symdecouple demo
@@ -78,6 +79,36 @@ $(FLOORS)/.floors: pyproject.toml .ci/floors.txt
 	$(FLOORS)/bin/python -m pip --disable-pip-version-check --quiet install --constraint .ci/floors.txt --only-binary numpy,scipy --editable . --group test
 	@touch $@
 
+# What other vectors may change: numbers, and the digits in docstrings. Not tests/numeric/precision, which computes in
+# mpmath numbers, nor the laws of exact answers. The kernels are compiled for another processor, into another folder.
+NARROW  = $(abspath $(VENV))/narrow
+DIGITS := symdecouple tests/numeric tests/laws/test_rows.py tests/laws/test_kernels.py
+
+narrow: $(VENV)/.test
+	@mkdir -p $(NARROW)
+	@$(BIN)/python .ci/narrow.py > $(NARROW)/variables && cat $(NARROW)/variables
+	env $$(cat $(NARROW)/variables) NUMBA_CACHE_DIR=$(NARROW) $(BIN)/symdecouple compile
+	env $$(cat $(NARROW)/variables) NUMBA_CACHE_DIR=$(NARROW) $(BIN)/python -m pytest -n 2 -p no:cacheprovider \
+		--ignore=tests/numeric/precision $(DIGITS)
+
+# The core without any extra on the newest other Python that pyenv has: what is exact, the first case of each test, and
+# what all numbers go through. Each Python has its own stamp, and a newer one makes the environment anew.
+CORE := tests/language tests/calculus tests/numeric/samples tests/numeric/features tests/laws
+
+second:
+	@version=$$($(PYTHON) .ci/second.py) && if [ -z "$$version" ]; then \
+		echo "skipped: there is no pyenv, or it has no other Python that is 3.11 or newer"; \
+	else \
+		$(MAKE) PYTHON="$$(PYENV_VERSION=$$version pyenv which python)" $(SECOND)/.second-$$version && \
+		PYENV_VERSION=$$version $(SECOND)/bin/python -m pytest -n 2 -p no:cacheprovider --first-cases $(CORE); \
+	fi
+
+$(SECOND)/.second-%: pyproject.toml
+	rm -f $(SECOND)/.made
+	$(MAKE) VENV=$(SECOND) $(SECOND)/.made
+	$(SECOND)/bin/python -m pip --disable-pip-version-check --quiet install --editable . --group test
+	@touch $@
+
 clean:
-	rm -rf $(VENV) $(FLOORS) build dist docs/_build docs/notebooks docs/api/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(FLOORS) $(SECOND) build dist docs/_build docs/notebooks docs/api/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find symdecouple tests -name __pycache__ -type d -prune -exec rm -rf {} +

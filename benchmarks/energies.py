@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 from scipy.ndimage import gaussian_filter
 
+from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.normalization import Energies
-from symdecouple.numeric.energies.spectrum import Bands
 
 Array = NDArray[np.float64]
 TAPS = [np.array([1, 1, 1]) / 3, np.array([-1, 0, 1]) / 6**0.5, np.array([-1, 2, -1]) / 18**0.5]

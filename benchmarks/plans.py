@@ -2,7 +2,7 @@
 
 All in one process, in turn; times are medians. Units: `kurt`, scipy.stats.kurtosis(axis=1) of the same samples.
 Gradients are compared with central differences of the hand-written function, which needs 2 N of its calls a row.
-`compiled` is the transform with the kernels of `riccati.jit`, by NUMBA_NUM_THREADS threads, where numba is installed;
+`compiled` is the transform with `skewness_kernel`, by NUMBA_NUM_THREADS threads, where numba is installed;
 everything else is NumPy.
 
     python -m benchmarks plans
@@ -26,7 +26,7 @@ from scipy.optimize import brentq
 from symdecouple import Plan, decouple
 from symdecouple.families.moments import raw_moments
 from symdecouple.numeric.kernels.compile import is_available
-from symdecouple.numeric.moments.skewness_flow_jit import warm
+from symdecouple.numeric.moments.skewness_kernel import warm
 
 Array = NDArray[np.float64]
 SHAPES = [(2000, 64), (1000, 512), (100, 8192)]

@@ -20,8 +20,8 @@ from scipy.optimize import brentq
 
 from symdecouple import stats
 from symdecouple.numeric.kernels.compile import is_available
+from symdecouple.numeric.moments.skewness_kernel import compiled_orthokurtosis_rows, warm
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
-from symdecouple.numeric.moments.skewness_root_jit import compiled_orthokurtosis_rows, warm
 from symdecouple.numeric.samples.batch import reduce_rows
 
 SHAPES = [(50000, 64), (3000, 1024), (300, 10000), (30, 65536), (1, 2_000_000)]

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from symdecouple.analysis.deviation_tables import as_html, as_latex, as_text
 from symdecouple.analysis.deviations import Deviations, deviations
 from symdecouple.analysis.gradient_directions import GradientDirections, gradient_directions
+from symdecouple.analysis.orthogonality_plot import draw_orthogonality
 from symdecouple.decoupling.modified import starts
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput, Outcome
@@ -181,7 +182,7 @@ class Orthogonality:
         return self.html()
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw DO of each pair with error bars, and abs(DO) as heat maps; see `plotting.orthogonality_plot`.
+        """Draw DO of each pair with error bars, and abs(DO) as heat maps; see `analysis.orthogonality_plot`.
 
         Parameters
         ----------
@@ -197,8 +198,6 @@ class Orthogonality:
         ImportError
             Without Matplotlib, which is optional.
         """
-        from symdecouple.plotting.orthogonality_plot import draw_orthogonality
-
         return draw_orthogonality(self, ax)
 
     @property

@@ -15,6 +15,7 @@ import json
 import random
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from itertools import combinations
 from typing import Any, ClassVar
 
@@ -40,8 +41,9 @@ from symdecouple.verdict import FORMAT, VERSION, Check, ExceptionalValues, Statu
 __all__ = ["Claim", "Dependence", "FullSpan", "Independence", "Involution", "NonInvolution", "certificate_from_dict",
            "denominators", "verdict_from_json"]
 
-# Certificates about plans live with the plans; their modules are loaded when one is read.
-_OF_PLANS = frozenset({"affine covariance", "modified energies", "modified independence", "modified non-involution"})
+# Certificates about plans live with the plans; the module with the readers of a kind is loaded when one is read.
+_OF_PLANS = {"affine covariance": "modified", "modified energies": "modified_energies",
+             "modified independence": "refutation", "modified non-involution": "refutation"}
 
 MAX_TEXT = 20_000_000
 """Characters of a verdict as JSON: a dependence at a sample of a million numbers has as many."""
@@ -296,10 +298,8 @@ def _only(subject: Subject, asked: Size | None, claimed: Size | None) -> str:
 
 def certificate_from_dict(data: Mapping[str, Any]) -> Any:
     """Read a certificate from the data that its `to_dict` wrote."""
-    if data["certificate"] in _OF_PLANS:
-        from symdecouple.decoupling import modified, modified_energies, refutation
-
-        return {**modified.READERS, **modified_energies.READERS, **refutation.READERS}[data["certificate"]](data)
+    if (module := _OF_PLANS.get(data["certificate"])) is not None:
+        return import_module(f"symdecouple.decoupling.{module}").READERS[data["certificate"]](data)
     subject = read_subject(data["subject"])
     n = _size(data["n_samples"])
     tail = Witness.from_dict(data["tail"]) if "tail" in data else None

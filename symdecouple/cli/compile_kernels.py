@@ -5,27 +5,23 @@ from __future__ import annotations
 import time
 
 from symdecouple.cli.exit_codes import ExitCode
-from symdecouple.numeric.energies import jit as energy_jit
+from symdecouple.numeric.energies import tilting_kernel
 from symdecouple.numeric.features import bank
 from symdecouple.numeric.kernels import compile as jit
 from symdecouple.numeric.moments import (
     adjoint_jit,
-    long_jit,
-    moment_path_jit,
-    skewness_flow_jit,
-    skewness_root_jit,
+    moment_path_kernel,
+    skewness_kernel,
 )
 
 __all__ = ["run"]
 
 _KERNELS = (
-    ("orthokurtosis", skewness_root_jit),
-    ("moments of plans", skewness_flow_jit),
-    ("decoupled moments", moment_path_jit),
-    ("decoupled moments of long samples", long_jit),
+    ("orthokurtosis and skewness", skewness_kernel),
+    ("decoupled moments", moment_path_kernel),
     ("gradients of decoupled moments", adjoint_jit),
     ("filter banks", bank),
-    ("energies", energy_jit),
+    ("energies", tilting_kernel),
 )
 
 

@@ -7,7 +7,7 @@ from the level on that they lack.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -15,9 +15,8 @@ import mpmath
 import numpy as np
 from sympy import Expr, Function, Pow
 
-from symdecouple.decoupling.energy_route import Decoupled
-from symdecouple.decoupling.nesting import Nesting
-from symdecouple.decoupling.routes import Differentiated, Imposed, Leading
+from symdecouple.decoupling.levels import Levels
+from symdecouple.decoupling.routes import AtOnce, Imposed
 from symdecouple.errors import Outcome
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
@@ -64,7 +63,8 @@ class Application:
     """
 
     def __init__(self, features: FeatureSet) -> None:
-        self.features = features
+        self.features, self.size = features, len(features)
+        self._has_filters = features.filter_ndim is not None
         self.spans = [(group[0], group[-1] + 1) for group in features.groups]
         self._oracles = {j: Oracle(f.black_box) for j, f in enumerate(features) if f.black_box is not None}
         symbolic = {j: f for j, f in enumerate(features) if j not in self._oracles}
@@ -76,7 +76,7 @@ class Application:
 
     def on(self, grid: tuple[int, ...]) -> Application:
         """Return the same for samples on a grid, as filters need it."""
-        if self.features.filter_ndim is None:
+        if not self._has_filters:
             return self
         if self._grid is not None and self._grid[0] == grid:
             return self._grid[1]
@@ -96,105 +96,95 @@ class Application:
         """Return the gradients of some features with expressions at one sample vector, (len(which), N)."""
         return np.concatenate([np.broadcast_to(_evaluated(self._gradients[j], x[None]), (1, len(x))) for j in which])
 
-    def decoupled(self, nesting: Nesting, rows: Array, references: Sequence[Any], is_fine: bool = False) -> Answers:
+    def decoupled(self, levels: Levels, rows: Array, references: Sequence[Any], is_fine: bool = False) -> Answers:
         """Return the decoupled features, (R, M); one beyond float64 is NaN and leaves the others.
 
-        `is_fine` takes the small steps of samples that are asked for themselves, as in `NarrowRoute.follow`.
+        `is_fine` takes the small steps of samples that are asked for themselves, as in `Route.advance`.
         """
-        out = np.full((len(rows), len(self.features)), np.nan, dtype=_numbers(rows))
-        worst, refusals, beyond = _Worst(rows), dict[int, Outcome](), dict[int, Outcome]()
-        leading = nesting.leading if is_fine else nesting.leading_values
-        first = leading(rows, references) if self._is_single else None
-        spans = self._left(first)
+        out = np.full((len(rows), self.size), np.nan, dtype=_numbers(rows))
+        first = levels.route.values(rows, references, is_fine) if self._is_single else None
+        worst, wrong = _Worst(rows, first), dict[int, Outcome]()
         if first is not None:
             count = first.values.shape[1]
             out[:, :count] = np.where(np.isfinite(first.values), first.values, np.nan)
-            refusals = dict(first.refusals)
-            worst.residual = first.residual.copy()
-            for j in reversed(range(count)):
-                missing = [r for r in np.flatnonzero(np.isnan(out[:, j])) if r not in refusals]
-                beyond = {**beyond, **self._beyond(np.array(missing, dtype=np.intp), j)}
-        levels = nesting.levels(rows, [start for start, _ in spans], references, is_fine=is_fine)
-        for at, (start, end) in zip(levels, spans, strict=True):
-            refusals = {**at.refusals, **refusals}
-            fine = _others(len(rows), refusals)
-            worst.see(at, fine)
-            for j in range(start, end):
-                out[fine, j], wrong = self._value(j, _taken(at.values, fine))
-                out[fine[list(wrong)], j] = np.nan
-                beyond = {**{int(fine[r]): outcome for r, outcome in wrong.items()}, **beyond}
-        return Answers(out, worst.residual, {**refusals, **beyond}, worst.error)
-
-    def gradients(self, nesting: Nesting, rows: Array, references: Sequence[Any]) -> Answers:
-        """Return the gradients of the decoupled features, (R, M, N)."""
-        first = nesting.leading_gradients(rows, references) if self._is_single else None
+            for j in range(count):
+                lacking = [r for r in np.flatnonzero(np.isnan(out[:, j])) if r not in first.refusals]
+                wrong = {**self._beyond(lacking, j), **wrong}
         spans = self._left(first)
-        levels = list(nesting.levels(rows, [start for start, _ in spans], references, keep=True))
-        is_all = isinstance(first, Differentiated) and first.gradients.shape[1] == len(self.features)
-        out = first.gradients if isinstance(first, Differentiated) and is_all else np.full(
-            (len(rows), len(self.features), rows.shape[1]), np.nan, dtype=_numbers(rows))
+        wanted = [start for start, _ in spans]
+        reached = levels.at(rows, wanted, references, is_fine=is_fine) if wanted else ()
+        for at, (start, end) in zip(reached, spans, strict=True):
+            fine = worst.see(at)
+            for j in range(start, end):
+                out[fine, j], bad = self._value(j, _taken(at.values, fine))
+                out[fine[list(bad)], j] = np.nan
+                wrong = {**{int(fine[r]): outcome for r, outcome in bad.items()}, **wrong}
+        return worst.answers(out, {**worst.refusals, **wrong})
+
+    def gradients(self, levels: Levels, rows: Array, references: Sequence[Any]) -> Answers:
+        """Return the gradients of the decoupled features, (R, M, N)."""
+        first = levels.route.gradients(rows, references) if self._is_single else None
+        spans = self._left(first)
+        reached = list(levels.at(rows, [start for start, _ in spans], references, keep=True)) if spans else []
+        out = None if first is None or spans else first.gradients
+        is_there = out is not None
+        if out is None:
+            out = np.full((len(rows), self.size, rows.shape[1]), np.nan, dtype=_numbers(rows))
         wrong: dict[int, dict[int, Outcome]] = {}
-        for at, (start, end) in zip(levels, spans, strict=True):
+        for at, (start, end) in zip(reached, spans, strict=True):
             fine = _others(len(rows), at.refusals)
             for j in range(start, end):
-                covectors, found = self._covectors(j, _taken(at.values, fine))
-                out[fine, j], wrong[j] = covectors, {int(fine[r]): outcome for r, outcome in found.items()}
+                out[fine, j], found = self._covectors(j, _taken(at.values, fine))
+                wrong[j] = {int(fine[r]): outcome for r, outcome in found.items()}
         with np.errstate(all="ignore"):
-            lost = _carry(levels, spans, out)
-        worst, refusals = _Worst(rows), dict[int, Outcome]()
-        if first is not None:
-            refusals = dict(first.refusals)
-            worst.residual = first.residual.copy()
-            for j in reversed(range(first.values.shape[1])):
+            lost = _carry(reached, spans, out)
+        worst = _Worst(rows, first)
+        for j in reversed(range(0 if first is None else first.values.shape[1])):
+            if first is not None and not is_there:
                 room = out[0, j - 1 : j + 1].reshape(-1) if len(out) == 1 and j else None  # j - 1 comes after j
-                if not is_all:
-                    out[:, j] = first.gradient(j, room)
-                beyond = [r for r in np.flatnonzero(~_all_finite(out[:, j])) if r not in first.refusals]
-                out[beyond, j] = np.nan
-                refusals |= self._wrong(np.array(beyond, dtype=np.intp), j, "not finite", "its gradient is beyond "
-                                        "float64; take other units")
-        for at, (start, end) in zip(levels, spans, strict=True):
-            refusals = {**at.refusals, **refusals}
-            worst.see(at, fine := _others(len(rows), refusals))
-            refusals = {**_stops(at), **refusals}
+                out[:, j] = first.gradient(j, room)
+            refused = {} if first is None else first.refusals
+            beyond = [r for r in np.flatnonzero(~_all_finite(out[:, j])) if r not in refused]
+            out[beyond, j] = np.nan
+            worst.refusals |= self._wrong(beyond, j, "not finite", "its gradient is beyond float64; take other units")
+        for at, (start, end) in zip(reached, spans, strict=True):
+            fine = worst.see(at)
+            worst.refusals = {**_stops(at), **worst.refusals}
             for j in range(start, end):
-                out[list(refusals), j] = np.nan
-                out[list(wrong[j]), j] = np.nan
+                out[[*worst.refusals, *wrong[j]], j] = np.nan
                 stopped = self._wrong(fine[~_all_finite(out[fine, j])], j, "critical point", "it, or a "
                                       "feature before it, has no gradient to go along at this sample")
-                refusals = {**stopped, **wrong[j], **refusals}
-        return Answers(out, worst.residual, refusals, None if worst.error is None else worst.error + lost)
+                worst.refusals = {**stopped, **wrong[j], **worst.refusals}
+        worst.error = None if worst.error is None else worst.error + lost
+        return worst.answers(out, worst.refusals)
 
     @property
     def _is_single(self) -> bool:
         """Whether every feature is a level of its own."""
-        return all(end == start + 1 for start, end in self.spans)
+        return len(self.spans) == self.size
 
-    def _left(self, first: Decoupled | Leading | None) -> list[tuple[int, int]]:
+    def _left(self, first: AtOnce | None) -> list[tuple[int, int]]:
         """Return the spans of features after the leading ones that come all at once."""
         count = 0 if first is None else first.values.shape[1]
         return [span for span in self.spans if span[0] >= count]
 
-    def denormalized(self, nesting: Nesting, rows: Array, references: Sequence[Any], targets: Array, level: int,
+    def denormalized(self, levels: Levels, rows: Array, references: Sequence[Any], targets: Array, level: int,
                      unit: float) -> Answers:
         """Return rows at a level with decoupled features 1..level at their targets, (R, M), imposed last first.
 
         `unit` is the rounding of both, relative.
         """
-        out, worst, refusals = widened(rows), _Worst(rows), dict[int, Outcome]()
-        at_once = nesting.at_once(level) if self._is_single else 0
-        one_by_one = [span for span in self.spans if at_once <= span[0] and span[1] <= level]
-        for start, end in [*reversed(one_by_one), *([(0, at_once)] if at_once else [])]:
-            fine = _others(len(rows), refusals)
-            here = _taken(out, fine)
-            if end == at_once:
-                at = nesting.returned(here, references, targets[fine, :end], unit)
-            else:
-                at = nesting.move(here, start, end, [*references[:start], *targets[fine, start:end].T])
+        out, worst = widened(rows), _Worst(rows, None)
+        for start, end in reversed([span for span in self.spans if span[1] <= level]):
+            fine = _others(len(rows), worst.refusals)
+            here, goals = _taken(out, fine), targets[fine, :end]
+            found = levels.route.at_once(here, references, goals, unit) if self._is_single else None
+            at = found or levels.move(here, start, end, [*references[:start], *goals[:, start:].T])
             out = _with(out, fine, at.values)
-            worst.see(at, np.arange(len(fine)), fine)
-            refusals |= {int(fine[r]): outcome for r, outcome in at.refusals.items()}
-        return Answers(out, worst.residual, refusals, worst.error)
+            worst.see(at, fine)
+            if found is not None:
+                break
+        return worst.answers(out, worst.refusals)
 
     def _value(self, j: int, rows: Array) -> tuple[Array, dict[int, Outcome]]:
         """Return feature j of rows, (R,), and what is wrong with it."""
@@ -202,7 +192,7 @@ class Application:
             values = self._oracles[j].values(rows)
             return values, self._oracles[j].refusals(rows, values)
         values = _evaluated(self._values[j], rows)[:, 0]
-        return values, self._beyond(np.flatnonzero(~_finite(values)), j)
+        return values, self._beyond(np.flatnonzero(~_finite(values)), j, values.dtype == object)
 
     def _covectors(self, j: int, rows: Array) -> tuple[Array, dict[int, Outcome]]:
         """Return the gradient of feature j at rows, (R, N), and what is wrong with it where it is a black box."""
@@ -216,11 +206,11 @@ class Application:
         """Refuse rows outside the domain of feature j, where a formula of its gradient may give numbers still."""
         return self._value(j, rows)[1] if j in self._bounded else {}
 
-    def _beyond(self, rows: Array, j: int) -> dict[int, Outcome]:
-        return self._wrong(rows, j, "not finite", "its value is not a finite number; use dps= for values beyond "
-                           "float64, or other features")
+    def _beyond(self, rows: Iterable[Any], j: int, is_precise: bool = False) -> dict[int, Outcome]:
+        help_ = "samples in its domain" if is_precise else "dps= for values beyond float64"
+        return self._wrong(rows, j, "not finite", f"its value is not a finite number; use {help_}, or other features")
 
-    def _wrong(self, rows: Array, j: int, reason: str, detail: str) -> dict[int, Outcome]:
+    def _wrong(self, rows: Iterable[Any], j: int, reason: str, detail: str) -> dict[int, Outcome]:
         return {int(r): Outcome(False, reason, f"{self.features[j]}: {detail}") for r in rows}
 
 
@@ -235,19 +225,19 @@ def _has_domain(expr: Expr) -> bool:
 def _carry(levels: Sequence[Imposed], spans: Sequence[tuple[int, int]], out: Array) -> Array:
     """Carry gradients at their levels, (R, M, N), back to the samples, in place; what shares a path goes together.
 
-    The answer is the sum of the errors of all stretches, (R,).
+    The answer is the sum of the errors of all ways back, (R,).
     """
     lost, last = np.zeros(len(out), dtype=out.dtype), 0  # the feature after those on the way
     for n, (start, end) in reversed(list(enumerate(spans))):
         at, before = levels[n], levels[n - 1] if n else None
         last = last or end
-        if at.stretch is not None and at is not before:
+        if at.adjoint is not None and at is not before:
             on_the_way = np.ascontiguousarray(out[:, start:last].swapaxes(0, 1))
-            while at.stretch is not None and at is not before:
-                on_the_way, more = at.stretch.back(on_the_way)
-                at, lost = at.stretch.before, lost + more
+            while at.adjoint is not None and at is not before:
+                on_the_way, more = at.adjoint.back(on_the_way)
+                at, lost = at.adjoint.before, lost + more
             out[:, start:last] = on_the_way.swapaxes(0, 1)
-        if at is not before:  # reached from the samples themselves
+        if at is not before and at.pullback is not None:  # reached from the samples themselves
             for j in range(start, last):
                 out[:, j] = at.pullback(np.ascontiguousarray(out[:, j]))
             last = 0
@@ -255,11 +245,11 @@ def _carry(levels: Sequence[Imposed], spans: Sequence[tuple[int, int]], out: Arr
 
 
 def _stops(at: Imposed) -> dict[int, Outcome]:
-    """Return why rows could not be carried back from a level, the stretch that comes first on the way back first."""
+    """Return why rows could not be carried back from a level, that which comes first on the way back first."""
     found: dict[int, Outcome] = {}
-    while at.stretch is not None:
-        found = {**at.stretch.stopped, **found}
-        at = at.stretch.before
+    while at.adjoint is not None:
+        found = {**at.adjoint.stopped, **found}
+        at = at.adjoint.before
     return found
 
 
@@ -295,18 +285,30 @@ def _without_underflow(compiled: OnRows, rows: Array, found: Array) -> Array:
 
 
 class _Worst:
-    """The largest residual and error of each row so far."""
+    """The largest residual and error of each row so far, and why rows were refused; it begins with what comes at once.
+    """
 
-    def __init__(self, rows: Array) -> None:
-        self.residual = np.zeros(len(rows), dtype=_numbers(rows))
+    def __init__(self, rows: Array, first: AtOnce | None) -> None:
+        zeros = np.zeros(len(rows), dtype=_numbers(rows))
+        self.residual = zeros if first is None else first.residual.copy()
         self.error = np.zeros(len(rows), dtype=object) if rows.dtype == object else None
+        self.refusals: dict[int, Outcome] = {} if first is None else dict(first.refusals)
 
-    def see(self, at: Imposed, which: Array, places: Array | None = None) -> None:
-        """Take in some rows of a level, which have these places in the batch."""
-        places = which if places is None else places
+    def see(self, at: Imposed, places: Array | None = None) -> Array:
+        """Take in a level, its rows at these places of the batch; return the rows that are left."""
+        if places is None:
+            self.refusals = {**at.refusals, **self.refusals}
+            which = places = _others(len(self.residual), self.refusals)
+        else:
+            self.refusals |= {int(places[r]): outcome for r, outcome in at.refusals.items()}
+            which = np.arange(len(places))
         self.residual[places] = np.maximum(self.residual[places], at.residual[which])
         if self.error is not None and at.error is not None:
             self.error[places] = np.maximum(self.error[places], at.error[which])
+        return places
+
+    def answers(self, values: Array, refusals: dict[int, Outcome]) -> Answers:
+        return Answers(values, self.residual, refusals, self.error)
 
 
 def _numbers(rows: Array) -> Any:

@@ -6,23 +6,24 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
 
-from symdecouple.decoupling.concatenated import Concatenated
-from symdecouple.decoupling.energy_route import EnergyRoute
-from symdecouple.decoupling.leaf import Leaf
-from symdecouple.decoupling.modified import modified_features
+from symdecouple.decoupling.concatenated_flows import ConcatenatedFlows
+from symdecouple.decoupling.energy_return import TwoWayEnergyRoute
+from symdecouple.decoupling.joint_steps import JointSteps
+from symdecouple.decoupling.levels import Levels
+from symdecouple.decoupling.modified import first_features, modified_features
 from symdecouple.decoupling.moment_route import MomentRoute
 from symdecouple.decoupling.narrow_route import NarrowRoute
-from symdecouple.decoupling.nested import Automatic, Nested
-from symdecouple.decoupling.nesting import Nesting
-from symdecouple.decoupling.orbit import Orbit
+from symdecouple.decoupling.nested_roots import Automatic, NestedRoots
+from symdecouple.decoupling.orbit_motion import OrbitMotion
 from symdecouple.decoupling.precise_energy_route import PreciseEnergyRoute
-from symdecouple.decoupling.routes import ClosedRoute, Route
+from symdecouple.decoupling.routes import OrbitRoute, Route
 from symdecouple.decoupling.scenario import Verdicts
 from symdecouple.errors import BudgetExceeded, InvalidInput, NoClosedForm
 from symdecouple.families.moments import recognize_moments
 from symdecouple.families.quadratic import recognize_quadratic
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.generators import generators
+from symdecouple.flows.normalizer import Normalizer, normalizers
 from symdecouple.flows.separable import flow
 from symdecouple.flows.spectral import SpectralFlow
 from symdecouple.flows.steps import Step, make_steps
@@ -50,13 +51,13 @@ class Closed:
 
     Attributes
     ----------
-    leaf : Leaf
+    motion : OrbitMotion
         With one step for each feature that can be imposed along a closed-form flow.
     stopped : str
         Why there are no more steps; empty if there is one for every feature that was looked at.
     """
 
-    leaf: Leaf
+    motion: OrbitMotion
     stopped: str
 
 
@@ -80,6 +81,10 @@ class Choice:
         Where the features are moments.
     energies : QuadraticForms or None
         Where the features are quadratic forms of a signal, and are not asked to take the narrow path.
+    spans : list of tuple
+        (first, last + 1) of each group of features that are normalized together; mostly single features.
+    feels_no_shift : bool
+        True iff level 1 takes the mean away, so that from there on no offset of a sample is felt.
     """
 
     def __init__(self, features: FeatureSet, values: tuple[Any, ...], path: PathName, budget: float) -> None:
@@ -91,10 +96,14 @@ class Choice:
             self.floats = [None if v is None else float(v.evalf(_DIGITS)) for v in values]
         self.moments = recognize_moments(features)
         self.energies = None if path == "narrow" else recognize_quadratic(features)
+        self.spans = [(group[0], group[-1] + 1) for group in features.groups]
+        self.filter_ndim, self.n_coordinates = features.filter_ndim, len(features.coordinates)
+        self.feels_no_shift = self.moments is not None and len(features.groups[0]) == 1
         self._narrow = NarrowRoute(path_of(features), self.moments)
-        self._last = features.groups[-1][0]
+        self._last = self.spans[-1][0]
+        self._found: set[int] = set()  # levels that have their references and their ways
         self._closed: dict[int, Closed] = {}
-        self._nestings: dict[tuple[int, bool, tuple[int, ...]], Nesting] = {}
+        self._levels: dict[tuple[int, bool, tuple[int, ...]], Levels] = {}
         self.budget = budget
         if path != "narrow" and not self._is_covered(len(features)):
             self.closed(self._last)
@@ -103,7 +112,7 @@ class Choice:
     def verdicts(self) -> Verdicts:
         """The verdicts that the ways rest on; nothing is decided yet."""
         first = self.closed(self._last)
-        return Verdicts(self.features, first.leaf.steps, self.values, stopped=first.stopped, budget=self.budget)
+        return Verdicts(self.features, first.motion.steps, self.values, stopped=first.stopped, budget=self.budget)
 
     def closed(self, level: int) -> Closed:
         """Return the closed forms up to a level; those of the last features are looked for when they are asked for."""
@@ -114,30 +123,72 @@ class Choice:
             self._closed[count] = _closed(self.features, self.values, self.path, count)
         return self._closed[count]
 
-    def nesting(self, level: int, precise: bool, grid: tuple[int, ...]) -> Nesting:
+    def level(self, level: int | None) -> int:
+        """Return the level that is asked for, by default what comes before the last group of features.
+
+        Raises
+        ------
+        InvalidInput
+            If it is none, or lacks a reference.
+        NoClosedForm
+            If it has none, and the path asked for needs one.
+        """
+        k = self._last if level is None else level
+        if isinstance(k, bool) or not isinstance(k, int) or not 0 <= k <= self.spans[-1][1]:
+            raise InvalidInput(f"level is 0 to {len(self.features)} (or None for {self._last}), got {level!r}")
+        if k in self._found:
+            return k
+        if any(value is None for value in self.values[:k]):
+            raise InvalidInput(f"feature {k} has no reference value; give {len(self.features)} of them")
+        if any(start < k < end for start, end in self.spans):
+            raise InvalidInput(f"level {k} is inside a group of features, which are normalized together; "
+                               f"levels are {', '.join(str(end) for _, end in self.spans)}")
+        for _, end in self.spans:
+            if end <= k:
+                self.is_closed(end)
+        self._found.add(k)
+        return k
+
+    def check_symbolic(self, count: int) -> None:
+        """Refuse black boxes among the first features, which are known in float64 only."""
+        known = len(self.features.symbolic)
+        if count > known:
+            raise NoClosedForm(f"{self.features[known]} is a black box, known in float64 only: leave dps out, or "
+                               f"normalize to levels up to {known}")
+
+    def normalizer(self, level: int) -> Normalizer:
+        """Return the closed form of a level, as in `Plan.normalizer`."""
+        k = self.level(level)
+        if k == 0:
+            raise InvalidInput("level 0 changes nothing; closed forms begin with level 1")
+        if obstacle := self.obstacle(k):
+            raise NoClosedForm(f"level {k}: {obstacle}")
+        if spectral := self.spectral(k):
+            raise NoClosedForm(f"level {k} is reached in the frequency domain: {spectral.formula}; plan.explain() "
+                               "shows it, with its equations")
+        return normalizers(first_features(self.features, k), list(self.values[:k]), budget=self.budget)[-1]
+
+    def levels(self, level: int, precise: bool, grid: tuple[int, ...]) -> Levels:
         """Return the levels up to one for samples on a grid, in float64 or in mpmath numbers.
 
         The last few are kept: a call on one image would wait longer for them than for its numbers.
         """
         key = level, precise, grid
-        if key not in self._nestings:
-            self._nestings = {**dict(list(self._nestings.items())[1 - _KEPT :]), key: self._made(level, precise, grid)}
-        return self._nestings[key]
+        if key not in self._levels:
+            self._levels = {**dict(list(self._levels.items())[1 - _KEPT :]), key: self._made(level, precise, grid)}
+        return self._levels[key]
 
-    def _made(self, level: int, precise: bool, grid: tuple[int, ...]) -> Nesting:
-        is_led = self.path == "narrow" or self._is_covered(level)
-        closed: Route = ClosedRoute(Automatic(self.features, (), ()) if is_led else self.closed(level).leaf)
+    def _made(self, level: int, precise: bool, grid: tuple[int, ...]) -> Levels:
+        route: Route = self._narrow
+        if self.filter_ndim is not None:
+            route = self._narrow.on(grid, self.features, precise)
+        if self.path != "narrow" and not self._is_covered(level):
+            route = OrbitRoute(self.closed(level).motion, route, self.moments)
         if not precise and self.path == "auto" and self.moments is not None:
-            closed = MomentRoute(self.moments, closed)
+            route = MomentRoute(self.moments, route)
         if self.energies is not None:
-            closed = (PreciseEnergyRoute if precise else EnergyRoute)(self.energies, grid, closed)
-        narrow = self._narrow if self.features.filter_ndim is None else self._narrow.on(grid, self.features, precise)
-        return Nesting(closed, narrow, self.is_closed)
-
-    @property
-    def feels_no_shift(self) -> bool:
-        """True iff level 1 takes the mean away, so that from there on no offset of a sample is felt."""
-        return self.moments is not None and len(self.features.groups[0]) == 1
+            route = (PreciseEnergyRoute if precise else TwoWayEnergyRoute)(self.energies, grid, route)
+        return Levels(route, self.is_closed)
 
     def _is_covered(self, level: int) -> bool:
         """True iff the frequency domain has all levels up to one, the mean included: no flow is looked for."""
@@ -171,7 +222,7 @@ class Choice:
         if self.spectral(k):
             return ""
         closed = self.closed(k)
-        if k > len(closed.leaf.steps):
+        if k > len(closed.motion.steps):
             return closed.stopped
         sets = {"S": self.verdicts.original, **({"hat S": self.verdicts.modified} if self.path == "broad" else {})}
         for name, decisions in sets.items():
@@ -205,7 +256,7 @@ def _closed(features: FeatureSet, values: tuple[Any, ...], path: PathName, count
     flows = flows[: len(steps)]
     if path == "broad":
         return _strict(features, steps, stopped)
-    kinds: dict[str, type[Leaf]] = {"relaxed": Nested, "parallel": Concatenated}
+    kinds: dict[str, type[OrbitMotion]] = {"relaxed": NestedRoots, "parallel": ConcatenatedFlows}
     return Closed(kinds.get(path, Automatic)(features, steps, flows), stopped)
 
 
@@ -236,8 +287,8 @@ def _strict(features: FeatureSet, steps: tuple[Step, ...], stopped: str) -> Clos
             ends = stopped if count == len(steps) else (
                 f"the modified feature {count + 1} has no closed formula, level {count} being implicit: the strict "
                 'broad path ends here; path="relaxed" follows the flows of the original features')
-            return Closed(Orbit(features, steps[: len(flows)], flows, formulas=False), why or ends)
-    return Closed(Orbit(features, (), (), formulas=False), stopped)
+            return Closed(JointSteps(features, steps[: len(flows)], flows, formulas=False), why or ends)
+    return Closed(JointSteps(features, (), (), formulas=False), stopped)
 
 
 def _flows(first: list[Feature], features: FeatureSet) -> tuple[list[Flow], str]:

@@ -13,9 +13,20 @@ from symdecouple.errors import Outcome
 from symdecouple.numeric.energies.inverse import returned
 from symdecouple.numeric.features.expressions import Array
 
-__all__ = ["imposed_back"]
+__all__ = ["TwoWayEnergyRoute", "imposed_back", "lost_digits"]
 
 _APART = 1e-6  # relative; a sample that is farther from what was asked for is not that
+
+
+class TwoWayEnergyRoute(EnergyRoute):
+    """An `EnergyRoute` that knows the way back."""
+
+    __slots__ = ()
+
+    def at_once(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> Imposed | None:
+        """As in `Route`, for as many features as there are forms."""
+        is_known = targets.shape[1] <= len(self.forms)
+        return imposed_back(self, rows, references, targets, unit) if is_known else None
 
 
 def imposed_back(route: EnergyRoute, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> Imposed:
@@ -51,10 +62,10 @@ def imposed_back(route: EnergyRoute, rows: Array, references: Sequence[Any], tar
     found.values[[*beyond, *wrong]] = np.nan
     outcome = Outcome(False, "not finite", "the sample with these features is beyond float64; take other units")
     refusals |= dict.fromkeys(beyond, outcome)
-    lost = unit * found.growth
-    for r in np.flatnonzero(lost > max(_APART, unit**0.5)).tolist():
-        refusals.setdefault(r, _rounded(k, unit, float(lost[r])))
-        found.values[r] = np.nan
+    for r, growth in enumerate(found.growth.tolist()):
+        if (lost := lost_digits(k, unit, growth)) is not None:
+            refusals.setdefault(r, lost)
+            found.values[r] = np.nan
     kept = np.array([r for r in range(len(rows)) if r not in refusals], dtype=np.intp)
     before, after = (part if len(kept) == len(rows) else part[kept] for part in (rows, found.values))
     apart = _apart(route, before, after, references, targets[kept])
@@ -70,7 +81,7 @@ def _apart(route: EnergyRoute, before: Array, after: Array, references: Sequence
         return np.zeros(0)
     k = targets.shape[1]
     with np.errstate(all="ignore"):
-        values = route.decoupled(after, references).values[:, :k]
+        values = route.values(after, references).values[:, :k]
         apart = np.abs(values - targets) / (1 + np.abs(targets))
         kernel = route.kernel(before, k, references)
         size = np.maximum(kernel.max(axis=1), -kernel.min(axis=1))
@@ -87,7 +98,11 @@ def _below_rounding(k: int, depth: float, apart: float) -> Outcome:
                    "reference, or features with more power where these have hardly any")
 
 
-def _rounded(k: int, unit: float, lost: float) -> Outcome:
+def lost_digits(k: int, unit: float, growth: float) -> Outcome | None:
+    """Refuse a sample of which rounding leaves less than half of the digits that were given, or than six."""
+    lost = unit * growth
+    if not lost > max(_APART, unit**0.5):
+        return None
     return Outcome(False, "below rounding", f"levels 1 to {k}: the normalized sample has hardly any power at some "
                    "frequencies, or its values are beside the boundary of what is possible: their rounding, "
                    f"{unit:.1e} of them, is {lost:.1e} standard deviations of the result; keep more digits on "

@@ -18,10 +18,11 @@ import numpy as np
 from symdecouple.decoupling.routes import Imposed, Route
 from symdecouple.errors import Outcome
 from symdecouple.families.quadratic import QuadraticForms
+from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.gradients import DecoupledEnergies
 from symdecouple.numeric.energies.normalization import Energies
-from symdecouple.numeric.energies.spectrum import Bands
 from symdecouple.numeric.features.expressions import Array
+from symdecouple.numeric.samples.vectors import widened
 
 __all__ = ["AlongForms", "Decoupled", "EnergyRoute", "of_forms"]
 
@@ -53,9 +54,13 @@ class Decoupled:
         """Row to the outcome of the first level that it lacks."""
         return self.found.refusals
 
+    @property
+    def gradients(self) -> None:
+        """They come one after the other."""
+
     def gradient(self, j: int, room: Array | None = None) -> Array:
-        """Return the gradient of decoupled feature j, counted from 0, (R, N); made in `room`, see `numeric`."""
-        found = self.found.gradient(j + 1, room)
+        """Return the gradient of decoupled feature j, counted from 0, (R, N)."""
+        found = self.found.gradient(j + 1)
         if self.slopes[j] == 1:
             return found
         out: Array = np.multiply(found, self.slopes[j], out=found if found.flags.writeable else None)
@@ -63,7 +68,7 @@ class Decoupled:
 
 
 @dataclass(frozen=True, slots=True)
-class AlongForms(ABC):
+class AlongForms(Route, ABC):
     """What routes along the flows of quadratic features have in common.
 
     Parameters
@@ -79,11 +84,6 @@ class AlongForms(ABC):
     forms: QuadraticForms
     grid: tuple[int, ...]
     beyond: Route
-
-    @property
-    def size(self) -> int:
-        """How many levels have a closed form."""
-        return max(len(self.forms), self.beyond.size)
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> Imposed:
         """As in `Route`."""
@@ -114,8 +114,13 @@ class EnergyRoute(AlongForms):
         found.values[[*beyond, *wrong]] = np.nan
         return Imposed(found.values, found.residual, found.pullback, {**refusals, **dict.fromkeys(beyond, _beyond(k))})
 
-    def decoupled(self, rows: Array, targets: Sequence[Any]) -> Decoupled:
+    def gradients(self, rows: Array, targets: Sequence[Any]) -> Decoupled:
+        """Return the decoupled features of the forms, each at the level before it, with their gradients."""
+        return self.values(rows, targets)
+
+    def values(self, rows: Array, targets: Sequence[Any], is_fine: bool = True) -> Decoupled:
         """Return the decoupled features of the forms, each at the level before it."""
+        rows = widened(rows)
         with np.errstate(all="ignore"):
             found = of_forms(self.forms, self.grid).decouple(rows, self._goals(rows, targets[: len(self.forms) - 1]))
         slope, constant = self.forms.mean or (1, 0)

@@ -9,10 +9,10 @@ from typing import Any
 
 from sympy import Symbol, latex
 
+from symdecouple.decoupling.choice import Choice
 from symdecouple.flows.normalizer import Normalizer
-from symdecouple.flows.spectral import SpectralFlow
 
-__all__ = ["Explanation", "LevelNote", "clipped", "note_of"]
+__all__ = ["Explanation", "LevelNote", "clipped", "explanation_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,19 +115,29 @@ def _row(note: LevelNote) -> str:
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
 
-def note_of(path: str, features: tuple[Any, ...], references: tuple[Any, ...], level: int, reason: str,
-            made: Normalizer | SpectralFlow | None) -> LevelNote:
-    """Return the note on a level that brings some features to their references; None for what has no closed form."""
-    if isinstance(made, SpectralFlow):
+def explanation_of(choice: Choice, features: tuple[Any, ...], references: tuple[Any, ...], perturbation: str,
+                   left_out: tuple[str, ...]) -> Explanation:
+    """Return what a plan does, with features as they were declared."""
+    decided = min(len(v.decided) for v in (choice.verdicts.original, choice.verdicts.modified))
+    scenario = str(choice.verdicts.scenario) if decided == len(features) else "not asked for yet (plan.scenario)"
+    notes = tuple(_note(choice, features[start:end], references[start:end], end) for start, end in choice.spans
+                  if references[end - 1] is not None)
+    return Explanation(choice.path, scenario, notes, perturbation, left_out)
+
+
+def _note(choice: Choice, features: tuple[Any, ...], references: tuple[Any, ...], level: int) -> LevelNote:
+    """Return the note on a level that brings some features to their references."""
+    reason, names = choice.why(level), ", ".join(clipped(str(f)) for f in features)
+    if choice.path != "narrow" and (spectral := choice.spectral(level)) is not None:
         domain = "samples whose active frequencies allow the values (decided by a linear program)"
         latest = len(features)
-        return LevelNote(level, features, references, "spectral", f"x -> {made.short(latest)}",
-                         made.latex(latest=latest), reason, domain)
-    if made is not None:
-        return LevelNote(level, features, references, made.kind, _told(made), made.latex(), reason, made.domain)
-    if path not in ("auto", "narrow"):
+        return LevelNote(level, features, references, "spectral", f"x -> {spectral.short(latest)}",
+                         spectral.latex(latest=latest), reason, domain)
+    if choice.path != "narrow" and not choice.obstacle(level):
+        made = choice.normalizer(level)
+        return LevelNote(level, features, references, made.kind, _formula(made), made.latex(), reason, made.domain)
+    if choice.path not in ("auto", "narrow"):
         return LevelNote(level, features, references, "none", "there is no way", "", reason)
-    names = ", ".join(clipped(str(f)) for f in features)
     return LevelNote(level, features, references, "narrow path", f"along the projected gradient of {names}", "", reason)
 
 
@@ -136,7 +146,7 @@ def clipped(text: str, width: int = 80) -> str:
     return text if len(text) <= width else text[: width - 3] + "..."
 
 
-def _told(made: Normalizer) -> str:
+def _formula(made: Normalizer) -> str:
     """What a normalizer does, in short."""
     if made.kind == "explicit":
         return f"x -> {made.formula}"

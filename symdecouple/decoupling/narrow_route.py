@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import mpmath
 import numpy as np
 
+from symdecouple.decoupling.routes import Imposed, Route, StepAdjoint
 from symdecouple.errors import Outcome
 from symdecouple.families.filter_moments import FilterMoments, recognize_filter_moments
 from symdecouple.families.moments import MomentCoordinates
@@ -34,36 +35,19 @@ _LONG = 2**10  # samples of a row, from where on what it computes takes longer t
 _SPARE = 8  # of the digits of the caller: the path has guard digits of its own
 
 
-@dataclass(frozen=True, slots=True)
-class Followed:
-    """Sample vectors after one narrow path each.
-
-    Attributes
-    ----------
-    values : array (R, N)
-        NaN in refused rows.
-    residual : array (R,)
-        Largest distance of a feature from where it should be, as in `narrow_path`.
-    error : array (R,) or None
-        Estimated, as in `PreciseImposed`; None in float64.
-    refusals : dict
-        Row to outcome.
-    back : callable
-        As in `Stretch`; for a path that was kept.
-    stopped : dict
-        As in `Stretch`.
-    """
+class Followed(NamedTuple):
+    """Sample vectors after one narrow path each; fields as in `Imposed` and `StepAdjoint`."""
 
     values: Array
     residual: Array
     error: Array | None
     refusals: dict[int, Outcome]
     back: Callable[[Array], tuple[Array, Array]]
-    stopped: dict[int, Outcome] = field(default_factory=dict)
+    stopped: dict[int, Outcome]
 
 
 @dataclass(frozen=True, slots=True)
-class NarrowRoute:
+class NarrowRoute(Route):
     """One feature brought to its target while those before it stay.
 
     Parameters
@@ -75,6 +59,7 @@ class NarrowRoute:
 
     path: NarrowPath
     moments: MomentCoordinates | None = None
+    beyond: Route | None = None
 
     def on(self, grid: tuple[int, ...], features: FeatureSet, precise: bool) -> NarrowRoute:
         """Return the route for samples on a grid, by the bank of the features where these are moments of one."""
@@ -86,21 +71,30 @@ class NarrowRoute:
         path = NarrowPath(bank_rows(bank, grid, features), rtol=rtol, threads=threads)
         return replace(self, path=path)
 
+    def advance(self, at: Imposed, k: int, targets: Sequence[Any], keep: bool, is_fine: bool) -> Imposed:
+        """As in `Route`."""
+        which = np.array([r for r in range(len(at.values)) if r not in at.refusals], dtype=np.intp)
+        goals = [t[which] if np.ndim(t) else t for t in targets[:k]]
+        found = self.follow(at.values[which], k, goals, keep, is_fine)
+        refusals = {**at.refusals, **{int(which[r]): outcome for r, outcome in found.refusals.items()}}
+        stopped: dict[int, Outcome] = {}
+
+        def back(covectors: Array) -> tuple[Array, Array]:
+            out, lost = covectors.copy(), np.zeros(len(at.values), dtype=at.values.dtype)
+            out[:, which], lost[which] = found.back(covectors[:, which])
+            stopped.update((int(which[r]), outcome) for r, outcome in found.stopped.items())
+            return out, lost
+
+        error = None if at.error is None or found.error is None else at.error[which] + found.error
+        return Imposed(_placed(found.values, which, at.values), _placed(found.residual, which, at.residual), None,
+                       refusals, error if error is None else _placed(error, which, at.error),
+                       StepAdjoint(at, back, stopped))
+
     def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False, is_fine: bool = False
                ) -> Followed:
-        """Bring feature k of the rows, (R, N), to its target; those before it are at theirs.
+        """Follow the narrow paths of rows, (R, N), none of them refused.
 
-        Parameters
-        ----------
-        rows : array (R, N)
-        k : int
-        targets : sequence
-            Of k features: numbers, or arrays (R,).
-        keep : bool
-            Keep the path, for `Followed.back`.
-        is_fine : bool
-            In small steps, for samples that are asked for themselves: features are exact in any case. A row that
-            does not arrive in them takes the usual ones, so that what is refused is the same.
+        In small steps a row that does not arrive takes the usual ones, so that what is refused is the same.
         """
         if rows.dtype == object:
             return self._precisely(rows, k, targets[:k], keep)
@@ -113,7 +107,7 @@ class NarrowRoute:
         usual = self._in_steps(self.path, rows[again], k, [t[again] if np.ndim(t) else t for t in targets], False,
                                moment_path.RTOL)
         found.values[again], found.residual[again] = usual.values, usual.residual
-        return replace(found, refusals={again[r]: outcome for r, outcome in usual.refusals.items()})
+        return found._replace(refusals={again[r]: outcome for r, outcome in usual.refusals.items()})
 
     def _in_steps(self, path: NarrowPath, rows: Array, k: int, targets: Sequence[Any], keep: bool, of_moments: float
                   ) -> Followed:
@@ -124,7 +118,7 @@ class NarrowRoute:
             held[:, j] = targets[j]
         found = path.follow(rows, k, targets[k - 1], held=held, store=keep)
         return Followed(found.values, found.residual, None, dict(found.refusals),
-                        lambda c: (adjoint.pullback(found, c), np.zeros(len(rows))))
+                        lambda c: (adjoint.pullback(found, c), np.zeros(len(rows))), {})
 
     def _moment(self, moments: MomentCoordinates, rows: Array, k: int, targets: Sequence[Any], keep: bool,
                 rtol: float) -> Followed:
@@ -137,7 +131,7 @@ class NarrowRoute:
         values = deviation * found.values
         values += mean
         return Followed(values, found.residual, None, dict(found.refusals),
-                        lambda c: (moment_adjoint.pullback(found, c), np.zeros(len(rows))))
+                        lambda c: (moment_adjoint.pullback(found, c), np.zeros(len(rows))), {})
 
     def _precisely(self, rows: Array, k: int, targets: Sequence[Any], keep: bool) -> Followed:
         values = np.full(rows.shape, mpmath.nan, dtype=object)
@@ -160,6 +154,15 @@ class NarrowRoute:
                 refusals[r] = found.outcome
         stopped: dict[int, Outcome] = {}
         return Followed(values, residual, error, refusals, lambda c: _carried(kept, c, stopped), stopped)
+
+
+def _placed(part: Any, which: Array, others: Any) -> Any:
+    """Some rows in their places beside others; None stays None."""
+    if part is None or len(part) == len(others):
+        return part
+    out = others.copy()
+    out[which] = part
+    return out
 
 
 def _carried(paths: dict[int, PreciseImposed], covectors: Array, stopped: dict[int, Outcome]) -> tuple[Array, Array]:

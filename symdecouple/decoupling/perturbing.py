@@ -1,22 +1,24 @@
 """Samples that are refused, tried once more with a perturbation that their quantisation hides.
 
 Ties leave moments without room, silent frequencies energies: a perturbation makes values distinct, or frequencies
-active. Only what is refused is perturbed, and what was perturbed is told.
+active. Only what is refused is perturbed: features of levels that a sample has stay its own. The outcome says what was
+done, and how far apart the answers of other perturbations are that are as good as this one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
 from symdecouple.errors import InvalidInput, Outcome, Refused
+from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.perturbation import Perturbed, both_perturbations, ramp_perturbation, spectral_perturbation
 from symdecouple.numeric.samples.batch import FloatArray
 
-__all__ = ["Perturbation", "PerturbationKind", "as_perturbation"]
+__all__ = ["Perturbation", "PerturbationKind", "as_perturbation", "spread"]
 
 PerturbationKind: TypeAlias = Literal["ramp", "spectral", "ramp and spectral"]
 
@@ -44,7 +46,7 @@ class Perturbation:
     >>> plan = decouple(raw_moments(4), perturb=Perturbation("ramp", step=0.01))
     >>> values, (outcome,) = plan.transform([0.0, 0, 0, 0, 1, 2], on_refusal="return")
     >>> outcome.ok, outcome.reason, values.round(3).tolist()[:2]
-    (True, 'perturbed', [0.5, 0.587])
+    (True, 'perturbed', [0.5, 0.583])
     """
 
     kind: PerturbationKind
@@ -71,6 +73,23 @@ class Perturbation:
         except Refused as error:
             return row, Outcome(False, "no perturbation", str(error))
         return made.values.ravel(), Outcome(True, "perturbed", str(made))
+
+    def and_others(self) -> Iterator[Perturbation]:
+        """Yield this one, and others that are as good: two more seeds, and the other kinds."""
+        yield from (replace(self, seed=self.seed + n) for n in range(3))
+        yield from (replace(self, kind=kind) for kind in get_args(PerturbationKind) if kind != self.kind)
+
+
+def spread(found: Array, lacking: Array, is_feature: bool) -> str:
+    """Say how far answers of several perturbations, (P, ...), are apart where the sample itself has none."""
+    if len(found) == 1:
+        return "no other perturbation that was tried gives an answer"
+    low, high = found.min(axis=0), found.max(axis=0)
+    said = f"entries differ by up to {float((high - low)[lacking].max()):.3g}"
+    if is_feature:
+        said = ", ".join(f"feature {j + 1} is {float(low[j]):.6g} to {float(high[j]):.6g}"
+                         for j in np.flatnonzero(lacking))
+    return f"over {len(found)} perturbations {said}"
 
 
 def as_perturbation(perturb: Perturbation | str | None) -> Perturbation | None:

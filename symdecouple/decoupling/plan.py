@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sympy import Expr
@@ -27,25 +27,22 @@ from symdecouple.decoupling.attainability import check_attainable
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice, PathName
 from symdecouple.decoupling.dependence import Dependent, OnDependence, dependent_features, remaining, without
-from symdecouple.decoupling.explanation import Explanation, LevelNote, note_of
+from symdecouple.decoupling.explanation import Explanation, explanation_of
 from symdecouple.decoupling.inner_order import inner_order, reordered
-from symdecouple.decoupling.modified import first_features
-from symdecouple.decoupling.nesting import Nesting
+from symdecouple.decoupling.levels import Levels
 from symdecouple.decoupling.perturbing import Perturbation, PerturbationKind, as_perturbation
 from symdecouple.decoupling.reference import reference_values
 from symdecouple.decoupling.report import Report, report_of
 from symdecouple.decoupling.running import GUARD, Compute, Progress, Running, with_exact_means
 from symdecouple.decoupling.scenario import Scenario, Verdicts
-from symdecouple.errors import InvalidInput, NoClosedForm
-from symdecouple.flows.normalizer import Normalizer, normalizers
+from symdecouple.decoupling.transfer import Colour, Maps, transfer
+from symdecouple.errors import InvalidInput
+from symdecouple.flows.normalizer import Normalizer
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.samples.batch import Axis, OnRefusal
 from symdecouple.numeric.samples.vectors import Batch, rounding
-
-if TYPE_CHECKING:
-    from symdecouple.decoupling.transfer import Colour
 
 __all__ = ["Plan", "decouple"]
 
@@ -170,12 +167,11 @@ class Plan:
         -------
         array (..., M)
         """
-        self._need(self._spans[-1][0])
-        batch = self._batch("transform", samples, axis, dps, 1)
-        compute = with_exact_means(lambda nesting, rows, refs, _: (
-            self._application.on(batch.grid).decoupled(nesting, rows, refs)), batch, self.choice.moments)
-        return self._run(batch, (len(self.features),), dps, on_refusal, compute, self._spans[-1][0], progress,
-                         checkpoint=checkpoint)
+        level = self.choice.level(None)
+        batch = self._batch("transform", samples, axis, dps, level)
+        compute = with_exact_means(lambda levels, rows, refs, _: (
+            self._application.on(batch.grid).decoupled(levels, rows, refs)), batch, self.choice.moments)
+        return self._run(batch, (self._application.size,), dps, on_refusal, compute, level, progress, checkpoint=checkpoint)
 
     def normalize(self, samples: Any, level: int | None = None, *, axis: Axis = None, dps: int | None = None,
                   on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
@@ -195,10 +191,10 @@ class Plan:
         -------
         array (..., N)
         """
-        k = self._level(level)
+        k = self.choice.level(level)
 
-        def compute(nesting: Nesting, rows: Array, refs: Sequence[Any], _: Array) -> Answers:
-            at = next(nesting.levels(rows, [k], refs, is_fine=True))
+        def compute(levels: Levels, rows: Array, refs: Sequence[Any], _: Array) -> Answers:
+            at = next(levels.at(rows, [k], refs, is_fine=True))
             return Answers(at.values, at.residual, at.refusals, at.error)
 
         batch = self._batch("normalize", samples, axis, dps, k)
@@ -218,18 +214,18 @@ class Plan:
         level, axis, dps, on_refusal, progress
             As in `normalize`.
         """
-        k, unit = self._level(level), max(rounding(samples), rounding(values))
+        k, unit = self.choice.level(level), max(rounding(samples, dps), rounding(values, dps))
         wanted = np.asarray(values, dtype=object if dps else float)
-        batch = self._batch("denormalize", samples, axis, dps)
+        batch = self._batch("denormalize", samples, axis, dps, 0)
         if wanted.shape[:-1] != batch.shape or wanted.shape[-1] < k:
             raise InvalidInput(f"values of shape {wanted.shape} were given for samples of shape "
                                f"{(*batch.shape, batch.rows.shape[-1])}; (..., M) with M >= {k} is expected")
         batch.bar(wanted.reshape(-1, wanted.shape[-1])[:, :k])
         asked = wanted.reshape(-1, wanted.shape[-1])[:, [j for j in self._order if j < wanted.shape[-1]]]
 
-        def compute(nesting: Nesting, rows: Array, refs: Sequence[Any], index: Array) -> Answers:
+        def compute(levels: Levels, rows: Array, refs: Sequence[Any], index: Array) -> Answers:
             targets = as_multiprecision(asked[index]) if dps else asked[index]
-            return self._application.denormalized(nesting, rows, refs, targets, k, unit)
+            return self._application.denormalized(levels, rows, refs, targets, k, unit)
 
         return self._run(batch, None, dps, on_refusal, compute, k, progress)
 
@@ -242,12 +238,11 @@ class Plan:
         samples, axis, dps, on_refusal, progress
             As in `transform`. With `dps` there are no gradients of black boxes.
         """
-        self._need(self._spans[-1][0])
-        batch = self._batch("gradients", samples, axis, dps, 1)
-        compute = with_exact_means(lambda nesting, rows, refs, _: (
-            self._application.on(batch.grid).gradients(nesting, rows, refs)), batch, self.choice.moments, slope=True)
-        shape = (len(self.features), *batch.grid)
-        return self._run(batch, shape, dps, on_refusal, compute, self._spans[-1][0], progress)
+        level, size = self.choice.level(None), self._application.size
+        batch = self._batch("gradients", samples, axis, dps, level)
+        compute = with_exact_means(lambda levels, rows, refs, _: (
+            self._application.on(batch.grid).gradients(levels, rows, refs)), batch, self.choice.moments, slope=True)
+        return self._run(batch, (size, *batch.grid), dps, on_refusal, compute, level, progress)
 
     def report(self, sample: Any, level: int | None = None, *, dps: int = 30) -> Report:
         """Return what a normalization imposed and what it reached, in float64 and in many digits.
@@ -266,9 +261,12 @@ class Plan:
         >>> [max(column) < bound for column, bound in zip(zip(*(r.residuals() for r in report.rows)), (1e-15, 1e-30))]
         [True, True]
         """
-        k, one = self._level(level), self._one_sample(sample)
-        floats, (first,) = self.normalize(one, k, on_refusal="return")
-        precise, (second,) = self.normalize(one, k, dps=dps, on_refusal="return")
+        k, row = self.choice.level(level), list(sample)
+        if any(np.ndim(v) != self.features.sample_ndim - 1 for v in row):
+            expected = "vector (N,)" if self.features.sample_ndim == 1 else "grid"
+            raise InvalidInput(f"a report is about one sample {expected}; pass one")
+        floats, (first,) = self.normalize([row], k, on_refusal="return")
+        precise, (second,) = self.normalize([row], k, dps=dps, on_refusal="return")
         names, applied = list(map(str, self.features))[:k], self._application.on(np.shape(floats)[1:])
         with at_digits(dps + GUARD):
             return report_of(dps, names, self.reference, applied.values, (floats, first), (precise, second))
@@ -276,9 +274,8 @@ class Plan:
     def transfer(self, source: Any, target: Any, *, axis: Axis = None, channel_axis: int | None = None,
                  colour: Colour = "channels", on_refusal: OnRefusal = "warn") -> Any:
         """Return a `Transferred`: the source with the decoupled features of the target; see `decoupling.transfer`."""
-        from symdecouple.decoupling.transfer import transfer
-
-        return transfer(self, source, target, axis=axis, channel_axis=channel_axis, colour=colour,
+        maps = Maps(self.features, self._fine_values, self.normalize, self.denormalize)
+        return transfer(maps, source, target, axis=axis, channel_axis=channel_axis, colour=colour,
                         on_refusal=on_refusal)
 
     # --- what is known ------------------------------------------------------------------------------------------
@@ -312,75 +309,28 @@ class Plan:
         >>> decouple(raw_moments(4)).normalizer(2).formula
         (x - Mean(x))/sqrt(-Mean(x)**2 + Mean(x**2))
         """
-        k = self._level(level)
-        if k == 0:
-            raise InvalidInput("level 0 changes nothing; closed forms begin with level 1")
-        if obstacle := self.choice.obstacle(k):
-            raise NoClosedForm(f"level {k}: {obstacle}")
-        if spectral := self.choice.spectral(k):
-            raise NoClosedForm(f"level {k} is reached in the frequency domain: {spectral.formula}; plan.explain() "
-                               "shows it, with its equations")
-        first = first_features(self.choice.features, k)
-        return normalizers(first, list(self.choice.values[:k]), budget=self.verdicts.budget)[-1]
+        return self.choice.normalizer(level)
 
     def explain(self) -> Explanation:
         """Return what is done at each level and why: text, LaTeX, and HTML in notebooks."""
-        settled = min(len(v.decided) for v in (self.verdicts.original, self.verdicts.modified)) == len(self.features)
-        scenario = str(self.scenario) if settled else "not asked for yet (plan.scenario)"
-        notes = (self._note(start, end) for start, end in self._spans if self.reference[end - 1] is not None)
-        return Explanation(self.path, scenario, tuple(notes), str(self.perturbation or ""),
-                           tuple(map(str, self.left_out)))
-
-    def _note(self, start: int, end: int) -> LevelNote:
-        spectral = self.choice.spectral(end)
-        made = None if self.path == "narrow" or spectral or self.choice.obstacle(end) else self.normalizer(end)
-        return note_of(self.path, tuple(self.features)[start:end], self.reference[start:end], end,
-                       self.choice.why(end), spectral or made)
+        return explanation_of(self.choice, tuple(self.features), self.reference, str(self.perturbation or ""),
+                              tuple(map(str, self.left_out)))
 
     # --- inside -------------------------------------------------------------------------------------------------
 
-    @property
-    def _spans(self) -> list[tuple[int, int]]:
-        """(first, last + 1) of each group of features that are normalized together; mostly single features."""
-        return self._application.spans
-
-    def _finely_transformed(self, samples: Any, axis: Axis, on_refusal: OnRefusal) -> Any:
+    def _fine_values(self, samples: Any, *, axis: Axis, on_refusal: OnRefusal) -> Any:
         """`transform` in the small steps of `normalize`: values to 1e-12 where dozens of features leave it 1e-9."""
-        self._need(self._spans[-1][0])
-        batch = self._batch("transform", samples, axis, None)
-        return self._run(batch, (len(self.features),), None, on_refusal, lambda nesting, rows, refs, _: (
-            self._application.on(batch.grid).decoupled(nesting, rows, refs, is_fine=True)), self._spans[-1][0], None)
+        level = self.choice.level(None)
+        batch = self._batch("transform", samples, axis, None, 0)
+        return self._run(batch, (self._application.size,), None, on_refusal, lambda levels, rows, refs, _: (
+            self._application.on(batch.grid).decoupled(levels, rows, refs, is_fine=True)), level, None)
 
-    def _level(self, level: int | None) -> int:
-        k, size = self._spans[-1][0] if level is None else level, len(self.features)
-        if isinstance(k, bool) or not isinstance(k, int) or not 0 <= k <= size:
-            raise InvalidInput(f"level is 0 to {size} (or None for {self._spans[-1][0]}), got {level!r}")
-        self._need(k)
-        return k
-
-    def _need(self, k: int) -> None:
-        """Refuse a level that lacks a reference, or its way."""
-        if any(value is None for value in self.reference[:k]):
-            raise InvalidInput(f"feature {k} has no reference value; give {len(self.features)} of them")
-        if any(start < k < end for start, end in self._spans):
-            raise InvalidInput(f"level {k} is inside a group of features, which are normalized together; "
-                               f"levels are {', '.join(str(end) for _, end in self._spans)}")
-        for _, end in self._spans:
-            if end <= k:
-                self.choice.is_closed(end)
-
-    def _one_sample(self, sample: Any) -> list[Any]:
-        row, axes = list(sample), self.features.sample_ndim
-        if any(np.ndim(v) != axes - 1 for v in row):
-            raise InvalidInput(f"a report is about one sample {'vector (N,)' if axes == 1 else 'grid'}; pass one")
-        return [row]
-
-    def _batch(self, name: str, samples: Any, axis: Axis, dps: int | None, level: int = 0) -> Batch:
+    def _batch(self, name: str, samples: Any, axis: Axis, dps: int | None, level: int) -> Batch:
         if dps is not None and (isinstance(dps, bool) or not isinstance(dps, int) or dps < 1):
             raise InvalidInput(f"dps={dps!r} was given, a positive number of decimal digits is expected")
-        batch = Batch.of(name, samples, axis, dps is not None, self.features.filter_ndim,
+        batch = Batch.of(name, samples, axis, dps is not None, self.choice.filter_ndim,
                          centred=level > 0 and self.choice.feels_no_shift, floats=self.path != "auto")
-        count = len(self.features.coordinates)
+        count = self.choice.n_coordinates
         if count and batch.rows.shape[-1] != count:
             raise InvalidInput(f"the features are functions of {count} coordinates, the samples have "
                                f"{batch.rows.shape[-1]} numbers")
@@ -389,12 +339,10 @@ class Plan:
     def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
              compute: Compute, level: int, progress: Progress | None, *,
              checkpoint: str | PathLike[str] | None = None) -> Any:
-        known = len(self.features.symbolic)
-        if dps and (level if shape is None else len(self.features)) > known:
-            raise NoClosedForm(f"{self.features[known]} is a black box, known in float64 only: leave dps out, or "
-                               f"normalize to levels up to {known}")
-        nesting = self.choice.nesting(level, dps is not None, batch.grid)
+        if dps:
+            self.choice.check_symbolic(level if shape is None else len(self.features))
+        levels = self.choice.levels(level, dps is not None, batch.grid)
         kept = None if checkpoint is None else Checkpoint.of(checkpoint, [
             *self.features, self._order, *self.reference, self.path, self.perturbation, batch.means], batch)
-        run = Running(nesting, self.choice.values if dps else self.choice.floats, dps, self.perturbation, kept)
+        run = Running(levels, self.choice.values if dps else self.choice.floats, dps, self.perturbation, kept)
         return run(batch, shape, on_refusal, compute, progress)

@@ -1,6 +1,7 @@
-r"""From samples to levels: the closed forms of one plan, applied to the rows of a batch.
+r"""From samples to levels: the routes of one plan, one behind the other, and what they return of the rows of a batch.
 
-What a level returns (`Imposed`) knows how to carry gradients back. Along closed forms that is Theorem F,
+A `Route` is asked five questions. What it does not know itself, it asks the route behind it. What a level returns
+(`Imposed`) knows how to carry gradients back. Along closed forms that is Theorem F,
 
 .. math:: \nabla (f \circ N_k)(x) = D^T P_\perp \nabla f(N_k(x))
 
@@ -17,14 +18,16 @@ from typing import Any, Protocol
 import mpmath
 import numpy as np
 
-from symdecouple.decoupling.leaf import Leaf, Moved, Unreachable
+from symdecouple.decoupling.orbit_motion import Moved, OrbitMotion, Unreachable
 from symdecouple.errors import Outcome
+from symdecouple.families.moments import MomentCoordinates
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE
+from symdecouple.numeric.moments.ties import why_unreachable
 from symdecouple.numeric.precision.extrapolation import NoSlope
 from symdecouple.numeric.precision.path import Span, finite, size, spread
 
-__all__ = ["ClosedRoute", "Differentiated", "Imposed", "Leading", "Route", "Stretch", "off"]
+__all__ = ["AtOnce", "Differentiated", "Imposed", "Leading", "OrbitRoute", "Route", "StepAdjoint", "off"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,29 +40,30 @@ class Imposed:
         NaN in refused rows.
     residual : array (R,)
         Largest distance of an imposed feature from its target v, over 1 + abs(v).
-    pullback : callable
-        Takes gradients at `values`, (R, N), of functions of them; returns those at the samples, (R, N).
+    pullback : callable or None
+        Takes gradients at `values`, (R, N), of functions of them; returns those at the samples, (R, N). None where the
+        samples came from another level, or the way was not kept.
     refusals : dict
         Row to outcome.
     error : array (R,) or None
         Estimated distance from the exact values, relative to their standard deviation; None in float64. Along closed
         forms a first-order bound of rounding, and what is missing to the targets; along the narrow path that of its
         steps, added up (`PreciseImposed.error`).
-    stretch : Stretch or None
-        The way from another level, where the samples came from there.
+    adjoint : StepAdjoint or None
+        The way back to another level, where the samples came from there.
     """
 
     values: Array
     residual: Array
-    pullback: Callable[[Array], Array]
+    pullback: Callable[[Array], Array] | None = None
     refusals: dict[int, Outcome] = field(default_factory=dict)
     error: Array | None = None
-    stretch: Stretch | None = None
+    adjoint: StepAdjoint | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """The way from one level to another.
+class StepAdjoint:
+    """The way back from one level to another, along the adjoint of the steps between them.
 
     Attributes
     ----------
@@ -76,80 +80,133 @@ class Stretch:
     stopped: dict[int, Outcome] = field(default_factory=dict)
 
 
+class AtOnce(Protocol):
+    """Decoupled features of leading levels, all at once."""
+
+    @property
+    def values(self) -> Array:
+        """(R, K), NaN from the level on that a row lacks."""
+
+    @property
+    def residual(self) -> Array:
+        """As in `Imposed`, (R,); NaN where samples were never at the levels, but sums over them."""
+
+    @property
+    def refusals(self) -> dict[int, Outcome]:
+        """Row to the outcome of the first level that it lacks."""
+
+    @property
+    def gradients(self) -> Array | None:
+        """Those of all features, (R, K, N), where they are there already."""
+
+    def gradient(self, j: int, room: Array | None = None) -> Array:
+        """Return the gradient of feature j, counted from 0, (R, N); that of one row may be made in `room`, (2 N,)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Leading:
-    """Decoupled features of leading levels, without a way for gradients.
-
-    Attributes
-    ----------
-    values : array (R, K)
-        NaN from the level on that a row lacks.
-    residual : array (R,)
-        As in `Imposed`; NaN where samples were never at the levels, but sums over them.
-    refusals : dict
-        Row to the outcome of the first level that it lacks.
-    """
+    """Decoupled features of leading levels, as in `AtOnce`."""
 
     values: Array
     residual: Array
     refusals: dict[int, Outcome]
-
-
-@dataclass(frozen=True, slots=True)
-class Differentiated(Leading):
-    """Decoupled features of leading levels with their gradients.
-
-    Attributes
-    ----------
-    gradients : array (R, K, N)
-        NaN from the level on that a row lacks.
-    """
-
-    gradients: Array
+    gradients: Array | None = None
 
     def gradient(self, j: int, room: Array | None = None) -> Array:
         """Return the gradient of decoupled feature j, counted from 0, (R, N)."""
+        assert self.gradients is not None
         return self.gradients[:, j]
 
 
-class Route(Protocol):
-    """How the first levels are reached, each from anywhere on a leaf."""
+Differentiated = Leading
 
-    @property
-    def size(self) -> int:
-        """How many levels there are."""
+
+class Route:
+    """How levels are reached; the questions and their defaults.
+
+    Attributes
+    ----------
+    beyond : Route or None
+        The route that is asked what this one does not know.
+    """
+
+    __slots__ = ()
+    beyond: Route | None
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> Imposed:
-        """Bring features 1..k of the rows, (R, N), to their targets: numbers, or arrays (R,)."""
+        """Bring features 1..k of the rows, (R, N), to their targets, numbers or arrays (R,), by a closed form."""
+        return self._next.impose(rows, k, targets)
+
+    def advance(self, at: Imposed, k: int, targets: Sequence[Any], keep: bool, is_fine: bool) -> Imposed:
+        """Bring feature k of rows at level k - 1 to its target along the narrow path; those before it stay.
+
+        Parameters
+        ----------
+        at : Imposed
+        k : int
+        targets : sequence
+            Of at least k features: numbers, or arrays (R,).
+        keep : bool
+            Keep the path, for gradients.
+        is_fine : bool
+            In small steps, for samples that are asked for themselves: features are exact in any case.
+        """
+        return self._next.advance(at, k, targets, keep, is_fine)
+
+    def values(self, rows: Array, targets: Sequence[Any], is_fine: bool) -> AtOnce | None:
+        """Return decoupled features of leading levels, all at once; None where they come level by level."""
+        return None if self.beyond is None else self.beyond.values(rows, targets, is_fine)
+
+    def gradients(self, rows: Array, targets: Sequence[Any]) -> AtOnce | None:
+        """Return the same with their gradients."""
+        return None if self.beyond is None else self.beyond.gradients(rows, targets)
+
+    def at_once(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> Imposed | None:
+        """Bring decoupled features 1..k of rows at level k to targets, (R, k), all at once; None where that goes not.
+
+        `unit` is the relative rounding of the rows.
+        """
+        return None if self.beyond is None else self.beyond.at_once(rows, references, targets, unit)
+
+    @property
+    def _next(self) -> Route:
+        assert self.beyond is not None, "no route has this level"
+        return self.beyond
 
 
 @dataclass(frozen=True, slots=True)
-class ClosedRoute:
-    """Levels along closed forms, sample by sample, in numbers of either kind."""
+class OrbitRoute(Route):
+    """Levels along closed forms, sample by sample, in numbers of either kind.
 
-    leaf: Leaf
+    Parameters
+    ----------
+    motion : OrbitMotion
+    beyond : Route
+    moments : MomentCoordinates or None
+        Where they are those of the features, samples that have no level 3 are told by their ties (Theorem C).
+    """
 
-    @property
-    def size(self) -> int:
-        """How many levels have a closed form."""
-        return self.leaf.size
+    motion: OrbitMotion
+    beyond: Route
+    moments: MomentCoordinates | None = None
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> Imposed:
         """As in `Route`."""
         found: dict[int, Moved] = {}
         refusals: dict[int, Outcome] = {}
+        goals = [[t[r] if np.ndim(t) else t for t in targets[:k]] for r in range(len(rows))]
         for r, row in enumerate(rows):
             try:
                 with np.errstate(all="ignore"):  # what is not finite is refused
-                    found[r] = self.leaf.impose(row, k, [t[r] if np.ndim(t) else t for t in targets[:k]])
+                    found[r] = self.motion.impose(row, k, goals[r])
             except Unreachable as error:
-                refusals[r] = ZERO_VARIANCE if k > 1 and (row == row[0]).all() else error.outcome
+                refusals[r] = self._by_ties(row, k, goals[r]) or error.outcome
 
         def pullback(covectors: Array) -> Array:
             out = np.full(rows.shape, np.nan, dtype=rows.dtype)
             for r, moved in found.items():
                 with suppress(ZeroDivisionError), np.errstate(all="ignore"):  # dependent generators: NaN
-                    out[r] = moved.slope * off(covectors[r], self.leaf.generators(moved.values, k))
+                    out[r] = moved.slope * off(covectors[r], self.motion.generators(moved.values, k))
             return out
 
         nan = mpmath.nan if rows.dtype == object else np.nan
@@ -158,17 +215,33 @@ class ClosedRoute:
         for r, moved in found.items():
             values[r], residual[r] = moved.values, moved.residual
             if errors is not None:
-                errors[r] = self._error(moved, k, [t[r] if np.ndim(t) else t for t in targets[:k]])
+                errors[r] = self._error(moved, k, goals[r])
         return Imposed(values, residual, pullback, refusals, errors)
+
+    def _by_ties(self, row: Array, k: int, targets: Sequence[Any]) -> Outcome | None:
+        """Why a sample has no level k, where counting its ties is certain of it; the words of `stats`."""
+        if k > 1 and (row == row[0]).all():
+            return ZERO_VARIANCE
+        if self.moments is None or k != 3 or len(self.moments) < 3:
+            return None
+        skewness = self.moments.coordinates(targets)[2]
+        if isinstance(skewness, complex | mpmath.mpc) or not mpmath.isfinite(skewness):
+            return None
+        near = float(skewness)
+        around = [near] if near == skewness else [np.nextafter(near, -np.inf), np.nextafter(near, np.inf)]
+        ends = (int(np.count_nonzero(row == end)) for end in (row.min(), row.max()))
+        low, high = ends
+        found = [why_unreachable(low, high, len(row), float(target)) for target in around]
+        return found[0] if all(found) else None
 
     def _error(self, moved: Moved, k: int, targets: Sequence[Any]) -> Any:
         """Return what rounding did and what is missing to the targets, in standard deviations.
 
-        Gradients and generators have one span on a leaf: the shortest step to the targets is the one along the leaf.
+        Gradients and generators have one span on an orbit: the shortest step to the targets is the one along it.
         """
         try:
-            gradients = finite(lambda: self.leaf.gradients(moved.values)[:k])
-            missing = Span(gradients).step(np.array(targets, dtype=object) - self.leaf.values(moved.values)[:k])
+            gradients = finite(lambda: self.motion.gradients(moved.values)[:k])
+            missing = Span(gradients).step(np.array(targets, dtype=object) - self.motion.values(moved.values)[:k])
         except (NoSlope, ZeroDivisionError):
             return mpmath.inf
         off, unit = size(moved.error) + size(missing), spread(moved.values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import mpmath
@@ -12,8 +13,8 @@ import numpy as np
 
 from symdecouple.decoupling.application import Answers
 from symdecouple.decoupling.checkpoint import Checkpoint
-from symdecouple.decoupling.nesting import Nesting
-from symdecouple.decoupling.perturbing import Perturbation
+from symdecouple.decoupling.levels import Levels
+from symdecouple.decoupling.perturbing import Perturbation, spread
 from symdecouple.decoupling.precise import Precise
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
@@ -29,7 +30,7 @@ GUARD = 15
 _CHUNK = 2**18  # numbers that move together
 _OUT_OF_RANGE = Outcome(False, "out of range", "feature 1 is beyond float64, all others are there; use dps=")
 
-Compute: TypeAlias = Callable[[Nesting, Array, Sequence[Any], Array], Answers]
+Compute: TypeAlias = Callable[[Levels, Array, Sequence[Any], Array], Answers]
 Progress: TypeAlias = Callable[[int, int], object]
 
 
@@ -39,7 +40,7 @@ class Running:
 
     Parameters
     ----------
-    nesting : Nesting
+    levels : Levels
         Of the grid of the samples, in the numbers that are asked for.
     reference : sequence of float, or with `dps` of Expr, or None
     dps : int or None
@@ -49,7 +50,7 @@ class Running:
         Where rows that are done are kept, and taken from.
     """
 
-    nesting: Nesting
+    levels: Levels
     reference: Sequence[Any]
     dps: int | None
     perturbation: Perturbation | None
@@ -59,6 +60,7 @@ class Running:
                  progress: Progress | None) -> Any:
         """Apply `compute` to the rows; what it refuses is NaN, and told once."""
         residual, error = np.full((2, len(batch.rows)), np.nan, dtype=batch.numbers)
+        is_feature = shape is not None and len(shape) == 1
         with nullcontext() if self.dps is None else at_digits(self.dps + GUARD + _hidden_digits(batch.rows)):
             given = self.reference
             if self.dps:
@@ -67,7 +69,7 @@ class Running:
             asked = list(batch.open_rows())
             to_do = np.array([i for i in asked if i not in done], dtype=np.intp)
             for index in _portions(to_do, 1 if self.dps is None else _CHUNK, batch.rows.shape[-1]):
-                residual[index], error[index] = self._portion(batch, index, given, compute)
+                residual[index], error[index] = self._portion(batch, index, given, compute, is_feature)
                 done.update(map(int, index))
                 if self.checkpoint is not None:
                     self.checkpoint.keep(batch, done)
@@ -81,37 +83,46 @@ class Running:
                 result = Precise.of(rounded, self.dps, *told)
         return batch.deliver(result, on_refusal)
 
-    def _portion(self, batch: Batch, index: Array, targets: Sequence[Any], compute: Compute) -> tuple[Array, Array]:
+    def _portion(self, batch: Batch, index: Array, targets: Sequence[Any], compute: Compute, is_feature: bool
+                 ) -> tuple[Array, Array]:
         """Answer some rows, and return their residuals and errors; nothing else of what was computed is left."""
-        found = compute(self.nesting, self._numbers(_rows(batch.rows, index)), targets, index)
-        told = np.full((2, len(index)), np.nan, dtype=batch.numbers)
-        told[0], told[1] = found.residual, found.error
+        found = compute(self.levels, self._numbers(_rows(batch.rows, index)), targets, index)
+        kept = np.full((2, len(index)), np.nan, dtype=batch.numbers)
+        kept[0], kept[1] = found.residual, found.error
         batch.put_all(index, found.values)
         for r, outcome in found.refusals.items():
-            again = self._once_more(batch, int(index[r]), outcome, targets, compute)
+            own = found.values[r] if is_feature else None
+            again = self._once_more(batch, int(index[r]), outcome, own, partial(compute, self.levels), targets)
             if again is not None:
-                told[:, r] = again.residual[0], None if again.error is None else again.error[0]
-        return told[0], told[1]
+                kept[:, r] = again.residual[0], None if again.error is None else again.error[0]
+        return kept[0], kept[1]
 
-    def _once_more(self, batch: Batch, i: int, outcome: Outcome, targets: Sequence[Any], compute: Compute
-                   ) -> Answers | None:
-        """Note a refusal, or try the row perturbed and note that."""
+    def _once_more(self, batch: Batch, i: int, outcome: Outcome, own: Array | None, compute: Callable[..., Answers],
+                   targets: Sequence[Any]) -> Answers | None:
+        """Note a refusal, or try the row perturbed and note that; features that it has itself, `own`, stay."""
         if self.perturbation is None:
             batch.refuse(i, outcome)
             return None
         row = batch.rows[i]
         row = np.array([float(v) for v in row]) if row.dtype == object else row.astype(np.float64)
-        perturbed, done = self.perturbation.of(row, batch.grid, batch.whole)
-        found = None
-        if done.ok:
-            found = compute(self.nesting, self._numbers(perturbed[None]), targets, np.array([i]))
-        if found is None or found.refusals:
-            why = done if found is None else found.refusals[0]
-            told = f"{outcome.detail}; perturbed: {why.reason}, {why.detail}"
-            batch.refuse(i, Outcome(False, outcome.reason, told))
+        made = [each.of(row, batch.grid, batch.whole) for each in self.perturbation.and_others()]
+        why, found = made[0][1], None
+        if why.ok:
+            rows = np.array([perturbed for perturbed, done in made if done.ok])
+            found = compute(self._numbers(rows), targets, np.full(len(rows), i))
+            why = found.refusals.get(0, why)
+        if found is None or not why.ok:
+            batch.refuse(i, Outcome(False, outcome.reason, f"{outcome.detail}; perturbed: {why.reason}, {why.detail}"))
             return None
-        batch.put(i, found.values[0])
-        batch.note(i, Outcome(True, done.reason, f"{done.detail}; without it: {outcome.reason}"))
+        values = found.values[0]
+        lacking = np.ones(values.shape, dtype=np.bool_)
+        if own is not None:
+            lacking = np.array([v != v for v in own])
+            values = np.where(lacking, values, own)
+        batch.put(i, values)
+        answered = found.values[[p for p in range(len(rows)) if p not in found.refusals]]
+        batch.note(i, Outcome(True, why.reason, f"{why.detail}; without it: {outcome.reason}; "
+                              + spread(answered, lacking, own is not None)))
         return found
 
     def _numbers(self, rows: Array) -> Array:
@@ -123,8 +134,8 @@ def with_exact_means(compute: Compute, batch: Batch, moments: MomentCoordinates 
     if moments is None or not batch.means:
         return compute
 
-    def computed(nesting: Nesting, rows: Array, refs: Sequence[Any], index: Array) -> Answers:
-        found = compute(nesting, rows, refs, index)
+    def computed(levels: Levels, rows: Array, refs: Sequence[Any], index: Array) -> Answers:
+        found = compute(levels, rows, refs, index)
         for r, i in enumerate(map(int, index)):
             if i in batch.means:
                 is_precise = rows.dtype == object

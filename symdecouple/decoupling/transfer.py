@@ -16,26 +16,41 @@ its kernel that of the source, to 1e-10 and mostly to 1e-11 (thirteen of fourtee
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.samples.batch import Answer, Axis, OnRefusal
 from symdecouple.numeric.samples.vectors import Batch
 
-if TYPE_CHECKING:
-    from symdecouple.decoupling.plan import Plan
-
-__all__ = ["Colour", "Transferred", "transfer"]
+__all__ = ["Colour", "Maps", "Transferred", "transfer"]
 
 Colour: TypeAlias = Literal["channels", "opponent"]
 
 _APART = 1e-6  # from where on a result is none
 OPPONENT = np.array([[1, 1, 1], [1, -1, 0], [1, 1, -2]]) / np.sqrt([[3], [2], [6]])
+
+
+@dataclass(frozen=True, slots=True)
+class Maps:
+    """What a transfer goes along: the maps of a plan with a reference for every feature, the last one included.
+
+    Attributes
+    ----------
+    features : FeatureSet
+    values, normalize, denormalize : callable
+        As `Plan.transform`, in the small steps of `Plan.normalize`; and as the methods of these names.
+    """
+
+    features: FeatureSet
+    values: Callable[..., Any]
+    normalize: Callable[..., Any]
+    denormalize: Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,14 +106,14 @@ class Transferred:
         return "\n".join(lines)
 
 
-def transfer(plan: Plan, source: Any, target: Any, *, axis: Axis = None, channel_axis: int | None = None,
+def transfer(maps: Maps, source: Any, target: Any, *, axis: Axis = None, channel_axis: int | None = None,
              colour: Colour = "channels", on_refusal: OnRefusal = "warn") -> Any:
     """Return the source with the decoupled features of the target.
 
     Parameters
     ----------
-    plan : Plan
-        With a reference for every feature, the last one included.
+    maps : Maps
+        Those of a plan: `Plan.transfer` is this function.
     source, target : array_like
         Samples, on grids of any sizes; one target for all sources, or as many as these.
     axis : int or tuple of int, optional
@@ -137,14 +152,14 @@ def transfer(plan: Plan, source: Any, target: Any, *, axis: Axis = None, channel
     if colour == "opponent" and channel_axis is None:
         raise InvalidInput('colour="opponent" needs channel_axis, the axis of the three channels')
     if channel_axis is None:
-        done, answer = _transfer(plan, source, target, axis, on_refusal)
+        done, answer = _transfer(maps, source, target, axis, on_refusal)
         return answer.deliver(done, on_refusal)
     if axis is not None:
         raise InvalidInput("with channel_axis the sample axes are the others in their order: leave axis out")
     first, second = _channels(source, "source", channel_axis, colour), _channels(target, "target", channel_axis, colour)
     if len(first) != len(second):
         raise InvalidInput(f"the source has {len(first)} channels, the target {len(second)}; convert one of them")
-    done, answer = _transfer(plan, first, second, None, on_refusal)
+    done, answer = _transfer(maps, first, second, None, on_refusal)
     values = np.tensordot(OPPONENT.T, done.values, axes=1) if colour == "opponent" else done.values
     return answer.deliver(replace(done, values=np.moveaxis(values, 0, channel_axis)), on_refusal)
 
@@ -162,21 +177,21 @@ def _channels(image: Any, name: str, axis: int, colour: Colour) -> NDArray[Any]:
     return np.asarray(np.tensordot(OPPONENT, channels.astype(np.float64), axes=1))
 
 
-def _transfer(plan: Plan, source: Any, target: Any, axis: Axis, on_refusal: OnRefusal) -> tuple[Transferred, Answer]:
-    count = len(plan.features)
-    batch = Batch.of("transfer", source, axis, False, plan.features.filter_ndim)
+def _transfer(maps: Maps, source: Any, target: Any, axis: Axis, on_refusal: OnRefusal) -> tuple[Transferred, Answer]:
+    count = len(maps.features)
+    batch = Batch.of("transfer", source, axis, False, maps.features.filter_ndim)
     is_told = on_refusal == "return"
-    found = plan._finely_transformed(target, axis, "return" if is_told else "raise")
+    found = maps.values(target, axis=axis, on_refusal="return" if is_told else "raise")
     wanted, lacking = found if is_told else (found, ())
     try:
         asked = np.broadcast_to(wanted, (*batch.shape, count))
     except ValueError as error:
         raise InvalidInput(f"sources in a batch of shape {batch.shape} take one target, or one each; the targets have "
                            f"shape {wanted.shape[:-1]}") from error
-    kernel, first = plan.normalize(source, count, axis=axis, on_refusal="return")
-    values, second = plan.denormalize(kernel, asked, count, axis=axis, on_refusal="return")
-    achieved, _ = plan._finely_transformed(values, axis, "return")
-    again, _ = plan.normalize(values, count, axis=axis, on_refusal="return")
+    kernel, first = maps.normalize(source, count, axis=axis, on_refusal="return")
+    values, second = maps.denormalize(kernel, asked, count, axis=axis, on_refusal="return")
+    achieved, _ = maps.values(values, axis=axis, on_refusal="return")
+    again, _ = maps.normalize(values, count, axis=axis, on_refusal="return")
     refusals = {i: one if not one.ok else two for i, (one, two) in enumerate(zip(first, second, strict=True))
                 if not (one.ok and two.ok)}
     refusals |= _of_targets(lacking, batch.shape, wanted.shape[:-1])
@@ -187,7 +202,7 @@ def _transfer(plan: Plan, source: Any, target: Any, axis: Axis, on_refusal: OnRe
     values = np.where(np.expand_dims(refused, batch.axes), np.nan, values)
     perturbed = {i: one for i, one in enumerate(first) if one.reason and i not in refusals}
     answer = Answer("transfer", batch.shape, refusals, frames=4, notes=perturbed)
-    return Transferred(values, tuple(map(str, plan.features)), asked, achieved, gap, answer.outcomes()), answer
+    return Transferred(values, tuple(map(str, maps.features)), asked, achieved, gap, answer.outcomes()), answer
 
 
 def _of_targets(outcomes: Sequence[Outcome], shape: tuple[int, ...], given: tuple[int, ...]) -> dict[int, Outcome]:

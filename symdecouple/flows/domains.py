@@ -48,13 +48,13 @@ def spans_moebius(generators: Sequence[Expr], sample: Sample) -> bool:
 
 
 def skewness_asked(features: FeatureSet, value: Expr, generators: Sequence[Expr], before: Expr) -> Expr | None:
-    """Return the standardized third moment at which the third feature has its value, where ties decide."""
+    """Return the one standardized third moment at which the third feature has its value, mean and variance fixed."""
     sample = features.sample
-    moments = [simplify(canonical(Mean(before**p), sample)) for p in (1, 2)]
-    if not spans_moebius(generators, sample) or moments[0] != 0 or not (moments[1].is_number and moments[1] > 0):
+    mean, square = (simplify(canonical(Mean(before**p), sample)) for p in (1, 2))
+    if not spans_moebius(generators, sample) or not (mean.is_number and square.is_number and square > mean**2):
         return None
     cubed = sp.Dummy("c", real=True)
-    inner = close(composed(features[2].expr, sp.sqrt(moments[1]) * sample, sample), sample)
+    inner = close(composed(features[2].expr, mean + sp.sqrt(square - mean**2) * sample, sample), sample)
     known = {sample: S.Zero, sample**2: S.One, sample**3: cubed}
     inner = inner.xreplace({s: known[s.psi] for s in statistics_of(inner) if s.psi in known})
     if inner.free_symbols - {cubed}:

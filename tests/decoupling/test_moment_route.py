@@ -9,7 +9,7 @@ import pytest
 
 from symdecouple import decouple
 from symdecouple.families.moments import raw_moments
-from symdecouple.numeric.moments.skewness_flow_jit import KERNELS
+from symdecouple.numeric.moments.skewness_kernel import KERNELS
 
 PLAIN = decouple(raw_moments(4))
 SHIFTED = decouple(raw_moments(4), [3, 13, 63])  # mean 3, variance 4, and Mean(x^3) = 27 + 3*3*4 + 8 G: G = 0

@@ -28,24 +28,52 @@ def one(name: str, level: int) -> tuple[Normalizer, list[Any], Any]:
     return found, [mpmath.mpf(p) for p in SETS[name].points], found.features.sample
 
 
-@lru_cache(maxsize=64)
-def parameters(name: str, level: int) -> dict[Any, Any]:
-    """The unknowns at the sample, by mpmath's root finder on the equations, from the times that the code comes to."""
+def ends_of(name: str, level: int) -> tuple[list[Any], Any, Any]:
+    """The numbers of N_(k-1)(x), and the bracket of t at them."""
     normalizer, points, symbol = one(name, level)
-    if not normalizer.unknowns:
-        return {}
+    before = next((n.formula for n in made(name) if n.level == level - 1), symbol)
+    y = [Rational(str(mpmath.nstr(v, 15))) for v in at_sample(before, points, symbol)]
+    ends = {s.name: v for s, v in ((SMALLEST, min(y)), (LARGEST, max(y)))}
+    low, high = (e.xreplace({s: ends[s.name] for s in e.free_symbols}) for e in normalizer.bracket)
+    return y, low, high
+
+
+def near_times(name: str, level: int) -> list[Any]:
+    """Times near the wanted ones: by bisection of the bracket, by standardization, or those that the code comes to."""
+    normalizer, points, symbol = one(name, level)
+    if normalizer.trend:
+        _, low, high = ends_of(name, level)
+        low, high = (mpmath.mpf(end.evalf(20)) for end in (max(low, Integer(-50)), min(high, Integer(50))))
+        for _ in range(40):
+            t = (low + high) / 2
+            gap = at_sample(normalizer.equations[0], points, symbol, {normalizer.unknowns[0]: t})[0]
+            low, high = (t, high) if normalizer.trend * gap < 0 else (low, t)
+        return [low]
+    if name == "a group of moments":
+        mean = mpmath.fsum(points) / len(points)
+        return [-mean, -mpmath.log(mpmath.fsum((p - mean) ** 2 for p in points) / len(points)) / 2, 0]
     space: dict[str, Any] = {}
     exec(normalizer.code().replace("    t = root_from_zero(", "    global t\n    t = root_from_zero(").replace(
         "    times = newton_times(", "    global times\n    times = newton_times("), space)
+    space["prepared"] = lambda x, *_: x  # neither shifted nor scaled: the times are those of x itself
     space["normalize"]([float(p) for p in points])
-    start = [space["t"]] if normalizer.kind == "implicit" else list(space["times"])
+    return [space["t"]] if normalizer.kind == "implicit" else list(space["times"])
+
+
+@lru_cache(maxsize=64)
+def parameters(name: str, level: int) -> dict[Any, Any]:
+    """The unknowns at the sample, by mpmath's root finder on the equations."""
+    normalizer, points, symbol = one(name, level)
+    if not normalizer.unknowns:
+        return {}
+    start = near_times(name, level)
 
     def rest(*times: Any) -> list[Any]:
         constants = dict(zip(normalizer.unknowns, times, strict=True))
         return [at_sample(e, points, symbol, constants)[0] for e in normalizer.equations]
 
     with mpmath.workdps(40):
-        found = mpmath.findroot(rest, [mpmath.mpf(float(t)) for t in start], tol=mpmath.mpf(10) ** -70)
+        found = mpmath.findroot(rest, [mpmath.mpf(t) for t in start], tol=mpmath.mpf(10) ** -70)
         return dict(zip(normalizer.unknowns, list(found), strict=True))
 
 
@@ -94,11 +122,8 @@ def held(normalizer: Normalizer, points: list[Any], symbol: Any, times: dict[Any
 @pytest.mark.parametrize(("name", "level"), [e for e in EACH if dict(SETS[e[0]].kinds)[e[1]] == "implicit"])
 def test_bracket_is_where_all_flows_exist_and_the_trend_holds_in_it(name: str, level: int) -> None:
     normalizer, points, symbol = one(name, level)
-    before = next((n.formula for n in made(name) if n.level == level - 1), symbol)
     with mpmath.workdps(20):
-        y = [Rational(str(mpmath.nstr(v, 15))) for v in at_sample(before, points, symbol)]
-        ends = {s.name: v for s, v in ((SMALLEST, min(y)), (LARGEST, max(y)))}
-        low, high = (e.xreplace({s: ends[s.name] for s in e.free_symbols}) for e in normalizer.bracket)
+        y, low, high = ends_of(name, level)
         lives = [normalizer.flows[-1].domain(v) for v in y]
         assert low == max(life[0] for life in lives) and high == min(life[1] for life in lives)
         inside = [share * end for end in (low, high) for share in (Rational(1, 5), Rational(3, 5), Rational(9, 10))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.stats import rankdata
 
 from symdecouple.errors import InvalidInput, Refused
+from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.normalization import Energies
-from symdecouple.numeric.energies.spectrum import Bands
 from symdecouple.numeric.perturbation import (
     both_perturbations,
     quantisation_step,
@@ -50,16 +51,21 @@ def test_all_values_are_distinct_and_keep_their_order(name: str, perturbed: obje
         assert (perturbed(given, seed=4).values != found.values).any()  # type: ignore[operator]
 
 
-def test_the_ramp_is_that_of_algorithm_6() -> None:
-    """Ranks of n_x + r n_y, by SciPy; N levels, uniform; half a level above the source's, so that the mean stays."""
-    shape = (12, 17)
-    found = ramp_perturbation(np.zeros(shape, dtype=int), seed=5)
-    levels = found.values.ravel() * shape[0] * shape[1]
-    np.testing.assert_allclose(np.sort(levels), np.arange(204) - 203 / 2, atol=1e-12)
-    assert abs(found.values.mean()) < 1e-16
-    y, x = np.mgrid[:12, :17]
-    slopes = np.linspace(0, 1, 1201)
-    assert any((rankdata(y + r * x) == rankdata(levels)).all() for r in slopes)
+@pytest.mark.parametrize("sample", [
+    [0] * 6 + [1, 2, 3], [0] * 8, [1, 2, 2, 2, 3, 9], np.arange(12).reshape(3, 4) // 3,
+    np.sort(RNG.poisson(0.5, 101)), np.sort(RNG.integers(0, 4, 1000))[::-1],
+], ids=lambda sample: f"{np.size(sample)} values")
+def test_the_ramp_has_all_levels_and_does_not_follow_the_values(sample: Any) -> None:
+    """N equidistant levels with mean 0; those that rise with a sorted signal would have a covariance of 1/4 or more."""
+    signal = np.array(sample)
+    size, changes = signal.size, []
+    for seed in range(8):
+        change = (ramp_perturbation(signal, seed=seed).values - signal).ravel()
+        np.testing.assert_allclose(np.sort(change) * size, np.arange(size) - (size - 1) / 2, atol=1e-10)
+        changes.append(change)
+        largest = np.diff(np.sort(signal.ravel())).max(initial=0)
+        assert abs(np.mean(change * (signal.ravel() - signal.mean()))) <= largest / size
+    assert len({tuple(change) for change in changes}) > 1
 
 
 def test_levels_too_fine_for_float64() -> None:

@@ -18,17 +18,17 @@ from functools import lru_cache
 import numpy as np
 
 from symdecouple.errors import Outcome
-from symdecouple.numeric.energies.levels import TINY
+from symdecouple.numeric.energies.eigenvalues import EPS
+from symdecouple.numeric.energies.power_spectrum import Spectrum
 from symdecouple.numeric.energies.problems import EnergyProblems
-from symdecouple.numeric.energies.spectrum import EPS, Spectrum
 from symdecouple.numeric.energies.tilting import Problems, Tilted, solve_scaled
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["DecoupledEnergies", "decoupled_energies"]
 
 
-_Parts = tuple[FloatArray, FloatArray, FloatArray, FloatArray]  # values, parameters, coefficients, residual
-ROUNDING = (8 * EPS) ** 2  # of a power spectrum
+_TINY = float(np.finfo(np.float64).tiny)
+_ROUNDING = (8 * EPS) ** 2  # of a power spectrum
 _FEW = 16  # signals whose levels are kept
 
 
@@ -62,24 +62,20 @@ class DecoupledEnergies:
     def _offset(self) -> int:
         return int(self.values.shape[1]) - len(self.spectrum.bands)
 
-    def gradient(self, feature: int, room: FloatArray | None = None) -> FloatArray:
+    def gradient(self, feature: int) -> FloatArray:
         """Return the gradient of one decoupled feature at the signals, (R, N), feature from 1: one transform.
 
-        That of one signal is made in `room`, where 2 N numbers are given; that of the mean, one number, is read-only.
+        That of the mean, one number, is read-only.
         """
         bands = self.spectrum.bands
         if feature <= self._offset:
             return np.broadcast_to(1 / bands.grid.size, (len(self.values), bands.grid.size))
         return self.spectrum.tilted(np.arange(len(self.values)), self.parameters[:, feature - 1],
-                                    self.coefficients[:, feature - 1], room)
+                                    self.coefficients[:, feature - 1])
 
     def gradients(self) -> FloatArray:
         """Return all gradients at the signals, (R, L, N): one transform each."""
-        size = self.spectrum.bands.grid.size
-        out, room = np.empty((*self.values.shape, size)), np.empty(2 * size) if len(self.values) == 1 else None
-        for k in range(out.shape[1]):
-            out[:, k] = self.gradient(k + 1, room)
-        return out
+        return np.stack([self.gradient(k + 1) for k in range(self.values.shape[1])], axis=1)
 
     def gram(self) -> FloatArray:
         """Return the inner products of all gradients, (R, L, L), by sums over frequencies: without a transform."""
@@ -102,39 +98,18 @@ class DecoupledEnergies:
 
 def decoupled_energies(task: EnergyProblems) -> DecoupledEnergies:
     """Solve all levels but the last of all signals."""
-    count, offset, soon = len(task.goals), task.offset, task.at_once()
-    if soon is None:
-        parts, refusals = level_by_level(task, np.arange(count))
-    else:
-        parts, refusals = soon[:4], {}
-        if offset:
-            soon.values[:, offset:] += task.bands.at_zero * task.goals[:, :1] ** 2
-        if soon.done < count:
-            rest = np.flatnonzero(np.isnan(soon.residual))
-            others, refusals = level_by_level(task, rest)
-            for part, other in zip(parts, others, strict=True):
-                part[rest] = other
-    if offset:
-        assert task.spectrum.means is not None
-        parts[0][:, 0] = task.spectrum.means
-    return DecoupledEnergies(*parts, refusals, task.spectrum)
-
-
-def level_by_level(task: EnergyProblems, rows: IntArray) -> tuple[_Parts, dict[int, Outcome]]:
-    """The same for some of the signals, whatever they are; values of the mean are left open."""
-    bands, offset = task.bands, task.offset
-    count, m = len(rows), len(bands)
+    bands, offset, count = task.bands, task.offset, len(task.goals)
+    m = len(bands)
     size = m + offset
     last = np.zeros(count, dtype=np.intp)  # the last level below which all exist
     refusals: dict[int, Outcome] = {}
-    for i, row in enumerate(rows.tolist()):
+    for row in range(count):
         first, outcome = task.missing(row, size - 1)
-        last[i] = first - 1
+        last[row] = first - 1
         if outcome is not None:
             refusals[row] = outcome
     levels_of = _levels if count <= _FEW else _levels.__wrapped__
-    place, levels, own, places = levels_of(tuple(last.tolist()), m, offset)
-    owner = rows[place]
+    owner, levels, own, places = levels_of(tuple(last.tolist()), m, offset)
     problems = task.problems(owner, levels)
     found, unreachable = task.solved(problems, levels)
     values, solved = _values(task, found, owner, own), -_coefficients(problems, found, own)
@@ -142,16 +117,19 @@ def level_by_level(task: EnergyProblems, rows: IntArray) -> tuple[_Parts, dict[i
     if unreachable:
         is_good = np.ones(len(levels), dtype=np.bool_)
         for q, outcome in unreachable.items():
-            i, row = int(place[q]), int(owner[q])
+            row = int(owner[q])
             is_good &= (owner != row) | (levels < levels[q])
-            if not is_good[q] and (row not in refusals or levels[q] <= last[i]):
-                refusals[row], last[i] = outcome, levels[q] - 1
+            if not is_good[q] and (row not in refusals or levels[q] <= last[row]):
+                refusals[row], last[row] = outcome, levels[q] - 1
         places, values, solved = places[is_good], values[is_good], solved[is_good]
         found.parameters, found.residual = found.parameters[is_good], found.residual[is_good]
     energies, parameters, coefficients = (
         _placed(part, places, count, size, offset) for part in (values, found.parameters, solved))
     residual = _placed(found.residual, places, count, m, 0, 0.0).max(axis=1, initial=0)
-    return (energies, parameters, coefficients, residual), refusals
+    if offset:
+        assert task.spectrum.means is not None
+        energies[:, 0] = task.spectrum.means
+    return DecoupledEnergies(energies, parameters, coefficients, residual, refusals, task.spectrum)
 
 
 @lru_cache(maxsize=8)
@@ -179,10 +157,10 @@ def _values(task: EnergyProblems, found: Tilted, owner: IntArray, own: IntArray)
     in_units, log_power = found.values[np.arange(len(own)), own], task.spectrum.log_power[owner]
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         values = in_units * np.exp(found.shift + log_power)
-    if not values.all() or values.min(initial=1) < TINY:
+    if not values.all() or values.min(initial=1) < _TINY:
         values[~np.isfinite(log_power)] = 0
-        is_there = np.abs(in_units) > ROUNDING * np.abs(found.values).max(axis=1)
-        values[is_there & (np.abs(values) < TINY)] = np.nan
+        is_there = np.abs(in_units) > _ROUNDING * np.abs(found.values).max(axis=1)
+        values[is_there & (np.abs(values) < _TINY)] = np.nan
     if task.mean:
         values += task.bands.at_zero[own] * task.goals[owner, 0] ** 2
     return np.asarray(values)

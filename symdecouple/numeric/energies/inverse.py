@@ -18,9 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.normalization import Energies
+from symdecouple.numeric.energies.power_spectrum import Spectrum
 from symdecouple.numeric.energies.problems import EnergyProblems
-from symdecouple.numeric.energies.spectrum import Bands, Spectrum
 from symdecouple.numeric.energies.tilting import solve_scaled
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
@@ -84,7 +85,7 @@ def returned(energies: Energies, rows: FloatArray, references: FloatArray, value
 
     Examples
     --------
-    >>> from symdecouple.numeric.energies.spectrum import Bands
+    >>> from symdecouple.numeric.energies.frequencies import Bands
     >>> pair = Energies(Bands([[4.0, 2, 0], [0, 2, 4]], (4,)))
     >>> signal = np.array([[1.0, 2, 4, 2]])
     >>> decoupled = pair.decouple(signal, [1.0, 1.0]).values
@@ -117,7 +118,7 @@ def returned(energies: Energies, rows: FloatArray, references: FloatArray, value
     kept = np.array([r for r in range(len(rows)) if r not in refusals], dtype=np.intp)
     depth, growth, out = np.full(len(rows), np.nan), np.full(len(rows), np.nan), np.full(rows.shape, np.nan)
     depth[kept] = _depth(spectrum, kept, parameters[kept] / 2, np.abs(values[kept, 0]) if mean else 0 * values[kept, 0])
-    moved = spectrum.tilted(kept, parameters[kept] / 2, is_last=True)
+    moved = spectrum.tilted(kept, parameters[kept] / 2)
     lifted = _gain(bands, parameters[kept], mean) * np.sqrt((rows[kept] ** 2).mean(axis=1)) / moved.std(axis=1)
     growth[kept] = lifted + moving[kept]
     out[kept] = moved + values[kept, :1] if mean else moved
@@ -126,22 +127,17 @@ def returned(energies: Energies, rows: FloatArray, references: FloatArray, value
 
 def _gain(bands: Bands, parameters: FloatArray, mean: bool) -> FloatArray:
     """The root of the mean square of exp(a.w/2) over all frequencies, without that of the mean where it is imposed."""
-    counts, total = bands.counts, np.zeros(len(parameters))
-    for part in bands.chunks():
-        gains = np.exp(parameters @ bands.at(part))
-        if mean and part.start == 0:
-            gains[:, 0] = 0
-        total += (gains * counts[part]).sum(axis=1)
-    return np.sqrt(total / bands.grid.size)
+    gains = np.exp(bands.lines.along(parameters))
+    if mean:
+        gains[:, 0] = 0
+    return np.sqrt(gains @ bands.counts / bands.grid.size)
 
 
 def _depth(spectrum: Spectrum, rows: IntArray, halves: FloatArray, at_zero: FloatArray) -> FloatArray:
     """Compare amplitudes by their logarithms: the smallest ones may be beyond float64."""
+    shares = spectrum.shares[rows]
     with np.errstate(divide="ignore"):
-        highest, lowest = np.log(at_zero), np.full(len(rows), np.inf)
-        for part in spectrum.bands.chunks():
-            shares = spectrum.shares[rows, part]
-            logs = (np.log(shares) + spectrum.log_power[rows, None]) / 2 + halves @ spectrum.bands.at(part)
-            highest = np.maximum(highest, logs.max(axis=1))
-            lowest = np.minimum(lowest, np.where(shares > 0, logs, np.inf).min(axis=1))
+        logs = (np.log(shares) + spectrum.log_power[rows, None]) / 2 + spectrum.bands.lines.along(halves)
+        highest = np.maximum(np.log(at_zero), logs.max(axis=1))
+    lowest = np.where(shares > 0, logs, np.inf).min(axis=1)
     return np.asarray(np.where(np.isfinite(lowest), np.exp(np.minimum(lowest - highest, 0)), 1))

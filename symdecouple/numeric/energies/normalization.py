@@ -23,9 +23,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.gradients import DecoupledEnergies, decoupled_energies
+from symdecouple.numeric.energies.power_spectrum import Spectrum
 from symdecouple.numeric.energies.problems import EnergyProblems
-from symdecouple.numeric.energies.spectrum import Bands, Spectrum
 from symdecouple.numeric.energies.tilting import Tilted, solve_scaled
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
@@ -176,7 +177,7 @@ def _imposed(task: EnergyProblems, rows: FloatArray, open_: IntArray, wanted: ND
     good = np.array([q for q, r in enumerate(open_.tolist()) if r not in refusals], dtype=np.intp)
     kept = open_[good]
     halves = found.parameters[good] / 2
-    moved = spectrum.tilted(kept, halves, is_last=not keep)
+    moved = spectrum.tilted(kept, halves)
     if len(kept) == len(rows):
         values = moved
     else:

@@ -14,21 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
-from symdecouple.numeric.energies.cone import Dependence, cone_membership_of, dependence_of
+from symdecouple.numeric.energies.cone import Dependence, cone_membership_of, dependence_of, witnesses
 from symdecouple.numeric.energies.continuation import tilt_by_continuation
-from symdecouple.numeric.energies.jit import Levels, are_wanted, levels_compiled, tilt_compiled
-from symdecouple.numeric.energies.levels import are_witnessed
-from symdecouple.numeric.energies.loops import SURE, WIDE_TILT, shaken
-from symdecouple.numeric.energies.spectrum import Bands, Spectrum
-from symdecouple.numeric.energies.tilting import Problems, Tilted, tilt
-from symdecouple.numeric.energies.witnesses import witnesses
+from symdecouple.numeric.energies.frequencies import Bands
+from symdecouple.numeric.energies.power_spectrum import Spectrum
+from symdecouple.numeric.energies.tilting import Problems, Tilted, scaled_matrix, tilt
+from symdecouple.numeric.energies.tilting_kernel import answers, tilt_levels
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["EnergyProblems"]
 
 _CONSISTENT = 1e-10  # relative; what a dependent feature may differ from the value that the others give it
 _SOON = 40  # iterations before the question whether there is a solution
-_SKETCHED = 1e-4  # the residual of a start that is worth having
+_NEAR = 1e-2  # the residual, on few frequencies, of a start that is worth having
+_WIDE = 30.0  # e^-36 is eps: a multiplier of such a range may be on its way to a limit
+_ROUNDED, _SURE = 1e-12, 0.25  # of a sum; what rounding may do to the least weight
 _SLOW = "no convergence"
 _HELPS = {  # by where the targets are in the cone of all frequencies
     "inside": 'the spectral perturbation, decouple(..., perturb="spectral"), makes every frequency active, which makes '
@@ -78,9 +78,8 @@ class EnergyProblems:
     def dependence(self, row: int) -> Dependence:
         """How features depend on each other at the active frequencies of a row."""
         if row not in self._known:
-            shares, silent = self.spectrum.shares[row], self.spectrum.silent
-            is_whole = shares[self.offset :].min(initial=np.inf) > 0 if silent is None else silent[row] == self.offset
-            is_whole = is_whole or are_witnessed(shares, _witnesses(self.bands))
+            shares = self.spectrum.shares[row]
+            is_whole = bool(shares[self.offset :].all()) or bool((shares[_witnesses(self.bands)] > 0).all(axis=1).any())
             self._known[row] = _whole(self.bands, self.offset) if is_whole else dependence_of(self.bands, shares > 0)
         return self._known[row]
 
@@ -139,17 +138,6 @@ class EnergyProblems:
         targets /= largest[:, None]
         return Problems(self.bands, spectrum.shares, rows, wanted, targets, log_scale)
 
-    def at_once(self) -> Levels | None:
-        """Decouple all quadratic features of all rows in one compiled call; None where that cannot be done.
-
-        Rows without power where it may be needed, or with targets that may be out of reach, have no answer.
-        """
-        spectrum = self.spectrum
-        if spectrum.silent is None or not _whole(self.bands, self.offset).is_free:
-            return None
-        return levels_compiled(self.bands, spectrum.shares, _SOON, self.targets, spectrum.log_power, spectrum.silent,
-                               self.offset, _witnesses(self.bands))
-
     def solved(self, problems: Problems, levels: IntArray, start: FloatArray | None = None
                ) -> tuple[Tilted, dict[int, Outcome]]:
         """Solve, and refuse problems without a solution; whether there is one is asked where it is not found soon.
@@ -157,8 +145,8 @@ class EnergyProblems:
         From a start, parameters of features that are not wanted stay as they are there, and what is found counts as a
         solution: targets that another signal has are close to the boundary of the cone where that signal is.
         """
-        if start is None and are_wanted(problems.bands):
-            found = tilt_compiled(problems, _SOON, levels - self.offset)
+        if start is None and answers(problems.bands):
+            found = tilt_levels(problems, _SOON, levels - self.offset)
         else:
             found = tilt(problems, _SOON, self._start(problems, start))
         is_known = start is not None
@@ -179,27 +167,24 @@ class EnergyProblems:
             return given
         gathered = coarse.gathered(problems.shares)
         found = tilt(replace(problems, bands=coarse, shares=gathered), _SOON, given)
-        return np.where((found.residual < _SKETCHED)[:, None], found.parameters, 0 if given is None else given)
+        return np.where((found.residual < _NEAR)[:, None], found.parameters, 0 if given is None else given)
 
     def _judged(self, problems: Problems, found: Tilted, levels: IntArray, is_known: bool) -> dict[int, Outcome]:
         """Refuse problems without a solution, those included that go to a limit, but where one is known to be there."""
         bands = self.bands
         out: dict[int, Outcome] = {}
-        widest = np.abs(found.parameters) @ bands.largest  # eigenvalues are between 0 and the largest ones
-        if bands.is_signed:
-            widest *= 2
-        wide = np.flatnonzero(widest > WIDE_TILT) if not is_known else np.zeros(0, dtype=np.intp)
-        if len(wide):
-            wide = wide[bands.widths(found.parameters[wide]) > WIDE_TILT]
-        if not len(wide) and np.count_nonzero(found.converged) == len(found.converged):
-            return out
         to_ask = ~found.converged
-        to_ask[wide] = True
-        for q in np.flatnonzero(to_ask).tolist():
+        if not is_known:  # eigenvalues are between 0 and the largest ones, or between these and minus them
+            to_ask |= np.abs(found.parameters) @ bands.largest * (1 + bands.is_signed) > _WIDE
+        which = np.array([q for q in np.flatnonzero(to_ask).tolist() if not (
+            found.converged[q] and np.ptp(bands.lines.along(found.parameters[q : q + 1])) <= _WIDE)], dtype=np.intp)
+        if not len(which):
+            return out
+        is_sure = found.converged[which] & (_shaken(found, problems.wanted, bands, which) < _SURE)
+        for q in which[~is_sure].tolist():
             active = problems.shares[problems.owner[q]] > 0
             wanted = problems.wanted[q]
-            if found.converged[q] and (_is_inside(found, wanted, bands, q)
-                                       or _spread(bands, found.parameters[q], active) <= WIDE_TILT):
+            if found.converged[q] and _spread(bands, found.parameters[q], active) <= _WIDE:
                 continue
             place = cone_membership_of(bands, wanted, active, problems.targets[q, wanted])
             if place.where == "inside" and found.converged[q]:
@@ -225,12 +210,17 @@ class EnergyProblems:
         return Outcome(False, "outside the cone", f"{said}{d @ v:.4g}; {helps}")
 
 
-def _is_inside(found: Tilted, wanted: NDArray[np.bool_], bands: Bands, q: int) -> bool:
-    """True where rounding cannot have made a solution of a limit."""
-    sums = np.concatenate([[0.0, found.total[q]], found.sizes[q], found.matrix[q].ravel()])
-    m = len(bands)
-    one, two, scratch = np.empty(m), np.empty(m), np.empty(m * (m + 1))
-    return shaken(sums, wanted.astype(np.float64), bands.largest, float(found.residual[q]), one, two, scratch) < SURE
+def _shaken(found: Tilted, wanted: NDArray[np.bool_], bands: Bands, which: IntArray) -> FloatArray:
+    """Bound max abs(d.w) for the steps d that rounding of the sums, or what is left, moves some minima by.
+
+    While it is below 1 the targets are inside the cone of the active frequencies: weights p exp(a.w) (1 + d.w) are
+    positive, and with d from Newton's method their sums are the targets. It is large near a limit, where some weights
+    are near 0.
+    """
+    scaled, sizes = scaled_matrix(found.matrix[which], wanted[which])
+    some = wanted[which] / sizes
+    moved = (bands.largest * some)[:, None] @ np.abs(np.linalg.inv(scaled)) @ (found.sizes[which] * some)[..., None]
+    return np.asarray(moved[:, 0, 0] * np.maximum(found.residual[which], _ROUNDED))
 
 
 def _spread(bands: Bands, parameters: FloatArray, active: NDArray[np.bool_]) -> float:

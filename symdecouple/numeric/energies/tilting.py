@@ -236,18 +236,22 @@ def solve_scaled(matrix: FloatArray, wanted: NDArray[np.bool_], right: FloatArra
     return solved + _solve(matrix, wanted, right - (matrix @ solved[..., None])[..., 0])
 
 
-def _solve(matrix: FloatArray, wanted: NDArray[np.bool_], right: FloatArray) -> FloatArray:
-    both = wanted[:, :, None] & wanted[:, None, :]
+def scaled_matrix(matrix: FloatArray, wanted: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
+    """Gram matrices with a unit diagonal and a ridge, the identity where features are not wanted; and their scales."""
     diagonal = np.einsum("qii->qi", matrix)
     scale = np.sqrt(np.where(wanted & (diagonal > 0), diagonal, 1))
-    unit = np.where(both, matrix / (scale[:, :, None] * scale[:, None, :]), 0)
+    unit = np.where(wanted[:, :, None] & wanted[:, None, :], matrix / (scale[:, :, None] * scale[:, None, :]), 0)
     index = np.arange(matrix.shape[1])
     unit[:, index, index] = 1 + _RIDGE * matrix.shape[1]
-    extra = right.ndim - scale.ndim
-    weights = scale.reshape(*scale.shape, *[1] * extra)
-    scaled = np.where(wanted.reshape(weights.shape), right / weights, 0)
-    solved = np.linalg.solve(unit, scaled if extra else scaled[..., None])
-    return np.asarray((solved if extra else solved[..., 0]) / weights)
+    return unit, scale
+
+
+def _solve(matrix: FloatArray, wanted: NDArray[np.bool_], right: FloatArray) -> FloatArray:
+    """Solve for right sides (Q, M) or (Q, M, ...)."""
+    unit, scale = scaled_matrix(matrix, wanted)
+    columns = right if right.ndim > 2 else right[..., None]
+    scaled = np.where(wanted[..., None], columns / scale[..., None], 0)
+    return np.asarray((np.linalg.solve(unit, scaled) / scale[..., None]).reshape(right.shape))
 
 
 def _goal(problems: Problems, found: Tilted) -> FloatArray:
@@ -259,8 +263,8 @@ def _goal(problems: Problems, found: Tilted) -> FloatArray:
 def _residual(problems: Problems, found: Tilted) -> FloatArray:
     goal = _goal(problems, found)
     size = found.sizes + np.abs(goal)
-    apart = np.where(problems.wanted & (size > 0), np.abs(found.values - goal) / np.where(size > 0, size, 1), 0)
-    return np.asarray(apart.max(axis=1))
+    apart = np.where(problems.wanted & (size != 0), np.abs(found.values - goal) / np.where(size != 0, size, 1), 0)
+    return np.asarray(np.nan_to_num(apart.max(axis=1), nan=np.inf, posinf=np.inf))  # what is no number is no solution
 
 
 def _step(problems: Problems, found: Tilted, pace: _Pace) -> tuple[FloatArray, NDArray[np.bool_]]:

@@ -1,8 +1,8 @@
 """When kernels are compiled, and how: numba is optional, costs half a second to load and several to compile.
 
 A set of `Kernels` is used above 1e5 elements once it lies compiled on the disk (`symdecouple compile` puts it there),
-and otherwise only where NumPy would take more than five seconds. Nothing here loads numba before a kernel is wanted,
-and a first call on a thousand numbers never waits for it.
+for any number of them once it has been used in this process, and otherwise only where NumPy would take more than five
+seconds. Nothing here loads numba before a kernel is wanted, and a first call on a thousand numbers never waits for it.
 
 The functions that are compiled are ordinary functions of ours, the same that NumPy runs: `build` makes a compiled twin
 of one and of all it calls. numba's cache looks at the file of the cached function only, so a mark with the hash of all
@@ -37,6 +37,7 @@ FROM_SECONDS = 5.0  # of NumPy, where one that must be compiled first pays
 _FUSED = {"contract"}  # products and sums in one rounding
 _FAST = {"reassoc", "contract", "nsz", "arcp"}  # sums in any order, too; NaN and infinity keep their meaning
 _PACKAGE = __name__.partition(".")[0]
+_BUILT: dict[str, tuple[Compiled, ...]] = {}  # by the name of their set
 
 
 def is_available() -> bool:
@@ -85,7 +86,12 @@ class Kernels:
         """True iff the compiled kernels should answer for that many elements."""
         if n_elements * self.seconds > FROM_SECONDS:
             return is_available() and _loads()
-        return n_elements >= FROM_ELEMENTS and self.are_warm()
+        return self.are_loaded() or (n_elements >= FROM_ELEMENTS and self.are_warm())
+
+    def are_loaded(self) -> bool:
+        """True iff some have been used in this process, and none would have to be compiled."""
+        used = [twin.is_loaded for twin in _BUILT.get(self.name, ())]
+        return any(used) and is_available() and (all(used) or self.are_warm())
 
     def are_warm(self) -> bool:
         """True iff all of them lie compiled on the disk, made from the present sources, and numba can be loaded."""
@@ -111,7 +117,9 @@ class Kernels:
             self._forget_marks()
             for twin in twins:
                 _forget(twin)
-        return tuple(Compiled(function, frozenset(fast), twin) for function, twin in zip(functions, twins, strict=True))
+        _BUILT[self.name] = tuple(
+            Compiled(function, frozenset(fast), twin) for function, twin in zip(functions, twins, strict=True))
+        return _BUILT[self.name]
 
     def _mark(self) -> str:
         return f"{self._marks()}{_fingerprint(self.sources)}.warm"
@@ -179,6 +187,11 @@ class Compiled:
                 raise
             self._renew(error)
         return self(*arguments)
+
+    @property
+    def is_loaded(self) -> bool:
+        """True iff it has been called, and is compiled."""
+        return self.twin is not self.function and bool(self.twin.signatures)
 
     def _renew(self, error: Exception) -> None:
         if self.is_new:

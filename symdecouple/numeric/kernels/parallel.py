@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
-__all__ = ["cores", "each"]
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["cores", "each", "share_rows"]
+
+_SHARE = 2**15  # elements that are worth a thread
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -37,3 +43,24 @@ def each(function: Callable[[Item], Made], items: Sequence[Item], threads: int) 
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def share_rows(
+    kernel: Callable[..., None], which: NDArray[np.intp], values: NDArray[np.floating[Any]], *others: Any
+) -> None:
+    """Run a compiled kernel on parts of the rows named, one part a thread.
+
+    Threads do not outlive the call, so forks are safe. Where NUMBA_NUM_THREADS is set, there are no more than that.
+    """
+    if not values.flags.writeable:
+        values = values.copy()  # another type to numba, which would compile anew
+    asked = os.environ.get("NUMBA_NUM_THREADS", "")
+    most = min(cores(), int(asked)) if asked.isdigit() and int(asked) else cores()
+    n_parts = min(most, len(which) * values.shape[1] // _SHARE, len(which))
+    parts = np.array_split(which, max(1, n_parts))
+    threads = [threading.Thread(target=kernel, args=(part, values, *others)) for part in parts[1:]]
+    for thread in threads:
+        thread.start()
+    kernel(parts[0], values, *others)
+    for thread in threads:
+        thread.join()

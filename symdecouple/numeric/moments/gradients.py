@@ -2,7 +2,7 @@
 
 The covector of order k starts as k z^(k-1)/N on the sample at level k - 1 and goes down:
 
-* a narrow path by the discrete adjoint of the steps it was made of (`moment_levels.pullback`);
+* a narrow path by the discrete adjoint of the steps it was made of (`pullback`);
 * level 3 by Theorem F: projected off span {1, z, z^2}, times the slope of the skew flow. That brings it to x itself:
   levels 1 and 2 lie on the same leaf.
 
@@ -19,12 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.moments import moment_path_jit
 from symdecouple.numeric.moments.adjoint_jit import KERNELS
-from symdecouple.numeric.moments.charts import FROM_ENTRIES, Charted
-from symdecouple.numeric.moments.hankel import mean_of_product
+from symdecouple.numeric.moments.hankel import mean_of_product, orthogonal_basis
 from symdecouple.numeric.moments.levels import Ladder, climb, gaussian_moments, raw_moments, standardized_reference
-from symdecouple.numeric.moments.long_gradients import LONG_ADJOINT, gradients_in_parts
+from symdecouple.numeric.moments.power_sums import (
+    ZERO_VARIANCE,
+    centred_rows,
+    place_and_scale,
+    standardized_entries,
+)
 from symdecouple.numeric.moments.pullback import project, pullback
 from symdecouple.numeric.samples.batch import FloatArray, Panel
 
@@ -32,9 +35,12 @@ __all__ = ["Gradients", "decoupled_gradients", "project", "pullback", "standardi
 
 _CHUNK = 2**14  # numbers differentiated together: the stages they keep stay below some 50 MiB
 _COMPILED_CHUNK = 2**16  # where the compiled way back takes them
-_CHARTED_CHUNK = 2**16  # where nodes stand in for samples, most of them at least
-_RESOLVED = 1e-10  # last coefficients of a covector, of the largest one: some of it goes into the gradient
-_MORE_NODES = (256, 512)  # where these are not
+_RESOLVED = np.array([[1e-10], [1e-20]])  # D_2/h_4 and D_3/h_6 at level 3: the skewness leaves 1e-15/D_2 open, p_3
+# is rounded by 1e-16
+_CRITICAL = Outcome(False, "critical point", "two values are a critical point of the skewness: there is no gradient of "
+                    "order 4 and above")
+_LOST = Outcome(False, "beyond float64", "some values are so near to each other beside the others that float64 does "
+                "not tell them apart at level 3: gradients of order 4 and above are lost; tie them, or use dps=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +48,7 @@ class Gradients:
     """Decoupled moments (R, order), their gradients (R, order, N), and the first level that a row does not have."""
 
     values: FloatArray
-    gradients: NDArray[np.floating[Any]]
+    gradients: FloatArray
     refusals: dict[int, Outcome] = field(default_factory=dict)
 
 
@@ -68,8 +74,7 @@ def decoupled_gradients(
     Notes
     -----
     Relative error about 1e-9, as far as the values themselves keep their digits. The cost is about that of one and a
-    half to two and a half times the values in NumPy; the way back is faster compiled (`moment_levels.adjoint_jit`).
-    Samples of 2**14 entries and more take little room beside the answer (`moment_levels.long_gradients`).
+    half to two and a half times the values in NumPy; the way back is faster compiled (`adjoint_jit`).
 
     Source: paper, eq:projection, for level 3 and any level where C2 holds; the chain rule elsewhere.
 
@@ -93,29 +98,17 @@ def decoupled_gradients(
     return Gradients(raw_moments(result.values, centre, unit, goal), result.gradients, result.refusals)
 
 
-def standardized_gradients(rows: NDArray[Any], order: int, goal: Sequence[float], *, with_values: bool = True
-                           ) -> Gradients:
+def standardized_gradients(rows: NDArray[Any], order: int, goal: Sequence[float]) -> Gradients:
     """The same of mean, variance and standardized moments 3..order, with standardized reference moments 0..order - 1.
 
-    Long rows (`moment_levels.long_gradients`) take little room beside the answer, and may be of any type of real
-    numbers; gradients of single or half precision are float32. Their values above order 4 are NaN where they are not
-    asked for.
+    Rows may be of any type of real numbers.
     """
     n_rows, n_samples = rows.shape
-    kind = np.float32 if rows.dtype in (np.float16, np.float32) else np.float64
-    result = Gradients(np.full((n_rows, order), np.nan), np.full((n_rows, order, n_samples), np.nan, kind))
-    is_long = n_samples >= FROM_ENTRIES
-    chunk = _CHARTED_CHUNK if is_long else _COMPILED_CHUNK if KERNELS.are_wanted(rows.size) else _CHUNK
-    step, left = max(1, chunk // n_samples), list(range(n_rows))
-    if n_samples >= LONG_ADJOINT:
-        compiled = moment_path_jit.KERNELS.are_wanted(rows.size)
-        result.values[...], refusals, left = gradients_in_parts(
-            Panel.of(rows), goal, result.gradients, compiled=compiled, with_values=with_values)
-        result.refusals.update(refusals)
-        step = 1
+    result = Gradients(np.full((n_rows, order), np.nan), np.full((n_rows, order, n_samples), np.nan))
+    step = max(1, (_COMPILED_CHUNK if KERNELS.are_wanted(rows.size) else _CHUNK) // n_samples)
     with np.errstate(all="ignore"):  # rows without a level are NaN from there on
-        for begin in left[::step]:
-            part = slice(begin, min(begin + step, n_rows))
+        for begin in range(0, n_rows, step):
+            part = slice(begin, begin + step)
             some = np.asarray(rows[part], dtype=np.float64)
             refused = _fill(some, order, goal, result.values[part], result.gradients[part])
             result.refusals.update((begin + i, outcome) for i, outcome in refused.items())
@@ -126,35 +119,43 @@ def standardized_gradients(rows: NDArray[Any], order: int, goal: Sequence[float]
 
 
 def _fill(
-    rows: FloatArray, order: int, goal: Sequence[float], values: FloatArray, gradients: NDArray[np.floating[Any]]
+    rows: FloatArray, order: int, goal: Sequence[float], values: FloatArray, gradients: FloatArray
 ) -> dict[int, Outcome]:
     """Standardized moments and gradients of a few rows, in place; the refusals."""
     n_samples = rows.shape[1]
-    centred = rows - rows.mean(axis=1, keepdims=True)
-    centred -= centred.mean(axis=1, keepdims=True)
-    variance = mean_of_product(centred, centred)
-    z = centred / np.sqrt(variance)[:, None]
-    skewness = mean_of_product(z * z, z)
-    values[:, :3] = np.stack([rows.mean(axis=1), variance, skewness], axis=1)[:, :order]
+    values[:, :3] = np.stack(place_and_scale(Panel.of(rows)), axis=1)[:, :order]
     gradients[:, 0] = 1 / n_samples
+    centred, exponent = centred_rows(rows)
     if order > 1:
-        gradients[:, 1] = 2 / n_samples * centred
-    if order > 2:
-        scale = 3 / (n_samples * np.sqrt(variance))
-        gradients[:, 2] = scale[:, None] * (z * z - skewness[:, None] * z - 1)
-    if order < 4:
+        gradients[:, 1] = np.ldexp(2 / n_samples * centred, exponent[:, None])
+    if order < 3:
         return {}
-    ladder = climb(rows, order, goal, store=True)
-    values[:, 3:] = ladder.moments[4:].T
-    found = _descend(ladder, order)
-    for fewest in (*_MORE_NODES, None):  # more than for the values
-        unclear = np.flatnonzero(np.isnan(found[:, :, 0]).any(axis=0) & np.isfinite(ladder.moments[order]))
-        if not len(unclear):
-            break
-        again = climb(rows[unclear], order, goal, store=True, fewest_nodes=fewest)
-        found[:, unclear] = _descend(again, order)
-    gradients[:, 3:] = found.transpose(1, 0, 2)
-    return ladder.refusals
+    z, slope, left = standardized_entries(rows)
+    square = z * z
+    gradients[:, 2] = 3 / n_samples * slope * (square - mean_of_product(square, z)[:, None] * z - 1)
+    refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(np.isnan(left))}
+    if order > 3:
+        ladder = climb(rows, order, goal, store=True)
+        values[:, 3:] = ladder.moments[4:].T
+        refusals = _unresolved(rows, ladder) | ladder.refusals
+        gradients[:, 3:] = _descend(ladder, order).transpose(1, 0, 2)
+        for i, outcome in refusals.items():
+            if outcome in (_CRITICAL, _LOST):
+                gradients[i, 3:] = np.nan
+    return refusals
+
+
+def _unresolved(rows: FloatArray, ladder: Ladder) -> dict[int, Outcome]:
+    """Rows at level 3 whose entries float64 cannot tell apart there: what is free of 1, z, z^2 is rounding."""
+    assert ladder.skew is not None
+    basis, means = orthogonal_basis(ladder.skew.values, 4)
+    lost = ~(basis.norm[2:] > _RESOLVED * means[[4, 6]])
+    found: dict[int, Outcome] = {}
+    for i in np.flatnonzero(lost.any(axis=0)).tolist():
+        count = len(np.unique(rows[i]))
+        if count != 3:  # three values are a critical point of the fourth moment: its gradient is 0
+            found[i] = _CRITICAL if count < 3 else _LOST
+    return found
 
 
 def _descend(ladder: Ladder, order: int) -> FloatArray:
@@ -168,22 +169,4 @@ def _descend(ladder: Ladder, order: int) -> FloatArray:
         covectors[k - 3, which] = (k + 1) / n_samples * followed.values**k
     for k, which, followed in reversed(ladder.levels):
         covectors[k - 3 :, which] = pullback(followed, covectors[k - 3 :, which])
-    for part in ladder.charted:
-        covectors[1:, part.rows[part.good]] = _from_nodes(part, order) / n_samples
     return ladder.skew.slope * project(z, covectors, 3)
-
-
-def _from_nodes(part: Charted, order: int) -> FloatArray:
-    """Covectors of orders 5..order at level 3, times N, of the rows that arrived; NaN where nodes are too few."""
-    chart = part.chart
-    fields = np.full((order - 4, *chart.nodes.shape), np.nan)
-    for k, which, followed in part.levels:
-        fields[k - 4, which] = (k + 1) * followed.values**k
-    for k, which, followed in reversed(part.levels):
-        fields[k - 4 :, which] = pullback(followed, fields[k - 4 :, which])
-    good = chart if part.good.all() else chart.take(part.good)
-    series = [good.series(values) for values in fields[:, part.good]]
-    out = np.array(good.evaluated(*(c for c, _ in series)))
-    for values, (c, tail) in zip(out, series, strict=True):
-        values[~(tail <= _RESOLVED * np.abs(c).max(axis=1))] = np.nan
-    return out

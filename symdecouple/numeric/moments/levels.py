@@ -1,21 +1,20 @@
 """The nested normalization of a sample by its moments, level after level, and the decoupled moments on the way.
 
-Level 1 takes the mean out, level 2 the scale, level 3 the skewness (`riccati`, in closed form up to one root), and
-level k > 3 moves the k-th moment along the narrow path (`moment_path`). The decoupled moment of order k is the k-th
+Level 1 takes the mean out, level 2 the scale, level 3 the skewness (`skewness_flow`, in closed form up to one root),
+and level k > 3 moves the k-th moment along the narrow path (`moment_path`). The decoupled moment of order k is the k-th
 moment of the sample at level k - 1: it does not feel what the levels below have set.
 
 All of it is done on standardized samples z; a reference of other mean and variance comes in at the end, by the binomial
 formula. A sample that has no level k keeps its moments up to order k.
 
-A sample with few distinct values moves as those values with weights: exactly the same path, at less cost.
-Long samples of other kinds move as some dozens of nodes, and are corrected to rounding (`moment_path.charts`); where
-only moments are wanted, very long ones are looked at in parts (`long_rows.parts`; for the entries, `long_rows.level`).
+A sample with few distinct values moves as those values with weights: exactly the same path, at less cost. A sample
+whose entries have weights is a law on finitely many values, and moves as such.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import comb, factorial, isfinite
 from typing import Any, TypeVar
 
@@ -23,17 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.moments.charts import FEWEST, FROM_ENTRIES, Charted, climb_on_nodes
 from symdecouple.numeric.moments.hankel import Weights, power_mean
-from symdecouple.numeric.moments.long_jit import Compiled, CompiledRow, compiled_located
-from symdecouple.numeric.moments.long_means import ByNumPy
-from symdecouple.numeric.moments.long_parts import LONG, long_row
 from symdecouple.numeric.moments.moment_path import MOST_GROWTH, Followed, Follower, follow, pulled_apart
-from symdecouple.numeric.moments.moment_path_jit import climb_compiled
+from symdecouple.numeric.moments.moment_path_kernel import climb_compiled
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, place_and_scale
-from symdecouple.numeric.moments.skewness_flow import Imposed
-from symdecouple.numeric.moments.skewness_flow_jit import compiled_place_and_scale, skewness_imposer
-from symdecouple.numeric.moments.skewness_row import FlowedRow, located
+from symdecouple.numeric.moments.skewness_flow import Imposed, impose_skewness
+from symdecouple.numeric.moments.skewness_kernel import skewness_imposer
 from symdecouple.numeric.samples.batch import FloatArray, IntArray, Panel, RowValues
 
 __all__ = [
@@ -44,6 +38,7 @@ __all__ = [
     "decoupled_rows",
     "gaussian_moments",
     "raw_moments",
+    "shares",
     "standardized_reference",
     "standardized_rows",
 ]
@@ -70,15 +65,12 @@ class Ladder:
         Levels above; `rows` are places in the batch.
     refusals : dict
         The first level that a row does not have.
-    charted : list of Charted
-        Rows that nodes stood in for; they have no `levels`.
     """
 
     moments: FloatArray
     skew: Imposed | None
     levels: list[tuple[int, IntArray, Followed]] = field(default_factory=list)
     refusals: dict[int, Outcome] = field(default_factory=dict)
-    charted: list[Charted] = field(default_factory=list)
 
 
 def gaussian_moments(order: int) -> tuple[float, ...]:
@@ -121,7 +113,6 @@ def climb(
     *,
     follower: Follower = follow,
     store: bool = False,
-    fewest_nodes: int | None = FEWEST,
 ) -> Ladder:
     """Normalize samples level by level, as far as the moment of this order asks for.
 
@@ -137,8 +128,6 @@ def climb(
         `moment_path.follow` or its compiled twin.
     store : bool
         Keep the steps, for gradients.
-    fewest_nodes : int or None
-        With which to begin where nodes can stand in for long samples; None: no nodes.
     """
     skew = skewness_imposer(rows.size)(rows, goal[3], with_slope=store)
     ladder = Ladder(np.full((order + 1, len(rows)), np.nan), skew, refusals=dict(skew.refusals))
@@ -149,30 +138,8 @@ def climb(
     if not store and rows.shape[1] >= _LONG:
         groups = _by_distinct_values(which, values)
     for group in groups:
-        left = group
-        if fewest_nodes is not None and group[2] is None and order > 4 and rows.shape[1] >= FROM_ENTRIES:
-            left = _charted(ladder, *group[:2], order, goal, follower, store, fewest_nodes)
-        climb_on(ladder, *left, order, goal, follower, store)
+        climb_on(ladder, *group, order, goal, follower, store)
     return ladder
-
-
-def _charted(
-    ladder: Ladder,
-    which: IntArray,
-    z: FloatArray,
-    order: int,
-    goal: Sequence[float],
-    follower: Follower,
-    store: bool,
-    fewest: int,
-) -> tuple[IntArray, FloatArray, Weights]:
-    """Levels from 4 on by nodes; the rows that are left."""
-    charted, left = climb_on_nodes(z, order, goal, follower, store, fewest)
-    for part in charted:
-        ladder.charted.append(replace(part, rows=which[part.rows]))
-        ladder.moments[5:, which[part.rows[part.good]]] = part.moments[5:, part.good]
-    ladder.moments[4, which] = power_mean(z, 4)
-    return which[left], z[left], None
 
 
 def climb_on(
@@ -236,7 +203,7 @@ def decoupled_rows(
 ) -> RowValues:
     """Decoupled moments 1..order of each row, (R, order), with raw reference moments 1..order - 1.
 
-    With `compiled`, rows that need no care are climbed by `moment_path.jit`.
+    With `compiled`, ordinary rows without weights are climbed by `moment_path_kernel`.
     """
     centre, unit, goal = standardized_reference(reference[: order - 1])
     values, refusals = standardized_rows(panel, order, goal, follower, compiled=compiled)
@@ -257,7 +224,7 @@ def standardized_rows(
     follower, compiled
         As in `decoupled_rows`.
     """
-    mean, variance, skewness = compiled_place_and_scale(panel) if compiled else place_and_scale(panel)
+    mean, variance, skewness = place_and_scale(panel)
     values = np.full((len(mean), order), np.nan)
     refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(panel.low == panel.high)} if order > 2 else {}
     moments = np.full((max(order, 3) + 1, len(mean)), np.nan)
@@ -279,33 +246,36 @@ def _higher(
 ) -> tuple[FloatArray, dict[int, Outcome]]:
     """Standardized moments 4..order of the rows named, (order - 3, R), and the first level that a row does not have."""
     moments, refusals = np.full((order - 3, len(panel.values)), np.nan), dict[int, Outcome]()
-    fewest: int | None = FEWEST
-    if panel.values.shape[1] >= LONG:
-        means = (Compiled(), compiled_located, CompiledRow) if compiled else (ByNumPy(), located, FlowedRow)
-        fewest, left = None, []
-        for i in which.tolist():
-            answer = long_row(panel, i, order, goal, *means)
-            if answer is None:
-                left.append(i)
-                continue
-            moments[:, i], refused = answer
-            if refused is not None:
-                refusals[i] = refused
-        which = np.array(left, dtype=np.intp)
-    if compiled and len(which):
+    if compiled and panel.weights is None and len(which):
         ends = _taken(panel.low, which), _taken(panel.high, which)
         climbed = climb_compiled(_taken(panel.values, which), order, goal, ends)
-        if len(which) == moments.shape[1]:
-            moments = climbed.moments[4:]
-        else:
-            moments[:, which] = climbed.moments[4:]
+        moments[:, which] = climbed.moments[4:]
         which = which[~climbed.done]
     if len(which):
         rows = np.asarray(_taken(panel.values, which), dtype=np.float64)
-        ladder = climb(rows, order, goal, follower=follower, fewest_nodes=fewest)
+        if panel.weights is None:
+            ladder = climb(rows, order, goal, follower=follower)
+        else:
+            ladder = _climb_weighted(rows, _taken(panel.weights, which), order, goal, follower)
         moments[:, which] = ladder.moments[4:]
         refusals.update((int(which[i]), outcome) for i, outcome in ladder.refusals.items())
     return moments, refusals
+
+
+def _climb_weighted(
+    rows: FloatArray, weights: FloatArray, order: int, goal: Sequence[float], follower: Follower
+) -> Ladder:
+    skew = impose_skewness(rows, goal[3], weights=weights, with_slope=False)
+    ladder = Ladder(np.full((order + 1, len(rows)), np.nan), skew, refusals=dict(skew.refusals))
+    which = np.array([i for i in range(len(rows)) if i not in skew.refusals], dtype=np.intp)
+    climb_on(ladder, which, skew.values[which], shares(weights[which]), order, goal, follower, False)
+    return ladder
+
+
+def shares(weights: FloatArray) -> FloatArray:
+    """Weights with the sum 1 in every row."""
+    share: FloatArray = weights / weights.sum(axis=1)[:, None]
+    return share
 
 
 def _taken(rows: NDArray[Real], which: IntArray) -> NDArray[Real]:

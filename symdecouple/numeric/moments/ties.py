@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.attainable import beyond_end, saturated_skewness, skewness_interval
-from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, blocks
+from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE
 from symdecouple.numeric.samples.matrix import BoolArray, FloatArray, IntArray, Panel
 
 __all__ = ["CountedTies", "Ties", "WeighedTies", "count_ties", "ties_of", "why_unreachable"]
@@ -34,19 +34,19 @@ def count_ties(panel: Panel) -> tuple[IntArray, IntArray]:
     """How many entries of each row equal its minimum and its maximum, by exact comparison of the input."""
     if panel.ties is not None:
         return panel.ties
-    n_rows, n_samples = panel.values.shape
-    at_low, at_high = np.empty(n_rows, dtype=np.intp), np.empty(n_rows, dtype=np.intp)
-    for part in blocks(n_rows, n_samples):
-        at_low[part] = _count_equal(panel.values[part], panel.low[part])
-        at_high[part] = _count_equal(panel.values[part], panel.high[part])
-    return at_low, at_high
+    return _count_equal(panel.values, panel.low), _count_equal(panel.values, panel.high)
 
 
 def _count_equal(rows: NDArray[Any], ends: FloatArray) -> IntArray:
-    """Entries of each row that equal its end: long rows in parts."""
-    count = np.zeros(len(rows), dtype=np.intp)
-    for i in range(0, rows.shape[1], _TOGETHER):
-        count += np.count_nonzero(rows[:, i : i + _TOGETHER] == ends[:, None], axis=1)
+    """Entries of each row that equal its end; few as a rule, and so found one by one."""
+    n_rows, n_samples = rows.shape
+    count = np.zeros(n_rows, dtype=np.intp)
+    step = max(1, _TOGETHER // n_samples)
+    for first in range(0, n_rows, step):
+        part = slice(first, first + step)
+        for i in range(0, n_samples, _TOGETHER):
+            equal = rows[part, i : i + _TOGETHER] == ends[part, None]
+            count[part] += np.bincount(np.flatnonzero(equal) // equal.shape[1], minlength=len(equal))
     return count
 
 

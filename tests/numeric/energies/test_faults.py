@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 import symdecouple as sd
 from symdecouple.numeric.energies.cone import cone_membership
+from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.normalization import Energies
-from symdecouple.numeric.energies.spectrum import Bands
 
 Array = NDArray[np.float64]
 TAPS = [[1, 1, 1], [-1, 0, 1], [-1, 2, -1]]

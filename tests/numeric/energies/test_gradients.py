@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.gradients import DecoupledEnergies
 from symdecouple.numeric.energies.normalization import Energies
-from symdecouple.numeric.energies.spectrum import Bands
 from tests.numeric.energies.energy_banks import kernels, pictures, responses
 
 Array = NDArray[np.float64]

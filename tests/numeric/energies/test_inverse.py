@@ -8,9 +8,9 @@ from hypothesis import example, given, settings, strategies as st
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput
+from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.inverse import returned
 from symdecouple.numeric.energies.normalization import Energies
-from symdecouple.numeric.energies.spectrum import Bands
 from tests.numeric.energies.energy_banks import kernels, responses
 
 Array = NDArray[np.float64]

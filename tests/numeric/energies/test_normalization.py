@@ -12,8 +12,8 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq, minimize, nnls
 
 from symdecouple.errors import InvalidInput
+from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.normalization import Energies
-from symdecouple.numeric.energies.spectrum import Bands
 from tests.numeric.energies.energy_banks import kernels, pictures, responses
 
 Array = NDArray[np.float64]

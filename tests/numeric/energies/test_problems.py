@@ -7,24 +7,22 @@ import pytest
 from numpy.typing import NDArray
 
 from symdecouple.numeric.energies import problems as energy_problems
+from symdecouple.numeric.energies.cone import witnesses
 from symdecouple.numeric.energies.eigenvalues import Columns
-from symdecouple.numeric.energies.loops import SURE, shaken
+from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.normalization import Energies
-from symdecouple.numeric.energies.spectrum import Bands
-from symdecouple.numeric.energies.witnesses import witnesses
+from symdecouple.numeric.energies.tilting import Tilted
 from tests.numeric.energies.energy_banks import kernels, responses
 
 Array = NDArray[np.float64]
 
 
-def sums_of(columns: Array, power: Array) -> Array:
-    return np.concatenate([[0, power.sum()], columns @ power, ((columns * power) @ columns.T).ravel()])
-
-
 def moved(columns: Array, power: Array, want: Array, residual: float) -> float:
-    m = len(columns)
-    room = np.empty(m), np.empty(m), np.empty(m * (m + 1))
-    return shaken(sums_of(columns, power), want, columns.max(axis=1), residual, *room)
+    values, matrix = columns @ power, (columns * power) @ columns.T
+    found = Tilted(0 * values[None], np.zeros(1), power.sum()[None], values[None], values[None], matrix[None],
+                   np.array([residual]), np.ones(1, dtype=np.bool_), np.zeros(1, dtype=np.intp))
+    bands = Columns(columns, (columns.shape[1],))
+    return float(energy_problems._shaken(found, want[None] > 0, bands, np.zeros(1, dtype=np.intp))[0])
 
 
 @pytest.mark.parametrize("residual", [0.0, 1e-11])
@@ -52,8 +50,8 @@ def test_weights_that_go_to_zero_are_no_solution() -> None:
     for rest in (1e-15, 1e-17, 1e-20):
         power = np.full(40, rest)
         power[vertex] = 1
-        assert moved(columns, power, np.ones(3), 0.0) > 20 * SURE
-    assert moved(columns, np.full(40, 1e-3) + np.eye(40)[vertex], np.ones(3), 0.0) < 1e-3 * SURE
+        assert moved(columns, power, np.ones(3), 0.0) > 20 * energy_problems._SURE
+    assert moved(columns, np.full(40, 1e-3) + np.eye(40)[vertex], np.ones(3), 0.0) < 1e-3 * energy_problems._SURE
 
 
 @pytest.mark.parametrize("small", [1e-9, 1e-13, 1e-16])
@@ -80,38 +78,8 @@ def test_wide_solutions_ask_no_linear_program(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(energy_problems, "cone_membership_of", None)
     level = energies.normalize(row[None], targets)
     assert not level.refusals
-    assert float(energies.bands.widths(level.parameters)[0]) > 50
+    assert float(np.ptp(level.parameters[0] @ energies.bands.columns)) > 50
     np.testing.assert_allclose(energies.values(level.values)[0], targets, rtol=1e-11)
-
-
-def test_witnesses_are_independent_and_no_two_sets_share_one() -> None:
-    bands = Bands(responses(kernels(), (40, 46)), (40, 46))
-    found = witnesses(bands)
-    assert found.shape == (3, 9)
-    assert len(np.unique(found)) == 27
-    assert found.min() > 0
-    unit = bands.columns / bands.columns.max(axis=1, keepdims=True)
-    for some in found:
-        assert np.linalg.cond(unit[:, some]) < 1e4
-
-
-def test_no_witnesses_of_what_depends() -> None:
-    """Twice the same feature, and features that differ at frequency zero alone."""
-    rng = np.random.default_rng(2)
-    one = rng.random(20)
-    assert witnesses(Columns(np.array([one, 2 * one]), (20,))).shape == (0, 2)
-    assert witnesses(Columns(np.array([one, one + np.eye(20)[0]]), (20,))).shape == (0, 2)
-    assert len(witnesses(Columns(np.array([one, one + np.eye(20)[3]]), (20,)))) == 1
-    assert witnesses(Columns(np.array([[1.0], [2.0]]), (1,))).shape == (0, 2)
-
-
-def test_witnesses_of_many_frequencies_are_the_same_each_time() -> None:
-    rng = np.random.default_rng(4)
-    columns = Columns(np.array([np.outer(a, b).ravel() for a in rng.random((2, 120)) for b in rng.random((2, 120))]),
-                      (120, 120))
-    found = witnesses(columns)
-    np.testing.assert_array_equal(found, witnesses(columns))
-    assert all(np.linalg.matrix_rank(columns.columns[:, some]) == 4 for some in found)
 
 
 @pytest.mark.parametrize("lacking", ["the mean", "some frequencies", "a witness of each set"])

@@ -42,6 +42,20 @@ def test_warm_kernels_are_used_above_a_hundred_thousand(empty_cache: Path) -> No
 
 
 @pytest.mark.usefixtures("empty_cache")
+def test_kernels_that_have_been_used_serve_any_number_of_elements(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless another of the set would have to be compiled."""
+    used, unused = SimpleNamespace(signatures=["one"]), SimpleNamespace(signatures=[])
+    monkeypatch.setitem(jit._BUILT, KERNELS.name, (unused, unused))
+    assert not KERNELS.are_wanted(10)
+    monkeypatch.setitem(jit._BUILT, KERNELS.name, (used, used))
+    assert KERNELS.are_wanted(10)
+    monkeypatch.setitem(jit._BUILT, KERNELS.name, (used, unused))
+    assert not KERNELS.are_wanted(10)
+    KERNELS.note_warm()
+    assert KERNELS.are_wanted(10)
+
+
+@pytest.mark.usefixtures("empty_cache")
 def test_other_sources_are_another_cache() -> None:
     KERNELS.note_warm()
     assert not Kernels(KERNELS.name, (*KERNELS.sources, "symdecouple.verdict"), 1e-7).are_warm()

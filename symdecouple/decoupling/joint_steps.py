@@ -1,0 +1,99 @@
+r"""All features of a level at once, by Newton's method on the orbit of the generators.
+
+.. math::
+
+    \delta = J^{-1}(v - f(y)), \quad J_{ij} = \mathrm{Mean}(v_{f_i} u_j), \qquad
+    y \leftarrow \varphi^k_{\delta_k} \circ \cdots \circ \varphi^1_{\delta_1}(y)
+
+with steps halved until the flows exist and the residual falls, and on while it falls further. Leading features whose
+flow parameter is a formula are imposed by it after each step.
+
+Imposed features are at their targets to half of the digits at least; all but a few where their own formulas do not
+cancel. Known to be refused in float64, with or without an answer in more digits: samples half of which crowd in a space
+far below their range (``rng.gamma(.02, size=100)``, ``exp(5*normal)``). Centring rounds their gaps away, and the flow
+would have to pull apart what is left of them. Moments are better served by `numeric.riccati`, which measures from the
+crowded end. A target that a leaf reaches only in the limit (zero skewness with half of the samples tied) is refused
+too: the residual vanishes on the way to a pole, and the digits with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from symdecouple.decoupling.motion import largest, unit
+from symdecouple.decoupling.orbit_motion import Moved, OrbitMotion, Unreachable, keeps_digits, ran_out
+from symdecouple.errors import Outcome
+from symdecouple.flows.flow import Flow
+from symdecouple.flows.steps import Step
+from symdecouple.language.feature_set import FeatureSet
+from symdecouple.numeric.features.expressions import Array
+
+__all__ = ["JointSteps"]
+
+MAX_STEPS = 200
+MAX_HALVINGS = 60
+
+_SLACK = 1e5  # residuals below this many units of rounding are near their floor: whole steps only
+
+
+class JointSteps(OrbitMotion):
+    """Features without a formula are imposed together, by steps along all generators.
+
+    Parameters
+    ----------
+    features, steps, flows
+        As in `OrbitMotion`.
+    formulas : bool
+        False imposes every feature by the steps, those with a formula too.
+    """
+
+    def __init__(self, features: FeatureSet, steps: Sequence[Step], flows: Sequence[Flow],
+                 formulas: bool = True) -> None:
+        super().__init__(features, steps, flows)
+        if not formulas:
+            self.explicit = 0
+
+    def _search(self, moved: Moved, k: int, targets: Array) -> Moved:
+        start = moved.values
+        moved = self._explicit(moved, min(k, self.explicit), targets)
+        first, reason = moved.values, f"level {k} not attainable"
+        moved = replace(moved, residual=self._rest(moved, targets))
+        for _ in range(MAX_STEPS):
+            if moved.residual == 0 or not largest(moved.error) < largest(moved.values):  # done, or no digit left
+                break
+            delta = self._direction(moved.values, k, targets)
+            found = None if delta is None else self._damped(moved, delta, targets)
+            if delta is None and keeps_digits(moved):
+                reason = "critical point"
+            if found is None:
+                break
+            moved = found
+        else:
+            reason = "no convergence"
+        if self._is_there(moved) and keeps_digits(moved):
+            return moved
+        raise Unreachable(Outcome(False, ran_out(moved, start, first) or reason, self._about(moved, k - 1, targets)))
+
+    def _damped(self, moved: Moved, delta: Array, targets: Array) -> Moved | None:
+        """Halve the step until every flow exists and the residual falls, and on while it falls further."""
+        found = None
+        for halving in range(1 if moved.residual <= _SLACK * unit(moved.values) else MAX_HALVINGS):
+            try:
+                trial = self._stepped(moved, delta / 2**halving, targets)
+            except Unreachable:
+                continue
+            if not trial.residual < (moved if found is None else found).residual:
+                if found is not None:
+                    break
+                continue
+            found = trial
+            if 2 * trial.residual < moved.residual:
+                break
+        return found
+
+    def _stepped(self, moved: Moved, delta: Array, targets: Array) -> Moved:
+        for j, t in enumerate(delta):
+            moved = self._along(moved, j, t)
+        moved = self._explicit(moved, min(len(delta), self.explicit), targets)
+        return replace(moved, residual=self._rest(moved, targets))

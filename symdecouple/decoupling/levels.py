@@ -1,0 +1,91 @@
+"""Samples at every level of a plan: by closed forms where there are, along the narrow path elsewhere.
+
+A level with a closed form is reached from the sample itself, by one motion on its orbit; a level without one from the
+level before. Both end at the same point where both exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import mpmath
+import numpy as np
+
+from symdecouple.decoupling.routes import Imposed, Route
+from symdecouple.errors import Outcome
+from symdecouple.numeric.features.expressions import Array
+from symdecouple.numeric.samples.vectors import widened
+
+__all__ = ["Levels"]
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """The levels of a plan in numbers of one kind.
+
+    Parameters
+    ----------
+    route : Route
+    is_closed : callable
+        From a level to whether it has a closed form; raises `NoClosedForm` where it has none and the narrow path was
+        not asked for.
+    """
+
+    route: Route
+    is_closed: Callable[[int], bool]
+    _nearest: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    def at(self, rows: Array, wanted: Sequence[int], targets: Sequence[Any], keep: bool = False,
+           is_fine: bool = False) -> Iterator[Imposed]:
+        """Yield the rows, (R, N), at each of the wanted levels, which increase; refused rows stay refused.
+
+        Parameters
+        ----------
+        rows : array (R, N)
+            Those of a batch; narrow ones may be among them.
+        wanted : sequence of int
+        targets : sequence of numbers
+        keep, is_fine : bool
+            As in `Route.advance`.
+        """
+        rows = widened(rows)
+        at, level = _start(rows), 0
+        for k in wanted:
+            nearest = self._closed_below(k, level)
+            if nearest > level:
+                at = _refusing(self.route.impose(rows, nearest, targets), at.refusals)
+            for j in range(nearest + 1, k + 1):
+                at = self.route.advance(at, j, targets, keep, is_fine)
+            level = k
+            yield at
+
+    def move(self, rows: Array, start: int, end: int, targets: Sequence[Any]) -> Imposed:
+        """Bring features start+1..end of rows at level `start` to their targets; features 1..start keep theirs."""
+        if self.is_closed(end):
+            return self.route.impose(rows, end, targets)
+        at = _start(rows)
+        for k in range(start + 1, end + 1):
+            at = self.route.advance(at, k, targets, keep=False, is_fine=True)
+        return at
+
+    def _closed_below(self, k: int, level: int) -> int:
+        """The last level from `level` to k that has a closed form, else `level`."""
+        if (k, level) not in self._nearest:
+            self._nearest[k, level] = next((j for j in range(k, level, -1) if self.is_closed(j)), level)
+        return self._nearest[k, level]
+
+
+def _start(rows: Array) -> Imposed:
+    zeros = np.full(len(rows), mpmath.mpf(0)) if rows.dtype == object else np.zeros(len(rows))
+    return Imposed(rows, zeros, lambda covectors: covectors, error=zeros if rows.dtype == object else None)
+
+
+def _refusing(at: Imposed, refusals: dict[int, Outcome]) -> Imposed:
+    """Note rows that an earlier level refused already."""
+    if not refusals:
+        return at
+    values = at.values.copy()
+    values[list(refusals)] = np.nan
+    return replace(at, values=values, refusals={**at.refusals, **refusals})

@@ -1,0 +1,237 @@
+r"""A sample vector on its orbit: moved along generators, its leading features imposed by formulas.
+
+The orbit of x, its leaf, is what it reaches under the flows of the generators u_1, u_2, ... The derivative of a motion
+by each sample, with all flow parameters held, is accumulated on the way: it is what exact gradients need (Theorem F).
+
+*Rounding.* Every motion rounds: an error e of a sample becomes phi'(x) (e + eps |x|) + eps |phi(x)|, without the middle
+term where phi is affine. This running bound is carried along, and what keeps less than two thirds of the digits of the
+working precision is refused ("beyond float64", "beyond 50 digits"), never returned.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import mpmath
+import numpy as np
+from sympy import Expr
+
+from symdecouple.decoupling.motion import Motion, is_finite, largest, linear_solution, unit
+from symdecouple.errors import Outcome
+from symdecouple.flows.flow import Flow
+from symdecouple.flows.steps import TARGET, Step
+from symdecouple.language.feature_set import FeatureSet
+from symdecouple.numeric.features.expressions import Array, Compiled, as_multiprecision
+
+__all__ = ["Moved", "OrbitMotion", "Unreachable", "keeps_digits", "ran_out"]
+
+
+class Unreachable(Exception):
+    """A sample has no normalization at a level; the outcome says why."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(str(outcome))
+        self.outcome = outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A sample vector after a motion.
+
+    Attributes
+    ----------
+    values : array (N,)
+    slope : array (N,)
+        Derivative of the motion at each sample, flow parameters held.
+    error : array (N,)
+        First-order bound of what rounding did to the values, motions along the orbit aside.
+    residual : number
+        Largest distance of an imposed feature from its target v, over 1 + abs(v).
+    """
+
+    values: Array
+    slope: Array
+    error: Array
+    residual: Any = 0
+
+
+class OrbitMotion:
+    """Motion of single sample vectors on their orbits; subclasses say how features without a formula are imposed.
+
+    Parameters
+    ----------
+    features : FeatureSet
+    steps : sequence of Step
+        One per feature that can be imposed.
+    flows : sequence of Flow
+        Flows of the generators u_1, u_2, ...
+    """
+
+    otherwise = '; or leave it to path="auto", which takes offset and unit of a sample out first where it can'
+
+    def __init__(self, features: FeatureSet, steps: Sequence[Step], flows: Sequence[Flow]) -> None:
+        sample = features.sample
+        self.steps, self.flows = tuple(steps), tuple(flows)
+        self.size = len(self.steps)
+        self.explicit = next((k for k, step in enumerate(self.steps) if step.time is None), self.size)
+        known = features.symbolic if self.steps else ()  # nothing moves without a step
+        self._features = _OrNaN([f.expr for f in known], sample)
+        self._gradients = _OrNaN([f.gradient.expr for f in known], sample)
+        self._generators = [Compiled([flow.field.expr], sample) for flow in self.flows]
+        self._times = [Compiled([s.time], sample, [TARGET]) for s in self.steps[: self.explicit] if s.time is not None]
+        self._motions = [Motion(flow) for flow in self.flows]
+
+    def values(self, x: Array) -> Array:
+        """Return all features before a black box of a sample vector, (M,); NaN where one divides by zero."""
+        return np.array([f[..., 0] for f in self._features(x)])
+
+    def gradients(self, x: Array) -> Array:
+        """Return N grad f of all features, (M, N); NaN as in `values`."""
+        return np.array([np.broadcast_to(field, x.shape) for field in self._gradients(x)])
+
+    def generators(self, x: Array, k: int) -> Array:
+        """Return the first k generators at the samples, (k, N)."""
+        return np.array([np.broadcast_to(u(x)[0], x.shape) for u in self._generators[:k]])
+
+    def impose(self, x: Array, k: int, targets: Sequence[Any]) -> Moved:
+        """Move a sample vector on its orbit to where the first k features take the target values.
+
+        Parameters
+        ----------
+        x : array (N,)
+            float64, or an object array of mpmath numbers, at the caller's working precision.
+        k : int
+            0 leaves the sample where it is.
+        targets : sequence of numbers
+            Of at least k features.
+
+        Raises
+        ------
+        Unreachable
+            If no point of the orbit was found at which they do, or rounding left too few digits of it.
+        """
+        wanted = as_multiprecision(targets[:k]) if x.dtype == object else np.array(targets[:k], dtype=np.float64)
+        one = mpmath.mpf(1) if x.dtype == object else 1.0
+        moved = Moved(x, np.full_like(x, one), np.full_like(x, 0 * one))
+        if k > self.explicit:
+            return self._search(moved, k, wanted)
+        moved = self._explicit(moved, k, wanted)
+        moved = replace(moved, residual=self._rest(moved, wanted))
+        if not (self._is_there(moved) or self._is_there_in_units(moved, wanted)):
+            raise Unreachable(Outcome(False, f"level {k} not attainable", self._about(moved, k - 1, wanted)))
+        return moved
+
+    def _search(self, moved: Moved, k: int, targets: Array) -> Moved:
+        raise NotImplementedError
+
+    def _explicit(self, moved: Moved, k: int, targets: Array) -> Moved:
+        """Impose the first k features by their formulas: N_k(x) = N_(k-1)(phi_t(N_(k-1)(x)))."""
+        if k == 0:
+            return moved
+        moved = self._explicit(moved, k - 1, targets)
+        t = self._time(k - 1, moved.values, targets[k - 1])
+        if t is None:
+            raise Unreachable(Outcome(False, f"level {k} not attainable", self._about(moved, k - 1, targets)))
+        return self._explicit(self._along(moved, k - 1, t), k - 1, targets)
+
+    def _time(self, j: int, y: Array, target: Any) -> Any:
+        try:
+            with np.errstate(all="ignore"):
+                t = self._times[j](y, target)[0].flat[0]
+        except (ZeroDivisionError, ValueError):
+            return None
+        return t if is_finite(t) else None
+
+    def _along(self, moved: Moved, j: int, t: Any) -> Moved:
+        """Follow generator j for a time t."""
+        motion = self._motions[j]
+        found = motion(moved.values, t)
+        if found is None:
+            raise Unreachable(Outcome(False, "pole", f"the flow of {self.flows[j].field} does not exist so long"))
+        values, slope = found
+        with np.errstate(all="ignore"):
+            before = moved.error if motion.is_affine else moved.error + unit(values) * abs(moved.values)
+            error = before * abs(slope) + unit(values) * abs(values)
+            return Moved(values, moved.slope * slope, error)
+
+    def _direction(self, y: Array, k: int, targets: Array) -> Array | None:
+        """Return J^-1 (v - f), J_ij = Mean(v_fi u_j); None where the gradients are dependent along the orbit."""
+        try:
+            with np.errstate(all="ignore"):
+                jacobian = self.gradients(y)[:k] @ self.generators(y, k).T / y.shape[-1]
+                rows = np.array([largest(row) for row in jacobian])
+                if not all(rows):
+                    return None
+                delta = linear_solution(jacobian / rows[:, None], (targets - self.values(y)[:k]) / rows)
+        except (ZeroDivisionError, ValueError, np.linalg.LinAlgError):
+            return None
+        return delta if all(is_finite(d) for d in delta) else None
+
+    def _rest(self, moved: Moved, targets: Array) -> Any:
+        with np.errstate(all="ignore"):
+            gap = self.values(moved.values)[: len(targets)] - targets
+            rest = largest(gap / (1 + abs(targets)))
+        return rest if is_finite(rest) else mpmath.inf
+
+    def _is_there(self, moved: Moved) -> bool:
+        return bool(moved.residual <= mpmath.sqrt(unit(moved.values)))
+
+    def _is_there_in_units(self, moved: Moved, targets: Array) -> bool:
+        """True where what is missing is little beside what features change by when the samples move by their size."""
+        y, k = moved.values, len(targets)
+        with np.errstate(all="ignore"):
+            sizes = [abs(t) + largest(y) * largest(v) for t, v in zip(targets, self.gradients(y), strict=False)]
+            gaps = abs(self.values(y)[:k] - targets)
+            return all(is_finite(g) and g <= mpmath.sqrt(unit(y)) * size for g, size in zip(gaps, sizes, strict=True))
+
+    def _about(self, moved: Moved, k: int, targets: Array) -> str:
+        value = self.values(moved.values)[k]
+        digits = "" if moved.values.dtype == object else " use dps= for more digits,"
+        return (f"{self.steps[k].feature} came to {float(value):.6g} on the orbit of this sample, "
+                f"{float(targets[k]):.6g} was asked for; ask for a value that is attained,{digits} "
+                'or perturb ties: decouple(..., perturb="ramp")' + self.otherwise)
+
+
+class _OrNaN:
+    """Expressions at the samples, NaN for those of which one divides by zero there: mpmath raises for all of them."""
+
+    def __init__(self, exprs: Sequence[Expr], sample: Expr) -> None:
+        self._all, self._each = Compiled(exprs, sample), [Compiled([expr], sample) for expr in exprs]
+
+    def __call__(self, x: Array) -> list[Array]:
+        try:
+            with np.errstate(all="ignore"):
+                return self._all(x)
+        except (ZeroDivisionError, ValueError):
+            return [self._alone(one, x) for one in self._each]
+
+    def _alone(self, one: Compiled, x: Array) -> Array:
+        try:
+            return one(x)[0]
+        except (ZeroDivisionError, ValueError):
+            return np.full(1, mpmath.nan, dtype=object)
+
+
+def keeps_digits(moved: Moved) -> bool:
+    """True where rounding left two thirds of the digits."""
+    rounding = mpmath.mpf(unit(moved.values))
+    return bool(largest(moved.error) <= mpmath.cbrt(rounding) ** 2 * largest(moved.values))
+
+
+def ran_out(moved: Moved, start: Array, first: Array) -> str:
+    """Name what ended a search from `start` where it was rounding, else return nothing."""
+    if keeps_digits(moved):
+        return ""
+    if _is_crowded(start, first):
+        return f"beyond {mpmath.mp.dps} digits" if start.dtype == object else "beyond float64"
+    return "limit only" if moved.residual**2 <= unit(start) else ""
+
+
+def _is_crowded(start: Array, moved: Array) -> bool:
+    """True where gaps of the sample were rounded away, or are so small that poles between them are out of reach."""
+    before, after = (sorted(set(values.tolist())) for values in (start, moved))
+    smallest = min((b - a for a, b in itertools.pairwise(after)), default=0)
+    return len(after) < len(before) or bool(smallest**6 < unit(moved) * largest(moved) ** 6)

@@ -1,0 +1,215 @@
+r"""Templates: functions of arrays that stand in the text of a normalizer as they stand here.
+
+Each uses NumPy and those above it only, and knows nothing of features; ValueError says why there is no answer.
+
+A leaf of the Moebius images of a sample holds the images under
+
+.. math:: z = g\,\frac{1 + h}{1 + h g}, \qquad g = \frac{x - \min x}{\max x - \min x},\quad h \ge 0
+
+and the same for -x. Along h the skewness falls strictly, from that of x to that of samples that are all tied but the
+smallest (Theorem C); no z lies near a pole, and differences of neighbouring samples keep their digits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["average", "checked", "concatenated", "intake", "newton_times", "on_moebius_leaf", "prepared",
+           "root_between", "root_from_zero"]
+
+
+def intake(x: Any, shifts: Any) -> Any:
+    """Return samples as floats, and the type of the answer; integers lose nothing where a shift is allowed."""
+    if np.ma.is_masked(x):
+        raise ValueError("masked entries are not left out of samples; compress each row first")
+    x = np.asarray(x)
+    if x.dtype.kind not in "iufO":
+        raise ValueError(f"samples are {x.dtype}, real numbers are expected")
+    if x.ndim == 0 or x.shape[-1] < 2:
+        raise ValueError(f"{'no samples' if x.size == 0 else 'one sample'}: sample vectors are expected, (..., N) with "
+                         f"N at least 2, got {x.shape}")
+    kind = x.dtype if x.dtype.kind == "f" and x.dtype.itemsize < 8 else np.dtype(np.float64)
+    try:
+        if shifts and x.dtype.kind != "f":
+            x = x.astype(object) - x[..., :1].astype(object)
+        x = x.astype(np.float64)
+    except (TypeError, OverflowError) as error:
+        raise ValueError(f"real numbers are expected ({error})") from None
+    return x, kind
+
+
+def prepared(x: Any, shifts: Any, scales: Any) -> Any:
+    """Return a sample vector of the same leaf, without an offset and with numbers below 1 where that is allowed."""
+    if np.any(np.isinf(x)):
+        raise ValueError("infinite value")
+    exponent = np.frexp(np.max(np.abs(x)))[1]
+    x = np.ldexp(x, -exponent)
+    if shifts:
+        x = x - x[0]
+        x = x - x.mean()
+    if not scales:
+        return np.ldexp(x, exponent)
+    if shifts and not np.any(x):
+        raise ValueError("zero variance (all values are equal)")
+    return np.ldexp(x, -np.frexp(np.max(np.abs(x)))[1])
+
+
+def average(values: Any, x: Any) -> Any:
+    """Average over the samples, on the last axis."""
+    return np.broadcast_to(values, x.shape).mean(axis=-1, keepdims=True)
+
+
+def checked(found: Any, error: Any, features: Any, values: Any, begins_with_mean: Any) -> Any:
+    """Return a sample vector whose features are at their values and whose rounding error is small."""
+    if not np.all(np.isfinite(found)):
+        raise ValueError("the normalization does not exist (zero denominator, pole of a flow, or a value that is "
+                         "not attained)")
+    reached = features(found)
+    slack = 2.0**-26 * (1 + np.abs(values))
+    slack[0] += begins_with_mean * 2.0**-50 * np.mean(np.abs(found))  # a mean is as good as its samples are rounded
+    if not np.all(np.abs(reached - values) <= slack):
+        raise ValueError(f"the features came to {reached.tolist()}, {values.tolist()} was asked for: not attained")
+    if not np.max(error) <= 2.0**-34 * np.max(np.abs(found)):
+        raise ValueError("rounding leaves too few digits (the answer lies next to a pole of the flow)")
+    return found
+
+
+def root_between(gap: Any, a: Any, at_a: Any, b: Any, at_b: Any) -> Any:
+    """Return the root in a bracket to the last digit: secants through halved values, every third step a bisection."""
+    weight_a, weight_b = at_a, at_b
+    for count in range(400):
+        if at_a == 0 or at_b == 0 or abs(b - a) <= 2.0**-52 * max(abs(a), abs(b)):
+            break
+        c = a + (b - a) / 2
+        if count % 3 < 2:
+            secant = a + (b - a) * (weight_a / (weight_a - weight_b))
+            c = secant if min(a, b) < secant < max(a, b) else c
+        at_c = gap(c)
+        if (at_c > 0) == (at_a > 0) and at_c != 0:
+            a, at_a, weight_a, weight_b = c, at_c, at_c, weight_b / 2
+        else:
+            b, at_b, weight_b, weight_a = c, at_c, at_c, weight_a / 2
+    return a if abs(at_a) < abs(at_b) else b
+
+
+def root_from_zero(gap: Any, step: Any, is_monotone: Any) -> Any:
+    """Return the first root on the way from 0 in the direction of a step; gap is NaN where a flow has ended.
+
+    Where gap is not known as monotone the way is taken in half secants, so as not to leap over two roots, and again in
+    shorter ones where that failed.
+    """
+    start = gap(0.0)
+    if start == 0:
+        return 0.0
+    for share in (1.0,) if is_monotone else (0.5, 0.05, 0.005):
+        near, value, ended, pace = 0.0, start, None, share * step
+        for _ in range(4000):
+            trial = near + pace if ended is None else near + (ended - near) / 2
+            if trial in (near, ended) or not np.isfinite(trial):
+                break
+            found = gap(trial)
+            if np.isfinite(found) and (found == 0 or (found > 0) != (value > 0)):
+                return root_between(gap, near, value, trial, found)
+            if not abs(found) < abs(value):  # it has ended, or the feature has turned
+                ended = trial
+                continue
+            secant = found * (trial - near) / (value - found)
+            pace = 2 * pace if is_monotone else secant * (2 if abs(found) < abs(start) / 16 else 0.5)
+            near, value = trial, found
+    raise ValueError(f"not attained: at t = {float(near):.6g} the feature is {float(value):.6g} off its value, and "
+                     "gets no closer (the flow ends, or the feature turns)")
+
+
+def on_moebius_leaf(x: Any, skewness: Any) -> Any:
+    """Return the sample vector of this skewness on the leaf of x/(1 + h x), and another for the error of rounding.
+
+    Ties that put it out of reach are counted, and never judged by a rounded number.
+    """
+    low, high = np.sum(x == x.min()), np.sum(x == x.max())
+    if low == x.size:
+        raise ValueError("zero variance (all values are equal)")
+    least = (2 * low - x.size) / np.sqrt(low * (x.size - low))
+    most = (x.size - 2 * high) / np.sqrt(high * (x.size - high))
+    if low + high == x.size:
+        if abs(least - skewness) > 2.0**-48 * (1 + abs(skewness)):
+            raise ValueError(f"the skewness of fewer than three distinct values does not move from {least:.6g}")
+        return x, x
+    if not least < skewness < most:
+        raise ValueError(f"with {low} samples tied at the minimum and {high} at the maximum the skewness lies strictly "
+                         f"between {least:.6g} and {most:.6g}, {skewness:.6g} was asked for")
+
+    def moved(h: Any) -> Any:
+        return sign * (g * ((1 + h) / (1 + h * g)))
+
+    def gap(h: Any) -> Any:
+        z = moved(h)
+        z = z - z.mean()
+        return sign * (np.mean(z**3) / np.mean(z * z) ** 1.5 - skewness)
+
+    sign, g = 1.0, (x - x.min()) / (x.max() - x.min())
+    start = gap(0.0)
+    if start < 0:
+        sign, g = -1.0, (x.max() - x) / (x.max() - x.min())
+        start = gap(0.0)
+    near, value, far, end = 0.0, start, 1.0, gap(1.0)
+    while end > 0 and far < 2.0**1000:
+        near, value, far = far, end, 16 * far
+        end = gap(far)
+    if not end <= 0:
+        raise ValueError("rounding leaves too few digits (the skewness is within rounding of its bound)")
+    h = root_between(gap, near, value, far, end)
+    step = 2.0**-12 * (1 + h)
+    slope = abs(gap(h + step) - gap(h)) / step
+    if not slope > 0:
+        raise ValueError("rounding leaves too few digits (the skewness is within rounding of its bound)")
+    return moved(h), moved(h + 2.0**-50 / slope)
+
+
+def concatenated(x: Any, times: Any, flows: Any, slopes: Any, fields: Any) -> Any:
+    """Follow the flows one after the other; return the end, its derivative by x, and by each of the times."""
+    carried, total = np.empty((0, x.size)), np.ones_like(x)
+    for t, flow, slope, field in zip(times, flows, slopes, fields, strict=False):
+        rate = slope(x, t)
+        x, total = flow(x, t), total * rate
+        carried = np.vstack([carried * rate, field(x)])
+    return x, total, carried
+
+
+def newton_times(x: Any, values: Any, features: Any, gradients: Any, flows: Any, slopes: Any, fields: Any) -> Any:
+    """Return the times at which concatenated flows bring the features to their values, taking in one after another.
+
+    The values are approached on a straight line, in steps as long as Newton's method follows.
+    """
+    def followed(times: Any, aim: Any) -> Any:
+        best, size = None, np.inf
+        for _ in range(200):
+            y, _, carried = concatenated(x, times, flows, slopes, fields)
+            gap = (aim - features(y)[:k]) / (1 + np.abs(aim))
+            if not np.max(np.abs(gap)) < 0.9 * size:  # True for NaN
+                break
+            best, size = times, np.max(np.abs(gap))
+            rows = (gradients(y)[:k] @ carried.T / x.size) / (1 + np.abs(aim))[:, None]
+            scale = np.abs(rows).max(axis=1)
+            try:
+                times = times + np.linalg.solve(rows / scale[:, None], gap / scale)
+            except np.linalg.LinAlgError:
+                break
+        return best if size < 2.0**-30 else None
+
+    times = np.zeros(0)
+    for k in range(1, len(values) + 1):
+        times = np.append(times, 0.0)
+        start = features(concatenated(x, times, flows, slopes, fields)[0])[:k]
+        reached, step = 0.0, 1.0
+        for _ in range(300):
+            share = min(reached + step, 1.0)
+            found = followed(times, start + share * (values[:k] - start) if share < 1 else values[:k])
+            if found is None:
+                step = step / 2
+            else:
+                times, reached, step = found, share, 2 * step
+            if reached == 1 or reached + step == reached:
+                break
+    return times

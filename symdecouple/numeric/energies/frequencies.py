@@ -1,0 +1,242 @@
+"""Sample axes and their frequencies, and the eigenvalues of features at the frequencies that they tell apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.fft
+from numpy.typing import ArrayLike, NDArray
+
+from symdecouple.errors import InvalidInput
+from symdecouple.numeric.energies.eigenvalues import EPS, Columns, Lines
+from symdecouple.numeric.samples.batch import FloatArray
+
+__all__ = ["BLOCK", "Bands", "Grid"]
+
+BLOCK = 2**16  # samples worked on at a time: temporaries do not grow with the number of signals
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The sample axes: rows (R, N) are signals of this shape, spectra are ``(R, *half)`` for real signals."""
+
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """N, the number of samples."""
+        return math.prod(self.shape)
+
+    @property
+    def half(self) -> tuple[int, ...]:
+        """The shape of `numpy.fft.rfftn`."""
+        return (*self.shape[:-1], self.shape[-1] // 2 + 1)
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """The sample axes of an array with rows first."""
+        return tuple(range(1, len(self.shape) + 1))
+
+    @property
+    def zero(self) -> tuple[Any, ...]:
+        """Where frequency zero is in an array with rows first."""
+        return (slice(None), *[0] * len(self.shape))
+
+    def groups(self, count: int) -> Iterator[slice]:
+        """Some of so many signals at a time, one where they are long."""
+        step = max(1, BLOCK // self.size)
+        return (slice(start, start + step) for start in range(0, count, step))
+
+    def forward(self, rows: FloatArray) -> NDArray[np.complex128]:
+        """Return the unnormalized transforms of rows (R, N), each accurate beside the spread of its row.
+
+        A mean beside which the rest is small would leave its rounding at all frequencies: it is put back at zero.
+        """
+        spectra, means, rest = self.about_means(rows)
+        spectra[self.zero] = self.size * means + self.size * rest
+        return spectra
+
+    def about_means(self, rows: FloatArray) -> tuple[NDArray[np.complex128], FloatArray, FloatArray]:
+        """Return the transforms of rows without their means, these, and what their rounding leaves out: by parts."""
+        means = rows.mean(axis=1)
+        centred = rows - means[:, None]
+        rest = centred.mean(axis=1)
+        spectra = np.asarray(scipy.fft.rfftn(centred.reshape(len(rows), *self.shape), axes=self.axes))
+        spectra[self.zero] = 0
+        return spectra, means, rest
+
+    def inverse(self, spectra: NDArray[np.complex128]) -> FloatArray:
+        """Return rows (R, N), in the room of the spectra, which are overwritten."""
+        if len(self.shape) > 1:
+            spectra = scipy.fft.ifftn(spectra, axes=self.axes[:-1], overwrite_x=True)
+        lines = np.ascontiguousarray(spectra).reshape(-1, self.half[-1])
+        n, count = self.shape[-1], len(lines)
+        step = max(1, BLOCK // n)
+        if count <= step:
+            return np.asarray(scipy.fft.irfft(lines, n, axis=1, overwrite_x=True)).reshape(-1, self.size)
+        flat = lines.view(np.float64).reshape(-1)
+        for start in range(0, count, step):
+            part = scipy.fft.irfft(lines[start : start + step], n, axis=1)
+            flat[start * n : start * n + part.size] = part.reshape(-1)  # what was read lies behind
+        return flat[: count * n].reshape(-1, self.size)
+
+    def power(self, spectra: NDArray[np.complex128]) -> FloatArray:
+        """Return ``|X|^2`` for sums over the half spectrum, see `doubled`."""
+        power = spectra.real**2
+        power += spectra.imag**2
+        return self.doubled(power)
+
+    def doubled(self, half: FloatArray) -> FloatArray:
+        """Double, in place, the frequencies whose conjugate partner is left out: sums are then over all of them."""
+        half[..., 1 : (self.shape[-1] + 1) // 2] *= 2
+        return half
+
+
+class Bands(Columns):
+    """M commuting quadratic features of signals of one shape, by their eigenvalues.
+
+    Parameters
+    ----------
+    responses : array_like ``(M, *half)``
+        Real eigenvalues w_j on the frequencies of `numpy.fft.rfftn`: squared responses ``|H_j|^2`` of energies.
+    shape : tuple of int
+        The shape of the signals.
+
+    Attributes
+    ----------
+    columns : array (M, n)
+        The eigenvalues at the frequencies that are told apart.
+
+    Raises
+    ------
+    InvalidInput
+        For a wrong shape, complex or infinite numbers.
+
+    Examples
+    --------
+    The energy of [-1, 2, -1], (4 + 1 + 0 + 1)/4, and the second moment of one impulse:
+
+    >>> bands = Bands([[0, 4, 16], [1, 1, 1]], (4,))
+    >>> bands.values([[1.0, 0.0, 0.0, 0.0]]).tolist()
+    [[1.5, 0.25]]
+    """
+
+    def __init__(self, responses: ArrayLike, shape: Sequence[int]) -> None:
+        self.grid = Grid(tuple(int(n) for n in shape))
+        given = np.asarray(responses)
+        if not self.grid.shape or min(self.grid.shape) < 1:
+            raise InvalidInput(f"a signal has at least one sample along each axis, shape {tuple(shape)} was given")
+        if given.ndim != len(self.grid.shape) + 1 or given.shape[1:] != self.grid.half or not len(given):
+            raise InvalidInput(f"responses of shape {given.shape} were given, (M, *{self.grid.half}) is expected: the "
+                               f"real eigenvalues of M features at the frequencies of rfftn of {self.grid.shape}")
+        self._take(given)
+
+    @classmethod
+    def of_sheets(cls, sheets: Callable[[], Iterable[FloatArray]], shape: Sequence[int]) -> Bands:
+        """Take the responses one by one, which needs room for one of them where all are products of lines.
+
+        Parameters
+        ----------
+        sheets : callable
+            Returns the responses, each ``half``; called again where one is no product.
+        shape : tuple of int
+        """
+        bands = cls.__new__(cls)
+        bands.grid = Grid(tuple(int(n) for n in shape))
+        bands._take(sheets)
+        return bands
+
+    def _take(self, given: NDArray[Any] | Callable[[], Iterable[FloatArray]]) -> None:
+        half, lines = self.grid.half, None
+        if len(half) > 1:
+            sheets = given() if callable(given) else given
+            lines = Lines.of_sheets(_checked(sheet).reshape(-1, half[-1]) for sheet in sheets)
+        if lines is None:
+            whole = _stacked(given()) if callable(given) else _checked(given)
+        first = whole if lines is None else lines.outer.reshape(-1, *half[:-1])
+        self.folded = tuple(axis for axis in range(1, len(half)) if _is_even(first, axis))
+        for axis in self.folded:
+            first = _first_half(first, axis)
+        self.lattice = (*first.shape[1 : len(half)], half[-1])
+        if lines is None:
+            lines = Lines.plain(first)
+        else:
+            lines = lines._replace(outer=np.ascontiguousarray(first.reshape(len(first), -1)))
+        super().__init__(None, self.lattice, lines)
+        self.at_zero = self.at(slice(0, 1))[:, 0].copy()
+
+    @cached_property
+    def counts(self) -> FloatArray:
+        """How many frequencies of the whole spectrum each one that is told apart stands for, (n,)."""
+        return np.asarray(self.fold(self.grid.doubled(np.ones((1, *self.grid.half))))[0])
+
+    def fold(self, power: FloatArray) -> FloatArray:
+        """Add up power ``(R, *half)`` over the frequencies that are not told apart: (R, n)."""
+        for axis in self.folded:
+            n = power.shape[axis]
+            kept = _first_half(power, axis).copy()
+            mirrored = [slice(None)] * power.ndim
+            mirrored[axis] = slice(n - 1, n // 2, -1)
+            into = [slice(None)] * power.ndim
+            into[axis] = slice(1, (n - 1) // 2 + 1)
+            kept[tuple(into)] += power[tuple(mirrored)]
+            power = kept
+        return power.reshape(len(power), self.count)
+
+    def unfold(self, factors: FloatArray) -> FloatArray:
+        """Give each frequency of the half spectrum the factor of its group: (R, n) to ``(R, *half)``."""
+        factors = factors.reshape(-1, *self.lattice)
+        for axis in self.folded:
+            n = self.grid.shape[axis - 1]
+            index = np.minimum(np.arange(n), n - np.arange(n))
+            factors = factors.take(index, axis=axis)
+        return factors
+
+    def values(self, rows: ArrayLike) -> FloatArray:
+        """Return the M features of rows (R, N), as an array (R, M)."""
+        signals = np.asarray(rows, dtype=np.float64)
+        out = np.empty((len(signals), len(self)))
+        for some in self.grid.groups(len(signals)):
+            out[some] = self.lines.sums(self.powers(self.grid.forward(signals[some])))
+        return out / self.grid.size**2
+
+    def powers(self, spectra: NDArray[np.complex128]) -> FloatArray:
+        """Return ``|X|^2`` of transforms ``(R, *half)`` at the frequencies that are told apart: (R, n)."""
+        return self.fold(self.grid.power(spectra))
+
+    def along(self, parameters: FloatArray) -> FloatArray:
+        """Return a.w for several a, on the half spectrum ``(Q, *half)``."""
+        return self.unfold(self.lines.along(parameters))
+
+
+def _stacked(sheets: Iterable[FloatArray]) -> FloatArray:
+    """Sheets as one array, with room for one more."""
+    whole = np.empty((0,))
+    for count, sheet in enumerate(sheets, 1):
+        whole.resize((count, *sheet.shape), refcheck=False)  # no other array looks into it
+        whole[-1] = _checked(sheet)
+    return whole
+
+
+def _checked(sheet: NDArray[Any]) -> FloatArray:
+    if sheet.dtype.kind not in "fiu" or not np.isfinite([sheet.max(), sheet.min()]).all():
+        raise InvalidInput("the eigenvalues of quadratic features are real and finite: squared responses |H|^2")
+    return sheet.astype(np.float64, copy=False)
+
+
+def _first_half(array: Any, axis: int) -> Any:
+    return array[(slice(None),) * axis + (slice(0, array.shape[axis] // 2 + 1),)]
+
+
+def _is_even(half: FloatArray, axis: int) -> bool:
+    """True iff every eigenvalue is the same at opposite frequencies of one axis, up to the rounding of a transform."""
+    n = half.shape[axis]
+    if n < 3:
+        return False
+    ahead, back = [(slice(None),) * (axis - 1) + (part,) for part in (slice(1, None), slice(None, 0, -1))]
+    return all(np.abs(one[ahead] - one[back]).max() <= 64 * EPS * np.abs(one).max() for one in half)

@@ -1,0 +1,159 @@
+r"""Commuting quadratic features in the frequency domain, where each is a weighted sum over the power spectrum.
+
+Circular filters commute: f_j = x'A_j x/N has the eigenvectors of the Fourier transform X, with real eigenvalues w_j
+(``|H_j|^2`` for the energy of a filter, cos(2 pi k xi/N) for an autocorrelation, Re(conj(H) G) of two), so that
+
+.. math:: f_j(x) = \sum_\xi w_j(\xi)\, P(\xi), \qquad P = |X|^2 / N^2 .
+
+Only half of the frequencies are kept (real samples). Where all w_j are even along an axis, the two halves of that axis
+are added up: nothing below depends on more than the sums of P over frequencies with equal (w_1, ..., w_M).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.numeric.energies.eigenvalues import EPS
+from symdecouple.numeric.energies.frequencies import Bands
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
+
+__all__ = ["Spectrum"]
+
+_MODEST = 128  # exponents of signals whose powers and products are far from the ends of the range of floats
+_HIGHEST = 1022  # exponent of 2
+
+
+@dataclass(frozen=True, slots=True)
+class Spectrum:
+    """Transforms of a batch of signals, scaled by powers of two.
+
+    Attributes
+    ----------
+    transforms : complex array ``(R, *half)``
+        Of x/2^e; with a mean imposed, of x - Mean(x).
+    exponents : int array (R,)
+        e, 0 for signals of ordinary size.
+    shares : array (R, n)
+        Power at the frequencies that are told apart, over the sum of all; 0 where it is rounding.
+    log_power : array (R,)
+        Logarithm of that sum for the unscaled signal: sum over all xi of P; -inf for a signal without power.
+    means : array (R,), optional
+        Where they are set apart.
+    """
+
+    bands: Bands
+    transforms: NDArray[np.complex128]
+    exponents: NDArray[np.intc]
+    shares: FloatArray
+    log_power: FloatArray
+    means: FloatArray | None = None
+
+    @classmethod
+    def of(cls, bands: Bands, rows: FloatArray, centred: bool = False) -> Spectrum:
+        """Transform rows (R, N); with `centred` their means are set apart.
+
+        What a transform leaves where there is nothing is some eps times the largest ``|X|``, that of the mean aside,
+        which is taken out before: such power counts as zero.
+        """
+        size = bands.grid.size
+        largest, least = rows.max(axis=1), rows.min(axis=1)
+        exponents = np.frexp(np.maximum(largest, -least))[1]
+        exponents[np.abs(exponents) <= _MODEST] = 0
+        transforms, means, rest = bands.grid.about_means(_scaled(rows, -exponents))
+        # Samples are rounded beside their mean, all alike in a pattern that repeats: up to eps/2 of it at a frequency.
+        ceiling = (EPS * means * size) ** 2 / _rounding(size)
+        if centred:
+            transforms[largest == least] = 0
+        else:
+            transforms[bands.grid.zero] = size * means + size * rest
+        shares, total = _shares(bands, transforms, ceiling)
+        with np.errstate(divide="ignore"):
+            log_power = np.log(total) + 2 * math.log(2) * exponents - 2 * math.log(size)
+        return cls(bands, transforms, exponents, shares, log_power,
+                   np.ldexp(means + rest, exponents) if centred else None)
+
+    def tilted(self, rows: IntArray, parameters: FloatArray, coefficients: FloatArray | None = None) -> FloatArray:
+        """Multiply the transforms of some rows by exp(a.w), and return signals.
+
+        Parameters
+        ----------
+        rows : int array (Q,)
+        parameters : array (Q, M)
+            a.
+        coefficients : array (Q, M), optional
+            Multiply by 2 c.w/N as well, and by nothing at frequency zero of centred signals: a gradient.
+
+        Returns
+        -------
+        array (Q, N)
+        """
+        if len(rows) == 1:  # no copy of what may be long
+            return self._tilted(rows, parameters, coefficients)
+        out = np.empty((len(rows), self.bands.grid.size))
+        for some in self.bands.grid.groups(len(rows)):
+            out[some] = self._tilted(rows[some], parameters[some], None if coefficients is None else coefficients[some])
+        return out
+
+    def _tilted(self, rows: IntArray, parameters: FloatArray, coefficients: FloatArray | None) -> FloatArray:
+        bands = self.bands
+        factors = bands.lines.along(parameters)
+        factors[self.shares[rows] == 0] = -np.inf  # rounding is not to be lifted
+        units = np.zeros(len(rows), dtype=np.intp)
+        if coefficients is not None:  # a may undo the units of the signal: the largest factor is taken out
+            largest = factors.max(axis=1)
+            units = np.rint(np.where(np.isfinite(largest), largest, 0) / np.log(2)).astype(np.intp)
+            factors -= np.log(2) * units[:, None]
+        np.exp(factors, out=factors)
+        if coefficients is not None:
+            factors *= bands.lines.along(coefficients * (2 / bands.grid.size))
+            factors[:, :1] *= self.means is None
+        spectra = self.transforms[rows]
+        spectra *= bands.unfold(factors)
+        return _scaled(bands.grid.inverse(spectra), units + self.exponents[rows], in_place=True)
+
+    def inner(self, rows: IntArray, halves: FloatArray, given: NDArray[np.complex128]) -> FloatArray:
+        """Return the inner products of transforms with those of rows times w exp(a.w/2): (Q, M)."""
+        bands = self.bands
+        products = (given.conj() * self.transforms[rows]).real
+        products *= np.exp(bands.along(halves))
+        return bands.lines.sums(bands.fold(bands.grid.doubled(products)))
+
+    def pull(self, rows: IntArray, halves: FloatArray, coefficients: FloatArray, given: NDArray[np.complex128]
+             ) -> None:
+        """Take from transforms, in place, those of rows times c.w exp(a.w/2); what is left times exp(a.w/2)."""
+        factors = np.exp(self.bands.along(halves))
+        given -= self.transforms[rows] * (factors * self.bands.along(coefficients))
+        given *= factors
+
+
+def _shares(bands: Bands, transforms: NDArray[np.complex128], ceiling: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Shares of the power, 0 where it is rounding of transforms, and its sum.
+
+    Of the largest one beside that at frequency zero, which transforms do not mix with the others, or of `ceiling`.
+    """
+    shares = bands.powers(transforms)
+    floor = _rounding(bands.grid.size) * np.maximum(ceiling, shares[:, 1:].max(axis=1, initial=0))
+    shares[shares <= floor[:, None]] = 0
+    total = shares.sum(axis=1)
+    shares /= np.where(total > 0, total, 1)[:, None]
+    return shares, total
+
+
+def _rounding(size: int) -> float:
+    """Power up to this part of the largest one is what transforms leave where there is nothing."""
+    return (8 * EPS) ** 2 * math.log2(2 * size)
+
+
+def _scaled(rows: FloatArray, exponents: NDArray[Any], in_place: bool = False) -> FloatArray:
+    """Return rows times 2^exponents, by products where the power is a float: `ldexp` costs as much as a transform."""
+    if not exponents.any():
+        return rows
+    out = rows if in_place else None
+    if np.abs(exponents).max() <= _HIGHEST:
+        return np.asarray(np.multiply(rows, np.ldexp(1.0, exponents)[:, None], out=out))
+    return np.asarray(np.ldexp(rows, exponents[:, None], out=out))

@@ -1,0 +1,393 @@
+r"""The search of `tilting` as a kernel: signal after signal, level after level; four to fifteen times as fast.
+
+The sums are entries of one matrix (`eigenvalues`): an exponential a frequency, and two products of matrices. Level q
+starts where the one before ended, moved by the difference of the solutions c at few frequencies,
+
+.. math:: a_q \leftarrow a_{q-1} + (c_q - c_{q-1}) .
+
+Eigenvalues that may be negative are for `tilting`, and what does not converge for `continuation`.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from symdecouple.numeric.energies.eigenvalues import Columns, Tables
+from symdecouple.numeric.energies.tilting import Problems, Tilted
+from symdecouple.numeric.kernels.compile import Kernels
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
+
+__all__ = ["KERNELS", "answers", "tilt_levels", "warm"]
+
+_SOURCES = ("kernels.compile", "energies.eigenvalues", "energies.tilting_kernel")
+KERNELS = Kernels(__name__, tuple(f"symdecouple.numeric.{name}" for name in _SOURCES), seconds=1.5e-7)
+_FROM = 8000  # frequencies times features of a signal from which it pays: less takes NumPy a millisecond or two
+_TABLED = 2**21  # numbers in the tables of products of lines, 16 MiB
+_TOGETHER = 2**18  # frequencies that are worked on until an interrupt is heard: some 20 ms
+_BLOCK = 1024  # frequencies whose exponentials are made together, in 8 KiB
+
+_NEAR, _RADIUS, _WIDEST, _ENOUGH, _ACCURATE, _EPS = 0.5, 16.0, 2.0**60, 1e-4, 1e-11, 2.0**-52  # as in `tilting`
+_ROUGHLY = 0.02  # max |d.w| of the last step to a start: as far as one of Newton's goes without sums
+_FAR, _FARTHEST = 300.0, 708.0  # exponents up to here need no unit; what float64 has
+_LOG2E, _HIGH, _LOW = 1.4426950408889634, 0.693147180369123816490, 1.90821492927058770002e-10  # ln 2 in two parts
+_ROUNDER = 6755399441055744.0  # 3 * 2^51: what is added to it becomes an integer
+_ONE, _SIZE = 1023 << 52, 2**63 - 1  # the bits of 1.0, and all but the sign
+
+
+class Work(NamedTuple):
+    """Exponents or tilted power, (S, n) and flat and as bits; smaller things; and max |d.w| of a step without sums."""
+
+    along: FloatArray
+    flat: FloatArray
+    flat_bits: IntArray
+    floats: FloatArray
+    bits: IntArray
+    factors: FloatArray
+    half: FloatArray
+    table: FloatArray
+    small: FloatArray
+    enough: float
+
+
+class Posed(NamedTuple):
+    """Problems as in `tilting.Problems`, and the feature that is decoupled at each."""
+
+    owner: IntArray
+    wanted: FloatArray
+    targets: FloatArray
+    log_scale: FloatArray
+    own: IntArray
+
+
+class Reached(NamedTuple):
+    """Of each problem a; exponent, total, values and matrix; residual, 1 where converged, and steps; coefficients."""
+
+    parameters: FloatArray
+    sums: FloatArray
+    state: FloatArray
+    coefficients: FloatArray
+
+
+def answers(bands: Columns) -> bool:
+    """True iff the kernel should answer: it is compiled, and there is enough to do for a signal."""
+    lines = bands.lines
+    many = max((len(some) + 1) * (len(some) + 2) // 2 * some.shape[1] for some in (lines.outer, lines.inner))
+    if len(bands) * bands.count < _FROM or many > _TABLED or bands.is_signed:
+        return False
+    return _kernel.cache_info().currsize > 0 or KERNELS.are_warm()  # the disk is asked once
+
+
+def tilt_levels(problems: Problems, most: int, own: IntArray) -> Tilted:
+    """Solve problems, those of one signal one after the other by increasing level, in so many steps each.
+
+    `own` is the feature that is decoupled at each level; `coefficients` solve the system with its column.
+    """
+    bands, owner = problems.bands, problems.owner
+    count, m, coarse = len(problems), len(bands), bands.coarse
+    posed = Posed(owner, problems.wanted.astype(np.float64), problems.targets, problems.log_scale, own)
+    sums, state = np.empty((count, 2 + m + m * m)), np.empty((count, 3))
+    reached = Reached(np.empty((count, m)), sums, state, np.empty((count, m)))
+    few = np.empty((0, 0)) if coarse is None else coarse.gathered(problems.shares)
+    begins = np.flatnonzero(np.diff(owner, prepend=-1))[:: 1 + _TOGETHER // bands.count].tolist()
+    for span in pairwise([*begins, count]):
+        _kernel()(bands.tables, problems.shares, (coarse or bands).tables, few, posed, reached, most, span)
+    values = sums[:, 2 : 2 + m]
+    return Tilted(reached.parameters, sums[:, 0], sums[:, 1], values, values, sums[:, 2 + m :].reshape(-1, m, m),
+                  state[:, 0], state[:, 1] > 0, state[:, 2].astype(np.intp), reached.coefficients)
+
+
+def warm() -> None:
+    """Compile the kernel, and leave the mark that it is."""
+    bands = Columns(np.array([[1.0, 0.0], [0.5, 1.0]]), (2,))
+    tilt_levels(Problems(bands, np.array([[0.5, 0.5]]), np.zeros(1, dtype=np.intp), np.ones((1, 2), dtype=np.bool_),
+                         np.array([[0.5, 1.0]]), np.zeros(1)), 8, np.zeros(1, dtype=np.intp))
+    KERNELS.note_warm()
+
+
+@cache
+def _kernel() -> Any:
+    return KERNELS.build(levels_solved, fast=("_five_products",))[0]  # sums in any order
+
+
+def levels_solved(bank: Tables, shares: FloatArray, coarse: Tables, few: FloatArray, posed: Posed, reached: Reached,
+                  most: int, span: tuple[int, int]) -> None:
+    """Solve some problems in their order; `few` is the power at the frequencies of `coarse`, without rows for none."""
+    m, last, has_rough, work, rough = len(bank.largest), -1, False, _work(bank, 0.0), _work(coarse, _ROUGHLY)
+    start, before, there = np.empty(m), np.empty(m), np.empty(2 + m + m * m)
+    for q in range(span[0], span[1]):
+        row, want, a, here = posed.owner[q], posed.wanted[q], reached.parameters[q], reached.sums[q]
+        is_same = row == last
+        is_from_before, has_rough = is_same and reached.state[q - 1, 1] > 0, len(few) > 0 and (has_rough or not is_same)
+        for j in range(m):
+            start[j] = start[j] * want[j] if is_same else 0.0
+            before[j] = start[j] if is_from_before else 0.0
+            a[j] = reached.parameters[q - 1, j] * want[j] if is_from_before else 0.0
+        if has_rough:
+            has_rough = _lowered(few[row], coarse, posed, q, most, rough, start, there)[1]
+        for j in range(m if has_rough else 0):
+            a[j] += start[j] - before[j]
+        residual, is_done, steps = _lowered(shares[row], bank, posed, q, most, work, a, here)
+        reached.state[q, 0], reached.state[q, 2], last = residual, steps, row
+        reached.state[q, 1] = 1.0 if is_done and residual <= _ACCURATE else 0.0
+        _column_solved(here, want, posed.own[q], work.small, reached.coefficients[q])
+
+
+def _work(bank: Tables, enough: float) -> Work:
+    (f, count), (g, n), m = bank.outer.shape, bank.inner.shape, len(bank.largest)
+    along, floats = np.empty((count, n)), np.empty(_BLOCK)
+    flat = along.reshape(count * n)
+    return Work(along, flat, flat.view(np.int64), floats, floats.view(np.int64),
+                np.empty((len(bank.lines.inner), count)), np.empty((g, count)), np.empty((f, g)),
+                np.empty((7, 2 + m + m * m)), enough)
+
+
+def _lowered(power: FloatArray, bank: Tables, posed: Posed, q: int, most: int, work: Work, a: FloatArray,
+             here: FloatArray) -> tuple[float, bool, int]:
+    """Solve one problem from `a`; `here` gets the sums at the end, but at few frequencies, whose last step is enough.
+
+    Returns the residual, whether the search came to an end, and how many steps it took. See `tilting.tilt`.
+    """
+    m, want, target, log_scale, small = len(a), posed.wanted[q], posed.targets[q], posed.log_scale[q], work.small
+    goal, gap, newton, other = small[0][:m], small[1][:m], small[2][:m], small[3][:m]
+    moved, scratch, there = small[4][:m], small[5], small[6]
+    _sums(a, power, bank, work, here)
+    residual = _residual(here, want, target, log_scale, goal)
+    radius, by_logarithm, boost, is_done, steps = _RADIUS, True, 1.0, residual <= 4 * _EPS, 0
+    while not is_done and steps < most:
+        uphill = _directions(here, posed, q, goal, gap, newton, other, scratch)
+        longest = _reach(newton, _NEAR, power, bank, work)
+        if not abs(uphill) + longest < math.inf:
+            break
+        is_far = longest > _NEAR
+        if longest <= work.enough:
+            for j in range(m):
+                a[j] += newton[j]
+            return residual, True, steps
+        by_logarithm, factor = by_logarithm and is_far and uphill > 0, 1.0
+        if by_logarithm:
+            length = _reach(other, radius, power, bank, work)
+            factor = min(1.0, radius / length) if length > 0 else 1.0
+        elif is_far:
+            factor = math.log1p(longest) / longest * boost
+        slope, linear = 0.0, 0.0
+        for j in range(m):
+            step = (other[j] if by_logarithm else newton[j]) * factor
+            moved[j] = a[j] + step
+            slope += (here[2 + j] * want[j] - goal[j]) * step
+            linear += goal[j] * step
+        _sums(moved, power, bank, work, there)
+        is_sure = not is_far or (not by_logarithm and boost == 1)
+        unit = max(here[0], there[0])
+        old, new = math.exp(here[0] - unit), math.exp(there[0] - unit)
+        is_good = is_sure or there[1] * new - here[1] * old - linear * old <= _ENOUGH * slope * old
+        after = _residual(there, want, target, log_scale, goal)
+        is_last = is_sure and residual < _ACCURATE and not after < residual / 4
+        if by_logarithm:
+            radius = min(radius * (4 if is_good else 0.125), _WIDEST)
+        else:
+            radius = min(2 * radius, _WIDEST)
+            boost = min(2 * boost, _WIDEST) if is_good else 1.0
+        by_logarithm = by_logarithm == is_good and radius > 1
+        steps += 1
+        if is_good and not (is_last and not after < residual):
+            for j in range(len(here)):
+                here[j] = there[j]
+            for j in range(m):
+                a[j] = moved[j]
+            residual = after
+            is_done = after <= 4 * _EPS
+        is_done = is_done or is_last
+    return residual, is_done, steps
+
+
+def _sums(a: FloatArray, power: FloatArray, bank: Tables, work: Work, out: FloatArray) -> None:
+    """All sums at a in units of exp(out[0]): 1, or where a.w may be large its largest value at an active frequency."""
+    m, bound, shift, lines, flat, table = len(a), 0.0, 0.0, bank.lines, work.flat, work.table
+    for j in range(m):
+        bound += abs(a[j]) * bank.largest[j]
+    _along(a, bank, work)
+    if not bound <= _FAR:
+        shift = -math.inf
+        for t in range(len(power)):
+            shift = max(shift, flat[t] if power[t] > 0 else -math.inf)
+        shift = shift if shift > -math.inf else 0.0
+        for t in range(len(power)):
+            flat[t] = min(max(flat[t] - shift, -_FARTHEST), _FARTHEST)
+    for begin in range(0, len(power), _BLOCK):
+        end = min(len(power), begin + _BLOCK)
+        _tilt(flat[begin:end], power[begin:end], work.bits, work.floats)
+    for g in range(0, len(bank.inner), 5):
+        for s in range(len(work.along)):
+            _five_products(work.along[s], bank.inner[g : g + 5], work.half[g : g + 5, s])
+        for f in range(len(table)):
+            _five_products(bank.outer[f], work.half[g : g + 5], table[f, g : g + 5])
+    out[0], out[1] = shift, table[0, 0]
+    for j in range(m):
+        p, q, scale = lines.places[0, j], lines.places[1, j], lines.scales[j]
+        out[2 + j] = scale * table[_pair(p, -1), _pair(q, -1)]
+        for k in range(j + 1):
+            both = table[_pair(p, lines.places[0, k]), _pair(q, lines.places[1, k])] * scale * lines.scales[k]
+            out[2 + m + j * m + k] = out[2 + m + k * m + j] = both
+
+
+def _pair(i: int, j: int) -> int:
+    """Where the product of two lines is, in the table of them and of 1, which is line -1."""
+    return ((max(i, j) + 1) * (max(i, j) + 2) >> 1) + min(i, j) + 1
+
+
+def _five_products(line: FloatArray, others: FloatArray, out: FloatArray) -> None:
+    """The inner products of a line with five others: each number of it is read once."""
+    a = b = c = d = e = 0.0
+    for t in range(len(line)):
+        one = line[t]
+        a += one * others[0, t]
+        b += one * others[1, t]
+        c += one * others[2, t]
+        d += one * others[3, t]
+        e += one * others[4, t]
+    out[0], out[1], out[2], out[3], out[4] = a, b, c, d, e
+
+
+def _along(a: FloatArray, bank: Tables, work: Work) -> None:
+    """Write a.w, three inner lines at a time."""
+    lines, factors, inner = bank.lines, work.factors, bank.lines.inner
+    for q in range(len(factors)):
+        for s in range(factors.shape[1]):
+            factors[q, s] = 0.0
+    for j in range(len(a)):
+        one, into, scale = lines.outer[lines.places[0, j]], factors[lines.places[1, j]], a[j] * lines.scales[j]
+        for s in range(len(one)):
+            into[s] += scale * one[s]
+    for s in range(len(work.along)):
+        line = work.along[s]
+        for q in range(0, len(factors), 3):
+            f, g, h = factors[q, s], factors[q + 1, s], factors[q + 2, s]
+            for t in range(len(line)):
+                three = f * inner[q, t] + g * inner[q + 1, t] + h * inner[q + 2, t]
+                line[t] = three if q == 0 else line[t] + three
+
+
+def _reach(step: FloatArray, enough: float, power: FloatArray, bank: Tables, work: Work) -> float:
+    """The largest abs(d.w) where there is power; a bound, where that is at most `enough`."""
+    bound, bits, longest = 0.0, work.flat_bits, 0
+    for j in range(len(bank.largest)):
+        bound += abs(step[j]) * bank.largest[j]
+    if bound <= enough:
+        return bound
+    _along(step, bank, work)
+    for t in range(len(power)):  # sizes have the order of their bits, which are compared many at a time
+        longest = max(longest, bits[t] & _SIZE if power[t] != 0 else 0)
+    work.bits[0] = longest
+    return float(work.floats[0])
+
+
+def _tilt(line: FloatArray, weight: FloatArray, bits: IntArray, floats: FloatArray) -> None:
+    """Make of a line weight exp(line), within 2 eps; many numbers at a time, where `math.exp` takes one.
+
+    exp(x) = 2^k exp(r), r = x - k ln 2 with |r| <= ln(2)/2, to 2e-17 by a polynomial that interpolates
+    (exp(r) - 1 - r)/r^2 at ten Chebyshev nodes. `bits` and `floats` are the same memory: after the addition the last
+    12 bits of a float are those of k.
+    """
+    for t in range(len(line)):
+        rounded = line[t] * _LOG2E + _ROUNDER
+        floats[t] = rounded
+        k = rounded - _ROUNDER
+        r = (line[t] - k * _HIGH) - k * _LOW
+        two = r * r
+        low = (0.5000000000000001 + 0.16666666666666669 * r) + (0.04166666666662413 + 0.008333333333330062 * r) * two
+        mid = (0.0013888888917213717 + 0.00019841269863053618 * r) + (
+            2.4801521295954376e-05 + 2.7557268459997064e-06 * r) * two
+        e = low + two * two * (mid + two * two * (2.7620088445409746e-07 + 2.510038549551032e-08 * r))
+        line[t] = (e * two + r + 1.0) * weight[t]
+    for t in range(len(line)):
+        bits[t] = (bits[t] << 52) + _ONE
+    for t in range(len(line)):
+        line[t] *= floats[t]
+
+
+def _residual(sums: FloatArray, want: FloatArray, targets: FloatArray, log_scale: float, goal: FloatArray) -> float:
+    """The largest part of an imposed value that is missing; `goal` gets the targets in the unit of the sums."""
+    scale = math.exp(min(log_scale - sums[0], 700.0))
+    out = 0.0
+    for j in range(len(want)):
+        goal[j] = targets[j] * scale * want[j]
+        size = sums[2 + j] + abs(goal[j])
+        if want[j] != 0 and size > 0:
+            out = max(out, abs(sums[2 + j] - goal[j]) / size)
+        elif size != size or (want[j] != 0 and size < 0):
+            return math.inf  # what is no number is no solution
+    return out
+
+
+def _directions(sums: FloatArray, posed: Posed, q: int, goal: FloatArray, gap: FloatArray, newton: FloatArray,
+                other: FloatArray, scratch: FloatArray) -> float:
+    """Newton's step, and that on logarithms; returns the slope along the latter, positive where it leads down."""
+    m, want, targets = len(goal), posed.wanted[q], posed.targets[q]
+    _residual(sums, want, targets, posed.log_scale[q], goal)
+    for j in range(m):
+        value = sums[2 + j]
+        gap[j] = (goal[j] - value) * want[j]
+        newton[j] = other[j] = gap[j]
+        if want[j] != 0 and goal[j] > 0 and value > 0:
+            other[j] = value * (math.log(targets[j] / value) + (posed.log_scale[q] - sums[0]))
+    _solve(sums, want, newton, other, scratch)
+    uphill = 0.0
+    for j in range(m):
+        uphill += gap[j] * other[j]
+    return uphill
+
+
+def _column_solved(sums: FloatArray, want: FloatArray, own: int, small: FloatArray, out: FloatArray) -> None:
+    """Solve with the matrix and one of its columns, to rounding: the ridge leaves some 100 eps, a correction none."""
+    m, left, unused = len(want), small[0][: len(want)], small[1][: len(want)]
+    for j in range(m):
+        out[j] = 0.0
+    for _ in range(2):
+        for j in range(m):
+            unused[j] = 0.0
+            left[j] = sums[2 + m + j * m + own] if own < m else 0.0
+            for k in range(m):
+                left[j] -= sums[2 + m + j * m + k] * out[k]
+        _solve(sums, want, left, unused, small[2])
+        for j in range(m):
+            out[j] += left[j]
+
+
+def _solve(sums: FloatArray, want: FloatArray, one: FloatArray, two: FloatArray, scratch: FloatArray) -> None:
+    """Solve with the matrix of the imposed features, scaled to a unit diagonal with a ridge, for two right sides."""
+    m, many = len(want), len(want)
+    scale, low, ridge = scratch, scratch[m:], 16 * _EPS * m
+    while m > 0 and want[m - 1] == 0:  # those after the last one that is imposed
+        m -= 1
+        one[m], two[m] = 0.0, 0.0
+    for j in range(m):
+        diagonal = sums[2 + many + j * many + j]
+        scale[j] = want[j] / math.sqrt(diagonal) if want[j] != 0 and diagonal > 0 else want[j]
+    for j in range(m):  # above the diagonal what is below it times pivots, on it the inverse of these
+        one[j] *= scale[j]
+        two[j] *= scale[j]
+        pivot = 1.0 + ridge
+        for k in range(j):
+            entry = sums[2 + many + j * many + k] * (scale[j] * scale[k])
+            for i in range(k):
+                entry -= low[i * m + j] * low[k * m + i]
+            low[k * m + j], low[j * m + k] = entry, entry * low[k * m + k]
+            pivot -= entry * low[j * m + k]
+            one[j] -= low[j * m + k] * one[k]
+            two[j] -= low[j * m + k] * two[k]
+        low[j * m + j] = 1 / max(pivot, ridge)
+    for back in range(m):
+        j = m - 1 - back
+        one[j] *= low[j * m + j]
+        two[j] *= low[j * m + j]
+        for i in range(j + 1, m):
+            one[j] -= low[i * m + j] * one[i]
+            two[j] -= low[i * m + j] * two[i]
+    for j in range(m):
+        one[j] *= scale[j] if want[j] != 0 else 1.0
+        two[j] *= scale[j] if want[j] != 0 else 1.0

@@ -1,1 +1,0 @@
-"""Pictures of results. Matplotlib is optional, and loads when the first one is drawn."""

@@ -1,0 +1,279 @@
+"""The compiled ladder against NumPy's: values, refusals, what is handed back; and its functions as plain Python."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.polynomial import chebyshev
+
+from symdecouple.numeric.moments import hankel_kernel, moment_path_kernel as kernel, nodes_kernel
+from symdecouple.numeric.moments.course import residuals
+from symdecouple.numeric.moments.hankel import orthogonal_basis, power_means
+from symdecouple.numeric.moments.levels import climb, decoupled_rows, gaussian_moments
+from symdecouple.numeric.moments.moment_path import RESIDUAL, follow
+from symdecouple.numeric.moments.moment_path_kernel import KERNELS, Climbed, climb_compiled, climb_rows
+from symdecouple.numeric.moments.skewness_flow import impose_skewness
+from symdecouple.numeric.paths.dop853 import FIFTH, STAGES, THIRD, WEIGHTS
+from symdecouple.numeric.samples.batch import Panel
+from symdecouple.stats import decoupled_moments
+
+TABLE = json.loads((Path(__file__).parents[2] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
+
+
+def goal(order: int) -> tuple[float, ...]:
+    return (1.0, *gaussian_moments(order - 1))
+
+
+@pytest.fixture
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The very functions that are compiled, without numba."""
+
+    def quiet(*arguments: object) -> None:
+        with np.errstate(all="ignore"):
+            climb_rows(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(kernel, "_kernel", lambda: quiet)
+
+
+def climb_plain(rows: np.ndarray, order: int) -> Climbed:
+    return climb_compiled(rows, order, goal(order), impose=impose_skewness)
+
+
+@pytest.fixture
+def compiled() -> None:
+    pytest.importorskip("numba")
+    if not KERNELS.are_warm():
+        kernel.warm()  # leaves the mark: no other process compiles again, and no later run
+
+
+# --- as plain Python ---
+
+
+@pytest.mark.parametrize("case", TABLE["decoupled_moments"], ids=lambda case: f"N={len(case['sample'])}")
+def test_the_functions_meet_the_reference_table_without_numba(case: dict[str, object], plain: None) -> None:
+    found = climb_plain(np.array([case["sample"]], dtype=float), 6)
+    expected = [float(str(case[f"order{k}"])) for k in (4, 5, 6)]
+    assert found.done.all() and found.moments[4:, 0] == pytest.approx(expected, rel=1e-10)
+
+
+def test_what_needs_care_is_handed_back_untouched_by_an_answer(plain: None) -> None:
+    rng = np.random.default_rng(0)
+    rows = np.array([
+        rng.normal(size=12),
+        np.resize([0.0, 1.0], 12),  # two values
+        np.ones(12),  # constant
+        [0.0] * 6 + [1, 2, 3, 4, 5, 6],  # zero skewness in the limit only
+        np.arange(12) % 2 + 1e-11 * rng.random(12),  # crowded
+        [-1.7e308, 1.7e308, *range(10)],  # a range beyond float64
+    ])
+    found = climb_plain(rows, 5)
+    assert found.done.tolist() == [True, False, False, False, False, False]
+    assert np.isnan(found.moments[:, 1:]).all() and np.isnan(found.values[1:]).all()
+
+
+def scratch(order: int) -> kernel.Scratch:
+    return kernel.Scratch(np.empty((3, 30)), np.empty((order, order)), np.empty((19, 512)), np.empty(520))
+
+
+@pytest.mark.parametrize("k", [3, 4, 5, 6, 8])
+@pytest.mark.parametrize("n_samples", [5, 600, 2500])
+def test_means_and_polynomials_of_any_degree(k: int, n_samples: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if n_samples == 2500:
+        monkeypatch.setattr(hankel_kernel, "BLOCK", 64)  # so that the sums of sums are reached
+    y = np.random.default_rng(k).normal(size=n_samples)
+    weights = np.random.default_rng(k + 1).random(n_samples)
+    weights /= weights.sum()
+    expected = power_means(y[None], 2 * k - 2, weights[None])[:, 0]
+    for low in (1, k // 2 + 1):
+        means, out = np.full(40, np.nan), np.empty(n_samples)
+        hankel_kernel.means_to(y, weights, low, 2 * k - 2, out, means)
+        assert means[2 * low - 1 : 2 * k - 1] == pytest.approx(expected[2 * low - 1 :], rel=1e-12, abs=1e-13)
+        assert means[0] == 1 and np.isnan(means[2 * k - 1 :]).all()
+    c = np.random.default_rng(1).normal(size=k)
+    by_numpy = np.polynomial.Polynomial(c)
+    hankel_kernel.polynomial(y, c, k, out)
+    assert out == pytest.approx(by_numpy(y), rel=1e-12, abs=1e-12)
+    hankel_kernel.derivative(y, c, k, out)
+    assert out == pytest.approx(by_numpy.deriv()(y), rel=1e-12, abs=1e-12)
+    assert out.max() == hankel_kernel.largest(out)
+
+
+@pytest.mark.parametrize("skewness", [0.0, 0.4])
+@pytest.mark.parametrize("k", [4, 5, 6])
+def test_the_velocity_is_the_orthogonal_polynomial_of_degree_k_less_one(k: int, skewness: float) -> None:
+    z = impose_skewness(np.random.default_rng(k).gamma(3.0, size=(1, 60)), skewness).values
+    means, memory = power_means(z, 2 * k - 2)[:, 0], scratch(k)
+    memory.short[0, :k] = means[:k]
+    assert kernel._velocity(z[0], np.full(60, 1 / 60), k, means[k], 0.3, np.empty(60), memory)
+    basis, _ = orthogonal_basis(z, k)
+    expected = 0.3 / (k * basis.norm[k - 1, 0]) * list(basis.polynomials(z))[-1][0]
+    assert np.polynomial.Polynomial(memory.short[2, :k])(z[0]) == pytest.approx(expected, abs=1e-12)
+    few = np.resize(np.linspace(-1, 1, k - 1), 12 * (k - 1))
+    few = (few - few.mean()) / few.std()
+    memory.short[0, :k] = [np.mean(few**j) for j in range(k)]
+    with np.errstate(all="ignore"):
+        share = np.full(len(few), 1 / len(few))
+        assert not kernel._velocity(few, share, k, np.mean(few**k), 0.3, few.copy(), memory)
+
+
+def test_the_last_stage_adds_up_as_many_slopes_as_the_table_has() -> None:
+    assert max(map(len, (*STAGES, WEIGHTS, FIFTH, THIRD))) == kernel._TERMS
+
+
+@pytest.mark.parametrize(("k", "n_samples", "change"), [(4, 33, 0.8), (4, 33, -0.3), (5, 48, 1.0), (6, 31, 2.0)])
+def test_the_end_of_the_path_and_how_much_errors_grew(k: int, n_samples: int, change: float) -> None:
+    z = impose_skewness(np.random.default_rng(10 + k).gamma(3.0, size=(1, n_samples)), 0.0).values[0]
+    target = np.array([np.mean(z**j) for j in range(k + 1)])
+    first, target[k] = target[k], target[k] + change
+    lines = np.zeros((17, n_samples))
+    with np.errstate(all="ignore"):
+        grown = kernel.follow_path(z, np.full(n_samples, 1 / n_samples), k, target, first, lines, scratch(k))
+    exact = follow(z[None], k, target[k], held=target[1:k], rtol=1e-13)
+    assert not exact.refusals and np.abs(lines[14] - exact.values[0]).max() < 3e-10
+    assert grown == pytest.approx(np.log(exact.growth[0]), abs=0.3 + 0.1 * abs(grown))
+
+
+@pytest.mark.parametrize("m", [16, 48])
+def test_nodes_have_the_means_of_polynomials_and_their_series_moves_a_sample(m: int) -> None:
+    z, c, x, share = np.random.default_rng(0).gamma(2.0, size=600), np.empty(m + 10), np.empty(m), np.empty(m)
+    centre, half = (z.max() + z.min()) / 2, (z.max() - z.min()) / 2
+    nodes_kernel.place_nodes(z, np.full(600, 1 / 600), centre, half, x, c, share)
+    place = (z - centre) / half
+    for degree in range(m):
+        assert share @ x**degree == pytest.approx(np.mean(place**degree), abs=1e-14)
+    beyond = chebyshev.Chebyshev.basis(m)  # nothing at the nodes
+    assert abs(share @ beyond(x)) < 1e-13 and abs(np.mean(beyond(place))) > 1e-4
+    nodes = centre + half * x
+    tail = nodes_kernel.series_of(x, np.arctan(nodes) - nodes, 0.0, 1.0, m, c)
+    nodes_kernel.add_series(z, centre, half, c, m, z)
+    assert tail < (1e-2 if m == 16 else 1e-8)
+    assert z == pytest.approx(np.arctan(centre + half * place), abs=100 * tail)
+    assert np.isnan(nodes_kernel.series_of(x, np.full(m, np.nan), 0.0, 1.0, m, c))
+
+
+def test_more_nodes_where_a_series_has_not_ended() -> None:
+    assert nodes_kernel.more_nodes(32, np.nan) == nodes_kernel.more_nodes(32, np.inf) == 64
+    assert 40 <= nodes_kernel.more_nodes(32, 1e-11) <= 48 and nodes_kernel.more_nodes(64, 0.5) > 512
+
+
+# --- compiled ---
+
+LAWS = {
+    "normal": lambda rng, shape: rng.normal(size=shape),
+    "exponential": lambda rng, shape: rng.exponential(size=shape),
+    "uniform": lambda rng, shape: rng.random(shape),
+    "gamma": lambda rng, shape: rng.gamma(0.25, size=shape),
+    "integers": lambda rng, shape: rng.integers(0, 9, shape).astype(float),
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize(("n_samples", "order"), [(12, 5), (64, 6), (512, 6), (5000, 8)])
+def test_compiled_and_numpy_agree(law: str, n_samples: int, order: int, compiled: None) -> None:
+    rows = LAWS[law](np.random.default_rng(n_samples), (12, n_samples))
+    found, expected = climb_compiled(rows, order, goal(order)), climb(rows, order, goal(order))
+    for i in range(12):
+        if found.done[i]:
+            size = np.maximum(1, np.abs(expected.moments[:, i]))
+            assert i not in expected.refusals
+            assert found.moments[:, i] == pytest.approx(expected.moments[:, i], abs=1e-9 * size.max())
+    if law == "normal" and n_samples >= 64:
+        assert found.done.all()
+
+
+def test_the_samples_at_the_last_level_are_on_the_manifold(compiled: None) -> None:
+    rows = np.random.default_rng(3).exponential(size=(5, 300)) * 1e-150
+    found = climb_compiled(rows, 6, goal(6))
+    assert found.done.all()
+    assert np.all(residuals(found.values, np.repeat(np.array(goal(6))[:, None], 5, axis=1)) <= RESIDUAL)
+
+
+def test_refusals_and_values_are_those_of_numpy(compiled: None) -> None:
+    rng = np.random.default_rng(4)
+    rows = rng.exponential(size=(9, 60))
+    rows[1] = 3
+    rows[2, :30] = 0
+    rows[3] = np.resize([1.0, 2.0], 60)
+    rows[4, :23] = 0
+    rows[5, 0] = 1e12
+    rows[6] = np.arange(60) % 2 + 1e-11 * rng.random(60)
+    rows[7] *= 1e-200
+    panel = Panel.of(rows)
+    ours, numpys = (decoupled_rows(panel, 6, gaussian_moments(5), compiled=flag) for flag in (True, False))
+    assert ours.refusals == numpys.refusals and {1, 2, 3, 6} <= set(ours.refusals)
+    assert np.array_equal(np.isnan(ours.values), np.isnan(numpys.values))
+    assert ours.values == pytest.approx(numpys.values, rel=1e-9, abs=1e-10, nan_ok=True)
+
+
+def test_rows_never_meet(compiled: None) -> None:
+    rows = np.random.default_rng(5).gamma(1.0, size=(300, 77))
+    together: Climbed = climb_compiled(rows, 6, goal(6))
+    few = climb_compiled(rows[3::50].copy(), 6, goal(6))
+    assert np.array_equal(few.moments, together.moments[:, 3::50], equal_nan=True)
+    single = climb_compiled(rows.astype(np.float32), 5, goal(5))
+    widened = climb_compiled(rows.astype(np.float32).astype(np.float64), 5, goal(5))
+    assert np.array_equal(single.moments, widened.moments, equal_nan=True)
+
+
+def test_threads_change_no_bit(compiled: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.random.default_rng(8).exponential(size=(400, 300))
+    found = []
+    for count in (1, 2, 3):
+        monkeypatch.setattr("symdecouple.numeric.kernels.parallel.cores", lambda count=count: count)
+        found.append(climb_compiled(rows, 6, goal(6)))
+    assert found[0].done.any()
+    for other in found[1:]:
+        assert np.array_equal(other.moments, found[0].moments, equal_nan=True)
+        assert np.array_equal(other.values, found[0].values, equal_nan=True)
+
+
+@pytest.mark.parametrize("law", ["normal", "exponential", "uniform"])
+def test_long_rows_by_way_of_nodes_are_where_each_sample_would_go(law: str, compiled: None) -> None:
+    rows = LAWS[law](np.random.default_rng(9), (1, 6000))
+    rows[:, :50] = rows[:, 50:100]  # ties
+    found = climb_compiled(rows, 6, goal(6))
+    expected = climb(rows, 6, goal(6), follower=partial(follow, rtol=1e-13))
+    assert found.done.all()
+    assert found.moments[4:] == pytest.approx(expected.moments[4:], abs=2e-9)
+    order = np.argsort(rows[0], kind="stable")
+    steps, gaps = np.diff(found.values[0][order]), np.diff(rows[0][order])
+    assert (steps[gaps == 0] == 0).all() and (steps[gaps > 1e-9] > 0).all() and (gaps == 0).sum() >= 50
+
+
+def test_other_references(compiled: None) -> None:
+    rows = np.random.default_rng(6).exponential(size=(4, 200))
+    target = (1.0, 0.0, 1.0, 0.5, 3.5)
+    found, expected = climb_compiled(rows, 5, target), climb(rows, 5, target)
+    assert found.done.all() and found.moments[5] == pytest.approx(expected.moments[5], abs=1e-9)
+    assert np.mean(found.values**3, axis=1) == pytest.approx(np.full(4, 0.5), abs=1e-13)
+
+
+def test_large_input_takes_the_compiled_path_and_small_does_not(
+    compiled: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel.warm()
+    assert KERNELS.are_wanted(10**5) and not KERNELS.are_wanted(10**4)
+    calls = []
+
+    def counted(*arguments: object) -> Climbed:
+        calls.append(arguments)
+        return climb_compiled(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("symdecouple.numeric.moments.levels.climb_compiled", counted)
+    rows = np.random.default_rng(7).normal(size=(250, 400))
+    values = decoupled_moments(rows, axis=1)
+    assert len(calls) == 1
+    assert values[:5] == pytest.approx(decoupled_moments(rows[:5], axis=1), rel=1e-9, abs=1e-11) and len(calls) == 1
+
+
+def test_numba_is_not_loaded_by_importing_these() -> None:
+    names = "sys, symdecouple.numeric.moments.moment_path_kernel, symdecouple.stats"
+    code = f"import {names}; print('numba' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
