@@ -18,15 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.numeric.kernels.compile import Kernels
-from symdecouple.numeric.paths.dop853 import STAGES, WEIGHTS
 from symdecouple.numeric.paths.integrate import Step
+from symdecouple.numeric.paths.runge_kutta import STAGES, WEIGHTS
 from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["KERNELS", "step_back", "step_back_rows", "warm"]
 
 KERNELS = Kernels(
     __name__,
-    ("symdecouple.numeric.kernels.compile", "symdecouple.numeric.paths.dop853", __name__),
+    ("symdecouple.numeric.kernels.compile", "symdecouple.numeric.paths.runge_kutta", __name__),
     seconds=1.2e-6,  # and step
 )
 

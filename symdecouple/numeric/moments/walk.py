@@ -17,8 +17,8 @@ import numpy as np
 
 from symdecouple.numeric.moments.course import NOISE
 from symdecouple.numeric.moments.hankel import Weights
-from symdecouple.numeric.paths.dop853 import FIFTH, STAGES, THIRD, WEIGHTS
 from symdecouple.numeric.paths.integrate import End
+from symdecouple.numeric.paths.runge_kutta import FIFTH, STAGES, THIRD, WEIGHTS
 from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["Walked", "walk"]
