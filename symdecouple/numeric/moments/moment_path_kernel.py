@@ -52,7 +52,7 @@ from symdecouple.numeric.moments.nodes_kernel import (
     series_of,
 )
 from symdecouple.numeric.moments.skewness_flow import Imposed
-from symdecouple.numeric.paths.dop853 import FIFTH, NODES, STAGES, THIRD, WEIGHTS
+from symdecouple.numeric.paths.runge_kutta import FIFTH, NODES, STAGES, THIRD, WEIGHTS
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["KERNELS", "Climbed", "Scratch", "climb_compiled", "climb_rows", "follow_path", "warm"]
@@ -61,7 +61,7 @@ KERNELS = Kernels(
     __name__,
     (
         *skewness_kernel.KERNELS.sources,
-        "symdecouple.numeric.paths.dop853",
+        "symdecouple.numeric.paths.runge_kutta",
         *(f"{__package__}.{name}" for name in ("hankel", "hankel_kernel", "moment_path", "nodes_kernel")),
         __name__,
     ),
