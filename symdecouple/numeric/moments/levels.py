@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.numeric.moments.attainable import pulled_apart
 from symdecouple.numeric.moments.hankel import Weights, power_mean
-from symdecouple.numeric.moments.moment_path import MOST_GROWTH, Followed, Follower, follow, pulled_apart
+from symdecouple.numeric.moments.moment_path import MOST_GROWTH, Followed, Follower, follow
 from symdecouple.numeric.moments.moment_path_kernel import climb_compiled
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, place_and_scale
 from symdecouple.numeric.moments.skewness_flow import Imposed, impose_skewness
