@@ -25,19 +25,19 @@ ENERGIES = sd.decouple(FeatureSet([Mean(x), *second_order_moments(tils())]))
 METHODS = ("transform", "normalize", "gradients")
 
 
-@pytest.mark.parametrize(("method", "images"), [("transform", 3), ("normalize", 3), ("gradients", 12)])
+@pytest.mark.parametrize(("method", "images"), [("transform", 3), ("normalize", 3), ("gradients", 13)])
 def test_one_image(method: str, images: float) -> None:
     """Three times the image, and the gradients of nine energies and the mean."""
     image = np.random.default_rng(0).standard_normal((1024, 1024))
     getattr(ENERGIES, method)(image[::-1])  # what is made once for all images
-    assert peak(lambda: getattr(ENERGIES, method)(image)) < images * image.nbytes
+    assert peak(lambda: getattr(ENERGIES, method)(image)) < images * image.nbytes + 2**20
 
 
 def test_the_way_back_of_one_image() -> None:
     """The answer, its kernel, and three times the image."""
     image = np.random.default_rng(0).standard_normal((1024, 1024))
     values, normal = ENERGIES.transform(image), ENERGIES.normalize(image)
-    assert peak(lambda: ENERGIES.denormalize(normal, values)) < 5 * image.nbytes
+    assert peak(lambda: ENERGIES.denormalize(normal, values)) < 5.5 * image.nbytes
 
 
 @pytest.mark.parametrize(("method", "results"), [("transform", 0), ("normalize", 1), ("gradients", 10)])
