@@ -20,7 +20,7 @@ import scipy.stats
 from scipy.integrate import solve_ivp
 
 from symdecouple.numeric.kernels.compile import is_available
-from symdecouple.numeric.moments import moment_path, moment_path_jit
+from symdecouple.numeric.moments import moment_path, moment_path_kernel
 from symdecouple.numeric.moments.gradients import decoupled_gradients
 from symdecouple.numeric.moments.levels import climb, decoupled_rows, gaussian_moments
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
@@ -70,7 +70,7 @@ def main() -> None:
     rng = np.random.default_rng(1)
     if is_available():
         start = time.process_time()
-        moment_path_jit.warm()
+        moment_path_kernel.warm()
         print(f"compiled, or loaded from the disk, in {time.process_time() - start:.1f}s of processor time")
     heads = (("rows x N", 14), ("law", 12), ("ns of kurt", 11), ("compiled", 9), ("NumPy", 8), ("gradients", 10),
              ("by hand", 9), ("error", 8), ("of NumPy", 9))

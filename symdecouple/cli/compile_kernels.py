@@ -10,7 +10,7 @@ from symdecouple.numeric.features import bank
 from symdecouple.numeric.kernels import compile as jit
 from symdecouple.numeric.moments import (
     adjoint_jit,
-    moment_path_jit,
+    moment_path_kernel,
     skewness_kernel,
 )
 
@@ -18,7 +18,7 @@ __all__ = ["run"]
 
 _KERNELS = (
     ("orthokurtosis and skewness", skewness_kernel),
-    ("decoupled moments", moment_path_jit),
+    ("decoupled moments", moment_path_kernel),
     ("gradients of decoupled moments", adjoint_jit),
     ("filter banks", bank),
     ("energies", tilting_kernel),

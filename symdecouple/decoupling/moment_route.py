@@ -22,7 +22,7 @@ from symdecouple.decoupling.routes import Imposed, Leading, Route
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.numeric.features.expressions import Array
-from symdecouple.numeric.moments import moment_path_jit
+from symdecouple.numeric.moments import moment_path_kernel
 from symdecouple.numeric.moments.gradients import project, standardized_gradients
 from symdecouple.numeric.moments.levels import HIGHEST, standardized_rows
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, centred_rows, standardized_entries
@@ -85,7 +85,7 @@ class MomentRoute(Route):
         point = None if is_fine else _point(self.coordinates, tuple(targets[: count - 1]))
         if point is None:
             return None
-        panel, compiled = Panel.of(rows), moment_path_jit.KERNELS.are_wanted(rows.size)
+        panel, compiled = Panel.of(rows), moment_path_kernel.KERNELS.are_wanted(rows.size)
         found, refusals = standardized_rows(panel, count, _goal(point), compiled=compiled)
         found[:, 1][(panel.low < panel.high) & ~(found[:, 1] >= _NORMAL)] = np.nan
         values = np.stack([self._feature(k, point, found[:, k - 1]) for k in range(1, count + 1)], axis=1)

@@ -218,7 +218,7 @@ class Plan:
         level, axis, dps, on_refusal, progress
             As in `normalize`.
         """
-        k, unit = self.choice.level(level), max(rounding(samples), rounding(values))
+        k, unit = self.choice.level(level), max(rounding(samples, dps), rounding(values, dps))
         wanted = np.asarray(values, dtype=object if dps else float)
         batch = self._batch("denormalize", samples, axis, dps, centred=False)
         if wanted.shape[:-1] != batch.shape or wanted.shape[-1] < k:

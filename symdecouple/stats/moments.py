@@ -11,36 +11,31 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from symdecouple.errors import InvalidInput
-from symdecouple.numeric.moments.hankel import power_means
 from symdecouple.numeric.moments.levels import (
     HIGHEST,
     decoupled_rows,
     gaussian_moments,
-    shares,
     standardized_reference,
 )
-from symdecouple.numeric.moments.moment_path_jit import KERNELS
+from symdecouple.numeric.moments.moment_path_kernel import KERNELS
 from symdecouple.numeric.moments.power_sums import (
     ZERO_VARIANCE,
-    BlockMap,
-    blocks,
+    means_about,
     place_and_scale,
-    standardized_moments as moments_of_blocks,
+    standardized_moments as moments_of_rows,
     to_unit_range,
 )
-from symdecouple.numeric.samples.batch import Axis, FloatArray, IntArray, NanPolicy, OnRefusal, Panel, RowValues
+from symdecouple.numeric.samples.batch import Axis, FloatArray, NanPolicy, OnRefusal, Panel, RowValues
 from symdecouple.stats.orders import Orders
 
 __all__ = ["blest", "decoupled_moments", "standardized_moments"]
 
-_PART = 2**14  # entries of a long row worked on at a time
 _NEWTON = 60  # steps to the shift; quadratic after a few, and each costs a handful of scalars
 
 
@@ -223,54 +218,16 @@ def _standardized_rows(panel: Panel, order: int, shifted: bool) -> RowValues:
     mean, variance, skewness = place_and_scale(panel)
     values = np.full((len(mean), max(order, 3)), np.nan)
     values[:, 0], values[:, 1], values[:, 2] = mean, variance, skewness
-    varying = np.flatnonzero(panel.low < panel.high)
+    varying, to_unit = np.flatnonzero(panel.low < panel.high), to_unit_range(panel)
     if order > 3 and len(varying):
-        to_unit = to_unit_range(panel)
-        found = moments_of_blocks(panel.values, varying, 3, to_unit, panel.weights)
-        for part in blocks(len(varying), panel.values.shape[1]):
-            rows = _Standardized(panel, varying[part], to_unit, found.mean[part, None], found.deviation[part, None])
-            values[varying[part], 3:] = _higher(rows, order, shifted)
+        found = moments_of_rows(panel.values, varying, order, to_unit, panel.weights)
+        values[varying, 3:] = found.standardized[4:].T
+        for k in range(4, order + 1, 2) if shifted else ():
+            pivot = found.mean + found.deviation * _best_shift(found.standardized[:k])
+            about = means_about(panel.values, varying, k, to_unit, panel.weights, pivot)[k]
+            values[varying, k - 1] = about / found.deviation**k
     refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(panel.low == panel.high)} if order > 2 else {}
     return RowValues(values[:, :order], refusals)
-
-
-@dataclass(frozen=True, slots=True)
-class _Standardized:
-    """Some rows of a panel at mean 0 and variance 1; of long ones a part of the entries at a time."""
-
-    panel: Panel
-    which: IntArray
-    to_unit: BlockMap
-    mean: FloatArray
-    deviation: FloatArray
-
-    def power_means(self, order: int, shift: FloatArray | float = 0.0) -> FloatArray:
-        """Mean((z - shift)^j), j = 0..order."""
-        n_samples, weights = self.panel.values.shape[1], self.panel.weights
-        share = None if weights is None else shares(weights[self.which])
-        total = np.zeros((order + 1, len(self.which)))
-        for i in range(0, n_samples, _PART):
-            z = self.panel.values[self.which, i : i + _PART].astype(np.float64, copy=False)
-            self.to_unit(z, self.which)
-            z -= self.mean
-            z /= self.deviation
-            z -= shift
-            if share is None:
-                total += power_means(z, order) * (z.shape[1] / n_samples)
-            else:
-                total += power_means(z, order, share[:, i : i + _PART])
-        total[0] = 1
-        return total
-
-
-def _higher(rows: _Standardized, order: int, shifted: bool) -> FloatArray:
-    """Moments 4..order of standardized rows, (r, order - 3); even ones at their best shift, if wanted."""
-    means = rows.power_means(order)
-    higher = means[4:].T.copy()
-    if shifted:
-        for k in range(4, order + 1, 2):
-            higher[:, k - 4] = rows.power_means(k, _best_shift(means[:k])[:, None])[k]
-    return higher
 
 
 def _best_shift(means: FloatArray) -> FloatArray:

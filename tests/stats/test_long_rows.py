@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from symdecouple.numeric.kernels import compile as jit
-from symdecouple.numeric.moments import moment_path_jit
+from symdecouple.numeric.moments import moment_path_kernel
 from symdecouple.stats import decoupled_moments, kurtosis, orthokurtosis, skewness, standardized_moments
 from tests.traced import peak
 
@@ -24,8 +24,8 @@ FUNCTIONS: list[Callable[..., Any]] = [
 def way(request: Any, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "compiled":
         pytest.importorskip("numba")
-        if not moment_path_jit.KERNELS.are_warm():
-            moment_path_jit.warm()
+        if not moment_path_kernel.KERNELS.are_warm():
+            moment_path_kernel.warm()
         monkeypatch.setattr(jit.Kernels, "are_wanted", lambda self, n_elements: True)
         decoupled_moments(np.random.default_rng(0).exponential(size=2000))  # loads numba
     else:

@@ -130,7 +130,7 @@ class BankFeatures:
         """
         if not self._is_wanted(rows):
             return None
-        direction, sizes, length = self._projected(rows, count, None)
+        direction, _, length = self._projected(rows, count, None)
         return direction * np.sqrt(rows.shape[1]), length / np.sqrt(rows.shape[1]), length > 0
 
     def least_move(self, rows: FloatArray, wanted: FloatArray
@@ -165,7 +165,8 @@ class BankFeatures:
         while 2 * len(power) <= self.powers.max(initial=0) + 1:
             power.append(power[-1] * outputs)
         means = {p: np.vecdot(power[p // 2], power[p - p // 2]) / n for p in np.unique(self.powers)}
-        return self.gains * np.stack([means[p][:, b] for b, p in zip(self.index, self.powers, strict=True)], axis=1)
+        found = np.stack([means[p][:, b] for b, p in zip(self.index, self.powers, strict=True)], axis=1)
+        return np.asarray(self.gains * found)
 
     def _outputs(self, rows: FloatArray) -> FloatArray:
         """Return y of all bands, (R, B, N)."""

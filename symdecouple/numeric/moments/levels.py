@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.moments.hankel import Weights, power_mean
 from symdecouple.numeric.moments.moment_path import MOST_GROWTH, Followed, Follower, follow, pulled_apart
-from symdecouple.numeric.moments.moment_path_jit import climb_compiled
+from symdecouple.numeric.moments.moment_path_kernel import climb_compiled
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, place_and_scale
 from symdecouple.numeric.moments.skewness_flow import Imposed, impose_skewness
 from symdecouple.numeric.moments.skewness_kernel import skewness_imposer
@@ -203,7 +203,7 @@ def decoupled_rows(
 ) -> RowValues:
     """Decoupled moments 1..order of each row, (R, order), with raw reference moments 1..order - 1.
 
-    With `compiled`, ordinary rows without weights are climbed by `moment_path_jit`.
+    With `compiled`, ordinary rows without weights are climbed by `moment_path_kernel`.
     """
     centre, unit, goal = standardized_reference(reference[: order - 1])
     values, refusals = standardized_rows(panel, order, goal, follower, compiled=compiled)

@@ -46,13 +46,13 @@ from symdecouple.numeric.paths.integrate import End, Path, Step, integrate
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = [
-    "GROWN", "MOST_GROWTH", "RESIDUAL", "RTOL", "SHARP", "Followed", "Follower", "follow", "pulled_apart",
+    "GROWN", "MOST_GROWTH", "RESIDUAL", "RTOL", "SETTLED", "SHARP", "Followed", "Follower", "follow", "pulled_apart",
     "refused_beforehand",
 ]
 
 RTOL = 1e-11  # local error of a step in standard deviations: 1e-9 in moments to order 6, with a digit to spare
 RESIDUAL = 2e-14  # of a moment, relative to Mean|z|^j: what counts as there
-_SETTLED = 5e-15  # no further correction
+SETTLED = 5e-15  # no further correction
 _CORRECTIONS = 4
 MOST_GROWTH = 2.0**24  # leaves about half of the digits
 GROWN = 1e-9  # error of a path, grown, beyond which it is followed again
@@ -307,7 +307,7 @@ def _settle(course: Course, z: FloatArray, moving: IntArray) -> FloatArray:
     goal, weights = course.goal[:, moving], taken(course.weights, moving)
     residual = residuals(z[moving], goal, weights)
     for _ in range(_CORRECTIONS):
-        left = np.flatnonzero((residual > _SETTLED) & (residual < 1e-3))
+        left = np.flatnonzero((residual > SETTLED) & (residual < 1e-3))
         if not len(left):
             break
         here = moving[left]

@@ -6,7 +6,7 @@ binomial identity. Three rules keep the digits:
 * subtract a sample value before anything else (x - min x is rounded relative to itself, so an offset costs nothing);
   with weights their median, or a small share of weight far below all others would blur these;
 * scale by a power of two, which rounds nothing, so that units of 1e-150 and 1e150 give the same bits;
-* sum at most 8192 products at a time: short sums round less, and the temporaries stay in the cache.
+* sum 256 products, then these sums in pairs, and those of pieces of a long row with what rounding takes from them.
 
 No sum runs across two rows, so neighbours and batch size cannot show in the last bit. Weights multiply the products;
 their mean and their median are at most one standard deviation apart, at any shares and distances.
@@ -16,9 +16,9 @@ Symbols: `standardized[k]` is a_k, `deviation` is sqrt(m_2), `mean` is m in the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +30,11 @@ __all__ = [
     "ZERO_VARIANCE",
     "BlockMap",
     "Moments",
+    "PowerSums",
     "blocks",
     "centred_rows",
     "kurtosis_rows",
+    "means_about",
     "near_sample",
     "place_and_scale",
     "range_exponent",
@@ -41,12 +43,15 @@ __all__ = [
     "standardized_entries",
     "standardized_moments",
     "to_unit_range",
+    "unit_exponent",
     "weighted_medians",
 ]
 
-BLOCK = 8192  # elements summed at a time; also below the size where BLAS splits a dot product over threads
+BLOCK = 8192  # elements worked on at a time: the temporaries stay in the cache
+_SHORT = 256  # products in one sum: BLAS adds them in 16 or more lanes
 PIVOT_SAMPLES = 32  # their mean stands for the mean of a long row, whose first pass then is its only one
-NEAR = 0.5  # a pivot within half a standard deviation costs the binomial shift less than one digit
+NEAR = 0.5  # a pivot within half a standard deviation costs the binomial shift less than one digit to order 8
+_NEARER = 2.0**-6  # and this one to any order
 HUGE = 2.0**1000  # beyond, low and high are brought down before they are subtracted
 
 ZERO_VARIANCE = Outcome(False, "zero variance", "all values are equal; shape needs at least two distinct values")
@@ -83,32 +88,24 @@ def _standardized_rows(panel: Panel, order: int) -> RowValues:
     return RowValues(values, {int(i): ZERO_VARIANCE for i in np.flatnonzero(~varying)})
 
 
-def place_and_scale(
-    panel: Panel, measured: Callable[[Panel, IntArray], Sequence[FloatArray]] | None = None
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def place_and_scale(panel: Panel) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Mean, variance and skewness of each row, (R,); the skewness of a constant row is NaN.
 
-    A variance beyond float64 is infinite, one below it 0. `measured` stands in for what NumPy finds of rows that vary:
-    mean and deviation after `to_unit_range`, and skewness, (3, r).
+    A variance beyond float64 is infinite, one below it 0.
     """
     varying = np.flatnonzero(panel.low < panel.high)
     mean, variance = near_sample(panel), np.zeros(len(panel.low))
     skewness = np.full(len(panel.low), np.nan)
     if len(varying):
-        exponent = range_exponent(panel)[varying]
-        place, deviation, third = (measured or _measured)(panel, varying)
+        exponent = -unit_exponent(panel)[varying]
+        found = standardized_moments(panel.values, varying, 3, to_unit_range(panel), panel.weights)
         down = np.where(exponent > 1023, 2, 0)  # a range beyond float64: its ends and its middle are inside
         with np.errstate(all="ignore"):
-            middle = np.ldexp(mean[varying], -down) + np.ldexp(place, exponent - down)
+            middle = np.ldexp(mean[varying], -down) + np.ldexp(found.mean, exponent - down)
             mean[varying] = np.ldexp(middle, down)
-            variance[varying] = np.ldexp(deviation**2, 2 * exponent)
-        skewness[varying] = third
+            variance[varying] = np.ldexp(found.deviation**2, 2 * exponent)
+        skewness[varying] = found.standardized[3]
     return mean, variance, skewness
-
-
-def _measured(panel: Panel, which: IntArray) -> Sequence[FloatArray]:
-    found = standardized_moments(panel.values, which, 3, to_unit_range(panel), panel.weights)
-    return found.mean, found.deviation, found.standardized[3]
 
 
 def range_exponent(panel: Panel) -> NDArray[np.intc]:
@@ -117,6 +114,12 @@ def range_exponent(panel: Panel) -> NDArray[np.intc]:
     down = np.where(huge, 2.0**-4, 1.0)
     exponent: NDArray[np.intc] = np.frexp(panel.high * down - panel.low * down)[1] + np.where(huge, 4, 0)
     return exponent.astype(np.intc)
+
+
+def unit_exponent(panel: Panel) -> NDArray[np.intc]:
+    """That of the power of two which brings the range of a row into [1/2, 1), as far as it is a float."""
+    exponent: NDArray[np.intc] = np.minimum(-range_exponent(panel), 1023)
+    return exponent
 
 
 def near_sample(panel: Panel) -> FloatArray:
@@ -138,7 +141,7 @@ def weighted_medians(values: NDArray[np.floating[Any]], weights: FloatArray) -> 
 
 def to_unit_range(panel: Panel) -> BlockMap:
     """x -> (x - c)/2^e, c from `near_sample`, in (-1, 1); the scale goes first, or x - c could overflow."""
-    scale = np.ldexp(1.0, np.minimum(-range_exponent(panel), 1023))
+    scale = np.ldexp(1.0, unit_exponent(panel))
     near = near_sample(panel) * scale
 
     def apply(block: FloatArray, which: IntArray) -> None:
@@ -161,161 +164,143 @@ def standardized_moments(
     to_values: BlockMap,
     weights: FloatArray | None = None,
 ) -> Moments:
-    """Moments up to `order` (3 to 8) of the mapped values of the rows named in `which`.
+    """Moments up to `order`, at least 3, of the mapped values of the rows named in `which`.
 
     Every mapped row must vary. Cost: one pass, seldom two, of about ten floating-point operations an element.
     """
-    n_samples = rows.shape[1]
-    pivot = np.empty(len(which))
-    sums = np.empty((order + 1, len(which)))
-    scratch = _Scratch.of(min(BLOCK, max(n_samples, 1) * max(1, BLOCK // max(n_samples, 1))))
-    if n_samples <= BLOCK:
-        for part in blocks(len(which), n_samples):
-            pivot[part] = _short_rows(rows, which[part], to_values, scratch, sums[:, part], weights)
-    else:
-        for i in range(len(which)):
-            pivot[i] = _long_row(rows, which[i : i + 1], to_values, scratch, sums[:, i : i + 1], weights)
-    return _standardize(pivot, sums / (n_samples if weights is None else sums[0]))
-
-
-@dataclass(frozen=True, slots=True)
-class _Scratch:
-    """Four working vectors that stay in the cache, and ones to sum against."""
-
-    vectors: FloatArray
-    ones: FloatArray
-
-    @classmethod
-    def of(cls, size: int) -> _Scratch:
-        return cls(np.empty((4, size)), np.ones(size))
-
-    def matrices(self, shape: tuple[int, int]) -> FloatArray:
-        return self.vectors[:, : shape[0] * shape[1]].reshape(4, *shape)
-
-
-def _short_rows(
-    rows: NDArray[np.floating[Any]],
-    which: IntArray,
-    to_values: BlockMap,
-    scratch: _Scratch,
-    sums: FloatArray,
-    weights: FloatArray | None,
-) -> FloatArray:
-    """Rows that fit a block together: the pivot is their mean."""
-    work = scratch.matrices((len(which), rows.shape[1]))
-    work[0] = rows[which]
-    to_values(work[0], which)
-    ones = scratch.ones[: rows.shape[1]]
-    if weights is None:
-        pivot: FloatArray = np.vecdot(work[0], ones) / rows.shape[1]
-        work[0] -= pivot[:, None]
-        _power_sums(work, scratch.ones, sums)
-        return pivot
-    heavy = weights[which]
-    pivot = np.vecdot(work[0], heavy) / np.vecdot(heavy, ones)
-    work[0] -= pivot[:, None]
-    _weighted_power_sums(work, heavy, scratch.ones, sums)
-    return pivot
-
-
-def _long_row(
-    rows: NDArray[np.floating[Any]],
-    which: IntArray,
-    to_values: BlockMap,
-    scratch: _Scratch,
-    sums: FloatArray,
-    weights: FloatArray | None,
-) -> float:
-    """A row of several blocks about a guessed pivot; once more about its mean where the guess was poor.
-
-    With weights the guess is 0, where their median lies.
-    """
-    row = rows[which[0]]
-    heavy = None if weights is None else weights[which[0]]
-    pivot = 0.0
-    if heavy is None:
-        strided = row[:: len(row) // PIVOT_SAMPLES].astype(np.float64)[None]
-        to_values(strided, which)
-        pivot = float(strided.mean())
-    for _ in range(2):
-        _sum_over_blocks(row, which, pivot, to_values, scratch, sums, heavy)
-        total = len(row) if heavy is None else sums[0, 0]
-        shift, spread = sums[1, 0] / total, sums[2, 0] / total
-        if shift**2 <= NEAR**2 * (spread - shift**2):
-            break
-        pivot += float(shift)
-    return pivot
-
-
-def _sum_over_blocks(
-    row: NDArray[np.floating[Any]],
-    which: IntArray,
-    pivot: float,
-    to_values: BlockMap,
-    scratch: _Scratch,
-    sums: FloatArray,
-    heavy: FloatArray | None,
-) -> None:
-    parts = np.empty((len(sums), -(-len(row) // BLOCK)))
-    for j in range(parts.shape[1]):
-        place = slice(j * BLOCK, (j + 1) * BLOCK)
-        part = row[place]
-        work = scratch.matrices((1, len(part)))
-        work[0] = part
-        to_values(work[0], which)
-        work[0] -= pivot
-        if heavy is None:
-            _power_sums(work, scratch.ones, parts[:, j : j + 1])
-        else:
-            _weighted_power_sums(work, heavy[None, place], scratch.ones, parts[:, j : j + 1])
-    sums[:, 0] = parts.sum(axis=1)
-
-
-def _power_sums(work: FloatArray, ones: FloatArray, sums: FloatArray) -> None:
-    """Sums of v^0..v^order along the rows of v = work[0]; the other three matrices of `work` are overwritten."""
-    v, v2, v3, v4 = work
-    order, n_samples = len(sums) - 1, v.shape[1]
-    np.multiply(v, v, out=v2)
-    sums[0] = n_samples
-    sums[1] = np.vecdot(v, ones[:n_samples])
-    sums[2] = np.vecdot(v, v)
-    sums[3] = np.vecdot(v2, v)
-    if order >= 4:
-        sums[4] = np.vecdot(v2, v2)
-    if order <= 4:
-        return
-    np.multiply(v2, v, out=v3)
-    np.multiply(v2, v2, out=v4)
-    for k, (one, other) in enumerate([(v4, v), (v4, v2), (v4, v3), (v4, v4)][: order - 4], start=5):
-        sums[k] = np.vecdot(one, other)
-
-
-def _weighted_power_sums(work: FloatArray, weights: FloatArray, ones: FloatArray, sums: FloatArray) -> None:
-    """Sums of w v^0..w v^order, in the manner of `_power_sums`."""
-    v, v2, v3, heavy = work
-    order, ones = len(sums) - 1, ones[: v.shape[1]]
-    np.multiply(v, v, out=v2)
-    np.multiply(weights, v, out=heavy)
-    sums[0] = np.vecdot(weights, ones)
-    sums[1] = np.vecdot(heavy, ones)
-    sums[2] = np.vecdot(heavy, v)
-    sums[3] = np.vecdot(heavy, v2)
-    if order >= 4:
-        heavy *= v
-        sums[4] = np.vecdot(heavy, v2)
-    if order > 4:
-        np.multiply(v2, v, out=v3)
-        heavy *= v2  # w v^4
-        for k, other in enumerate((v, v2, v3)[: order - 4], start=5):
-            sums[k] = np.vecdot(heavy, other)
-    if order == 8:
-        heavy *= v
-        sums[8] = np.vecdot(heavy, v3)
-
-
-def _standardize(pivot: FloatArray, means: FloatArray) -> Moments:
+    n_samples, n_rows = rows.shape[1], len(which)
+    pivot, means = np.zeros(n_rows), np.empty((order + 1, n_rows))  # 0 is where the median of weights lies
+    for part in blocks(n_rows, n_samples):
+        some = which[part]
+        if n_samples <= BLOCK:
+            ((values, heavy),) = _pieces(rows, some, to_values, weights)
+            pivot[part] = _mean(values, heavy)
+            values -= pivot[part, None]
+            means[:, part] = _sums(values, order, heavy)
+            means[:, part] /= means[0, part]
+            continue
+        if weights is None:
+            step = n_samples // PIVOT_SAMPLES
+            pivot[part] = _mean(*next(_pieces(rows[:, : step * PIVOT_SAMPLES : step], some, to_values, None)))
+        for _ in range(2):
+            means[:, part] = means_about(rows, some, order, to_values, weights, pivot[part])
+            shift, spread = means[1, part], means[2, part]
+            if (np.abs(shift) <= (NEAR if order <= 8 else _NEARER) * np.sqrt(spread - shift**2)).all():
+                break
+            pivot[part] += shift
     mean, deviation = standardize(pivot, means)
     return Moments(mean, deviation, means)
+
+
+def means_about(
+    rows: NDArray[np.floating[Any]],
+    which: IntArray,
+    order: int,
+    to_values: BlockMap,
+    weights: FloatArray | None,
+    pivot: FloatArray,
+) -> FloatArray:
+    """Mean((v - pivot)^k), k = 0..order, of the mapped values v of the rows named, (order + 1, r)."""
+    means = np.empty((order + 1, len(which)))
+    for part in blocks(len(which), rows.shape[1]):
+        total = PowerSums.empty(order, len(which[part]))
+        for values, heavy in _pieces(rows, which[part], to_values, weights):
+            total.update(values - pivot[part, None], heavy)
+        means[:, part] = total.means()
+    return means
+
+
+def _pieces(
+    rows: NDArray[np.floating[Any]], which: IntArray, to_values: BlockMap, weights: FloatArray | None
+) -> Iterator[tuple[FloatArray, FloatArray | None]]:
+    """Mapped values and weights of the rows named, at most `BLOCK` of a row at a time."""
+    is_run = which[-1] - which[0] + 1 == len(which)
+    named = slice(which[0], which[-1] + 1) if is_run else which
+    for i in range(0, rows.shape[1], BLOCK):
+        piece = np.array(rows[named, i : i + BLOCK], dtype=np.float64)
+        to_values(piece, which)
+        yield piece, None if weights is None else weights[named, i : i + BLOCK]
+
+
+def _mean(values: FloatArray, weights: FloatArray | None) -> FloatArray:
+    mean: FloatArray = (
+        values.mean(axis=1) if weights is None else np.vecdot(values, weights) / weights.sum(axis=1)
+    )
+    return mean
+
+
+@dataclass(slots=True)
+class PowerSums:
+    """sum w v^k, k = 0..order, of r rows that are seen piece after piece, (order + 1, r).
+
+    Pieces may come to different sums, which are merged. `rest` is what rounding took from `sums`.
+
+    >>> one, other = PowerSums.empty(2, 1), PowerSums.empty(2, 1)
+    >>> one.update(np.array([[1.0, 2]]))
+    >>> other.update(np.array([[4.0]]))
+    >>> one.merge(other)
+    >>> one.sums[:, 0].tolist()
+    [3.0, 7.0, 21.0]
+    """
+
+    sums: FloatArray
+    rest: FloatArray
+
+    @classmethod
+    def empty(cls, order: int, n_rows: int) -> Self:
+        """Of no piece yet."""
+        return cls(*np.zeros((2, order + 1, n_rows)))
+
+    def update(self, values: FloatArray, weights: FloatArray | None = None) -> None:
+        """Take in a piece (r, n) of the rows."""
+        self._add(_sums(values, len(self.sums) - 1, weights))
+
+    def merge(self, other: PowerSums) -> None:
+        """Take in what other sums have seen of the same rows."""
+        self._add(other.sums)
+        self.rest += other.rest
+
+    def means(self) -> FloatArray:
+        """Mean(v^k)."""
+        total = self.sums + self.rest
+        means: FloatArray = total / total[0]
+        return means
+
+    def _add(self, sums: FloatArray) -> None:
+        before, self.sums = self.sums, self.sums + sums
+        added = self.sums - before
+        self.rest += (before - (self.sums - added)) + (sums - added)
+
+
+def _sums(v: FloatArray, order: int, weights: FloatArray | None) -> FloatArray:
+    """Sums of w v^k along the rows, k = 0..order: 256 products at a time, the last of them filled up with zeros."""
+    count = v.shape[1]
+    v, weights = _folded(v), None if weights is None else _folded(weights)
+    powers = [v]
+    while 2 * len(powers) < order:
+        i = len(powers) + 1
+        powers.append(powers[i // 2 - 1] * powers[i - i // 2 - 1])
+    heavy = powers if weights is None else [p * weights for p in powers]
+    parts = np.empty((order + 1, *v.shape[:-1]))
+    parts[0] = 0 if weights is None else weights.sum(axis=-1)
+    parts[1] = heavy[0].sum(axis=-1)
+    for k in range(2, order + 1):
+        np.vecdot(heavy[(k - 1) // 2], powers[k // 2 - 1], out=parts[k])
+    sums: FloatArray = parts.sum(axis=-1)
+    if weights is None:
+        sums[0] = count
+    return sums
+
+
+def _folded(rows: FloatArray) -> FloatArray:
+    """Rows (r, n) as (r, m, 256), or (r, 1, n) where they are short."""
+    n_rows, n_samples = rows.shape
+    if room := -n_samples % _SHORT if n_samples > _SHORT else 0:
+        filled = np.zeros((n_rows, n_samples + room))
+        filled[:, :n_samples] = rows
+        rows = filled
+    folded: FloatArray = rows.reshape(n_rows, -1, min(rows.shape[1], _SHORT))
+    return folded
 
 
 def standardize(pivot: Any, means: Any) -> tuple[Any, Any]:
@@ -341,36 +326,44 @@ def standardize(pivot: Any, means: Any) -> tuple[Any, Any]:
 # --- entries ---
 
 
-def centred_rows(rows: FloatArray) -> tuple[FloatArray, NDArray[np.intc]]:
+def centred_rows(rows: FloatArray, weights: FloatArray | None = None) -> tuple[FloatArray, NDArray[np.intc]]:
     """Rows (R, N) less their means, by a power of two 2^-e such that the range is in [1, 2); and e, (R,).
 
-    The second mean that goes is what the first one, beside an offset, rounds away.
+    The second mean that goes is what the first one, beside an offset, rounds away. The median of weights goes first.
     """
     centred, exponents = np.empty_like(rows), np.empty(len(rows), dtype=np.intc)
     for part in blocks(len(rows), rows.shape[1]):
-        x, here = rows[part], centred[part]
+        x, here, heavy = rows[part], centred[part], None if weights is None else weights[part]
         exponent = np.frexp(x.max(axis=1) / 2 - x.min(axis=1) / 2)[1]
         np.ldexp(x, -exponent[:, None], out=here)
+        if heavy is not None:
+            here -= np.ldexp(weighted_medians(x, heavy), -exponent)[:, None]
         for _ in range(2):
-            here -= here.mean(axis=1, keepdims=True)
+            here -= _mean(here, heavy)[:, None]
         exponents[part] = exponent
     return centred, exponents
 
 
-def standardized_entries(rows: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def standardized_entries(
+    rows: FloatArray, weights: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """(x - m)/s, 1/s and what is left of mean and variance, of shapes (R, N), (R, 1) and (R,); NaN in constant rows."""
-    z, exponent = centred_rows(rows)
+    z, exponent = centred_rows(rows, weights)
     slope, residual = np.empty((len(rows), 1)), np.empty(len(rows))
     with np.errstate(all="ignore"):
         for part in blocks(len(rows), rows.shape[1]):
-            here = z[part]
-            deviation = np.sqrt(_mean_square(here))[:, None]
+            here, heavy = z[part], None if weights is None else weights[part]
+            deviation = np.sqrt(_mean_square(here, heavy))[:, None]
             here /= deviation
             slope[part] = np.ldexp(1 / deviation, -exponent[part, None])
-            residual[part] = np.maximum(np.abs(here.mean(axis=1)), np.abs(_mean_square(here) - 1) / 2)
+            off = np.abs(_mean_square(here, heavy) - 1) / 2
+            residual[part] = np.maximum(np.abs(_mean(here, heavy)), off)
     return z, slope, residual
 
 
-def _mean_square(z: FloatArray) -> FloatArray:
-    parts = [z[:, i : i + BLOCK] for i in range(0, z.shape[1], BLOCK)]
-    return np.asarray(sum(np.vecdot(part, part) for part in parts) / z.shape[1])
+def _mean_square(z: FloatArray, weights: FloatArray | None) -> FloatArray:
+    total = PowerSums.empty(2, len(z))
+    for i in range(0, z.shape[1], BLOCK):
+        total.update(z[:, i : i + BLOCK], None if weights is None else weights[:, i : i + BLOCK])
+    mean: FloatArray = total.means()[2]
+    return mean

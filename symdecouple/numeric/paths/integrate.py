@@ -336,8 +336,7 @@ def _error(slopes: FloatArray, h: FloatArray) -> FloatArray:
 def _factor(error: FloatArray, good: NDArray[np.bool_]) -> FloatArray:
     """By how much the next step is longer; not longer where this one failed."""
     wanted = np.fmax(_SAFETY * np.maximum(error, 1e-30) ** (-1 / _ORDER), _SHRINK)  # NaN shrinks the step
-    factor: FloatArray = np.minimum(wanted, _GROW if good.all() else np.where(good, _GROW, 0.5))
-    return factor
+    return np.minimum(wanted, np.where(good, _GROW, 0.5))
 
 
 def _size(rows: FloatArray) -> FloatArray:

@@ -176,7 +176,8 @@ def _reduced(rest: FloatArray, basis: FloatArray) -> tuple[FloatArray, FloatArra
 
 def _is_by_products(gradients: FloatArray) -> bool:
     """By the shape of a row alone, so that its bits are the same beside others."""
-    return gradients.shape[1] >= _FROM_FEATURES and gradients.shape[2] >= _FROM_SAMPLES
+    _, count, n = gradients.shape
+    return bool(count >= _FROM_FEATURES and n >= _FROM_SAMPLES)
 
 
 def _last_across(fields: FloatArray) -> tuple[bool, float, FloatArray]:

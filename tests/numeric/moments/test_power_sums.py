@@ -107,3 +107,20 @@ def test_the_mean_of_a_range_beyond_float64() -> None:
     exact = sum((Fraction(float(v)) for v in row), Fraction(0)) / 3
     assert abs(Fraction(float(mean[0])) - exact) < Fraction(2) ** (1025 - 52)
     assert np.isinf(variance[0]) and skewness[0] == pytest.approx(0.0, abs=1e-13)
+
+
+@pytest.mark.parametrize("n_samples", [1000, 8193, 20190])
+@pytest.mark.parametrize("name", ["zeros and ones", "sorted", "a ramp"])
+def test_roundings_of_one_kind_do_not_add_up(name: str, n_samples: int) -> None:
+    """In one long sum they would: 3e-14 for zeros and ones."""
+    rows = {
+        "zeros and ones": (np.arange(n_samples) % 3 == 0) * 1.0,
+        "sorted": np.sort(np.round(np.random.default_rng(0).normal(size=n_samples) * 2**16)),
+        "a ramp": np.arange(n_samples) * 1.0,
+    }
+    row = rows[name]
+    whole = [Fraction(int(v)) for v in row]
+    mean = sum(whole, Fraction(0)) / n_samples
+    central = [float(sum(((v - mean) ** k for v in whole), Fraction(0)) / n_samples) for k in range(9)]
+    exact = [central[k] / central[2] ** (k / 2) for k in range(9)]
+    assert moments_of(row[None])[3:, 0] == pytest.approx(exact[3:], rel=4e-15, abs=2e-15)

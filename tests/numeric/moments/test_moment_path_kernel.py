@@ -5,23 +5,21 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.polynomial import chebyshev
 
-from symdecouple.numeric.moments import moment_path_jit, path_loops as moment_loops
+from symdecouple.numeric.moments import hankel_kernel, moment_path_kernel as kernel, nodes_kernel
 from symdecouple.numeric.moments.course import residuals
 from symdecouple.numeric.moments.hankel import orthogonal_basis, power_means
 from symdecouple.numeric.moments.levels import climb, decoupled_rows, gaussian_moments
 from symdecouple.numeric.moments.moment_path import RESIDUAL, follow
-from symdecouple.numeric.moments.moment_path_jit import KERNELS, Climbed, climb_compiled
-from symdecouple.numeric.moments.nodes import carry_rows
-from symdecouple.numeric.moments.path_loops import settle_rows
+from symdecouple.numeric.moments.moment_path_kernel import KERNELS, Climbed, climb_compiled, climb_rows
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
-from symdecouple.numeric.moments.steps import follow_rows
+from symdecouple.numeric.paths.dop853 import FIFTH, STAGES, THIRD, WEIGHTS
 from symdecouple.numeric.samples.batch import Panel
 from symdecouple.stats import decoupled_moments
 
@@ -36,15 +34,11 @@ def goal(order: int) -> tuple[float, ...]:
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """The very functions that are compiled, without numba."""
 
-    def quiet(function: Callable[..., None]) -> Callable[..., None]:
-        def run(*arguments: object) -> None:
-            with np.errstate(all="ignore"):
-                function(*arguments)
+    def quiet(*arguments: object) -> None:
+        with np.errstate(all="ignore"):
+            climb_rows(*arguments)  # type: ignore[arg-type]
 
-        return run
-
-    kernels = (quiet(settle_rows), quiet(follow_rows), quiet(carry_rows))
-    monkeypatch.setattr(moment_path_jit, "_kernels", lambda: kernels)
+    monkeypatch.setattr(kernel, "_kernel", lambda: quiet)
 
 
 def climb_plain(rows: np.ndarray, order: int) -> Climbed:
@@ -55,7 +49,7 @@ def climb_plain(rows: np.ndarray, order: int) -> Climbed:
 def compiled() -> None:
     pytest.importorskip("numba")
     if not KERNELS.are_warm():
-        moment_path_jit.warm()  # leaves the mark: no other process compiles again, and no later run
+        kernel.warm()  # leaves the mark: no other process compiles again, and no later run
 
 
 # --- as plain Python ---
@@ -83,42 +77,89 @@ def test_what_needs_care_is_handed_back_untouched_by_an_answer(plain: None) -> N
     assert np.isnan(found.moments[:, 1:]).all() and np.isnan(found.values[1:]).all()
 
 
+def scratch(order: int) -> kernel.Scratch:
+    return kernel.Scratch(np.empty((3, 30)), np.empty((order, order)), np.empty((19, 512)), np.empty(520))
+
+
 @pytest.mark.parametrize("k", [3, 4, 5, 6, 8])
-@pytest.mark.parametrize("n_samples", [5, 600, 20_000])
+@pytest.mark.parametrize("n_samples", [5, 600, 2500])
 def test_means_and_polynomials_of_any_degree(k: int, n_samples: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    if n_samples == 20_000:
-        monkeypatch.setattr(moment_loops, "BLOCK", 64)  # so that the sums of sums are reached
-        n_samples = 2500
+    if n_samples == 2500:
+        monkeypatch.setattr(hankel_kernel, "BLOCK", 64)  # so that the sums of sums are reached
     y = np.random.default_rng(k).normal(size=n_samples)
-    means, out = np.empty(40), np.empty(n_samples)
     weights = np.random.default_rng(k + 1).random(n_samples)
     weights /= weights.sum()
-    moment_loops.means_to(y, weights, k, means, out)
     expected = power_means(y[None], 2 * k - 2, weights[None])[:, 0]
-    assert means[: 2 * k - 1] == pytest.approx(expected, rel=1e-12, abs=1e-13)
+    for low in (1, k // 2 + 1):
+        means, out = np.full(40, np.nan), np.empty(n_samples)
+        hankel_kernel.means_to(y, weights, low, 2 * k - 2, out, means)
+        assert means[2 * low - 1 : 2 * k - 1] == pytest.approx(expected[2 * low - 1 :], rel=1e-12, abs=1e-13)
+        assert means[0] == 1 and np.isnan(means[2 * k - 1 :]).all()
     c = np.random.default_rng(1).normal(size=k)
-    moment_loops.polynomial(y, c, k, out)
     by_numpy = np.polynomial.Polynomial(c)
+    hankel_kernel.polynomial(y, c, k, out)
     assert out == pytest.approx(by_numpy(y), rel=1e-12, abs=1e-12)
-    moment_loops.derivative(y, c, k, out)
+    hankel_kernel.derivative(y, c, k, out)
     assert out == pytest.approx(by_numpy.deriv()(y), rel=1e-12, abs=1e-12)
-    expected = out.max()
-    assert moment_loops.largest(out) == expected
+    assert out.max() == hankel_kernel.largest(out)
 
 
-def test_coefficients_of_a_combination_of_orthogonal_polynomials() -> None:
-    y = np.random.default_rng(2).normal(size=(1, 40))
-    y = (y - y.mean()) / y.std()
-    k, means = 5, np.empty(20)
-    lower, norm = np.empty((k, k)), np.empty(k)
-    moment_loops.means_to(y[0], np.full(40, 1 / 40), k, means, np.empty(40))
-    kept = moment_loops.decompose(means, k, lower, norm)
-    basis, _ = orthogonal_basis(y, k)
-    assert norm == pytest.approx(basis.norm[:, 0], rel=1e-12) and 0 < kept <= 1
-    c = np.array([0.3, -1.0, 2.0, 0.5, -0.7])
-    expected = sum(w * p[0] for w, p in zip(c, basis.polynomials(y), strict=True))
-    moment_loops.add_up_polynomials(lower, k, c)
-    assert np.polynomial.Polynomial(c)(y[0]) == pytest.approx(expected, abs=1e-12)
+@pytest.mark.parametrize("skewness", [0.0, 0.4])
+@pytest.mark.parametrize("k", [4, 5, 6])
+def test_the_velocity_is_the_orthogonal_polynomial_of_degree_k_less_one(k: int, skewness: float) -> None:
+    z = impose_skewness(np.random.default_rng(k).gamma(3.0, size=(1, 60)), skewness).values
+    means, memory = power_means(z, 2 * k - 2)[:, 0], scratch(k)
+    memory.short[0, :k] = means[:k]
+    assert kernel._velocity(z[0], np.full(60, 1 / 60), k, means[k], 0.3, np.empty(60), memory)
+    basis, _ = orthogonal_basis(z, k)
+    expected = 0.3 / (k * basis.norm[k - 1, 0]) * list(basis.polynomials(z))[-1][0]
+    assert np.polynomial.Polynomial(memory.short[2, :k])(z[0]) == pytest.approx(expected, abs=1e-12)
+    few = np.resize(np.linspace(-1, 1, k - 1), 12 * (k - 1))
+    few = (few - few.mean()) / few.std()
+    memory.short[0, :k] = [np.mean(few**j) for j in range(k)]
+    with np.errstate(all="ignore"):
+        share = np.full(len(few), 1 / len(few))
+        assert not kernel._velocity(few, share, k, np.mean(few**k), 0.3, few.copy(), memory)
+
+
+def test_the_last_stage_adds_up_as_many_slopes_as_the_table_has() -> None:
+    assert max(map(len, (*STAGES, WEIGHTS, FIFTH, THIRD))) == kernel._TERMS
+
+
+@pytest.mark.parametrize(("k", "n_samples", "change"), [(4, 33, 0.8), (4, 33, -0.3), (5, 48, 1.0), (6, 31, 2.0)])
+def test_the_end_of_the_path_and_how_much_errors_grew(k: int, n_samples: int, change: float) -> None:
+    z = impose_skewness(np.random.default_rng(10 + k).gamma(3.0, size=(1, n_samples)), 0.0).values[0]
+    target = np.array([np.mean(z**j) for j in range(k + 1)])
+    first, target[k] = target[k], target[k] + change
+    lines = np.zeros((17, n_samples))
+    with np.errstate(all="ignore"):
+        grown = kernel.follow_path(z, np.full(n_samples, 1 / n_samples), k, target, first, lines, scratch(k))
+    exact = follow(z[None], k, target[k], held=target[1:k], rtol=1e-13)
+    assert not exact.refusals and np.abs(lines[14] - exact.values[0]).max() < 3e-10
+    assert grown == pytest.approx(np.log(exact.growth[0]), abs=0.3 + 0.1 * abs(grown))
+
+
+@pytest.mark.parametrize("m", [16, 48])
+def test_nodes_have_the_means_of_polynomials_and_their_series_moves_a_sample(m: int) -> None:
+    z, c, x, share = np.random.default_rng(0).gamma(2.0, size=600), np.empty(m + 10), np.empty(m), np.empty(m)
+    centre, half = (z.max() + z.min()) / 2, (z.max() - z.min()) / 2
+    nodes_kernel.place_nodes(z, np.full(600, 1 / 600), centre, half, x, c, share)
+    place = (z - centre) / half
+    for degree in range(m):
+        assert share @ x**degree == pytest.approx(np.mean(place**degree), abs=1e-14)
+    beyond = chebyshev.Chebyshev.basis(m)  # nothing at the nodes
+    assert abs(share @ beyond(x)) < 1e-13 and abs(np.mean(beyond(place))) > 1e-4
+    nodes = centre + half * x
+    tail = nodes_kernel.series_of(x, np.arctan(nodes) - nodes, 0.0, 1.0, m, c)
+    nodes_kernel.add_series(z, centre, half, c, m, z)
+    assert tail < (1e-2 if m == 16 else 1e-8)
+    assert z == pytest.approx(np.arctan(centre + half * place), abs=100 * tail)
+    assert np.isnan(nodes_kernel.series_of(x, np.full(m, np.nan), 0.0, 1.0, m, c))
+
+
+def test_more_nodes_where_a_series_has_not_ended() -> None:
+    assert nodes_kernel.more_nodes(32, np.nan) == nodes_kernel.more_nodes(32, np.inf) == 64
+    assert 40 <= nodes_kernel.more_nodes(32, 1e-11) <= 48 and nodes_kernel.more_nodes(64, 0.5) > 512
 
 
 # --- compiled ---
@@ -216,7 +257,7 @@ def test_other_references(compiled: None) -> None:
 def test_large_input_takes_the_compiled_path_and_small_does_not(
     compiled: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    moment_path_jit.warm()
+    kernel.warm()
     assert KERNELS.are_wanted(10**5) and not KERNELS.are_wanted(10**4)
     calls = []
 
@@ -232,6 +273,7 @@ def test_large_input_takes_the_compiled_path_and_small_does_not(
 
 
 def test_numba_is_not_loaded_by_importing_these() -> None:
-    code = "import sys, symdecouple.numeric.moments.moment_path_jit, symdecouple.stats; print('numba' in sys.modules)"
+    names = "sys, symdecouple.numeric.moments.moment_path_kernel, symdecouple.stats"
+    code = f"import {names}; print('numba' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

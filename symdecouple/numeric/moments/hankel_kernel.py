@@ -1,0 +1,152 @@
+"""The Hankel matrix and the orthogonal polynomials of one sample in loops that numba compiles; see `hankel`.
+
+The entries have weights that add up to 1. Functions write into what they are given: `means` h_0, h_1, .., coefficients
+`c` of powers. They are plain Python, far too slow to use as such.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from symdecouple.numeric.samples.batch import FloatArray
+
+__all__ = [
+    "BLOCK", "EVERYDAY", "FAST", "LOST", "as_powers", "decompose", "derivative", "four_means", "gap_of", "largest",
+    "largest_gap", "means_to", "polynomial",
+]
+
+LOST = 1e-5  # D_j/h_(2j) below which the Hankel matrix leaves fewer than eleven digits, as in `hankel`
+BLOCK = 512  # entries of a loop: sums round less, and what it touches stays in the first cache
+EVERYDAY = 5  # up to this k what a step does to 64 entries is one loop each, two to three times faster
+_FOLDED = 16  # the largest of so many is looked for one by one
+FAST = ("_add_power_sums", "four_means", "polynomial", "derivative")  # sums in any order
+
+
+def means_to(y: FloatArray, w: FloatArray, low: int, top: int, power: FloatArray, means: FloatArray) -> None:
+    """Mean(y^j) from 2 low - 1 to the even `top`, and 1 for j = 0; the weights add up to 1."""
+    n = len(y)
+    size = max(BLOCK, 4 * int(np.sqrt(n)))
+    means[0] = 1.0
+    for j in range(2 * low - 1, top + 1):
+        means[j] = 0.0
+    for begin in range(0, n, size):
+        _add_power_sums(y[begin : begin + size], w[begin : begin + size], low, top, power, means)
+
+
+def _add_power_sums(
+    v: FloatArray, w: FloatArray, low: int, top: int, power: FloatArray, sums: FloatArray
+) -> None:
+    """Add sums of w v^j, j from 2 low - 1 to the even `top`: two for each further power."""
+    for i in range(len(v)):
+        power[i] = v[i] if low > 1 else 1.0
+    for _ in range(low - 2):
+        for i in range(len(v)):
+            power[i] *= v[i]
+    for j in range(low, top // 2 + 1):
+        odd = 0.0
+        even = 0.0
+        for i in range(len(v)):
+            before = power[i]
+            now = before * v[i]
+            power[i] = now
+            weighted = w[i] * now
+            odd += weighted * before
+            even += weighted * now
+        sums[2 * j - 1] += odd
+        sums[2 * j] += even
+
+
+def four_means(y: FloatArray, w: FloatArray, means: FloatArray) -> None:
+    """Mean(y^5)..Mean(y^8): one loop in place of three, in the steps of orders 5 and 6."""
+    h5 = h6 = h7 = h8 = 0.0
+    for i in range(len(y)):
+        v = y[i]
+        v2 = v * v
+        v4 = v2 * v2
+        p = w[i] * v4
+        h5 += p * v
+        h6 += p * v2
+        h7 += p * (v2 * v)
+        h8 += p * v4
+    means[5], means[6], means[7], means[8] = h5, h6, h7, h8
+
+
+def decompose(means: FloatArray, k: int, lower: FloatArray, norm: FloatArray) -> float:
+    """L and D of the Hankel matrix, L D above the diagonal; returns the smallest D_j/h_(2j)."""
+    kept = np.inf
+    for j in range(k):
+        inverse = 0.0
+        for i in range(j, k):
+            entry = means[i + j]
+            for m in range(j):
+                entry -= lower[i, m] * lower[m, j]
+            if i == j:
+                norm[j], lower[j, j], inverse = entry, 1.0, 1 / entry
+            else:
+                lower[j, i] = entry
+                lower[i, j] = entry * inverse
+        ratio = norm[j] / means[2 * j]
+        if not ratio >= kept:  # so that NaN stays
+            kept = ratio
+    return kept
+
+
+def as_powers(lower: FloatArray, k: int, c: FloatArray) -> None:
+    """sum_j c_j p_j becomes coefficients of powers, in place."""
+    for j in range(k - 1, -1, -1):
+        for i in range(j + 1, k):
+            c[j] -= c[i] * lower[i, j]
+
+
+def polynomial(y: FloatArray, c: FloatArray, k: int, out: FloatArray) -> None:
+    """sum_i c_i y^i, i < k."""
+    if k <= EVERYDAY:
+        c0, c1, c2, c3, c4 = c[0], c[1], c[2], c[3] if k > 3 else 0.0, c[4] if k > 4 else 0.0
+        for i in range(len(y)):
+            out[i] = (((c4 * y[i] + c3) * y[i] + c2) * y[i] + c1) * y[i] + c0
+        return
+    for i in range(len(y)):
+        out[i] = c[k - 1] * y[i] + c[k - 2]
+    for j in range(k - 3, -1, -1):
+        d = c[j]
+        for i in range(len(y)):
+            out[i] = out[i] * y[i] + d
+
+
+def derivative(y: FloatArray, c: FloatArray, k: int, out: FloatArray) -> None:
+    for i in range(len(y)):
+        out[i] = (k - 1) * c[k - 1] * y[i] + (k - 2) * c[k - 2]
+    for j in range(k - 3, 0, -1):
+        d = j * c[j]
+        for i in range(len(y)):
+            out[i] = out[i] * y[i] + d
+
+
+def largest(values: FloatArray) -> float:
+    """They are used up: half of them goes over the other, as a vector loop can."""
+    left = len(values)
+    while left > _FOLDED:
+        half = (left + 1) // 2
+        for i in range(left - half):
+            values[i] = max(values[i], values[i + half])
+        left = half
+    found = values[0]
+    for i in range(1, left):
+        found = max(found, values[i])
+    return float(found)
+
+
+def largest_gap(means: FloatArray, k: int, goal: FloatArray) -> float:
+    """The largest of moments 1..k."""
+    largest = 0.0
+    for j in range(1, k + 1):
+        share = gap_of(means, j, goal)
+        if not share <= largest:  # so that NaN stays
+            largest = share
+    return largest
+
+
+def gap_of(means: FloatArray, j: int, goal: FloatArray) -> float:
+    """The gap of moment j over Mean|z|^j."""
+    size = means[j] if j % 2 == 0 else np.sqrt(means[j - 1] * means[j + 1])
+    return float(abs(goal[j] - means[j]) / size)

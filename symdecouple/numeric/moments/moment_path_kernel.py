@@ -1,0 +1,396 @@
+"""Levels 4 and up of one ordinary sample, compiled: the narrow paths of `moment_path` in loops over the entries.
+
+On a path all moments up to the k-th are known: those below are held, and the k-th is linear in s. So p_(k-1) and
+D_(k-1) follow from these and the means of z^(k+1)..z^(2k-2) alone. Off the path this velocity differs from that of
+`moment_path` by as little as the moments do: the solution is the same, and the pair of order 8 keeps its order. Nothing
+is corrected on the way: the end is, by Newton's method as in `moment_path`.
+
+*What is handed back.* A row that is crowded, that stalls, that pulls values too far apart, or does not settle to the
+residual of `moment_path` is left to NumPy, which solves it or says why not. Results agree with those of NumPy to the
+error of the steps, a few 1e-10 at most. Long samples go by nodes (`nodes_kernel`).
+
+*Tolerances.* The estimate of a step's error is larger than the error, ten times and more where steps are short. It is
+held to 5e-10 of a standard deviation, and to GROWN over the growth that the first velocity promises, but not below the
+RTOL of `moment_path`; a path whose error has grown all the same is followed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.numeric.kernels.compile import Kernels
+from symdecouple.numeric.kernels.parallel import share_rows
+from symdecouple.numeric.moments import hankel_kernel, nodes_kernel, skewness_kernel
+from symdecouple.numeric.moments.course import NOISE
+from symdecouple.numeric.moments.hankel_kernel import (
+    BLOCK,
+    EVERYDAY,
+    LOST,
+    as_powers,
+    decompose,
+    derivative,
+    four_means,
+    gap_of,
+    largest,
+    largest_gap,
+    means_to,
+    polynomial,
+)
+from symdecouple.numeric.moments.moment_path import GROWN, MOST_GROWTH, RESIDUAL, RTOL, SETTLED, SHARP
+from symdecouple.numeric.moments.nodes_kernel import (
+    MOST_NODES,
+    RESOLVED,
+    add_series,
+    more_nodes,
+    place_nodes,
+    series_of,
+)
+from symdecouple.numeric.moments.skewness_flow import Imposed
+from symdecouple.numeric.paths.dop853 import FIFTH, NODES, STAGES, THIRD, WEIGHTS
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
+
+__all__ = ["KERNELS", "Climbed", "Scratch", "climb_compiled", "climb_rows", "follow_path", "warm"]
+
+KERNELS = Kernels(
+    __name__,
+    (
+        *skewness_kernel.KERNELS.sources,
+        "symdecouple.numeric.paths.dop853",
+        *(f"{__package__}.{name}" for name in ("course", "hankel_kernel", "moment_path", "nodes_kernel")),
+        __name__,
+    ),
+    seconds=3e-6,
+)
+
+_CROWDED = 1e-3  # D_j/h_(2j) at the start, below which a row is for the careful: it may end at few values
+_FAR = 1e-3  # gap of an end from its moments beyond which Newton's method may fail
+_SWEEPS = 4  # of Newton's method: two do from a path's end, a third tells
+_MOST = float(np.log(MOST_GROWTH))
+_COARSE = 5e-10  # local error of a step where errors do not grow: in order 6 a tenth of it, or less
+_FALLING = 0.7  # a path's growth to that of its first velocity: their logarithms, at least, on samples of many laws
+_REDONE = 4.0  # a grown error, in units of GROWN, with which a path is followed again; its estimate is large
+_REACH = 1.35  # of a first step: that of steps that fit their tolerance is 1.5 to 1.8, measured on samples of many laws
+_SAFETY, _SHRINK, _GROW, _LAST = 0.9, 0.2, 8.0, 1.05  # of steps, as in `integrate`
+_MOST_STEPS = 400  # the same
+_UNSURE = 0.25  # a step that meets a point without velocity is cut to this
+_FEWEST_NODES = 32  # for a short path, for others twice as many, then what the series asks for
+_SHORT = 0.1  # mean length of a short path, in standard deviations
+_ENTRIES = 3  # a node, that make it worthwhile
+_FEW = _ENTRIES * MOST_NODES  # entries for which a table is at hand; more of them ask for one where nodes do not do
+
+_MOVED, _POWER, _HERE, _SHARE, _LINES = range(12, 17)  # lines of a table, behind the twelve slopes
+_TERMS = 9  # as many slopes as the last stage has: so many are added up, those that do not matter with weight 0
+_AT_END, _FIFTH, _THIRD = range(len(STAGES), len(STAGES) + 3)  # rows of the step itself, and of what it may be off by
+_SUMS = (*STAGES, WEIGHTS, FIFTH, THIRD)
+_PLACES = np.array([[*row, *[0] * (_TERMS - len(row))] for row in _SUMS])
+_WEIGHTS = np.array([[*row.values(), *[0.0] * (_TERMS - len(row))] for row in _SUMS])
+_FAST = ("_combine", "_square", *hankel_kernel.FAST, *nodes_kernel.FAST)  # sums in any order
+
+
+@dataclass(frozen=True, slots=True)
+class Climbed:
+    """Standardized decoupled moments (order + 1, R), samples at the last level (R, N), and which rows are done."""
+
+    moments: FloatArray
+    values: FloatArray
+    done: NDArray[np.bool_]
+
+
+@cache
+def _kernel() -> Callable[..., None]:
+    return KERNELS.build(climb_rows, fast=_FAST)[0]  # type: ignore[no-any-return]
+
+
+def climb_compiled(
+    rows: NDArray[np.floating[Any]],
+    order: int,
+    goal: Sequence[float],
+    ends: tuple[FloatArray, FloatArray] | None = None,
+    *,
+    impose: Callable[..., Imposed] = skewness_kernel.compiled_impose_skewness,
+) -> Climbed:
+    """Normalize samples level by level up to order - 1, those that need no care.
+
+    Parameters
+    ----------
+    rows : array (R, N)
+        Finite, of any unit.
+    order : int
+        At least 4.
+    goal : sequence of float
+        Standardized reference moments 0..order - 1.
+    ends : pair of arrays (R,), optional
+        Minimum and maximum of each sample, where they are known.
+    impose : callable
+        What brings samples to level 3.
+
+    Returns
+    -------
+    Climbed
+        NaN in the rows that are not done.
+    """
+    skew = impose(rows, goal[3], ends=ends, with_slope=False)
+    moments, done = np.full((len(rows), order + 1), np.nan), np.zeros(len(rows), dtype=np.bool_)
+    moments[:, :4] = goal[:4]
+    begun = ~np.isnan(skew.residual)
+    begun[list(skew.refusals)] = False
+    share_rows(_kernel(), np.flatnonzero(begun), skew.values, np.array(goal), moments, done)
+    if not done.all():
+        moments[~done], skew.values[~done] = np.nan, np.nan
+    return Climbed(moments.T, skew.values, done)
+
+
+def warm() -> None:
+    """Compile and keep on the disk. Cost: several seconds, once; nothing where it is done."""
+    if not skewness_kernel.KERNELS.are_warm():
+        skewness_kernel.warm()
+    climb_compiled(np.arange(0.0, 6.0)[None] ** 2, 5, (1.0, 0.0, 1.0, 0.0, 3.0))
+    KERNELS.note_warm()
+
+
+# --- compiled from here on: one sample at a time ---
+
+
+class Scratch(NamedTuple):
+    """Memory: power means, norms and coefficients (3, some), the factor of the Hankel matrix, lines of nodes."""
+
+    short: FloatArray
+    lower: FloatArray
+    nodes: FloatArray
+    series: FloatArray
+
+
+def climb_rows(
+    which: IntArray, z: FloatArray, goal: FloatArray, moments: FloatArray, done: NDArray[np.bool_]
+) -> None:
+    """Samples at level 3 to level order - 1, in place, where nothing needs care; their moments 4..order."""
+    n, order = z.shape[1], len(goal)
+    lines, share = np.empty((_LINES, min(n, max(_FEW, 4 * int(np.sqrt(n)))))), np.empty(n)
+    scratch = Scratch(np.empty((3, 2 * order + 6)), np.empty((order, order)), np.empty((_LINES + 2, MOST_NODES)),
+                      np.empty(MOST_NODES + 8))
+    for i in range(n):
+        share[i] = 1 / n
+    for r in which:
+        done[r] = _climb(z[r], share, goal, moments[r], lines, scratch)
+
+
+def _climb(
+    z: FloatArray, w: FloatArray, goal: FloatArray, moments: FloatArray, lines: FloatArray, scratch: Scratch
+) -> bool:
+    means, norm, grown = scratch.short[0], scratch.short[1], 0.0
+    means_to(z, w, 1, 6, lines[_POWER], means)
+    moments[4] = means[4]
+    for k in range(4, len(goal)):
+        if not decompose(means, k, scratch.lower, norm) > _CROWDED:
+            return False
+        if not largest_gap(means, k, goal) <= RESIDUAL:
+            is_short = _SHORT * k * np.sqrt(norm[k - 1]) >= abs(goal[k] - means[k])
+            log_growth = _move(z, w, k, goal, is_short, lines, scratch)
+            grown += log_growth
+            if not (log_growth >= 0 and grown <= _MOST and _settle(z, w, k, goal, lines, scratch) <= RESIDUAL):
+                return False
+        else:
+            means_to(z, w, 1, 2 * k, lines[_POWER], means)
+        moments[k + 1] = means[k + 1]
+    return True
+
+
+def _move(
+    z: FloatArray, w: FloatArray, k: int, goal: FloatArray, is_short: bool, lines: FloatArray, scratch: Scratch
+) -> float:
+    """Move a sample along its path, by nodes where they tell it; the logarithm of how much errors grew, -1 if lost."""
+    n, first = len(z), scratch.short[0, k]
+    low = high = z[0]
+    for i in range(n):
+        low, high = min(low, z[i]), max(high, z[i])
+    centre, half, m = (low + high) / 2, (high - low) / 2, _FEWEST_NODES if is_short else 2 * _FEWEST_NODES
+    while m <= min(MOST_NODES, n // _ENTRIES):
+        table, c = scratch.nodes, scratch.series
+        x, values, shares, moved = table[_LINES, :m], table[_LINES + 1, :m], table[_SHARE, :m], table[_HERE, :m]
+        place_nodes(z, w, centre, half, x, c, shares)
+        for j in range(m):
+            values[j] = centre + half * x[j]
+        log_growth, tail = follow_path(values, shares, k, goal, first, table, scratch), np.inf
+        if log_growth >= 0:
+            for j in range(m):
+                moved[j] -= values[j]
+            tail = series_of(x, moved, 0.0, 1.0, m, c)
+            if tail <= RESOLVED:
+                add_series(z, centre, half, c, m, z)
+                return log_growth
+        m = more_nodes(m, tail)
+    if n > lines.shape[1]:
+        lines = np.empty((_LINES, n))
+    log_growth = follow_path(z, w, k, goal, first, lines, scratch)
+    if log_growth >= 0:
+        for i in range(n):
+            z[i] = lines[_HERE, i]
+    return log_growth
+
+
+def follow_path(
+    begin: FloatArray, w: FloatArray, k: int, goal: FloatArray, first: float, lines: FloatArray, scratch: Scratch
+) -> float:
+    """Points with weights, of which moment k is `first`, along their path to a line of the table.
+
+    Returns the logarithm of how much errors grew, -1 where the path is lost.
+    """
+    n, distance, log_growth, most = len(begin), goal[k] - first, -1.0, _COARSE
+    y, moved, c = lines[_HERE, :n], lines[_MOVED, :n], scratch.short[2]
+    while True:
+        for j in range(k):
+            scratch.short[0, j] = goal[j]
+        for i in range(n):
+            y[i] = begin[i]
+        if not _velocity(y, w, k, first, distance, lines[_POWER], scratch):
+            return -1.0
+        polynomial(y, c, k, lines[0])
+        derivative(y, c, k, moved)
+        for i in range(n):
+            lines[_POWER, i] = abs(moved[i])
+        steepest, stretch = largest(lines[_POWER, :n]), max(largest(moved), 0.0)
+        log_growth, s = 0.0, 0.0
+        rtol = min(most, max(GROWN * np.exp(-_FALLING * stretch), RTOL))
+        h = _REACH * k * rtol**0.125 / steepest
+        for _ in range(_MOST_STEPS):
+            left = np.ceil((1 - s) / (_LAST * h))
+            if left < 4:  # the last steps are of equal length
+                h = (1 - s) / left
+            error = _stages(y, w, k, first + s * distance, distance, h, lines, scratch) / rtol
+            end = 1.0 if left <= 1 else s + h
+            if error <= 1:
+                derivative(y, c, k, moved)  # of the last stage, which is at the end of the step
+                now = max(largest(moved), 0.0)
+                _combine(1.0, y, lines, _AT_END, h, moved)
+                if end < 1 and not _velocity(moved, w, k, first + end * distance, distance, lines[_POWER], scratch):
+                    error = np.inf
+            if error <= 1:
+                log_growth += (end - s) * (stretch + now) / 2
+                stretch, s = now, end
+                for i in range(n):
+                    y[i] = moved[i]
+                if s == 1:
+                    break
+                polynomial(y, c, k, lines[0])
+            wanted = _SAFETY * max(error, 1e-30) ** -0.125 if error < np.inf else _UNSURE
+            h *= min(max(wanted, _SHRINK), _GROW if error <= 1 else _SAFETY)
+        if s < 1:
+            return -1.0
+        if most == SHARP or rtol * np.exp(log_growth) <= _REDONE * GROWN:
+            return log_growth
+        most = SHARP  # once more
+
+
+def _stages(
+    y: FloatArray, w: FloatArray, k: int, now: float, distance: float, h: float, lines: FloatArray, scratch: Scratch
+) -> float:
+    """The slopes of a step from where the k-th moment is `now`, behind the first; its error, infinite without one."""
+    moved = lines[_MOVED, : len(y)]
+    for i in range(1, 12):
+        _combine(1.0, y, lines, i, h, moved)
+        if not _velocity(moved, w, k, now + NODES[i] * h * distance, distance, lines[_POWER], scratch):
+            return np.inf
+        polynomial(moved, scratch.short[2], k, lines[i])
+    return h * _error(y, w, lines)
+
+
+def _velocity(
+    y: FloatArray, w: FloatArray, k: int, now: float, distance: float, power: FloatArray, scratch: Scratch
+) -> bool:
+    """Coefficients of dz/ds where the k-th moment is `now`; False where too many digits are lost."""
+    means, norm, c, lower = scratch.short[0], scratch.short[1], scratch.short[2], scratch.lower
+    if k <= EVERYDAY:
+        four_means(y, w, means)
+        means[k] = now
+        return _everyday_velocity(means, k, distance, c)
+    means_to(y, w, k // 2 + 1, 2 * k - 2, power, means)
+    means[k] = now
+    if not decompose(means, k, lower, norm) > LOST:
+        return False
+    for j in range(k - 1):
+        c[j] = 0.0
+    c[k - 1] = distance / (k * norm[k - 1])
+    as_powers(lower, k, c)
+    return True
+
+
+def _everyday_velocity(h: FloatArray, k: int, distance: float, c: FloatArray) -> bool:
+    """The same for k = 4, 5 by formulas: p_j = z^j - sum_(i<j) <z^j, p_i>/D_i p_i with h_1 = 0 and h_2 = 1."""
+    d2, e = h[4] - h[3] * h[3] - 1, h[5] - h[3] * h[4] - h[3]
+    share = e / d2
+    d3 = h[6] - h[4] * h[4] - h[3] * h[3] - e * share
+    c0, c1, c2 = share - h[3], share * h[3] - h[4], -share  # p_3, beside z^3
+    if k == 4:
+        rate = distance / (4 * d3)
+        c[0], c[1], c[2], c[3] = rate * c0, rate * c1, rate * c2, rate
+        return bool((d2 > LOST * h[4]) & (d3 > LOST * h[6]))
+    second = h[6] - h[3] * h[5] - h[4]  # <z^4, p_2>
+    third = h[7] - h[4] * h[5] - h[3] * h[4] - share * second  # <z^4, p_3>
+    b, q = second / d2, third / d3
+    d4 = h[8] - h[4] * h[4] - h[5] * h[5] - b * second - q * third
+    rate = distance / (5 * d4)
+    c[0], c[1] = rate * (b - h[4] - q * c0), rate * (b * h[3] - h[5] - q * c1)
+    c[2], c[3], c[4] = rate * (-b - q * c2), -rate * q, rate
+    return bool((d2 > LOST * h[4]) & (d3 > LOST * h[6]) & (d4 > LOST * h[8]))
+
+
+def _settle(
+    z: FloatArray, w: FloatArray, k: int, goal: FloatArray, lines: FloatArray, scratch: Scratch
+) -> float:
+    """Correct a sample until its moments up to k are there to rounding; the largest gap. Its means to 2k are left."""
+    means, norm, c, lower, gap = scratch.short[0], scratch.short[1], scratch.short[2], scratch.lower, np.inf
+    for _ in range(_SWEEPS):
+        means_to(z, w, 1, 2 * k, lines[_POWER], means)
+        gap = largest_gap(means, k, goal)
+        if gap <= SETTLED or not (gap < _FAR and decompose(means, k, lower, norm) > LOST):
+            break
+        for i in range(k):
+            rest = 0.0 if gap_of(means, i + 1, goal) <= NOISE else (goal[i + 1] - means[i + 1]) / (i + 1)
+            for j in range(i):
+                rest -= lower[i, j] * norm[j] * c[j]
+            c[i] = rest / norm[i]
+        as_powers(lower, k, c)
+        for begin in range(0, len(z), BLOCK):
+            part = z[begin : begin + BLOCK]
+            polynomial(part, c, k, lines[_MOVED])
+            for i in range(len(part)):
+                part[i] += lines[_MOVED, i]
+    return gap
+
+
+def _combine(kept: float, y: FloatArray, lines: FloatArray, row: int, h: float, out: FloatArray) -> None:
+    """Write kept y + h times the sum of weight times slope, of a row of the table of the pair."""
+    p, a = _PLACES[row], _WEIGHTS[row]
+    p0, p1, p2, p3, p4, p5, p6, p7, p8 = p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8]
+    a0, a1, a2, a3, a4 = h * a[0], h * a[1], h * a[2], h * a[3], h * a[4]
+    a5, a6, a7, a8 = h * a[5], h * a[6], h * a[7], h * a[8]
+    for i in range(len(y)):
+        out[i] = kept * y[i] + (
+            a0 * lines[p0, i] + a1 * lines[p1, i] + a2 * lines[p2, i] + a3 * lines[p3, i] + a4 * lines[p4, i]
+            + a5 * lines[p5, i] + a6 * lines[p6, i] + a7 * lines[p7, i] + a8 * lines[p8, i]
+        )
+
+
+def _error(y: FloatArray, w: FloatArray, lines: FloatArray) -> float:
+    """Root mean square of the error of a step of length 1; the estimate of order 3 tempers that of order 5."""
+    off = lines[_MOVED, : len(y)]
+    _combine(0.0, y, lines, _FIFTH, 1.0, off)
+    five = abs(_square(off, w))  # weights of nodes may be negative
+    _combine(0.0, y, lines, _THIRD, 1.0, off)
+    three = abs(_square(off, w))
+    return float(five / np.sqrt(five + 0.01 * three)) if five > 0 else five
+
+
+def _square(v: FloatArray, w: FloatArray) -> float:
+    total = 0.0
+    for i in range(len(v)):
+        total += w[i] * v[i] * v[i]
+    return total
+
+
