@@ -100,16 +100,3 @@ def test_samples_are_read_only_and_answers_are_not_theirs(name: str) -> None:
         answer[...] = 7  # nothing that a plan keeps is in them
     for again, before in zip(asked(plan, given), kept, strict=True):
         np.testing.assert_array_equal(again, before)
-
-
-@pytest.mark.parametrize("layout", ["strided", "Fortran", "big endian", "unaligned"])
-def test_any_layout_gives_the_same_numbers(layout: str) -> None:
-    samples = np.random.default_rng(4).standard_normal((3, 16, 20))
-    room = np.zeros((3, 16, 40))
-    room[..., ::2] = samples
-    packed = np.zeros(samples.shape, dtype=np.dtype([("flag", "u1"), ("value", "f8")]))
-    packed["value"] = samples
-    given = {"strided": room[..., ::2], "Fortran": np.asfortranarray(samples), "big endian": samples.astype(">f8"),
-             "unaligned": packed["value"]}[layout]
-    for method in METHODS:
-        np.testing.assert_array_equal(getattr(ENERGIES, method)(given), getattr(ENERGIES, method)(samples))
