@@ -122,14 +122,6 @@ def test_a_unit_is_not_felt_and_odd_orders_turn(sample: list[int], unit: float) 
     assert higher(np.array(sample) * unit) == pytest.approx(signs * higher(sample), rel=1e-8, abs=1e-9, nan_ok=True)
 
 
-@given(samples, st.randoms(use_true_random=False))
-@settings(max_examples=25, deadline=None)
-def test_the_order_of_the_entries_does_not_matter(sample: list[int], random: object) -> None:
-    shuffled = list(sample)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert higher(shuffled) == pytest.approx(higher(sample), rel=1e-8, abs=1e-9, nan_ok=True)
-
-
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=9))
 @settings(max_examples=60, deadline=None)
 def test_any_finite_sample_has_values_or_a_reason(sample: list[float]) -> None:

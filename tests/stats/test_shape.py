@@ -122,15 +122,6 @@ def test_evenness(sample: list[float]) -> None:
     assert skewness([-v for v in sample]) == pytest.approx(-skewness(sample), rel=1e-13, abs=1e-14)
 
 
-@given(floats, st.randoms(use_true_random=False))
-def test_the_order_of_the_entries_does_not_matter(sample: list[float], random: object) -> None:
-    assume(is_solvable(sample))
-    shuffled = list(sample)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
-    for statistic in STATISTICS:
-        assert statistic(shuffled) == pytest.approx(statistic(sample), rel=1e-13, abs=1e-14)
-
-
 @pytest.mark.parametrize("statistic", STATISTICS)
 def test_units(statistic: object) -> None:
     rows = np.random.default_rng(6).exponential(size=(20, 30))
@@ -236,20 +227,6 @@ def test_exact_numbers_are_centred_before_they_are_rounded() -> None:
 def test_what_is_no_sample_is_refused_as_input(a: list[object], statistic: object) -> None:
     with pytest.raises(InvalidInput, match="real numbers are expected"):
         statistic(a)  # type: ignore[operator]
-
-
-def test_masked_samples_are_the_samples_without_the_masked_entries() -> None:
-    a = np.ma.masked_array([[1.0, 2, 3, 5, 8, 13, 1e9], [0, 1, 4, 9, 16, 25, 36]], mask=np.eye(2, 7, 6).astype(bool))
-    values = orthokurtosis(a, axis=1)
-    assert values[0] == orthokurtosis(SAMPLE) and values[1] == orthokurtosis([0, 1, 4, 9, 16, 25, 36])
-
-
-def test_single_precision() -> None:
-    rows = np.random.default_rng(9).exponential(size=(4, 5000)).astype(np.float32) + np.float32(1000)
-    for statistic in STATISTICS:
-        values = statistic(rows, axis=1)
-        assert values.dtype == np.float32
-        assert np.array_equal(values, statistic(rows.astype(np.float64), axis=1).astype(np.float32))
 
 
 def test_nan_policies() -> None:
