@@ -51,7 +51,7 @@ from symdecouple.numeric.moments.nodes_kernel import (
     place_nodes,
     series_of,
 )
-from symdecouple.numeric.moments.skewness_flow import Imposed
+from symdecouple.numeric.moments.skewness_flow import Skewed
 from symdecouple.numeric.paths.runge_kutta import FIFTH, NODES, STAGES, THIRD, WEIGHTS
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
@@ -113,7 +113,7 @@ def climb_compiled(
     goal: Sequence[float],
     ends: tuple[FloatArray, FloatArray] | None = None,
     *,
-    impose: Callable[..., Imposed] = skewness_kernel.compiled_impose_skewness,
+    impose: Callable[..., Skewed] = skewness_kernel.compiled_impose_skewness,
 ) -> Climbed:
     """Normalize samples level by level up to order - 1, those that need no care.
 

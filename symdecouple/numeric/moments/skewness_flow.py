@@ -33,7 +33,7 @@ from symdecouple.numeric.moments.skewness_root import LIFT, UNRESOLVED, Roots, f
 from symdecouple.numeric.moments.ties import ties_of
 from symdecouple.numeric.samples.batch import EMPTY, INFINITE, NAN_INPUT, SINGLE, FloatArray, IntArray, Panel
 
-__all__ = ["Imposed", "Quick", "impose_skewness"]
+__all__ = ["Quick", "Skewed", "impose_skewness"]
 
 TILE = 2**14  # samples worked on at a time: four arrays of them stay in the cache
 _ROUNDING = 2.0**-49  # 1.8e-15: what rounding does to a skewness, at most, in units of Mean|z|^3
@@ -45,7 +45,7 @@ ASTRAY = 2.0  # deviations between that one and the mean that cost a digit: then
 
 
 @dataclass(frozen=True, slots=True)
-class Imposed:
+class Skewed:
     """Standardized samples (R, N) of the wanted skewness, their slopes, how near they came; refused rows are NaN.
 
     `slope` is dz_n/dx_n with the parameters of the Moebius map held fixed, in units of 1/x; of shape (R, 0) where it
@@ -59,7 +59,7 @@ class Imposed:
 
 
 # Fills in ordinary rows of the answer, of those named, all of which can move; leaves NaN residuals in all others.
-Quick: TypeAlias = Callable[[Panel, IntArray, IntArray, FloatArray, Imposed], None]
+Quick: TypeAlias = Callable[[Panel, IntArray, IntArray, FloatArray, Skewed], None]
 
 
 def impose_skewness(
@@ -70,7 +70,7 @@ def impose_skewness(
     quick: Quick | None = None,
     ends: tuple[FloatArray, FloatArray] | None = None,
     with_slope: bool = True,
-) -> Imposed:
+) -> Skewed:
     """Move each sample along its skew flow to a given skewness; mean 0 and population variance 1.
 
     .. math:: z = \\beta\\Bigl(\\frac{g}{g + w} - \\gamma\\Bigr), \\qquad \\bar z = 0,\\; \\overline{z^2} = 1,\\;
@@ -95,7 +95,7 @@ def impose_skewness(
 
     Returns
     -------
-    Imposed
+    Skewed
         Values in the order of the samples. Equal values stay equal; the order of the others is kept, strictly so where
         float64 can tell them apart. A sample already at its target, to rounding, is standardized and no more.
 
@@ -131,7 +131,7 @@ def impose_skewness(
         raise InvalidInput(f"a target must be finite, got {wanted[~np.isfinite(wanted)].flat[0]}")
     wanted = np.broadcast_to(wanted, (len(samples),))
     slope = np.empty((len(samples), samples.shape[1] if with_slope else 0))
-    answer = Imposed(np.empty(samples.shape), slope, np.full(len(samples), np.nan))
+    answer = Skewed(np.empty(samples.shape), slope, np.full(len(samples), np.nan))
     panel = _panel(samples, answer.refusals, weights, ends)
     if not answer.refusals:
         _impose(*_lifted(panel), wanted, answer, quick if weights is None else None)
@@ -178,7 +178,7 @@ def _lifted(panel: Panel) -> tuple[Panel, IntArray]:
 # --- which rows move ---
 
 
-def _impose(panel: Panel, lift: IntArray, target: FloatArray, answer: Imposed, quick: Quick | None) -> None:
+def _impose(panel: Panel, lift: IntArray, target: FloatArray, answer: Skewed, quick: Quick | None) -> None:
     """Fill in the answer: rows as they are where they are at the target already, else along the flow."""
     ties = ties_of(panel)
     answer.refusals.update(ties.unreachable(target))
@@ -201,7 +201,7 @@ def _impose(panel: Panel, lift: IntArray, target: FloatArray, answer: Imposed, q
         _move(panel, moving[start : start + step], roots, lift, target, answer)
 
 
-def _stand(panel: Panel, which: IntArray, lift: IntArray, target: FloatArray, answer: Imposed) -> None:
+def _stand(panel: Panel, which: IntArray, lift: IntArray, target: FloatArray, answer: Skewed) -> None:
     """Standardize rows whose skewness is the target already, to rounding; no residual in the others."""
     for i in which.tolist():
         weights = None if panel.weights is None else panel.weights[i : i + 1]
@@ -214,7 +214,7 @@ def _stand(panel: Panel, which: IntArray, lift: IntArray, target: FloatArray, an
             answer.refusals.pop(i, None)
 
 
-def _move(panel: Panel, rows: IntArray, roots: Roots, lift: IntArray, target: FloatArray, answer: Imposed) -> None:
+def _move(panel: Panel, rows: IntArray, roots: Roots, lift: IntArray, target: FloatArray, answer: Skewed) -> None:
     """Write values, slopes and residuals of some rows at their roots."""
     is_run = rows[-1] - rows[0] + 1 == len(rows)
     here = slice(int(rows[0]), int(rows[-1]) + 1) if is_run else rows

@@ -12,7 +12,7 @@ import pytest
 
 from symdecouple.numeric.kernels import parallel
 from symdecouple.numeric.moments import skewness_kernel
-from symdecouple.numeric.moments.skewness_flow import Imposed, impose_skewness
+from symdecouple.numeric.moments.skewness_flow import Skewed, impose_skewness
 from symdecouple.numeric.moments.skewness_kernel import (
     CHUNK,
     KERNELS,
@@ -64,7 +64,7 @@ def test_the_functions_solve_what_was_built_to_defeat_them(sample: list[float]) 
     assert found == pytest.approx(float(oracle.orthokurtosis(sample, 30)), rel=1e-14)
 
 
-def assert_agreement(found: Imposed, expected: Imposed, target: float) -> None:
+def assert_agreement(found: Skewed, expected: Skewed, target: float) -> None:
     """Both are within `rounding` of the exact answer."""
     for i in np.flatnonzero(~np.isnan(expected.residual)):
         allowed, steepness = rounding(expected.values[i], target)
