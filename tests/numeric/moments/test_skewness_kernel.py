@@ -196,7 +196,7 @@ def test_read_only_samples_and_known_ends_are_not_compiled_for_anew() -> None:
     assert np.array_equal(compiled_impose_skewness(rows, targets).values, expected.values, equal_nan=True)
     found = compiled_impose_skewness(rows, targets, ends=(low, high), with_slope=False)
     assert np.array_equal(found.values, expected.values, equal_nan=True) and found.refusals == expected.refusals
-    assert [len(kernel.signatures) for kernel in skewness_kernel._kernels()] == [1, 1]  # type: ignore[attr-defined]
+    assert [len(kernel.twin.signatures) for kernel in skewness_kernel._kernels()] == [1, 1]  # type: ignore[attr-defined]
 
 
 def test_which_one_answers(monkeypatch: pytest.MonkeyPatch) -> None:
