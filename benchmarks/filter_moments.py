@@ -23,7 +23,7 @@ from scipy.integrate import solve_ivp
 from scipy.ndimage import convolve1d
 
 from symdecouple import decouple, families
-from symdecouple.numeric.paths import bank_path as bank_rows, projection_gram as gram
+from symdecouple.numeric.features import bank
 
 Array = NDArray[np.float64]
 SIDE, ORDERS = 64, (2, 3, 4, 5, 6)
@@ -104,9 +104,8 @@ def main() -> None:
     parser.add_argument("--patches", type=int, default=20)
     parser.add_argument("--by-hand", action="store_true", help="some seconds more")
     asked = parser.parse_args()
-    for module in (bank_rows, gram):
-        if not module.KERNELS.are_warm():
-            module.warm()
+    if not bank.KERNELS.are_warm():
+        bank.warm()
     plan = decouple(families.filter_moments(families.tils(), ORDERS))
     noise = standardized(np.random.default_rng(1).normal(size=(8, SIDE, SIDE)))
     plan.transform(noise[0])

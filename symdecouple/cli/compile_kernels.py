@@ -6,21 +6,17 @@ import time
 
 from symdecouple.cli.exit_codes import ExitCode
 from symdecouple.numeric.energies import tilting_kernel
+from symdecouple.numeric.features import bank
 from symdecouple.numeric.kernels import compile as jit
-from symdecouple.numeric.moments import (
-    moment_path_kernel,
-    skewness_kernel,
-)
-from symdecouple.numeric.paths import bank_path as bank_rows, projection_gram as gram
+from symdecouple.numeric.moments import moment_path_kernel, skewness_kernel
 
 __all__ = ["run"]
 
 _KERNELS = (
     ("orthokurtosis and skewness", skewness_kernel),
     ("decoupled moments", moment_path_kernel),
-    ("filter banks", bank_rows),
+    ("filter banks", bank),
     ("energies", tilting_kernel),
-    ("projections", gram),
 )
 
 

@@ -13,7 +13,7 @@ from symdecouple.errors import Outcome
 from symdecouple.numeric.energies.inverse import returned
 from symdecouple.numeric.features.expressions import Array
 
-__all__ = ["TwoWayEnergyRoute", "imposed_back"]
+__all__ = ["TwoWayEnergyRoute", "imposed_back", "lost_digits"]
 
 _APART = 1e-6  # relative; a sample that is farther from what was asked for is not that
 
@@ -62,10 +62,10 @@ def imposed_back(route: EnergyRoute, rows: Array, references: Sequence[Any], tar
     found.values[[*beyond, *wrong]] = np.nan
     outcome = Outcome(False, "not finite", "the sample with these features is beyond float64; take other units")
     refusals |= dict.fromkeys(beyond, outcome)
-    lost = unit * found.growth
-    for r in np.flatnonzero(lost > max(_APART, unit**0.5)).tolist():
-        refusals.setdefault(r, _rounded(k, unit, float(lost[r])))
-        found.values[r] = np.nan
+    for r, growth in enumerate(found.growth.tolist()):
+        if (lost := lost_digits(k, unit, growth)) is not None:
+            refusals.setdefault(r, lost)
+            found.values[r] = np.nan
     kept = np.array([r for r in range(len(rows)) if r not in refusals], dtype=np.intp)
     before, after = (part if len(kept) == len(rows) else part[kept] for part in (rows, found.values))
     apart = _apart(route, before, after, references, targets[kept])
@@ -98,7 +98,11 @@ def _below_rounding(k: int, depth: float, apart: float) -> Outcome:
                    "reference, or features with more power where these have hardly any")
 
 
-def _rounded(k: int, unit: float, lost: float) -> Outcome:
+def lost_digits(k: int, unit: float, growth: float) -> Outcome | None:
+    """Refuse a sample of which rounding leaves less than half of the digits that were given, or than six."""
+    lost = unit * growth
+    if not lost > max(_APART, unit**0.5):
+        return None
     return Outcome(False, "below rounding", f"levels 1 to {k}: the normalized sample has hardly any power at some "
                    "frequencies, or its values are beside the boundary of what is possible: their rounding, "
                    f"{unit:.1e} of them, is {lost:.1e} standard deviations of the result; keep more digits on "

@@ -10,16 +10,16 @@ from typing import Any, NamedTuple
 import mpmath
 import numpy as np
 
-from symdecouple.decoupling.routes import Imposed, Route, StepAdjoint
+from symdecouple.decoupling.routes import Imposed, Route, StepAdjoint, placed, rows_left
 from symdecouple.errors import Outcome
 from symdecouple.families.filter_moments import FilterMoments, recognize_filter_moments
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.feature_set import FeatureSet
+from symdecouple.numeric.features.bank import BankFeatures, Line
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.kernels.parallel import cores
 from symdecouple.numeric.moments import gradients as moment_adjoint, moment_path
 from symdecouple.numeric.paths import narrow_path_adjoint as adjoint
-from symdecouple.numeric.paths.bank_path import BankRows, Line
 from symdecouple.numeric.paths.black_box_rows import BlackBoxPath
 from symdecouple.numeric.paths.narrow_path import NarrowPath
 from symdecouple.numeric.precision.coarse_start import certainly_refused
@@ -31,7 +31,6 @@ __all__ = ["Followed", "NarrowRoute"]
 _RTOL = 1e-12
 _MANY, _RTOL_OF_MANY = 16, 5e-9  # dozens of levels of thousands of samples: a step or two each
 _FINE, _FINE_ROUNDINGS = 2e-15, 8.0  # for samples asked for themselves: they are rounded as much
-_WITHIN = 4e-8  # of their steps, estimated, in the values of features to come: 1e-8 in all, 7e-8 at worst
 _LONG = 2**10  # samples of a row, from where on what it computes takes longer than what calls it
 _SPARE = 8  # of the digits of the caller: the path has guard digits of its own
 
@@ -45,8 +44,6 @@ class Followed(NamedTuple):
     refusals: dict[int, Outcome]
     back: Callable[[Array], tuple[Array, Array]]
     stopped: dict[int, Outcome]
-    step_hint: Array | None = None
-    next_values: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +67,15 @@ class NarrowRoute(Route):
         if bank is None:
             return replace(self, path=self.path.on(grid))
         threads = cores() if prod(grid) >= _LONG else 1
-        rtol, within = (_RTOL_OF_MANY, _WITHIN) if len(features) >= _MANY else (_RTOL, 0.0)
-        path = NarrowPath(bank_rows(bank, grid, features), rtol=rtol, threads=threads, values_within=within)
+        rtol = _RTOL_OF_MANY if len(features) >= _MANY else _RTOL
+        path = NarrowPath(bank_rows(bank, grid, features), rtol=rtol, threads=threads)
         return replace(self, path=path)
 
     def advance(self, at: Imposed, k: int, targets: Sequence[Any], keep: bool, is_fine: bool) -> Imposed:
         """As in `Route`."""
-        which = np.array([r for r in range(len(at.values)) if r not in at.refusals], dtype=np.intp)
+        which = rows_left(len(at.values), at.refusals)
         goals = [t[which] if np.ndim(t) else t for t in targets[:k]]
-        hint = None if at.step_hint is None else at.step_hint[which]
-        found = self.follow(at.values[which], k, goals, keep, is_fine, hint)
+        found = self.follow(at.values[which], k, goals, keep, is_fine)
         refusals = {**at.refusals, **{int(which[r]): outcome for r, outcome in found.refusals.items()}}
         stopped: dict[int, Outcome] = {}
 
@@ -90,22 +86,19 @@ class NarrowRoute(Route):
             return out, lost
 
         error = None if at.error is None or found.error is None else at.error[which] + found.error
-        nan = np.full(len(at.values), np.nan)
-        return Imposed(_placed(found.values, which, at.values), _placed(found.residual, which, at.residual), None,
-                       refusals, error if error is None else _placed(error, which, at.error),
-                       StepAdjoint(at, back, stopped), _placed(found.step_hint, which, nan),
-                       _placed(found.next_values, which, nan))
+        return Imposed(placed(found.values, which, at.values), placed(found.residual, which, at.residual), None, refusals,
+                       None if error is None else placed(error, which, at.error), StepAdjoint(at, back, stopped))
 
-    def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False, is_fine: bool = False,
-               hint: Array | None = None) -> Followed:
-        """Follow the narrow paths of rows, (R, N), none of them refused; `hint` is that of the level before.
+    def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False, is_fine: bool = False
+               ) -> Followed:
+        """Follow the narrow paths of rows, (R, N), none of them refused.
 
         In small steps a row that does not arrive takes the usual ones, so that what is refused is the same.
         """
         if rows.dtype == object:
             return self._precisely(rows, k, targets[:k], keep)
         if not is_fine or isinstance(self.path, BlackBoxPath):  # which has noise of its own
-            return self._in_steps(self.path, rows, k, targets, keep, moment_path.RTOL, hint)
+            return self._in_steps(self.path, rows, k, targets, keep, moment_path.RTOL)
         found = self._in_steps(self.path.within(_FINE, _FINE_ROUNDINGS), rows, k, targets, False, moment_path.SHARP)
         again = list(found.refusals)
         if not again:
@@ -115,16 +108,16 @@ class NarrowRoute(Route):
         found.values[again], found.residual[again] = usual.values, usual.residual
         return found._replace(refusals={again[r]: outcome for r, outcome in usual.refusals.items()})
 
-    def _in_steps(self, path: NarrowPath, rows: Array, k: int, targets: Sequence[Any], keep: bool, of_moments: float,
-                  hint: Array | None = None) -> Followed:
+    def _in_steps(self, path: NarrowPath, rows: Array, k: int, targets: Sequence[Any], keep: bool, of_moments: float
+                  ) -> Followed:
         if self.moments is not None and 3 <= k <= len(self.moments):
             return self._moment(self.moments, rows, k, targets, keep, of_moments)
         held = np.empty((len(rows), k - 1))
         for j in range(k - 1):
             held[:, j] = targets[j]
-        found = path.follow(rows, k, targets[k - 1], held=held, store=keep, pace=hint)
+        found = path.follow(rows, k, targets[k - 1], held=held, store=keep)
         return Followed(found.values, found.residual, None, dict(found.refusals),
-                        lambda c: (adjoint.pullback(found, c), np.zeros(len(rows))), {}, found.pace, found.coming)
+                        lambda c: (adjoint.pullback(found, c), np.zeros(len(rows))), {})
 
     def _moment(self, moments: MomentCoordinates, rows: Array, k: int, targets: Sequence[Any], keep: bool,
                 rtol: float) -> Followed:
@@ -162,15 +155,6 @@ class NarrowRoute(Route):
         return Followed(values, residual, error, refusals, lambda c: _carried(kept, c, stopped), stopped)
 
 
-def _placed(part: Any, which: Array, others: Any) -> Any:
-    """Some rows in their places beside others; None stays None."""
-    if part is None or len(part) == len(others):
-        return part
-    out = others.copy()
-    out[which] = part
-    return out
-
-
 def _carried(paths: dict[int, PreciseImposed], covectors: Array, stopped: dict[int, Outcome]) -> tuple[Array, Array]:
     """Carry gradients (c, R, N) back, row by row; those that are not finite stay so. Note why rows stop."""
     out, error = np.full(covectors.shape, mpmath.nan, dtype=object), np.zeros(covectors.shape[1], dtype=object)
@@ -184,7 +168,7 @@ def _carried(paths: dict[int, PreciseImposed], covectors: Array, stopped: dict[i
     return out, error
 
 
-def bank_rows(bank: FilterMoments, grid: tuple[int, ...], features: FeatureSet) -> BankRows:
+def bank_rows(bank: FilterMoments, grid: tuple[int, ...], features: FeatureSet) -> BankFeatures:
     """Return moments of filter outputs on arrays."""
     bands = [[Line(tuple(float(tap) for tap in h.args[0]), -int(h.args[1])) for h in lines] for lines in bank.bands]
-    return BankRows(tuple(map(str, features)), bands, bank.index, bank.powers, [float(g) for g in bank.gains], grid)
+    return BankFeatures(tuple(map(str, features)), bands, bank.index, bank.powers, [float(g) for g in bank.gains], grid)

@@ -59,16 +59,7 @@ class Moved:
 
 
 class OrbitMotion:
-    """Motion of single sample vectors on their orbits; subclasses say how features without a formula are imposed.
-
-    Parameters
-    ----------
-    features : FeatureSet
-    steps : sequence of Step
-        One per feature that can be imposed.
-    flows : sequence of Flow
-        Flows of the generators u_1, u_2, ...
-    """
+    """Motion of single sample vectors on their orbits; subclasses say how features without a formula are imposed."""
 
     def __init__(self, features: FeatureSet, steps: Sequence[Step], flows: Sequence[Flow]) -> None:
         sample = features.sample
@@ -155,11 +146,16 @@ class OrbitMotion:
             error = before * abs(slope) + unit(values) * abs(values)
             return Moved(values, moved.slope * slope, error)
 
-    def _direction(self, y: Array, k: int, targets: Array) -> Array | None:
-        """Return J^-1 (v - f), J_ij = Mean(v_fi u_j); None where the gradients are dependent along the orbit."""
+    def _direction(self, y: Array, targets: Array, fields: Array | None = None) -> Array | None:
+        """Return J^-1 (v - f), J_ij = Mean(v_fi u_j); None where the gradients are dependent along the fields.
+
+        The fields u_j are the generators, if no others are given.
+        """
+        k = len(targets)
         try:
             with np.errstate(all="ignore"):
-                jacobian = self.gradients(y)[:k] @ self.generators(y, k).T / y.shape[-1]
+                along = self.generators(y, k) if fields is None else fields
+                jacobian = self.gradients(y)[:k] @ along.T / y.shape[-1]
                 rows = np.array([largest(row) for row in jacobian])
                 if not all(rows):
                     return None

@@ -15,6 +15,7 @@ import mpmath
 import numpy as np
 from sympy import Expr
 
+from symdecouple.decoupling.energy_return import lost_digits
 from symdecouple.decoupling.energy_route import AlongForms
 from symdecouple.decoupling.routes import Imposed
 from symdecouple.errors import Outcome
@@ -55,6 +56,25 @@ class PreciseEnergyRoute(AlongForms):
             return out
 
         return Imposed(values, residual, pullback, refusals, error)
+
+    def at_once(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> Imposed | None:
+        """Bring decoupled features 1..k of rows at level k to targets, (R, k): as `energy_return`, to all digits."""
+        k, energies = targets.shape[1], _of_forms(self.forms, self.grid, mpmath.mp.prec)
+        if k > len(self.forms):
+            return None
+        refusals: dict[int, Outcome] = {}
+        values, (residual, error) = np.full(rows.shape, mpmath.nan, dtype=object), np.full(
+            (2, len(rows)), mpmath.nan, dtype=object)
+        rounding = max(unit, mpmath.eps)
+        for r, row in enumerate(rows):
+            found = energies.returned(row, self._goals(references[: k - 1]), self._goals(targets[r]))
+            growth = float(min(found.growth, 1e300)) if found.outcome.ok else 0.0
+            outcome = lost_digits(k, float(rounding), growth) if found.outcome.ok else found.outcome
+            if outcome is not None:
+                refusals[r] = outcome
+            else:
+                values[r], residual[r], error[r] = found.values, found.residual, found.error + unit * found.growth
+        return Imposed(values, residual, lambda covectors: np.full_like(covectors, mpmath.nan), refusals, error)
 
     def _goals(self, targets: Sequence[Any]) -> list[Any]:
         """Targets of features as those of the mean and of forms without constants."""

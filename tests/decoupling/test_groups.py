@@ -102,15 +102,6 @@ def test_a_round_trip() -> None:
     np.testing.assert_allclose(back, SIGNAL, rtol=0, atol=1e-10)
 
 
-def test_images_and_batches() -> None:
-    images = np.random.default_rng(6).normal(size=(2, 6, 8))
-    bank = FilterBank([[[1, 2, 0]], [[1], [-1], [2]], [[0, 1, 0], [3, -1, 1], [0, 0, 1]]])
-    one, two, three = (Mean(h(x) ** 2) for h in bank)
-    group, single = decouple(FeatureSet([Group(one, two), three])), decouple([one, two, three])
-    np.testing.assert_allclose(group.transform(images)[:, 2], single.transform(images)[:, 2], rtol=1e-10)
-    np.testing.assert_allclose(group.transform(images)[1], group.transform(images[1]), rtol=1e-14)
-
-
 def test_a_group_beyond_the_energies_takes_the_narrow_path() -> None:
     moments = filter_moments(FilterBank([[-1, 0, 1], [-1, 2, -1]]), [2, 3])
     plan = decouple(FeatureSet([moments[0], moments[1], Group(moments[2], moments[3]), Mean(x**4)]))

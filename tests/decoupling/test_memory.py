@@ -59,14 +59,6 @@ def test_a_refused_image_takes_next_to_nothing(value: float) -> None:
     assert outcome.reason == ("nan in the input" if np.isnan(value) else "infinite value")
 
 
-def test_every_place_of_a_long_row_is_looked_at() -> None:
-    rows = np.random.default_rng(2).standard_normal((4, 2**16 + 3))
-    rows[0, 2**16 - 1], rows[1, 2**16], rows[2, -1] = np.nan, np.inf, -np.inf
-    values, outcomes = sd.decouple(raw_moments(2)).transform(rows, on_refusal="return")
-    assert [o.reason for o in outcomes] == ["nan in the input", "infinite value", "infinite value", ""]
-    np.testing.assert_allclose(values[3], [rows[3].mean(), rows[3].var()], rtol=1e-9, atol=1e-12)
-
-
 PLANS: dict[str, tuple[Callable[[], sd.Plan], tuple[int, ...]]] = {
     "energies": (lambda: ENERGIES, (2, 8, 9)),
     "images along the narrow path": (

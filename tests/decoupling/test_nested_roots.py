@@ -59,13 +59,6 @@ def test_a_target_at_the_end_is_refused_with_the_value_that_came_near() -> None:
     assert refusal.value.outcome.reason in ("level 3 not attainable", "limit only", "beyond float64")
 
 
-def test_already_there_up_to_rounding() -> None:
-    points = np.array([0.0, 1.0, 1.5, 2.0, 4.0])
-    once = motion("moments").impose(points, 3, [0.0, 1.0, 0.3])
-    twice = motion("moments").impose(once.values, 3, [0.0, 1.0, 0.3])
-    np.testing.assert_allclose(twice.values, once.values, atol=1e-15)
-
-
 @pytest.mark.parametrize("name", SETS)
 def test_the_same_point_as_steps_along_all_generators(name: str) -> None:
     points = np.array([-0.7, 0.1, 0.4, 1.3, 0.2])

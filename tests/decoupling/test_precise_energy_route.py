@@ -51,6 +51,27 @@ def test_there_and_back() -> None:
         assert max(abs(a - b) for a, b in zip(back.flat, np.array(ROWS).flat, strict=True)) < mpmath.mpf(10) ** -26
 
 
+FAR = [60, -20, 40, -80, 20, 10, -50, 70], [300, -100, 200, -400, 100, 50, -250, 350]
+
+
+@pytest.mark.parametrize(("sample", "dps", "is_there"), [
+    (FAR[0], 16, False), (FAR[0], 20, True), (FAR[0], 30, True), (FAR[0], 40, True), (FAR[1], 16, False),
+    (FAR[1], 20, False), (FAR[1], 30, True), (FAR[1], 100, True),
+])
+def test_what_is_there_again_is_right_or_refused(sample: list[int], dps: int, is_there: bool) -> None:
+    """Amplitudes of the normalized sample span some 20 digits: what the rounding of it becomes is said."""
+    plan = decouple(second_order_moments(FilterBank([[1, 1, 1], [-1, 0, 1], [-1, 2, -1]])))
+    normal, values = plan.normalize(sample, dps=dps), plan.transform(sample, dps=dps)
+    back, (outcome,) = plan.denormalize(normal, values, dps=dps, on_refusal="return")
+    assert outcome.ok == is_there
+    if is_there:
+        with mpmath.workdps(dps + 10):
+            apart = max(abs(a - b) for a, b in zip(back, sample, strict=True)) / mpmath.mpf(float(np.std(sample)))
+            assert mpmath.mpf(10) ** -dps < apart < back.error < 1e-6
+    else:
+        assert outcome.reason == "below rounding" and all(mpmath.isnan(v) for v in back)
+
+
 def test_the_bad_row_alone_is_refused() -> None:
     plan = decouple(FeatureSet([*BANK, Mean(x**2)]), reference="white")
     rows = [[1] * 8, ROWS[0]]

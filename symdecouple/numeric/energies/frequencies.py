@@ -42,6 +42,11 @@ class Grid:
         """The sample axes of an array with rows first."""
         return tuple(range(1, len(self.shape) + 1))
 
+    @property
+    def zero(self) -> tuple[Any, ...]:
+        """Where frequency zero is in an array with rows first."""
+        return (slice(None), *[0] * len(self.shape))
+
     def groups(self, count: int) -> Iterator[slice]:
         """Some of so many signals at a time, one where they are long."""
         step = max(1, BLOCK // self.size)
@@ -53,7 +58,7 @@ class Grid:
         A mean beside which the rest is small would leave its rounding at all frequencies: it is put back at zero.
         """
         spectra, means, rest = self.about_means(rows)
-        spectra[:, *[0] * len(self.shape)] = self.size * means + self.size * rest
+        spectra[self.zero] = self.size * means + self.size * rest
         return spectra
 
     def about_means(self, rows: FloatArray) -> tuple[NDArray[np.complex128], FloatArray, FloatArray]:
@@ -62,7 +67,7 @@ class Grid:
         centred = rows - means[:, None]
         rest = centred.mean(axis=1)
         spectra = np.asarray(scipy.fft.rfftn(centred.reshape(len(rows), *self.shape), axes=self.axes))
-        spectra[:, *[0] * len(self.shape)] = 0
+        spectra[self.zero] = 0
         return spectra, means, rest
 
     def inverse(self, spectra: NDArray[np.complex128]) -> FloatArray:

@@ -70,7 +70,7 @@ class Spectrum:
         if centred:
             transforms[largest == least] = 0
         else:
-            transforms[:, *[0] * len(bands.grid.shape)] = size * means + size * rest
+            transforms[bands.grid.zero] = size * means + size * rest
         shares, total = _shares(bands, transforms, ceiling)
         with np.errstate(divide="ignore"):
             log_power = np.log(total) + 2 * math.log(2) * exponents - 2 * math.log(size)
@@ -92,27 +92,29 @@ class Spectrum:
         -------
         array (Q, N)
         """
-        bands, out = self.bands, np.empty((len(rows), self.bands.grid.size)) if len(rows) != 1 else None
-        for some in bands.grid.groups(len(rows)):
-            these = rows[some]
-            factors = bands.lines.along(parameters[some])
-            factors[self.shares[these] == 0] = -np.inf  # rounding is not to be lifted
-            units = np.zeros(len(these), dtype=np.intp)
-            if coefficients is not None:  # a may undo the units of the signal: the largest factor is taken out
-                largest = factors.max(axis=1)
-                units = np.rint(np.where(np.isfinite(largest), largest, 0) / np.log(2)).astype(np.intp)
-                factors -= np.log(2) * units[:, None]
-            np.exp(factors, out=factors)
-            if coefficients is not None:
-                factors *= bands.lines.along(coefficients[some]) * (2 / bands.grid.size)
-                factors[:, :1] *= self.means is None
-            spectra = self.transforms[these]
-            spectra *= bands.unfold(factors)
-            signals = _scaled(bands.grid.inverse(spectra), units + self.exponents[these], in_place=True)
-            if out is None:  # a long signal is not there twice
-                return signals
-            out[some] = signals
+        if len(rows) == 1:  # no copy of what may be long
+            return self._tilted(rows, parameters, coefficients)
+        out = np.empty((len(rows), self.bands.grid.size))
+        for some in self.bands.grid.groups(len(rows)):
+            out[some] = self._tilted(rows[some], parameters[some], None if coefficients is None else coefficients[some])
         return out
+
+    def _tilted(self, rows: IntArray, parameters: FloatArray, coefficients: FloatArray | None) -> FloatArray:
+        bands = self.bands
+        factors = bands.lines.along(parameters)
+        factors[self.shares[rows] == 0] = -np.inf  # rounding is not to be lifted
+        units = np.zeros(len(rows), dtype=np.intp)
+        if coefficients is not None:  # a may undo the units of the signal: the largest factor is taken out
+            largest = factors.max(axis=1)
+            units = np.rint(np.where(np.isfinite(largest), largest, 0) / np.log(2)).astype(np.intp)
+            factors -= np.log(2) * units[:, None]
+        np.exp(factors, out=factors)
+        if coefficients is not None:
+            factors *= bands.lines.along(coefficients * (2 / bands.grid.size))
+            factors[:, :1] *= self.means is None
+        spectra = self.transforms[rows]
+        spectra *= bands.unfold(factors)
+        return _scaled(bands.grid.inverse(spectra), units + self.exponents[rows], in_place=True)
 
     def inner(self, rows: IntArray, halves: FloatArray, given: NDArray[np.complex128]) -> FloatArray:
         """Return the inner products of transforms with those of rows times w exp(a.w/2): (Q, M)."""

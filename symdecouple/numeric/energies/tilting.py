@@ -264,7 +264,7 @@ def _residual(problems: Problems, found: Tilted) -> FloatArray:
     goal = _goal(problems, found)
     size = found.sizes + np.abs(goal)
     apart = np.where(problems.wanted & (size != 0), np.abs(found.values - goal) / np.where(size != 0, size, 1), 0)
-    return np.nan_to_num(apart.max(axis=1), nan=np.inf, posinf=np.inf)  # what is no number is no solution
+    return np.asarray(np.nan_to_num(apart.max(axis=1), nan=np.inf, posinf=np.inf))  # what is no number is no solution
 
 
 def _step(problems: Problems, found: Tilted, pace: _Pace) -> tuple[FloatArray, NDArray[np.bool_]]:

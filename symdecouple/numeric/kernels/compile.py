@@ -1,14 +1,13 @@
 """When kernels are compiled, and how: numba is optional, costs half a second to load and several to compile.
 
 A set of `Kernels` is used above 1e5 elements once it lies compiled on the disk (`symdecouple compile` puts it there),
-and otherwise only where NumPy would take more than five seconds. Nothing here loads numba before a kernel is wanted,
-and a first call on a thousand numbers never waits for it.
+for any number of them once it has been used in this process, and otherwise only where NumPy would take more than five
+seconds. Nothing here loads numba before a kernel is wanted, and a first call on a thousand numbers never waits for it.
 
 The functions that are compiled are ordinary functions of ours, the same that NumPy runs: `build` makes a compiled twin
 of one and of all it calls. numba's cache looks at the file of the cached function only, so a mark with the hash of all
-sources stands beside it; without that mark the cache is taken for old. A function makes arrays by `np.empty` alone: the
-others are compiled without reference counts, which would cost more than the loops over short samples do. How numba goes
-about it is in `pipeline`.
+sources stands beside it; without that mark the cache is taken for old. Where numba cannot be loaded, as after an
+interruption of its own beginning, NumPy answers; a damaged cache is made anew (`Compiled`).
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ import importlib.util
 import os
 import platform
 import sys
+import warnings
 import zlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -30,20 +30,30 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Kernels", "is_available"]
+__all__ = ["Compiled", "Kernels", "is_available"]
 
 FROM_ELEMENTS = 10**5  # where a compiled kernel that is on the disk pays
 FROM_SECONDS = 5.0  # of NumPy, where one that must be compiled first pays
 _FUSED = {"contract"}  # products and sums in one rounding
 _FAST = {"reassoc", "contract", "nsz", "arcp"}  # sums in any order, too; NaN and infinity keep their meaning
 _PACKAGE = __name__.partition(".")[0]
-_MAKES_ARRAYS = "empty"  # the one way to make one: functions without it need not count references, which costs 0.1 us
+_BUILT: dict[str, tuple[Compiled, ...]] = {}  # by the name of their set
 
 
 def is_available() -> bool:
     """True iff numba is installed and not switched off."""
     switched_off = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
-    return not switched_off and importlib.util.find_spec("numba") is not None and _numba_version() is not None
+    return not switched_off and _numba_version() is not None and importlib.util.find_spec("numba") is not None
+
+
+@cache
+def _loads() -> bool:
+    """True iff numba can be loaded; not where an interruption came in between, which leaves it in parts."""
+    try:
+        importlib.import_module("numba")
+    except Exception:  # an AttributeError or ImportError of its own
+        return False
+    return True
 
 
 @cache
@@ -73,13 +83,19 @@ class Kernels:
     seconds: float
 
     def are_wanted(self, n_elements: int) -> bool:
-        """True iff the compiled kernels should answer for that many elements; numba is not loaded to find out."""
-        is_long = n_elements * self.seconds > FROM_SECONDS
-        return is_available() and (is_long or (n_elements >= FROM_ELEMENTS and self.are_warm()))
+        """True iff the compiled kernels should answer for that many elements."""
+        if n_elements * self.seconds > FROM_SECONDS:
+            return is_available() and _loads()
+        return self.are_loaded() or (n_elements >= FROM_ELEMENTS and self.are_warm())
+
+    def are_loaded(self) -> bool:
+        """True iff some have been used in this process, and none would have to be compiled."""
+        used = [twin.is_loaded for twin in _BUILT.get(self.name, ())]
+        return any(used) and is_available() and (all(used) or self.are_warm())
 
     def are_warm(self) -> bool:
-        """True iff all of them lie compiled on the disk, made from the present sources."""
-        return is_available() and any((place / self._mark()).is_file() for place in _places())
+        """True iff all of them lie compiled on the disk, made from the present sources, and numba can be loaded."""
+        return is_available() and any((place / self._mark()).is_file() for place in _places()) and _loads()
 
     def note_warm(self) -> None:
         """Leave the mark, once every signature is compiled; in silence where nothing can be written."""
@@ -94,14 +110,16 @@ class Kernels:
     def build(self, *functions: Callable[..., Any], fast: Iterable[str] = ()) -> Any:
         """Compiled twins, kept on the disk; of the functions they call, those named in `fast` may reorder sums."""
         made: dict[Any, Any] = {}
-        twins = tuple(_twin(function, frozenset(fast), made, is_entry=True) for function in functions)
+        twins = [_twin(function, frozenset(fast), made, is_entry=True) for function in functions]
         if unsaid := {function.__module__ for function in made if _is_ours(function)} - set(self.sources):
             raise RuntimeError(f"{self.name} is compiled from {sorted(unsaid)} too: say so, or changes go unnoticed")
         if not self.are_warm():
             self._forget_marks()
-            for function, twin in zip(functions, twins, strict=True):
-                _forget(twin, function.__module__.rpartition(".")[2])
-        return twins
+            for twin in twins:
+                _forget(twin)
+        _BUILT[self.name] = tuple(
+            Compiled(function, frozenset(fast), twin) for function, twin in zip(functions, twins, strict=True))
+        return _BUILT[self.name]
 
     def _mark(self) -> str:
         return f"{self._marks()}{_fingerprint(self.sources)}.warm"
@@ -127,7 +145,7 @@ def _python() -> str:
 def _fingerprint(modules: tuple[str, ...]) -> str:
     digest = hashlib.sha256()
     digest.update(f"{_numba_version()} {np.__version__} {sys.version} {platform.machine()}".encode())
-    for module in (*modules, f"{__package__}.pipeline"):
+    for module in (*modules, __name__):
         spec = importlib.util.find_spec(module)
         if spec is None or spec.origin is None:
             raise ModuleNotFoundError(f"kernels are said to be made from {module}, and there is no such module")
@@ -142,18 +160,52 @@ def _places() -> list[Path]:
     return [Path(asked)] if asked else [Path(__file__).parent / "__pycache__", home]
 
 
-def _forget(dispatcher: Any, module: str) -> None:
-    """Take away the index of what was compiled from older sources."""
-    if dispatcher.stats.cache_path is not None:
-        for index in Path(dispatcher.stats.cache_path).glob(f"{module}.*.{_python()}.nbi"):
-            index.unlink(missing_ok=True)
+def _forget(twin: Any) -> None:
+    """Take away the index of what was compiled from older sources, or is damaged."""
+    if twin.stats.cache_path is not None:
+        module = twin.py_func.__module__.rpartition(".")[2]
+        with suppress(OSError):
+            for index in Path(twin.stats.cache_path).glob(f"{module}.*.{_python()}.nbi"):
+                index.unlink(missing_ok=True)
+
+
+class Compiled:
+    """A compiled function that puts right what goes wrong while it is loaded or compiled: a kernel raises nothing.
+
+    The first time its cache is made anew: a file of it may be damaged, or numba was interrupted while it compiled. If
+    that does not help, the function runs as it is written, which is slow, with one warning.
+    """
+
+    def __init__(self, function: Callable[..., Any], fast: frozenset[str], twin: Any) -> None:
+        self.function, self.fast, self.twin, self.is_new = function, fast, twin, False
+
+    def __call__(self, *arguments: Any) -> Any:
+        try:
+            return self.twin(*arguments)
+        except Exception as error:
+            if self.twin is self.function:
+                raise
+            self._renew(error)
+        return self(*arguments)
+
+    @property
+    def is_loaded(self) -> bool:
+        """True iff it has been called, and is compiled."""
+        return self.twin is not self.function and bool(self.twin.signatures)
+
+    def _renew(self, error: Exception) -> None:
+        if self.is_new:
+            warnings.warn(f"numba does not compile {self.function.__name__}, which is slow without it: {error!r}",
+                          RuntimeWarning, stacklevel=4)
+            self.twin = self.function
+            return
+        _forget(self.twin)
+        self.is_new, self.twin = True, _twin(self.function, self.fast, {}, is_entry=True)
 
 
 def _twin(function: Any, fast: frozenset[str], made: dict[Any, Any], is_entry: bool = False) -> Any:
     """`function` compiled, its globals that are functions of ours replaced by their twins."""
     import numba
-
-    from symdecouple.numeric.kernels.pipeline import pipelines
 
     if function not in made:
         named = {name: function.__globals__.get(name) for name in function.__code__.co_names}
@@ -165,8 +217,6 @@ def _twin(function: Any, fast: frozenset[str], made: dict[Any, Any], is_entry: b
         copy = FunctionType(function.__code__, {**function.__globals__, **ours}, function.__name__)
         copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
         options: dict[str, Any] = {"no_cpython_wrapper": not is_entry, "no_cfunc_wrapper": True}  # for Python only
-        options["_nrt"] = is_entry or _MAKES_ARRAYS in named
-        options["pipeline_class"] = pipelines()[0 if is_entry else 1]
         flags = _FAST if function.__name__ in fast else _FUSED
         made[function] = twin = numba.njit(nogil=True, error_model="numpy", fastmath=flags, **options)(copy)
         if is_entry:

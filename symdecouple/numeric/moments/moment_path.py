@@ -323,7 +323,6 @@ def _integrate(course: Course, moving: IntArray, tolerance: FloatArray, store: b
         first_step=np.where(np.isfinite(speed), np.minimum(1.0, _FIRST / speed), 1.0),
         after_step=after_step,
         is_over=is_over,
-        foresee=True,
         store=store,
     )
     for i, end in limits.items():

@@ -286,7 +286,7 @@ def _sums(v: FloatArray, order: int, weights: FloatArray | None) -> FloatArray:
     parts[1] = heavy[0].sum(axis=-1)
     for k in range(2, order + 1):
         np.vecdot(heavy[(k - 1) // 2], powers[k // 2 - 1], out=parts[k])
-    sums = parts.sum(axis=-1)
+    sums: FloatArray = parts.sum(axis=-1)
     if weights is None:
         sums[0] = count
     return sums
@@ -299,7 +299,8 @@ def _folded(rows: FloatArray) -> FloatArray:
         filled = np.zeros((n_rows, n_samples + room))
         filled[:, :n_samples] = rows
         rows = filled
-    return rows.reshape(n_rows, -1, min(rows.shape[1], _SHORT))
+    folded: FloatArray = rows.reshape(n_rows, -1, min(rows.shape[1], _SHORT))
+    return folded
 
 
 def standardize(pivot: Any, means: Any) -> tuple[Any, Any]:
@@ -325,36 +326,44 @@ def standardize(pivot: Any, means: Any) -> tuple[Any, Any]:
 # --- entries ---
 
 
-def centred_rows(rows: FloatArray) -> tuple[FloatArray, NDArray[np.intc]]:
+def centred_rows(rows: FloatArray, weights: FloatArray | None = None) -> tuple[FloatArray, NDArray[np.intc]]:
     """Rows (R, N) less their means, by a power of two 2^-e such that the range is in [1, 2); and e, (R,).
 
-    The second mean that goes is what the first one, beside an offset, rounds away.
+    The second mean that goes is what the first one, beside an offset, rounds away. The median of weights goes first.
     """
     centred, exponents = np.empty_like(rows), np.empty(len(rows), dtype=np.intc)
     for part in blocks(len(rows), rows.shape[1]):
-        x, here = rows[part], centred[part]
+        x, here, heavy = rows[part], centred[part], None if weights is None else weights[part]
         exponent = np.frexp(x.max(axis=1) / 2 - x.min(axis=1) / 2)[1]
         np.ldexp(x, -exponent[:, None], out=here)
+        if heavy is not None:
+            here -= np.ldexp(weighted_medians(x, heavy), -exponent)[:, None]
         for _ in range(2):
-            here -= here.mean(axis=1, keepdims=True)
+            here -= _mean(here, heavy)[:, None]
         exponents[part] = exponent
     return centred, exponents
 
 
-def standardized_entries(rows: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def standardized_entries(
+    rows: FloatArray, weights: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """(x - m)/s, 1/s and what is left of mean and variance, of shapes (R, N), (R, 1) and (R,); NaN in constant rows."""
-    z, exponent = centred_rows(rows)
+    z, exponent = centred_rows(rows, weights)
     slope, residual = np.empty((len(rows), 1)), np.empty(len(rows))
     with np.errstate(all="ignore"):
         for part in blocks(len(rows), rows.shape[1]):
-            here = z[part]
-            deviation = np.sqrt(_mean_square(here))[:, None]
+            here, heavy = z[part], None if weights is None else weights[part]
+            deviation = np.sqrt(_mean_square(here, heavy))[:, None]
             here /= deviation
             slope[part] = np.ldexp(1 / deviation, -exponent[part, None])
-            residual[part] = np.maximum(np.abs(here.mean(axis=1)), np.abs(_mean_square(here) - 1) / 2)
+            off = np.abs(_mean_square(here, heavy) - 1) / 2
+            residual[part] = np.maximum(np.abs(_mean(here, heavy)), off)
     return z, slope, residual
 
 
-def _mean_square(z: FloatArray) -> FloatArray:
-    parts = [z[:, i : i + BLOCK] for i in range(0, z.shape[1], BLOCK)]
-    return np.asarray(sum(np.vecdot(part, part) for part in parts) / z.shape[1])
+def _mean_square(z: FloatArray, weights: FloatArray | None) -> FloatArray:
+    total = PowerSums.empty(2, len(z))
+    for i in range(0, z.shape[1], BLOCK):
+        total.update(z[:, i : i + BLOCK], None if weights is None else weights[:, i : i + BLOCK])
+    mean: FloatArray = total.means()[2]
+    return mean

@@ -2,19 +2,25 @@
 
 The leaf of x under mean, variance and skewness is {(a x + b)/(c x + d), increasing, no pole among the samples}
 (Theorem B); on it one sample has mean 0, variance 1 and the wanted skewness (Theorem C). Where the pole must go is
-found by `find_roots`; `skewness_step` carries the sample there, each value to its own digits.
+found by `find_roots`. With g the distance from the minimum of the sample (turned, where its skewness must rise) and w
+that of the pole, z is affine in u = g/(g + w). Values are taken from an entry near the mean of u, c say, without
+cancellation, whatever w: with h = x - x_c and v = g_c + w,
 
-*What is in the result.* With g the distance from the minimum of the sample (turned, where its skewness must rise) and w
-that of the pole, z is affine in g/(g + w), and dz is beta w dx/(g + w)^2: where g is large against w, a relative error
-eps of z stands for an error of eps g/w of g. So much of the sample is left in z, and can be brought back from it: the
-largest value to about eps max(g)/w. At zero skewness that is 1e-14 for lognormal values with sigma = 1 and 1e-7 with
-sigma = 5, below 1e-12 for a thousand Cauchy values. Where w is below eps max(g), values that differ in x may share one
-z.
+    u - u_c = (w/v)/(1 + v/h) above,  (h/v) w/(g + w) below,        du/dx = w/(g + w)^2.
+
+Every step of these is monotone in x, and stays so when it is rounded: the order of the sample is kept. What rounding
+leaves of mean, variance and skewness is put right along 1, z and q = z^2 - G z - 1, to first order: their gradients are
+1, 2 z and 3 z^2, and q is orthogonal to 1 and z.
+
+*What is in the result.* dz is beta w dx/(g + w)^2: where g is large against w, a relative error eps of z stands for an
+error of eps g/w of g. So much of the sample is left in z, and can be brought back from it: the largest value to about
+eps max(g)/w. At zero skewness that is 1e-14 for lognormal values with sigma = 1 and 1e-7 with sigma = 5, below 1e-12
+for a thousand Cauchy values. Where w is below eps max(g), values that differ in x may share one z.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -22,15 +28,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.moments.power_sums import range_exponent
-from symdecouple.numeric.moments.skewness_root import LIFT, STRAIGHT, UNRESOLVED, Roots, find_roots
-from symdecouple.numeric.moments.skewness_step import TILE, Bundle, run_of
+from symdecouple.numeric.moments.power_sums import PowerSums, range_exponent, standardized_entries
+from symdecouple.numeric.moments.skewness_root import LIFT, UNRESOLVED, Roots, find_roots
 from symdecouple.numeric.moments.ties import ties_of
 from symdecouple.numeric.samples.batch import EMPTY, INFINITE, NAN_INPUT, SINGLE, FloatArray, IntArray, Panel
 
 __all__ = ["Imposed", "Quick", "impose_skewness"]
 
+TILE = 2**14  # samples worked on at a time: four arrays of them stay in the cache
 _ROUNDING = 2.0**-49  # 1.8e-15: what rounding does to a skewness, at most, in units of Mean|z|^3
+_POLISH = 4  # steps of the pole at most; the second is seldom better than rounding
+LINEAR = 2.0**-27  # times s max|z| up to which s q is the flow to the last digit
+LOST = 2.0**-20  # Mean(q^2) below which a_4 - a_3^2 - 1 does not hold its digits
+LOOK = 64  # entries looked at for one near the mean
+ASTRAY = 2.0  # deviations between that one and the mean that cost a digit: then all entries are looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +49,7 @@ class Imposed:
     """Standardized samples (R, N) of the wanted skewness, their slopes, how near they came; refused rows are NaN.
 
     `slope` is dz_n/dx_n with the parameters of the Moebius map held fixed, in units of 1/x; of shape (R, 0) where it
-    was not asked for. `residual` is
-    abs(skewness reached - target)/(1 + abs(target)).
+    was not asked for. `residual` is abs(skewness reached - target)/(1 + abs(target)).
     """
 
     values: FloatArray
@@ -71,7 +81,6 @@ def impose_skewness(
     Parameters
     ----------
     rows : array_like, shape (R, N)
-        One sample a row.
     targets : array_like, shape (R,) or ()
         The skewness wanted of each row.
     weights : array (R, N), optional
@@ -93,7 +102,6 @@ def impose_skewness(
     Raises
     ------
     InvalidInput
-        The shapes do not fit, or a target is not finite.
 
     Notes
     -----
@@ -102,25 +110,26 @@ def impose_skewness(
 
     Mean and variance are met to about 1e-15, the skewness to about 1e-15 Mean(abs(z)^3). With q = z^2 - G z - 1, each z
     is within about 1e-15 abs(q)/(3 Mean(q^2)) + 1e-15 (1 + abs(z)) of the exact one: dz/dG is q/(3 Mean(q^2)). A power
-    of two as unit changes no bit, a permutation of the sample no more than that rounding. Cost: two to five times that
-    of `scipy.stats.kurtosis`, compiled less than once.
+    of two as unit changes no bit. Cost: two to five times `scipy.stats.kurtosis`, compiled less than once.
 
     Source: paper, eq:skew_adjustment, for the flow; Theorems B and C of the documentation.
 
     Examples
     --------
-    Three values at zero skewness are -sqrt(3/2), 0, sqrt(3/2):
-
     >>> answer = impose_skewness([[1, 2, 40]], 0.0)
     >>> (answer.values + 0.0).round(12).tolist()
     [[-1.224744871392, 0.0, 1.224744871392]]
 
-    Half of the values tied at the minimum keep the skewness positive:
-
-    >>> print(impose_skewness([[0, 0, 1, 2]], -0.25).refusals[0].reason)
+    >>> print(impose_skewness([[0, 0, 1, 2]], -0.25).refusals[0].reason)  # half of the values are the minimum
     skewness out of reach
     """
-    samples, wanted = _as_rows(rows, targets)
+    samples, wanted = np.ascontiguousarray(rows, dtype=np.float64), np.asarray(targets, dtype=np.float64)
+    if samples.ndim != 2 or wanted.shape not in ((), (1,), (len(samples),)):
+        raise InvalidInput("rows of shape (R, N) and a target for all or for each are expected, "
+                           f"got {samples.shape} and {wanted.shape}")
+    if not np.isfinite(wanted).all():
+        raise InvalidInput(f"a target must be finite, got {wanted[~np.isfinite(wanted)].flat[0]}")
+    wanted = np.broadcast_to(wanted, (len(samples),))
     slope = np.empty((len(samples), samples.shape[1] if with_slope else 0))
     answer = Imposed(np.empty(samples.shape), slope, np.full(len(samples), np.nan))
     panel = _panel(samples, answer.refusals, weights, ends)
@@ -137,22 +146,8 @@ def impose_skewness(
     return answer
 
 
-def _as_rows(rows: ArrayLike, targets: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    samples, wanted = np.asarray(rows, dtype=np.float64), np.asarray(targets, dtype=np.float64)
-    if samples.ndim != 2 or wanted.shape not in ((), (1,), (len(samples),)):
-        raise InvalidInput(
-            "rows of shape (R, N) and a target for all or for each are expected, "
-            f"got {samples.shape} and {wanted.shape}"
-        )
-    if not np.isfinite(wanted).all():
-        raise InvalidInput(f"a target must be finite, got {wanted[~np.isfinite(wanted)].flat[0]}")
-    return np.ascontiguousarray(samples), np.broadcast_to(wanted, (len(samples),))
-
-
 def _panel(
-    samples: FloatArray,
-    refusals: dict[int, Outcome],
-    weights: FloatArray | None,
+    samples: FloatArray, refusals: dict[int, Outcome], weights: FloatArray | None,
     ends: tuple[FloatArray, FloatArray] | None,
 ) -> Panel:
     if samples.shape[1] < 2:
@@ -163,12 +158,12 @@ def _panel(
             panel = Panel.weighted(samples, weights)
         else:
             panel = Panel.of(samples) if ends is None else Panel(samples, *ends)
-    for i in np.flatnonzero(~(np.isfinite(panel.low) & np.isfinite(panel.high))).tolist():
+    for i in np.flatnonzero(~np.isfinite(panel.low) | ~np.isfinite(panel.high)).tolist():
         refusals[i] = NAN_INPUT if np.isnan(samples[i]).any() else INFINITE
     return panel
 
 
-def _lifted(panel: Panel) -> tuple[Panel, NDArray[np.intp]]:
+def _lifted(panel: Panel) -> tuple[Panel, IntArray]:
     """The rows times 2^lift, where a scale below 2**1023 would not bring their ranges near the top of float64."""
     magnitude = np.frexp(np.maximum(np.abs(panel.low), np.abs(panel.high)))[1]
     wanted = np.minimum(LIFT - range_exponent(panel), 1022 - magnitude).astype(np.intp)
@@ -183,13 +178,13 @@ def _lifted(panel: Panel) -> tuple[Panel, NDArray[np.intp]]:
 # --- which rows move ---
 
 
-def _impose(panel: Panel, lift: NDArray[np.intp], target: FloatArray, answer: Imposed, quick: Quick | None) -> None:
+def _impose(panel: Panel, lift: IntArray, target: FloatArray, answer: Imposed, quick: Quick | None) -> None:
     """Fill in the answer: rows as they are where they are at the target already, else along the flow."""
-    n_rows, ties = len(panel.low), ties_of(panel)
+    ties = ties_of(panel)
     answer.refusals.update(ties.unreachable(target))
     two_valued = ties.two_valued()
     standing = [i for i in answer.refusals if two_valued[i]]
-    movable = np.delete(np.arange(n_rows), list(answer.refusals)) if answer.refusals else np.arange(n_rows)
+    movable = np.delete(np.arange(len(panel.low)), list(answer.refusals))
     if quick is not None:
         quick(panel, movable, lift, target, answer)
         movable = movable[np.isnan(answer.residual[movable])]
@@ -198,51 +193,208 @@ def _impose(panel: Panel, lift: NDArray[np.intp], target: FloatArray, answer: Im
         standing += movable[roots.is_there[movable]].tolist()
         answer.refusals.update(dict.fromkeys(movable[np.isnan(roots.kurtosis[movable])].tolist(), UNRESOLVED))
     if standing:
-        at_home = np.array(sorted(standing), dtype=np.intp)
-        _settle(panel, at_home, _standing(panel), target, lift, answer, stays=True)
-        for i in at_home[~np.isnan(answer.residual[at_home])].tolist():
-            answer.refusals.pop(i, None)
+        _stand(panel, np.array(sorted(standing), dtype=np.intp), lift, target, answer)
     moving = movable[np.isnan(answer.residual[movable])]
     moving = moving[~np.isnan(roots.kurtosis[moving])] if len(moving) else moving
-    if len(moving):
-        _settle(panel, moving, roots, target, lift, answer)
+    step = max(1, TILE // panel.values.shape[1])
+    for start in range(0, len(moving), step):
+        _move(panel, moving[start : start + step], roots, lift, target, answer)
 
 
-def _standing(panel: Panel) -> Roots:
-    """The root of rows that need not move."""
-    n_rows = len(panel.low)
-    lift = np.minimum(-range_exponent(panel), 1023).astype(np.intp)
-    nothing, nowhere = np.zeros(n_rows), np.zeros(n_rows, dtype=np.bool_)
-    return Roots(nothing, nothing, np.full(n_rows, STRAIGHT), lift, nowhere, nowhere)
+def _stand(panel: Panel, which: IntArray, lift: IntArray, target: FloatArray, answer: Imposed) -> None:
+    """Standardize rows whose skewness is the target already, to rounding; no residual in the others."""
+    for i in which.tolist():
+        weights = None if panel.weights is None else panel.weights[i : i + 1]
+        z, slope, _ = standardized_entries(panel.values[i : i + 1], weights)
+        distance = float(np.average(z**3, weights=weights)) - target[i]
+        if abs(distance) <= _ROUNDING * np.average(np.abs(z) ** 3, weights=weights):
+            answer.values[i], answer.residual[i] = z, abs(distance) / (1 + abs(target[i]))
+            with np.errstate(over="ignore"):
+                answer.slope[i] = np.ldexp(slope[0], lift[i])
+            answer.refusals.pop(i, None)
+
+
+def _move(panel: Panel, rows: IntArray, roots: Roots, lift: IntArray, target: FloatArray, answer: Imposed) -> None:
+    """Write values, slopes and residuals of some rows at their roots."""
+    is_run = rows[-1] - rows[0] + 1 == len(rows)
+    here = slice(int(rows[0]), int(rows[-1]) + 1) if is_run else rows
+    values, slope = answer.values[here], answer.slope[here]  # of a run, the very entries of the answer
+    bundle = _Bundle.of(panel, rows, roots, target, lift)
+    place = bundle.at(roots.pole[rows], values, slope)
+    bundle.polish(place)
+    distance = bundle.put_right(place)
+    if not is_run:
+        answer.values[here], answer.slope[here] = values, slope
+    answer.residual[rows] = np.abs(distance) / (1 + np.abs(target[rows]))
 
 
 # --- rows carried to their roots ---
 
 
-def _settle(
-    panel: Panel,
-    which: IntArray,
-    roots: Roots,
-    target: FloatArray,
-    lift: NDArray[np.intp],
-    answer: Imposed,
-    stays: bool = False,
-) -> None:
-    """Write values, slopes and residuals; with `stays` no residual where the skewness is not the target already."""
-    step = max(1, TILE // panel.values.shape[1])
-    for start in range(0, len(which), step):
-        rows = which[start : start + step]
-        here = run_of(rows)
-        values, slope = answer.values[here], answer.slope[here]  # where rows are a run, the very entries of the answer
-        bundle = Bundle.of(panel, rows, roots, target, lift, stays)
-        place = bundle.at(roots.pole[rows], (values, slope))
-        kept = np.ones(len(rows), dtype=np.bool_)
-        if stays:
-            kept = np.abs(place.distance) <= _ROUNDING * bundle.third_absolute_moment(place)
-            place.time[:] = 0.0
-        else:
-            bundle.polish(place)
-        distance = bundle.put_right(place)
-        if not isinstance(here, slice):
-            answer.values[here], answer.slope[here] = values, slope
-        answer.residual[rows[kept]] = (np.abs(distance) / (1 + np.abs(target[rows])))[kept]
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Rows for one pole each, standardized but for rounding, and how far they are from the target."""
+
+    pole: FloatArray
+    values: FloatArray
+    steepness: FloatArray  # w/(g + w); (R, 0) where slopes are not asked for
+    deviation: FloatArray  # of u
+    moments: FloatArray  # Mean z^k, k = 0..4, in columns
+    time: FloatArray  # of the flow, to the target
+    change: FloatArray  # Newton's step of the pole
+    is_short: NDArray[np.bool_]  # the way left: z + s q is there
+    distance: FloatArray  # skewness - target
+
+    def take(self, rows: IntArray, other: _Place, chosen: NDArray[np.bool_]) -> None:
+        """Replace rows by the chosen ones of another place of them."""
+        for name in self.__slots__:
+            getattr(self, name)[rows] = getattr(other, name)[chosen]
+
+
+@dataclass(frozen=True, slots=True)
+class _Bundle:
+    """A few rows, and the scales that turn them so that the pole lies below; g = x scale - offset."""
+
+    x: FloatArray
+    scale: FloatArray
+    offset: FloatArray
+    lift: IntArray  # from the units of the sample
+    target: FloatArray
+    weights: FloatArray | None
+
+    @classmethod
+    def of(cls, panel: Panel, rows: IntArray, roots: Roots, target: FloatArray, lift: IntArray) -> _Bundle:
+        """The rows named, for their roots."""
+        turned = roots.turned[rows]
+        scale = np.ldexp(np.where(turned, -1.0, 1.0), roots.lift[rows])
+        offset = np.where(turned, panel.high[rows], panel.low[rows]) * scale
+        wanted = np.where(turned, -target[rows], target[rows])
+        x = np.asarray(panel.values[rows], dtype=np.float64)
+        weights = None if panel.weights is None else panel.weights[rows]
+        return cls(x, scale[:, None], offset[:, None], lift[rows] + roots.lift[rows], wanted, weights)
+
+    def some(self, rows: IntArray) -> _Bundle:
+        """Fewer of them."""
+        weights = None if self.weights is None else self.weights[rows]
+        x, scale, offset, lift, target = self.x[rows], self.scale[rows], self.offset[rows], self.lift[rows], self.target
+        return _Bundle(x, scale, offset, lift, target[rows], weights)
+
+    def tiles(self) -> Iterator[tuple[slice, FloatArray | None]]:
+        """Parts of the entries, with their weights."""
+        for start in range(0, self.x.shape[1], TILE):
+            part = slice(start, start + TILE)
+            yield part, None if self.weights is None else self.weights[:, part]
+
+    def at(self, pole: FloatArray, values: FloatArray, steepness: FloatArray) -> _Place:
+        """The rows flowed until the pole is at infinity; values and steepness are written."""
+        n_samples = self.x.shape[1]
+        look = LOOK if self.weights is None else n_samples
+        with np.errstate(all="ignore"):  # 1/0 is what the formula wants; steps where the slope is lost are not taken
+            place, shift = self._from(pole, self._near(pole, look), values, steepness)
+            astray = np.flatnonzero(shift > ASTRAY)
+            if len(astray) and n_samples > look:
+                part = self.some(astray)
+                room = np.empty_like(part.x), np.empty((len(astray), steepness.shape[1]))
+                again, _ = part._from(pole[astray], part._near(pole[astray], n_samples), *room)
+                place.take(astray, again, np.ones(len(astray), dtype=np.bool_))
+        return place
+
+    def _near(self, pole: FloatArray, count: int) -> FloatArray:
+        """x scale of the entry whose u is nearest to the mean of u, among `count` spread over the row."""
+        n_samples = self.x.shape[1]
+        count = min(count, n_samples)
+        taken = self.x[:, np.arange(count) * n_samples // count] * self.scale
+        u = taken - self.offset
+        u /= u + pole[:, None]
+        mean = np.average(u, axis=1, weights=self.weights, keepdims=True)
+        nearest = np.abs(u - mean).argmin(axis=1)
+        entry: FloatArray = np.take_along_axis(taken, nearest[:, None], axis=1)
+        return entry
+
+    def _from(
+        self, pole: FloatArray, entry: FloatArray, values: FloatArray, steepness: FloatArray
+    ) -> tuple[_Place, FloatArray]:
+        """Values from one entry; also how many deviations the mean of u is from that entry."""
+        n_rows, n_samples = self.x.shape
+        w, v = pole[:, None], entry - self.offset + pole[:, None]
+        sums = PowerSums.empty(2, n_rows)
+        for part, weights in self.tiles():
+            p = self.x[:, part] * self.scale
+            h = p - entry
+            p -= self.offset
+            p += w
+            np.divide(w, p, out=p)
+            z = np.maximum(h, 0.0, out=values[:, part])
+            np.divide(v, z, out=z)
+            z += 1.0
+            np.divide(w / v, z, out=z)
+            np.minimum(h, 0.0, out=h)
+            h /= v
+            h *= p
+            z += h
+            if steepness.shape[1]:
+                steepness[:, part] = p
+            sums.update(z, weights)
+        _, shift, square = sums.means()
+        deviation = np.sqrt(square - shift * shift)
+        sums = PowerSums.empty(4, n_rows)
+        for part, weights in self.tiles():
+            z = values[:, part]
+            z -= shift[:, None]
+            z /= deviation[:, None]
+            sums.update(z, weights)
+        moments = sums.means().T
+        _, mean, variance, skewness, kurtosis = moments.T
+        spread = kurtosis - skewness**2 - 1
+        lost = np.flatnonzero(~(spread > LOST))
+        if len(lost):
+            z = values[lost]
+            q = z * z - skewness[lost, None] * z - 1
+            heavy = None if self.weights is None else self.weights[lost]
+            spread[lost] = np.average(q * q, axis=1, weights=heavy)
+        distance = skewness - self.target
+        time = -(distance - 3 * mean + 1.5 * (1 - variance) * skewness) / (3 * spread)
+        centre = (entry - self.offset)[:, 0] / v[:, 0] + shift  # the mean of u
+        change = pole * (time / (deviation + time * (centre - 1)))
+        furthest = (kurtosis * n_samples) ** 0.25 if self.weights is None else np.abs(values).max(axis=1)
+        is_short = np.abs(time) * furthest <= LINEAR
+        place = _Place(pole, values, steepness, deviation, moments, time, change, is_short, distance)
+        return place, np.abs(shift) / deviation
+
+    def polish(self, place: _Place) -> None:
+        """Newton's steps of the pole as long as they bring the skewness nearer, where the way is not short."""
+        for _ in range(_POLISH):
+            pole = place.pole + place.change
+            rows = np.flatnonzero(~place.is_short & (pole > 0) & (pole < np.inf))
+            if not len(rows):
+                break
+            room = np.empty((len(rows), self.x.shape[1])), np.empty((len(rows), place.steepness.shape[1]))
+            other = self.some(rows).at(pole[rows], *room)
+            better = np.abs(other.distance) < np.abs(place.distance[rows])
+            if not better.any():
+                break
+            place.take(rows[better], other, better)
+
+    def put_right(self, place: _Place) -> FloatArray:
+        """Correct the values, turn them back, and return the distance then; steepness becomes slope."""
+        _, mean, variance, skewness, _ = place.moments.T
+        time = np.where(place.is_short, place.time, 0.0)
+        linear = (1 - variance) / 2 - time * skewness
+        turn, sums = np.sign(self.scale), PowerSums.empty(3, len(self.x))
+        with np.errstate(all="ignore"):  # slopes may be beyond float64
+            mantissa, exponent = np.frexp(place.pole)
+            factor = np.ldexp(1 / place.deviation / mantissa, self.lift - exponent)[:, None]
+            for part, weights in self.tiles():
+                z, p = place.values[:, part], place.steepness[:, part]
+                if p.shape[1]:
+                    p *= p * factor
+                    p *= 1 + (linear[:, None] + 2 * time[:, None] * z)
+                h = z * time[:, None]
+                h += linear[:, None]
+                h *= z
+                h -= (mean + time)[:, None]
+                z += h
+                sums.update(z, weights)
+                z *= turn
+        distance: FloatArray = sums.means()[3] - self.target
+        return distance

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from symdecouple.numeric.kernels.compile import Kernels
 from symdecouple.numeric.kernels.parallel import share_rows
 from symdecouple.numeric.moments.power_sums import HUGE, NEAR, PIVOT_SAMPLES, standardize
-from symdecouple.numeric.moments.skewness_flow import Imposed, impose_skewness
+from symdecouple.numeric.moments.skewness_flow import ASTRAY, LINEAR, LOOK, LOST, Imposed, impose_skewness
 from symdecouple.numeric.moments.skewness_root import (
     COLLAPSED,
     LIFT,
@@ -46,7 +46,6 @@ from symdecouple.numeric.moments.skewness_series import (
     solve_series,
     stride_pole,
 )
-from symdecouple.numeric.moments.skewness_step import ASTRAY, LINEAR, LOOK, LOST
 from symdecouple.numeric.samples.batch import FloatArray, IntArray, Kernel, Panel, RowValues
 
 __all__ = [
@@ -64,7 +63,7 @@ CHUNK = 256  # entries summed at a time: 2 KiB, and short sums
 PASSES = 24  # looks at a row, at most
 _WIDENED = 2**20  # elements of 32 bits or less that are widened at once, at most
 
-_SOURCES = "power_sums skewness_series skewness_root skewness_step skewness_flow skewness_kernel"
+_SOURCES = "power_sums skewness_series skewness_root skewness_flow skewness_kernel"
 KERNELS = Kernels(
     __name__,
     ("symdecouple.numeric.kernels.compile", *(f"{__package__}.{name}" for name in _SOURCES.split())),
@@ -95,7 +94,7 @@ def compiled_orthokurtosis_rows(panel: Panel) -> RowValues:
             kurtosis[late] = find_roots(panel, late, np.zeros(len(values))).kurtosis[late]
         return kurtosis[which]
 
-    return at_zero_skewness(Panel(values, panel.low, panel.high, panel.ties), 1.0, solve)
+    return at_zero_skewness(Panel(values, panel.low, panel.high, panel.ties), solve)
 
 
 def skewness_imposer(n_elements: int) -> Callable[..., Imposed]:
@@ -142,7 +141,7 @@ def kurtosis_rows(which: Any, values: Any, low: Any, high: Any, kurtosis: Any) -
 
 
 def flow_rows(which: Any, values: Any, given: Any, moved: Any, slope: Any, residual: Any) -> None:
-    """Write values, slopes and residuals at the target: `skewness_step.Bundle`, for one row.
+    """Write values, slopes and residuals at the target: `skewness_flow`, for one row.
 
     Given are minimum, maximum, target, and the unit of the sample beside its range. A residual of NaN where NumPy must
     see to it. No slopes where there is no room for them.
@@ -204,7 +203,7 @@ def flow_rows(which: Any, values: Any, given: Any, moved: Any, slope: Any, resid
                 p = slope[i][first : first + CHUNK]
                 for j in range(len(z)):  # steepness becomes slope
                     p[j] = (p[j] * steepest) * p[j] * (1.0 + (linear + 2.0 * time * z[j]))
-            for j in range(len(z)):  # add s z^2 + b z - c, as `Bundle.put_right`
+            for j in range(len(z)):  # add s z^2 + b z - c, as `put_right` there
                 v = z[j]
                 z[j] = sign * (v + ((v * time + linear) * v - constant))
             third += _four(z)[2]

@@ -51,18 +51,15 @@ from symdecouple.numeric.moments.skewness_series import (
     series_step,
     stride_pole,
 )
-from symdecouple.numeric.moments.ties import WeighedTies, count_ties, why_unreachable
+from symdecouple.numeric.moments.ties import ties_of
 from symdecouple.numeric.samples.batch import FloatArray, IntArray, Panel, RowValues
 
 __all__ = [
     "Roots",
     "at_zero_skewness",
-    "count_ties",
     "find_roots",
     "orthokurtosis_rows",
     "unit_and_lift",
-    "why_unreachable",
-    "zero_skewness_rows",
 ]
 
 LIFT = 1010  # both g and w keep all their digits down to 2**-2030 of the range
@@ -83,47 +80,25 @@ UNRESOLVED = Outcome(
 
 def orthokurtosis_rows(panel: Panel) -> RowValues:
     """The kurtosis at zero skewness of each row; exactly 1 for two values in equal numbers."""
-    return at_zero_skewness(panel, 1.0, lambda panel, which: find_roots(panel, which, _zero(panel)).kurtosis[which])
+    nowhere = np.zeros(len(panel.low))
+    return at_zero_skewness(panel, lambda panel, which: find_roots(panel, which, nowhere).kurtosis[which])
 
 
-def zero_skewness_rows(panel: Panel) -> RowValues:
-    """The t at which x/(1 - t x), x centred, is not skewed; 0 for two values in equal numbers."""
-    return at_zero_skewness(panel, 0.0, lambda panel, which: find_roots(panel, which, _zero(panel)).time[which])
+def at_zero_skewness(panel: Panel, solve: Callable[[Panel, IntArray], FloatArray]) -> RowValues:
+    """The kurtosis that `solve` finds for the rows that have a zero-skew point; the others are refused.
 
-
-def at_zero_skewness(panel: Panel, two_valued: float, solve: Callable[[Panel, IntArray], FloatArray]) -> RowValues:
-    """What `solve` finds for the rows that have a zero-skew point, NaN where float64 ends; the others are refused."""
-    if panel.weights is not None:
-        return _at_zero_with_weights(panel, two_valued, solve)
-    at_low, at_high = count_ties(panel)
-    n_samples = panel.values.shape[1]
-    two = at_low + at_high == n_samples
-    solvable = ~two & (2 * np.maximum(at_low, at_high) < n_samples)
-    values = np.where(two & (at_low == at_high), two_valued, np.nan)
-    which = np.flatnonzero(solvable)
+    NaN where float64 ends, infinite where shares of weight near 1e-50 lie far away.
+    """
+    ties = ties_of(panel)
+    reasons = ties.unreachable(np.zeros(len(panel.low)))
+    values = np.full(len(panel.low), np.nan)
+    if reasons:
+        values[ties.two_valued() & ties.balanced()] = 1.0
+    which = np.delete(np.arange(len(values)), list(reasons))
     if len(which):
         values[which] = solve(panel, which)
-    refused = np.flatnonzero(np.isnan(values))
-    reasons = {int(i): why_unreachable(int(at_low[i]), int(at_high[i]), n_samples) or UNRESOLVED for i in refused}
-    return RowValues(values, reasons)
-
-
-def _at_zero_with_weights(
-    panel: Panel, two_valued: float, solve: Callable[[Panel, IntArray], FloatArray]
-) -> RowValues:
-    ties = WeighedTies.of(panel)
-    reasons = ties.unreachable(_zero(panel))
-    values = np.where(ties.two_valued() & ties.balanced(), two_valued, np.nan)
-    which = np.array([i for i in range(len(values)) if i not in reasons], dtype=np.intp)
-    if len(which):
-        values[which] = solve(panel, which)
-    values[np.isinf(values)] = np.nan  # shares of weight near 1e-50, far away
-    refused = np.flatnonzero(np.isnan(values)).tolist()
-    return RowValues(values, {i: reasons.get(i, UNRESOLVED) for i in refused})
-
-
-def _zero(panel: Panel) -> FloatArray:
-    return np.zeros(len(panel.low))
+    values[np.isinf(values)] = np.nan
+    return RowValues(values, {i: reasons.get(i, UNRESOLVED) for i in np.flatnonzero(np.isnan(values)).tolist()})
 
 
 # --- the root ---
@@ -131,7 +106,7 @@ def _zero(panel: Panel) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """One entry a row of the panel, NaN where nothing was found: kurtosis at the root, the root t, and its pole.
+    """One entry a row of the panel, NaN where nothing was found: kurtosis at the root, and its pole.
 
     The pole is the distance w > 0 of the pole from the minimum of x 2^lift, or, where `turned`, of -x 2^lift; for t = 0
     it is so far that u = g/(g + w) is straight. `is_there` marks rows whose skewness was the target already, as far as
@@ -139,7 +114,6 @@ class Roots:
     """
 
     kurtosis: FloatArray
-    time: FloatArray
     pole: FloatArray
     lift: NDArray[np.intp]
     turned: NDArray[np.bool_]
@@ -151,7 +125,7 @@ def find_roots(panel: Panel, which: IntArray, target: FloatArray) -> Roots:
     unit, lift = unit_and_lift(panel)
     nothing = np.full(len(unit), np.nan)
     nowhere = np.zeros(len(unit), dtype=np.bool_)
-    roots = Roots(nothing, nothing.copy(), nothing.copy(), unit.copy(), nowhere, nowhere.copy())
+    roots = Roots(nothing, nothing.copy(), unit.copy(), nowhere, nowhere.copy())
     moments = standardized_moments(panel.values, which, ORDER, to_unit_range(panel), panel.weights)
     bottom, near = np.ldexp(panel.low, unit), near_sample(panel)
     top = np.ldexp(panel.high, unit) - bottom
@@ -164,8 +138,6 @@ def find_roots(panel: Panel, which: IntArray, target: FloatArray) -> Roots:
     off = np.abs(moments.standardized[3] - target[which])
     roots.is_there[which] = off <= SAME * np.sqrt(moments.standardized[4])
     mean = np.where(turned, top[which] - height, height)
-    with np.errstate(over="ignore"):  # t has the unit 1/x: that of subnormal samples is beyond float64
-        roots.time[which] = np.ldexp(step.time / moments.deviation, unit[which])
     with np.errstate(divide="ignore"):
         distance = moments.deviation / np.abs(step.time) - mean
     roots.pole[which] = np.minimum(distance, STRAIGHT)
@@ -177,9 +149,6 @@ def find_roots(panel: Panel, which: IntArray, target: FloatArray) -> Roots:
         search.pole[active] = np.ldexp(guess, (lift - unit)[active])
         roots.kurtosis[active] = search.run(active)[active]
         roots.pole[active], roots.lift[active] = search.pole[active], lift[active]
-        gap = search.pole[active] + np.ldexp(mean[left], (lift - unit)[active])
-        with np.errstate(over="ignore"):
-            roots.time[active] = -search.scale[active] / gap
     return roots
 
 

@@ -7,9 +7,7 @@ meet, in the last bit either, and a row that has arrived or has stalled drops ou
 point, back onto a manifold for example. With ``store=True`` the path can be differentiated exactly: `pull_back` runs
 the same steps backwards on covectors (the discrete adjoint; step sizes count as constants).
 
-The pair is DOP853, of twelve slopes a step. With ``foresee=True`` the first seven of them tell how large the error is
-going to be, and a step that would fail ends there: with D their third divided difference at four of the nodes, h the
-step and k the largest of these slopes, it is about h k (D/k)^(7/3) times a number that the step before tells.
+The pair is DOP853, of twelve slopes a step.
 
 Not covered: stiff equations, output between steps.
 """
@@ -57,12 +55,6 @@ _STEP_SUM, _FIFTH_SUM, _THIRD_SUM = _run(WEIGHTS), _run(FIFTH), _run(THIRD)
 # For the way back: the weight of slope i in each later stage, and in the step.
 _BACK_SUMS = [np.array([row.get(i, 0.0) for row in (*STAGES[i + 1 :], WEIGHTS)]) for i in range(len(STAGES))]
 
-_PROBED = (0, 3, 6, 5)  # slopes at 0, 0.118, 0.25 and 0.333 of the step
-_PROBED_SUM = _run({i: 1 / np.prod([NODES[i] - NODES[j] for j in _PROBED if j != i]) for i in _PROBED})
-_PROBED_AT = 6  # the last of them
-_PROBED_ERROR, _MOST_PROBED = 1.2e-4, 1e-3  # that number for moments of filter outputs, within a factor of 2.3
-_HOPELESS = 1.5  # errors allowed
-
 _CHUNK = 2**14  # numbers that move together: their slopes stay in the second cache
 _ORDER = 8
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 8.0
@@ -102,7 +94,7 @@ class Path:
     ending : array (R,)
         One `End` a row.
     steps, failed : arrays (R,)
-        Steps accepted and rejected; each cost twelve slopes, or seven if given up, one less after a rejected one.
+        Steps accepted and rejected; each cost twelve slopes, one less after a rejected one.
     tape : tuple of Step
         What `pull_back` needs; empty unless asked for.
     """
@@ -127,7 +119,6 @@ def integrate(
     is_over: IsOver | None = None,
     smallest: float = 2.0**-40,
     max_steps: int = 400,
-    foresee: bool = False,
     store: bool = False,
 ) -> Path:
     """Follow dy/ds = rhs(y, s) from s = 0 to 1, every row of `start` with steps of its own.
@@ -155,8 +146,6 @@ def integrate(
         A step below this part of the way that is done ends the path of a row as `End.STALLED`.
     max_steps : int
         Accepted and rejected together, a row.
-    foresee : bool
-        Give up a step after seven slopes where they tell that it will fail: for right-hand sides that take long.
     store : bool
         Keep the starting point of every step (R x N numbers a step) for `pull_back`.
 
@@ -183,14 +172,14 @@ def integrate(
         for which in _chunks(*start.shape):
             slope = rhs(start[which], np.zeros(len(which)), which) if first_slopes is None else first_slopes[which]
             h = _first_steps(slope, size[which]) if first_step is None else np.minimum(first_step[which], 1.0)
-            _follow(rhs, path, which, h, slope, size * rtol, after_step, is_over, smallest, max_steps, foresee,
+            _follow(rhs, path, which, h, slope, size * rtol, after_step, is_over, smallest, max_steps,
                     tape if store else None)
     return Path(path.values, path.reached, path.ending, path.steps, path.failed, tuple(tape))
 
 
 def _follow(
     rhs: Rhs, path: Path, which: IntArray, h: FloatArray, slope: FloatArray, allowed: FloatArray,
-    after_step: AfterStep | None, is_over: IsOver | None, smallest: float, max_steps: int, foresee: bool,
+    after_step: AfterStep | None, is_over: IsOver | None, smallest: float, max_steps: int,
     tape: list[Step] | None,
 ) -> None:
     """Step the rows `which` of `path` until none is left on its way."""
@@ -198,13 +187,12 @@ def _follow(
     (steps, failed), slopes = np.zeros((2, len(which)), dtype=np.intp), np.empty((len(STAGES), *y.shape))
     is_new = np.zeros(len(which), dtype=np.bool_)
     slopes[_ZEROTH] = slope
-    known = np.full(len(which), _PROBED_ERROR) if foresee else None
     while True:
         is_last = s + _LAST * h >= 1
         h = np.where(is_last, 1 - s, h)
         if is_new.any():
             slopes[_ZEROTH, is_new] = rhs(*_some(is_new, y, s, which))
-        error = _all_slopes(rhs, y, s, h, which, allowed, slopes, known)
+        error = _all_slopes(rhs, y, s, h, which, slopes) / allowed
         good = error <= 1
         over = None
         if good.any():
@@ -237,36 +225,17 @@ def _follow(
             return
         left = ~gone
         y, s, h, which, allowed, steps, failed, is_new = _some(left, y, s, h, which, allowed, steps, failed, is_new)
-        known = None if known is None else known[left]
         kept = slopes[_ZEROTH, left]
         slopes = np.empty((len(STAGES), *y.shape))
         slopes[_ZEROTH] = kept
 
 
-def _all_slopes(rhs: Rhs, y: FloatArray, s: FloatArray, h: FloatArray, which: IntArray, allowed: FloatArray,
-                slopes: FloatArray, known: FloatArray | None, begin: int = 1) -> FloatArray:
-    """Write the slopes of a step from number `begin` on; return its error in units of what is allowed.
-
-    `known` is how large it is beside what is foreseen, and is renewed; None foresees nothing.
-    """
-    for i in range(begin, len(STAGES)):
-        at = _moved(y, h, slopes, _STAGE_SUMS[i - 1])
-        slopes[i if i > _ZEROTH else _ZEROTH - i] = rhs(at, s + NODES[i] * h, which)
-        if known is not None and i == _PROBED_AT:
-            raw = _foreseen(slopes, h) / allowed
-            error = known * raw
-            left = ~(error > _HOPELESS)
-            if not left.any():
-                return error
-            kept = slopes if left.all() else np.ascontiguousarray(slopes[:, left])
-            here = _some(left, y, s, h, which, allowed)
-            error[left] = _all_slopes(rhs, here[0], here[1], here[2], here[3], here[4], kept, None, i + 1)
-            if kept is not slopes:
-                slopes[:, left] = kept
-            told = left & (error > 0) & (raw > 0) & np.isfinite(error)
-            known[told] = np.minimum(error[told] / raw[told], _MOST_PROBED)
-            return error
-    return _error(slopes, h) / allowed
+def _all_slopes(rhs: Rhs, y: FloatArray, s: FloatArray, h: FloatArray, which: IntArray, slopes: FloatArray
+                ) -> FloatArray:
+    """Write the slopes of a step after the first; return its error."""
+    for i, sums in enumerate(_STAGE_SUMS, 1):
+        slopes[i if i > _ZEROTH else _ZEROTH - i] = rhs(_moved(y, h, slopes, sums), s + NODES[i] * h, which)
+    return _error(slopes, h)
 
 
 def pull_back(
@@ -364,19 +333,10 @@ def _error(slopes: FloatArray, h: FloatArray) -> FloatArray:
     return error
 
 
-def _foreseen(slopes: FloatArray, h: FloatArray) -> FloatArray:
-    """What the error of each row grows with; NaN and infinity tell nothing."""
-    bent = _sum(slopes, _PROBED_SUM)
-    largest = np.max([np.vecdot(slopes[i], slopes[i]) for i in (_ZEROTH, *_PROBED[1:])], axis=0)
-    cubed = np.sqrt(np.divide(np.vecdot(bent, bent), largest, out=np.zeros_like(largest), where=largest > 0))
-    return np.asarray(h * np.sqrt(largest / bent.shape[1]) * cubed ** (7 / 3))
-
-
 def _factor(error: FloatArray, good: NDArray[np.bool_]) -> FloatArray:
     """By how much the next step is longer; not longer where this one failed."""
     wanted = np.fmax(_SAFETY * np.maximum(error, 1e-30) ** (-1 / _ORDER), _SHRINK)  # NaN shrinks the step
-    factor: FloatArray = np.minimum(wanted, _GROW if good.all() else np.where(good, _GROW, 0.5))
-    return factor
+    return np.minimum(wanted, np.where(good, _GROW, 0.5))
 
 
 def _size(rows: FloatArray) -> FloatArray:

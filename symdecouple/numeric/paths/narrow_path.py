@@ -30,8 +30,7 @@ from symdecouple.numeric.features.coordinates import compiled_features
 from symdecouple.numeric.features.features import Features
 from symdecouple.numeric.kernels.parallel import each
 from symdecouple.numeric.paths.integrate import End, Step, integrate
-from symdecouple.numeric.paths.projection import direction_at, last_direction, move_at
-from symdecouple.numeric.paths.projection_frame import Frame
+from symdecouple.numeric.paths.projection import Frame, direction_at, last_direction, move_at
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["Frame", "Imposed", "Level", "NarrowPath", "Part"]
@@ -41,12 +40,9 @@ Corrections: TypeAlias = list[tuple[IntArray, FloatArray]]  # places, and the va
 
 _CHUNK = 2**14  # numbers that move together, as in runge_kutta
 _TOGETHER = 2**16  # numbers of gradients that do: rows with many of them have nothing to share
-_LONG = 2**12  # numbers of the gradients of a row, from where on a slope takes longer than to foresee a failed step
 _LEG = float(np.log(64))  # the longest leg; the whole range of float64 has some 350
 _MOST_CORRECTIONS = 10  # each doubles the digits; the last ones find that nothing improves
 _ROUNDINGS = 64.0  # of the largest entry of a row: no smaller error of a step is asked for
-_PACE = 0.25  # where nothing is known
-_FINEST = 1e-12  # tolerance of loops that project by inner products alone
 _ROUNDING = EPS / 8  # of a value and its change by a standard deviation: nearer to it no correction is tried
 
 
@@ -94,9 +90,10 @@ class Level:
         values[:, -1] = self.targets
         return values
 
-    def corrected(self, y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
-        """Return y after one Gauss-Newton step to the wanted values."""
-        return y + move_at(self.features, y, self.wanted(s, which))[0]
+    def corrected(self, y: FloatArray, s: FloatArray, which: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return y after one Gauss-Newton step to the wanted values, and the sizes of the gradients there (r, k)."""
+        move, sizes = move_at(self.features, y, self.wanted(s, which))
+        return y + move, sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +122,6 @@ class Imposed:
     refusals : dict of row: Outcome
     steps : array (R,), accepted and rejected together; 0 where feature k was at its target
     parts : tuple of Part, empty unless stored
-    pace : array (R,) or None, the standard deviations that a step of the allowed error moves a row by (`path_loops`)
-    coming : array (R,) or None, feature k + 1 at `values`; NaN where nothing told it on the way
     """
 
     k: int
@@ -136,8 +131,6 @@ class Imposed:
     refusals: dict[int, Outcome]
     steps: IntArray
     parts: tuple[Part, ...] = ()
-    pace: FloatArray | None = None
-    coming: FloatArray | None = None
 
 
 class NarrowPath:
@@ -151,8 +144,6 @@ class NarrowPath:
         Local error of a step, relative to the standard deviation of the sample vector.
     max_steps : int
         Of a row in one leg, rejected ones included.
-    values_within : float
-        Mean error of steps in the values of later features, for loops of `BankRows`; 0 leaves it to `rtol`.
     threads : int
         How many parts of a batch move at once. It pays for long rows, of features whose loops are compiled.
 
@@ -173,12 +164,10 @@ class NarrowPath:
     [[3.0, 20.0, 147.713513681227]]
     """
 
-    def __init__(self, features: Any, *, rtol: float = 1e-12, max_steps: int = 2000, threads: int = 1,
-                 values_within: float = 0.0) -> None:
+    def __init__(self, features: Any, *, rtol: float = 1e-12, max_steps: int = 2000, threads: int = 1) -> None:
         if not hasattr(features, "gradients"):
             features = compiled_features(features if isinstance(features, FeatureSet) else FeatureSet(features))
         self.features: Features = features
-        self.values_within = values_within
         self.rtol, self.max_steps, self.threads, self.roundings = rtol, max_steps, threads, _ROUNDINGS
 
     def on(self, grid: tuple[int, ...]) -> NarrowPath:
@@ -190,11 +179,10 @@ class NarrowPath:
     def within(self, rtol: float, roundings: float = _ROUNDINGS) -> NarrowPath:
         """Return the path in steps of another tolerance, which is no less than some roundings of the largest entry."""
         other = copy.copy(self)
-        other.rtol, other.roundings, other.values_within = rtol, roundings, 0.0
+        other.rtol, other.roundings = rtol, roundings
         return other
 
-    def follow(self, rows: Any, k: int, targets: Any, *, held: Any = None, store: bool = False,
-               pace: FloatArray | None = None) -> Imposed:
+    def follow(self, rows: Any, k: int, targets: Any, *, held: Any = None, store: bool = False) -> Imposed:
         """Bring feature k of every row to its target; features 1 to k-1 stay at the values they have.
 
         Rows whose feature is at its target up to rounding come back bit by bit.
@@ -208,20 +196,16 @@ class NarrowPath:
             What features 1 to k-1 are at up to rounding, and are brought to exactly. It matters where the scale
             shrinks: the mean of a sample of size 1e30 is zero up to 1e14 only.
         store : bool, keep the path for gradients
-        pace : array (R,), optional, that of the level before, where the rows come from one
         """
         given, wanted, kept = self._checked(rows, k, targets, held)
-        reached, residual, coming = np.full((3, len(given)), np.nan)
-        out = Imposed(k, np.full_like(given, np.nan), reached, residual, {}, np.zeros(len(given), dtype=np.intp),
-                      pace=np.full(len(given), _PACE) if pace is None else pace.copy(), coming=coming)
+        reached, residual = np.full((2, len(given)), np.nan)
+        out = Imposed(k, np.full_like(given, np.nan), reached, residual, {}, np.zeros(len(given), dtype=np.intp))
         size = max(1, min(_CHUNK // given.shape[1], _TOGETHER // (k * given.shape[1]), -(-len(given) // self.threads)))
 
         def follow(at: IntArray) -> list[Part]:
             with np.errstate(all="ignore"):  # what is not finite is refused
-                left = at if store else self._walked(at, given, wanted, kept, out)
-                held = None if kept is None else kept[left]
-                return [] if not len(left) else self._follow(
-                    Level.of(self.features, k, held, given[left], wanted[left]), left, out, store)
+                held = None if kept is None else kept[at]
+                return self._follow(Level.of(self.features, k, held, given[at], wanted[at]), at, out, store)
 
         some = [np.arange(i, min(i + size, len(given))) for i in range(0, len(given), size)]
         parts = [part for found in each(follow, some, self.threads) for part in found]
@@ -253,22 +237,6 @@ class NarrowPath:
             raise InvalidInput(f"{len(given)} rows take one target each and {k - 1} held values, got the shapes "
                                f"{np.shape(targets)} and {np.shape(held)}") from error
         return given, wanted, kept
-
-    def _walked(self, places: IntArray, given: FloatArray, wanted: FloatArray, kept: FloatArray | None, out: Imposed
-                ) -> IntArray:
-        """Follow by loops that features have of their own; return the rows that these leave."""
-        if out.pace is None or out.coming is None or self.rtol < _FINEST or not hasattr(self.features, "walk"):
-            return places
-        rows, pace = given[places], out.pace[places]
-        known = self.features.values(rows)[:, : out.k - 1] if kept is None else kept[places]
-        goals = np.column_stack([known, wanted[places]])
-        found = self.features.walk(rows, goals, self.rtol, pace, self.max_steps, self.values_within)
-        if found is None:
-            return places
-        for to, values in ((out.values, found.values), (out.pace, found.pace), (out.residual, found.gap),
-                           (out.reached, found.reached), (out.steps, found.steps), (out.coming, found.coming)):
-            to[places[found.there]] = values[found.there]
-        return np.asarray(places[~found.there])
 
     def _follow(self, level: Level, places: IntArray, out: Imposed, store: bool) -> list[Part]:
         """Move some rows and write down what became of them."""
@@ -310,15 +278,14 @@ class NarrowPath:
 
         def corrected(y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
             at = which if is_all else going[which]
-            move, sizes[at] = move_at(self.features, y, level.wanted(s, at))
-            return y + move
+            moved, sizes[at] = level.corrected(y, s, at)
+            return moved
 
         start = ends if is_all else ends[going]
         path = integrate(
             lambda y, s, which: level.slope(y, s, which if is_all else going[which]), start, rtol=self.rtol,
             scale=np.maximum(_spread(start), self.roundings * EPS / self.rtol * np.abs(start).max(axis=1, initial=0)),
-            first_slopes=slopes, after_step=corrected, max_steps=self.max_steps,
-            foresee=level.k * start.shape[1] >= _LONG, store=store,
+            first_slopes=slopes, after_step=corrected, max_steps=self.max_steps, store=store,
         )
         ends[going], ending[going] = path.values, path.ending
         corrections, gap, values = self._finish(level, ends, sizes, going, path.ending == End.REACHED)
@@ -340,7 +307,7 @@ class NarrowPath:
             left = left[gap[left] > _ROUNDING]
             if not len(left):
                 break
-            trial = level.corrected(ends[going[left]], np.ones(len(left)), going[left])
+            trial, _ = level.corrected(ends[going[left]], np.ones(len(left)), going[left])
             found = self.features.values(trial)[:, : level.k]
             new = _gap(goals[left], found, units[left])
             helps, goes_on = new < gap[left], new < gap[left] / 8  # less is the luck of rounding

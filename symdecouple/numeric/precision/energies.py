@@ -4,9 +4,7 @@ r"""Normalization by commuting quadratic features to any number of digits: the c
     a = \arg\min \sum_\xi P\, e^{a \cdot w} - a \cdot v
 
 The solution in float64 is where Newton's method begins (`tilting`), the transforms are exact to all digits
-(`precision.fourier`).
-
-Refusals are those of float64, unless the signal has frequencies that float64 does not see: these are left to mpmath.
+(`precision.fourier`). What float64 refuses is asked again: its words are kept where all digits agree.
 """
 
 from __future__ import annotations
@@ -24,13 +22,19 @@ from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.normalization import Energies
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.precision.fourier import forward, inverse, partners
-from symdecouple.numeric.precision.path import spread
+from symdecouple.numeric.precision.path import size, spread
 from symdecouple.numeric.precision.tilting import PreciseProblem, exponentials, solved
-from symdecouple.numeric.samples.batch import FloatArray
 
-__all__ = ["PreciseDecoupled", "PreciseEnergies", "PreciseLevel"]
+__all__ = ["PreciseDecoupled", "PreciseEnergies", "PreciseLevel", "PreciseReturned"]
 
-_SEEN = 1e-26  # of the largest power: what float64 sees for certain
+
+_TOLD = {
+    "no convergence": "the targets are outside the cone of this signal or almost on its boundary; more digits tell",
+    "outside the cone": "no signal with these frequencies has the targets",
+    "on the boundary of the cone": "signals with these frequencies have the targets in the limit only",
+    "too few active frequencies": "a feature depends on those before it at the frequencies that the signal has, which "
+                                  "makes it another value than its target",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,28 @@ class PreciseLevel:
 
 
 @dataclass(frozen=True, slots=True)
+class PreciseReturned:
+    """A signal with given decoupled features.
+
+    Attributes
+    ----------
+    values : object array (N,)
+        NaN where the outcome is a refusal.
+    residual, error : mpf
+        As in `PreciseLevel`.
+    growth : mpf
+        As in `energies.inverse`: what the rounding of the samples and values that are given has become here.
+    outcome : Outcome
+    """
+
+    values: Array
+    residual: Any
+    error: Any
+    growth: Any
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
 class PreciseDecoupled:
     """Decoupled features (L,) of a signal and their gradients (L, N), NaN from the level on that it lacks.
 
@@ -92,7 +118,6 @@ class _Signal:
     transform: Array
     power: Array
     active: Array
-    is_plain: bool  # float64 sees all that is active
 
 
 class PreciseEnergies:
@@ -207,31 +232,45 @@ class PreciseEnergies:
         most = max(power)
         noise = (8 * mpmath.eps) ** 2 * mpmath.log(2 * len(row), 2)
         active = np.array([p > noise * most for p in power], dtype=np.bool_)
-        signal = _Signal(row, transform, power, active, all(p > _SEEN * most for p in power[active]))
+        signal = _Signal(row, transform, power, active)
         self._last = prec, signal
         return signal
 
     def _level(self, signal: _Signal, goals: list[Any]) -> PreciseLevel:
         if not all(map(mpmath.isfinite, [*goals, *signal.row])):
             return self._refused(Outcome(False, "not finite", "the signal or a target is not finite"))
-        start, outcome = self._start(signal, goals)
-        if not outcome.ok:
-            return self._refused(outcome)
+        problem = self._problem(signal, goals)
+        start, told = self._start(signal, goals)
+        a, left, outcome = self._solved(problem, len(goals), start, told)
+        return self._imposed(signal, goals, problem, a, left) if outcome.ok else self._refused(outcome)
+
+    def _problem(self, signal: _Signal, goals: list[Any], beyond: Array | None = None) -> PreciseProblem:
+        """The problem of a level; features after it may have parameters already."""
         offset = int(self.mean)
-        weights = self.half[: max(0, len(goals) - offset)][:, signal.active]
-        power = signal.power[signal.active]
+        count = max(0, len(goals) - offset)
+        power, weights = signal.power[signal.active], self.half[:, signal.active]
+        if beyond is not None and len(beyond):
+            power = power * exponentials(beyond, weights[count : count + len(beyond)])
         v = [goal - w[0] * goals[0] ** 2 if offset else goal for goal, w in
              zip(goals[offset:], self.half, strict=False)]
-        problem = PreciseProblem(weights, power, v)
-        a, left = problem.solved(start)
-        if left is None:
-            return self._refused(Outcome(False, "no convergence", f"level {len(goals)}: the targets are outside the "
-                                         "cone of this signal or almost on its boundary, or it has too few active "
-                                         "frequencies for them"))
-        return self._imposed(signal, goals, problem, a, left)
+        return PreciseProblem(weights[:count], power, v)
 
-    def _start(self, signal: _Signal, goals: list[Any]) -> tuple[FloatArray | None, Outcome]:
-        """Solve in float64, in units of the signal; its refusals hold where it sees all that there is."""
+    def _solved(self, problem: PreciseProblem, level: int, start: Array | None, told: Outcome, is_near: bool = True
+                ) -> tuple[Array, Any, Outcome]:
+        """Return a, what is left of a.w, and whether there is a solution; `told` is what float64 says."""
+        reason, a, left = problem.refused() if start is None or not is_near else "", self.half[:0, 0], None
+        if not reason:
+            a, left = problem.solved(start, is_near and start is not None)
+            if left is None:
+                reason = "no convergence"
+            elif problem.distance(a) > mpmath.sqrt(mpmath.eps):  # of features that depend on others
+                reason = "too few active frequencies"
+        if not reason or told.reason == reason:
+            return a, left, Outcome(True) if not reason else told
+        return a, left, Outcome(False, reason, f"level {level}: {_TOLD[reason]}")
+
+    def _start(self, signal: _Signal, goals: list[Any]) -> tuple[Array | None, Outcome]:
+        """Solve in float64, in units of the signal; None where there is nothing to start from."""
         unit = mpmath.ldexp(1, int(mpmath.frexp(max(abs(signal.row)))[1]))
         row = np.array([float(v / unit) for v in signal.row])
         offset = int(self.mean)
@@ -241,19 +280,61 @@ class PreciseEnergies:
         with np.errstate(all="ignore"):
             found = self.rough.normalize(row[None], targets)
         if 0 in found.refusals:
-            is_certain = signal.is_plain and found.refusals[0].reason != "no convergence"
-            return None, found.refusals[0] if is_certain else Outcome(True)
-        return found.parameters[0, : max(0, len(goals) - offset)], Outcome(True)
+            return None, found.refusals[0]
+        a = found.parameters[0, : max(0, len(goals) - offset)]
+        return np.array([mpmath.mpf(float(v)) for v in a], dtype=object), Outcome(True)
+
+    def returned(self, row: Array, references: Sequence[Any], values: Sequence[Any]) -> PreciseReturned:
+        """Return the signal that normalizes to this one and has these decoupled features, see `energies.inverse`.
+
+        Parameters
+        ----------
+        row : object array (N,)
+            mpmath numbers, with features 1..L at their references.
+        references : sequence of number
+            At least L - 1 of them.
+        values : sequence of L numbers
+            Decoupled features.
+        """
+        known, wanted = ([mpmath.mpmathify(v) for v in some] for some in (references, values))
+        signal, offset, zero = self._signal(row), int(self.mean), mpmath.mpf(0)
+        a, outcome = np.full(max(0, len(wanted) - offset), zero, dtype=object), Outcome(True)
+        far = moving = residual = zero
+        if not all(map(mpmath.isfinite, [*known[: len(wanted) - 1], *wanted, *row])):
+            outcome = Outcome(False, "not finite", "the signal or a value is not finite")
+        for level in range(len(wanted), offset if outcome.ok else len(wanted), -1):
+            goals, count = [*known[: level - 1], wanted[level - 1]], level - offset
+            problem = self._problem(signal, goals, a[count:])
+            found, left, outcome = self._solved(problem, level, a[:count], outcome, is_near=False)
+            if not outcome.ok:
+                break
+            a[:count] = found
+            change = np.array([zero] * (count - 1) + [problem.targets[-1]], dtype=object)
+            far, residual = far + left, max(residual, problem.distance(found))
+            moving = max(moving, problem.reach(problem.shift(found, change)) / 2)
+        if not outcome.ok:
+            return PreciseReturned(np.full(len(row), mpmath.nan, dtype=object), mpmath.nan, mpmath.nan, mpmath.nan,
+                                   outcome)
+        out = self._moved(signal, a, wanted[:offset])[0]
+        gains = exponentials(a, self.half[: len(a)])
+        gains[:offset] *= 0
+        lifted = mpmath.sqrt(mpmath.fdot(gains, self.twice.tolist()) / len(row)) * size(row)
+        growth = lifted / (size(out - out.sum() / len(out)) or 1) + moving
+        return PreciseReturned(out, residual, far + growth * mpmath.eps, growth, outcome)
+
+    def _moved(self, signal: _Signal, a: Array, mean: list[Any]) -> tuple[Array, Array, Array]:
+        """The signal times exp(a.w/2), the factors at all frequencies, and its transform."""
+        lifted = np.full(len(self.kept), mpmath.mpf(0), dtype=object)  # rounding is not to be lifted
+        lifted[signal.active] = exponentials(a / 2, self.half[: len(a), signal.active])
+        factors = lifted[self.whole]
+        spectrum = signal.transform * factors
+        if self.mean:
+            spectrum[0] = mpmath.mpc(len(signal.row) * mean[0]) if mean else signal.row.sum()
+        return inverse(spectrum, self.grid), factors, spectrum
 
     def _imposed(self, signal: _Signal, goals: list[Any], problem: PreciseProblem, a: Array, left: Any) -> PreciseLevel:
         n, offset = len(signal.row), int(self.mean)
-        lifted = np.full(len(self.kept), mpmath.mpf(0), dtype=object)  # rounding is not to be lifted
-        lifted[signal.active] = exponentials(a / 2, problem.weights)
-        factors = lifted[self.whole]
-        spectrum = signal.transform * factors
-        if offset:
-            spectrum[0] = mpmath.mpc(n * goals[0]) if goals else signal.row.sum()
-        values = inverse(spectrum, self.grid)
+        values, factors, spectrum = self._moved(signal, a, goals[:offset])
         reached = self.values(values)
         residual = max((abs(f - v) / (1 + abs(v)) for f, v in zip(reached, goals, strict=False)), default=mpmath.mpf(0))
         energy = (values * values).sum() / n

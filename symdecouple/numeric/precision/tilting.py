@@ -1,8 +1,11 @@
 """Exponential tilting to any number of digits: the convex function of `tilting`, its minimum by Newton's method.
 
-From a start in float64, a step is computed with as many digits as it can make right: some four times those of the step
-before, as its error is the square of its length and is to be squared again. Without a start, steps d are shortened by
-log(1 + m)/m, m = max |d.w|, which lowers the function from anywhere.
+From a start nearby, a step is computed with as many digits as it can make right: some four times those of the step
+before, as its error is the square of its length and is to be squared again. From elsewhere, steps d are shortened by
+log(1 + m)/m, m = max |d.w|, which lowers the function from anywhere; twice as long ones are tried, and so on.
+
+That there is no solution is not left to the search: a direction d in float64 (`energies.cone`) becomes one to all
+digits, orthogonal to the w on its face, with d.w <= 0 for all others, and d.v > 0 or d.v = 0.
 """
 
 from __future__ import annotations
@@ -14,8 +17,8 @@ import mpmath
 import numpy as np
 
 from symdecouple.language.precision import at_bits
+from symdecouple.numeric.energies.cone import cone_membership
 from symdecouple.numeric.features.expressions import Array
-from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["PreciseProblem", "exponentials", "solved"]
 
@@ -23,6 +26,7 @@ _MOST = 300  # iterations, damped ones included
 _NEAR = 0.5  # max |d.w| from which on full steps converge, as in tilting
 _FIRST = 2.0**-26  # how far a start may be off
 _BITS = 30  # more than a step makes right
+_FACE = 1e-4  # d.w below it is none of the face, |d| = |w| = 1: as in `cone`
 
 
 class PreciseProblem:
@@ -44,34 +48,76 @@ class PreciseProblem:
 
     def __init__(self, weights: Array, power: Array, targets: Sequence[Any]) -> None:
         self.weights, self.power, self.targets = weights, power, targets
-        self.wanted = _independent(weights)
+        self.wanted = _independent(weights)[0]
 
     @property
     def is_independent(self) -> bool:
         """Whether no feature depends on those before it at these frequencies."""
         return len(self.wanted) == len(self.weights)
 
-    def solved(self, start: FloatArray | None) -> tuple[Array, Any]:
-        """Return a, and how far a.w may be from the exact one at most; None for it where no solution is found."""
-        a = np.array([mpmath.mpf(0 if start is None else float(start[j])) for j in range(len(self.weights))], object)
+    def refused(self) -> str:
+        """Where the targets are, if a direction tells: "outside the cone" or "on the boundary of the cone"; else "".
+
+        Of features that do not depend on those before them, by a linear program in float64 and its face to all digits.
+        """
         if not self.wanted:
-            return a, self._left(a, mpmath.mpf(0))
-        full, reach = mpmath.mp.prec, mpmath.mpf(1 if start is None else _FIRST)
+            return ""
+        some = self.weights[self.wanted]
+        scale = np.array([max(map(abs, row)) for row in some], dtype=object)
+        weights, v = some / scale[:, None], np.array([self.targets[j] for j in self.wanted], dtype=object) / scale
+        place = cone_membership(weights.astype(np.float64), (v / (max(map(abs, v)) or 1)).astype(np.float64))
+        if place.where == "inside":
+            return ""
+        d = np.array([mpmath.mpf(float(c)) for c in place.direction / np.abs(place.direction).max()], dtype=object)
+        near = sorted((-mpmath.fdot(d, w) / mpmath.sqrt(mpmath.fdot(w, w) or 1), k) for k, w in enumerate(weights.T))
+        face = _independent(np.array([weights[:, k] for below, k in near if below < _FACE], dtype=object).reshape(
+            -1, len(v)), len(v) - 1)[1]
+        for q in face * 2:
+            d = d - q * mpmath.fdot(q, d)
+        tolerance = mpmath.sqrt(mpmath.mpf(len(v))) * 2**8 * mpmath.eps
+
+        def over(w: Array) -> Any:
+            return mpmath.fdot(d, w) - tolerance * mpmath.fdot(abs(d), abs(w))
+
+        if any(over(w) > 0 for w in weights.T):
+            return ""
+        return "outside the cone" if over(v) > 0 else "" if over(-v) > 0 else "on the boundary of the cone"
+
+    def solved(self, start: Array | None = None, is_near: bool = False) -> tuple[Array, Any]:
+        """Return a, and how far a.w may be from the exact one at most; None for it where no solution is found."""
+        a = np.full(len(self.weights), mpmath.mpf(0), dtype=object) if start is None else start
+        if not self.wanted:
+            return a, mpmath.mpf(0)
+        full, least, reach, boost = mpmath.mp.prec, 53, mpmath.mpf(_FIRST if is_near else 1), 1
         for _ in range(_MOST):
             # Far away, frequencies may be told apart by what one has more power than another: matrices nearly singular.
-            bits = 2 * full if reach > _NEAR else max(53, int(min(full, _BITS - 4 * mpmath.log(reach, 2))))
+            bits = 2 * full if reach > _NEAR else max(least, int(min(full, _BITS - 4 * mpmath.log(reach, 2))))
             with at_bits(bits):
                 try:
-                    step = self._step(a)
+                    step, before = self._step(a), reach
                 except ZeroDivisionError:
-                    return a, None
-                reach = self._reach(step)
-                damping = mpmath.log1p(reach) / reach if reach > _NEAR else mpmath.mpf(1)
-            a = a + step * damping
+                    if bits == 2 * full:
+                        return a, None
+                    least = min(2 * bits, 2 * full)
+                    continue
+                reach = self.reach(step)
+                if reach > _NEAR:
+                    step = step * mpmath.log1p(reach) / reach
+                    boost = boost if boost == 1 or self._is_lower(a, step * boost) else 1
+                    step, boost = step * boost, 2 * boost
+            a = a + step
             if reach <= mpmath.ldexp(1, -(full // 2) - 4):
                 return a, self._left(a, reach**2)
+            if before / 4 < reach <= _NEAR:
+                least = min(2 * bits, 2 * full)
             reach = min(reach, mpmath.mpf(1))
         return a, None
+
+    def distance(self, a: Array) -> Any:
+        """The largest abs(sum - v)/(size + abs(v)) of all features, those that depend on others among them."""
+        tilted = self._tilted(a)
+        return max((abs(mpmath.fdot(w, tilted) - v) / (mpmath.fdot(abs(w), tilted) + abs(v) or 1)
+                    for w, v in zip(self.weights, self.targets, strict=True)), default=mpmath.mpf(0))
 
     def matrix(self, a: Array) -> Array:
         """Return the sums of w w' p exp(a.w), (m, m)."""
@@ -82,27 +128,34 @@ class PreciseProblem:
 
     def _step(self, a: Array) -> Array:
         tilted, step = self._tilted(a), 0 * a
-        some = self.weights[self.wanted]
         gap = [self.targets[j] - mpmath.fdot(self.weights[j], tilted) for j in self.wanted]
-        step[self.wanted] = solved(_products(some, tilted), gap)
+        step[self.wanted] = solved(_products(self.weights[self.wanted], tilted), gap)
         return step
 
-    def _reach(self, step: Array) -> Any:
+    def _is_lower(self, a: Array, step: Array) -> bool:
+        """Whether the function falls by a ten thousandth of what its slope says, or more."""
+        here, there = self._tilted(a), self._tilted(a + step)
+        linear = mpmath.fsum(self.targets[j] * step[j] for j in self.wanted)
+        slope = mpmath.fsum(mpmath.fdot(self.weights[j], here) * step[j] for j in self.wanted) - linear
+        return bool(mpmath.fsum(there) - mpmath.fsum(here) - linear <= slope / 10**4)
+
+    def shift(self, a: Array, changes: Array) -> Array:
+        """By how much a moves, to first order, where sums are off by so much."""
+        moved = 0 * a
+        with at_bits(2 * mpmath.mp.prec):  # some frequencies may have almost all of the power
+            moved[self.wanted] = solved(_products(self.weights[self.wanted], self._tilted(a)), changes[self.wanted])
+        return moved
+
+    def reach(self, step: Array) -> Any:
         return max((abs(mpmath.fdot(step, column)) for column in self.weights.T), default=mpmath.mpf(0))
 
     def _left(self, a: Array, after: Any) -> Any:
-        """What the last step leaves, and what the rounding of the sums does; None where a dependent feature is off."""
+        """What the last step leaves, and what the rounding of the sums and of a.w does."""
         tilted = self._tilted(a)
         sizes = [mpmath.fdot(abs(w), tilted) + abs(v) for w, v in zip(self.weights, self.targets, strict=True)]
-        for w, v, size in zip(self.weights, self.targets, sizes, strict=True):
-            if abs(mpmath.fdot(w, tilted) - v) > mpmath.sqrt(mpmath.eps) * size:
-                return None
-        if not self.wanted:
-            return after
-        shaken = 0 * a
-        shaken[self.wanted] = solved(_products(self.weights[self.wanted], tilted), [
-            sizes[j] * mpmath.eps * 4 for j in self.wanted])
-        return after + self._reach(shaken)
+        along = max((mpmath.fdot(abs(a), abs(column)) for column in self.weights.T), default=mpmath.mpf(0))
+        moved = self.shift(a, np.array(sizes, dtype=object) * mpmath.eps * 4)
+        return after + self.reach(moved) + along * mpmath.eps
 
 
 def exponentials(a: Array, weights: Array) -> Array:
@@ -119,18 +172,23 @@ def _products(weights: Array, tilted: Array) -> Array:
     return out
 
 
-def solved(matrix: Array, right: Sequence[Any]) -> Array:
-    """Return the solution of a linear system; an object array."""
+def solved(matrix: Array, right: Sequence[Any] | Array) -> Array:
+    """Return the solution of a linear system with a Gram matrix, scaled to a unit diagonal; an object array."""
     if not len(right):
         return np.zeros(0, dtype=object)
-    return np.array(list(mpmath.lu_solve(mpmath.matrix(matrix.tolist()), mpmath.matrix(list(right)))), dtype=object)
+    scale = np.array([mpmath.sqrt(v) if v > 0 else mpmath.mpf(1) for v in matrix.diagonal()], dtype=object)
+    unit = mpmath.matrix((matrix / scale[:, None] / scale).tolist())
+    found: Array = np.array(list(mpmath.lu_solve(unit, mpmath.matrix(list(right / scale)))), dtype=object) / scale
+    return found
 
 
-def _independent(weights: Array) -> list[int]:
-    """Which rows do not depend on those before them, by the squares of what is left of them."""
+def _independent(rows: Array, most: int | None = None) -> tuple[list[int], list[Array]]:
+    """Which rows do not depend on those before them, by the squares of what is left of them; these, orthonormal."""
     found: list[int] = []
     basis: list[Array] = []
-    for j, row in enumerate(weights):
+    for j, row in enumerate(rows):
+        if len(found) == most:
+            break
         left = row
         for q in basis * 2:
             left = left - q * mpmath.fdot(q, left)
@@ -138,4 +196,4 @@ def _independent(weights: Array) -> list[int]:
         if size > mpmath.ldexp(1, -(mpmath.mp.prec * 4 // 3)) * mpmath.fdot(row, row):
             found.append(j)
             basis.append(left / mpmath.sqrt(size))
-    return found
+    return found, basis

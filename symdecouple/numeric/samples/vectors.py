@@ -216,9 +216,15 @@ def _float(value: Any) -> float:
         raise InvalidInput(f"the sample holds {value!r}, real numbers are expected; missing values are nan") from error
 
 
-def rounding(values: Any) -> float:
-    """Return the relative rounding of numbers in float64, or in a narrower type that they have."""
+def rounding(values: Any, dps: int | None = None) -> float:
+    """Return the relative rounding of numbers: that of float64, or of a narrower type that they have.
+
+    In a call with `dps` digits, whole numbers and fractions have none, mpmath numbers that of their digits.
+    """
     kind = np.asarray(values).dtype
+    if dps and kind.kind in "iuO":
+        is_exact = all(hasattr(value, "numerator") for value in np.asarray(values, dtype=object).flat)
+        return 0.0 if is_exact else 10.0 ** -(getattr(values, "dps", 0) or dps)
     return float(np.finfo(kind if kind in (np.float16, np.float32) else np.float64).eps)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -41,6 +42,20 @@ def test_warm_kernels_are_used_above_a_hundred_thousand(empty_cache: Path) -> No
 
 
 @pytest.mark.usefixtures("empty_cache")
+def test_kernels_that_have_been_used_serve_any_number_of_elements(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless another of the set would have to be compiled."""
+    used, unused = SimpleNamespace(signatures=["one"]), SimpleNamespace(signatures=[])
+    monkeypatch.setitem(jit._BUILT, KERNELS.name, (unused, unused))
+    assert not KERNELS.are_wanted(10)
+    monkeypatch.setitem(jit._BUILT, KERNELS.name, (used, used))
+    assert KERNELS.are_wanted(10)
+    monkeypatch.setitem(jit._BUILT, KERNELS.name, (used, unused))
+    assert not KERNELS.are_wanted(10)
+    KERNELS.note_warm()
+    assert KERNELS.are_wanted(10)
+
+
+@pytest.mark.usefixtures("empty_cache")
 def test_other_sources_are_another_cache() -> None:
     KERNELS.note_warm()
     assert not Kernels(KERNELS.name, (*KERNELS.sources, "symdecouple.verdict"), 1e-7).are_warm()
@@ -69,7 +84,8 @@ def test_an_old_cache_is_forgotten_and_that_of_others_is_not(tmp_path: Path) -> 
     others = [f"some_kernel.solve-7.{here}.1.nbc", f"some_kernel.solve-7.{elsewhere}.nbi", f"other.solve-7.{here}.nbi"]
     for name in (old, *others):
         (tmp_path / name).touch()
-    jit._forget(SimpleNamespace(stats=SimpleNamespace(cache_path=str(tmp_path))), "some_kernel")
+    jit._forget(SimpleNamespace(stats=SimpleNamespace(cache_path=str(tmp_path)), py_func=SimpleNamespace(
+        __module__="symdecouple.some_kernel")))
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(others)
 
 
@@ -109,7 +125,7 @@ def test_sources_that_go_back_to_an_earlier_text_are_compiled_again(
         (twin,) = kernels.build(importlib.import_module("turning.entry").entry)
         found = twin(1.0)
         kernels.note_warm()
-        return found, sum(twin.stats.cache_hits.values())
+        return found, sum(twin.twin.stats.cache_hits.values())
 
     assert [answer(factor) for factor in (2, 2, 3, 2, 2)] == [(3, 0), (3, 1), (4, 0), (3, 0), (3, 1)]
 
@@ -135,8 +151,84 @@ def test_where_numba_finds_no_place_to_keep_it_the_kernel_works_all_the_same(mon
     caching = pytest.importorskip("numba.core.caching")
     monkeypatch.setattr(caching.CompileResultCacheImpl, "_locator_classes", [])
     twin = jit._twin(chosen, frozenset(), {}, is_entry=True)
-    jit._forget(twin, "test_jit")
+    jit._forget(twin)
     assert twin.stats.cache_path is None and twin(2.0) == 6
+
+
+def run(code: str, tmp_path: Path) -> str:
+    """What another process prints, with a cache of its own."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
+    assert made.returncode == 0, made.stderr
+    return made.stdout.strip()
+
+
+KEPT = """
+import numpy as np
+from symdecouple.numeric.features.bank import KERNELS, BankFeatures, Line, warm
+features = BankFeatures(["energy"], [[Line((1.0, -1.0), 0)]], [0], [2], [1.0], (4,))
+warm()
+features._is_compiled = True
+found = features.gradients(np.array([[0.0, 1, 0, 0]])).tolist()
+assert found == [[[-2.0, 4.0, -2.0, 0.0]]], found
+from symdecouple.numeric.features.bank import _kernels
+print(sum(_kernels()[0].twin.stats.cache_hits.values()), _kernels()[0].is_new)
+"""
+
+
+@pytest.mark.slow
+def test_a_damaged_cache_is_made_anew(tmp_path: Path) -> None:
+    pytest.importorskip("numba")
+    assert run(KEPT, tmp_path) == "0 False" and run(KEPT, tmp_path) == "1 False"
+    for ending, damage in (("nbi", b"damaged"), ("nbc", b"")):
+        for file in tmp_path.rglob(f"*.{ending}"):
+            file.write_bytes(damage)
+        assert run(KEPT, tmp_path) == "0 True", (ending, damage)
+        assert run(KEPT, tmp_path) == "1 False", (ending, damage)
+
+
+INTERRUPTED = """
+import sys
+class Press:
+    def find_spec(self, name, *_):
+        if name == {name!r}:
+            sys.meta_path.remove(self)
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Press())
+import numpy as np
+from symdecouple import stats
+from symdecouple.numeric.kernels import compile
+sample, heard = np.random.default_rng(0).normal(size=10**5), False
+expected = stats.orthokurtosis(sample)
+compile.Kernels.are_warm = lambda self: compile.is_available() and compile._loads()
+try:
+    stats.orthokurtosis(sample)
+except KeyboardInterrupt:
+    heard = True
+print(heard, abs(stats.orthokurtosis(sample) / expected - 1) < 1e-12, compile._loads())
+"""
+
+
+@pytest.mark.parametrize("name", ["numba.core.types.functions", "numba.core.decorators", "llvmlite.binding"])
+def test_after_an_interruption_while_numba_loads_numpy_answers(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("numba")
+    assert run(INTERRUPTED.format(name=name), tmp_path).startswith("True True")
+
+
+def test_what_numba_does_not_compile_runs_as_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+    monkeypatch.setattr(jit, "_PACKAGE", __name__.partition(".")[0])
+    kernels = Kernels("symdecouple.numeric.some_kernel", (__name__, "symdecouple.errors"), seconds=1e-7)
+    (beyond,) = kernels.build(not_for_numba)
+    with pytest.warns(RuntimeWarning, match="numba does not compile not_for_numba"):
+        assert beyond(2.0) == 4.0
+    assert beyond(3.0) == 6.0
+    with pytest.raises(TypeError):
+        beyond("a", "b")
+
+
+def not_for_numba(x: float) -> float:
+    return float(str(2 * x))
 
 
 def test_small_calls_do_not_load_numba() -> None:
@@ -149,11 +241,11 @@ def test_small_calls_do_not_load_numba() -> None:
 def test_what_kernels_are_made_from_is_said_and_is_there() -> None:
     """Else an edit of a module would go unnoticed, and what was compiled before it would go on answering."""
     pytest.importorskip("numba")
-    from symdecouple.numeric.paths import gram_loops
+    from symdecouple.numeric.features import bank_kernel
 
     unsaid = Kernels("symdecouple.numeric.some_kernel", ("symdecouple.numeric.kernels.compile",), seconds=1e-7)
-    with pytest.raises(RuntimeError, match=r"compiled from \['symdecouple.numeric.paths.gram_loops'\] too"):
-        unsaid.build(gram_loops.last_direction)
+    with pytest.raises(RuntimeError, match=r"compiled from \['symdecouple.numeric.features.bank_kernel'\] too"):
+        unsaid.build(bank_kernel.project)
     gone = Kernels("symdecouple.numeric.some_kernel", ("symdecouple.numeric.gone",), seconds=1e-7)
     with pytest.raises(ModuleNotFoundError, match=r"made from symdecouple\.numeric\.gone"):
         gone.are_warm()

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from symdecouple.numeric.moments.power_sums import BLOCK
-from symdecouple.numeric.moments.skewness_root import count_ties, orthokurtosis_rows, zero_skewness_rows
+from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
 from symdecouple.numeric.moments.skewness_series import propose_pole, series_step
+from symdecouple.numeric.moments.ties import count_ties
 from symdecouple.numeric.samples.batch import Panel
 from tests.stats import oracle
 
@@ -29,19 +30,6 @@ def refusal(sample: list[float]) -> str:
     answer = orthokurtosis_rows(Panel.of(np.asarray([sample], dtype=np.float64)))
     assert np.isnan(answer.values[0])
     return str(answer.refusals[0])
-
-
-@pytest.mark.parametrize("case", TABLE["orthokurtosis"], ids=lambda case: str(case["sample"]))
-def test_the_root_is_that_of_the_reference_table(case: dict[str, str]) -> None:
-    panel = Panel.of(np.asarray([case["sample"]], dtype=np.float64))
-    expected = float(case["t0_centred"])
-    assert zero_skewness_rows(panel).values[0] == pytest.approx(expected, rel=1e-12, abs=1e-15)
-
-
-def test_the_root_in_the_users_units() -> None:
-    sample = np.array([1.0, 2, 3, 5, 8, 13])
-    t = zero_skewness_rows(Panel.of(np.stack([sample, -sample, 1024 * sample, sample + 1e6]))).values
-    assert t * np.array([1, -1, 1024, 1]) == pytest.approx(float(oracle.zero_skewness_time([1, 2, 3, 5, 8, 13])), 1e-9)
 
 
 @pytest.mark.parametrize(

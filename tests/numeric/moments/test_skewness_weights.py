@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from symdecouple.numeric.moments.attainable import saturated_skewness
-from symdecouple.numeric.moments.skewness_flow import impose_skewness
-from symdecouple.numeric.moments.skewness_step import TILE
+from symdecouple.numeric.moments.skewness_flow import TILE, impose_skewness
 
 
 @pytest.mark.parametrize(

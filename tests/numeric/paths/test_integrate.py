@@ -98,41 +98,6 @@ def test_a_rejected_step_keeps_its_first_slope() -> None:
     assert path.failed.any() and sum(calls) == 12 * path.steps.sum() + 11 * path.failed.sum()
 
 
-def test_a_step_that_will_fail_is_given_up_halfway() -> None:
-    """With the first step to the end, one of frequency 40 is hopeless; the others never notice."""
-    counts = {}
-    for foresee in (False, True):
-        calls: list[np.ndarray] = []
-
-        def slope(y: np.ndarray, s: np.ndarray, which: np.ndarray, calls: list[np.ndarray] = calls) -> np.ndarray:
-            calls.append(which)
-            return oscillator(y, s, which)
-
-        path = integrate(slope, np.tile([1.0, 0.0], (3, 1)), rtol=1e-9, scale=np.ones(3), first_step=np.ones(3),
-                         foresee=foresee)
-        w = np.array([1.0, 7.0, 40.0])
-        assert path.values == pytest.approx(np.stack([np.cos(w), -np.sin(w)], axis=1), abs=1e-7)
-        counts[foresee] = np.bincount(np.concatenate(calls))
-        full = 12 * path.steps + 11 * path.failed
-        assert (counts[foresee] == full).all() if not foresee else (counts[foresee] <= full).all()
-        assert not foresee or counts[True][2] <= full[2] - 5
-        for row in range(3):
-            alone = integrate(lambda y, s, which, row=row: oscillator(y, s, which + row), np.array([[1.0, 0.0]]),
-                              rtol=1e-9, scale=np.ones(1), first_step=np.ones(1), foresee=foresee)
-            assert (alone.values[0] == path.values[row]).all() and alone.steps[0] == path.steps[row]
-    assert counts[True][2] < counts[False][2]
-
-
-def test_foresight_does_not_stop_at_a_slope_of_zero() -> None:
-    path = integrate(lambda y, s, which: 9 * (s**8)[:, None] * np.ones_like(y), np.zeros((2, 3)), scale=np.ones(2),
-                     foresee=True)
-    assert path.values == pytest.approx(np.ones((2, 3)), rel=1e-11)
-    still = integrate(lambda y, s, which: 0 * y, np.ones((1, 3)), foresee=True)
-    assert still.ending.tolist() == [End.REACHED] and (still.values == 1).all() and still.steps[0] == 1
-    nowhere = integrate(lambda y, s, which: np.nan * y, np.ones((1, 3)), foresee=True)
-    assert nowhere.ending.tolist() == [End.STALLED]
-
-
 def test_empty_batches() -> None:
     assert integrate(lambda y, s, which: y, np.empty((0, 4))).values.shape == (0, 4)
 

@@ -5,25 +5,26 @@ import pytest
 from scipy.ndimage import convolve1d
 
 from symdecouple.errors import InvalidInput
+from symdecouple.numeric.features import bank
+from symdecouple.numeric.features.bank import BankFeatures, Line
 from symdecouple.numeric.kernels import compile as jit
-from symdecouple.numeric.paths import bank_path as bank_rows, projection
-from symdecouple.numeric.paths.bank_path import BankRows, Line
-from symdecouple.numeric.paths.projection_frame import Frame
+from symdecouple.numeric.paths import projection
+from symdecouple.numeric.paths.projection import Frame
 
 LINES = {"l": Line((0.5, 0.25, 1.0), -1), "m": Line((-1.0, 0.0, 1.0), -1), "f": Line((2.0, 1.0, -1.0, 3.0, 0.5), -3),
          "g": Line((1.5, -2.0), 2), "i": Line((1.0,), 0)}
 GRIDS = {"signal": (65,), "image": (9, 8), "small": (2, 3), "volume": (4, 5, 3)}
 
 
-def made(grid: tuple[int, ...]) -> BankRows:
+def made(grid: tuple[int, ...]) -> BankFeatures:
     words = {1: ["l", "m", "f", "g", "i"], 2: ["lm", "fl", "ll", "ii", "mf", "gm", "lg"], 3: ["lmf", "fll"]}[len(grid)]
     bands = [[LINES[letter] for letter in word] for word in words]
     index = list(range(len(bands))) * 3
     powers = [2] * len(bands) + [5] * len(bands) + [1] * len(bands)
-    return BankRows([f"f{k}" for k in range(len(index))], bands, index, powers, np.linspace(1, 2, len(index)), grid)
+    return BankFeatures([f"f{k}" for k in range(len(index))], bands, index, powers, np.linspace(1, 2, len(index)), grid)
 
 
-def outputs(features: BankRows, row: np.ndarray) -> list[np.ndarray]:
+def outputs(features: BankFeatures, row: np.ndarray) -> list[np.ndarray]:
     found = []
     for band in features.bands:
         array = row.reshape(features.grid)
@@ -39,8 +40,8 @@ def kind(request, monkeypatch):
     if request.param == "compiled" and not jit.is_available():
         pytest.skip("numba is not installed")
     if request.param == "compiled":
-        bank_rows.warm()
-    monkeypatch.setattr(BankRows, "_compiled",
+        bank.warm()
+    monkeypatch.setattr(BankFeatures, "_is_wanted",
                         lambda self, rows: request.param == "compiled" and len(self.grid) <= 2 and rows.size > 0)
     return request.param
 
@@ -83,7 +84,7 @@ def test_curvature_is_the_derivative_of_the_gradients(kind: str, grid: tuple[int
 
 def test_symmetric_bands_agree_with_scipy(kind: str) -> None:
     taps = np.array([-1.0, 2, -1])
-    features = BankRows(["energy"], [[Line(tuple(taps), -1)] * 2], [0], [2], [1.0], (16, 8))
+    features = BankFeatures(["energy"], [[Line(tuple(taps), -1)] * 2], [0], [2], [1.0], (16, 8))
     image = np.random.default_rng(3).normal(size=(16, 8))
     expected = convolve1d(convolve1d(image, taps, 0, mode="wrap"), taps, 1, mode="wrap")
     assert features.values(image.reshape(1, -1))[0, 0] == pytest.approx((expected**2).mean(), rel=1e-13)
@@ -92,7 +93,7 @@ def test_symmetric_bands_agree_with_scipy(kind: str) -> None:
 def test_means_of_high_powers(kind: str) -> None:
     """Sums over an image larger than one block; the seventh power and those after it are summed one by one."""
     powers = [9, 1, 7, 6, 2, 8]
-    features = BankRows(list("abcdef"), [[LINES["l"], LINES["m"]]], [0] * 6, powers, [1.0] * 6, (40, 36))
+    features = BankFeatures(list("abcdef"), [[LINES["l"], LINES["m"]]], [0] * 6, powers, [1.0] * 6, (40, 36))
     row = np.random.default_rng(5).uniform(-1, 1, size=1440)
     band = outputs(features, row)[0]
     expected = [np.mean(band**p) for p in powers]
@@ -103,8 +104,8 @@ def test_means_of_high_powers(kind: str) -> None:
 def test_projections_are_those_of_the_gradients(grid: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     if not jit.is_available():
         pytest.skip("numba is not installed")
-    bank_rows.warm()
-    monkeypatch.setattr(BankRows, "_compiled", lambda self, rows: True)
+    bank.warm()
+    monkeypatch.setattr(BankFeatures, "_is_wanted", lambda self, rows: True)
     features = made(grid)
     rows = np.random.default_rng(6).normal(size=(3, int(np.prod(grid))))
     for count in (1, 2, 4, 7) if len(grid) > 1 else (1, 2, 4):  # five energies of a signal depend on each other
@@ -119,8 +120,7 @@ def test_projections_are_those_of_the_gradients(grid: tuple[int, ...], monkeypat
         for move, fields in zip(moves, gradients, strict=True):
             expected = np.linalg.lstsq(fields / rows.shape[1], np.linspace(0.1, 0.2, count), rcond=None)[0]
             assert move == pytest.approx(expected, abs=1e-10 * np.abs(expected).max())
-        alone = features.last_direction(rows[1:2], count)[0]
-        assert (alone[0] == direction[1]).all()
+        assert (features.last_direction(rows[1:2], count)[0][0] == direction[1]).all()
 
 
 def test_rows_of_dependent_gradients_are_left_to_gram_schmidt(kind: str) -> None:
@@ -140,13 +140,13 @@ def test_rows_of_dependent_gradients_are_left_to_gram_schmidt(kind: str) -> None
 
 def test_loops_are_compiled_where_numpy_would_take_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
-    monkeypatch.setattr(bank_rows, "warm", lambda: calls.append("warm"))
+    monkeypatch.setattr(bank, "warm", lambda: calls.append("warm"))
     monkeypatch.setattr(jit.Kernels, "are_warm", lambda self: False)
     monkeypatch.setattr(jit, "is_available", lambda: True)
     rows = np.zeros((1, 72))
-    assert not made((9, 8))._compiled(rows) and not calls
-    assert made((256, 256))._compiled(np.zeros((1, 2**16))) and calls == ["warm"]
-    assert not made((4, 5, 3))._compiled(np.zeros((1, 60)))
+    assert not made((9, 8))._is_wanted(rows) and not calls
+    assert made((256, 256))._is_wanted(np.zeros((1, 2**16))) and calls == ["warm"]
+    assert not made((4, 5, 3))._is_wanted(np.zeros((1, 60)))
 
 
 def test_a_row_has_the_same_bits_beside_others(kind: str) -> None:
@@ -158,23 +158,4 @@ def test_a_row_has_the_same_bits_beside_others(kind: str) -> None:
 
 def test_a_band_has_a_line_for_each_axis() -> None:
     with pytest.raises(InvalidInput, match="line for each axis"):
-        BankRows(["energy"], [[LINES["l"]]], [0], [2], [1.0], (4, 4))
-
-
-def test_first_lines_that_are_equal_up_to_a_factor_are_one(kind: str) -> None:
-    """With a factor that does not divide exactly, one that turns the sign, one line that is 0, and one far from 1."""
-    rng = np.random.default_rng(6)
-    first, others = np.array([0.3, -0.7, 0.1]), [Line(tuple(rng.normal(size=3)), -1) for _ in range(6)]
-    lines = [Line(tuple(float(t) for t in factor * first), -1) for factor in (1.0, -1 / 3, 2**0.5, 1e-140, 0.0)]
-    bands = [*zip([*lines, LINES["m"]], others, strict=True)]
-    features = BankRows(list("abcdef"), bands, range(6), [2, 3, 2, 1, 4, 2], [1.0] * 6, (6, 11))
-    row = rng.normal(size=66)
-    found = outputs(features, row)
-    expected = [np.mean(found[b] ** p) for b, p in zip(features.index, features.powers, strict=True)]
-    assert features.values(row[None])[0] == pytest.approx(expected, rel=1e-12, abs=1e-300)
-    direction = rng.normal(size=66)
-    slopes = [np.mean(p * found[b] ** (p - 1) * outputs(features, direction)[b]) for b, p in
-              zip(features.index, features.powers, strict=True)]
-    assert features.gradients(row[None])[0] @ direction / 66 == pytest.approx(slopes, rel=1e-11, abs=1e-300)
-    if kind == "compiled":
-        assert len(features._told[0][0]) == 4  # with the line that is far from 1, and that which is 0
+        BankFeatures(["energy"], [[LINES["l"]]], [0], [2], [1.0], (4, 4))

@@ -1,0 +1,281 @@
+r"""Moments of filter outputs as functions of arrays, all bands of a separable periodic bank at once.
+
+.. math:: f_j(x) = \mathrm{Mean}(\gamma_j y_b^p), \quad y_b = h_b(x), \qquad v_j = \gamma_j\, p\, \tilde h_b(y_b^{p-1})
+
+The bands share their lines: nine tensor products of three kernels cost three lines along the first axis and nine along
+the second. Gradients are the bulk of the work; `bank_kernel` has them compiled for signals and images.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.errors import InvalidInput
+from symdecouple.language.convolution import Kernel, convolve
+from symdecouple.numeric.features import bank_kernel
+from symdecouple.numeric.features.bank_kernel import Bank, Work
+from symdecouple.numeric.kernels.compile import Kernels
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
+
+__all__ = ["KERNELS", "BankFeatures", "Line", "warm"]
+
+KERNELS = Kernels(__name__, (bank_kernel.__name__, __name__), seconds=1e-5)
+_LOCK = Lock()
+_GRADIENTS = 12  # of each feature, on the shortest path
+_FAR = 64  # lags of the compiled loops, which are slower than transforms beyond
+_SHORT = 16  # taps but one, up to which sums of shifts are faster than transforms
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A kernel along one axis: taps, and the lag of the first of them."""
+
+    taps: tuple[float, ...]
+    first: int
+
+    def turned(self) -> Line:
+        """Return the adjoint."""
+        return Line(self.taps[::-1], -(self.first + len(self.taps) - 1))
+
+    def along(self, array: FloatArray, axis: int) -> FloatArray:
+        """Return the periodic convolution."""
+        reach = len(self.taps) - 1
+        if reach > _SHORT:
+            return convolve(array, Kernel(np.array(self.taps), (-self.first,), "circular"), (axis,))
+        n, wide = array.shape[axis], array
+        if reach or self.first:
+            places = np.arange(-self.first - reach, array.shape[axis] - self.first)
+            wide = np.take(array, places, axis=axis, mode="wrap")
+        total: FloatArray | None = None
+        for t, tap in enumerate(self.taps):
+            if tap or (total is None and t == reach):
+                shifted = tap * wide[(*[slice(None)] * axis, slice(reach - t, reach - t + n))]
+                total = shifted if total is None else np.add(total, shifted, out=total)
+        assert total is not None
+        return total
+
+
+class BankFeatures:
+    """Means of powers of filter outputs, with their gradients and curvature, on rows of flattened samples.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the features.
+    bands : sequence of sequences of Line
+        One line for each axis of a sample, for each band.
+    index, powers : sequences of int
+        The band and the power of each feature.
+    gains : sequence of float
+    grid : tuple of int
+        The shape of a sample.
+
+    Examples
+    --------
+    The energy of differences of a periodic signal, and v = 2 h~(h(x)):
+
+    >>> difference = Line((1.0, -1.0), 0)
+    >>> features = BankFeatures(["energy"], [[difference]], [0], [2], [1.0], (4,))
+    >>> features.values(np.array([[0.0, 1, 0, 0]])).tolist()
+    [[0.5]]
+    >>> features.gradients(np.array([[0.0, 1, 0, 0]])).tolist()
+    [[[-2.0, 4.0, -2.0, 0.0]]]
+    """
+
+    def __init__(self, names: Sequence[str], bands: Sequence[Sequence[Line]], index: Sequence[int],
+                 powers: Sequence[int], gains: Sequence[float], grid: tuple[int, ...]) -> None:
+        self.names, self.grid, self.bands = tuple(names), tuple(grid), [tuple(lines) for lines in bands]
+        if any(len(lines) != len(grid) for lines in bands):
+            raise InvalidInput(f"a band has a line for each axis of the grid {grid}")
+        self.index = np.array(index, dtype=np.intp)
+        self.powers = np.array(powers, dtype=np.intp)
+        self.gains = np.array(gains, dtype=np.float64)
+        self._is_compiled: bool | None = None
+        self._memory: list[FloatArray] = []  # of gradients: new pages of it cost a quarter of the time
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def values(self, rows: FloatArray) -> FloatArray:
+        """Return the features of rows (R, N), of shape (R, M)."""
+        return self._means(self._compiled(rows, 0)[0] if self._is_wanted(rows) else self._outputs(rows))
+
+    def gradients(self, rows: FloatArray, count: int | None = None) -> FloatArray:
+        """Return v = N grad f of the first `count` features (default all), (R, count, N)."""
+        count = len(self) if count is None else count
+        if self._is_wanted(rows):
+            return self._compiled(rows, count)[1]
+        index, powers = self.index[:count], self.powers[:count]
+        fields = np.stack(_powers(self._outputs(rows), index, powers - 1), axis=1)
+        fields *= (self.gains[:count] * powers)[:, None]
+        placed = fields.reshape(*fields.shape[:2], *self.grid)
+        for axis in range(len(self.grid)):
+            lines = [self.bands[b][axis] for b in index]
+            for line in dict.fromkeys(lines):
+                mine = [j for j, other in enumerate(lines) if other == line]
+                placed[:, mine] = line.turned().along(placed[:, mine], axis + 2)
+        return fields
+
+    def last_direction(self, rows: FloatArray, count: int) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]] | None:
+        """Return what `paths.projection.last_direction` does of the gradients, the last answer which rows are sure.
+
+        None where NumPy has to do it.
+        """
+        if not self._is_wanted(rows):
+            return None
+        direction, _, length = self._projected(rows, count, None)
+        return direction * np.sqrt(rows.shape[1]), length / np.sqrt(rows.shape[1]), length > 0
+
+    def least_move(self, rows: FloatArray, wanted: FloatArray
+                   ) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]] | None:
+        """Return the shortest moves of the first features to wanted values (R, k), to first order.
+
+        With the root mean squares of the gradients (R, k), and which rows are sure; None where NumPy has to do it.
+        """
+        if not self._is_wanted(rows):
+            return None
+        moves, lengths, length = self._projected(rows, wanted.shape[1], wanted)
+        return moves, lengths / np.sqrt(rows.shape[1]), length > 0
+
+    def curvature(self, rows: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the sum over j of N Hess f_j w_j, (..., R, N), for weights (..., R, count, N)."""
+        count, n = weights.shape[-2:]
+        powers = self.powers[:count]
+        curved = np.stack(_powers(self._outputs(rows), self.index[:count], np.maximum(powers - 2, 0)), axis=1)
+        curved *= (self.gains[:count] * powers * (powers - 1))[:, None]
+        total = np.zeros((*weights.shape[:-2], n))
+        for b in np.unique(self.index[:count]):
+            mine = np.flatnonzero(self.index[:count] == b)
+            moved = self._band(weights[..., mine, :].reshape(-1, n), b).reshape(*weights.shape[:-2], len(mine), n)
+            summed = (curved[:, mine] * moved).sum(axis=-2)
+            total += self._band(summed.reshape(-1, n), b, adjoint=True).reshape(total.shape)
+        return total
+
+    def _means(self, outputs: FloatArray) -> FloatArray:
+        """Return the features (R, M) of outputs (R, B, N)."""
+        n = outputs.shape[-1]
+        power = [np.ones((1, 1, n)), outputs]
+        while 2 * len(power) <= self.powers.max(initial=0) + 1:
+            power.append(power[-1] * outputs)
+        means = {p: np.vecdot(power[p // 2], power[p - p // 2]) / n for p in np.unique(self.powers)}
+        found = np.stack([means[p][:, b] for b, p in zip(self.index, self.powers, strict=True)], axis=1)
+        return np.asarray(self.gains * found)
+
+    def _outputs(self, rows: FloatArray) -> FloatArray:
+        """Return y of all bands, (R, B, N)."""
+        out = np.empty((len(rows), len(self.bands), rows.shape[1]))
+        placed = rows.reshape(-1, *self.grid)
+        firsts = {line: line.along(placed, 1) for line in {lines[0] for lines in self.bands}}
+        for b, (first, *others) in enumerate(self.bands):
+            band = firsts[first]
+            for axis, other in enumerate(others, 2):
+                band = other.along(band, axis)
+            out[:, b] = band.reshape(rows.shape)
+        return out
+
+    def _band(self, rows: FloatArray, b: int, adjoint: bool = False) -> FloatArray:
+        array = rows.reshape(-1, *self.grid)
+        for axis, line in enumerate(self.bands[b], 1):
+            array = (line.turned() if adjoint else line).along(array, axis)
+        return array.reshape(rows.shape)
+
+    @cached_property
+    def _bank(self) -> Bank:
+        lines = [(Line((1.0,), 0), *line)[-2:] for line in self.bands]
+        columns, rows = (_padded([pair[axis].taps for pair in lines]) for axis in range(2))
+        first = np.array([[line.first for line in pair] for pair in lines], dtype=np.intp)
+        return Bank(columns, rows, first, self.index, self.powers, self.gains)
+
+    def _is_wanted(self, rows: FloatArray) -> bool:
+        """Whether the kernel answers, for all rows or none: where the work of the shortest path is worth it."""
+        if self._is_compiled is None and rows.size:
+            is_short = all(line.first > -_FAR and line.first + len(line.taps) <= _FAR
+                           for lines in self.bands for line in lines)
+            self._is_compiled = len(self.grid) <= 2 and is_short and _is_ready(
+                rows.shape[1] * len(self) * _GRADIENTS)
+        return bool(self._is_compiled)
+
+    def _compiled(self, rows: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
+        """Return the outputs (R, B, N), and the gradients of the first features (R, count, N)."""
+        outputs, fields = (np.empty((len(rows), k, rows.shape[1])) for k in (len(self.bands), count))
+        self._write(rows, outputs, fields)
+        return outputs, fields
+
+    def _write(self, rows: FloatArray, outputs: FloatArray, fields: FloatArray) -> None:
+        grid = (1, *self.grid)[-2:]
+        images = np.ascontiguousarray(rows).reshape(-1, *grid)
+        _kernels()[0](images, self._bank, *(made.reshape(*made.shape[:2], *grid) for made in (outputs, fields)))
+
+    def _projected(self, rows: FloatArray, count: int, wanted: FloatArray | None
+                   ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return unit directions or moves (R, N), the lengths of the gradients (R, k), and what `project` returns."""
+        n, gaps = rows.shape[1], np.empty(0)
+        found, lengths, length = np.zeros((len(rows), n)), np.empty((len(rows), count)), np.empty(len(rows))
+        try:
+            memory = self._memory.pop()
+        except IndexError:  # in use by other threads
+            memory = _aligned((len(self.bands) + len(self)) * n)
+        outputs = memory[: len(self.bands) * n].reshape(1, -1, n)
+        fields = memory[len(self.bands) * n :][: count * n].reshape(1, count, n)
+        work = Work(np.empty((count + 3, count + 3)), np.empty(count), np.empty(count))
+        for r in range(len(rows)):
+            self._write(rows[r : r + 1], outputs, fields)
+            if wanted is not None:
+                gaps = n * (wanted[r] - self._means(outputs)[0, :count])
+            length[r] = _kernels()[1](fields[0], gaps, work, found[r])
+            lengths[r] = work.lengths
+            if not length[r] > 0:
+                found[r] = 0
+        self._memory.append(memory)
+        return found, lengths, length
+
+
+def _aligned(count: int) -> FloatArray:
+    """Memory that begins with a line of the cache: inner products take up to twice as long elsewhere."""
+    memory = np.empty(count + 8)
+    return memory[-memory.ctypes.data % 64 // 8 :]
+
+
+def _powers(outputs: FloatArray, index: IntArray, powers: IntArray) -> list[FloatArray]:
+    """Return y_b^p of each feature, (R, N), by products: powers cost forty times as much."""
+    made: dict[tuple[int, int], FloatArray] = {}
+    for b, highest in ((b, powers[index == b].max()) for b in np.unique(index)):
+        made[b, 0] = np.ones_like(outputs[:, b])
+        for p in range(1, highest + 1):
+            made[b, p] = made[b, p - 1] * outputs[:, b] if p > 1 else outputs[:, b]
+    return [made[b, p] for b, p in zip(index, powers, strict=True)]
+
+
+def _padded(taps: list[tuple[float, ...]]) -> FloatArray:
+    table = np.zeros((len(taps), max(map(len, taps))))
+    for row, line in zip(table, taps, strict=True):
+        row[: len(line)] = line
+    return table
+
+
+def _is_ready(n_numbers: int) -> bool:
+    """True iff the kernel is wanted for so many numbers of gradients; it is compiled if that is faster than NumPy."""
+    with _LOCK:
+        wanted = KERNELS.are_wanted(n_numbers)
+        if wanted and not KERNELS.are_warm():
+            warm()
+        return wanted
+
+
+def warm() -> None:
+    """Compile the kernel, and leave the mark that it is."""
+    features = BankFeatures(["energy"], [[Line((1.0, 2.0, -1.0), -1)] * 2], [0], [2], [1.0], (4, 5))
+    features._projected(np.arange(20.0)[None], 1, None)
+    KERNELS.note_warm()
+
+
+@cache
+def _kernels() -> Any:
+    return KERNELS.build(bank_kernel.bank_fields, bank_kernel.project, fast=bank_kernel.FAST)

@@ -1,0 +1,190 @@
+"""The compiled kernel of a bank on signals and images: its outputs, the gradients of features, and their projection.
+
+Five times as fast as NumPy on forty-five moments of an image of 64 x 64 numbers: a line stays in the first cache while
+all taps are added up, and gradients stay in the second one while they are projected. A signal is an image of height 1.
+The functions are plain Python and can be read, and run, as such.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
+
+__all__ = ["FAST", "SURE", "Bank", "Work", "bank_fields", "project"]
+
+FAST = ("_add", "_inner", "_add_products")  # sums in any order
+SURE = 1e-5  # the least diagonal of L: eps over its square are the digits that one solution loses
+_BLOCK = 704  # numbers that stay in the first cache, a few fields at a time
+
+
+class Bank(NamedTuple):
+    """Taps along both axes (B, T), the lags of the first of them (B, 2); of each feature its band, power, and gain."""
+
+    columns: FloatArray
+    rows: FloatArray
+    first: IntArray
+    band: IntArray
+    power: IntArray
+    gain: FloatArray
+
+
+class Work(NamedTuple):
+    """Memory for k fields: L (k + 3, k + 3), their lengths (k,) and shares (k,)."""
+
+    factor: FloatArray
+    lengths: FloatArray
+    shares: FloatArray
+
+
+def bank_fields(images: FloatArray, bank: Bank, outputs: FloatArray, fields: FloatArray) -> None:
+    """Write y_b (R, B, H, W) of images (R, H, W), and g p h~(y_b^(p-1)) of the first k features, (R, k, H, W)."""
+    height, width = images.shape[1:]
+    reach, last = 0, bank.rows.shape[1] - 1
+    for b in range(len(bank.first)):
+        reach = max(reach, abs(bank.first[b, 1]), abs(bank.first[b, 1] + last))
+    line, plane = np.empty(width + 2 * reach), np.empty((height, width))
+    for r in range(len(images)):
+        for b in range(outputs.shape[1]):
+            _filter(images[r], bank, b, 1, line, outputs[r, b])
+        for j in range(fields.shape[1]):
+            y = outputs[r, bank.band[j]]
+            for h in range(height):
+                for w in range(width):
+                    plane[h, w] = bank.gain[j] * bank.power[j]
+                for _ in range(bank.power[j] - 1):
+                    for w in range(width):
+                        plane[h, w] *= y[h, w]
+            _filter(plane, bank, bank.band[j], -1, line, fields[r, j])
+
+
+def _filter(plane: FloatArray, bank: Bank, b: int, turn: int, line: FloatArray, out: FloatArray) -> None:
+    """The periodic convolution of an image with a band, along columns and then along rows; `turn` -1 is the adjoint."""
+    height, width = plane.shape
+    reach = (len(line) - width) // 2
+    for h in range(height):
+        middle = line[reach : reach + width]
+        for w in range(width):
+            middle[w] = 0.0
+            out[h, w] = 0.0
+        for t in range(bank.columns.shape[1]):
+            if bank.columns[b, t] != 0.0:
+                _add(bank.columns[b, t], plane[(h - turn * (bank.first[b, 0] + t)) % height], middle)
+        for w in range(reach):
+            line[reach - 1 - w] = line[reach - 1 - w + width]
+            line[reach + width + w] = line[reach + w]
+        for t in range(bank.rows.shape[1]):
+            if bank.rows[b, t] != 0.0:
+                _add(bank.rows[b, t], line[reach - turn * (bank.first[b, 1] + t) :], out[h])
+
+
+def _add(factor: float, line: FloatArray, out: FloatArray) -> None:
+    for m in range(len(out)):
+        out[m] += factor * line[m]
+
+
+def project(fields: FloatArray, gaps: FloatArray, work: Work, out: FloatArray) -> float:
+    """Write the part of the last field across the others at length 1, or the shortest vector whose products are `gaps`.
+
+    Return its length, or 1; 0 where a diagonal of L is below `SURE`, as in `paths.projection`. Fields are (k, N), and
+    `gaps` (k,) or empty. The lengths of the fields are left in `work`.
+    """
+    count, last = len(fields), len(fields) - 1
+    lengths, shares = work.lengths, work.shares
+    if not _factored(fields, work.factor, lengths):
+        return 0.0
+    if len(gaps):
+        for m in range(len(out)):
+            out[m] = 0.0
+        for j in range(count):
+            shares[j] = -gaps[j] / lengths[j]
+        _take_away(fields, work, count, out)
+        return 1.0
+    for m in range(len(out)):
+        out[m] = fields[last, m] / lengths[last]
+    for _ in range(2):  # the first time leaves rounding behind
+        for j in range(last):
+            shares[j] = _inner(fields[j], out) / lengths[j]
+        _take_away(fields, work, last, out)
+    left = _inner(out, out) ** 0.5
+    if not left > SURE:
+        return 0.0
+    for m in range(len(out)):
+        out[m] /= left
+    size: float = left * lengths[last]
+    return size
+
+
+def _factored(fields: FloatArray, factor: FloatArray, lengths: FloatArray) -> bool:
+    """Write the lengths of the fields, and L of their normalized inner products; False where it is not sure."""
+    count, n = fields.shape
+    for i in range(len(factor)):
+        for j in range(len(factor)):
+            factor[i, j] = 0.0
+    for begin in range(0, n, _BLOCK):
+        for i in range(0, count, 2):
+            for j in range(0, i + 2, 4):
+                _add_products(fields, i, j, begin, min(n, begin + _BLOCK), factor)
+    for i in range(count):
+        lengths[i] = factor[i, i] ** 0.5
+        if not 0.0 < lengths[i] < 1e300:
+            return False
+    for i in range(count):
+        row = factor[i]
+        for j in range(i):
+            row[j] = (row[j] / (lengths[i] * lengths[j]) - _inner(row[:j], factor[j, :j])) / factor[j, j]
+        left = 1.0 - _inner(row[:i], row[:i])
+        if not left > SURE * SURE:
+            return False
+        row[i] = left**0.5
+    return True
+
+
+def _add_products(fields: FloatArray, i: int, j: int, begin: int, end: int, out: FloatArray) -> None:
+    """Add the products of fields i, i + 1 with j, .., j + 3: eight sums in registers for six numbers from memory."""
+    last = len(fields) - 1
+    a, b = fields[i, begin:end], fields[min(i + 1, last), begin:end]
+    c, d = fields[j, begin:end], fields[min(j + 1, last), begin:end]
+    e, f = fields[min(j + 2, last), begin:end], fields[min(j + 3, last), begin:end]
+    ac = bc = ad = bd = ae = be = af = bf = 0.0
+    for m in range(end - begin):
+        one, two = a[m], b[m]
+        ac += one * c[m]
+        bc += two * c[m]
+        ad += one * d[m]
+        bd += two * d[m]
+        ae += one * e[m]
+        be += two * e[m]
+        af += one * f[m]
+        bf += two * f[m]
+    out[i, j] += ac
+    out[i, j + 1] += ad
+    out[i, j + 2] += ae
+    out[i, j + 3] += af
+    out[i + 1, j] += bc
+    out[i + 1, j + 1] += bd
+    out[i + 1, j + 2] += be
+    out[i + 1, j + 3] += bf
+
+
+def _take_away(fields: FloatArray, work: Work, count: int, out: FloatArray) -> None:
+    """Take the sum of c_j v_j/|v_j| off a vector, L L' c = shares."""
+    factor, shares = work.factor, work.shares
+    for i in range(count):
+        shares[i] = (shares[i] - _inner(factor[i, :i], shares[:i])) / factor[i, i]
+    for i in range(count - 1, -1, -1):
+        shares[i] /= factor[i, i]
+        _add(-shares[i], factor[i, :i], shares[:i])
+    for begin in range(0, len(out), _BLOCK):
+        end = min(len(out), begin + _BLOCK)
+        for j in range(count):
+            _add(-shares[j] / work.lengths[j], fields[j, begin:end], out[begin:end])
+
+
+def _inner(one: FloatArray, other: FloatArray) -> float:
+    total = 0.0
+    for m in range(len(one)):
+        total += one[m] * other[m]
+    return total
