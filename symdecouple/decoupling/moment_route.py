@@ -11,8 +11,7 @@ of the samples are kept; which rows have no level 3 is decided by counting ties 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -49,6 +48,7 @@ class MomentRoute(Route):
 
     coordinates: MomentCoordinates
     beyond: Route
+    _known: dict[Any, Any] = field(default_factory=dict, repr=False)  # of features and targets; SymPy compares slowly
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> Imposed:
         """As in `Route`."""
@@ -82,7 +82,7 @@ class MomentRoute(Route):
             Those of all features but the last one count.
         """
         count = min(len(self.coordinates.inverse), HIGHEST)
-        point = None if is_fine else _point(self.coordinates, tuple(targets[: count - 1]))
+        point = None if is_fine else self._point(tuple(targets[: count - 1]))
         if point is None:
             return None
         panel, compiled = Panel.of(rows), moment_path_kernel.KERNELS.are_wanted(rows.size)
@@ -101,7 +101,7 @@ class MomentRoute(Route):
             Those of all features but the last one count.
         """
         count = min(len(self.coordinates.inverse), HIGHEST)
-        point = _point(self.coordinates, tuple(targets[: count - 1]))
+        point = self._point(tuple(targets[: count - 1]))
         if point is None:
             return None
         found = standardized_gradients(rows, count, _goal(point))
@@ -113,27 +113,28 @@ class MomentRoute(Route):
 
     def _feature(self, k: int, point: Sequence[float], last: Array, order: int = 0) -> Array:
         """Feature k where the coordinates below are those of the point, or its derivative by the last one."""
-        function = _of_last(self.coordinates.forward[k - 1], self.coordinates.symbols[:k], order)
+        if (k, order) not in self._known:
+            self._known[k, order] = _of_last(self.coordinates.forward[k - 1], self.coordinates.symbols[:k], order)
         with np.errstate(all="ignore"):
-            return np.broadcast_to(function(*point[: k - 1], last), np.shape(last)).astype(float)
+            return np.broadcast_to(self._known[k, order](*point[: k - 1], last), np.shape(last)).astype(float)
 
-
-@lru_cache(maxsize=64)
-def _point(coordinates: MomentCoordinates, targets: tuple[Any, ...]) -> list[float] | None:
-    """Coordinates (m, s, c_3, ...) of targets; None where no sample has them."""
-    if any(target is None for target in targets):
-        return None
-    with np.errstate(all="ignore"):
-        point = [complex(c) for c in coordinates.coordinates(targets)]
-    is_real = all(c.imag == 0 and np.isfinite(c.real) for c in point) and all(c.real > 0 for c in point[1:2])
-    return [c.real for c in point] if is_real else None
+    def _point(self, targets: tuple[Any, ...]) -> list[float] | None:
+        """Coordinates (m, s, c_3, ...) of targets; None where no sample has them."""
+        key = "point", *targets
+        if key not in self._known:
+            with np.errstate(all="ignore"):
+                point = None if None in targets else [complex(c) for c in self.coordinates.coordinates(targets)]
+            if point is not None:
+                is_real = all(c.imag == 0 and np.isfinite(c.real) for c in point)
+                point = [c.real for c in point] if is_real and all(c.real > 0 for c in point[1:2]) else None
+            self._known[key] = point
+        return self._known[key]  # type: ignore[no-any-return]
 
 
 def _goal(point: Sequence[float]) -> tuple[float, ...]:
     return (1.0, 0.0, 1.0, *point[2:])[: len(point) + 1]
 
 
-@lru_cache(maxsize=256)
 def _of_last(feature: Expr, symbols: tuple[Symbol, ...], order: int) -> Callable[..., Any]:
     """A feature of the coordinates, or its derivative by the last one.
 
