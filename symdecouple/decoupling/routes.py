@@ -146,7 +146,7 @@ class Route:
         return None if self.beyond is None else self.beyond.gradients(rows, targets)
 
     def at_once(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> Imposed | None:
-        """Bring decoupled features 1..k of rows at level k to targets, (R, k), all at once; None where that goes not.
+        """Bring decoupled features 1..k of rows at level k to targets, (R, k), all at once; None where it cannot.
 
         `unit` is the relative rounding of the rows.
         """
