@@ -59,15 +59,15 @@ class EnergyRoute(AlongForms):
     __slots__ = ()
 
     def kernel(self, rows: Array, k: int, targets: Sequence[Any]) -> Array:
-        """Return rows at level k, in less room: without a way for gradients."""
-        return self._imposed(rows, k, targets, keep=False).values
+        """Return rows at level k."""
+        return self._imposed(rows, k, targets).values
 
-    def _imposed(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = True) -> Imposed:
+    def _imposed(self, rows: Array, k: int, targets: Sequence[Any]) -> Imposed:
         goals = self._goals(rows, targets[:k])
         wrong = {int(r): _no_target(goals[r]) for r in np.flatnonzero(~np.isfinite(goals).all(axis=1))}
         goals[list(wrong)] = 0
         with np.errstate(all="ignore"):  # what is not finite is refused
-            found = of_forms(self.forms, self.grid).normalize(rows, goals, keep=keep)
+            found = of_forms(self.forms, self.grid).normalize(rows, goals)
         refusals = {**found.refusals, **wrong}
         beyond = [int(r) for r in np.flatnonzero(~np.isfinite(found.values).all(axis=1)) if r not in refusals]
         found.values[[*beyond, *wrong]] = np.nan

@@ -86,8 +86,8 @@ class NarrowRoute(Route):
             return out, lost
 
         error = None if at.error is None or found.error is None else at.error[which] + found.error
-        values, residual = placed(found.values, which, at.values), placed(found.residual, which, at.residual)
-        return Imposed(values, residual, None, refusals, None if error is None else placed(error, which, at.error),
+        return Imposed(placed(found.values, which, at.values), placed(found.residual, which, at.residual), None,
+                       refusals, None if error is None else placed(error, which, at.error),
                        StepAdjoint(at, back, stopped))
 
     def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False, is_fine: bool = False

@@ -1,0 +1,34 @@
+"""Each kernel, compiled and run by Python, gives what NumPy gives without it, and refuses with the same words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from symdecouple.cli.compile_kernels import _KERNELS
+from symdecouple.numeric.kernels.compile import is_available
+from tests.laws.kernels import CASES, Case, answers, bound_of
+
+ways = pytest.mark.parametrize("way", [
+    "interpreted", pytest.param("compiled", marks=pytest.mark.skipif(not is_available(), reason="numba is an extra"))])
+
+
+@ways
+def test_every_kernel_is_tried(way: str) -> None:
+    calls = answers(way).calls
+    assert {module.KERNELS.name for _, module in _KERNELS} == {name for name, _ in calls}
+    assert not [kernel for kernel, count in calls.items() if count == 0]
+    assert not answers("numpy").calls
+
+
+@ways
+@pytest.mark.parametrize("case", CASES, ids=" - ".join)
+def test_numbers_and_refusals_are_those_of_numpy(case: Case, way: str) -> None:
+    for (found, told), (expected, wanted) in zip(answers(way).found[case], answers("numpy").found[case], strict=True):
+        assert told == wanted
+        assert np.array_equal(np.isnan(found), np.isnan(expected))
+        scale = np.maximum(1, np.abs(expected))
+        if case.asked == "gradients":
+            scale = np.nanmax(np.abs(expected), axis=1, keepdims=True, initial=0) + np.zeros_like(expected)
+        error = np.nan_to_num(np.abs(found - expected))
+        assert (error <= bound_of(case, expected) * np.nan_to_num(scale)).all(), np.nanmax(error / scale)
