@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from sympy import Expr, Symbol, diff, lambdify, sqrt
 
-from symdecouple.decoupling.routes import Imposed, Leading, Route
+from symdecouple.decoupling.routes import AtLevel, Leading, Route
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.numeric.features.expressions import Array
@@ -50,7 +50,7 @@ class MomentRoute(Route):
     beyond: Route
     _known: dict[Any, Any] = field(default_factory=dict, repr=False)  # of features and targets; SymPy compares slowly
 
-    def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> Imposed:
+    def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
         """As in `Route`."""
         rows = widened(rows)
         if not 0 < k <= min(3, len(self.coordinates)):
@@ -68,7 +68,7 @@ class MomentRoute(Route):
             free = project(z, project(z, covectors[None], k), k)[0]  # the first leaves rounding
             return np.asarray(unit * slope * free)
 
-        return Imposed(values, residual, pullback, refusals)
+        return AtLevel(values, residual, pullback, refusals)
 
     # --- all leading features at once: what `stats` computes ---
 
