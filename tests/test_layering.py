@@ -51,21 +51,19 @@ ORDER = {
         "energies.eigenvalues energies.tilting energies.tilting_kernel energies.frequencies energies.power_spectrum "
         "energies.cone energies.continuation energies.problems energies.gradients energies.normalization "
         "energies.inverse "
-        "paths.dop853 paths.integrate paths.projection "
+        "paths.runge_kutta paths.integrate paths.projection "
         "paths.narrow_path paths.narrow_path_adjoint paths.black_box_rows paths.empirical "
-        "moments.power_sums moments.attainable moments.hankel moments.skewness_series moments.ties "
-        "moments.skewness_root moments.skewness_flow moments.skewness_kernel "
-        "moments.collapse moments.course moments.stages moments.beforehand moments.walk moments.moment_path "
-        "moments.hankel_kernel moments.nodes_kernel moments.moment_path_kernel "
-        "moments.levels moments.adjoint_jit moments.step_adjoint moments.pullback "
-        "moments.gradients "
+        "moments.power_sums moments.hankel moments.hankel_kernel moments.attainable moments.skewness_series "
+        "moments.ties moments.skewness_root moments.skewness_flow moments.skewness_kernel "
+        "moments.moment_path moments.moment_path_adjoint moments.nodes_kernel moments.moment_path_kernel "
+        "moments.levels moments.gradients "
         "precision.extrapolation precision.coarse_start precision.path precision.path_adjoint precision.fourier "
         "precision.tilting precision.energies "
         "perturbation"
     ),
     "families": "moments linear_forms bank tils filter_moments quadratic exact",
     "decoupling": (
-        "white_noise coordinate_reference sample_reference reference attainability motion orbit_motion joint_steps "
+        "expectations sample_reference reference attainability motion orbit_motion joint_steps "
         "nested_roots concatenated_flows routes moment_route energy_route energy_return precise_energy_route "
         "narrow_route levels modified spectral_minor modified_energies implicit refutation scenario inner_order choice "
         "application dependence explanation precise perturbing checkpoint running report transfer plan storage"
@@ -107,7 +105,7 @@ SYMPY_FREE = {
     "numeric.kernels",
     "numeric.moments",
     "numeric.paths",  # the face; of its modules, those of ordinary differential equations
-    "numeric.paths.dop853",
+    "numeric.paths.runge_kutta",
     "numeric.paths.integrate",
     "numeric.perturbation",
     "numeric.samples",

@@ -8,18 +8,13 @@ from symdecouple.cli.exit_codes import ExitCode
 from symdecouple.numeric.energies import tilting_kernel
 from symdecouple.numeric.features import bank
 from symdecouple.numeric.kernels import compile as jit
-from symdecouple.numeric.moments import (
-    adjoint_jit,
-    moment_path_kernel,
-    skewness_kernel,
-)
+from symdecouple.numeric.moments import moment_path_kernel, skewness_kernel
 
 __all__ = ["run"]
 
 _KERNELS = (
     ("orthokurtosis and skewness", skewness_kernel),
     ("decoupled moments", moment_path_kernel),
-    ("gradients of decoupled moments", adjoint_jit),
     ("filter banks", bank),
     ("energies", tilting_kernel),
 )

@@ -16,7 +16,7 @@ import numpy as np
 from sympy import Expr, Function, Pow
 
 from symdecouple.decoupling.levels import Levels
-from symdecouple.decoupling.routes import AtOnce, Imposed
+from symdecouple.decoupling.routes import Imposed, Leading, placed, rows_left
 from symdecouple.errors import Outcome
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
@@ -55,12 +55,7 @@ class Answers:
 
 
 class Application:
-    """A feature set applied to sample vectors at their levels.
-
-    Parameters
-    ----------
-    features : FeatureSet
-    """
+    """A feature set applied to sample vectors at their levels."""
 
     def __init__(self, features: FeatureSet) -> None:
         self.features, self.size = features, len(features)
@@ -127,26 +122,27 @@ class Application:
         spans = self._left(first)
         reached = list(levels.at(rows, [start for start, _ in spans], references, keep=True)) if spans else []
         out = None if first is None or spans else first.gradients
-        is_there = out is not None
         if out is None:
             out = np.full((len(rows), self.size, rows.shape[1]), np.nan, dtype=_numbers(rows))
         wrong: dict[int, dict[int, Outcome]] = {}
         for at, (start, end) in zip(reached, spans, strict=True):
-            fine = _others(len(rows), at.refusals)
+            fine = rows_left(len(rows), at.refusals)
             for j in range(start, end):
                 out[fine, j], found = self._covectors(j, _taken(at.values, fine))
                 wrong[j] = {int(fine[r]): outcome for r, outcome in found.items()}
         with np.errstate(all="ignore"):
             lost = _carry(reached, spans, out)
-        worst = _Worst(rows, first)
-        for j in reversed(range(0 if first is None else first.values.shape[1])):
-            if first is not None and not is_there:
-                room = out[0, j - 1 : j + 1].reshape(-1) if len(out) == 1 and j else None  # j - 1 comes after j
-                out[:, j] = first.gradient(j, room)
-            refused = {} if first is None else first.refusals
-            beyond = [r for r in np.flatnonzero(~_all_finite(out[:, j])) if r not in refused]
+        worst, too_large = _Worst(rows, first), dict[int, Outcome]()
+        for j in range(0 if first is None else first.values.shape[1]):
+            if first is not None and first.gradient is not None:
+                out[:, j] = first.gradient(j)
+            elif first is not None and first.gradients is not None and out is not first.gradients:
+                out[:, j] = first.gradients[:, j]
+            beyond = [r for r in np.flatnonzero(~_all_finite(out[:, j])) if r not in worst.refusals]
             out[beyond, j] = np.nan
-            worst.refusals |= self._wrong(beyond, j, "not finite", "its gradient is beyond float64; take other units")
+            found = self._wrong(beyond, j, "not finite", "its gradient is beyond float64; take other units")
+            too_large = {**found, **too_large}
+        worst.refusals |= too_large
         for at, (start, end) in zip(reached, spans, strict=True):
             fine = worst.see(at)
             worst.refusals = {**_stops(at), **worst.refusals}
@@ -163,7 +159,7 @@ class Application:
         """Whether every feature is a level of its own."""
         return len(self.spans) == self.size
 
-    def _left(self, first: AtOnce | None) -> list[tuple[int, int]]:
+    def _left(self, first: Leading | None) -> list[tuple[int, int]]:
         """Return the spans of features after the leading ones that come all at once."""
         count = 0 if first is None else first.values.shape[1]
         return [span for span in self.spans if span[0] >= count]
@@ -176,11 +172,11 @@ class Application:
         """
         out, worst = widened(rows), _Worst(rows, None)
         for start, end in reversed([span for span in self.spans if span[1] <= level]):
-            fine = _others(len(rows), worst.refusals)
+            fine = rows_left(len(rows), worst.refusals)
             here, goals = _taken(out, fine), targets[fine, :end]
             found = levels.route.at_once(here, references, goals, unit) if self._is_single else None
             at = found or levels.move(here, start, end, [*references[:start], *goals[:, start:].T])
-            out = _with(out, fine, at.values)
+            out = placed(at.values, fine, out)
             worst.see(at, fine)
             if found is not None:
                 break
@@ -288,7 +284,7 @@ class _Worst:
     """The largest residual and error of each row so far, and why rows were refused; it begins with what comes at once.
     """
 
-    def __init__(self, rows: Array, first: AtOnce | None) -> None:
+    def __init__(self, rows: Array, first: Leading | None) -> None:
         zeros = np.zeros(len(rows), dtype=_numbers(rows))
         self.residual = zeros if first is None else first.residual.copy()
         self.error = np.zeros(len(rows), dtype=object) if rows.dtype == object else None
@@ -298,7 +294,7 @@ class _Worst:
         """Take in a level, its rows at these places of the batch; return the rows that are left."""
         if places is None:
             self.refusals = {**at.refusals, **self.refusals}
-            which = places = _others(len(self.residual), self.refusals)
+            which = places = rows_left(len(self.residual), self.refusals)
         else:
             self.refusals |= {int(places[r]): outcome for r, outcome in at.refusals.items()}
             which = np.arange(len(places))
@@ -316,21 +312,8 @@ def _numbers(rows: Array) -> Any:
     return object if rows.dtype == object else np.float64
 
 
-def _others(count: int, refused: dict[int, Outcome]) -> Array:
-    return np.array([r for r in range(count) if r not in refused], dtype=np.intp)
-
-
 def _taken(rows: Array, which: Array) -> Array:
     return rows if len(which) == len(rows) else rows[which]
-
-
-def _with(rows: Array, which: Array, values: Array) -> Array:
-    """Return rows with others in place of some of them; rows stay as they are, they may be the caller's."""
-    if len(which) == len(rows):
-        return values
-    out = rows.copy()
-    out[which] = values
-    return out
 
 
 def _all_finite(rows: Array) -> Array:

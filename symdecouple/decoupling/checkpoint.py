@@ -26,14 +26,7 @@ _FORMAT = "symdecouple checkpoint 1"
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The answers of the rows of a batch that are done, in one file.
-
-    Parameters
-    ----------
-    path : Path
-    fingerprint : str
-        Of the plan and the samples.
-    """
+    """The answers of the rows of a batch that are done, in one file."""
 
     path: Path
     fingerprint: str

@@ -40,22 +40,13 @@ PathName = Literal["auto", "broad", "relaxed", "narrow", "parallel"]
 
 
 _COORDINATES = "functions of explicit coordinates have no flows in closed form here"
-_KEPT = 8  # levels and grids
 _DIGITS = 30  # of a reference before it is rounded to float64
 FLOW_BUDGET = 10.0  # seconds for one flow, or to write features out along it; then the narrow path is taken
 
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """The closed forms of leading features.
-
-    Attributes
-    ----------
-    motion : OrbitMotion
-        With one step for each feature that can be imposed along a closed-form flow.
-    stopped : str
-        Why there are no more steps; empty if there is one for every feature that was looked at.
-    """
+    """The closed forms of leading features, and why there are no more of them; empty if all have one."""
 
     motion: OrbitMotion
     stopped: str
@@ -98,12 +89,11 @@ class Choice:
         self.energies = None if path == "narrow" else recognize_quadratic(features)
         self.spans = [(group[0], group[-1] + 1) for group in features.groups]
         self.filter_ndim, self.n_coordinates = features.filter_ndim, len(features.coordinates)
-        self.feels_no_shift = path == "auto" and self.moments is not None and len(features.groups[0]) == 1
+        self.feels_no_shift = self.moments is not None and len(features.groups[0]) == 1
         self._narrow = NarrowRoute(path_of(features), self.moments)
         self._last = self.spans[-1][0]
         self._found: set[int] = set()  # levels that have their references and their ways
         self._closed: dict[int, Closed] = {}
-        self._levels: dict[tuple[int, bool, tuple[int, ...]], Levels] = {}
         self.budget = budget
         if path != "narrow" and not self._is_covered(len(features)):
             self.closed(self._last)
@@ -124,14 +114,9 @@ class Choice:
         return self._closed[count]
 
     def level(self, level: int | None) -> int:
-        """Return the level that is asked for, by default what comes before the last group of features.
+        """Return the level that is asked for, by default what comes before the last group.
 
-        Raises
-        ------
-        InvalidInput
-            If it is none, or lacks a reference.
-        NoClosedForm
-            If it has none, and the path asked for needs one.
+        One that lacks a reference or a way is refused.
         """
         k = self._last if level is None else level
         if isinstance(k, bool) or not isinstance(k, int) or not 0 <= k <= self.spans[-1][1]:
@@ -149,13 +134,6 @@ class Choice:
         self._found.add(k)
         return k
 
-    def check_symbolic(self, count: int) -> None:
-        """Refuse black boxes among the first features, which are known in float64 only."""
-        known = len(self.features.symbolic)
-        if count > known:
-            raise NoClosedForm(f"{self.features[known]} is a black box, known in float64 only: leave dps out, or "
-                               f"normalize to levels up to {known}")
-
     def normalizer(self, level: int) -> Normalizer:
         """Return the closed form of a level, as in `Plan.normalizer`."""
         k = self.level(level)
@@ -168,17 +146,12 @@ class Choice:
                                "shows it, with its equations")
         return normalizers(first_features(self.features, k), list(self.values[:k]), budget=self.budget)[-1]
 
-    def levels(self, level: int, precise: bool, grid: tuple[int, ...]) -> Levels:
-        """Return the levels up to one for samples on a grid, in float64 or in mpmath numbers.
-
-        The last few are kept: a call on one image would wait longer for them than for its numbers.
-        """
-        key = level, precise, grid
-        if key not in self._levels:
-            self._levels = {**dict(list(self._levels.items())[1 - _KEPT :]), key: self._made(level, precise, grid)}
-        return self._levels[key]
-
-    def _made(self, level: int, precise: bool, grid: tuple[int, ...]) -> Levels:
+    def levels(self, level: int, is_sample: bool, precise: bool, grid: tuple[int, ...]) -> Levels:
+        """Return the levels up to one for samples on a grid, in float64 or in mpmath numbers."""
+        known = len(self.features.symbolic)
+        if precise and (level if is_sample else len(self.features)) > known:
+            raise NoClosedForm(f"{self.features[known]} is a black box, known in float64 only: leave dps out, or "
+                               f"normalize to levels up to {known}")
         route: Route = self._narrow
         if self.filter_ndim is not None:
             route = self._narrow.on(grid, self.features, precise)
@@ -201,13 +174,7 @@ class Choice:
         return SpectralFlow(tuple(self.features)[:k], self.energies.mean is not None)
 
     def is_closed(self, k: int) -> bool:
-        """Return whether level k is reached by a closed form.
-
-        Raises
-        ------
-        NoClosedForm
-            If it has none and the path asked for needs one.
-        """
+        """Return whether level k is reached by a closed form; NoClosedForm where the path asked for needs one."""
         if self.path == "narrow":
             return False
         if self._is_covered(k):

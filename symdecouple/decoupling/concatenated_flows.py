@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 
-from symdecouple.decoupling.motion import is_finite, largest, linear_solution
 from symdecouple.decoupling.orbit_motion import Moved, OrbitMotion, Unreachable, keeps_digits
 from symdecouple.errors import Outcome
 from symdecouple.numeric.features.expressions import Array
@@ -51,7 +50,7 @@ class ConcatenatedFlows(OrbitMotion):
             times, found = self._taken_in(moved, np.append(times, 0 * targets[0]), found.values, targets[:level])
         if self._is_there(found) and keeps_digits(found):
             return found
-        detail = f"concatenated flows: {self._about(found, k - 1, targets)}; or choose another path"
+        detail = f"concatenated flows: {self._about(found, k - 1, targets)}"
         raise Unreachable(Outcome(False, f"level {k} not attainable", detail))
 
     def _taken_in(self, start: Moved, times: Array, at: Array, targets: Array) -> tuple[Array, Moved]:
@@ -81,7 +80,7 @@ class ConcatenatedFlows(OrbitMotion):
                 return times
             if residual is not None and not 2 * found.residual < residual:
                 return None
-            delta, residual = self._newton_step(found.values, fields, targets), found.residual
+            delta, residual = self._direction(found.values, targets, np.array(fields)), found.residual
             if delta is None:
                 return None
             times = times + delta
@@ -90,7 +89,7 @@ class ConcatenatedFlows(OrbitMotion):
     def _polished(self, start: Moved, times: Array, targets: Array) -> tuple[Array, Moved]:
         """Take steps as long as they help: down to rounding."""
         found, fields = self._moved(start, times, targets)
-        while found.residual != 0 and (delta := self._newton_step(found.values, fields, targets)) is not None:
+        while found.residual != 0 and (delta := self._direction(found.values, targets, np.array(fields))) is not None:
             try:
                 better, fields = self._moved(start, times + delta, targets)
             except Unreachable:
@@ -109,16 +108,3 @@ class ConcatenatedFlows(OrbitMotion):
             fields.append(self.generators(after.values, j + 1)[j])
             moved = replace(after, slope=moved.slope * after.slope)
         return replace(moved, residual=self._rest(moved, targets)), fields
-
-    def _newton_step(self, y: Array, fields: list[Array], targets: Array) -> Array | None:
-        try:
-            with np.errstate(all="ignore"):
-                jacobian = self.gradients(y)[: len(targets)] @ np.array(fields).T / y.shape[-1]
-                rows = np.array([largest(row) for row in jacobian])
-                if not all(rows):
-                    return None
-                gap = targets - self.values(y)[: len(targets)]
-                delta = linear_solution(jacobian / rows[:, None], gap / rows)
-        except (ZeroDivisionError, ValueError, np.linalg.LinAlgError):
-            return None
-        return delta if all(is_finite(d) for d in delta) else None

@@ -50,16 +50,7 @@ _SEED = 20261
 
 @dataclass(frozen=True, slots=True)
 class Dependent:
-    """A feature whose gradient is a combination of gradients before it.
-
-    Attributes
-    ----------
-    index : int
-        From 0, in the set that was given.
-    feature : Feature
-    reason : str
-        The relation, with the numbers that the features have in the set, from 1.
-    """
+    """A feature whose gradient is a combination of gradients before it; its index counts from 0, the reason from 1."""
 
     index: int
     feature: Feature
@@ -71,13 +62,7 @@ class Dependent:
 
 def dependent_features(features: FeatureSet, application: Application, dependent: OnDependence
                        ) -> tuple[Dependent, ...]:
-    """Return the features that a plan leaves out: none where they are kept, and they are refused where they are not.
-
-    Raises
-    ------
-    InvalidInput
-        With the relations, and what would help.
-    """
+    """Return the features that a plan leaves out: none where they are kept, and they are refused where they are not."""
     if dependent not in get_args(OnDependence):
         raise InvalidInput(f"dependent={dependent!r} was given, one of {', '.join(map(repr, get_args(OnDependence)))} "
                            "is expected")
@@ -90,16 +75,9 @@ def dependent_features(features: FeatureSet, application: Application, dependent
 
 
 def find_dependent(features: FeatureSet, application: Application, budget: float = BUDGET) -> list[Dependent]:
-    """Return the features that depend on those before them, as far as that is found within the budget.
+    """Return the features that depend on those before them, as far as that is found within the budget in seconds.
 
-    Parameters
-    ----------
-    features : FeatureSet
-        Bound. Black boxes, and features of filters that are known by a frequency response, are passed over.
-    application : Application
-        Of these features.
-    budget : float
-        Seconds for the exact questions.
+    Black boxes, and features of filters that are known by a frequency response, are passed over.
     """
     columns = [j for j, f in enumerate(features) if f.black_box is None and not _has_response(f)]
     more = _gradients(features, application, columns)

@@ -15,56 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from symdecouple.decoupling.routes import Imposed, Route
+from symdecouple.decoupling.routes import Imposed, Leading, Route
 from symdecouple.errors import Outcome
 from symdecouple.families.quadratic import QuadraticForms
 from symdecouple.numeric.energies.frequencies import Bands
-from symdecouple.numeric.energies.gradients import DecoupledEnergies
 from symdecouple.numeric.energies.normalization import Energies
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.samples.vectors import widened
 
-__all__ = ["AlongForms", "Decoupled", "EnergyRoute", "of_forms"]
-
-
-@dataclass(frozen=True, slots=True)
-class Decoupled:
-    """Leading decoupled features of all rows at once.
-
-    Attributes
-    ----------
-    values : array (R, K)
-        NaN from the level on that a row lacks.
-    found : DecoupledEnergies
-    slopes : array (K,)
-        What the gradient of each is times that of the quadratic form, or of the mean.
-    """
-
-    values: Array
-    found: DecoupledEnergies
-    slopes: Array
-
-    @property
-    def residual(self) -> Array:
-        """Largest relative distance from a target, (R,)."""
-        return self.found.residual
-
-    @property
-    def refusals(self) -> dict[int, Outcome]:
-        """Row to the outcome of the first level that it lacks."""
-        return self.found.refusals
-
-    @property
-    def gradients(self) -> None:
-        """They come one after the other."""
-
-    def gradient(self, j: int, room: Array | None = None) -> Array:
-        """Return the gradient of decoupled feature j, counted from 0, (R, N)."""
-        found = self.found.gradient(j + 1)
-        if self.slopes[j] == 1:
-            return found
-        out: Array = np.multiply(found, self.slopes[j], out=found if found.flags.writeable else None)
-        return out
+__all__ = ["AlongForms", "EnergyRoute", "of_forms"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,26 +59,26 @@ class EnergyRoute(AlongForms):
     __slots__ = ()
 
     def kernel(self, rows: Array, k: int, targets: Sequence[Any]) -> Array:
-        """Return rows at level k, in less room: without a way for gradients."""
-        return self._imposed(rows, k, targets, keep=False).values
+        """Return rows at level k."""
+        return self._imposed(rows, k, targets).values
 
-    def _imposed(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = True) -> Imposed:
+    def _imposed(self, rows: Array, k: int, targets: Sequence[Any]) -> Imposed:
         goals = self._goals(rows, targets[:k])
         wrong = {int(r): _no_target(goals[r]) for r in np.flatnonzero(~np.isfinite(goals).all(axis=1))}
         goals[list(wrong)] = 0
         with np.errstate(all="ignore"):  # what is not finite is refused
-            found = of_forms(self.forms, self.grid).normalize(rows, goals, keep=keep)
+            found = of_forms(self.forms, self.grid).normalize(rows, goals)
         refusals = {**found.refusals, **wrong}
         beyond = [int(r) for r in np.flatnonzero(~np.isfinite(found.values).all(axis=1)) if r not in refusals]
         found.values[[*beyond, *wrong]] = np.nan
         return Imposed(found.values, found.residual, found.pullback, {**refusals, **dict.fromkeys(beyond, _beyond(k))})
 
-    def gradients(self, rows: Array, targets: Sequence[Any]) -> Decoupled:
-        """Return the decoupled features of the forms, each at the level before it, with their gradients."""
+    def gradients(self, rows: Array, targets: Sequence[Any]) -> Leading:
+        """As in `Route`; each is one transform, made when it is asked for."""
         return self.values(rows, targets)
 
-    def values(self, rows: Array, targets: Sequence[Any], is_fine: bool = True) -> Decoupled:
-        """Return the decoupled features of the forms, each at the level before it."""
+    def values(self, rows: Array, targets: Sequence[Any], is_fine: bool = True) -> Leading:
+        """As in `Route`, for the features of all forms."""
         rows = widened(rows)
         with np.errstate(all="ignore"):
             found = of_forms(self.forms, self.grid).decouple(rows, self._goals(rows, targets[: len(self.forms) - 1]))
@@ -127,7 +86,15 @@ class EnergyRoute(AlongForms):
         first = [slope] if self.forms.mean is not None else []
         slopes = np.array([float(c) for c in [*first, *(1 for _ in self.forms.constants)]])
         shifts = np.array([float(c) for c in [*([constant] if first else []), *self.forms.constants]])
-        return Decoupled(slopes * found.values + shifts, found, slopes)
+
+        def gradient(j: int) -> Array:
+            own = found.gradient(j + 1)
+            if slopes[j] == 1:
+                return own
+            out: Array = np.multiply(own, slopes[j], out=own if own.flags.writeable else None)
+            return out
+
+        return Leading(slopes * found.values + shifts, found.residual, found.refusals, gradient=gradient)
 
     def _goals(self, rows: Array, targets: Sequence[Any]) -> Array:
         """Targets of features as those of the mean and of forms without constants, (R, k)."""

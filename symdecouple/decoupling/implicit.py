@@ -41,21 +41,7 @@ Column = tuple[list[Any], list[dict[int, Any]]]
 
 
 class ModifiedPoint:
-    """A sample vector at which modified features are evaluated as jets.
-
-    Parameters
-    ----------
-    point : Point
-        The sample.
-    steps : sequence of Step
-        The levels, explicit or implicit.
-    values : sequence of Expr
-        The references.
-    sample : Sample
-    clock : Budget
-    by_newton : bool
-        Derivatives of roots by iteration instead of by the formulas of the implicit function theorem.
-    """
+    """A sample vector at which modified features are evaluated as jets."""
 
     def __init__(self, point: Point, steps: Sequence[Step], values: Sequence[Expr], sample: Sample, clock: Budget,
                  by_newton: bool = False) -> None:

@@ -38,15 +38,7 @@ _SLACK = 1e5  # residuals below this many units of rounding are near their floor
 
 
 class JointSteps(OrbitMotion):
-    """Features without a formula are imposed together, by steps along all generators.
-
-    Parameters
-    ----------
-    features, steps, flows
-        As in `OrbitMotion`.
-    formulas : bool
-        False imposes every feature by the steps, those with a formula too.
-    """
+    """Features without a formula are imposed together, by steps along all generators."""
 
     def __init__(self, features: FeatureSet, steps: Sequence[Step], flows: Sequence[Flow],
                  formulas: bool = True) -> None:
@@ -62,7 +54,7 @@ class JointSteps(OrbitMotion):
         for _ in range(MAX_STEPS):
             if moved.residual == 0 or not largest(moved.error) < largest(moved.values):  # done, or no digit left
                 break
-            delta = self._direction(moved.values, k, targets)
+            delta = self._direction(moved.values, targets)
             found = None if delta is None else self._damped(moved, delta, targets)
             if delta is None and keeps_digits(moved):
                 reason = "critical point"

@@ -23,15 +23,7 @@ __all__ = ["Levels"]
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """The levels of a plan in numbers of one kind.
-
-    Parameters
-    ----------
-    route : Route
-    is_closed : callable
-        From a level to whether it has a closed form; raises `NoClosedForm` where it has none and the narrow path was
-        not asked for.
-    """
+    """The levels of a plan in numbers of one kind."""
 
     route: Route
     is_closed: Callable[[int], bool]

@@ -44,13 +44,7 @@ _FINEST = 10**6  # denominators of the spectrum
 
 
 def decide_energies(subject: ModifiedSubject) -> Verdict | None:
-    """Refute C2 of the modified sets of quadratic features at one size; None where nothing is found.
-
-    Parameters
-    ----------
-    subject : ModifiedSubject
-        The mean perhaps, then quadratic forms of circular convolutions with taps.
-    """
+    """Refute C2 of the modified sets of quadratic features at one size; None where nothing is found."""
     start = time.perf_counter()
     forms = _forms(subject)
     if forms is None or not have_taps(forms):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import mpmath
 import numpy as np
 
-from symdecouple.decoupling.routes import Imposed, Route, StepAdjoint
+from symdecouple.decoupling.routes import Imposed, Route, StepAdjoint, placed, rows_left
 from symdecouple.errors import Outcome
 from symdecouple.families.filter_moments import FilterMoments, recognize_filter_moments
 from symdecouple.families.moments import MomentCoordinates
@@ -73,7 +73,7 @@ class NarrowRoute(Route):
 
     def advance(self, at: Imposed, k: int, targets: Sequence[Any], keep: bool, is_fine: bool) -> Imposed:
         """As in `Route`."""
-        which = np.array([r for r in range(len(at.values)) if r not in at.refusals], dtype=np.intp)
+        which = rows_left(len(at.values), at.refusals)
         goals = [t[which] if np.ndim(t) else t for t in targets[:k]]
         found = self.follow(at.values[which], k, goals, keep, is_fine)
         refusals = {**at.refusals, **{int(which[r]): outcome for r, outcome in found.refusals.items()}}
@@ -86,8 +86,8 @@ class NarrowRoute(Route):
             return out, lost
 
         error = None if at.error is None or found.error is None else at.error[which] + found.error
-        return Imposed(_placed(found.values, which, at.values), _placed(found.residual, which, at.residual), None,
-                       refusals, error if error is None else _placed(error, which, at.error),
+        return Imposed(placed(found.values, which, at.values), placed(found.residual, which, at.residual), None,
+                       refusals, None if error is None else placed(error, which, at.error),
                        StepAdjoint(at, back, stopped))
 
     def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False, is_fine: bool = False
@@ -154,15 +154,6 @@ class NarrowRoute(Route):
                 refusals[r] = found.outcome
         stopped: dict[int, Outcome] = {}
         return Followed(values, residual, error, refusals, lambda c: _carried(kept, c, stopped), stopped)
-
-
-def _placed(part: Any, which: Array, others: Any) -> Any:
-    """Some rows in their places beside others; None stays None."""
-    if part is None or len(part) == len(others):
-        return part
-    out = others.copy()
-    out[which] = part
-    return out
 
 
 def _carried(paths: dict[int, PreciseImposed], covectors: Array, stopped: dict[int, Outcome]) -> tuple[Array, Array]:

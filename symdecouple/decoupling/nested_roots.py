@@ -62,7 +62,7 @@ class NestedRoots(OrbitMotion):
 
     def _first_step(self, moved: Moved, k: int, targets: Array) -> Any:
         """Return the step of Newton's method; 0 where it would move the samples by less than their rounding."""
-        direction = self._direction(moved.values, k, targets[:k])
+        direction = self._direction(moved.values, targets[:k])
         if direction is None:
             raise Unreachable(Outcome(False, "critical point", self._about(moved, k - 1, targets)))
         shift = largest(direction[k - 1] * self.generators(moved.values, k)[k - 1])
@@ -108,9 +108,12 @@ def _between(gap: Callable[[Any], Any], near: Any, far: Any, precise: bool) -> A
 class Automatic(JointSteps):
     """The first feature without a formula by a scalar root, levels beyond by steps along all generators."""
 
+    otherwise = ""
+
     def __init__(self, features: FeatureSet, steps: Sequence[Step], flows: Sequence[Flow]) -> None:
         super().__init__(features, steps, flows)
         self._nested = NestedRoots(features, steps, flows)
+        self._nested.otherwise = ""
 
     def _search(self, moved: Moved, k: int, targets: Array) -> Moved:
         if k == self.explicit + 1:

@@ -59,16 +59,9 @@ class Moved:
 
 
 class OrbitMotion:
-    """Motion of single sample vectors on their orbits; subclasses say how features without a formula are imposed.
+    """Motion of single sample vectors on their orbits; subclasses say how features without a formula are imposed."""
 
-    Parameters
-    ----------
-    features : FeatureSet
-    steps : sequence of Step
-        One per feature that can be imposed.
-    flows : sequence of Flow
-        Flows of the generators u_1, u_2, ...
-    """
+    otherwise = '; or leave it to path="auto", which takes offset and unit of a sample out first where it can'
 
     def __init__(self, features: FeatureSet, steps: Sequence[Step], flows: Sequence[Flow]) -> None:
         sample = features.sample
@@ -155,11 +148,16 @@ class OrbitMotion:
             error = before * abs(slope) + unit(values) * abs(values)
             return Moved(values, moved.slope * slope, error)
 
-    def _direction(self, y: Array, k: int, targets: Array) -> Array | None:
-        """Return J^-1 (v - f), J_ij = Mean(v_fi u_j); None where the gradients are dependent along the orbit."""
+    def _direction(self, y: Array, targets: Array, fields: Array | None = None) -> Array | None:
+        """Return J^-1 (v - f), J_ij = Mean(v_fi u_j); None where the gradients are dependent along the fields.
+
+        The fields u_j are the generators, if no others are given.
+        """
+        k = len(targets)
         try:
             with np.errstate(all="ignore"):
-                jacobian = self.gradients(y)[:k] @ self.generators(y, k).T / y.shape[-1]
+                along = self.generators(y, k) if fields is None else fields
+                jacobian = self.gradients(y)[:k] @ along.T / y.shape[-1]
                 rows = np.array([largest(row) for row in jacobian])
                 if not all(rows):
                     return None
@@ -190,7 +188,7 @@ class OrbitMotion:
         digits = "" if moved.values.dtype == object else " use dps= for more digits,"
         return (f"{self.steps[k].feature} came to {float(value):.6g} on the orbit of this sample, "
                 f"{float(targets[k]):.6g} was asked for; ask for a value that is attained,{digits} "
-                'or perturb ties: decouple(..., perturb="ramp")')
+                'or perturb ties: decouple(..., perturb="ramp")' + self.otherwise)
 
 
 class _OrNaN:

@@ -15,7 +15,7 @@ of its steps, in many digits by the adjoint equation.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
@@ -45,6 +45,9 @@ from symdecouple.numeric.samples.batch import Axis, OnRefusal
 from symdecouple.numeric.samples.vectors import Batch, rounding
 
 __all__ = ["Plan", "decouple"]
+
+_KEPT = 8  # levels and grids: a call on one image would wait longer for them than for its numbers
+
 
 def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "auto", budget: float = 30.0,
              perturb: Perturbation | PerturbationKind | None = None, dependent: OnDependence = "raise") -> Plan:
@@ -134,6 +137,7 @@ class Plan:
     _order: tuple[int, ...]
     perturbation: Perturbation | None = None
     left_out: tuple[Dependent, ...] = ()
+    _levels: dict[Any, Levels] = field(default_factory=dict, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:  # what it was made of: no compiled functions
         return _made, (self.features, self.reference, self.path, self.choice.budget, self.perturbation, self.left_out)
@@ -167,11 +171,11 @@ class Plan:
         -------
         array (..., M)
         """
-        level = self.choice.level(None)
-        batch = self._batch("transform", samples, axis, dps, level)
+        batch = self._batch("transform", samples, axis, dps)
         compute = with_exact_means(lambda levels, rows, refs, _: (
             self._application.on(batch.grid).decoupled(levels, rows, refs)), batch, self.choice.moments)
-        return self._run(batch, (self._application.size,), dps, on_refusal, compute, level, progress, checkpoint=checkpoint)
+        shape = (self._application.size,)
+        return self._run(batch, shape, dps, on_refusal, compute, None, progress, checkpoint=checkpoint)
 
     def normalize(self, samples: Any, level: int | None = None, *, axis: Axis = None, dps: int | None = None,
                   on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
@@ -197,7 +201,7 @@ class Plan:
             at = next(levels.at(rows, [k], refs, is_fine=True))
             return Answers(at.values, at.residual, at.refusals, at.error)
 
-        batch = self._batch("normalize", samples, axis, dps, k)
+        batch = self._batch("normalize", samples, axis, dps, centred=k > 0)
         return self._run(batch, None, dps, on_refusal, compute, k, progress)
 
     def denormalize(self, samples: Any, values: Any, level: int | None = None, *, axis: Axis = None,
@@ -216,7 +220,7 @@ class Plan:
         """
         k, unit = self.choice.level(level), max(rounding(samples, dps), rounding(values, dps))
         wanted = np.asarray(values, dtype=object if dps else float)
-        batch = self._batch("denormalize", samples, axis, dps, 0)
+        batch = self._batch("denormalize", samples, axis, dps, centred=False)
         if wanted.shape[:-1] != batch.shape or wanted.shape[-1] < k:
             raise InvalidInput(f"values of shape {wanted.shape} were given for samples of shape "
                                f"{(*batch.shape, batch.rows.shape[-1])}; (..., M) with M >= {k} is expected")
@@ -238,11 +242,10 @@ class Plan:
         samples, axis, dps, on_refusal, progress
             As in `transform`. With `dps` there are no gradients of black boxes.
         """
-        level, size = self.choice.level(None), self._application.size
-        batch = self._batch("gradients", samples, axis, dps, level)
+        batch = self._batch("gradients", samples, axis, dps)
         compute = with_exact_means(lambda levels, rows, refs, _: (
             self._application.on(batch.grid).gradients(levels, rows, refs)), batch, self.choice.moments, slope=True)
-        return self._run(batch, (size, *batch.grid), dps, on_refusal, compute, level, progress)
+        return self._run(batch, (self._application.size, *batch.grid), dps, on_refusal, compute, None, progress)
 
     def report(self, sample: Any, level: int | None = None, *, dps: int = 30) -> Report:
         """Return what a normalization imposed and what it reached, in float64 and in many digits.
@@ -320,16 +323,15 @@ class Plan:
 
     def _fine_values(self, samples: Any, *, axis: Axis, on_refusal: OnRefusal) -> Any:
         """`transform` in the small steps of `normalize`: values to 1e-12 where dozens of features leave it 1e-9."""
-        level = self.choice.level(None)
-        batch = self._batch("transform", samples, axis, None, 0)
+        batch = self._batch("transform", samples, axis, None, centred=False)
         return self._run(batch, (self._application.size,), None, on_refusal, lambda levels, rows, refs, _: (
-            self._application.on(batch.grid).decoupled(levels, rows, refs, is_fine=True)), level, None)
+            self._application.on(batch.grid).decoupled(levels, rows, refs, is_fine=True)), None, None)
 
-    def _batch(self, name: str, samples: Any, axis: Axis, dps: int | None, level: int) -> Batch:
+    def _batch(self, name: str, samples: Any, axis: Axis, dps: int | None, centred: bool = True) -> Batch:
         if dps is not None and (isinstance(dps, bool) or not isinstance(dps, int) or dps < 1):
             raise InvalidInput(f"dps={dps!r} was given, a positive number of decimal digits is expected")
         batch = Batch.of(name, samples, axis, dps is not None, self.choice.filter_ndim,
-                         centred=level > 0 and self.choice.feels_no_shift)
+                         centred=centred and self.choice.feels_no_shift, floats=self.path != "auto")
         count = self.choice.n_coordinates
         if count and batch.rows.shape[-1] != count:
             raise InvalidInput(f"the features are functions of {count} coordinates, the samples have "
@@ -337,11 +339,15 @@ class Plan:
         return batch
 
     def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
-             compute: Compute, level: int, progress: Progress | None, *,
+             compute: Compute, level: int | None, progress: Progress | None, *,
              checkpoint: str | PathLike[str] | None = None) -> Any:
-        if dps:
-            self.choice.check_symbolic(level if shape is None else len(self.features))
-        levels = self.choice.levels(level, dps is not None, batch.grid)
+        key = level, shape is None, dps is not None, batch.grid
+        levels = self._levels.get(key)
+        if levels is None:
+            levels = self.choice.levels(self.choice.level(level), *key[1:])
+            if len(self._levels) >= _KEPT:
+                self._levels.clear()
+            self._levels[key] = levels
         kept = None if checkpoint is None else Checkpoint.of(checkpoint, [
             *self.features, self._order, *self.reference, self.path, self.perturbation, batch.means], batch)
         run = Running(levels, self.choice.values if dps else self.choice.floats, dps, self.perturbation, kept)

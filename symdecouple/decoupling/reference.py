@@ -19,27 +19,15 @@ from typing import Any
 
 import mpmath
 import numpy as np
-from sympy import (
-    Add,
-    Expr,
-    Float,
-    I,
-    Integer,
-    Mul,
-    Rational,
-    S,
-    exp,
-    expand,
-    factorial2,
-    im,
-    pi,
-    re,
-    sqrt,
-)
+from sympy import Add, Expr, Float, I, Integer, Mul, Rational, S, exp, expand, im, pi, re, sqrt
 
-from symdecouple.decoupling.coordinate_reference import at_point, polynomial_expectation
+from symdecouple.decoupling.expectations import (
+    at_point,
+    gaussian_moment,
+    polynomial_expectation,
+    white_expectation,
+)
 from symdecouple.decoupling.sample_reference import DIGITS, Averages, as_function, filtered_values
-from symdecouple.decoupling.white_noise import white_expectation
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.language.black_box import BlackBox
 from symdecouple.language.canonical import canonical, decompose
@@ -203,8 +191,7 @@ def _gaussian_basis(psi: Expr, sample: Sample) -> Expr:
 
 def _shifted_moment(power: int, rate: Expr) -> Expr:
     """Return E (Z + r)^k = sum_j C(k, j) r^(k-j) (j-1)!! over even j."""
-    return Add(*(comb(power, j) * rate ** (power - j) * (factorial2(j - 1) if j else 1)
-                 for j in range(0, power + 1, 2)))
+    return Add(*(comb(power, j) * rate ** (power - j) * gaussian_moment(j) for j in range(0, power + 1, 2)))
 
 
 def _integrated(psi: Expr, sample: Sample) -> Expr:

@@ -48,18 +48,7 @@ SECONDS_TO_VERIFY = 120.0
 def decide_modified(subject: ModifiedSubject, steps: Sequence[Step], *, budget: float = 30.0) -> Verdict:
     """Try to refute C2 of the modified features at samples of a few sizes, and to prove their C1 on the way.
 
-    Parameters
-    ----------
-    subject : ModifiedSubject
-    steps : sequence of Step
-        The levels up to the last one that is needed.
-    budget : float
-        Seconds.
-
-    Returns
-    -------
-    Verdict
-        REFUTED for the size of the witness, or UNDECIDED. `independence` is PROVED for one size, or UNDECIDED.
+    REFUTED for the size of the witness, or UNDECIDED; `independence` is PROVED for one size, or UNDECIDED.
     """
     start, search = time.perf_counter(), _Search(subject, steps, Budget(budget))
     try:

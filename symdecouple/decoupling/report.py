@@ -18,15 +18,7 @@ __all__ = ["Report", "Row", "report_of"]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One imposed feature.
-
-    Attributes
-    ----------
-    feature, target : str
-    reached, precise : mpf or None
-        The feature of the sample normalized in float64, evaluated in many digits, and of the one normalized in many
-        digits; None where that sample was refused.
-    """
+    """One imposed feature."""
 
     feature: str
     target: Any

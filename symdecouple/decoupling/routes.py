@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -27,7 +27,7 @@ from symdecouple.numeric.moments.ties import why_unreachable
 from symdecouple.numeric.precision.extrapolation import NoSlope
 from symdecouple.numeric.precision.path import Span, finite, size, spread
 
-__all__ = ["AtOnce", "Differentiated", "Imposed", "Leading", "OrbitRoute", "Route", "StepAdjoint", "off"]
+__all__ = ["Imposed", "Leading", "OrbitRoute", "Route", "StepAdjoint", "off", "placed", "rows_left"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,45 +80,29 @@ class StepAdjoint:
     stopped: dict[int, Outcome] = field(default_factory=dict)
 
 
-class AtOnce(Protocol):
-    """Decoupled features of leading levels, all at once."""
-
-    @property
-    def values(self) -> Array:
-        """(R, K), NaN from the level on that a row lacks."""
-
-    @property
-    def residual(self) -> Array:
-        """As in `Imposed`, (R,); NaN where samples were never at the levels, but sums over them."""
-
-    @property
-    def refusals(self) -> dict[int, Outcome]:
-        """Row to the outcome of the first level that it lacks."""
-
-    @property
-    def gradients(self) -> Array | None:
-        """Those of all features, (R, K, N), where they are there already."""
-
-    def gradient(self, j: int, room: Array | None = None) -> Array:
-        """Return the gradient of feature j, counted from 0, (R, N); that of one row may be made in `room`, (2 N,)."""
-
-
 @dataclass(frozen=True, slots=True)
 class Leading:
-    """Decoupled features of leading levels, as in `AtOnce`."""
+    """Decoupled features of leading levels, all at once.
+
+    Attributes
+    ----------
+    values : array (R, K)
+        NaN from the level on that a row lacks.
+    residual : array (R,)
+        As in `Imposed`; NaN where samples were never at the levels, but sums over them.
+    refusals : dict
+        Row to the outcome of the first level that it lacks.
+    gradients : array (R, K, N) or None
+        Those of all features, where they are there already.
+    gradient : callable or None
+        From j to that of feature j, counted from 0, (R, N), where they are made one by one.
+    """
 
     values: Array
     residual: Array
     refusals: dict[int, Outcome]
     gradients: Array | None = None
-
-    def gradient(self, j: int, room: Array | None = None) -> Array:
-        """Return the gradient of decoupled feature j, counted from 0, (R, N)."""
-        assert self.gradients is not None
-        return self.gradients[:, j]
-
-
-Differentiated = Leading
+    gradient: Callable[[int], Array] | None = None
 
 
 class Route:
@@ -153,11 +137,11 @@ class Route:
         """
         return self._next.advance(at, k, targets, keep, is_fine)
 
-    def values(self, rows: Array, targets: Sequence[Any], is_fine: bool) -> AtOnce | None:
+    def values(self, rows: Array, targets: Sequence[Any], is_fine: bool) -> Leading | None:
         """Return decoupled features of leading levels, all at once; None where they come level by level."""
         return None if self.beyond is None else self.beyond.values(rows, targets, is_fine)
 
-    def gradients(self, rows: Array, targets: Sequence[Any]) -> AtOnce | None:
+    def gradients(self, rows: Array, targets: Sequence[Any]) -> Leading | None:
         """Return the same with their gradients."""
         return None if self.beyond is None else self.beyond.gradients(rows, targets)
 
@@ -176,15 +160,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class OrbitRoute(Route):
-    """Levels along closed forms, sample by sample, in numbers of either kind.
-
-    Parameters
-    ----------
-    motion : OrbitMotion
-    beyond : Route
-    moments : MomentCoordinates or None
-        Where they are those of the features, samples that have no level 3 are told by their ties (Theorem C).
-    """
+    """Levels along closed forms, sample by sample, in numbers of either kind."""
 
     motion: OrbitMotion
     beyond: Route
@@ -229,8 +205,7 @@ class OrbitRoute(Route):
             return None
         near = float(skewness)
         around = [near] if near == skewness else [np.nextafter(near, -np.inf), np.nextafter(near, np.inf)]
-        ends = (int(np.count_nonzero(row == end)) for end in (row.min(), row.max()))
-        low, high = ends
+        low, high = (int(np.count_nonzero(row == end)) for end in (row.min(), row.max()))
         found = [why_unreachable(low, high, len(row), float(target)) for target in around]
         return found[0] if all(found) else None
 
@@ -246,6 +221,20 @@ class OrbitRoute(Route):
             return mpmath.inf
         off, unit = size(moved.error) + size(missing), spread(moved.values)
         return off / unit if unit else off and mpmath.inf  # a sample of zeros has no unit
+
+
+def rows_left(count: int, refused: dict[int, Outcome]) -> Array:
+    """Return the rows of a batch that are not refused."""
+    return np.delete(np.arange(count), list(refused))
+
+
+def placed(part: Array, which: Array, others: Any) -> Array:
+    """Return some rows in their places beside others, which stay as they are."""
+    if len(part) == len(others):
+        return part
+    out: Array = others.copy()
+    out[which] = part
+    return out
 
 
 def off(vector: Array, fields: Array) -> Array:

@@ -36,19 +36,7 @@ Progress: TypeAlias = Callable[[int, int], object]
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """One call of a plan.
-
-    Parameters
-    ----------
-    levels : Levels
-        Of the grid of the samples, in the numbers that are asked for.
-    reference : sequence of float, or with `dps` of Expr, or None
-    dps : int or None
-    perturbation : Perturbation or None
-        What refused samples are tried with once more.
-    checkpoint : Checkpoint or None
-        Where rows that are done are kept, and taken from.
-    """
+    """One call of a plan: its references are floats, with `dps` expressions; rows that are done may have a file."""
 
     levels: Levels
     reference: Sequence[Any]

@@ -81,15 +81,7 @@ class Scenario:
 
 
 class Decisions(Mapping[int, Verdict]):
-    """Verdicts on the sets of the first k features, k = 1, ..., M, each decided when it is asked for and then kept.
-
-    Parameters
-    ----------
-    size : int
-        M.
-    decide : callable
-        From k to a verdict.
-    """
+    """Verdicts on the sets of the first k features, k = 1, ..., M, each decided when it is asked for and then kept."""
 
     def __init__(self, size: int, decide: Callable[[int], Verdict]) -> None:
         self._size, self._decide = size, decide

@@ -34,45 +34,12 @@ Terms = Iterable[tuple[Expr, LinearForm, LinearForm]]
 class EnclosedSpectrum:
     """The powers of a sample on the classes {xi, -xi} of frequencies of one grid, and the weights of features there.
 
-    Parameters
-    ----------
-    forms : QuadraticForms
-        The mean perhaps, then quadratic features; all with taps.
-    grid : tuple of int
-    references : sequence of Expr
-        Values of the leading features, the mean included: the conditions on the spectrum.
-    powers : sequence of Fraction
-        P of each class, as `classes_of` has them; those of the pivots are not looked at.
-    pivots : sequence of int
-        Classes whose power follows from the references, as many as there are quadratic features among them.
-    world : World
-        Intervals, with their digits.
-
-    Attributes
-    ----------
-    weights : list of list of intervals
-        w of each quadratic feature on the classes.
-    counts : list of int
-        How many frequencies each class has.
-
-    Raises
-    ------
-    ZeroDivisionError
-        If the equations for the pivots may be dependent.
-    UnsupportedExpression
-        If a constant has no enclosure.
-
-    Notes
-    -----
-    Cost: K taps and frequencies for the weights, K^2 frequencies for a minor, in arithmetic of `world.digits` digits.
-
-    Examples
-    --------
-    The second moment is at 3 where the power at frequencies 1 and 3 of four is 1/2, that at 0 is 1, and that at 2 is
-    what remains:
+    `references` are values of the leading features, the mean included; `powers` are those of `classes_of`, of which the
+    `pivots`, as many as there are quadratic features among the references, follow from these. ZeroDivisionError where
+    their equations may be dependent, UnsupportedExpression where a constant has no enclosure.
 
     >>> from symdecouple.families.quadratic import autocorrelation, recognize_quadratic
-    >>> forms = recognize_quadratic(autocorrelation([0, 1]))
+    >>> forms = recognize_quadratic(autocorrelation([0, 1]))  # the second moment is 3 on four frequencies
     >>> found = EnclosedSpectrum(forms, (4,), [S(3)], [Fraction(1), Fraction(1, 2), Fraction(0)], [2], World(20))
     >>> [float(power.mid) for power in found.powers], found.counts
     ([1.0, 0.5, 1.0], [1, 2, 1])

@@ -100,9 +100,9 @@ def decoupled_moments(
     Cost: about 3 microseconds an entry near a normal law, 10 where it is skewed.
 
     Where numba is installed, large input is answered by compiled loops, some twenty to fifty times faster: above 1e5
-    elements once they lie compiled on the disk, else where NumPy would take more than five seconds. The two agree to
-    a few 1e-10; within each, a sample's result is the same to the last bit in any batch. Samples with weights are
-    answered by NumPy.
+    elements once they lie compiled on the disk, of any size once they have been used in the process, else where NumPy
+    would take more than five seconds. The two agree to a few 1e-10; within each, a sample's result is the same to the
+    last bit in any batch. Samples with weights are answered by NumPy.
 
     Orders 1 to 4 are mutually decoupled, and each order above from its neighbours up to a few degrees on average
     (condition C2 fails there, and nothing exact exists: Theorem H).

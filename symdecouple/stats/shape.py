@@ -168,10 +168,11 @@ def orthokurtosis(
     pass where the skewness is small, two near a normal distribution, up to about five otherwise.
 
     Where numba is installed, large input is answered by the same algorithm compiled: above 1e5 elements once
-    ``symdecouple compile`` has been run, else where NumPy would take more than five seconds. The two agree to 1e-14
-    relative, and on refusals exactly; within each, a sample's result is the same to the last bit in any batch. Samples
-    with weights are answered by NumPy. Compiled loops take float64: other samples of up to 2**20 values become that,
-    one at a time; longer ones are answered by NumPy, part by part.
+    ``symdecouple compile`` has been run, of any size once that has been used in the process, else where NumPy would
+    take more than five seconds. The two agree to 1e-14 relative, and on refusals exactly; within each, a sample's
+    result is the same to the last bit in any batch. Samples with weights are answered by NumPy. Compiled loops take
+    float64: other samples of up to 2**20 values become that, one at a time; longer ones are answered by NumPy, part by
+    part.
 
     Source: paper, sec. Marginal Moments, eq:skew_adjustment and eq:zero_skew; existence by Theorem C and
     invariance by Theorem B of the documentation.

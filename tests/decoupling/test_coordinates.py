@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
 from scipy.stats import uniform
 from sympy import Rational, Symbol, atan2, cos, exp, pi, sin, sqrt
 
 from symdecouple.analysis.orthogonality import orthogonality
-from symdecouple.decoupling.plan import Plan, decouple
+from symdecouple.decoupling.plan import decouple
 from symdecouple.decoupling.reference import Reference, reference_values
 from symdecouple.errors import InvalidInput, NoClosedForm, Refused
 from symdecouple.families.moments import raw_moments
@@ -21,7 +19,6 @@ from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet, Group
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, x
-from symdecouple.numeric.paths.narrow_path_adjoint import check_gradient
 from symdecouple.verdict import Status
 
 X1, X2 = coordinates(2)
@@ -42,16 +39,6 @@ def test_circle_and_product_have_formulas() -> None:
     np.testing.assert_allclose(ends, np.sqrt(2) * np.stack([np.cos(nearest), np.sin(nearest)], axis=1), rtol=1e-11)
 
 
-def test_gradients_of_it_have_formulas_too() -> None:
-    plan = decouple([X1**2 + X2**2, X1 * X2], [2])
-    found = plan.gradients(PLANE)
-    square = (PLANE**2).sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(found[:, 0], 2 * PLANE, rtol=1e-13)
-    expected = 2 * PLANE[:, ::-1] / square - 4 * PLANE.prod(axis=1, keepdims=True) * PLANE / square**2
-    np.testing.assert_allclose(found[:, 1], expected, rtol=1e-11, atol=1e-12)
-    np.testing.assert_allclose((found[:, 0] * found[:, 1]).sum(axis=1), 0, atol=1e-11)
-
-
 def test_radius_and_angle_are_decoupled_already() -> None:
     plan = decouple([sqrt(X1**2 + X2**2), atan2(X2, X1)], [2, pi / 4])
     np.testing.assert_allclose(plan.transform(PLANE)[:, 1], np.arctan2(PLANE[:, 1], PLANE[:, 0]), rtol=1e-12)
@@ -59,58 +46,6 @@ def test_radius_and_angle_are_decoupled_already() -> None:
     with mpmath.workdps(25):
         (radius, angle) = plan.transform([1, 2], dps=25)
         assert abs(radius - mpmath.sqrt(5)) < 1e-24 and abs(angle - mpmath.atan2(2, 1)) < 1e-24
-
-
-FEATURES = [Y1**2 + Y2**2 + Y3**2, Y1 * Y2 + Y3, sin(Y1) + Y2 * Y3**2]
-
-
-def projected(row: Any, k: int, goal: float) -> Any:
-    """Level k by SciPy: dy/ds = (v - f_k) g/<g, grad f_k>, everything by SymPy-free formulas."""
-    def value(y: Any) -> Any:
-        return np.array([y @ y, y[0] * y[1] + y[2], np.sin(y[0]) + y[1] * y[2] ** 2])[k]
-
-    def jacobian(y: Any) -> Any:
-        return np.array([2 * y, [y[1], y[0], 1], [np.cos(y[0]), y[2] ** 2, 2 * y[1] * y[2]]])
-
-    def slope(_: float, y: Any) -> Any:
-        rows = jacobian(y)
-        normal = rows[k] - rows[:k].T @ np.linalg.lstsq(rows[:k].T, rows[k])[0] if k else rows[0]
-        return (goal - start) * normal / (normal @ rows[k])
-
-    start = value(row)
-    return solve_ivp(slope, (0, 1), row, method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
-
-
-def test_space_against_scipy() -> None:
-    goals = [3.0, 0.25]
-    plan = decouple(FEATURES, goals)
-    ends = [np.array([projected(row, 0, goals[0]) for row in SPACE])]
-    ends.append(np.array([projected(row, 1, goals[1]) for row in ends[0]]))
-    for level in (1, 2):
-        np.testing.assert_allclose(plan.normalize(SPACE, level), ends[level - 1], rtol=1e-9, atol=1e-10)
-    expected = np.sin(ends[1][:, 0]) + ends[1][:, 1] * ends[1][:, 2] ** 2
-    np.testing.assert_allclose(plan.transform(SPACE)[:, 2], expected, rtol=1e-9, atol=1e-10)
-
-
-def decoupled(plan: Plan, known: dict[bytes, Any], j: int, row: Any) -> float:
-    """One feature at a sample; `known` keeps all of them, for the differences of the others are asked there too."""
-    if row.tobytes() not in known:
-        known[row.tobytes()] = plan.transform(row)
-    return float(known[row.tobytes()][j])
-
-
-def test_space_there_and_back_precisely_and_by_differences() -> None:
-    plan = decouple(FEATURES, [3, Rational(1, 4)])
-    values, ends = plan.transform(SPACE), plan.normalize(SPACE)
-    np.testing.assert_allclose(plan.denormalize(ends, values), SPACE, rtol=1e-10, atol=1e-11)
-    precise = plan.transform(SPACE[0], dps=15)
-    np.testing.assert_allclose(values[0], precise.astype(float), rtol=1e-11)
-    gradient = plan.gradients(SPACE[:1])[0]
-    known: dict[bytes, Any] = {}
-    for j in range(3):
-        assert check_gradient(partial(decoupled, plan, known, j), SPACE[0], gradient[j]).agrees is True
-    report = plan.report(SPACE[0], 1, dps=20)
-    assert report.rows[0].residuals()[0] < 1e-14 and report.rows[0].residuals()[1] < 1e-19
 
 
 def test_averages_written_out_have_the_same_plan() -> None:

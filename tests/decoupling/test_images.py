@@ -7,9 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 import symdecouple as sd
-from symdecouple import InvalidInput, RefusalWarning, Refused
+from symdecouple import InvalidInput
 from symdecouple.decoupling.perturbing import Perturbation
-from symdecouple.families.quadratic import recognize_quadratic, second_order_moments
+from symdecouple.families.quadratic import second_order_moments
 from symdecouple.families.tils import tils
 from tests.traced import peak
 
@@ -58,13 +58,6 @@ def test_images_that_have_all_levels(image: Array) -> None:
         at = energies(PLAN.normalize(image, level))
         np.testing.assert_allclose(at[:level], 1, rtol=0, atol=1e-10)
         np.testing.assert_allclose(values[level], at[level], rtol=1e-9, atol=1e-12)
-
-
-def test_round_trips_come_back() -> None:
-    """An energy of 1e5 is brought to 1 by factors down to 1e-500 at level 1: no float64 signal is there."""
-    for image in (GREY, GREY / 256, 255 * (COLUMNS // 16 % 2 ^ ROWS // 16 % 2)):
-        back = PLAN.denormalize(PLAN.normalize(image), PLAN.transform(image))
-        np.testing.assert_allclose(back, image, rtol=0, atol=1e-9)
 
 
 def test_a_value_at_the_end_of_its_range_leads_nowhere() -> None:
@@ -129,32 +122,6 @@ def test_a_shape_without_a_band_is_told(shape: tuple[int, int]) -> None:
         assert np.isfinite(sd.decouple(second_order_moments(kept)).transform(image)).all()
 
 
-def test_one_row_has_the_features_of_a_signal() -> None:
-    signal = np.random.default_rng(4).standard_normal(64)
-    by_row = sd.decouple(second_order_moments([BANK[name] for name in ("ll", "lm", "lh")]))
-    by_signal = sd.decouple(second_order_moments(tils(1)), reference=[1, 1, 1])
-    # along the axis of one sample the kernel [1, 1, 1]/sqrt(3) is the factor sqrt(3)
-    np.testing.assert_allclose(by_row.transform(signal[None]), by_signal.transform(3**0.5 * signal), rtol=1e-11)
-
-
-def test_only_the_bad_image_of_a_batch_is_refused() -> None:
-    images = np.random.default_rng(5).standard_normal((5, 16, 20))
-    images[1] = 3
-    images[2, 4, 4] = np.nan
-    images[3, 0, 0] = np.inf
-    values, outcomes = PLAN.transform(images, on_refusal="return")
-    assert [o.reason for o in outcomes] == ["", "too few active frequencies", "nan in the input", "infinite value", ""]
-    for fine in (0, 4):
-        np.testing.assert_allclose(values[fine], PLAN.transform(images[fine]), rtol=1e-14)
-        np.testing.assert_allclose(PLAN.normalize(images, on_refusal="return")[0][fine], PLAN.normalize(images[fine]),
-                                   rtol=0, atol=1e-14)
-    with pytest.warns(RefusalWarning, match="2 of 5 samples refused, at 1, 3"):
-        PLAN.transform(images)
-    with pytest.raises(Refused) as raised:
-        PLAN.gradients(images, on_refusal="raise")
-    assert np.isfinite(raised.value.partial[[0, 4]]).all()
-
-
 @pytest.mark.parametrize("power", [-492, 492])
 def test_units(power: int) -> None:
     """Energies near 1e-296 and 1e296: what is reached is 1, and values are those in units of the reference."""
@@ -180,17 +147,6 @@ def test_an_energy_beyond_float64_is_refused(factor: float) -> None:
     np.testing.assert_allclose(first / factor, plain, rtol=0, atol=1e-12 * np.abs(plain).max())
 
 
-def test_single_precision_and_axes() -> None:
-    colour = np.random.default_rng(8).standard_normal((16, 20, 3))
-    channels = np.moveaxis(colour, -1, 0)
-    assert np.array_equal(PLAN.transform(colour, axis=(0, 1)), PLAN.transform(channels))
-    assert np.array_equal(PLAN.normalize(colour, axis=(0, 1)), np.moveaxis(PLAN.normalize(channels), 0, -1))
-    assert PLAN.gradients(colour, axis=(0, 1)).shape == (3, 9, 16, 20)
-    single = PLAN.transform(channels.astype(np.float32))
-    assert single.dtype == np.float32 and PLAN.normalize(channels.astype(np.float32)).dtype == np.float32
-    np.testing.assert_allclose(single, PLAN.transform(channels), rtol=1e-5)
-
-
 @pytest.mark.parametrize(("image", "axis", "message"), [
     (np.ones(16), None, r"grids of 2 dimensions, got an array of shape \(16,\)"), (3.0, None, "one number"),
     (np.ones((4, 4, 4)), 0, r"axis=0 was given; the filters have 2 dimension"),
@@ -199,29 +155,6 @@ def test_single_precision_and_axes() -> None:
 def test_what_is_no_image(image: object, axis: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         PLAN.transform(image, axis=axis)
-
-
-def test_a_target_that_is_no_number_refuses_its_image_only() -> None:
-    images = np.random.default_rng(9).standard_normal((2, 16, 16))
-    values = PLAN.transform(images)
-    values[0, 3] = np.nan
-    back, outcomes = PLAN.denormalize(PLAN.normalize(images), values, on_refusal="return")
-    assert [o.reason for o in outcomes] == ["no target", ""] and "level 4" in outcomes[0].detail
-    assert np.isnan(back[0]).all()
-    np.testing.assert_allclose(back[1], images[1], rtol=0, atol=1e-11)
-
-
-def test_sixteen_bit_levels_survive_the_round_trip() -> None:
-    levels = np.random.default_rng(10).integers(0, 2**16, (48, 64))
-    image = levels / 2**16
-    back = PLAN.denormalize(PLAN.normalize(image), PLAN.transform(image))
-    assert np.array_equal(np.rint(back * 2**16), levels)
-
-
-def test_weights_take_little_more_memory_than_they_are() -> None:
-    forms = recognize_quadratic(FEATURES)
-    assert forms is not None
-    assert peak(lambda: forms.weights((512, 512))) < 1.3 * 9 * 512 * 257 * 8
 
 
 @pytest.mark.slow

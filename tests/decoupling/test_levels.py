@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import mpmath
 import numpy as np
 import pytest
 from sympy import cos, sin
 
 from symdecouple import Mean, decouple, kurtosis, variance, x
-from symdecouple.families.moments import raw_moments, standardized_moments
+from symdecouple.families.moments import raw_moments
 
 
 @pytest.fixture(scope="module")
@@ -27,29 +26,6 @@ def test_a_closed_level_above_a_narrow_one(samples: np.ndarray) -> None:
     np.testing.assert_allclose(back, samples, atol=1e-10)
 
 
-def test_narrow_levels_above_closed_ones(samples: np.ndarray) -> None:
-    plan = decouple(standardized_moments(6))
-    assert [plan.choice.is_closed(k) for k in (1, 2, 3, 4, 5)] == [True, True, True, False, False]
-    values, gradients = plan.transform(samples), plan.gradients(samples)
-    h = 1e-4
-    for n in (0, 7):
-        def central(step: float, n: int = n) -> np.ndarray:
-            ends = [plan.transform(samples + s * step * np.eye(14)[n]) for s in (1, -1)]
-            return (ends[0] - ends[1]) / (2 * step)
-        expected = (4 * central(h / 2) - central(h)) / 3
-        np.testing.assert_allclose(gradients[:, :, n], expected, rtol=1e-6, atol=1e-7)
-    back = plan.denormalize(plan.normalize(samples), values)
-    np.testing.assert_allclose(back, samples, atol=1e-9)
-
-
-@pytest.mark.slow
-def test_narrow_levels_in_many_digits(samples: np.ndarray) -> None:
-    plan = decouple(standardized_moments(6))
-    with mpmath.workdps(30):
-        precise = plan.transform(samples[0], dps=15)
-    np.testing.assert_allclose(plan.transform(samples[0]), precise.astype(float), rtol=1e-9, atol=1e-10)
-
-
 def test_moments_take_their_own_kernel_and_others_the_general_one(samples: np.ndarray) -> None:
     """The same features, once recognized as moments and once hidden from recognition by their order."""
     ours = decouple(raw_moments(5))
@@ -57,12 +33,6 @@ def test_moments_take_their_own_kernel_and_others_the_general_one(samples: np.nd
     object.__setattr__(general.choice._narrow, "moments", None)
     np.testing.assert_allclose(ours.transform(samples), general.transform(samples), rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(ours.gradients(samples), general.gradients(samples), rtol=1e-7, atol=1e-8)
-
-
-def test_theorem_d_for_any_third_feature(samples: np.ndarray) -> None:
-    gradients = decouple([Mean(x), Mean(x**2), Mean(x**4), Mean(x**3)]).gradients(samples)
-    unit = gradients / np.linalg.norm(gradients, axis=-1, keepdims=True)
-    np.testing.assert_allclose(unit @ unit.swapaxes(1, 2), np.eye(4) * np.ones((3, 1, 1)), atol=1e-10)
 
 
 def test_rows_drop_out_where_they_have_no_level() -> None:

@@ -64,11 +64,3 @@ def test_compiled_and_not_agree(monkeypatch: pytest.MonkeyPatch) -> None:
         np.testing.assert_allclose(values, expected, rtol=1e-11, atol=1e-12)
     assert [outcome.reason for outcome in found[True][0][1] if not outcome.ok] == [
         "zero variance", "two-valued", "no zero-skew point"]
-
-
-@pytest.mark.usefixtures("kind")
-def test_a_row_gives_the_same_bits_alone() -> None:
-    rows = np.random.default_rng(6).gamma(0.5, size=(50, 333))
-    together = SHIFTED.normalize(rows, 3)
-    for i in (0, 17, 49):
-        np.testing.assert_array_equal(SHIFTED.normalize(rows[i], 3), together[i])

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sympy import Rational, sqrt
 
-from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.narrow_route import NarrowRoute
 from symdecouple.decoupling.plan import decouple
 from symdecouple.families.moments import raw_moments
@@ -54,12 +53,3 @@ def test_black_boxes_keep_their_steps() -> None:
     usual, fine = (route.follow(SAMPLE[None], 2, [SAMPLE.mean(), 30.0], is_fine=is_fine) for is_fine in (False, True))
     np.testing.assert_array_equal(fine.values, usual.values)
     assert not fine.refusals
-
-
-def test_values_that_a_level_did_not_tell_are_computed_row_by_row() -> None:
-    """Rows keep their bits beside others: those that are known stay, the others are asked for alone."""
-    at = Application(FeatureSet([Mean(x), Mean(x**2)]))
-    rows = np.array([[1.0, 3.0], [2.0, 4.0], [0.0, 6.0], [np.inf, 1.0]])
-    values, wrong = at._value(1, rows, np.array([np.nan, 10.0, 1e-310, np.nan]))
-    assert values[:3].tolist() == [5.0, 10.0, 18.0]
-    assert {r: outcome.reason for r, outcome in wrong.items()} == {3: "not finite"}

@@ -9,7 +9,6 @@ from symdecouple import Mean, decouple, x
 from symdecouple.decoupling import narrow_route
 from symdecouple.decoupling.precise import Precise
 from symdecouple.families.moments import raw_moments
-from symdecouple.numeric.features.expressions import as_multiprecision
 from symdecouple.numeric.precision import path_adjoint as precision_adjoint
 
 MIXED = [Mean(x), Mean(x**2), Mean(log(cosh(x))), Mean(tanh(x))]
@@ -46,15 +45,6 @@ def test_errors_come_with_every_row_and_are_not_below_rounding() -> None:
     assert mpmath.mpf(10) ** -31 < one.error < mpmath.mpf(10) ** -29
 
 
-def test_the_error_of_a_narrow_level_is_that_of_its_path() -> None:
-    plan = decouple(MIXED, [0, 1, Rational(2, 5), 0], path="narrow")
-    ends = [plan.normalize(POINTS, 3, dps=dps) for dps in (8, 25)]
-    with mpmath.workdps(30):
-        gap = max(abs(a - b) for a, b in zip(*ends, strict=True))
-        assert 0 < gap < 10 * ends[0].error
-        assert ends[1].error < mpmath.mpf(10) ** -24
-
-
 @pytest.mark.parametrize("order", [3, pytest.param(4, marks=pytest.mark.slow)])
 def test_gradients_along_both_ways_to_28_digits(order: int) -> None:
     closed, narrow = (decouple(raw_moments(order), path=path) for path in ("auto", "narrow"))
@@ -65,32 +55,6 @@ def test_gradients_along_both_ways_to_28_digits(order: int) -> None:
         for a, b in zip(one, other, strict=True):
             assert max(abs(a - b)) < mpmath.mpf(10) ** -28 * max(abs(a))
     assert one.error < mpmath.mpf(10) ** -29 and other.error < mpmath.mpf(10) ** -29
-
-
-def test_gradients_of_a_set_without_closed_forms() -> None:
-    """Float64 has another method: the discrete adjoint of its steps."""
-    plan = decouple(MIXED, [0, 1, Rational(2, 5), 0], path="narrow")
-    before = mpmath.mp.prec
-    precise = plan.gradients(POINTS, dps=20)
-    assert mpmath.mp.prec == before
-    np.testing.assert_allclose(plan.gradients(POINTS), precise.astype(float), atol=1e-9)
-    assert precise.error < mpmath.mpf(10) ** -18
-    with mpmath.workdps(30):
-        assert abs(precise[3].sum()) < mpmath.mpf(10) ** -18
-        assert abs(sum(precise[3] * as_multiprecision(POINTS))) < mpmath.mpf(10) ** -18  # any scale is the same shape
-
-
-@pytest.mark.slow
-def test_gradients_of_moments_do_not_see_shift_and_scale() -> None:
-    sample = [1, 2, 3, 5, 8, 13, 4, 17]
-    found = decouple(raw_moments(6)).gradients(sample, dps=30)
-    with mpmath.workdps(40):
-        sizes = [mpmath.sqrt(sum(v * v)) for v in found]
-        assert abs(found[0].sum() - 1) < mpmath.mpf(10) ** -28
-        for g, size in zip(found[1:], sizes[1:], strict=True):
-            assert abs(g.sum()) < mpmath.mpf(10) ** -28 * size
-        for g, size in zip(found[2:], sizes[2:], strict=True):
-            assert abs(sum(g * as_multiprecision(sample))) < mpmath.mpf(10) ** -27 * size
 
 
 def test_refused_rows_are_nan_and_the_others_are_there() -> None:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +30,7 @@ from symdecouple.numeric.energies.tilting import Tilted, solve_scaled
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["Energies", "EnergyLevel"]
+
 
 @dataclass(frozen=True, slots=True)
 class EnergyLevel:
@@ -92,8 +92,7 @@ class Energies:
         energies = self.bands.values(rows)
         return np.column_stack([rows.mean(axis=1), energies]) if self.mean else energies
 
-    def normalize(self, rows: FloatArray, targets: ArrayLike, level: int | None = None, keep: bool = True
-                  ) -> EnergyLevel:
+    def normalize(self, rows: FloatArray, targets: ArrayLike, level: int | None = None) -> EnergyLevel:
         """Bring features 1..level of signals to their targets.
 
         Parameters
@@ -104,8 +103,6 @@ class Energies:
             Values of at least the first `level` features.
         level : int, optional
             Default: as many as there are targets.
-        keep : bool
-            Whether transforms are kept for `pullback`, which is NaN otherwise.
 
         Returns
         -------
@@ -125,7 +122,7 @@ class Energies:
         problems = task.problems(open_, np.full(len(open_), k))
         found, unreachable = task.solved(problems, np.full(len(open_), k))
         refusals |= {int(open_[q]): outcome for q, outcome in unreachable.items()}
-        return _imposed(task, rows, open_, problems.wanted, found, refusals, k, keep)
+        return _imposed(task, rows, open_, problems.wanted, found, refusals, k)
 
     def decouple(self, rows: FloatArray, targets: ArrayLike) -> DecoupledEnergies:
         """Compute all decoupled features, and what their gradients need; all levels at once.
@@ -168,7 +165,7 @@ class Energies:
 
 
 def _imposed(task: EnergyProblems, rows: FloatArray, open_: IntArray, wanted: NDArray[np.bool_], found: Tilted,
-             refusals: dict[int, Outcome], k: int, keep: bool) -> EnergyLevel:
+             refusals: dict[int, Outcome], k: int) -> EnergyLevel:
     spectrum, bands = task.spectrum, task.bands
     size = bands.grid.size
     parameters, residual = np.full((len(rows), len(bands)), np.nan), np.full(len(rows), np.nan)
@@ -208,5 +205,4 @@ def _imposed(task: EnergyProblems, rows: FloatArray, open_: IntArray, wanted: ND
         assert out is not None
         return out
 
-    way_back = pullback if keep else partial(np.full_like, fill_value=np.nan)
-    return EnergyLevel(values, parameters, residual, iterations, way_back, refusals)
+    return EnergyLevel(values, parameters, residual, iterations, pullback, refusals)

@@ -2,7 +2,7 @@
 
 The covector of order k starts as k z^(k-1)/N on the sample at level k - 1 and goes down:
 
-* a narrow path by the discrete adjoint of the steps it was made of (`pullback`);
+* a narrow path by the discrete adjoint of the steps it was made of (`moment_path_adjoint`);
 * level 3 by Theorem F: projected off span {1, z, z^2}, times the slope of the skew flow. That brings it to x itself:
   levels 1 and 2 lie on the same leaf.
 
@@ -19,22 +19,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.moments.adjoint_jit import KERNELS
 from symdecouple.numeric.moments.hankel import mean_of_product, orthogonal_basis
 from symdecouple.numeric.moments.levels import Ladder, climb, gaussian_moments, raw_moments, standardized_reference
+from symdecouple.numeric.moments.moment_path_adjoint import project, pullback
 from symdecouple.numeric.moments.power_sums import (
     ZERO_VARIANCE,
     centred_rows,
     place_and_scale,
     standardized_entries,
 )
-from symdecouple.numeric.moments.pullback import project, pullback
 from symdecouple.numeric.samples.batch import FloatArray, Panel
 
 __all__ = ["Gradients", "decoupled_gradients", "project", "pullback", "standardized_gradients"]
 
 _CHUNK = 2**14  # numbers differentiated together: the stages they keep stay below some 50 MiB
-_COMPILED_CHUNK = 2**16  # where the compiled way back takes them
 _RESOLVED = np.array([[1e-10], [1e-20]])  # D_2/h_4 and D_3/h_6 at level 3: the skewness leaves 1e-15/D_2 open, p_3
 # is rounded by 1e-16
 _CRITICAL = Outcome(False, "critical point", "two values are a critical point of the skewness: there is no gradient of "
@@ -74,7 +72,7 @@ def decoupled_gradients(
     Notes
     -----
     Relative error about 1e-9, as far as the values themselves keep their digits. The cost is about that of one and a
-    half to two and a half times the values in NumPy; the way back is faster compiled (`adjoint_jit`).
+    half to three times the values in NumPy.
 
     Source: paper, eq:projection, for level 3 and any level where C2 holds; the chain rule elsewhere.
 
@@ -105,7 +103,7 @@ def standardized_gradients(rows: NDArray[Any], order: int, goal: Sequence[float]
     """
     n_rows, n_samples = rows.shape
     result = Gradients(np.full((n_rows, order), np.nan), np.full((n_rows, order, n_samples), np.nan))
-    step = max(1, (_COMPILED_CHUNK if KERNELS.are_wanted(rows.size) else _CHUNK) // n_samples)
+    step = max(1, _CHUNK // n_samples)
     with np.errstate(all="ignore"):  # rows without a level are NaN from there on
         for begin in range(0, n_rows, step):
             part = slice(begin, begin + step)

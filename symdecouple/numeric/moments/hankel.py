@@ -12,12 +12,12 @@ h_(2k-2)/D_(k-1) in units of rounding; where that is too much (few values that c
 Stieltjes' procedure takes a pass for every degree instead and loses far less.
 
 Rows are samples near mean 0 and variance 1. Arrays of coefficients have the row last. Weights, if any, are those of the
-entries, sum 1 in every row: a sample with many equal entries is moved by its distinct ones.
+entries, sum 1 in every row: a sample with many equal entries is moved by its distinct ones. Whatever moves a sample is
+computed entry by entry, so that equal entries stay equal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -26,21 +26,14 @@ import numpy as np
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = [
-    "Basis",
-    "Weights",
-    "evaluated",
-    "free_direction",
-    "hankel_norms",
-    "mean_of_product",
-    "orthogonal_basis",
-    "power_mean",
-    "power_means",
-    "steepness",
+    "NOISE", "Basis", "Weights", "correct", "free_direction", "hankel_norms", "mean_of_product", "orthogonal_basis",
+    "power_mean", "power_means", "residuals", "steepness", "taken", "weighted",
 ]
 
 Weights: TypeAlias = FloatArray | None
 
-_BLOCK = 8192  # products summed at a time: short sums round less, and BLAS takes no second thread
+NOISE = 2.0**-48  # 4e-15 of Mean|z|^j: a gap from a goal that is left alone
+_BLOCK = 8192  # products summed at a time: short sums round less, and powers of long rows need no memory
 _LOST = 1e-5  # D_(k-1)/h_(2k-2) below which the Hankel matrix leaves fewer than eleven digits
 
 
@@ -52,35 +45,29 @@ class Basis:
     ratio: FloatArray
     norm: FloatArray
 
-    def polynomials(self, y: FloatArray) -> Iterator[FloatArray]:
-        """Yield p_0(y), .., p_(k-1)(y), each (r, n)."""
-        before, now = np.zeros_like(y), np.ones_like(y)
-        yield now
-        for a, b in zip(self.centre, self.ratio, strict=True):
-            before, now = now, (y - a[:, None]) * now - b[:, None] * before
-            yield now
+    def polynomials(self, y: FloatArray) -> FloatArray:
+        """p_0(y), .., p_(k-1)(y), (k, r, n)."""
+        p, part = np.empty((len(self.norm), *y.shape)), np.empty_like(y)
+        p[0] = 1
+        for j in range(len(self.centre)):
+            np.subtract(y, self.centre[j, :, None], out=part)
+            np.multiply(part, p[j], out=p[j + 1])
+            if j:
+                p[j + 1] -= np.multiply(self.ratio[j, :, None], p[j - 1], out=part)
+        return p
 
-    def with_derivatives(self, y: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Yield p_j(y) and p_j'(y)."""
-        before, now = np.zeros_like(y), np.ones_like(y)
-        slope_before, slope = np.zeros_like(y), np.zeros_like(y)
-        yield now, slope
-        for a, b in zip(self.centre, self.ratio, strict=True):
-            shifted = y - a[:, None]
-            slope_before, slope = slope, now + shifted * slope - b[:, None] * slope_before
-            before, now = now, shifted * now - b[:, None] * before
-            yield now, slope
-
-    def of_powers(self) -> FloatArray:
-        """L, (k, k, r): y^i = sum_j L_ij p_j."""
+    def derivatives(self) -> FloatArray:
+        """E, (k, k, r): p_j' = sum_i E_ji p_i, by the recurrence p_(j+1)' = p_j + (y - a_j) p_j' - b_j p_(j-1)'."""
         k, n_rows = self.norm.shape
-        lower = np.zeros((k, k, n_rows))
-        lower[0, 0] = 1
-        for i in range(k - 1):  # y times y^i, by the recurrence
-            lower[i + 1, 1 : i + 2] = lower[i, : i + 1]
-            lower[i + 1, : i + 1] += self.centre[: i + 1] * lower[i, : i + 1]
-            lower[i + 1, :i] += self.ratio[1 : i + 1] * lower[i, 1 : i + 1]
-        return lower
+        of = np.zeros((k, k, n_rows))
+        for j in range(k - 1):
+            now, after = of[j, :j], of[j + 1]
+            after[j] = 1
+            after[1 : j + 1] += now
+            after[:j] += (self.centre[:j] - self.centre[j]) * now
+            if j > 1:
+                after[: j - 1] += self.ratio[1:j] * now[1:] - self.ratio[j] * of[j - 1, : j - 1]
+        return of
 
 
 def mean_of_product(u: FloatArray, v: FloatArray) -> FloatArray:
@@ -99,47 +86,36 @@ def weighted(u: FloatArray, weights: Weights) -> FloatArray:
     return u if weights is None else u * weights * u.shape[1]
 
 
+def taken(weights: Weights, which: IntArray | slice) -> Weights:
+    """Weights of some rows."""
+    return None if weights is None else weights[which]
+
+
 def power_means(y: FloatArray, order: int, weights: Weights = None) -> FloatArray:
     """h_0..h_order, (order + 1, r): Mean(y^i)."""
-    means = np.ones((order + 1, len(y)))
-    if order:
-        means[1:] = _means(y, range(1, order + 1), weights)
+    n, parts = y.shape[1], []
+    for i in range(0, n, _BLOCK):
+        part, share = y[:, i : i + _BLOCK], None if weights is None else weights[:, i : i + _BLOCK]
+        powers = [np.ones_like(part), part]
+        while 2 * (len(powers) - 1) < order:
+            j = len(powers)
+            powers.append(powers[j // 2] * powers[j - j // 2])
+        heavy = powers if share is None else [u * share for u in powers]
+        sums = np.empty((order + 1, len(y)))
+        for j in range(1, order + 1):
+            sums[j] = np.vecdot(powers[j // 2], heavy[j - j // 2])
+        parts.append(sums)
+    means: FloatArray = parts[0] if len(parts) == 1 else np.stack(parts, axis=-1).sum(axis=-1)
+    if weights is None:
+        means /= n
+    means[0] = 1
     return means
 
 
 def power_mean(y: FloatArray, order: int, weights: Weights = None) -> FloatArray:
-    """Mean(y^order) of each row; the last of `power_means`."""
-    mean: FloatArray = _means(y, range(order, order + 1), weights)[0]
+    """Mean(y^order) of each row."""
+    mean: FloatArray = power_means(y, order, weights)[order]
     return mean
-
-
-def _means(y: FloatArray, orders: range, weights: Weights) -> FloatArray:
-    """Means of some powers; of long rows block by block as in `mean_of_product`, so that powers need no room."""
-    n = y.shape[1]
-    parts = []
-    for i in range(0, n, _BLOCK):
-        powers, _ = _powers(y[:, i : i + _BLOCK], orders[-1], None)
-        heavy = powers if weights is None else [u * weights[:, i : i + _BLOCK] * n for u in powers]
-        parts.append([np.vecdot(powers[j // 2], heavy[j - j // 2]) for j in orders])
-    means: FloatArray = np.ascontiguousarray(np.moveaxis(np.array(parts), 0, -1)).sum(axis=-1) / n
-    return means
-
-
-def _powers(y: FloatArray, order: int, weights: Weights) -> tuple[list[FloatArray], list[FloatArray]]:
-    """y^0.. up to half of the order, and the same with weights."""
-    powers = [np.ones_like(y), y]
-    while 2 * (len(powers) - 1) < order:
-        i = len(powers)
-        powers.append(powers[i // 2] * powers[i - i // 2])
-    return powers, powers if weights is None else [weighted(u, weights) for u in powers]
-
-
-def _means_of_powers(powers: list[FloatArray], heavy: list[FloatArray], order: int) -> FloatArray:
-    means = np.empty((order + 1, len(powers[0])))
-    means[0] = 1
-    for i in range(1, order + 1):
-        means[i] = mean_of_product(powers[i // 2], heavy[i - i // 2])
-    return means
 
 
 def free_direction(y: FloatArray, k: int, weights: Weights = None) -> tuple[FloatArray, FloatArray]:
@@ -147,30 +123,23 @@ def free_direction(y: FloatArray, k: int, weights: Weights = None) -> tuple[Floa
 
     D is 0 or less, or not a number, only where a row has fewer than k values that count, or rounding says so.
     """
-    powers, heavy = _powers(y, 2 * k - 2, weights)
-    means = _means_of_powers(powers, heavy, 2 * k - 2)
+    means = power_means(y, 2 * k - 2, weights)
     lower, norm = _decompose(means, k)
-    direction = _horner(_last_row_of_inverse(lower), y)
-    size = norm[-1].copy()
+    direction, size = _horner(_last_row_of_inverse(lower), y), norm[-1].copy()
     poor = _poor(norm, means)
     if len(poor):
-        basis, last = _stieltjes(y[poor], k, None if weights is None else weights[poor])
-        direction[poor], size[poor] = last, basis.norm[-1]
+        basis, direction[poor] = _stieltjes(y[poor], k, taken(weights, poor))
+        size[poor] = basis.norm[-1]
     return direction, size
 
 
 def steepness(y: FloatArray, k: int, weights: Weights = None) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The derivative of p_(k-1) at y, and D_(k-1), h_(2k-2): beside each other they tell how crowded a sample is."""
-    means = power_means(y, 2 * k - 2, weights)
-    lower, norm = _decompose(means, k)
-    coefficients = _last_row_of_inverse(lower)[1:]
-    slope, size = (k - 1) * _horner(coefficients * (np.arange(1, k) / (k - 1))[:, None], y), norm[-1].copy()
-    poor = _poor(norm, means)
-    if len(poor):
-        basis, _ = _stieltjes(y[poor], k, None if weights is None else weights[poor])
-        *_, (_, slope[poor]) = basis.with_derivatives(y[poor])
-        size[poor] = basis.norm[-1]
-    return slope, size, means[-1]
+    basis, means = orthogonal_basis(y, k, weights)
+    slope = np.zeros_like(y)
+    for of, p in zip(basis.derivatives()[-1], basis.polynomials(y), strict=True):
+        slope += of[:, None] * p
+    return slope, basis.norm[-1], means[-1]
 
 
 def orthogonal_basis(y: FloatArray, k: int, weights: Weights = None) -> tuple[Basis, FloatArray]:
@@ -182,17 +151,49 @@ def orthogonal_basis(y: FloatArray, k: int, weights: Weights = None) -> tuple[Ba
     centre[1:] -= below[:-1]
     ratio = np.zeros((k - 1, len(y)))
     ratio[1:] = norm[1:-1] / norm[:-2]
-    basis = Basis(centre, ratio, norm)
     poor = _poor(norm, means)
     if len(poor):
-        better, _ = _stieltjes(y[poor], k, None if weights is None else weights[poor])
-        basis.centre[:, poor], basis.ratio[:, poor], basis.norm[:, poor] = better.centre, better.ratio, better.norm
-    return basis, means
+        better, _ = _stieltjes(y[poor], k, taken(weights, poor))
+        centre[:, poor], ratio[:, poor], norm[:, poor] = better.centre, better.ratio, better.norm
+    return Basis(centre, ratio, norm), means
+
+
+def hankel_norms(means: FloatArray) -> FloatArray:
+    """D_0..D_(k/2) of moments h_0..h_k, k even: all positive for a law with more values than that; (k/2 + 1, r)."""
+    return _decompose(means, len(means) // 2 + 1)[1]
+
+
+def correct(z: FloatArray, goal: FloatArray, weights: Weights = None) -> FloatArray:
+    """One step of Newton's method in the span of p_0..p_(k-1) towards Mean(z^j) = goal[j], j = 1..k."""
+    basis, means = orthogonal_basis(z, len(goal) - 1, weights)
+    gap = goal[1:] - means[1 : len(goal)]
+    gap[np.abs(gap) <= NOISE * _sizes(means, len(goal) - 1)[1:]] = 0  # divided by a small norm, rounding would push
+    step, power = np.zeros_like(z), weighted(np.ones_like(z), weights)
+    for i, p in enumerate(basis.polynomials(z)):
+        step += ((gap[i] / (i + 1) - mean_of_product(power, step)) / basis.norm[i])[:, None] * p
+        power = power * z
+    return z + step
+
+
+def residuals(z: FloatArray, goal: FloatArray, weights: Weights = None) -> FloatArray:
+    """Largest |Mean(z^j) - goal[j]| over Mean|z|^j, j = 1..k; odd orders by the mean of their neighbours."""
+    k = len(goal) - 1
+    means = power_means(z, k + k % 2, weights)
+    gap = np.abs(means[1 : k + 1] - goal[1:])
+    largest: FloatArray = np.max(gap / _sizes(means, k)[1:], axis=0)
+    return largest
+
+
+def _sizes(means: FloatArray, k: int) -> FloatArray:
+    """Mean|z|^j, j = 0..k, from the power means up to k + 1 at odd k; those of odd order from above."""
+    size = means[: k + 1].copy()
+    size[1::2] = np.sqrt(means[0:k:2] * means[2 : k + 2 : 2])
+    return size
 
 
 def _decompose(means: FloatArray, k: int) -> tuple[FloatArray, FloatArray]:
     """L, below the diagonal of (k, k, r), and D, (k, r), of the Hankel matrix of the power means."""
-    left = means[np.add.outer(np.arange(k), np.arange(k))]
+    left = np.array([means[j : j + k] for j in range(k)])
     norm = np.empty((k, means.shape[1]))
     with np.errstate(all="ignore"):  # a norm of 0: too few values, and the caller looks at it
         for j in range(k):  # below the diagonal, `left` becomes L
@@ -205,19 +206,16 @@ def _decompose(means: FloatArray, k: int) -> tuple[FloatArray, FloatArray]:
 
 def _poor(norm: FloatArray, means: FloatArray) -> IntArray:
     """Rows where the decomposition lost too much at some degree: from there on it is noise."""
-    kept = np.all(norm > _LOST * means[::2], axis=0)
+    kept = (norm > _LOST * means[::2]).all(axis=0)
     return np.flatnonzero(~kept)
-
 
 
 def _last_row_of_inverse(lower: FloatArray) -> FloatArray:
     """c with c L = (0, .., 0, 1): p_(k-1) = sum_i c_i y^i."""
     k = len(lower)
-    row = np.zeros((k, lower.shape[2]))
-    row[-1] = 1
+    row = np.ones((k, lower.shape[2]))
     for j in reversed(range(k - 1)):
-        np.sum(row[j + 1 :] * lower[j + 1 :, j], axis=0, out=row[j])
-        np.negative(row[j], out=row[j])
+        row[j] = -(row[j + 1 :] * lower[j + 1 :, j]).sum(axis=0)
     return row
 
 
@@ -232,41 +230,18 @@ def _horner(coefficients: FloatArray, y: FloatArray) -> FloatArray:
     return value
 
 
-def evaluated(coefficients: FloatArray, y: FloatArray) -> FloatArray:
-    """Polynomials, coefficients (m, r) with m at least 2, at y (r, n)."""
-    value: FloatArray = coefficients[-1][:, None] * y
-    value += coefficients[-2][:, None]
-    for c in coefficients[-3::-1]:
-        value *= y
-        value += c[:, None]
-    return value
-
-
 def _stieltjes(y: FloatArray, k: int, weights: Weights) -> tuple[Basis, FloatArray]:
     """The recurrence, a pass for each degree, and p_(k-1)(y)."""
-    n_rows = len(y)
-    basis = Basis(np.zeros((k - 1, n_rows)), np.zeros((k - 1, n_rows)), np.zeros((k, n_rows)))
-    for j, p in enumerate(_lazily(basis, y)):
-        heavy = weighted(p, weights)
-        basis.norm[j] = mean_of_product(p, heavy)
-        if j == k - 1:
-            return basis, p
-        with np.errstate(all="ignore"):  # fewer than k values: the norm is 0, and the caller looks at it
-            basis.centre[j] = mean_of_product(p * y, heavy) / basis.norm[j]
+    basis = Basis(np.zeros((k - 1, len(y))), np.zeros((k - 1, len(y))), np.empty((k, len(y))))
+    before, now = np.zeros_like(y), np.ones_like(y)
+    with np.errstate(all="ignore"):  # fewer than k values: the norm is 0, and the caller looks at it
+        for j in range(k):
+            heavy = weighted(now, weights)
+            basis.norm[j] = mean_of_product(now, heavy)
+            if j == k - 1:
+                break
+            basis.centre[j] = mean_of_product(now * y, heavy) / basis.norm[j]
             if j:
                 basis.ratio[j] = basis.norm[j] / basis.norm[j - 1]
-    raise AssertionError("a basis has at least one polynomial")
-
-
-def _lazily(basis: Basis, y: FloatArray) -> Iterator[FloatArray]:
-    """As `Basis.polynomials`, with coefficients that are written while it runs."""
-    before, now = np.zeros_like(y), np.ones_like(y)
-    yield now
-    for j in range(len(basis.centre)):
-        before, now = now, (y - basis.centre[j][:, None]) * now - basis.ratio[j][:, None] * before
-        yield now
-
-
-def hankel_norms(means: FloatArray) -> FloatArray:
-    """D_0..D_(k/2) of moments h_0..h_k, k even: all positive for a law with more values than that; (k/2 + 1, r)."""
-    return _decompose(means, len(means) // 2 + 1)[1]
+            before, now = now, (y - basis.centre[j][:, None]) * now - basis.ratio[j][:, None] * before
+    return basis, now

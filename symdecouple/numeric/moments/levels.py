@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.numeric.moments.attainable import pulled_apart
 from symdecouple.numeric.moments.hankel import Weights, power_mean
-from symdecouple.numeric.moments.moment_path import MOST_GROWTH, Followed, Follower, follow, pulled_apart
+from symdecouple.numeric.moments.moment_path import MOST_GROWTH, Followed, Follower, follow
 from symdecouple.numeric.moments.moment_path_kernel import climb_compiled
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, place_and_scale
 from symdecouple.numeric.moments.skewness_flow import Imposed, impose_skewness
@@ -34,11 +35,9 @@ __all__ = [
     "HIGHEST",
     "Ladder",
     "climb",
-    "climb_on",
     "decoupled_rows",
     "gaussian_moments",
     "raw_moments",
-    "shares",
     "standardized_reference",
     "standardized_rows",
 ]
@@ -111,6 +110,7 @@ def climb(
     order: int,
     goal: Sequence[float],
     *,
+    weights: Weights = None,
     follower: Follower = follow,
     store: bool = False,
 ) -> Ladder:
@@ -124,25 +124,30 @@ def climb(
         At least 4.
     goal : sequence of order numbers
         Standardized reference moments 0..order - 1.
+    weights : array (R, N), optional
+        Of the entries.
     follower : callable
         `moment_path.follow` or its compiled twin.
     store : bool
         Keep the steps, for gradients.
     """
-    skew = skewness_imposer(rows.size)(rows, goal[3], with_slope=store)
+    if weights is None:
+        skew = skewness_imposer(rows.size)(rows, goal[3], with_slope=store)
+    else:
+        skew = impose_skewness(rows, goal[3], weights=weights, with_slope=store)
     ladder = Ladder(np.full((order + 1, len(rows)), np.nan), skew, refusals=dict(skew.refusals))
     ladder.moments[:4] = np.array(goal[:4])[:, None]
-    which = np.array([i for i in range(len(rows)) if i not in skew.refusals], dtype=np.intp)
+    which = np.delete(np.arange(len(rows)), list(skew.refusals))
     values = _taken(skew.values, which)
-    groups: list[tuple[IntArray, FloatArray, Weights]] = [(which, values, None)]
-    if not store and rows.shape[1] >= _LONG:
+    groups = [(which, values, None if weights is None else _shares(weights[which]))]
+    if weights is None and not store and rows.shape[1] >= _LONG:
         groups = _by_distinct_values(which, values)
     for group in groups:
-        climb_on(ladder, *group, order, goal, follower, store)
+        _climb_on(ladder, *group, order, goal, follower, store)
     return ladder
 
 
-def climb_on(
+def _climb_on(
     ladder: Ladder,
     which: IntArray,
     z: FloatArray,
@@ -224,55 +229,26 @@ def standardized_rows(
     follower, compiled
         As in `decoupled_rows`.
     """
-    mean, variance, skewness = place_and_scale(panel)
-    values = np.full((len(mean), order), np.nan)
-    refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(panel.low == panel.high)} if order > 2 else {}
-    moments = np.full((max(order, 3) + 1, len(mean)), np.nan)
-    moments[:3] = np.array([1.0, 0.0, 1.0])[:, None]
-    moments[3] = skewness
-    if order > 3:
-        found, refused = _higher(panel, np.flatnonzero(panel.low < panel.high), order, goal, follower, compiled)
-        moments[4:] = found
-        refusals.update(refused)
-    values[:, 0] = mean
-    if order > 1:
-        values[:, 1] = variance
-    values[:, 2:] = moments[3 : order + 1].T
-    return values, refusals
-
-
-def _higher(
-    panel: Panel, which: IntArray, order: int, goal: Sequence[float], follower: Follower, compiled: bool
-) -> tuple[FloatArray, dict[int, Outcome]]:
-    """Standardized moments 4..order of the rows named, (order - 3, R), and the first level that a row does not have."""
-    moments, refusals = np.full((order - 3, len(panel.values)), np.nan), dict[int, Outcome]()
+    values = np.full((len(panel.low), max(order, 3)), np.nan)
+    values[:, :3] = np.stack(place_and_scale(panel), axis=1)
+    constant = panel.low == panel.high
+    refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(constant)} if order > 2 else {}
+    which = np.flatnonzero(~constant) if order > 3 else np.empty(0, dtype=np.intp)
     if compiled and panel.weights is None and len(which):
         ends = _taken(panel.low, which), _taken(panel.high, which)
         climbed = climb_compiled(_taken(panel.values, which), order, goal, ends)
-        moments[:, which] = climbed.moments[4:]
+        values[which, 3:] = climbed.moments[4:].T
         which = which[~climbed.done]
     if len(which):
+        weights = None if panel.weights is None else _taken(panel.weights, which)
         rows = np.asarray(_taken(panel.values, which), dtype=np.float64)
-        if panel.weights is None:
-            ladder = climb(rows, order, goal, follower=follower)
-        else:
-            ladder = _climb_weighted(rows, _taken(panel.weights, which), order, goal, follower)
-        moments[:, which] = ladder.moments[4:]
+        ladder = climb(rows, order, goal, weights=weights, follower=follower)
+        values[which, 3:] = ladder.moments[4:].T
         refusals.update((int(which[i]), outcome) for i, outcome in ladder.refusals.items())
-    return moments, refusals
+    return values[:, :order], refusals
 
 
-def _climb_weighted(
-    rows: FloatArray, weights: FloatArray, order: int, goal: Sequence[float], follower: Follower
-) -> Ladder:
-    skew = impose_skewness(rows, goal[3], weights=weights, with_slope=False)
-    ladder = Ladder(np.full((order + 1, len(rows)), np.nan), skew, refusals=dict(skew.refusals))
-    which = np.array([i for i in range(len(rows)) if i not in skew.refusals], dtype=np.intp)
-    climb_on(ladder, which, skew.values[which], shares(weights[which]), order, goal, follower, False)
-    return ladder
-
-
-def shares(weights: FloatArray) -> FloatArray:
+def _shares(weights: FloatArray) -> FloatArray:
     """Weights with the sum 1 in every row."""
     share: FloatArray = weights / weights.sum(axis=1)[:, None]
     return share

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from symdecouple.numeric.kernels.compile import Kernels
 from symdecouple.numeric.kernels.parallel import share_rows
 from symdecouple.numeric.moments import hankel_kernel, nodes_kernel, skewness_kernel
-from symdecouple.numeric.moments.course import NOISE
+from symdecouple.numeric.moments.hankel import NOISE
 from symdecouple.numeric.moments.hankel_kernel import (
     BLOCK,
     EVERYDAY,
@@ -52,7 +52,7 @@ from symdecouple.numeric.moments.nodes_kernel import (
     series_of,
 )
 from symdecouple.numeric.moments.skewness_flow import Imposed
-from symdecouple.numeric.paths.dop853 import FIFTH, NODES, STAGES, THIRD, WEIGHTS
+from symdecouple.numeric.paths.runge_kutta import FIFTH, NODES, STAGES, THIRD, WEIGHTS
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["KERNELS", "Climbed", "Scratch", "climb_compiled", "climb_rows", "follow_path", "warm"]
@@ -61,8 +61,8 @@ KERNELS = Kernels(
     __name__,
     (
         *skewness_kernel.KERNELS.sources,
-        "symdecouple.numeric.paths.dop853",
-        *(f"{__package__}.{name}" for name in ("course", "hankel_kernel", "moment_path", "nodes_kernel")),
+        "symdecouple.numeric.paths.runge_kutta",
+        *(f"{__package__}.{name}" for name in ("hankel", "hankel_kernel", "moment_path", "nodes_kernel")),
         __name__,
     ),
     seconds=3e-6,

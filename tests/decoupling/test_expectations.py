@@ -7,8 +7,8 @@ import pytest
 from scipy.integrate import quad
 from sympy import cos, exp, sqrt
 
+from symdecouple.decoupling.expectations import white_expectation
 from symdecouple.decoupling.reference import gaussian, reference_values
-from symdecouple.decoupling.white_noise import white_expectation
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.families.filter_moments import filter_moments
 from symdecouple.families.tils import tils

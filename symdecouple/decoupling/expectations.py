@@ -1,4 +1,4 @@
-r"""Expectations of functions of filtered white noise: the reference of features of filter outputs.
+r"""Expectations that references are made of: functions of filtered white noise, polynomials of coordinates.
 
 Filter outputs of white noise at one place are jointly Gaussian, with variances sum h^2 and covariances sum h g over
 lags. Polynomials follow from those by Isserlis' theorem, in the form
@@ -6,23 +6,31 @@ lags. Polynomials follow from those by Isserlis' theorem, in the form
 .. math:: E[y_1\, F(y)] = \sum_j \mathrm{Cov}(y_1, y_j)\, E[\partial F/\partial y_j]
 
 and a function of one output is that of one normal number. The signal is taken as longer than the filters.
+
+With coordinates x_1, ..., x_n independent and of one law, a polynomial has the expectation
+
+.. math:: \mathrm{E} \sum_a c_a\, x_1^{a_1} \cdots x_n^{a_n} = \sum_a c_a\, m_{a_1} \cdots m_{a_n}, \qquad
+    m_k = \mathrm{E}\, x_1^k
+
+Other functions of coordinates are integrals over n dimensions: they take numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
-from sympy import Add, Expr, Mul, Poly, S, Symbol, expand, sqrt
+from sympy import Add, Expr, Mul, Poly, S, Symbol, expand, factorial2, sqrt
 from sympy.polys.polyerrors import PolynomialError
 
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.families.linear_forms import LinearForm, split_forms
+from symdecouple.language.feature import Feature
 from symdecouple.language.filtered import Response
 from symdecouple.language.filters import Filter
 from symdecouple.language.sample import Sample
 
-__all__ = ["white_expectation"]
+__all__ = ["at_point", "gaussian_moment", "polynomial_expectation", "white_expectation"]
 
 Marginal = Callable[[Expr, Sample], Expr]
 
@@ -107,3 +115,38 @@ def _isserlis(powers: tuple[int, ...], covariance: tuple[tuple[tuple[int, int], 
     return Add(*(known[min(first, j), max(first, j)] * p * _isserlis(tuple(q - (k == j) for k, q in enumerate(rest)),
                                                                      covariance)
                  for j, p in enumerate(rest) if p))
+
+
+# --- coordinates ---
+
+
+def gaussian_moment(order: int) -> Expr:
+    """Return E Z^k of a standard normal number.
+
+    Examples
+    --------
+    >>> [gaussian_moment(k) for k in range(7)]
+    [1, 0, 1, 0, 3, 0, 15]
+    """
+    if order % 2:
+        return S.Zero
+    return factorial2(order - 1) if order else S.One
+
+
+def polynomial_expectation(feature: Feature, moment: Callable[[int], Expr] = gaussian_moment) -> Expr:
+    """Return the expectation of a polynomial of independent coordinates of one law."""
+    try:
+        terms = Poly(feature.expr, *feature.coordinates).terms()
+    except PolynomialError as error:
+        raise InvalidInput(f"the expectation of {feature} is not computed, as it is no polynomial of its coordinates: "
+                           "give numbers, reference=[...]") from error
+    return Add(*(Mul(coefficient, *map(moment, powers)) for powers, coefficient in terms))
+
+
+def at_point(feature: Feature, point: Sequence[Expr]) -> Expr:
+    """Return the value at a point, exactly."""
+    symbols = feature.coordinates
+    if len(point) != len(symbols):
+        raise InvalidInput(f"{feature} is a function of {len(symbols)} coordinates, the reference sample has "
+                           f"{len(point)} numbers")
+    return feature.expr.xreplace(dict(zip(symbols, point, strict=True)))

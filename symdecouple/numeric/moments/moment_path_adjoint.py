@@ -1,0 +1,123 @@
+r"""Covectors along narrow paths of the moments: from the end of a path to where it began.
+
+A narrow path goes back by the discrete adjoint of the steps it was made of (`integrate.pull_back`). With D the distance
+of the k-th moment, g = p_(k-1)(y), H = <g, g>, V = (D/(k H)) g the velocity of the path and l a covector, the product
+of l with the Jacobian matrix of V is
+
+.. math:: g' (l_1 - R) - g R', \qquad l_1 = \frac{D}{kH} \Bigl(l - 2 g \frac{\langle l, g\rangle}{H}\Bigr), \qquad
+    R = \sum_{j<k-1} \frac{\langle l_1, p_j\rangle}{D_j} p_j
+
+where R' and g' are sums of p_j again (`hankel.Basis.derivatives`). D itself depends on where the path begins:
+dD = -k y0^(k-1)/N. What is normal to the moments held is dropped at every end: the levels below take it out anyway.
+
+NumPy alone: with the path itself, which is NumPy's where steps are kept, compiled loops would buy less than twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from symdecouple.numeric.moments.hankel import (
+    Basis,
+    Weights,
+    mean_of_product,
+    orthogonal_basis,
+    taken,
+    weighted,
+)
+from symdecouple.numeric.moments.moment_path import Course, Followed
+from symdecouple.numeric.paths.integrate import pull_back
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
+
+__all__ = ["project", "pullback"]
+
+_BLOCK = 8192  # products summed at a time, as in `hankel`
+
+
+def pullback(followed: Followed, covectors: FloatArray) -> FloatArray:
+    """Covectors at the end of `moment_path.follow` become covectors at its start.
+
+    Parameters
+    ----------
+    followed : Followed
+        Of `follow` with ``store=True``.
+    covectors : array (R, N) or (c, R, N)
+        d(anything)/d(values), one row or c of them for every row; of weighted samples, over the weights.
+
+    Returns
+    -------
+    array
+        Of the same shape: d(anything)/d(rows) along the moments held; NaN in refused rows.
+    """
+    course = followed.course
+    given = np.asarray(covectors, dtype=np.float64)
+    stacked = given if given.ndim == 3 else given[None]
+    end = (followed.values - course.centre[:, None]) / course.unit[:, None]
+    with np.errstate(all="ignore"):
+        backward = _Backward(course, np.zeros(stacked.shape[:2]))
+        pulled = project(end, stacked, course.k, course.weights)
+        pulled = pull_back(followed.path.tape, backward.slope, backward.pull, pulled)
+        pulled -= (course.k * backward.by_distance)[:, :, None] * course.start ** (course.k - 1)
+    pulled[:, list(followed.refusals)] = np.nan
+    return pulled if given.ndim == 3 else pulled[0]
+
+
+def project(z: FloatArray, covectors: FloatArray, k: int, weights: Weights = None) -> FloatArray:
+    """Covectors (c, R, N) less their part in span {1, z, .., z^(k-1)}, the gradients of moments 1..k."""
+    basis, _ = orthogonal_basis(z, k, weights)
+    out = covectors.copy()
+    for norm, p in zip(basis.norm, basis.polynomials(z), strict=True):
+        heavy = weighted(p, weights)
+        for c in range(len(out)):
+            out[c] -= (mean_of_product(out[c], heavy) / norm)[:, None] * p
+    return out
+
+
+@dataclass(slots=True)
+class _Backward:
+    """The velocity of a path and its transposed Jacobian; what the distance receives, over N, is summed up."""
+
+    course: Course
+    by_distance: FloatArray
+    met: list[Basis] = field(default_factory=list)  # at the stages of a step, which go back from the last one on
+
+    def slope(self, y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
+        """As `Course.slope`; what the polynomials are is kept for `pull`."""
+        k = self.course.k
+        basis, _ = orthogonal_basis(y, k, taken(self.course.weights, which))
+        self.met.append(basis)
+        moved: FloatArray = (self.course.distance[which] / (k * basis.norm[-1]))[:, None] * basis.polynomials(y)[-1]
+        return moved
+
+    def pull(self, y: FloatArray, s: FloatArray, which: IntArray, covectors: FloatArray) -> FloatArray:
+        """The product with covectors (c, r, n)."""
+        k, weights, basis = self.course.k, taken(self.course.weights, which), self.met.pop()
+        p = basis.polynomials(y)
+        rate = self.course.distance[which] / (k * basis.norm[-1])
+        shares = _means_of_products(covectors, p, weights) / basis.norm.T[:, None]  # <l, p_j>/D_j, (r, c, k)
+        self.by_distance[:, which] += shares[:, :, -1].T / k
+        shares *= rate[:, None, None]
+        slopes = np.ascontiguousarray(np.moveaxis(basis.derivatives(), 2, 0))  # (r, k, k)
+        rest_slopes = shares[:, :, :-1] @ slopes[:, :-1]
+        shares[:, :, -1] *= 2
+        by_degree = np.concatenate([shares, rest_slopes, slopes[:, -1:]], axis=1)
+        sums = by_degree @ p.swapaxes(0, 1)  # at the entries: D/(kH) l - l_1 + R, R', g'
+        moved, along = sums[:, : len(covectors)], sums[:, len(covectors) : -1]
+        along *= p[-1][:, None]
+        out: FloatArray = covectors * rate[:, None]
+        out -= moved.swapaxes(0, 1)
+        out *= sums[:, -1]
+        out -= along.swapaxes(0, 1)
+        return out
+
+
+def _means_of_products(covectors: FloatArray, p: FloatArray, weights: Weights) -> FloatArray:
+    """<l, p_j>, (r, c, k), each row by itself, in blocks."""
+    n, total = p.shape[2], np.zeros((p.shape[1], len(covectors), len(p)))
+    for i in range(0, n, _BLOCK):
+        part = covectors[:, :, i : i + _BLOCK]
+        part = part / n if weights is None else part * weights[:, i : i + _BLOCK]
+        total += part.swapaxes(0, 1) @ np.moveaxis(p[:, :, i : i + _BLOCK], 0, 2)
+    return total
