@@ -172,15 +172,14 @@ def integrate(
         for which in _chunks(*start.shape):
             slope = rhs(start[which], np.zeros(len(which)), which) if first_slopes is None else first_slopes[which]
             h = _first_steps(slope, size[which]) if first_step is None else np.minimum(first_step[which], 1.0)
-            _follow(rhs, path, which, h, slope, size * rtol, after_step, is_over, smallest, max_steps,
-                    tape if store else None)
+            _follow(rhs, path, which, h, slope, size * rtol, after_step=after_step, is_over=is_over,
+                    smallest=smallest, max_steps=max_steps, tape=tape if store else None)
     return Path(path.values, path.reached, path.ending, path.steps, path.failed, tuple(tape))
 
 
 def _follow(
-    rhs: Rhs, path: Path, which: IntArray, h: FloatArray, slope: FloatArray, allowed: FloatArray,
-    after_step: AfterStep | None, is_over: IsOver | None, smallest: float, max_steps: int,
-    tape: list[Step] | None,
+    rhs: Rhs, path: Path, which: IntArray, h: FloatArray, slope: FloatArray, allowed: FloatArray, *,
+    after_step: AfterStep | None, is_over: IsOver | None, smallest: float, max_steps: int, tape: list[Step] | None,
 ) -> None:
     """Step the rows `which` of `path` until none is left on its way."""
     y, s, allowed = path.values[which], path.reached[which], allowed[which]
