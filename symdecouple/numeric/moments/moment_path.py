@@ -14,9 +14,7 @@ of the k-th raw moment is deviation^k times that of z.
 
 *What ends a path.* At a critical point p_(k-1) vanishes on the sample: k-1 distinct values are left, apart from
 rounding. A target behind it is not attainable on this path; the value that was reached is its limit to about twelve
-digits. Rows where that is known beforehand are refused at once: fewer than k distinct values, a target that is no
-moment beside the ones held (the Hankel matrix), a fourth moment of N/2 and more at no skewness. On the way, a row is
-given up as soon as it is caught (`attainable`).
+digits. Rows where that is known beforehand are refused at once, the others as soon as they are caught (`attainable`).
 
 *What errors do.* A path that pulls near values apart takes errors with it, by the exponential of the integral of its
 derivative by the value, along each value. Where the error of its steps would grow beyond 1e-9 it is followed again in
@@ -49,21 +47,25 @@ from symdecouple.numeric.paths.integrate import End, Path, Step, integrate
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = [
-    "GROWN", "MOST_GROWTH", "RESIDUAL", "RTOL", "SETTLED", "SHARP", "Course", "Followed", "Follower", "follow",
-    "refused_beforehand",
+    "FALLING", "FINE", "GROWN", "MOST_GROWTH", "REDONE", "RESIDUAL", "RTOL", "SETTLED", "SHARP", "Course", "Followed",
+    "Follower", "follow", "refused_beforehand",
 ]
 
-RTOL = 1e-11  # local error of a step in standard deviations: 1e-9 in moments to order 6, with a digit to spare
+RTOL = 1e-10  # local error of a step in standard deviations, estimated large: 1e-9 in moments to order 6, and to spare
+FINE = 1e-11  # the same where the path pulls values apart from the start
 RESIDUAL = 2e-14  # of a moment, relative to Mean|z|^j: what counts as there
 SETTLED = 5e-15  # no further correction: sums of a thousand entries round by as much
 _CORRECTIONS = 4  # at an end; the path leaves 1e-11, of which two leave nothing
 _FAR = 1e-3  # gap beyond which Newton's method may fail
 MOST_GROWTH = 2.0**24  # leaves about half of the digits
-GROWN = 1e-9  # error of a path, grown, beyond which it is followed again
+FALLING = 0.7  # a path's growth to that of its first velocity: their logarithms, at least, on samples of many laws
+GROWN = 1e-9  # error of a path, grown, that steps are made for
+REDONE = 4.0  # of that, estimated, beyond which a path is followed again: estimates are ten times the error
 SHARP = 1e-14  # the tolerance then, or the least where no steps are kept: there
 _SPARE = 0.25  # of that error is what the growth found is to leave
 _CROWDED = 2.0**-5  # D_(k-1)/h_(2k-2) below which a row may be near its last point
 _LAST_POINT = 1e-6  # the same, below which a path that ended has ended there
+_TOGETHER = 2**16  # numbers that move together: with a quarter of it, 64 entries a row take twice the time
 _FIRST = 0.1  # the first step moves a row by this many standard deviations
 
 
@@ -219,8 +221,10 @@ def follow(
         refused = np.zeros(len(there), dtype=np.bool_)
         refused[[*refusals, *summits]] = True
         moving = np.flatnonzero(~(refused | there))
-        path, growth = _integrate(course, moving, np.full(len(there), rtol), store)
-        path, growth = _sharpened(course, path, growth, rtol, store)
+        tolerance, begun = np.full(len(there), rtol), _stretch(course, course.start[moving], moving)[0]
+        tolerance[moving] = np.clip(GROWN * np.exp(-FALLING * begun.max(axis=1, initial=0.0)), min(FINE, rtol), rtol)
+        path, growth = _integrate(course, moving, tolerance, store)
+        path, growth = _sharpened(course, path, growth, tolerance, store)
         for i, top in summits.items():
             path.values[i], path.ending[i] = top, End.OVER
         residual = residuals(course.start, course.goal, weights)
@@ -289,16 +293,11 @@ def _integrate(course: Course, moving: IntArray, tolerance: FloatArray, store: b
     weights, distance = taken(course.weights, moving), course.distance[moving]
     passed, log_growth, limits = np.zeros(len(moving)), np.zeros_like(z), dict[int, FloatArray]()
 
-    def stretch_of(z: FloatArray, which: IntArray) -> tuple[FloatArray, FloatArray]:
-        """How fast errors of each value grow with s: the velocity's derivative by the value; and D_(k-1)/h_(2k-2)."""
-        slope, norm, highest = steepness(z, k, taken(weights, which))
-        return slope * (distance[which] / (k * norm))[:, None], norm / highest
-
     def after_step(z: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
         due = goal[:, which].copy()
         due[k] -= (1 - s) * distance[which]
         corrected = correct(z, due, taken(weights, which))
-        now, spare[which] = stretch_of(corrected, which)
+        now, spare[which] = _stretch(course, corrected, moving[which])
         more = (stretch[which] + now) * ((s - passed[which]) / 2)[:, None]
         log_growth[which] = np.maximum(log_growth[which] + more, 0)  # what is made on the way grows from there on
         passed[which], stretch[which] = s, now
@@ -312,7 +311,7 @@ def _integrate(course: Course, moving: IntArray, tolerance: FloatArray, store: b
                 limits[int(row)] = end
         return np.array([int(i) in limits for i in which])
 
-    stretch, spare = stretch_of(z, np.arange(len(moving)))
+    stretch, spare = _stretch(course, z, moving)
     _, norm = free_direction(z, k, weights)
     speed = np.abs(distance) / (k * np.sqrt(norm))
     found = integrate(
@@ -323,6 +322,7 @@ def _integrate(course: Course, moving: IntArray, tolerance: FloatArray, store: b
         first_step=np.where(np.isfinite(speed), np.minimum(1.0, _FIRST / speed), 1.0),
         after_step=after_step,
         is_over=is_over,
+        together=_TOGETHER,
         store=store,
     )
     for i, end in limits.items():
@@ -337,16 +337,24 @@ def _integrate(course: Course, moving: IntArray, tolerance: FloatArray, store: b
     return path, growth
 
 
+def _stretch(course: Course, z: FloatArray, which: IntArray) -> tuple[FloatArray, FloatArray]:
+    """How fast errors of each value grow with s: the velocity's derivative by the value; and D_(k-1)/h_(2k-2)."""
+    slope, norm, highest = steepness(z, course.k, taken(course.weights, which))
+    slope *= (course.distance[which] / (course.k * norm))[:, None]
+    return slope, norm / highest
+
+
 def _sharpened(
-    course: Course, path: Path, growth: FloatArray, rtol: float, store: bool
+    course: Course, path: Path, growth: FloatArray, tolerance: FloatArray, store: bool
 ) -> tuple[Path, FloatArray]:
     """Follow rows again, in smaller steps, whose errors grew beyond what was asked for, where these would help."""
-    rough = (path.ending == End.REACHED) & (rtol * growth > GROWN) & (growth <= MOST_GROWTH)
-    again = np.flatnonzero(rough) if rtol > SHARP else np.zeros(0, dtype=np.intp)
+    is_rough = (tolerance > SHARP) & (tolerance * growth > REDONE * GROWN) & (growth <= MOST_GROWTH)
+    rough = (path.ending == End.REACHED) & is_rough
+    again = np.flatnonzero(rough)
     if not len(again):
         return path, growth
-    tolerance = np.full(len(growth), SHARP) if store else np.maximum(_SPARE * GROWN / growth, SHARP)
-    second, second_growth = _integrate(course, again, tolerance, store)
+    finer = np.full(len(growth), SHARP) if store else np.maximum(_SPARE * GROWN / growth, SHARP)
+    second, second_growth = _integrate(course, again, finer, store)
     for name in ("values", "reached", "ending", "steps", "failed"):
         getattr(path, name)[again] = getattr(second, name)[again]
     growth[again] = second_growth[again]

@@ -11,7 +11,7 @@ error of the steps, a few 1e-10 at most. Long samples go by nodes (`nodes_kernel
 
 *Tolerances.* The estimate of a step's error is larger than the error, ten times and more where steps are short. It is
 held to 5e-10 of a standard deviation, and to GROWN over the growth that the first velocity promises, but not below the
-RTOL of `moment_path`; a path whose error has grown all the same is followed again.
+FINE of `moment_path`; a path whose error has grown all the same is followed again.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from symdecouple.numeric.moments.hankel_kernel import (
     means_to,
     polynomial,
 )
-from symdecouple.numeric.moments.moment_path import GROWN, MOST_GROWTH, RESIDUAL, RTOL, SETTLED, SHARP
+from symdecouple.numeric.moments.moment_path import FALLING, FINE, GROWN, MOST_GROWTH, REDONE, RESIDUAL, SETTLED, SHARP
 from symdecouple.numeric.moments.nodes_kernel import (
     MOST_NODES,
     RESOLVED,
@@ -73,8 +73,6 @@ _FAR = 1e-3  # gap of an end from its moments beyond which Newton's method may f
 _SWEEPS = 4  # of Newton's method: two do from a path's end, a third tells
 _MOST = float(np.log(MOST_GROWTH))
 _COARSE = 5e-10  # local error of a step where errors do not grow: in order 6 a tenth of it, or less
-_FALLING = 0.7  # a path's growth to that of its first velocity: their logarithms, at least, on samples of many laws
-_REDONE = 4.0  # a grown error, in units of GROWN, with which a path is followed again; its estimate is large
 _REACH = 1.35  # of a first step: that of steps that fit their tolerance is 1.5 to 1.8, measured on samples of many laws
 _SAFETY, _SHRINK, _GROW, _LAST = 0.9, 0.2, 8.0, 1.05  # of steps, as in `integrate`
 _MOST_STEPS = 400  # the same
@@ -256,7 +254,7 @@ def follow_path(
             lines[_POWER, i] = abs(moved[i])
         steepest, stretch = largest(lines[_POWER, :n]), max(largest(moved), 0.0)
         log_growth, s = 0.0, 0.0
-        rtol = min(most, max(GROWN * np.exp(-_FALLING * stretch), RTOL))
+        rtol = min(most, max(GROWN * np.exp(-FALLING * stretch), FINE))
         h = _REACH * k * rtol**0.125 / steepest
         for _ in range(_MOST_STEPS):
             left = np.ceil((1 - s) / (_LAST * h))
@@ -282,7 +280,7 @@ def follow_path(
             h *= min(max(wanted, _SHRINK), _GROW if error <= 1 else _SAFETY)
         if s < 1:
             return -1.0
-        if most == SHARP or rtol * np.exp(log_growth) <= _REDONE * GROWN:
+        if most == SHARP or rtol * np.exp(log_growth) <= REDONE * GROWN:
             return log_growth
         most = SHARP  # once more
 

@@ -119,6 +119,7 @@ def integrate(
     is_over: IsOver | None = None,
     smallest: float = 2.0**-40,
     max_steps: int = 400,
+    together: int = _CHUNK,
     store: bool = False,
 ) -> Path:
     """Follow dy/ds = rhs(y, s) from s = 0 to 1, every row of `start` with steps of its own.
@@ -146,6 +147,8 @@ def integrate(
         A step below this part of the way that is done ends the path of a row as `End.STALLED`.
     max_steps : int
         Accepted and rejected together, a row.
+    together : int
+        Numbers that move together, rows of N each: more of them where calls of `rhs` cost more than the caches save.
     store : bool
         Keep the starting point of every step (R x N numbers a step) for `pull_back`.
 
@@ -169,7 +172,7 @@ def integrate(
                 np.zeros(n_rows, dtype=np.intp), np.zeros(n_rows, dtype=np.intp))
     tape: list[Step] = []
     with np.errstate(all="ignore"):  # what overflows is a failed step
-        for which in _chunks(*start.shape):
+        for which in _chunks(start.shape[0], start.shape[1], together):
             slope = rhs(start[which], np.zeros(len(which)), which) if first_slopes is None else first_slopes[which]
             h = _first_steps(slope, size[which]) if first_step is None else np.minimum(first_step[which], 1.0)
             _follow(rhs, path, which, h, slope, size * rtol, after_step=after_step, is_over=is_over,
@@ -353,6 +356,6 @@ def _first_steps(slope: FloatArray, size: FloatArray) -> FloatArray:
     return first
 
 
-def _chunks(n_rows: int, n_samples: int) -> Iterator[IntArray]:
-    step = max(1, _CHUNK // max(n_samples, 1))
+def _chunks(n_rows: int, n_samples: int, together: int) -> Iterator[IntArray]:
+    step = max(1, together // max(n_samples, 1))
     return (np.arange(i, min(i + step, n_rows)) for i in range(0, n_rows, step))

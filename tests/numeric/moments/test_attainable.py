@@ -1,22 +1,31 @@
-"""Limits of the shape statistics against two-valued samples in exact arithmetic and against a search over samples."""
+"""Limits of shape statistics, in exact arithmetic and by search; dead ends of paths, by hand and as they stall."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 
+from symdecouple.numeric.moments import moment_path
 from symdecouple.numeric.moments.attainable import (
+    atoms,
     beyond_end,
     orthokurtosis_range,
     saturated_skewness,
     skewness_interval,
     skewness_range,
+    summit,
 )
+from symdecouple.numeric.moments.moment_path import follow
+from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
+from symdecouple.numeric.paths.integrate import End
 from symdecouple.numeric.samples.batch import Panel
+
+HELD = (0.0, 1.0, 0.0, 3.0)
 
 
 def exact_square(sample: list[int]) -> tuple[Fraction, int]:
@@ -82,3 +91,99 @@ def test_ends_are_told_apart_from_their_neighbours(ties: int, n_samples: int) ->
     assert beyond_end(math.nextafter(end, math.inf), ties, n_samples) == 1
     assert beyond_end(math.nextafter(end, -math.inf), ties, n_samples) == -1
     assert beyond_end(end - 1, ties, n_samples) == -1 and beyond_end(end + 1, ties, n_samples) == 1
+
+
+# --- where a path ends ---
+
+
+def at_level_3(x: np.ndarray) -> np.ndarray:
+    return impose_skewness(np.atleast_2d(x), 0.0).values
+
+
+def tied_at_the_minimum(n_samples: int, n_tied: int, seed: int = 0) -> np.ndarray:
+    x = np.random.default_rng(seed).exponential(size=n_samples)
+    x[:n_tied] = 0
+    return x
+
+
+def three_atoms(low: float, high: float) -> float:
+    """Fourth moment of atoms with these masses at the ends, mean 0, variance 1, no skewness, by mpmath."""
+    masses = [mpmath.mpf(low), 1 - mpmath.mpf(low) - mpmath.mpf(high), mpmath.mpf(high)]
+
+    def moment(at: tuple[mpmath.mpf, ...], j: int) -> mpmath.mpf:
+        return sum(w * a**j for w, a in zip(masses, at, strict=True))
+
+    at = mpmath.findroot(lambda *a: [moment(a, 1), moment(a, 2) - 1, moment(a, 3)], (-1.2, 0.3, 3.0))
+    assert at[0] < at[1] < at[2]
+    return float(moment(tuple(at), 4))
+
+
+def test_equal_masses_at_both_ends() -> None:
+    """Atoms -a, 0, a of masses w, 1 - 2 w, w: a^2 = 1/(2 w) and the fourth moment 1/(2 w)."""
+    z = at_level_3(np.array([-3, -3, -3, -1, 0, 0.2, 1.5, 3, 3, 3.0]))[0]
+    top = summit(z, None, np.array([1, 0, 1, 0, 3.0]))
+    assert top is not None and np.mean(top**4) == pytest.approx(1 / 0.6, rel=1e-13)
+    assert sorted(np.unique(top, return_counts=True)[1].tolist()) == [3, 3, 4]
+
+
+def test_unequal_masses() -> None:
+    z = at_level_3(tied_at_the_minimum(50, 21))[0]
+    top = summit(z, None, np.array([1, 0, 1, 0, 3.0]))
+    assert top is not None and np.mean(top**4) == pytest.approx(three_atoms(21 / 50, 1 / 50), rel=1e-12)
+    values, counts = np.unique(z, return_counts=True)
+    weighted = summit(np.append(values, values[0]), np.append(counts / 50, 0), np.array([1, 0, 1, 0, 3.0]))
+    assert weighted is not None and weighted[:-1] == pytest.approx(np.unique(top)[[0] + [1] * 28 + [2]], rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_below_the_summit_every_value_is_reached_and_above_none(seed: int) -> None:
+    highest = three_atoms(12 / 30, 1 / 30)
+    z = at_level_3(tied_at_the_minimum(30, 12, seed))
+    below = highest * (1 - 1e-5)
+    assert follow(z, 4, below, held=HELD[:3]).attained[0] == pytest.approx(below, rel=1e-12)
+    there = follow(z, 4, highest * (1 + 1e-5), held=HELD[:3])
+    assert there.refusals[0].reason == "moment not attainable" and not there.path.steps.any()
+    assert there.attained[0] == pytest.approx(highest, rel=1e-12)
+    assert f"it comes to {highest:.10g} and no farther" in there.refusals[0].detail
+
+
+@pytest.mark.parametrize("turned", [1, -1])
+def test_the_fifth_moment_is_given_up_on_the_way_at_the_value_it_would_stall_at(
+    turned: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    z = follow(at_level_3(turned * tied_at_the_minimum(60, 19)), 4, 3.0, held=HELD[:3]).values
+    early = follow(z, 5, 0.0, held=HELD)
+    assert early.path.ending[0] == End.OVER and len(np.unique(early.path.values[0])) == 4
+    monkeypatch.setattr(moment_path, "atoms", lambda *_: None)
+    late = follow(z, 5, 0.0, held=HELD)
+    assert late.path.ending[0] == End.STALLED
+    assert early.refusals[0].reason == late.refusals[0].reason == "moment not attainable"
+    assert early.attained[0] == pytest.approx(late.attained[0], rel=1e-9)
+    assert early.path.steps[0] + early.path.failed[0] < 0.7 * (late.path.steps[0] + late.path.failed[0])
+    end = early.path.values[0]
+    assert [np.mean(end**j) for j in (1, 2, 3, 4)] == pytest.approx([0, 1, 0, 3], abs=1e-12)
+
+
+def test_a_target_before_the_last_point_is_reached() -> None:
+    z = follow(at_level_3(tied_at_the_minimum(60, 19)), 4, 3.0, held=HELD[:3]).values
+    first, last = np.mean(z**5), follow(z, 5, 0.0, held=HELD).attained[0]
+    for share in (0.9, 0.999, 1 - 1e-6):
+        target = first + share * (last - first)
+        assert follow(z, 5, target, held=HELD).attained[0] == pytest.approx(target, rel=1e-11)
+
+
+def test_values_that_are_pulled_apart_do_not_end_a_path() -> None:
+    """The same cluster at a root where clusters contract, and where they are pulled apart unless they are one value."""
+    z = np.array([-1.5, -1.5, -0.1, -0.05, 0, 0.05, 0.1, 1.5, 1.5])
+    rising, falling = np.array([1.0, 0, 1, 0, 3]), np.array([1.0, 0, 1, 0, 1.01])
+    assert atoms(z / z.std(), None, rising) is not None
+    assert atoms(z / z.std(), None, falling) is None
+    split = z + np.array([-1e-9, 1e-9, 0, 0, 0, 0, 0, 0, 0])
+    assert atoms(split / split.std(), None, rising) is None
+
+
+def test_samples_far_from_a_last_point_go_on() -> None:
+    for z in at_level_3(np.random.default_rng(1).normal(size=(20, 8))):
+        assert atoms(z, None, np.array([1.0, 0, 1, 0, 5])) is None
+    assert atoms(np.resize([-1.0, 1.0], 10), None, np.array([1.0, 0, 1, 0, 3])) is None
+    assert summit(np.resize([-1.0, 1.0], 10), None, np.array([1.0, 0, 1, 0, 3])) is None
