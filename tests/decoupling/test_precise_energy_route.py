@@ -14,6 +14,7 @@ from symdecouple.families.bank import FilterBank
 from symdecouple.families.quadratic import autocorrelation, second_order_moments
 from symdecouple.language.filters import Filter
 from symdecouple.numeric.features.expressions import as_multiprecision
+from symdecouple.numeric.samples.vectors import rounding
 
 BANK = second_order_moments(FilterBank([[1, 1, 1], [Rational(-1, 2), 0, Rational(1, 2)]]))
 ROWS = [[0.75, -0.25, 1, 0.5, -1.25, 2, 0.5, -1.5], [0.5, 1.5, 0.25, -2, 0.5, 2, 0.25, -1.75]]
@@ -121,3 +122,12 @@ def test_a_response_of_another_size() -> None:
     plan = decouple(second_order_moments(FilterBank([Filter.from_response([1, 0.5, 0, 0.5])])), [1])
     with pytest.raises(InvalidInput, match="given by 4 frequencies, the samples have size 8"):
         plan.normalize(ROWS[0], 1, dps=20)
+
+
+def test_what_the_rounding_of_given_numbers_is() -> None:
+    """Fractions have none where digits are asked for; mpmath numbers have that of their array, or of the call."""
+    thirds = decouple(BANK, reference="white").normalize(ROWS[0], dps=25)
+    for given, dps, expected in [([1, 2], 30, 0), ([Rational(1, 3)], 30, 0), ([0.5], 30, 2.0**-52), (thirds, 30, 1e-25),
+                                 (list(thirds), 30, 1e-30), (thirds, None, 2.0**-52), ([1, 2], None, 2.0**-52),
+                                 (np.float32([1]), 30, 2.0**-23)]:
+        assert rounding(given, dps) == pytest.approx(expected, rel=1e-12)

@@ -176,14 +176,21 @@ class EnergyProblems:
         to_ask = ~found.converged
         if not is_known:  # eigenvalues are between 0 and the largest ones, or between these and minus them
             to_ask |= np.abs(found.parameters) @ bands.largest * (1 + bands.is_signed) > _WIDE
-        which = np.array([q for q in np.flatnonzero(to_ask).tolist() if not (
-            found.converged[q] and _width(bands.lines.along(found.parameters[q : q + 1])) <= _WIDE)], dtype=np.intp)
+        which = np.flatnonzero(to_ask)
         if not len(which):
             return out
+        wide = ~found.converged[which]
+        for some in bands.grid.groups(len(which)):
+            along = bands.lines.along(found.parameters[which[some]])
+            wide[some] |= along.max(axis=1) - along.min(axis=1) > _WIDE
+        if not wide.any():
+            return out
+        which = which[wide]
         is_sure = found.converged[which] & (_shaken(found, problems.wanted, bands, which) < _SURE)
         for q in which[~is_sure].tolist():
             active, wanted = problems.shares[problems.owner[q]] > 0, problems.wanted[q]
-            if found.converged[q] and _width(bands.lines.along(found.parameters[q : q + 1])[0, active]) <= _WIDE:
+            along = bands.lines.along(found.parameters[q : q + 1])[0, active]
+            if found.converged[q] and along.max(initial=-np.inf) - along.min(initial=np.inf) <= _WIDE:
                 continue
             place = cone_membership_of(bands, wanted, active, problems.targets[q, wanted])
             if place.where == "inside" and found.converged[q]:
@@ -220,11 +227,6 @@ def _shaken(found: Tilted, wanted: NDArray[np.bool_], bands: Bands, which: IntAr
     some = wanted[which] / sizes
     moved = (bands.largest * some)[:, None] @ np.abs(np.linalg.inv(scaled)) @ (found.sizes[which] * some)[..., None]
     return np.asarray(moved[:, 0, 0] * np.maximum(found.residual[which], _ROUNDED))
-
-
-def _width(along: FloatArray) -> float:
-    """The largest minus the smallest number, 0 where there are none."""
-    return float(along.max() - along.min()) if along.size else 0.0
 
 
 _KNOWN: WeakKeyDictionary[Bands, dict[int, Dependence]] = WeakKeyDictionary()
