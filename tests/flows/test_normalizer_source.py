@@ -184,8 +184,7 @@ def test_refusals_say_why(points: Any, match: str) -> None:
     ("squared mean", 1, [-1, 1], "does not exist"), ("even and odd power", 1, [0, 0], "does not exist"),
     ("logarithm first", 1, [1, -2, 3], r"samples must lie in \(0, oo\)"),
     ("even and odd power", 2, [1, 2, 3, 5], "not attained: at t = .* gets no closer"),
-    ("exponentials", 3, [1, 1, 1, 1], "not attained|critical"),
-    ("circle", 3, [0.5, 0.5, 0.5], "not attained|critical"),
+    ("exponentials", 3, [1, 1, 1, 1], "not attained|critical"), ("circle", 3, [0.5, 0.5, 0.5], "not attained|critical"),
     ("even and odd power", 2, [1, -1, 1, -1, 0.5], None),
 ])
 def test_what_does_not_exist_is_refused(name: str, level: int, points: list[float], match: str | None) -> None:

@@ -35,18 +35,14 @@ def mapped(rows: Array, folder: Path) -> Array:
 # The same numbers, lying elsewhere.
 VIEWS: dict[str, Callable[[Array], Any]] = {
     "every second": lambda rows: np.repeat(rows, 2, axis=1)[:, ::2],
-    "backwards": lambda rows: rows[:, ::-1].copy()[:, ::-1],
-    "by columns": np.asfortranarray,
-    "of a broadcast": lambda rows: np.broadcast_to(rows[:1], rows.shape),
-    "read-only": read_only,
-    "big-endian": lambda rows: rows.astype(">f8"),
-    "masked nowhere": ma.masked_array,
+    "backwards": lambda rows: rows[:, ::-1].copy()[:, ::-1], "by columns": np.asfortranarray,
+    "of a broadcast": lambda rows: np.broadcast_to(rows[:1], rows.shape), "read-only": read_only,
+    "big-endian": lambda rows: rows.astype(">f8"), "masked nowhere": ma.masked_array,
     "a matrix of one": lambda rows: rows[:1],
 }
 # What rows of a type or size are refused with, by every function; and what it is of which none can be made a row.
 ROWS: dict[str, tuple[Any, tuple[str, ...]]] = {
-    "no entries": (np.empty((2, 0)), ("no samples",)),
-    "one entry": (np.ones((2, 1)), ("one sample",)),
+    "no entries": (np.empty((2, 0)), ("no samples",)), "one entry": (np.ones((2, 1)), ("one sample",)),
     "missing": (np.array([[1.0, np.nan, 3, 2, 9, 4, 4, 1, 0, 5, 2, 7]]), ("nan in the input",)),
     "infinite": (np.array([[1.0, -np.inf, 3, 2, 9, 4, 4, 1, 0, 5, 2, 7]]), ("infinite value",)),
     "equal": (np.full((2, 12), 7.0), ("zero variance", "critical point", "too few active frequencies")),

@@ -142,10 +142,8 @@ def test_three_is_the_largest_dimension_near_a_point() -> None:
 @pytest.mark.parametrize(
     ("phi", "fields"),
     [
-        (sp.exp(X), [sp.exp(-X), sp.Integer(1), sp.exp(X)]),
-        (sp.tan(X / 2), [sp.Integer(1), sp.sin(X), sp.cos(X)]),
-        (sp.log(X), [X, X * sp.log(X), X * sp.log(X) ** 2]),
-        (X**-2, [X**3, X]),
+        (sp.exp(X), [sp.exp(-X), sp.Integer(1), sp.exp(X)]), (sp.tan(X / 2), [sp.Integer(1), sp.sin(X), sp.cos(X)]),
+        (sp.log(X), [X, X * sp.log(X), X * sp.log(X) ** 2]), (X**-2, [X**3, X]),
     ],
 )
 def test_normal_form_of_the_named_families(phi: sp.Expr, fields: list[sp.Expr]) -> None:

@@ -23,11 +23,7 @@ def limits(x: np.ndarray) -> tuple[float, float]:
 
 
 SAMPLES = [
-    [0, 1, 2],
-    [0, 0, 1, 2],
-    [0, 0, 0, 1, 2],
-    [0, 0, 1, 3, 3, 3, 3],
-    [-7, 1, 1.5, 2, 90, 90, 90.5],
+    [0, 1, 2], [0, 0, 1, 2], [0, 0, 0, 1, 2], [0, 0, 1, 3, 3, 3, 3], [-7, 1, 1.5, 2, 90, 90, 90.5],
     [0, 1, 1, 1, 1, 1, 1, 5],
 ]
 
@@ -80,10 +76,7 @@ def exact_third_moment(x: list[int], fraction_of_range: Fraction) -> Fraction:
 @pytest.mark.parametrize(
     ("x", "reachable"),
     [
-        ([0, 1, 2], True),
-        ([0, 0, 1, 2, 5], True),
-        ([0, 0, 1, 2], False),
-        ([0, 0, 0, 1, 2], False),
+        ([0, 1, 2], True), ([0, 0, 1, 2, 5], True), ([0, 0, 1, 2], False), ([0, 0, 0, 1, 2], False),
         ([0, 1, 3, 3], False),
     ],
 )

@@ -62,10 +62,7 @@ def test_hypothesis_homogeneity() -> None:
 @pytest.mark.parametrize(
     "g",
     [
-        sp.exp(central(4) / 500),
-        sp.log(central(4)),
-        sum(c**3 for c in X) / N,
-        MEAN * VARIANCE + central(3),
+        sp.exp(central(4) / 500), sp.log(central(4)), sum(c**3 for c in X) / N, MEAN * VARIANCE + central(3),
         sp.exp(MEAN) * central(4) / VARIANCE**2 + MEAN**2 * VARIANCE,
     ],
 )

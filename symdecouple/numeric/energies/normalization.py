@@ -174,7 +174,7 @@ def _imposed(task: EnergyProblems, rows: FloatArray, open_: IntArray, wanted: ND
     good = np.array([q for q, r in enumerate(open_.tolist()) if r not in refusals], dtype=np.intp)
     kept = open_[good]
     halves = found.parameters[good] / 2
-    moved = spectrum.tilted(kept, halves)
+    moved = spectrum.tilted(kept, halves, is_last=True)
     if len(kept) == len(rows):
         values = moved
     else:
@@ -190,15 +190,24 @@ def _imposed(task: EnergyProblems, rows: FloatArray, open_: IntArray, wanted: ND
         out = None if len(smooth) == len(rows) == 1 else np.full(rows.shape, np.nan)
         for some in bands.grid.groups(len(smooth)):
             these, here = kept[smooth[some]], good[smooth[some]]
-            given = bands.grid.forward(covectors if len(these) == len(rows) else covectors[these])
-            inner = spectrum.inner(these, halves[smooth[some]], given)
+            given, own = bands.grid.forward(covectors if len(these) == len(rows) else covectors[these]), (
+                spectrum.again(rows, these))
+            products = given.real * own.real
+            products += given.imag * own.imag
+            factors = bands.along(halves[smooth[some]])
+            products *= np.exp(factors, out=factors)
+            inner = bands.lines.sums(bands.fold(bands.grid.doubled(products)))
+            del products
             coefficients = solve_scaled(found.matrix[here], wanted[here], inner)
             # From shares in units of exp(shift), and transforms in units of 2^e, to those of the signal.
             unit = 2 * np.log(2) * spectrum.exponents[these] - found.shift[here] - spectrum.log_power[these]
-            coefficients *= (np.exp(unit) / size**2)[:, None]
-            spectrum.pull(these, halves[smooth[some]], coefficients, given)
+            own *= factors
+            own *= bands.along(coefficients * (np.exp(unit) / size**2)[:, None])
+            given -= own
+            del own
+            given *= factors
             if task.mean:
-                given.reshape(len(given), -1)[:, 0] = 0
+                given[bands.grid.zero] = 0
             if out is None:
                 return bands.grid.inverse(given)
             out[these] = bands.grid.inverse(given)
