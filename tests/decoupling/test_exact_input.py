@@ -178,3 +178,28 @@ def test_no_gradient_outside_the_domain(feature: sp.Expr) -> None:
     assert np.isnan(gradients[0]).all() and np.isfinite(gradients[1]).all() and np.isnan(values[0])
     _, outcomes = plan.transform(rows, dps=20, on_refusal="return")  # mpmath has complex numbers there
     assert [o.reason for o in outcomes] == ["not finite", ""]
+
+
+@pytest.mark.parametrize("path", ["relaxed", "broad", "parallel", "narrow"])
+def test_named_paths_feel_no_offset_behind_the_mean(path: Any) -> None:
+    """Numbers within a factor of 2 have exact differences, and longer integers are centred before they are rounded."""
+    plan = sd.decouple(raw_moments(3), path=path)
+    near = np.array([STEPS, STEPS[::-1]], dtype=float) / 8
+    values, gradients, normalized = plan.transform(near), plan.gradients(near), plan.normalize(near)
+    for offset in (1e8, -1e12, 2.0**49):
+        far = near + offset
+        found = plan.transform(far)
+        assert (found[:, 0] == offset + float(MEAN) / 8).all()
+        np.testing.assert_allclose(found[:, 1:], values[:, 1:], rtol=1e-13)
+        np.testing.assert_allclose(plan.gradients(far), gradients, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(plan.normalize(far), normalized, atol=1e-13)
+        back = plan.denormalize(normalized, found)
+        assert np.abs(back - far).max() <= 2 * np.spacing(abs(offset))
+    found = plan.transform([2**60 + k for k in STEPS])
+    assert found[1:] == pytest.approx([VARIANCE, SKEWNESS], rel=1e-12)
+
+
+def test_a_named_path_that_a_unit_takes_too_far_names_the_way_without() -> None:
+    _, (outcome,) = sd.decouple(raw_moments(3), path="broad").transform(np.array([STEPS]) * 1e-30, on_refusal="return")
+    assert not outcome.ok and 'path="auto"' in outcome.detail
+    assert sd.decouple(raw_moments(3)).transform(np.array(STEPS) * 1e-30)[2] == pytest.approx(SKEWNESS, rel=1e-12)

@@ -105,7 +105,8 @@ class BankFeatures:
 
     def values(self, rows: FloatArray) -> FloatArray:
         """Return the features of rows (R, N), of shape (R, M)."""
-        return self._means(self._compiled(rows, 0)[0] if self._is_wanted(rows) else self._outputs(rows))
+        outputs = self._compiled(rows, 0)[0] if self._is_wanted(rows) else self._outputs(rows)
+        return self._means(outputs, len(self))
 
     def gradients(self, rows: FloatArray, count: int | None = None) -> FloatArray:
         """Return v = N grad f of the first `count` features (default all), (R, count, N)."""
@@ -158,15 +159,15 @@ class BankFeatures:
             total += self._band(summed.reshape(-1, n), b, adjoint=True).reshape(total.shape)
         return total
 
-    def _means(self, outputs: FloatArray) -> FloatArray:
-        """Return the features (R, M) of outputs (R, B, N)."""
-        n = outputs.shape[-1]
+    def _means(self, outputs: FloatArray, count: int) -> FloatArray:
+        """Return the first features (R, count) of outputs (R, B, N)."""
+        n, powers = outputs.shape[-1], self.powers[:count]
         power = [np.ones((1, 1, n)), outputs]
-        while 2 * len(power) <= self.powers.max(initial=0) + 1:
+        while 2 * len(power) <= powers.max(initial=0) + 1:
             power.append(power[-1] * outputs)
-        means = {p: np.vecdot(power[p // 2], power[p - p // 2]) / n for p in np.unique(self.powers)}
-        found = np.stack([means[p][:, b] for b, p in zip(self.index, self.powers, strict=True)], axis=1)
-        return np.asarray(self.gains * found)
+        means = {p: np.vecdot(power[p // 2], power[p - p // 2]) / n for p in np.unique(powers)}
+        found = np.stack([means[p][:, b] for b, p in zip(self.index, powers, strict=False)], axis=1)
+        return np.asarray(self.gains[:count] * found)
 
     def _outputs(self, rows: FloatArray) -> FloatArray:
         """Return y of all bands, (R, B, N)."""
@@ -228,7 +229,7 @@ class BankFeatures:
         for r in range(len(rows)):
             self._write(rows[r : r + 1], outputs, fields)
             if wanted is not None:
-                gaps = n * (wanted[r] - self._means(outputs)[0, :count])
+                gaps = n * (wanted[r] - self._means(outputs, count)[0])
             length[r] = _kernels()[1](fields[0], gaps, work, found[r])
             lengths[r] = work.lengths
             if not length[r] > 0:

@@ -17,6 +17,7 @@ __all__ = ["FAST", "SURE", "Bank", "Work", "bank_fields", "project"]
 
 FAST = ("_add", "_inner", "_add_products")  # sums in any order
 SURE = 1e-5  # the least diagonal of L: eps over its square are the digits that one solution loses
+CLEAR = 2.0**-7  # of the least diagonal squared times what is left: one projection leaves some 1e-14 of rounding
 _BLOCK = 704  # numbers that stay in the first cache, a few fields at a time
 
 
@@ -64,20 +65,24 @@ def _filter(plane: FloatArray, bank: Bank, b: int, turn: int, line: FloatArray, 
     """The periodic convolution of an image with a band, along columns and then along rows; `turn` -1 is the adjoint."""
     height, width = plane.shape
     reach = (len(line) - width) // 2
+    middle = line[reach : reach + width]
     for h in range(height):
-        middle = line[reach : reach + width]
         for w in range(width):
             middle[w] = 0.0
             out[h, w] = 0.0
         for t in range(bank.columns.shape[1]):
-            if bank.columns[b, t] != 0.0:
-                _add(bank.columns[b, t], plane[(h - turn * (bank.first[b, 0] + t)) % height], middle)
+            tap, from_row = bank.columns[b, t], (h - turn * (bank.first[b, 0] + t)) % height
+            if tap != 0.0:
+                for w in range(width):
+                    middle[w] += tap * plane[from_row, w]
         for w in range(reach):
             line[reach - 1 - w] = line[reach - 1 - w + width]
             line[reach + width + w] = line[reach + w]
         for t in range(bank.rows.shape[1]):
-            if bank.rows[b, t] != 0.0:
-                _add(bank.rows[b, t], line[reach - turn * (bank.first[b, 1] + t) :], out[h])
+            tap, shifted = bank.rows[b, t], line[reach - turn * (bank.first[b, 1] + t) :]
+            if tap != 0.0:
+                for w in range(width):
+                    out[h, w] += tap * shifted[w]
 
 
 def _add(factor: float, line: FloatArray, out: FloatArray) -> None:
@@ -100,15 +105,22 @@ def project(fields: FloatArray, gaps: FloatArray, work: Work, out: FloatArray) -
             out[m] = 0.0
         for j in range(count):
             shares[j] = -gaps[j] / lengths[j]
+        _solve(work.factor, count, shares)
         _take_away(fields, work, count, out)
         return 1.0
+    least = 1.0
     for m in range(len(out)):
         out[m] = fields[last, m] / lengths[last]
-    for _ in range(2):  # the first time leaves rounding behind
+    for j in range(last):
+        least, shares[j] = min(least, work.factor[j, j]), work.factor[last, j]
+    _take_away(fields, work, last, out)
+    left = _inner(out, out) ** 0.5
+    if not least * least * left > CLEAR:
         for j in range(last):
             shares[j] = _inner(fields[j], out) / lengths[j]
+        _solve(work.factor, last, shares)
         _take_away(fields, work, last, out)
-    left = _inner(out, out) ** 0.5
+        left = _inner(out, out) ** 0.5
     if not left > SURE:
         return 0.0
     for m in range(len(out)):
@@ -170,10 +182,8 @@ def _add_products(fields: FloatArray, i: int, j: int, begin: int, end: int, out:
 
 
 def _take_away(fields: FloatArray, work: Work, count: int, out: FloatArray) -> None:
-    """Take the sum of c_j v_j/|v_j| off a vector, L L' c = shares."""
+    """Take the sum of c_j v_j/|v_j| off a vector, L' c = shares."""
     factor, shares = work.factor, work.shares
-    for i in range(count):
-        shares[i] = (shares[i] - _inner(factor[i, :i], shares[:i])) / factor[i, i]
     for i in range(count - 1, -1, -1):
         shares[i] /= factor[i, i]
         _add(-shares[i], factor[i, :i], shares[:i])
@@ -181,6 +191,12 @@ def _take_away(fields: FloatArray, work: Work, count: int, out: FloatArray) -> N
         end = min(len(out), begin + _BLOCK)
         for j in range(count):
             _add(-shares[j] / work.lengths[j], fields[j, begin:end], out[begin:end])
+
+
+def _solve(factor: FloatArray, count: int, shares: FloatArray) -> None:
+    """Put the solution of L z = shares in their place."""
+    for i in range(count):
+        shares[i] = (shares[i] - _inner(factor[i, :i], shares[:i])) / factor[i, i]
 
 
 def _inner(one: FloatArray, other: FloatArray) -> float:

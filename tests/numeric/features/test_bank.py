@@ -142,6 +142,7 @@ def test_loops_are_compiled_where_numpy_would_take_longer(monkeypatch: pytest.Mo
     calls: list[str] = []
     monkeypatch.setattr(bank, "warm", lambda: calls.append("warm"))
     monkeypatch.setattr(jit.Kernels, "are_warm", lambda self: False)
+    monkeypatch.setattr(jit.Kernels, "are_loaded", lambda self: False)
     monkeypatch.setattr(jit, "is_available", lambda: True)
     rows = np.zeros((1, 72))
     assert not made((9, 8))._is_wanted(rows) and not calls

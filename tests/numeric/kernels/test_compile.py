@@ -215,6 +215,33 @@ def test_after_an_interruption_while_numba_loads_numpy_answers(name: str, tmp_pa
     assert run(INTERRUPTED.format(name=name), tmp_path).startswith("True True")
 
 
+FORKED = """
+import multiprocessing
+from concurrent.futures import ThreadPoolExecutor
+import numpy as np
+from symdecouple.numeric.features.bank import BankFeatures, Line
+from symdecouple.numeric.kernels.parallel import each
+features = BankFeatures(["energy"], [[Line((1.0, -1.0), 0)]], [0], [2], [1.0], (4,))
+features._is_compiled = True
+def answer(_):
+    found = each(lambda row: features.gradients(row[None]).tolist(), np.eye(4)[[1, 1, 1]], 3)
+    return found == 3 * [[[[-2.0, 4.0, -2.0, 0.0]]]]
+def inside(_):
+    with ThreadPoolExecutor(2) as threads:
+        return all(threads.map(answer, range(4)))
+if __name__ == "__main__":
+    assert inside(0)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        print(inside(0), pool.map_async(inside, range(4)).get(60))
+"""
+
+
+@pytest.mark.slow
+def test_threads_in_threads_and_after_a_fork(tmp_path: Path) -> None:
+    pytest.importorskip("numba")
+    assert run(FORKED, tmp_path) == "True [True, True, True, True]"
+
+
 def test_what_numba_does_not_compile_runs_as_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
     monkeypatch.setattr(jit, "_PACKAGE", __name__.partition(".")[0])
