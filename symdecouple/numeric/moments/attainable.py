@@ -21,6 +21,7 @@ others in the middle. It is the highest of all, and known before a step is made.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from math import inf, nextafter
 
 import numpy as np
@@ -42,6 +43,7 @@ _NEWTON = 30  # quadratic from where clusters are caught; more only where it fai
 _LOG_RANGE = 40.0  # of the ratio of two distances: beyond, one of them is rounding
 
 
+@lru_cache(maxsize=1024)
 def saturated_skewness(ties: int, n_samples: int) -> float:
     """Skewness of two values, the upper one taken `ties` times out of `n_samples`.
 
