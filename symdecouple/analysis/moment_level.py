@@ -14,7 +14,7 @@ from functools import cached_property
 from math import comb
 from typing import NamedTuple
 
-from sympy import Expr, Float, Integer, Rational, diff, expand, oo
+from sympy import Expr, Float, Integer, Rational, Symbol, diff, expand, oo, sqrt
 
 from symdecouple.analysis.critical_point import CriticalPoint
 from symdecouple.analysis.exact_values import closed_values, exact_moment
@@ -25,7 +25,7 @@ from symdecouple.errors import BudgetExceeded, InvalidInput
 from symdecouple.families.moments import MomentCoordinates, recognize_moments
 from symdecouple.language.feature_set import FeatureSet
 
-__all__ = ["MomentLevel", "Solution", "moment_level", "moment_range"]
+__all__ = ["MomentLevel", "Solution", "moment_level", "moment_range", "unsolved_level"]
 
 DIGITS = 30
 LARGEST = 20_000
@@ -68,24 +68,27 @@ class MomentLevel:
     @cached_property
     def affine(self) -> tuple[Expr, Expr]:
         """Mean and standard deviation at the references."""
-        m, s = self.coordinates.coordinates(self.references)[:2]
-        return m, s
+        m, *rest = self.coordinates.coordinates(self.references)
+        return m, rest[0] if rest else Integer(1)
 
     @cached_property
     def targets(self) -> Targets:
-        return Targets((Integer(0), Integer(1), *self.coordinates.coordinates(self.references)[2:]))
+        return Targets((Integer(0), Integer(1), *self.coordinates.coordinates(self.references)[2:])[:self.level - 1])
 
     @cached_property
     def feature(self) -> Expr:
-        """The feature as a function of the last standardized moment."""
+        """The feature as a function of the last standardized moment; at level 2 of the variance."""
+        if self.level == 2:
+            m, s = self.coordinates.symbols
+            return self.coordinates.forward[-1].xreplace({m: self.affine[0]}).subs(s, sqrt(s))
         known = (*self.affine, *self.targets.exact[2:])
         return self.coordinates.forward[-1].xreplace(dict(zip(self.coordinates.symbols, known, strict=False)))
 
     @cached_property
     def slope(self) -> int:
         """The sign with which the feature moves with the last standardized moment."""
-        return 1 if diff(self.feature, self.coordinates.symbols[-1]).subs(
-            self.coordinates.symbols[-1], sum(self.targets.exact[-1:], Integer(1))).evalf() > 0 else -1
+        last = self.coordinates.symbols[-1]
+        return 1 if diff(self.feature, last).subs(last, 1).evalf() > 0 else -1
 
     @cached_property
     def solutions(self) -> PatternSolutions:
@@ -95,7 +98,7 @@ class MomentLevel:
     def found(self) -> tuple[tuple[Solution, ...], tuple[Ties, ...]]:
         """Every sample that is critical, and the patterns about which nothing is proved."""
         solved, open_ = [], []
-        for count in range(2, self.level):
+        for count in range(1, self.level):
             for ties in patterns(self.n_samples, count):
                 answer = self.solutions.settled(ties)
                 relations = [self.solutions.relation(answer.box, order) for order in range(count + 1, self.level)
@@ -108,6 +111,8 @@ class MomentLevel:
 
     def points(self) -> Iterator[CriticalPoint]:
         """Yield the critical points inside the domain of the sample, in the values of the features."""
+        if self.level == 2 and not _is_smooth_at_zero(self.feature, self.coordinates.symbols[-1]):
+            return
         for solution in self.found[0]:
             point = self._point(solution)
             low, high = self.features.sample.interval
@@ -145,18 +150,23 @@ def moment_level(features: FeatureSet, references: Sequence[Expr | None], n_samp
     BudgetExceeded
         If there are more patterns of ties than are enumerated.
     """
+    made = unsolved_level(features, references, n_samples)
+    if made is not None and not any(made.found):
+        raise InvalidInput(_unreachable(made))
+    return made
+
+
+def unsolved_level(features: FeatureSet, references: Sequence[Expr | None], n_samples: int) -> MomentLevel | None:
+    """Return the level before anything is solved; None if the features are no moments."""
     coordinates = recognize_moments(features)
     level = len(features)
-    if coordinates is None or len(coordinates) < level or level < 3:
+    if coordinates is None or len(coordinates) < level or level < 2:
         return None
-    count = sum(comb(n_samples - 1, d - 1) for d in range(2, level))
+    count = sum(comb(n_samples - 1, d - 1) for d in range(1, level))
     if count > LARGEST:
         raise BudgetExceeded(f"level {level} of {n_samples} samples has {count} patterns of ties, and up to {LARGEST} "
                              "are enumerated; give fewer samples, or a lower level")
-    made = MomentLevel(features, tuple(v for v in references if v is not None), n_samples, coordinates)
-    if not any(made.found):
-        raise InvalidInput(_unreachable(made))
-    return made
+    return MomentLevel(features, tuple(v for v in references if v is not None), n_samples, coordinates)
 
 
 def moment_range(targets: Targets, n_samples: int) -> tuple[Interval, Interval] | None:
@@ -204,6 +214,12 @@ def _unreachable(level: MomentLevel) -> str:
         if moment_range(level.targets, n_samples) is not None:
             return f"{text}; N >= {n_samples} is needed"
     return f"{text}; more samples may have them"
+
+
+def _is_smooth_at_zero(feature: Expr, variance: Symbol) -> bool:
+    """False for the standard deviation, the logarithm of the variance and the like, which have no gradient there."""
+    slope = diff(feature, variance).subs(variance, 0)
+    return bool(slope.is_finite and slope.is_nonzero)
 
 
 def _rational(value: Fraction) -> Expr:

@@ -40,8 +40,10 @@ from symdecouple.verdict import FORMAT, VERSION, Check, ExceptionalValues, Statu
 __all__ = ["Claim", "Dependence", "FullSpan", "Independence", "Involution", "NonInvolution", "certificate_from_dict",
            "denominators", "verdict_from_json"]
 
-# Certificates about plans live with the plans; their modules are loaded when one is read.
+# Certificates about plans live with the plans, and with the analyses; their modules are loaded when one is read.
 _OF_PLANS = frozenset({"affine covariance", "modified energies", "modified independence", "modified non-involution"})
+_OF_ANALYSES = frozenset({"all critical points", "global extrema", "thin basins", "two values",
+                           "two values, global extrema", "two values, thin basins"})
 
 MAX_TEXT = 20_000_000
 """Characters of a verdict as JSON: a dependence at a sample of a million numbers has as many."""
@@ -300,6 +302,10 @@ def certificate_from_dict(data: Mapping[str, Any]) -> Any:
         from symdecouple.decoupling import modified, modified_energies, refutation
 
         return {**modified.READERS, **modified_energies.READERS, **refutation.READERS}[data["certificate"]](data)
+    if data["certificate"] in _OF_ANALYSES:
+        from symdecouple.analysis import critical_certificate, two_values
+
+        return {**critical_certificate.READERS, **two_values.READERS}[data["certificate"]](data)
     subject = read_subject(data["subject"])
     n = _size(data["n_samples"])
     tail = Witness.from_dict(data["tail"]) if "tail" in data else None
@@ -327,7 +333,7 @@ def certificate_from_dict(data: Mapping[str, Any]) -> Any:
         "cells": lambda: Cellwise.from_dict(subject, data, n, certificate_from_dict),
     }
     if data["certificate"] not in readers:
-        raise InvalidInput(f"unknown certificate {data['certificate']!r}; known are {sorted({*readers, *_OF_PLANS})}")
+        raise InvalidInput(f"unknown certificate {data['certificate']!r}; known are {sorted({*readers, *_OF_PLANS, *_OF_ANALYSES})}")
     return readers[data["certificate"]]()
 
 
