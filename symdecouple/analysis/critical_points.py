@@ -19,13 +19,13 @@ from __future__ import annotations
 
 from sympy import Expr
 
+from symdecouple.analysis.chebyshev_level import chebyshev_level
 from symdecouple.analysis.critical_certificate import verdicts_of
 from symdecouple.analysis.critical_point import CriticalPoint, CriticalPoints, sorted_points
 from symdecouple.analysis.moment_level import moment_level
 from symdecouple.analysis.two_values import skewness_for_every_size
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput
-from symdecouple.families.moments import recognize_moments
 from symdecouple.language.feature_set import FeatureSet
 
 __all__ = ["critical_points"]
@@ -78,11 +78,12 @@ def critical_points(plan: Plan, *, level: int, n_samples: int | None = None) -> 
         if found is None:
             raise InvalidInput(f"level {level} has no formula for every number of samples; give n_samples=")
         return skewness_for_every_size(found)
-    if level == 1 and recognize_moments(plan.features) is not None:
-        raise InvalidInput("level 1 of moments is the mean, which has no critical points: its gradient is never zero")
     moments = moment_level(features, references, n_samples)
     if moments is not None:
         return CriticalPoints(sorted_points(moments.points()), level, n_samples, *verdicts_of(moments))
+    averages = chebyshev_level(features, references, n_samples)
+    if averages is not None:
+        return CriticalPoints(sorted_points(averages.points()), level, n_samples, *averages.verdicts())
     raise InvalidInput("TODO")
 
 
