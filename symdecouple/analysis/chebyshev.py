@@ -6,8 +6,8 @@ counted with multiplicity. In one coordinate t, t = x or t = log x for samples t
 .. math:: m(t) = \sum_{a, i} c_{ai}\, t^i e^{at}
 
 covers polynomials (a = 0), exponentials, and with t = log x the real powers and powers of log x. The functions t^i
-exp(a t), i < n_a, are a Chebyshev system on every interval. So Theorem I applies to Mean(m_1), .., Mean(m_k) if for each
-j the derivatives of the first j are independent and made of exactly j functions, closed downwards in i.
+exp(a t), i < n_a, are a Chebyshev system on every interval. So Theorem I applies to Mean(m_1), .., Mean(m_k) if for
+each j the derivatives of the first j are independent and made of exactly j functions, closed downwards in i.
 
 Not covered: (x^2, x^4) where samples may have both signs, as x and x^3 have three zeros in a combination.
 """

@@ -206,6 +206,6 @@ def chebyshev_level(features: FeatureSet, references: Sequence[Expr | None], n_s
         return None
     count = comb(n_samples - 1, len(features) - 2) if len(features) > 1 else 0
     if count > LARGEST:
-        raise BudgetExceeded(f"{n_samples} samples have {count} patterns of ties at this level, and up to {LARGEST} are "
-                             "tried; give fewer samples, or a lower level")
+        raise BudgetExceeded(f"{n_samples} samples have {count} patterns of ties at this level, and up to {LARGEST} "
+                             "are tried; give fewer samples, or a lower level")
     return ChebyshevLevel(features, tuple(v for v in references if v is not None), n_samples, system)

@@ -144,9 +144,10 @@ def verdicts_of(level: MomentLevel) -> tuple[Verdict, Verdict, Verdict]:
     open_ = level.found[1]
     if open_:
         why = f"{len(open_)} patterns of ties are not settled, {open_[0]} for one: references too close to a limit"
-        held = {"holds": True, "residual": 0.0, "tolerance": 0.0}
-        return (Verdict("all critical points", Status.NUMERICAL, texts, level.n_samples, reason=why, **held),
-                *(Verdict(q, Status.UNDECIDED, texts, level.n_samples, reason=why) for q in ("B1", "B2")))
+        first = Verdict("all critical points", Status.NUMERICAL, texts, level.n_samples, reason=why, holds=True,
+                        residual=0.0, tolerance=0.0)
+        b1, b2 = (Verdict(q, Status.UNDECIDED, texts, level.n_samples, reason=why) for q in ("B1", "B2"))
+        return first, b1, b2
     proofs = (kind(subject, level.references, level.n_samples, dict(level.solutions.found))
               for kind in (AllCriticalPoints, GlobalExtrema, ThinBasins))
     complete, b1, b2 = (Verdict(proof.answers[0], Status.PROVED, texts, level.n_samples, proof) for proof in proofs)
@@ -190,8 +191,8 @@ def _signs(box: ValueBox, level: int) -> set[int]:
     spreading = [place for place, n in enumerate(box.ties) if n > 1]
     z, found = box.values, set()
     for chosen in combinations(spreading, level - len(box.ties)):
-        signs = {_sign(prod((z[i] - z[l] for l in range(len(z)) if l != i), start=Fraction(1))
-                       * prod((z[i] - z[l] for l in chosen if l != i), start=Fraction(1))) for i in chosen}
+        signs = {_sign(prod((z[i] - z[j] for j in (*range(len(z)), *chosen) if j != i), start=Fraction(1)))
+                 for i in chosen}
         if len(signs) == 1:
             found |= signs
     return found

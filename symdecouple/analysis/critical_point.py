@@ -1,4 +1,4 @@
-"""What is returned about critical points: each point with its value, kind and sample, and the list with its verdicts."""
+"""What is returned about critical points: each with its value, kind and sample, and the list with its verdicts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sympy import Expr, Integer
+from sympy import Expr
 
 from symdecouple.analysis.tie_patterns import Kind
 from symdecouple.errors import InvalidInput

@@ -21,8 +21,10 @@ from sympy import Expr
 
 from symdecouple.analysis.chebyshev_level import chebyshev_level
 from symdecouple.analysis.critical_certificate import verdicts_of
-from symdecouple.analysis.critical_point import CriticalPoint, CriticalPoints, sorted_points
+from symdecouple.analysis.critical_point import CriticalPoints, sorted_points
 from symdecouple.analysis.moment_level import moment_level
+from symdecouple.analysis.searched_level import searched_level
+from symdecouple.analysis.spectral_level import spectral_level
 from symdecouple.analysis.two_values import skewness_for_every_size
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput
@@ -81,10 +83,9 @@ def critical_points(plan: Plan, *, level: int, n_samples: int | None = None) -> 
     moments = moment_level(features, references, n_samples)
     if moments is not None:
         return CriticalPoints(sorted_points(moments.points()), level, n_samples, *verdicts_of(moments))
-    averages = chebyshev_level(features, references, n_samples)
-    if averages is not None:
-        return CriticalPoints(sorted_points(averages.points()), level, n_samples, *averages.verdicts())
-    raise InvalidInput("TODO")
+    others = (chebyshev_level(features, references, n_samples) or spectral_level(features, references, n_samples)
+              or searched_level(features, references, n_samples))
+    return CriticalPoints(sorted_points(others.points()), level, n_samples, *others.verdicts())
 
 
 def _asked(plan: Plan, level: int, n_samples: int | None) -> tuple[FeatureSet, tuple[Expr | None, ...]]:
@@ -100,8 +101,8 @@ def _asked(plan: Plan, level: int, n_samples: int | None) -> tuple[FeatureSet, t
         raise InvalidInput(f"n_samples is the number of values of a sample, 2 or more, got {n_samples!r}")
     references = tuple(plan.reference[:level - 1])
     if n_samples is not None and n_samples < level - 1:
-        raise InvalidInput(f"{n_samples} samples have no {level - 1} distinct values, which a critical point of feature "
-                           f"{level} has: n_samples={level - 1} or more is needed")
+        raise InvalidInput(f"{n_samples} samples have no {level - 1} distinct values, which a critical point of "
+                           f"feature {level} has: n_samples={level - 1} or more is needed")
     if None in references:
         raise InvalidInput(f"feature {references.index(None) + 1} has no reference; give the plan {level - 1} of them")
     return FeatureSet(plan.features.features[:level]), references

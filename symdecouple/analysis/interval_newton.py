@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -114,7 +115,7 @@ def _is_contracting(ctx: Any, functions: Sequence[Terms], weights: Sequence[Any]
             image += ((1 if place == i else 0) - product) * around
         if not (_end(image.a) > -RADIUS and _end(image.b) < RADIUS):
             return False
-    return all(b - a > 2 * RADIUS for a, b in zip(points, points[1:], strict=False))
+    return all(b - a > 2 * RADIUS for a, b in pairwise(points))
 
 
 def _defect(functions: Sequence[Terms], weights: FloatArray, wanted: FloatArray, t: FloatArray) -> FloatArray:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import comb
-from typing import NamedTuple
 
 from sympy import Expr, Float, Integer, Rational, Symbol, diff, expand, oo, sqrt
 
@@ -34,7 +33,8 @@ MOST_SAMPLES = 24
 """Up to which the number of samples that would do is looked for."""
 
 
-class Solution(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Solution:
     """A sample at the references of the features before: its pattern, its values and what it is."""
 
     box: ValueBox

@@ -1,10 +1,10 @@
 r"""Which patterns of ties have a sample at the references: each is settled by a proof, in rational arithmetic.
 
 For ties n_1, .., n_m and targets c_1, .., c_m let L be the set of z_1 <= .. <= z_m with moments c_1, .., c_(m-1). Where
-z has m distinct values the m-th moment F_m is not critical on L, so that it takes its extremes on L at *walls*, points
-with z_i = z_(i+1) for some i: solutions of the pattern with these two groups merged. Two points of L differ with m - 1
-changes of sign (Theorem I, the proof of uniqueness), so that a wall at i is the only minimum of F_m on L if m - 1 - i is
-even, and the only maximum if it is odd. Hence a pattern is settled by those with one value less:
+z has m distinct values the m-th moment F_m is not critical on L, so that it takes its extremes on L at *walls*,
+points with z_i = z_(i+1) for some i: solutions of the pattern with these two groups merged. Two points of L differ
+with m - 1 changes of sign (Theorem I, the proof of uniqueness), so that a wall at i is the only minimum of F_m on L if
+m - 1 - i is even, and the only maximum if it is odd. Hence a pattern is settled by those with one value less:
 
 * no wall: L is empty, there is no solution;
 * a wall at the minimum with F_m > c_m, or at the maximum with F_m < c_m: there is none;
@@ -16,7 +16,6 @@ At the bottom the pattern of one value has the solution c_1, and two values with
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal, NamedTuple

@@ -14,7 +14,7 @@ and the Morse index is the sum of n_i - 1 over the groups of sign -1.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Literal
 
 __all__ = ["Kind", "Ties", "coarser", "index_of", "kind_of", "merged", "patterns", "sign_of"]
@@ -34,7 +34,7 @@ def patterns(n_samples: int, count: int) -> Iterator[Ties]:
     """
     for cuts in combinations(range(1, n_samples), count - 1):
         ends = (0, *cuts, n_samples)
-        yield tuple(b - a for a, b in zip(ends, ends[1:], strict=False))
+        yield tuple(b - a for a, b in pairwise(ends))
 
 
 def merged(ties: Ties, place: int) -> Ties:
@@ -73,7 +73,7 @@ def kind_of(ties: Ties, level: int) -> Kind:
     count = len(ties)
     signs = [sign_of(place, count) for place, n in enumerate(ties) if n > 1]
     needed = level - count  # members of a chain
-    alternating = sum(a != b for a, b in zip(signs, signs[1:], strict=False)) + bool(signs)
+    alternating = sum(a != b for a, b in pairwise(signs)) + bool(signs)
     tops = {signs[-1]} if alternating >= needed and signs else set()
     if alternating > needed:
         tops.add(-signs[-1])

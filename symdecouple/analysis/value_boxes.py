@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +61,7 @@ class ValueBox:
 
     def is_proved(self, targets: Sequence[Interval]) -> bool:
         """Return True iff the inequality above holds, and the values of the box cannot change their order."""
-        if any(b - a <= 2 * self.radius for a, b in zip(self.values, self.values[1:], strict=False)):
+        if any(b - a <= 2 * self.radius for a, b in pairwise(self.values)):
             return False
         inverse = _inverse(self.ties, self.values)
         if inverse is None:
@@ -100,7 +101,7 @@ def polished(ties: Ties, start: Sequence[float], targets: Sequence[Interval]) ->
         inverse = _inverse(ties, values)
     norm = max(sum(abs(c) * (high - low) / 2 for c, (low, high) in zip(row, targets, strict=False))
                for row in inverse or [[Fraction(0)]])
-    box = ValueBox(ties, values, 4 * max(limit, norm))
+    box = ValueBox(ties, values, 4 * max(limit, Fraction(norm)))
     return box if box.is_proved(targets) else None
 
 

@@ -42,8 +42,11 @@ __all__ = ["Claim", "Dependence", "FullSpan", "Independence", "Involution", "Non
 
 # Certificates about plans live with the plans, and with the analyses; their modules are loaded when one is read.
 _OF_PLANS = frozenset({"affine covariance", "modified energies", "modified independence", "modified non-involution"})
-_OF_ANALYSES = frozenset({"all critical points", "global extrema", "thin basins", "two values",
-                           "two values, global extrema", "two values, thin basins"})
+_OF_ANALYSES = frozenset({
+    "all critical points", "global extrema", "thin basins", "two values", "two values, global extrema",
+    "two values, thin basins", "Chebyshev system, global extrema", "Chebyshev system, thin basins",
+    "Chebyshev system, no critical points", "linear in the spectrum, global extrema",
+    "linear in the spectrum, thin basins"})
 
 MAX_TEXT = 20_000_000
 """Characters of a verdict as JSON: a dependence at a sample of a million numbers has as many."""
@@ -303,9 +306,10 @@ def certificate_from_dict(data: Mapping[str, Any]) -> Any:
 
         return {**modified.READERS, **modified_energies.READERS, **refutation.READERS}[data["certificate"]](data)
     if data["certificate"] in _OF_ANALYSES:
-        from symdecouple.analysis import critical_certificate, two_values
+        from symdecouple.analysis import chebyshev_level, critical_certificate, spectral_level, two_values
 
-        return {**critical_certificate.READERS, **two_values.READERS}[data["certificate"]](data)
+        return {**critical_certificate.READERS, **two_values.READERS, **chebyshev_level.READERS,
+                **spectral_level.READERS}[data["certificate"]](data)
     subject = read_subject(data["subject"])
     n = _size(data["n_samples"])
     tail = Witness.from_dict(data["tail"]) if "tail" in data else None

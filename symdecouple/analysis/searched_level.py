@@ -1,0 +1,275 @@
+r"""Critical points by search: Newton's method on the multiplier equations, from many starts, with deflation.
+
+.. math:: G(x, \lambda) = \Bigl(\nabla f_k - \sum_{j<k} \lambda_j \nabla f_j,\; f_1 - r_1,\; \dots\Bigr) = 0 .
+
+Solutions that are known are removed from the equations: G is multiplied by prod (1 + 1/|x - x*|^2), which keeps all
+other zeros (Farrell, Birkisson, Funke 2015). The Hessian of the multiplier function on the tangent space of the
+reference manifold tells what each solution is; where it has a kernel the point is degenerate, and is not classified; of
+such points with the same value and ties one is returned. Gradients are exact, second derivatives are complex steps of
+them. That all are found is never proved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import null_space
+from sympy import Dummy, Expr, Float, Rational, lambdify
+
+from symdecouple.analysis.critical_point import CriticalPoint
+from symdecouple.analysis.tie_patterns import Kind
+from symdecouple.calculus.gradient import gradient
+from symdecouple.errors import BudgetExceeded
+from symdecouple.language.feature_set import FeatureSet
+from symdecouple.verdict import Status, Verdict
+
+__all__ = ["SearchedLevel", "searched_level"]
+
+STARTS = 200
+PATIENCE = 25
+"""Starts in a row that find nothing new, after which the search ends."""
+MOST_SAMPLES = 40
+RESIDUAL = 1e-9
+APART = 1e-5
+FLAT = 1e-6
+"""Relative to the largest eigenvalue: below it a direction counts as the kernel of the Hessian."""
+
+_STEPS = 80
+_TINY_STEP = 1e-100
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SearchedLevel:
+    """The last feature of any set, those before at their references, in N coordinates."""
+
+    features: FeatureSet
+    references: tuple[Expr, ...]
+    n_samples: int
+
+    @cached_property
+    def wanted(self) -> FloatArray:
+        return np.array([float(r) for r in self.references])
+
+    @cached_property
+    def is_symmetric(self) -> bool:
+        """Whether the order of the samples does not matter: averages without filters."""
+        return self.features.kind == "mean" and self.features.filter_ndim is None
+
+    @cached_property
+    def compiled(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """Values and gradients of all features at one sample, real or complex."""
+        explicit = self.features if self.features.coordinates else self.features.at(n_samples=self.n_samples)
+        symbols = [Dummy() for _ in explicit.coordinates]
+        rule = dict(zip(explicit.coordinates, symbols, strict=True))
+        values = [f.expr.xreplace(rule) for f in explicit]
+        slopes = [[e.xreplace(rule) for e in gradient(f).components] for f in explicit]
+        return lambdify(symbols, values, "numpy", cse=True), lambdify(symbols, slopes, "numpy", cse=True)
+
+    def values(self, x: FloatArray) -> FloatArray:
+        return np.array(self.compiled[0](*x), dtype=float)
+
+    def gradients(self, x: NDArray[Any]) -> NDArray[Any]:
+        """Return the gradients at a sample, (K, N), or at the columns of a matrix, (K, N, R)."""
+        found = [[np.broadcast_to(e, x.shape[1:]) for e in row] for row in self.compiled[1](*x)]
+        return np.array(found, dtype=x.dtype)
+
+    @cached_property
+    def found(self) -> tuple[tuple[CriticalPoint, float], ...]:
+        """Every critical point that was found, with its residual."""
+        known: list[FloatArray] = []
+        found: list[tuple[CriticalPoint, float]] = []
+        rng, idle = np.random.default_rng(self.n_samples), 0
+        with np.errstate(all="ignore"):
+            for start in range(STARTS):
+                x = self._solved(self._start(rng, start), known)
+                if x is not None:
+                    known.append(x)
+                    point = self._point(x)
+                    if not _is_of_known_family(point[0], found):
+                        found.append(point)
+                        idle = 0
+                        continue
+                idle += 1
+                if idle > PATIENCE:
+                    break
+        values = [float(point.value) for point, _ in found]
+        return tuple((_globally(point, values), residual) for point, residual in found)
+
+    def points(self) -> Iterator[CriticalPoint]:
+        """Yield the critical points that were found."""
+        return (point for point, _ in self.found)
+
+    def verdicts(self) -> tuple[Verdict, Verdict, Verdict]:
+        """Return what a search tells: nothing is proved."""
+        texts, why = tuple(map(str, self.features)), "a search from many starts: others may exist"
+        worst = max((residual for _, residual in self.found), default=0.0)
+        first = Verdict("all critical points", Status.NUMERICAL, texts, self.n_samples, holds=True, residual=worst,
+                        tolerance=RESIDUAL, reason=why)
+        b1, b2 = (Verdict(q, Status.UNDECIDED, texts, self.n_samples, reason=why, evidence=self._evidence(q))
+                  for q in ("B1", "B2"))
+        return first, b1, b2
+
+    def _evidence(self, question: str) -> tuple[str, ...]:
+        if question == "B1":
+            local = [p for p, _ in self.found if p.is_global is False]
+            return tuple(f"a {p.kind} that is local only, in floats: {float(p.value):.10g}" for p in local)
+        flat = sum(p.kind == "degenerate" for p, _ in self.found)
+        return (f"{flat} degenerate points",) if flat else ()
+
+    def _start(self, rng: np.random.Generator, start: int) -> FloatArray:
+        low, high = (float(end) for end in self.features.sample.interval) if self.features.kind == "mean" else (
+            -np.inf, np.inf)
+        x = rng.normal(scale=0.5 + start % 4, size=self.n_samples)
+        if np.isfinite(low) and np.isfinite(high):
+            return low + (high - low) * rng.random(self.n_samples)
+        return low + np.abs(x) if np.isfinite(low) else high - np.abs(x) if np.isfinite(high) else x
+
+    def _solved(self, x: FloatArray, known: Sequence[FloatArray]) -> FloatArray | None:
+        """Return a solution that is not known yet, from this start; None where Newton's method finds none."""
+        slopes = self.gradients(x)
+        z = np.append(x, self._multipliers(slopes))
+        for _ in range(_STEPS):
+            equations = self._equations(z)
+            if not np.isfinite(equations).all():
+                return None
+            factor, slope = self._deflation(z, known)
+            step = _least(self._jacobian(z), equations)
+            if step is None:
+                return None
+            # Newton's step of factor * G, by the rank-one update of its Jacobian
+            along = slope @ step / factor
+            z = z - step / (1 + along) * min(1.0, 2.0 / (1e-300 + float(np.abs(step / (1 + along)).max())))
+            if np.abs(step).max() < 1e-12 * max(1.0, float(np.abs(z).max())):
+                break
+        x = self._sorted(z[:self.n_samples])
+        if self._residual(x) > RESIDUAL or not self._is_inside(x):
+            return None
+        return None if any(np.abs(x - other).max() < APART * max(1.0, float(np.abs(x).max())) for other in known) else x
+
+    def _equations(self, z: FloatArray) -> FloatArray:
+        x, multipliers = z[:self.n_samples], z[self.n_samples:]
+        slopes = self.gradients(x)
+        return np.concatenate([slopes[-1] - multipliers @ slopes[:-1], self.values(x)[:-1] - self.wanted])
+
+    def _jacobian(self, z: FloatArray) -> FloatArray:
+        x, multipliers = z[:self.n_samples], z[self.n_samples:]
+        slopes, size = self.gradients(x)[:-1], len(z)
+        out = np.zeros((size, size))
+        out[:self.n_samples, :self.n_samples] = self._hessian(x, multipliers)
+        out[:self.n_samples, self.n_samples:] = -slopes.T
+        out[self.n_samples:, :self.n_samples] = slopes
+        return out
+
+    def _hessian(self, x: FloatArray, multipliers: FloatArray) -> FloatArray:
+        weights = np.append(-multipliers, 1.0)
+        turned = self.gradients(x[:, None] + 1j * _TINY_STEP * np.eye(self.n_samples)).imag / _TINY_STEP
+        hessian = np.tensordot(weights, turned, axes=1)
+        return np.asarray((hessian + hessian.T) / 2)
+
+    def _deflation(self, z: FloatArray, known: Sequence[FloatArray]) -> tuple[float, FloatArray]:
+        """Return prod (1 + 1/|x - x*|^2), known samples in the order of x, and its gradient."""
+        x, factor, slope = z[:self.n_samples], 1.0, np.zeros(len(z))
+        order = np.argsort(np.argsort(x)) if self.is_symmetric else np.arange(self.n_samples)
+        for other in known:
+            away = x - other[order]
+            square = float(away @ away) + 1e-30
+            slope[:self.n_samples] -= 2 * away / square**2 / (1 + 1 / square)
+            factor *= 1 + 1 / square
+        return factor, slope * factor
+
+    def _multipliers(self, slopes: FloatArray) -> FloatArray:
+        if not np.isfinite(slopes).all():
+            return np.zeros(len(slopes) - 1)
+        return np.asarray(np.linalg.lstsq(slopes[:-1].T, slopes[-1], rcond=None)[0])
+
+    def _residual(self, x: FloatArray) -> float:
+        slopes = self.gradients(x)
+        if not np.isfinite(slopes).all():
+            return np.inf
+        rest = slopes[-1] - self._multipliers(slopes) @ slopes[:-1]
+        off = np.abs(self.values(x)[:-1] - self.wanted).max(initial=0.0)
+        size = max(1.0, float(np.abs(self.wanted).max(initial=0.0)))
+        return float(max(np.abs(rest).max() / max(np.abs(slopes).max(), 1e-300), off / size))
+
+    def _sorted(self, x: FloatArray) -> FloatArray:
+        return np.sort(x) if self.is_symmetric else x
+
+    def _is_inside(self, x: FloatArray) -> bool:
+        if self.features.kind != "mean":
+            return True
+        low, high = (float(end) for end in self.features.sample.interval)
+        return bool(low < x.min() and x.max() < high)
+
+    def _point(self, x: FloatArray) -> tuple[CriticalPoint, float]:
+        slopes = self.gradients(x)
+        multipliers = self._multipliers(slopes)
+        regular = np.linalg.matrix_rank(slopes[:-1], tol=1e-8 * np.abs(slopes).max()) == len(slopes) - 1
+        tangent = null_space(slopes[:-1], rcond=1e-8) if len(slopes) > 1 else np.eye(self.n_samples)
+        eigenvalues = np.linalg.eigvalsh(tangent.T @ self._hessian(x, multipliers) @ tangent)
+        kind, index = _kind(eigenvalues) if regular else ("degenerate", None)
+        residual, value = self._residual(x), float(self.values(x)[-1])
+        value = 0.0 if abs(value) < max(residual, 1e-14) else value
+        shares, values = self._grouped(x)
+        return CriticalPoint(Float(value), kind, index, values, shares, self.n_samples, None, bool(regular),
+                             residual * max(1.0, abs(value))), residual
+
+    def _grouped(self, x: FloatArray) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
+        """Return shares and distinct values of a sample whose order does not matter; else every number by itself."""
+        groups: list[list[float]] = []
+        for v in np.where(np.abs(x) < 1e-13 * np.abs(x).max(), 0.0, x).tolist():
+            if self.is_symmetric and groups and abs(v - groups[-1][-1]) < APART * max(1.0, float(np.abs(x).max())):
+                groups[-1].append(v)
+            else:
+                groups.append([v])
+        return (tuple(Rational(len(g), self.n_samples) for g in groups), tuple(Float(np.mean(g)) for g in groups))
+
+
+def searched_level(features: FeatureSet, references: Sequence[Expr | None], n_samples: int) -> SearchedLevel:
+    """Return the level whose last feature is that of the set.
+
+    Raises
+    ------
+    BudgetExceeded
+        For more samples than are searched.
+    """
+    if n_samples > MOST_SAMPLES:
+        raise BudgetExceeded(f"critical points of such features are searched in up to {MOST_SAMPLES} coordinates, got "
+                             f"{n_samples}")
+    return SearchedLevel(features, tuple(v for v in references if v is not None), n_samples)
+
+
+def _least(matrix: FloatArray, vector: FloatArray) -> FloatArray | None:
+    try:
+        return np.asarray(np.linalg.lstsq(matrix, vector, rcond=1e-13)[0])
+    except np.linalg.LinAlgError:
+        return None
+
+
+def _kind(eigenvalues: FloatArray) -> tuple[Kind, int | None]:
+    size = np.abs(eigenvalues).max(initial=0.0)
+    if not len(eigenvalues):
+        return "isolated", 0
+    if np.abs(eigenvalues).min() <= FLAT * size:
+        return "degenerate", None
+    index = int((eigenvalues < 0).sum())
+    return "minimum" if index == 0 else "maximum" if index == len(eigenvalues) else "saddle", index
+
+
+def _is_of_known_family(point: CriticalPoint, found: Sequence[tuple[CriticalPoint, float]]) -> bool:
+    """True for a degenerate point with the value and the shares of one that is known: they are not isolated."""
+    return point.kind == "degenerate" and any(
+        other.kind == "degenerate" and other.shares == point.shares
+        and abs(other.value - point.value) <= 1e-7 * max(1.0, abs(point.value)) for other, _ in found)
+
+
+def _globally(point: CriticalPoint, values: Sequence[float]) -> CriticalPoint:
+    if point.kind not in ("minimum", "maximum"):
+        return point
+    best = min(values) if point.kind == "minimum" else max(values)
+    return replace(point, is_global=abs(float(point.value) - best) <= 1e-8 * max(1.0, abs(best)))
