@@ -13,9 +13,8 @@ from symdecouple.errors import InvalidInput
 
 __all__ = ["draw_critical_points"]
 
-STYLE = {"minimum": ("#0072b2", "v"), "maximum": ("#d55e00", "^"), "saddle": ("#009e73", "o"),
-         "isolated": ("#cc79a7", "D"), "degenerate": ("0.5", "x")}  # told apart by colour-blind readers
-
+STYLE = {"degenerate": ("0.5", "x"), "saddle": ("#009e73", "o"), "minimum": ("#0072b2", "v"),
+         "maximum": ("#d55e00", "^"), "isolated": ("#cc79a7", "D")}  # told apart by colour-blind readers
 BASIS = np.array([[1, 1, -1, -1], [1, -1, 1, -1], [1, -1, -1, 1]]) / 2
 VIEW = 24.0, 31.0  # degrees: elevation and azimuth
 
@@ -80,7 +79,7 @@ def _draw_values(ax: Any, found: CriticalPoints) -> None:
                  fontsize="medium", loc="left")
     ax.spines[["top", "right"]].set_visible(False)
     ax.margins(0.08)
-    ax.legend(frameon=False, ncols=3, loc="lower left", bbox_to_anchor=(0, 1.06), borderaxespad=0, fontsize="small")
+    ax.legend(frameon=False, fontsize="small")
 
 
 def _on_sphere(found: CriticalPoints) -> list[tuple[str, FloatArray]] | None:
@@ -108,8 +107,10 @@ def _draw_sphere(ax: Any, found: CriticalPoints, rows: list[tuple[str, FloatArra
     samples = _standardized(u, v)
     shade = (samples**found.level).mean(axis=0)
     colours = colormaps["viridis"]((shade - shade.min()) / np.ptp(shade))
-    ax.plot_surface(*_place(u, v), facecolors=colours, rstride=1, cstride=1, shade=False, linewidth=0, antialiased=False)
-    first = found[0].sample
+    ax.plot_surface(*_place(u, v), facecolors=colours, rstride=1, cstride=1, shade=False, linewidth=0,
+                    antialiased=False)
+    first, (u, v) = found[0].sample, np.meshgrid(np.linspace(0.01, 2 * np.pi + 0.01, 398), np.linspace(0, np.pi, 200))
+    samples = _standardized(u, v)  # no plane of symmetry is on this grid, where curves would break up
     for order in range(3, found.level):  # the reference manifold
         target = (((first - first.mean()) / first.std()) ** order).mean()
         curve = contour_generator(u, v, (samples**order).mean(axis=0)).lines(target)
@@ -117,9 +118,9 @@ def _draw_sphere(ax: Any, found: CriticalPoints, rows: list[tuple[str, FloatArra
             _draw_in_front(ax, 1.005 * _place(*np.asarray(line).T).T, "-", color="white", linewidth=1.4)
     for kind, places in rows:
         colour, marker = STYLE[kind]
-        _draw_in_front(ax, 1.02 * places, marker, color=colour, markersize=7, markeredgecolor="white",
+        _draw_in_front(ax, 1.02 * places, marker, color=colour, markersize=9, markeredgecolor="white",
                        markeredgewidth=0.8)
-    ax.set_box_aspect((1, 1, 1), zoom=1.35)
+    ax.set_box_aspect((1, 1, 1), zoom=1.55)
     ax.set_axis_off()
     ax.view_init(*VIEW)
     ax.set_title(f"the samples of four numbers, shaded by Mean(z^{found.level})", fontsize="medium")

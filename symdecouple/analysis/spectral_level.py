@@ -65,7 +65,7 @@ class SpectralLevel:
             square = constraints[:, active]
             if len(active) and np.linalg.cond(square) > 1 / TINY:
                 continue
-            powers: FloatArray = np.linalg.solve(square, wanted) if len(active) else np.zeros(0)
+            powers = np.asarray(np.linalg.solve(square, wanted) if len(active) else np.zeros(0))
             if (powers <= TINY * np.abs(wanted).max(initial=0)).any():
                 continue
             multipliers = np.linalg.solve(square.T, last[active]) if len(active) else np.zeros(0)
