@@ -78,8 +78,10 @@ ORDER = {
         "dependence explanation precise perturbing checkpoint running report plan transfer storage"
     ),
     "analysis": (
-        "deviations deviation_tables gradient_directions orthogonality critical_points planner populations "
-        "discriminability enclosures"
+        "deviations deviation_tables gradient_directions orthogonality "
+        "tie_patterns value_boxes exact_values pattern_solutions critical_point moment_level critical_certificate "
+        "two_values chebyshev interval_newton chebyshev_level spectral_level searched_level "
+        "critical_readers critical_points critical_points_plot planner populations discriminability enclosures"
     ),
     "stats": "shape orders moments",
     "sklearn": "",
@@ -101,6 +103,8 @@ DOORS = {
     ("calculus.certificates", "decoupling.modified"): "verdict_from_json reads certificates about plans",
     ("calculus.certificates", "decoupling.refutation"): "the same",
     ("calculus.certificates", "decoupling.modified_energies"): "the same",
+    ("calculus.certificates", "analysis.critical_readers"): "the same about critical points",
+    ("analysis.critical_point", "analysis.critical_points_plot"): "CriticalPoints.plot draws where Matplotlib is",
     ("calculus.frobenius", "numeric.paths.empirical"): "check_frobenius(samples=X): black boxes are not exact",
     ("analysis.orthogonality", "plotting.orthogonality_plot"): "Orthogonality.plot draws where Matplotlib is",
     ("decoupling.plan", "decoupling.transfer"): "Plan.transfer is three calls of the plan",

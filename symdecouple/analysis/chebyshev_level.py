@@ -130,7 +130,7 @@ def _float(value: Fraction) -> Expr:
 class ChebyshevExtrema(Claim):
     """B1 of averages: their derivatives form a Chebyshev system for each number of them, so that extrema are global."""
 
-    kind: ClassVar[str] = "Chebyshev system, global extrema"
+    kind: ClassVar[str] = "critical points: Chebyshev system, extrema"
     answers: ClassVar[tuple[str, Status]] = ("B1", Status.PROVED)
 
     @property
@@ -173,7 +173,7 @@ class ChebyshevExtrema(Claim):
 class ChebyshevBasins(ChebyshevExtrema):
     """B2 of the same."""
 
-    kind: ClassVar[str] = "Chebyshev system, thin basins"
+    kind: ClassVar[str] = "critical points: Chebyshev system, basins"
     answers: ClassVar[tuple[str, Status]] = ("B2", Status.PROVED)
 
 
@@ -181,7 +181,7 @@ class ChebyshevBasins(ChebyshevExtrema):
 class NoCriticalPoints(ChebyshevExtrema):
     """A first average whose derivative has no zero has no critical points."""
 
-    kind: ClassVar[str] = "Chebyshev system, no critical points"
+    kind: ClassVar[str] = "critical points: Chebyshev system, none"
     answers: ClassVar[tuple[str, Status]] = ("all critical points", Status.PROVED)
 
     def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:

@@ -54,7 +54,7 @@ class AllCriticalPoints(Claim):
     references: tuple[Expr, ...]
     n_samples: int
     settled: Mapping[Ties, Settled] = field(hash=False)
-    kind: ClassVar[str] = "all critical points"
+    kind: ClassVar[str] = "critical points: all"
     answers: ClassVar[tuple[str, Status]] = ("all critical points", Status.PROVED)
 
     def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
@@ -101,7 +101,7 @@ class AllCriticalPoints(Claim):
 class GlobalExtrema(AllCriticalPoints):
     """B1: an extremum on the reference manifold is a global one."""
 
-    kind: ClassVar[str] = "global extrema"
+    kind: ClassVar[str] = "critical points: extrema"
     answers: ClassVar[tuple[str, Status]] = ("B1", Status.PROVED)
 
     def _conclusion(self, found: Sequence[Solution], level: int) -> Iterator[Check]:
@@ -126,7 +126,7 @@ class GlobalExtrema(AllCriticalPoints):
 class ThinBasins(AllCriticalPoints):
     """B2: the samples that flow to critical points that are no extrema have ties: a set of lower dimension."""
 
-    kind: ClassVar[str] = "thin basins"
+    kind: ClassVar[str] = "critical points: basins"
     answers: ClassVar[tuple[str, Status]] = ("B2", Status.PROVED)
 
     def _conclusion(self, found: Sequence[Solution], level: int) -> Iterator[Check]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from sympy import Expr, Integer, Rational, S, expand, sqrt
+from sympy import Expr, Rational, S, expand, sqrt
 
 from symdecouple.analysis.tie_patterns import Ties
 from symdecouple.analysis.value_boxes import ValueBox
@@ -33,7 +33,7 @@ def two_values(upper: Expr) -> tuple[Expr, Expr]:
     return -sqrt(upper / (1 - upper)), sqrt((1 - upper) / upper)
 
 
-def closed_values(box: ValueBox, targets: Sequence[Expr]) -> tuple[Expr, ...] | None:
+def closed_values(box: ValueBox, targets: Sequence[Expr], unit: Expr = S.One) -> tuple[Expr, ...] | None:
     """Return the solution that the box encloses in closed form; None where none is known.
 
     Parameters
@@ -42,8 +42,10 @@ def closed_values(box: ValueBox, targets: Sequence[Expr]) -> tuple[Expr, ...] | 
         Proved for these targets.
     targets : sequence of Expr
         The standardized moments of order 1, 2, ...; at least as many as values.
+    unit : Expr
+        Values that are rational multiples of 1/unit are recognized; the standard deviation that samples have.
     """
-    for found in (_closed(box.ties, targets), _rational(box)):
+    for found in (_closed(box.ties, targets), _rational(box, unit)):
         if found is not None and all(expand(exact_moment(box.ties, found, j) - c) == 0
                                      for j, c in enumerate(targets[:len(box.ties)], 1)) and _is_inside(box, found):
             return found
@@ -87,17 +89,19 @@ def _roots_of_squares(shares: Sequence[Expr], targets: Sequence[Expr]) -> tuple[
     return sqrt((p + root) / (p * (p + q))), sqrt((q - root) / (q * (p + q)))
 
 
-def _rational(box: ValueBox) -> tuple[Expr, ...] | None:
-    found = [v.limit_denominator(DENOMINATOR) for v in box.values]
-    if any(abs(v - w) > box.radius for v, w in zip(found, box.values, strict=True)):
+def _rational(box: ValueBox, unit: Expr) -> tuple[Expr, ...] | None:
+    exact = [Rational(v.numerator, v.denominator) * unit for v in box.values]
+    near = [Rational(str((v if v.is_Rational else v.evalf(50)))) for v in exact]
+    found = [Fraction(int(v.p), int(v.q)).limit_denominator(DENOMINATOR) for v in near]
+    values = tuple(Rational(v.numerator, v.denominator) for v in found)
+    if any(abs(v - w) > Rational(1, 10**30) for v, w in zip(values, near, strict=True)):
         return None
-    return tuple(Rational(v.numerator, v.denominator) for v in found)
+    return tuple(v / unit for v in values)
 
 
 def _is_inside(box: ValueBox, found: Sequence[Expr]) -> bool:
     """Return True iff the closed form is the solution in the box and not another one of the same equations."""
     for v, w in zip(found, box.values, strict=True):
-        number = Rational(w.numerator, w.denominator) if isinstance(w, Fraction) else Integer(w)
-        if not abs(v - number).evalf(60) < 1e-20:
+        if not abs(v - Rational(w.numerator, w.denominator)).evalf(60) < 1e-20:
             return False
     return True

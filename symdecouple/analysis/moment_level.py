@@ -73,7 +73,8 @@ class MomentLevel:
 
     @cached_property
     def targets(self) -> Targets:
-        return Targets((Integer(0), Integer(1), *self.coordinates.coordinates(self.references)[2:])[:self.level - 1])
+        moments = (Integer(0), Integer(1), *self.coordinates.coordinates(self.references)[2:])
+        return Targets(moments[:self.level - 1], self.affine[1])
 
     @cached_property
     def feature(self) -> Expr:
@@ -122,7 +123,7 @@ class MomentLevel:
     def _point(self, solution: Solution) -> CriticalPoint:
         box, (m, s), last = solution.box, self.affine, self.coordinates.symbols[-1]
         shares = tuple(Rational(n, self.n_samples) for n in box.ties)
-        exact = closed_values(box, self.targets.exact)
+        exact = closed_values(box, self.targets.exact, self.targets.unit)
         if exact is not None:
             values = tuple(expand(m + s * z) for z in exact)
             value, error = expand(self.feature.subs(last, exact_moment(box.ties, exact, self.level))), 0.0

@@ -21,7 +21,7 @@ from fractions import Fraction
 from typing import Literal, NamedTuple
 
 import numpy as np
-from sympy import Expr, Rational, expand
+from sympy import Expr, Rational, S, expand
 
 from symdecouple.analysis.exact_values import closed_values, exact_moment, two_values
 from symdecouple.analysis.tie_patterns import Ties, coarser, sign_of
@@ -52,9 +52,12 @@ class Targets:
     ----------
     exact : tuple of Expr
         Of order 1, 2, 3, ...; the first two are 0 and 1.
+    unit : Expr
+        The standard deviation at the references: samples with rational values have rational multiples of 1/unit.
     """
 
     exact: tuple[Expr, ...]
+    unit: Expr = S.One
 
     def intervals(self) -> tuple[Interval, ...]:
         """Return an interval around each, a point where it is rational."""
@@ -85,7 +88,7 @@ class PatternSolutions:
             return 1
         if high < least:
             return -1
-        values = closed_values(box, self.targets.exact)
+        values = closed_values(box, self.targets.exact, self.targets.unit)
         if values is None:
             return None
         return 0 if expand(exact_moment(box.ties, values, order) - self.targets.exact[order - 1]) == 0 else None

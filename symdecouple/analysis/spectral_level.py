@@ -136,7 +136,7 @@ def spectral_level(features: FeatureSet, references: Sequence[Expr | None], n_sa
 class LinearExtrema(Claim):
     """B1 of energies: they are linear in the powers of the frequencies, so that extrema are global."""
 
-    kind: ClassVar[str] = "linear in the spectrum, global extrema"
+    kind: ClassVar[str] = "critical points: spectra, extrema"
     answers: ClassVar[tuple[str, Status]] = ("B1", Status.PROVED)
 
     @property
@@ -182,7 +182,7 @@ class LinearExtrema(Claim):
 class LinearBasins(LinearExtrema):
     """B2 of energies: only samples with silent frequencies flow to saddles."""
 
-    kind: ClassVar[str] = "linear in the spectrum, thin basins"
+    kind: ClassVar[str] = "critical points: spectra, basins"
     answers: ClassVar[tuple[str, Status]] = ("B2", Status.PROVED)
 
     def reason(self, n_samples: Size | None) -> str:

@@ -59,7 +59,7 @@ def _point(level: MomentLevel, kind: Any, share: Expr, index: Expr) -> CriticalP
 class TwoValues(Claim):
     """At mean and variance, the critical points of a third moment have two values, of any shares."""
 
-    kind: ClassVar[str] = "two values"
+    kind: ClassVar[str] = "critical points: two values, all"
     answers: ClassVar[tuple[str, Status]] = ("all critical points", Status.PROVED)
 
     @property
@@ -100,7 +100,7 @@ class TwoValues(Claim):
 class TwoValuesGlobal(TwoValues):
     """B1 of a third moment."""
 
-    kind: ClassVar[str] = "two values, global extrema"
+    kind: ClassVar[str] = "critical points: two values, extrema"
     answers: ClassVar[tuple[str, Status]] = ("B1", Status.PROVED)
 
     def reason(self, n_samples: Size | None) -> str:
@@ -111,7 +111,7 @@ class TwoValuesGlobal(TwoValues):
 class TwoValuesThin(TwoValues):
     """B2 of a third moment."""
 
-    kind: ClassVar[str] = "two values, thin basins"
+    kind: ClassVar[str] = "critical points: two values, basins"
     answers: ClassVar[tuple[str, Status]] = ("B2", Status.PROVED)
 
     def reason(self, n_samples: Size | None) -> str:

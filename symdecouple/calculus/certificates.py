@@ -40,13 +40,8 @@ from symdecouple.verdict import FORMAT, VERSION, Check, ExceptionalValues, Statu
 __all__ = ["Claim", "Dependence", "FullSpan", "Independence", "Involution", "NonInvolution", "certificate_from_dict",
            "denominators", "verdict_from_json"]
 
-# Certificates about plans live with the plans, and with the analyses; their modules are loaded when one is read.
+# Certificates about plans live with the plans, "critical points: ..." with those; they are loaded when one is read.
 _OF_PLANS = frozenset({"affine covariance", "modified energies", "modified independence", "modified non-involution"})
-_OF_ANALYSES = frozenset({
-    "all critical points", "global extrema", "thin basins", "two values", "two values, global extrema",
-    "two values, thin basins", "Chebyshev system, global extrema", "Chebyshev system, thin basins",
-    "Chebyshev system, no critical points", "linear in the spectrum, global extrema",
-    "linear in the spectrum, thin basins"})
 
 MAX_TEXT = 20_000_000
 """Characters of a verdict as JSON: a dependence at a sample of a million numbers has as many."""
@@ -121,14 +116,11 @@ class Dependence(Claim):
             "vanishes identically" if len(occurring) < 2 else "is a combination of the others, exactly")
 
     def summary(self) -> tuple[str, ...]:
-        if self.relation is None:
-            return ()
-        return (f"relation: {combination(self.relation)} = 0",)
+        return () if self.relation is None else (f"relation: {combination(self.relation)} = 0",)
 
     def latex(self) -> str:
-        if self.relation is None:
-            return rf"M = {len(self.subject)} > N = {count(self.n_samples or 0)}"
-        return combination_latex(self.relation) + " = 0"
+        return (rf"M = {len(self.subject)} > N = {count(self.n_samples or 0)}" if self.relation is None
+                else combination_latex(self.relation) + " = 0")
 
     def to_dict(self) -> dict[str, Any]:
         relation = None if self.relation is None else [self.subject.written(c) for c in self.relation]
@@ -305,11 +297,10 @@ def certificate_from_dict(data: Mapping[str, Any]) -> Any:
         from symdecouple.decoupling import modified, modified_energies, refutation
 
         return {**modified.READERS, **modified_energies.READERS, **refutation.READERS}[data["certificate"]](data)
-    if data["certificate"] in _OF_ANALYSES:
-        from symdecouple.analysis import chebyshev_level, critical_certificate, spectral_level, two_values
+    if data["certificate"].startswith("critical points"):
+        from symdecouple.analysis.critical_readers import read_certificate
 
-        return {**critical_certificate.READERS, **two_values.READERS, **chebyshev_level.READERS,
-                **spectral_level.READERS}[data["certificate"]](data)
+        return read_certificate(data)
     subject = read_subject(data["subject"])
     n = _size(data["n_samples"])
     tail = Witness.from_dict(data["tail"]) if "tail" in data else None
@@ -337,7 +328,7 @@ def certificate_from_dict(data: Mapping[str, Any]) -> Any:
         "cells": lambda: Cellwise.from_dict(subject, data, n, certificate_from_dict),
     }
     if data["certificate"] not in readers:
-        raise InvalidInput(f"unknown certificate {data['certificate']!r}; known are {sorted({*readers, *_OF_PLANS, *_OF_ANALYSES})}")
+        raise InvalidInput(f"unknown certificate {data['certificate']!r}; known are {sorted({*readers, *_OF_PLANS})}")
     return readers[data["certificate"]]()
 
 
@@ -378,11 +369,10 @@ def _verdict_from_dict(data: Mapping[str, Any], outer: bool = True) -> Verdict:
     if data["independence"] and not outer:
         raise InvalidInput("the C1 verdict in a C2 verdict rests on no other one")
     inner = _verdict_from_dict(data["independence"], outer=False) if data["independence"] else None
-    exceptions = tuple(map(_exceptional, data["exceptions"]))
     verdict = Verdict(data["question"], Status[data["status"]], tuple(data["subject"]), _size(data["n_samples"]),
-                      certificate, data["reason"], tuple(data["evidence"]), inner, data["vacuous"], exceptions,
-                      data["holds"], data["residual"], data["tolerance"], data["seconds"],
-                      data.get("noun", "gradients"), parameters=tuple(map(str, data["parameters"])),
+                      certificate, data["reason"], tuple(data["evidence"]), inner, data["vacuous"],
+                      tuple(map(_exceptional, data["exceptions"])), data["holds"], data["residual"], data["tolerance"],
+                      data["seconds"], data.get("noun", "gradients"), parameters=tuple(map(str, data["parameters"])),
                       not_searched=str(data["not_searched"]))
     for check in ties(verdict, evidence=False) if outer else ():
         if not check.passed:
