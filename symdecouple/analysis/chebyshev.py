@@ -25,14 +25,14 @@ from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.sample import Sample
 
-__all__ = ["ChebyshevSystem", "Terms", "recognize_chebyshev", "slope"]
+__all__ = ["AveragedFunctions", "Terms", "averaged_functions", "recognize_chebyshev", "slope"]
 
 Terms = Mapping[tuple[Expr, int], Expr]
 """Coefficients of t^i exp(a t), by (a, i): rational numbers."""
 
 
 @dataclass(frozen=True, slots=True)
-class ChebyshevSystem:
+class AveragedFunctions:
     """The functions that are averaged, in the coordinate t.
 
     Attributes
@@ -50,7 +50,7 @@ class ChebyshevSystem:
     interval: tuple[Expr, Expr]
 
 
-def recognize_chebyshev(features: FeatureSet) -> ChebyshevSystem | None:
+def recognize_chebyshev(features: FeatureSet) -> AveragedFunctions | None:
     """Return the system; None if the features are not covered.
 
     Examples
@@ -63,17 +63,30 @@ def recognize_chebyshev(features: FeatureSet) -> ChebyshevSystem | None:
     >>> recognize_chebyshev(FeatureSet([Mean(x**2), Mean(x**4)])) is None
     True
     """
+    return next((system for system in averaged_functions(features)
+                 if _is_chebyshev([slope(terms) for terms in system.functions])), None)
+
+
+def averaged_functions(features: FeatureSet) -> Iterator[AveragedFunctions]:
+    """Yield what is averaged, in each coordinate in which it is made of exponential polynomials.
+
+    Examples
+    --------
+    >>> from symdecouple.language.mean import Mean
+    >>> from symdecouple.language.sample import x
+    >>> [system.functions for system in averaged_functions(FeatureSet([Mean(x**2 - x)]))]
+    [({(0, 2): 1, (0, 1): -1},)]
+    """
     if features.kind != "mean":
-        return None
+        return
     bodies = [_body(feature, features.sample) for feature in features]
     low, high = features.sample.interval
     for is_logarithmic in (False, True) if low >= 0 else (False,):
         found = [None if body is None else _terms(body, features.sample, is_logarithmic) for body in bodies]
         functions = tuple(terms for terms in found if terms is not None)
-        if len(functions) == len(features) and _is_chebyshev([slope(terms) for terms in functions]):
+        if len(functions) == len(features):
             ends = (low, high) if not is_logarithmic else (log(low) if low > 0 else -oo, log(high))
-            return ChebyshevSystem(functions, is_logarithmic, ends)
-    return None
+            yield AveragedFunctions(functions, is_logarithmic, ends)
 
 
 def slope(terms: Terms) -> dict[tuple[Expr, int], Expr]:

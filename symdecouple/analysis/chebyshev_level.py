@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sympy import Expr, Float, Rational, exp
 
-from symdecouple.analysis.chebyshev import ChebyshevSystem, Terms, recognize_chebyshev, slope
+from symdecouple.analysis.chebyshev import AveragedFunctions, Terms, recognize_chebyshev, slope
 from symdecouple.analysis.critical_point import CriticalPoint
 from symdecouple.analysis.interval_newton import Enclosed, enclosed, floats_of, newton
 from symdecouple.analysis.tie_patterns import Kind, Ties, index_of, kind_of, patterns
@@ -51,7 +51,7 @@ class ChebyshevLevel:
     features: FeatureSet
     references: tuple[Expr, ...]
     n_samples: int
-    system: ChebyshevSystem
+    system: AveragedFunctions
 
     def points(self) -> Iterator[CriticalPoint]:
         """Yield every critical point that is found and proved to exist."""

@@ -66,7 +66,8 @@ class CriticalPoint:
     @property
     def sample(self) -> NDArray[np.float64]:
         """A sample that attains the value, (N,)."""
-        return np.repeat([float(v) for v in self.values], self.ties)
+        ties = self.ties
+        return np.repeat([float(v) for v in self.values], ties)
 
     def _known_size(self) -> int:
         if self.n_samples is None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from symdecouple.analysis import chebyshev_level, critical_certificate, spectral_level, two_values
+from symdecouple.analysis import chebyshev_level, critical_certificate, local_extrema, spectral_level, two_values
 from symdecouple.errors import InvalidInput
 
 __all__ = ["read_certificate"]
 
 _READERS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
-    **critical_certificate.READERS, **two_values.READERS, **chebyshev_level.READERS, **spectral_level.READERS}
+    **critical_certificate.READERS, **two_values.READERS, **chebyshev_level.READERS, **spectral_level.READERS,
+    **local_extrema.READERS}
 
 
 def read_certificate(data: Mapping[str, Any]) -> Any:

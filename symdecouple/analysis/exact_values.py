@@ -91,7 +91,7 @@ def _roots_of_squares(shares: Sequence[Expr], targets: Sequence[Expr]) -> tuple[
 
 def _rational(box: ValueBox, unit: Expr) -> tuple[Expr, ...] | None:
     exact = [Rational(v.numerator, v.denominator) * unit for v in box.values]
-    near = [Rational(str((v if v.is_Rational else v.evalf(50)))) for v in exact]
+    near = [Rational(str(v if v.is_Rational else v.evalf(50))) for v in exact]
     found = [Fraction(int(v.p), int(v.q)).limit_denominator(DENOMINATOR) for v in near]
     values = tuple(Rational(v.numerator, v.denominator) for v in found)
     if any(abs(v - w) > Rational(1, 10**30) for v, w in zip(values, near, strict=True)):

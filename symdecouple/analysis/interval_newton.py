@@ -23,7 +23,7 @@ from sympy import Expr
 from symdecouple.analysis.chebyshev import Terms, slope
 from symdecouple.analysis.tie_patterns import Ties
 
-__all__ = ["Enclosed", "enclosed", "floats_of", "newton"]
+__all__ = ["BITS", "Enclosed", "at", "enclosed", "end", "exact", "floats_of", "middle", "newton", "number"]
 
 BITS = 160
 RADIUS = Fraction(1, 2**110)
@@ -82,7 +82,7 @@ def enclosed(functions: Sequence[Terms], ties: Ties, references: Sequence[Expr],
     ctx, count, total = MPIntervalContext(), len(ties), sum(ties)
     ctx.prec = BITS
     weights = [ctx.mpf(n) / total for n in ties]
-    wanted = [_number(ctx, r) for r in references]
+    wanted = [number(ctx, r) for r in references]
     with np.errstate(all="ignore"):
         jacobian = np.array([np.array(ties) / total * floats_of(slope(f), start) for f in functions[:count]])
     if not np.isfinite(jacobian).all() or abs(np.linalg.det(jacobian)) < 1e-200:
@@ -90,30 +90,30 @@ def enclosed(functions: Sequence[Terms], ties: Ties, references: Sequence[Expr],
     inverse = [[ctx.mpf(float(c)) for c in row] for row in np.linalg.inv(jacobian)]
     points = [Fraction(float(t)) for t in start]
     for _ in range(_STEPS):
-        defect = _defect_at(ctx, functions[:count], weights, wanted, [_exact(ctx, t) for t in points])
+        defect = _defect_at(ctx, functions[:count], weights, wanted, [exact(ctx, t) for t in points])
         step = [sum((c * d for c, d in zip(row, defect, strict=True)), ctx.mpf(0)) for row in inverse]
-        points = [Fraction(round((t - _middle(s)) * 2**BITS), 2**BITS) for t, s in zip(points, step, strict=True)]
-        if max(abs(_middle(s)) for s in step) < RADIUS / 16:
+        points = [Fraction(round((t - middle(s)) * 2**BITS), 2**BITS) for t, s in zip(points, step, strict=True)]
+        if max(abs(middle(s)) for s in step) < RADIUS / 16:
             break
-    rho = _exact(ctx, RADIUS)
-    boxes = [_exact(ctx, t) + ctx.mpf([-1, 1]) * rho for t in points]
+    rho = exact(ctx, RADIUS)
+    boxes = [exact(ctx, t) + ctx.mpf([-1, 1]) * rho for t in points]
     if not _is_contracting(ctx, functions[:count], weights, wanted, inverse, points, boxes):
         return None
-    value = sum((w * _at(ctx, functions[-1], t) for w, t in zip(weights, boxes, strict=True)), ctx.mpf(0))
-    return Enclosed(tuple(points), RADIUS, _middle(value), (_end(value.b) - _end(value.a)) / 2)
+    value = sum((w * at(ctx, functions[-1], t) for w, t in zip(weights, boxes, strict=True)), ctx.mpf(0))
+    return Enclosed(tuple(points), RADIUS, middle(value), (end(value.b) - end(value.a)) / 2)
 
 
 def _is_contracting(ctx: Any, functions: Sequence[Terms], weights: Sequence[Any], wanted: Sequence[Any],
                     inverse: Sequence[Sequence[Any]], points: Sequence[Fraction], boxes: Sequence[Any]) -> bool:
-    defect = _defect_at(ctx, functions, weights, wanted, [_exact(ctx, t) for t in points])
-    slopes = [[w * _at(ctx, slope(f), t) for w, t in zip(weights, boxes, strict=True)] for f in functions]
-    around = ctx.mpf([-1, 1]) * _exact(ctx, RADIUS)
+    defect = _defect_at(ctx, functions, weights, wanted, [exact(ctx, t) for t in points])
+    slopes = [[w * at(ctx, slope(f), t) for w, t in zip(weights, boxes, strict=True)] for f in functions]
+    around = ctx.mpf([-1, 1]) * exact(ctx, RADIUS)
     for i, row in enumerate(inverse):
         image = -sum((c * d for c, d in zip(row, defect, strict=True)), ctx.mpf(0))
         for place in range(len(points)):
             product = sum((c * s[place] for c, s in zip(row, slopes, strict=True)), ctx.mpf(0))
             image += ((1 if place == i else 0) - product) * around
-        if not (_end(image.a) > -RADIUS and _end(image.b) < RADIUS):
+        if not (end(image.a) > -RADIUS and end(image.b) < RADIUS):
             return False
     return all(b - a > 2 * RADIUS for a, b in pairwise(points))
 
@@ -124,16 +124,18 @@ def _defect(functions: Sequence[Terms], weights: FloatArray, wanted: FloatArray,
 
 def _defect_at(ctx: Any, functions: Sequence[Terms], weights: Sequence[Any], wanted: Sequence[Any],
                points: Sequence[Any]) -> list[Any]:
-    return [sum((w * _at(ctx, f, t) for w, t in zip(weights, points, strict=True)), -r)
+    return [sum((w * at(ctx, f, t) for w, t in zip(weights, points, strict=True)), -r)
             for f, r in zip(functions, wanted, strict=True)]
 
 
-def _at(ctx: Any, terms: Terms, t: Any) -> Any:
-    return sum((_number(ctx, c) * t**power * ctx.exp(_number(ctx, rate) * t) for (rate, power), c in terms.items()),
+def at(ctx: Any, terms: Terms, t: Any) -> Any:
+    """Return an exponential polynomial at an interval."""
+    return sum((number(ctx, c) * t**power * ctx.exp(number(ctx, rate) * t) for (rate, power), c in terms.items()),
                ctx.mpf(0))
 
 
-def _number(ctx: Any, value: Expr) -> Any:
+def number(ctx: Any, value: Expr) -> Any:
+    """Return an interval around a number of SymPy."""
     if value.is_Rational:
         return ctx.mpf(int(value.p)) / int(value.q)
     digits = value.evalf(60)
@@ -141,14 +143,16 @@ def _number(ctx: Any, value: Expr) -> Any:
     return near + ctx.mpf([-1, 1]) * abs(near) * ctx.mpf(10) ** -50
 
 
-def _exact(ctx: Any, value: Fraction) -> Any:
+def exact(ctx: Any, value: Fraction) -> Any:
+    """Return a rational number as an interval."""
     return ctx.mpf(value.numerator) / value.denominator
 
 
-def _middle(value: Any) -> Fraction:
-    return (_end(value.a) + _end(value.b)) / 2
+def middle(value: Any) -> Fraction:
+    """Return the middle of an interval."""
+    return (end(value.a) + end(value.b)) / 2
 
 
-def _end(value: Any) -> Fraction:
+def end(value: Any) -> Fraction:
     """Return an end of an interval, which is an interval of one point, as a rational number."""
     return Fraction(*map(int, to_rational(value._mpi_[0])))

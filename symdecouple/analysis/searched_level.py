@@ -22,8 +22,10 @@ from scipy.linalg import null_space
 from sympy import Dummy, Expr, Float, Rational, lambdify
 
 from symdecouple.analysis.critical_point import CriticalPoint
+from symdecouple.analysis.local_extrema import LocalExtremum, critical_box
 from symdecouple.analysis.tie_patterns import Kind
 from symdecouple.calculus.gradient import gradient
+from symdecouple.calculus.subject import Subject
 from symdecouple.errors import BudgetExceeded
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.verdict import Status, Verdict
@@ -113,7 +115,24 @@ class SearchedLevel:
                         tolerance=RESIDUAL, reason=why)
         b1, b2 = (Verdict(q, Status.UNDECIDED, texts, self.n_samples, reason=why, evidence=self._evidence(q))
                   for q in ("B1", "B2"))
-        return first, b1, b2
+        refuted = self._refuted()
+        return first, b1 if refuted is None else refuted, b2
+
+    def _refuted(self) -> Verdict | None:
+        """Return a refutation of B1, where an extremum is local only and both samples can be proved to exist."""
+        points = [p for p, _ in self.found]
+        for local in points if self.is_symmetric else ():
+            if local.is_global is not False:
+                continue
+            best = (min if local.kind == "minimum" else max)(points, key=lambda p: float(p.value))
+            boxes = [critical_box(self.features, self.references, p.ties, [float(v) for v in p.values])
+                     for p in (local, best)]
+            if boxes[0] is not None and boxes[1] is not None:
+                claim = LocalExtremum(Subject(self.features.features), self.references, self.n_samples, boxes[0],
+                                      boxes[1])
+                if claim.verify():
+                    return Verdict("B1", Status.REFUTED, tuple(map(str, self.features)), self.n_samples, claim)
+        return None
 
     def _evidence(self, question: str) -> tuple[str, ...]:
         if question == "B1":

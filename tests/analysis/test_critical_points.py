@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from math import sqrt
 
 import numpy as np
@@ -72,7 +73,7 @@ def test_samples_attain_what_is_said(level: int, n_samples: int) -> None:
 def inertia(matrix: Matrix) -> tuple[int, int]:
     """Positive and negative eigenvalues, exactly, by Descartes' rule: all eigenvalues are real."""
     coefficients = [c for c in matrix.charpoly(Symbol("t")).all_coeffs() if c != 0]
-    changes = sum(bool(p * q < 0) for p, q in zip(coefficients, coefficients[1:], strict=False))
+    changes = sum(bool(p * q < 0) for p, q in pairwise(coefficients))
     return changes, matrix.shape[0] - changes
 
 
