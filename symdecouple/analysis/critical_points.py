@@ -99,6 +99,10 @@ def _asked(plan: Plan, level: int, n_samples: int | None) -> tuple[FeatureSet, t
         raise InvalidInput(f"feature {level} is in a group, whose features are not decoupled from each other")
     if n_samples is not None and (isinstance(n_samples, bool) or not isinstance(n_samples, int) or n_samples < 2):
         raise InvalidInput(f"n_samples is the number of values of a sample, 2 or more, got {n_samples!r}")
+    coordinates = len(plan.features.coordinates)
+    if coordinates and n_samples != coordinates:
+        raise InvalidInput(f"the features are functions of {coordinates} coordinates, so that n_samples is "
+                           f"{coordinates}; got {n_samples!r}")
     references = tuple(plan.reference[:level - 1])
     if n_samples is not None and n_samples < level - 1:
         raise InvalidInput(f"{n_samples} samples have no {level - 1} distinct values, which a critical point of "
