@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sympy import Expr
+from sympy import Expr, Rational
 
 from symdecouple.analysis.tie_patterns import Kind
 from symdecouple.errors import InvalidInput
@@ -40,7 +40,8 @@ class CriticalPoint:
     n_samples : int or None
         None where N is a symbol.
     is_global : bool or None
-        Of extrema: whether no sample at the references has a more extreme value. None for other kinds.
+        Of extrema: whether no sample at the references has a more extreme value; in a list that was searched, whether
+        none in the list has. None for other kinds.
     is_regular : bool
         False where the gradients of the features before are dependent.
     error : float
@@ -156,7 +157,7 @@ def _short(value: Expr) -> str:
 
 
 def sorted_points(points: Iterable[CriticalPoint]) -> list[CriticalPoint]:
-    """Return points by value, then by ties."""
-    return sorted(points, key=lambda p: (float(p.value), tuple(map(float, p.values))))
+    """Return points by value, to all digits that are known, then by their numbers."""
+    return sorted(points, key=lambda p: (Rational(str(p.value.evalf(60))), tuple(map(float, p.values))))
 
 

@@ -33,7 +33,7 @@ from symdecouple.language.feature_set import FeatureSet
 __all__ = ["critical_points"]
 
 
-def critical_points(plan: Plan, *, level: int, n_samples: int | None = None) -> CriticalPoints:
+def critical_points(plan: Plan, level: int, *, n_samples: int | None = None) -> CriticalPoints:
     r"""Return the critical points of decoupled feature `level`, the features before it at the plan's references.
 
     Parameters
@@ -54,6 +54,8 @@ def critical_points(plan: Plan, *, level: int, n_samples: int | None = None) -> 
     ------
     InvalidInput
         If there is no such level, or no sample of N values that has the references.
+    UnsupportedExpression
+        For black boxes, and for functions with kinks.
     BudgetExceeded
         If there are more patterns of ties than are enumerated.
 
@@ -69,7 +71,8 @@ def critical_points(plan: Plan, *, level: int, n_samples: int | None = None) -> 
     >>> print(critical_points(plan, level=4, n_samples=5))
     critical points of decoupled feature 4, N = 5: 4; all of them: PROVED, B1: PROVED, B2: PROVED
       5/4: global minimum, index 0; values -sqrt(5)/2 0 sqrt(5)/2 taken 2 1 2 times
-      1.5: saddle, index 1; values -1.1726039 0 1 taken 2 2 1 times
+      1.5000000: saddle, index 1; values -1.4142136 -0.43701602 1.1441228 taken 1 2 2 times
+      1.5000000: saddle, index 1; values -1.1441228 0.43701602 1.4142136 taken 2 2 1 times
       5/2: global maximum, index 2; values -sqrt(10)/2 0 sqrt(10)/2 taken 1 3 1 times
     >>> critical_points(plan, level=3)[1].value
     (1 - 2*p)/sqrt(p*(1 - p))
@@ -99,6 +102,9 @@ def _asked(plan: Plan, level: int, n_samples: int | None) -> tuple[FeatureSet, t
         raise InvalidInput(f"feature {level} is in a group, whose features are not decoupled from each other")
     if n_samples is not None and (isinstance(n_samples, bool) or not isinstance(n_samples, int) or n_samples < 2):
         raise InvalidInput(f"n_samples is the number of values of a sample, 2 or more, got {n_samples!r}")
+    if plan.features.sample_ndim > 1:
+        raise InvalidInput(f"critical points are found for sample vectors, and the filters have "
+                           f"{plan.features.sample_ndim} dimensions; give filters of one dimension")
     coordinates = len(plan.features.coordinates)
     if coordinates and n_samples != coordinates:
         raise InvalidInput(f"the features are functions of {coordinates} coordinates, so that n_samples is "

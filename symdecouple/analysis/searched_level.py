@@ -26,8 +26,9 @@ from symdecouple.analysis.local_extrema import LocalExtremum, critical_box
 from symdecouple.analysis.tie_patterns import Kind
 from symdecouple.calculus.gradient import gradient
 from symdecouple.calculus.subject import Subject
-from symdecouple.errors import BudgetExceeded
+from symdecouple.errors import BudgetExceeded, UnsupportedExpression
 from symdecouple.language.feature_set import FeatureSet
+from symdecouple.language.kinks import has_kinks
 from symdecouple.verdict import Status, Verdict
 
 __all__ = ["SearchedLevel", "searched_level"]
@@ -157,8 +158,9 @@ class SearchedLevel:
         low, high = (float(end) for end in self.features.sample.interval) if self.features.kind == "mean" else (
             -np.inf, np.inf)
         # all numbers of a critical sample of averages are zeros of one function: every other start has few values
-        few = self.is_symmetric and start % 2
-        places = rng.integers(1 + rng.integers(4), size=self.n_samples) if few else np.arange(self.n_samples)
+        places = np.arange(self.n_samples)
+        if self.is_symmetric and start % 2:
+            places = rng.integers(1 + rng.integers(min(4, self.n_samples)), size=self.n_samples)
         x = rng.normal(scale=0.5 + start % 4, size=self.n_samples)[places]
         if np.isfinite(low) and np.isfinite(high):
             return low + (high - low) * rng.random(self.n_samples)[places]
@@ -273,7 +275,12 @@ def searched_level(features: FeatureSet, references: Sequence[Expr | None], n_sa
     ------
     BudgetExceeded
         For more samples than are searched.
+    UnsupportedExpression
+        For functions with kinks, whose extremes may be where they have no gradient, and for black boxes.
     """
+    if any(has_kinks(f.expr) for f in features):
+        raise UnsupportedExpression("extremes of functions with kinks may be at the kinks, where no gradient finds "
+                                    "them; write the features without abs, sign, Max and the like")
     if n_samples > MOST_SAMPLES:
         raise BudgetExceeded(f"critical points of such features are searched in up to {MOST_SAMPLES} coordinates, got "
                              f"{n_samples}")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
-from sympy import Rational, exp, log, sqrt
+from sympy import Abs, Rational, cos, exp, log, sin, sqrt
 
 import symdecouple as sd
 from symdecouple import FeatureSet, Filter, Mean, Status, x
@@ -122,8 +122,9 @@ def test_extrema_of_energies_are_those_of_a_linear_program(features: list[Any], 
     found = critical_points(plan, level=level, n_samples=n_samples)
     explicit = FeatureSet(features).at(n_samples=n_samples)
     waves = np.fft.irfft(np.eye(n_samples // 2 + 1) * n_samples, n_samples)
-    weights = np.array([[float(f.expr.xreplace(dict(zip(explicit.coordinates, w / np.sqrt((w**2).mean()), strict=True))))
-                         for w in waves] for f in explicit])
+    waves /= np.sqrt((waves**2).mean(axis=1, keepdims=True))
+    weights = np.array([[float(f.expr.xreplace(dict(zip(explicit.coordinates, w, strict=True)))) for w in waves]
+                        for f in explicit])
     rows, wanted = weights[:-1], [float(r) for r in plan.reference[: level - 1]]
     if features[0] == Mean(x):
         rows, wanted, weights = rows[1:, 1:], wanted[1:], weights[:, 1:]
@@ -160,6 +161,13 @@ def test_eigenvectors_of_a_quadratic_form_in_coordinates() -> None:
     assert [p.index for p in found] == [0, 0, 1, 1, 2, 2]
 
 
+def test_averages_on_the_circle_are_searched() -> None:
+    """Mean sin at Mean cos = 1/2: symmetric, and the greatest is at equal angles of 60 degrees."""
+    found = points([Mean(cos(x)), Mean(sin(x))], [Rational(1, 2), 0], 2, 3)
+    best = max(float(p.value) for p in found)
+    assert best == pytest.approx(np.sqrt(3) / 2) and found.complete.status is Status.NUMERICAL
+
+
 def test_degenerate_points_are_not_classified() -> None:
     """The squared skewness is zero on a whole surface; x^4 + y^4 has no second derivative at 0."""
     found = points([Mean(x), sd.variance(), sd.skewness()**2], "gaussian", 3, 4)
@@ -170,12 +178,18 @@ def test_degenerate_points_are_not_classified() -> None:
     assert [p.kind for p in flat] == ["degenerate"]
 
 
-def test_too_many_coordinates_and_black_boxes() -> None:
+def test_what_is_not_searched() -> None:
     with pytest.raises(sd.BudgetExceeded, match="40 coordinates"):
         points([Mean(x**2), Mean(x**4)], [1], 2, 41)
     box = sd.Feature.from_callable(lambda v: float((v**2).mean()))
     with pytest.raises(sd.UnsupportedExpression, match="black box"):
         points([Mean(x), box], [0, 1], 2, 4)
+    kinked = FeatureSet([Mean(x), Mean(x**2), Mean(Abs(x))], allow_nonsmooth=["Abs"])
+    with pytest.raises(sd.UnsupportedExpression, match="kinks"):  # -sqrt 2, 0, 0, sqrt 2 is the least, at a kink
+        critical_points(sd.decouple(kinked), level=3, n_samples=4)
+    bank = sd.families.second_order_moments(sd.families.tils())
+    with pytest.raises(sd.InvalidInput, match="2 dimensions"):
+        critical_points(sd.decouple(bank), level=2, n_samples=9)
     a, b = sd.coordinates(2)
     with pytest.raises(sd.InvalidInput, match="2 coordinates"):
         critical_points(sd.decouple([a**2 + b**2, a**2 + 3 * b**2], [1, 2]), level=2, n_samples=3)

@@ -1,9 +1,9 @@
-"""Theorem I (critical points by ties): uniqueness, kinds, walls, and where each hypothesis ends. Without the package."""
+"""Theorem I (critical points by ties): uniqueness, kinds, walls, and what breaks without each hypothesis."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ def ordered_solutions(ties: tuple[int, ...]) -> int:
 
 @pytest.mark.parametrize("total", [5, 6, pytest.param(7, marks=pytest.mark.slow)])
 def test_each_pattern_of_three_values_has_one_solution_at_most(total: int) -> None:
-    """By elimination: which patterns have one is what the walls say, skewness 0 strictly between two two-valued ones."""
+    """By elimination: those have one for which skewness 0 is strictly between its two walls."""
     for ties in compositions(total, 3):
         low = Fraction(total - 2 * (ties[1] + ties[2]), 1)  # sign of the skewness with the two upper merged
         high = Fraction(total - 2 * ties[2], 1)
@@ -51,7 +51,7 @@ def test_each_pattern_of_three_values_has_one_solution_at_most(total: int) -> No
 def inertia(matrix: Matrix) -> tuple[int, int]:
     """Positive and negative eigenvalues of a regular rational symmetric matrix, exactly, by Descartes' rule."""
     coefficients = [c for c in matrix.charpoly(Symbol("t")).all_coeffs() if c != 0]
-    changes = sum(bool(p * q < 0) for p, q in zip(coefficients, coefficients[1:], strict=False))
+    changes = sum(bool(p * q < 0) for p, q in pairwise(coefficients))
     assert matrix.det() != 0
     return changes, matrix.shape[0] - changes
 
@@ -119,7 +119,7 @@ def test_without_a_chebyshev_system_an_extremum_can_be_local() -> None:
 
 
 def test_order_of_ties_counts() -> None:
-    """Ties (1, 2) and (2, 1): two different samples with mean 0 and variance 1, so that only ordered ones are unique."""
+    """Ties (1, 2) and (2, 1) both have samples with mean 0 and variance 1: unique is only what is ordered alike."""
     one, two = np.array([-np.sqrt(2), 1 / np.sqrt(2), 1 / np.sqrt(2)]), np.array([-1, -1, 2]) / np.sqrt(2)
     for z in (one, two):
         assert z.mean() == pytest.approx(0) and (z**2).mean() == pytest.approx(1)
