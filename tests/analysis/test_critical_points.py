@@ -55,7 +55,7 @@ def test_skewness_for_every_size_is_symbolic_and_agrees() -> None:
 
 # --- levels 4 to 6 --------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize(("level", "n_samples"), [(3, 6), (4, 5), (4, 6), (4, 9), (5, 7), (5, 9), (6, 8)])
+@pytest.mark.parametrize(("level", "n_samples"), [(3, 6), (4, 6), (4, 7), (5, 7), (6, 8)])
 def test_samples_attain_what_is_said(level: int, n_samples: int) -> None:
     """Each sample has the references, each value is its own moment, and its numbers are zeros of one polynomial."""
     for point in critical_points(PLAN, level=level, n_samples=n_samples):
@@ -95,7 +95,7 @@ def test_index_is_the_exact_inertia_of_the_bordered_hessian(level: int, n_sample
                                                                  point.kind in ("minimum", "isolated"))
 
 
-@pytest.mark.parametrize("n_samples", range(3, 14))
+@pytest.mark.parametrize("n_samples", [3, 4, 5, 8, 9, *(pytest.param(n, marks=pytest.mark.slow) for n in (12, 13))])
 def test_orthokurtosis_ranges_are_the_closed_forms(n_samples: int) -> None:
     found = critical_points(PLAN, level=4, n_samples=n_samples)
     low = Integer(1) if n_samples % 2 == 0 else Rational(n_samples, n_samples - 1)
@@ -115,18 +115,18 @@ def test_orthokurtosis_of_the_sample_is_the_value() -> None:
 
 def test_no_sample_leaves_the_range() -> None:
     """Random samples normalized by the plan, by another road, stay strictly inside."""
-    rows = np.random.default_rng(3).standard_t(2, size=(200, 8))
+    rows = np.random.default_rng(3).standard_t(2, size=(60, 8))
     values = stats.decoupled_moments(rows, order=5, axis=1)
     fourth = critical_points(PLAN, level=4, n_samples=8)
     fifth = critical_points(PLAN, level=5, n_samples=8)
     assert (values[:, 3] > float(fourth.minimum.value)).all() and (values[:, 3] < float(fourth.maximum.value)).all()
     reached = values[np.isfinite(values[:, 4]), 4]
-    assert len(reached) > 100 and (np.abs(reached) < float(fifth.maximum.value)).all()
-    assert np.abs(reached).max() > 0.7 * float(fifth.maximum.value)
+    assert len(reached) > 30 and (np.abs(reached) < float(fifth.maximum.value)).all()
+    assert np.abs(reached).max() > 0.5 * float(fifth.maximum.value)
 
 
 @pytest.mark.parametrize(("level", "n_samples"), [
-    (4, 10), (5, 8), (6, 8), *(pytest.param(k, 12, marks=pytest.mark.slow) for k in (4, 5, 6))])
+    (4, 8), (5, 8), (6, 8), *(pytest.param(k, 12, marks=pytest.mark.slow) for k in (4, 5, 6))])
 def test_conditions_are_proved_and_verified(level: int, n_samples: int) -> None:
     found = critical_points(PLAN, level=level, n_samples=n_samples)
     kinds = [p.kind for p in found]
@@ -138,15 +138,20 @@ def test_conditions_are_proved_and_verified(level: int, n_samples: int) -> None:
     assert sd.verdict_from_json(text) == found.b1
 
 
-def test_the_gauss_points_are_singular_extrema() -> None:
-    """N = 12: -sqrt 3, 0, sqrt 3 taken 2, 8, 2 times has the Gaussian moments up to order 5, and the least sixth: 9."""
-    fifth, sixth = (critical_points(PLAN, level=k, n_samples=12) for k in (5, 6))
-    (middle,) = [p for p in fifth if not p.is_regular]
+def test_the_gauss_points_are_on_a_singular_level() -> None:
+    """N = 12: -sqrt 3, 0, sqrt 3 taken 2, 8, 2 times has the Gaussian moments up to order 5."""
+    (middle,) = [p for p in critical_points(PLAN, level=5, n_samples=12) if not p.is_regular]
     assert (middle.ties, middle.value, middle.kind, middle.index) == ((2, 8, 2), 0, "saddle", None)
+
+
+@pytest.mark.slow
+def test_the_gauss_points_have_the_least_sixth_moment() -> None:
+    sixth = critical_points(PLAN, level=6, n_samples=12)
     assert (sixth.minimum.ties, sixth.minimum.value, sixth.minimum.is_regular) == ((2, 8, 2), 9, False)
     assert simplify(sixth.maximum.value - (7 + 8 * root(10) / 5)) == 0
 
 
+@pytest.mark.slow
 def test_sixth_moment_reaches_fifteen_from_22_samples() -> None:
     targets = Targets(tuple(map(Integer, (0, 1, 0, 3, 0))))
     highest = [float(moment_range(targets, n)[1][1]) for n in (21, 22)]
@@ -178,7 +183,7 @@ def test_references_of_a_sample_of_few_values_are_singular() -> None:
 def test_references_and_features_may_be_written_in_any_way() -> None:
     """Skewness and kurtosis at mean 5 and variance 4: the same points, moved and stretched."""
     other = sd.decouple(standardized_moments(4), [5, 4, 0, 3])
-    for one, two in zip(critical_points(PLAN, level=4, n_samples=7), critical_points(other, level=4, n_samples=7),
+    for one, two in zip(critical_points(PLAN, level=4, n_samples=6), critical_points(other, level=4, n_samples=6),
                         strict=True):
         assert (one.ties, one.kind, one.index) == (two.ties, two.kind, two.index)
         assert float(one.value) == pytest.approx(float(two.value), rel=1e-14)
