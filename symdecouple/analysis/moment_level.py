@@ -28,7 +28,7 @@ __all__ = ["MomentLevel", "Solution", "moment_level", "moment_range", "unsolved_
 
 DIGITS = 30
 LARGEST = 20_000
-"""Patterns of ties; three to six hundred of them are settled in a second."""
+"""Patterns of ties; a thousand of them are settled in a second or two."""
 MOST_SAMPLES = 24
 """Up to which the number of samples that would do is looked for."""
 

@@ -13,7 +13,7 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402 - after the choice of what draws
 
-PLAN = sd.decouple(raw_moments(5))
+PLAN = sd.decouple(raw_moments(5), path="narrow")
 
 
 @pytest.fixture(autouse=True)
