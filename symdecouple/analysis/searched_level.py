@@ -87,8 +87,11 @@ class SearchedLevel:
 
     def gradients(self, x: NDArray[Any]) -> NDArray[Any]:
         """Return the gradients at a sample, (K, N), or at the columns of a matrix, (K, N, R)."""
-        found = [[np.broadcast_to(e, x.shape[1:]) for e in row] for row in self.compiled[1](*x)]
-        return np.array(found, dtype=x.dtype)
+        out = np.empty((len(self.features), *x.shape), dtype=x.dtype)
+        for k, row in enumerate(self.compiled[1](*x)):
+            for n, component in enumerate(row):
+                out[k, n] = component
+        return out
 
     @cached_property
     def found(self) -> tuple[tuple[CriticalPoint, float], ...]:
@@ -260,12 +263,14 @@ class SearchedLevel:
     def _grouped(self, x: FloatArray) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
         """Return shares and distinct values of a sample whose order does not matter; else every number by itself."""
         groups: list[list[float]] = []
-        for v in np.where(np.abs(x) < 1e-13 * np.abs(x).max(), 0.0, x).tolist():
+        for v in x.tolist():
             if self.is_symmetric and groups and abs(v - groups[-1][-1]) < APART * max(1.0, float(np.abs(x).max())):
                 groups[-1].append(v)
             else:
                 groups.append([v])
-        return (tuple(Rational(len(g), self.n_samples) for g in groups), tuple(Float(np.mean(g)) for g in groups))
+        means, tiny = [float(np.mean(g)) for g in groups], 1e-13 * float(np.abs(x).max())
+        return (tuple(Rational(len(g), self.n_samples) for g in groups),
+                tuple(Float(v if abs(v) > tiny else 0.0) for v in means))
 
 
 def searched_level(features: FeatureSet, references: Sequence[Expr | None], n_samples: int) -> SearchedLevel:
@@ -289,6 +294,12 @@ def searched_level(features: FeatureSet, references: Sequence[Expr | None], n_sa
 
 def _least(matrix: FloatArray, vector: FloatArray) -> FloatArray | None:
     try:
+        step = np.linalg.solve(matrix, vector)
+        if np.abs(step).max() < 1e8:
+            return np.asarray(step)
+    except np.linalg.LinAlgError:
+        pass
+    try:  # singular, or nearly: at degenerate points
         return np.asarray(np.linalg.lstsq(matrix, vector, rcond=1e-13)[0])
     except np.linalg.LinAlgError:
         return None
