@@ -42,7 +42,7 @@ def critical_points(plan: Plan, level: int, *, n_samples: int | None = None) -> 
     level : int
         k, of the feature that is critical, from 1.
     n_samples : int, optional
-        N; without it every N at once, for the third of a set of moments.
+        N; without it every N at once, for the third of a set of moments; features of coordinates have their own.
 
     Returns
     -------
@@ -77,6 +77,8 @@ def critical_points(plan: Plan, level: int, *, n_samples: int | None = None) -> 
     >>> critical_points(plan, level=3)[1].value
     (1 - 2*p)/sqrt(p*(1 - p))
     """
+    if n_samples is None and isinstance(plan, Plan) and plan.features.coordinates:
+        n_samples = len(plan.features.coordinates)
     features, references = _asked(plan, level, n_samples)
     if n_samples is None:
         found = moment_level(features, references, 3) if level == 3 else None

@@ -162,7 +162,7 @@ def test_index_of_energies_is_that_of_the_sphere() -> None:
 def test_eigenvectors_of_a_quadratic_form_in_coordinates() -> None:
     a, b, c = sd.coordinates(3)
     plan = plan_of([a**2 + b**2 + c**2, a**2 + 2 * b**2 + 3 * c**2 + a * b], [1, 2])
-    found = critical_points(plan, level=2, n_samples=3)
+    found = critical_points(plan, level=2)
     eigenvalues = np.linalg.eigvalsh([[1, 0.5, 0], [0.5, 2, 0], [0, 0, 3]])
     assert [float(p.value) for p in found] == pytest.approx(np.repeat(eigenvalues, 2).tolist(), abs=1e-10)
     assert [p.index for p in found] == [0, 0, 1, 1, 2, 2]
