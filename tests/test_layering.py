@@ -80,8 +80,9 @@ ORDER = {
     "analysis": (
         "deviations deviation_tables gradient_directions orthogonality "
         "tie_patterns value_boxes exact_values pattern_solutions critical_point moment_level critical_certificate "
-        "two_values chebyshev interval_newton chebyshev_level spectral_level local_extrema searched_level "
-        "critical_readers critical_points critical_points_plot planner populations discriminability enclosures"
+        "two_values chebyshev interval_newton chebyshev_level spectral_level local_extrema multiplier_equations "
+        "searched_level critical_readers critical_points critical_points_plot planner populations discriminability "
+        "enclosures"
     ),
     "stats": "shape orders moments",
     "sklearn": "",

@@ -160,7 +160,7 @@ class ChebyshevExtrema(Claim):
         return "the derivatives of the averages form a Chebyshev system, so that Theorem I applies"
 
     def summary(self) -> tuple[str, ...]:
-        return ("no combination of the derivatives of the first j averages has j zeros, for each j",)
+        return ("at any references: no combination of the derivatives of the first j averages has j zeros, for each j",)
 
     def latex(self) -> str:
         return r"\det\bigl(m_i'(t_l)\bigr) \neq 0,\ t_1 < \dots < t_j"

@@ -83,7 +83,8 @@ class AllCriticalPoints(Claim):
 
     def summary(self) -> tuple[str, ...]:
         boxes = sum(answer.how == "box" for answer in self.settled.values())
-        return (f"{boxes} boxes with exactly one solution, {len(self.settled) - boxes} patterns excluded",)
+        return (f"at the references {', '.join(map(str, self.references))}: {boxes} boxes with exactly one solution, "
+                f"{len(self.settled) - boxes} patterns excluded",)
 
     def latex(self) -> str:
         size = latex(len(self.subject) - 1)

@@ -93,7 +93,8 @@ class LocalExtremum(Claim):
         return "a strict local extremum has a value that another sample at the references exceeds"
 
     def summary(self) -> tuple[str, ...]:
-        return tuple(f"{name}: " + ", ".join(f"{float(v):.10g} ({n} times)" for n, v in zip(
+        at_references = f"at the references {', '.join(map(str, self.references))}"
+        return at_references, *(f"{name}: " + ", ".join(f"{float(v):.10g} ({n} times)" for n, v in zip(
             box.ties, box.values, strict=True)) for name, box in (("local only", self.local), ("beyond", self.other)))
 
     def latex(self) -> str:

@@ -5,26 +5,24 @@ r"""Critical points by search: Newton's method on the multiplier equations, from
 Solutions that are known are removed from the equations: G is multiplied by prod (1 + 1/|x - x*|^2), which keeps all
 other zeros (Farrell, Birkisson, Funke 2015). The Hessian of the multiplier function on the tangent space of the
 reference manifold tells what each solution is; where it has a kernel the point is degenerate, and is not classified; of
-such points with the same value and ties one is returned. Gradients are exact, second derivatives are complex steps of
-them. That all are found is never proved.
+such points with the same value and ties one is returned. That all are found is never proved.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import null_space
-from sympy import Dummy, Expr, Float, Rational, lambdify
+from sympy import Expr, Float, Rational
 
 from symdecouple.analysis.critical_point import CriticalPoint
 from symdecouple.analysis.local_extrema import LocalExtremum, critical_box
+from symdecouple.analysis.multiplier_equations import MultiplierEquations
 from symdecouple.analysis.tie_patterns import Kind
-from symdecouple.calculus.gradient import gradient
 from symdecouple.calculus.subject import Subject
 from symdecouple.errors import BudgetExceeded, UnsupportedExpression
 from symdecouple.language.feature_set import FeatureSet
@@ -45,7 +43,6 @@ NEAR = 1e-2
 """How far beside a point, relative to it: where the Hessian vanishes, only its neighbours tell what is small."""
 
 _STEPS = 50
-_TINY_STEP = 1e-100
 FloatArray = NDArray[np.float64]
 
 
@@ -58,40 +55,13 @@ class SearchedLevel:
     n_samples: int
 
     @cached_property
-    def wanted(self) -> FloatArray:
-        return np.array([float(r) for r in self.references])
+    def system(self) -> MultiplierEquations:
+        return MultiplierEquations(self.features, self.references, self.n_samples)
 
     @cached_property
     def is_symmetric(self) -> bool:
         """Whether the order of the samples does not matter: averages without filters."""
         return self.features.kind == "mean" and self.features.filter_ndim is None
-
-    @cached_property
-    def compiled(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
-        """Values and gradients of all features at one sample, real or complex."""
-        explicit = self.features if self.features.coordinates else self.features.at(n_samples=self.n_samples)
-        symbols = [Dummy() for _ in explicit.coordinates]
-        rule = dict(zip(explicit.coordinates, symbols, strict=True))
-        values = [f.expr.xreplace(rule) for f in explicit]
-        slopes = [[e.xreplace(rule) for e in gradient(f).components] for f in explicit]
-        return lambdify(symbols, values, "numpy", cse=True), lambdify(symbols, slopes, "numpy", cse=True)
-
-    @cached_property
-    def steepness(self) -> float:
-        """The size of gradients at a sample of size one, which a gradient that should be zero is measured by."""
-        found = np.abs(self.gradients(1 + 0.5 * np.sin(np.arange(1, self.n_samples + 1))))
-        return float(found.max()) if np.isfinite(found).all() and found.any() else 1.0
-
-    def values(self, x: FloatArray) -> FloatArray:
-        return np.array(self.compiled[0](*x), dtype=float)
-
-    def gradients(self, x: NDArray[Any]) -> NDArray[Any]:
-        """Return the gradients at a sample, (K, N), or at the columns of a matrix, (K, N, R)."""
-        out = np.empty((len(self.features), *x.shape), dtype=x.dtype)
-        for k, row in enumerate(self.compiled[1](*x)):
-            for n, component in enumerate(row):
-                out[k, n] = component
-        return out
 
     @cached_property
     def found(self) -> tuple[tuple[CriticalPoint, float], ...]:
@@ -171,14 +141,14 @@ class SearchedLevel:
 
     def _solved(self, x: FloatArray, known: Sequence[FloatArray]) -> FloatArray | None:
         """Return a solution that is not known yet, from this start; None where Newton's method finds none."""
-        slopes = self.gradients(x)
-        z = np.append(x, self._multipliers(slopes))
+        slopes = self.system.gradients(x)
+        z = np.append(x, self.system.multipliers(slopes))
         for _ in range(_STEPS):
-            equations = self._equations(z)
+            equations = self.system.equations(z)
             if not np.isfinite(equations).all():
                 return None
             factor, slope = self._deflation(z, known)
-            step = _least(self._jacobian(z), equations)
+            step = _least(self.system.jacobian(z), equations)
             if step is None:
                 return None
             # Newton's step of factor * G, by the rank-one update of its Jacobian
@@ -187,29 +157,9 @@ class SearchedLevel:
             if np.abs(step).max() < 1e-12 * max(1.0, float(np.abs(z).max())):
                 break
         x = self._sorted(z[:self.n_samples])
-        if self._residual(x) > RESIDUAL or not self._is_inside(x):
+        if self.system.residual(x) > RESIDUAL or not self._is_inside(x):
             return None
         return None if any(np.abs(x - other).max() < APART * max(1.0, float(np.abs(x).max())) for other in known) else x
-
-    def _equations(self, z: FloatArray) -> FloatArray:
-        x, multipliers = z[:self.n_samples], z[self.n_samples:]
-        slopes = self.gradients(x)
-        return np.concatenate([slopes[-1] - multipliers @ slopes[:-1], self.values(x)[:-1] - self.wanted])
-
-    def _jacobian(self, z: FloatArray) -> FloatArray:
-        x, multipliers = z[:self.n_samples], z[self.n_samples:]
-        slopes, size = self.gradients(x)[:-1], len(z)
-        out = np.zeros((size, size))
-        out[:self.n_samples, :self.n_samples] = self._hessian(x, multipliers)
-        out[:self.n_samples, self.n_samples:] = -slopes.T
-        out[self.n_samples:, :self.n_samples] = slopes
-        return out
-
-    def _hessian(self, x: FloatArray, multipliers: FloatArray) -> FloatArray:
-        weights = np.append(-multipliers, 1.0)
-        turned = self.gradients(x[:, None] + 1j * _TINY_STEP * np.eye(self.n_samples)).imag / _TINY_STEP
-        hessian = np.tensordot(weights, turned, axes=1)
-        return np.asarray((hessian + hessian.T) / 2)
 
     def _deflation(self, z: FloatArray, known: Sequence[FloatArray]) -> tuple[float, FloatArray]:
         """Return prod (1 + 1/|x - x*|^2), known samples in the order of x, and its gradient."""
@@ -222,20 +172,6 @@ class SearchedLevel:
             factor *= 1 + 1 / square
         return factor, slope * factor
 
-    def _multipliers(self, slopes: FloatArray) -> FloatArray:
-        if not np.isfinite(slopes).all():
-            return np.zeros(len(slopes) - 1)
-        return np.asarray(np.linalg.lstsq(slopes[:-1].T, slopes[-1], rcond=None)[0])
-
-    def _residual(self, x: FloatArray) -> float:
-        slopes = self.gradients(x)
-        if not np.isfinite(slopes).all():
-            return np.inf
-        rest = slopes[-1] - self._multipliers(slopes) @ slopes[:-1]
-        off = np.abs(self.values(x)[:-1] - self.wanted).max(initial=0.0)
-        size = max(1.0, float(np.abs(self.wanted).max(initial=0.0)))
-        return float(max(np.abs(rest).max() / max(np.abs(slopes).max(), self.steepness), off / size))
-
     def _sorted(self, x: FloatArray) -> FloatArray:
         return np.sort(x) if self.is_symmetric else x
 
@@ -246,15 +182,15 @@ class SearchedLevel:
         return bool(low < x.min() and x.max() < high)
 
     def _point(self, x: FloatArray) -> tuple[CriticalPoint, float]:
-        slopes = self.gradients(x)
-        multipliers = self._multipliers(slopes)
+        slopes = self.system.gradients(x)
+        multipliers = self.system.multipliers(slopes)
         regular = np.linalg.matrix_rank(slopes[:-1], tol=1e-8 * np.abs(slopes).max()) == len(slopes) - 1
         tangent = null_space(slopes[:-1], rcond=1e-8) if len(slopes) > 1 else np.eye(self.n_samples)
-        eigenvalues = np.linalg.eigvalsh(tangent.T @ self._hessian(x, multipliers) @ tangent)
+        eigenvalues = np.linalg.eigvalsh(tangent.T @ self.system.hessian(x, multipliers) @ tangent)
         beside = x + NEAR * np.abs(x).max() * np.cos(np.arange(self.n_samples))
-        size = max(np.abs(eigenvalues).max(initial=0.0), np.abs(self._hessian(beside, multipliers)).max())
+        size = max(np.abs(eigenvalues).max(initial=0.0), np.abs(self.system.hessian(beside, multipliers)).max())
         kind, index = _kind(eigenvalues, size) if regular else ("degenerate", None)
-        residual, value = self._residual(x), float(self.values(x)[-1])
+        residual, value = self.system.residual(x), float(self.system.values(x)[-1])
         value = 0.0 if abs(value) < max(residual, 1e-14) else value
         shares, values = self._grouped(x)
         return CriticalPoint(Float(value), kind, index, values, shares, self.n_samples, None, bool(regular),

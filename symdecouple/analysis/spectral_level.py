@@ -169,7 +169,7 @@ class LinearExtrema(Claim):
         return "the features are linear in the powers of the frequencies, and extrema of linear programs are global"
 
     def summary(self) -> tuple[str, ...]:
-        return ("shift invariant quadratic forms, whose reference manifolds are polyhedra in the powers",)
+        return ("at any references: these are shift invariant quadratic forms, linear in the powers",)
 
     def latex(self) -> str:
         return r"f_j = \sum_\xi w_j(\xi)\, P(\xi),\ P \ge 0"
