@@ -133,8 +133,9 @@ class Verdict:
     Attributes
     ----------
     question : str
-        "C1" (the gradients, or fields, are linearly independent), "C1 at a sample" (they are at one given sample) or
-        "C2" (their span is involutive).
+        "C1" (the gradients, or fields, are linearly independent), "C1 at a sample" (they are at one given sample),
+        "C2" (their span is involutive); of critical points "all critical points", "B1" (extrema are global) and "B2"
+        (what flows to saddles is of lower dimension).
     status : Status
         For sets with parameters the status for generic values; see `exceptions` and `at`.
     subject : tuple of str
@@ -305,7 +306,8 @@ class Verdict:
 
     def __str__(self) -> str:
         title = {"C1": f"independent {self.noun} (C1)", "C1 at a sample": f"independent {self.noun} at the sample (C1)",
-                 "C2": "involutive span (C2, Frobenius)"}.get(self.question, self.question)
+                 "C2": "involutive span (C2, Frobenius)", "B1": "extrema are all global (B1)",
+                 "B2": "only a set of lower dimension flows to saddles (B2)"}.get(self.question, self.question)
         generic = f", for generic values of {', '.join(self.parameters)}" if self.parameters else ""
         lines = [f"{title}: {self.status.name} {self.scope}{generic}" + (" (vacuous)" if self.vacuous else "")]
         lines += [f"  {k}  {_clip(text)}" for k, text in enumerate(self.subject, 1)]

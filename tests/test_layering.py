@@ -69,8 +69,11 @@ ORDER = {
         "application dependence explanation precise perturbing checkpoint running report transfer plan storage"
     ),
     "analysis": (
-        "deviations deviation_tables gradient_directions orthogonality_plot orthogonality critical_points planner "
-        "populations discriminability enclosures"
+        "deviations deviation_tables gradient_directions orthogonality_plot orthogonality "
+        "tie_patterns value_boxes exact_values pattern_solutions critical_point moment_level "
+        "critical_certificate two_values chebyshev interval_newton chebyshev_level spectral_level local_extrema "
+        "multiplier_equations searched_level critical_readers critical_points critical_points_plot planner populations "
+        "discriminability enclosures"
     ),
     "stats": "shape orders moments",
     "sklearn": "",
@@ -88,6 +91,7 @@ ORDER = {
 # TYPE_CHECKING only, so that nothing is loaded in a circle; a door that nobody uses any more is an error.
 DOORS = {
     ("verdict", "calculus.verification"): "Verdict.verify recomputes what the verdict says",
+    ("analysis.critical_point", "analysis.critical_points_plot"): "CriticalPoints.plot draws where Matplotlib is",
     ("calculus.frobenius", "numeric.paths.empirical"): "check_frobenius(samples=X): black boxes are not exact",
     ("language.feature", "calculus.field"): "the type of Feature.gradient",
     ("language.feature", "calculus.gradient"): "Feature.gradient is the vector field",

@@ -1,5 +1,7 @@
-"""Questions about a plan: how far from orthogonal its gradients are; and perturbations of degenerate samples."""
+"""Questions about a plan: how far from orthogonal its gradients are, where they are critical; and perturbations."""
 
+from symdecouple.analysis.critical_point import CriticalPoint, CriticalPoints
+from symdecouple.analysis.critical_points import critical_points
 from symdecouple.analysis.deviations import Deviations
 from symdecouple.analysis.orthogonality import Orthogonality, orthogonality
 from symdecouple.numeric.perturbation import (
@@ -11,10 +13,13 @@ from symdecouple.numeric.perturbation import (
 )
 
 __all__ = [
+    "CriticalPoint",
+    "CriticalPoints",
     "Deviations",
     "Orthogonality",
     "Perturbed",
     "both_perturbations",
+    "critical_points",
     "orthogonality",
     "quantisation_step",
     "ramp_perturbation",

@@ -41,9 +41,10 @@ from symdecouple.verdict import FORMAT, VERSION, Check, ExceptionalValues, Statu
 __all__ = ["Claim", "Dependence", "FullSpan", "Independence", "Involution", "NonInvolution", "certificate_from_dict",
            "denominators", "verdict_from_json"]
 
-# Certificates about plans live with the plans; the module with the readers of a kind is loaded when one is read.
-_OF_PLANS = {"affine covariance": "modified", "modified energies": "modified_energies",
-             "modified independence": "refutation", "modified non-involution": "refutation"}
+# Certificates about plans and critical points live with those: the module with their readers is loaded for reading.
+_ELSEWHERE = {"affine covariance": "decoupling.modified", "modified energies": "decoupling.modified_energies",
+              "modified independence": "decoupling.refutation", "modified non-involution": "decoupling.refutation",
+              "critical points": "analysis.critical_readers"}
 
 MAX_TEXT = 20_000_000
 """Characters of a verdict as JSON: a dependence at a sample of a million numbers has as many."""
@@ -118,14 +119,11 @@ class Dependence(Claim):
             "vanishes identically" if len(occurring) < 2 else "is a combination of the others, exactly")
 
     def summary(self) -> tuple[str, ...]:
-        if self.relation is None:
-            return ()
-        return (f"relation: {combination(self.relation)} = 0",)
+        return () if self.relation is None else (f"relation: {combination(self.relation)} = 0",)
 
     def latex(self) -> str:
-        if self.relation is None:
-            return rf"M = {len(self.subject)} > N = {count(self.n_samples or 0)}"
-        return combination_latex(self.relation) + " = 0"
+        return (rf"M = {len(self.subject)} > N = {count(self.n_samples or 0)}" if self.relation is None
+                else combination_latex(self.relation) + " = 0")
 
     def to_dict(self) -> dict[str, Any]:
         relation = None if self.relation is None else [self.subject.written(c) for c in self.relation]
@@ -298,8 +296,11 @@ def _only(subject: Subject, asked: Size | None, claimed: Size | None) -> str:
 
 def certificate_from_dict(data: Mapping[str, Any]) -> Any:
     """Read a certificate from the data that its `to_dict` wrote."""
-    if (module := _OF_PLANS.get(data["certificate"])) is not None:
-        return import_module(f"symdecouple.decoupling.{module}").READERS[data["certificate"]](data)
+    kind = data["certificate"]
+    where = _ELSEWHERE.get(kind.partition(":")[0])
+    elsewhere = import_module(f"symdecouple.{where}").READERS if where else {}
+    if kind in elsewhere:
+        return elsewhere[kind](data)
     subject = read_subject(data["subject"])
     n = _size(data["n_samples"])
     tail = Witness.from_dict(data["tail"]) if "tail" in data else None
@@ -326,9 +327,9 @@ def certificate_from_dict(data: Mapping[str, Any]) -> Any:
         "dependence at a sample": lambda: DependenceAt.from_dict(subject, data),
         "cells": lambda: Cellwise.from_dict(subject, data, n, certificate_from_dict),
     }
-    if data["certificate"] not in readers:
-        raise InvalidInput(f"unknown certificate {data['certificate']!r}; known are {sorted({*readers, *_OF_PLANS})}")
-    return readers[data["certificate"]]()
+    if kind in readers:
+        return readers[kind]()
+    raise InvalidInput(f"unknown certificate {kind!r}; known are {sorted({*readers, *_ELSEWHERE})}")
 
 
 def verdict_from_json(text: str) -> Verdict:
@@ -368,11 +369,10 @@ def _verdict_from_dict(data: Mapping[str, Any], outer: bool = True) -> Verdict:
     if data["independence"] and not outer:
         raise InvalidInput("the C1 verdict in a C2 verdict rests on no other one")
     inner = _verdict_from_dict(data["independence"], outer=False) if data["independence"] else None
-    exceptions = tuple(map(_exceptional, data["exceptions"]))
     verdict = Verdict(data["question"], Status[data["status"]], tuple(data["subject"]), _size(data["n_samples"]),
-                      certificate, data["reason"], tuple(data["evidence"]), inner, data["vacuous"], exceptions,
-                      data["holds"], data["residual"], data["tolerance"], data["seconds"],
-                      data.get("noun", "gradients"), parameters=tuple(map(str, data["parameters"])),
+                      certificate, data["reason"], tuple(data["evidence"]), inner, data["vacuous"],
+                      tuple(map(_exceptional, data["exceptions"])), data["holds"], data["residual"], data["tolerance"],
+                      data["seconds"], data.get("noun", "gradients"), parameters=tuple(map(str, data["parameters"])),
                       not_searched=str(data["not_searched"]))
     for check in ties(verdict, evidence=False) if outer else ():
         if not check.passed:

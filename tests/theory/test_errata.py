@@ -41,7 +41,7 @@ def standardized(a: NDArray[np.float64]) -> NDArray[np.float64]:
 def test_the_page_names_one_test_a_row() -> None:
     rows = re.findall(r"^\(erratum-([a-z-]+)\)=$", PAGE.read_text("utf-8"), re.MULTILINE)
     tests = [name for name in globals() if name.startswith("test_erratum_")]
-    assert sorted(tests) == sorted("test_erratum_" + row.replace("-", "_") for row in rows) and len(rows) == 24
+    assert sorted(tests) == sorted("test_erratum_" + row.replace("-", "_") for row in rows) and len(rows) == 25
 
 
 # --- which sets are involutive ---
@@ -274,6 +274,18 @@ def test_erratum_critical_points() -> None:
         return float(np.linalg.norm(w**2 - normals @ np.linalg.lstsq(normals, w**2, rcond=None)[0]))
 
     assert projected(3) < 1e-12 < 0.1 < projected(2)
+
+
+def test_erratum_critical_energies() -> None:
+    """On the unit sphere an energy is critical at each eigenvector, and takes both sides beside a middle one."""
+    operator = sum(c * np.roll(np.eye(6), k, axis=0) for c, k in ((1, -1), (2, 0), (1, 1)))
+    form = operator.T @ operator
+    wave = np.cos(2 * np.pi * np.arange(6) / 6)
+    assert np.allclose(form @ wave, 9 * wave) and np.linalg.norm(operator @ wave) > 1
+    constant, alternating = np.ones(6), (-1.0) ** np.arange(6)
+    for other, sign in ((constant, 1), (alternating, -1)):
+        mixed = wave / np.linalg.norm(wave) + 0.1 * other / np.linalg.norm(other)
+        assert sign * (mixed @ form @ mixed / (mixed @ mixed) - 9) > 0.01
 
 
 def test_erratum_orthokurtosis_range() -> None:
