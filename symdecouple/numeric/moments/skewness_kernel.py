@@ -144,7 +144,7 @@ def flow_rows(which: Any, values: Any, given: Any, moved: Any, slope: Any, resid
     """Write values, slopes and residuals at the target: `skewness_flow`, for one row.
 
     Given are minimum, maximum, target, and the unit of the sample beside its range. A residual of NaN where NumPy must
-    see to it. No slopes where there is no room for them.
+    see to it. No slopes where none are asked for.
     """
     n = values.shape[1]
     chunk, work = np.empty(CHUNK), np.empty((3, ORDER + 1))
