@@ -1,4 +1,4 @@
-"""Print the newest Python of `pyenv versions` that is 3.11 or newer and not the same minor; nothing where none is."""
+"""Print the newest Python of `pyenv versions` that is 3.11 or newer, of another minor version; or nothing."""
 
 import re
 import shutil

@@ -4,7 +4,7 @@ The unit is one `scipy.fft.rfft2` of the image, measured beside each row, both i
 many runs. "decouple" gives all nine decoupled energies and what their gradients need; "inner products" are those of all
 nine gradients, "gradients" are all nine as images, at least one transform each. "by hand" is the projected gradient
 flow through `scipy.integrate.solve_ivp`, level by level, with transforms inside, to rtol 1e-9. After
-`symdecouple compile`, images from 64 x 64 on are solved compiled; without, by NumPy. "room" is what Python allocates
+`symdecouple compile`, images from 64 x 64 on are solved compiled; without, by NumPy. "memory" is what Python allocates
 in a call at most beyond the input, over the input: of "decouple", of one gradient, of "level 9".
 
     OPENBLAS_NUM_THREADS=1 python -m benchmarks energies
@@ -85,7 +85,7 @@ def seconds(function: Callable[[], Any], times: int) -> tuple[float, Any]:
     return min(spent), result
 
 
-def room(function: Callable[[], Any], size: int) -> float:
+def memory(function: Callable[[], Any], size: int) -> float:
     """The peak of a call beyond what is there, over so many float64 numbers."""
     tracemalloc.start()
     result = function()
@@ -97,8 +97,8 @@ def room(function: Callable[[], Any], size: int) -> float:
 
 def main() -> None:
     print(f"{'image':>14}{'rfft2':>12}{'decouple':>10}{'inner pr.':>10}{'gradients':>10}{'level 9':>9}{'by hand':>9}"
-          f"{'distance':>10}{'room':>17}")
-    for n in (64, 256, 1024):
+          f"{'distance':>10}{'memory':>17}")
+    for n in (64, 256, 512, 1024):
         responses = tils(n)
         energies = Energies(Bands(responses, (n, n)))
         targets = np.ones(9)
@@ -113,14 +113,14 @@ def main() -> None:
             gradients, _ = seconds(found.gradients, times)
             top, level = seconds(partial(energies.normalize, row, targets), times)
             hand, apart = np.nan, np.nan
-            rooms = [room(partial(energies.decouple, row, targets), n * n), room(partial(found.gradient, 5), n * n),
-                     room(partial(energies.normalize, row, targets), n * n)]
+            peaks = [memory(partial(energies.decouple, row, targets), n * n), memory(partial(found.gradient, 5), n * n),
+                     memory(partial(energies.normalize, row, targets), n * n)]
             if n == 64 and kind == "white":
                 hand, other = seconds(partial(by_hand, picture, responses, targets), 1)
                 apart = float(np.abs(other - level.values[0]).max())
             print(f"{kind:>7}{n:>7}{unit * 1e3:10.3f}ms" + "".join(f"{t / unit:10.1f}" for t in (
                 all_levels, gram, gradients)) + f"{top / unit:9.1f}{hand / unit:9.0f}{apart:10.1e}"
-                + "".join(f"{x:7.2f}" for x in rooms), flush=True)
+                + "".join(f"{x:7.2f}" for x in peaks), flush=True)
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ ORDER = {
         "energies.eigenvalues energies.tilting energies.tilting_kernel energies.frequencies energies.power_spectrum "
         "energies.cone energies.continuation energies.problems energies.gradients energies.normalization "
         "energies.inverse "
-        "paths.dop853 paths.integrate paths.projection "
+        "paths.runge_kutta paths.integrate paths.projection "
         "paths.narrow_path paths.narrow_path_adjoint paths.black_box_rows paths.empirical "
         "moments.power_sums moments.hankel moments.hankel_kernel moments.attainable moments.skewness_series "
         "moments.ties moments.skewness_root moments.skewness_flow moments.skewness_kernel "
@@ -105,7 +105,7 @@ SYMPY_FREE = {
     "numeric.kernels",
     "numeric.moments",
     "numeric.paths",  # the face; of its modules, those of ordinary differential equations
-    "numeric.paths.dop853",
+    "numeric.paths.runge_kutta",
     "numeric.paths.integrate",
     "numeric.perturbation",
     "numeric.samples",

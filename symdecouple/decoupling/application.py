@@ -16,7 +16,7 @@ import numpy as np
 from sympy import Expr, Function, Pow
 
 from symdecouple.decoupling.levels import Levels
-from symdecouple.decoupling.routes import Imposed, Leading, placed, rows_left
+from symdecouple.decoupling.routes import AtLevel, Leading, placed, rows_left
 from symdecouple.errors import Outcome
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
@@ -44,7 +44,7 @@ class Answers:
     refusals : dict
         Row to outcome.
     error : array (R,) or None
-        The largest of all levels, as in `Imposed`; gradients add the errors of carrying them back, relative to their
+        The largest of all levels, as in `AtLevel`; gradients add the errors of carrying them back, relative to their
         sizes. None in float64.
     """
 
@@ -218,7 +218,7 @@ def _has_domain(expr: Expr) -> bool:
                for body, samples in parts for part in body.atoms(Function, Pow))
 
 
-def _carry(levels: Sequence[Imposed], spans: Sequence[tuple[int, int]], out: Array) -> Array:
+def _carry(levels: Sequence[AtLevel], spans: Sequence[tuple[int, int]], out: Array) -> Array:
     """Carry gradients at their levels, (R, M, N), back to the samples, in place; what shares a path goes together.
 
     The answer is the sum of the errors of all ways back, (R,).
@@ -240,7 +240,7 @@ def _carry(levels: Sequence[Imposed], spans: Sequence[tuple[int, int]], out: Arr
     return lost
 
 
-def _stops(at: Imposed) -> dict[int, Outcome]:
+def _stops(at: AtLevel) -> dict[int, Outcome]:
     """Return why rows could not be carried back from a level, that which comes first on the way back first."""
     found: dict[int, Outcome] = {}
     while at.adjoint is not None:
@@ -290,7 +290,7 @@ class _Worst:
         self.error = np.zeros(len(rows), dtype=object) if rows.dtype == object else None
         self.refusals: dict[int, Outcome] = {} if first is None else dict(first.refusals)
 
-    def see(self, at: Imposed, places: Array | None = None) -> Array:
+    def see(self, at: AtLevel, places: Array | None = None) -> Array:
         """Take in a level, its rows at these places of the batch; return the rows that are left."""
         if places is None:
             self.refusals = {**at.refusals, **self.refusals}

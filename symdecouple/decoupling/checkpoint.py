@@ -59,9 +59,9 @@ class Checkpoint:
             return set()
         try:
             with np.load(self.path, allow_pickle=False) as kept:
-                fingerprint, rows, answered, values, told = (kept[name] for name in (
+                fingerprint, rows, answered, values, texts = (kept[name] for name in (
                     "fingerprint", "rows", "answered", "values", "told"))
-                outcomes = json.loads(str(told))
+                outcomes = json.loads(str(texts))
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise InvalidInput(f"{self.path} is no checkpoint of a transform ({error}); give another name") from error
         if str(fingerprint) != self.fingerprint:
@@ -79,7 +79,7 @@ class Checkpoint:
         """Write the answers of these rows in place of the file: it is whole whenever the process ends."""
         answered = sorted(rows & batch.answered)
         values = np.zeros(0) if batch.answers is None else batch.answers[answered]
-        told = {name: [(i, *astuple(outcomes[i])) for i in sorted(rows & outcomes.keys())]
+        noted = {name: [(i, *astuple(outcomes[i])) for i in sorted(rows & outcomes.keys())]
                 for name, outcomes in (("refused", batch.refusals), ("noted", batch.notes))}
         beside = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
         try:
@@ -87,7 +87,7 @@ class Checkpoint:
                 np.savez(file, fingerprint=self.fingerprint, rows=np.array(sorted(rows), dtype=np.int64),
                          answered=np.array(answered, dtype=np.int64),
                          values=np.asarray(values, dtype=np.float64),
-                         told=json.dumps(told))
+                         told=json.dumps(noted))
                 file.flush()
                 os.fsync(file.fileno())
             beside.replace(self.path)

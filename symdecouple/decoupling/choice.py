@@ -89,7 +89,7 @@ class Choice:
         self.energies = None if path == "narrow" else recognize_quadratic(features)
         self.spans = [(group[0], group[-1] + 1) for group in features.groups]
         self.filter_ndim, self.n_coordinates = features.filter_ndim, len(features.coordinates)
-        self.feels_no_shift = path == "auto" and self.moments is not None and len(features.groups[0]) == 1
+        self.feels_no_shift = self.moments is not None and len(features.groups[0]) == 1
         self._narrow = NarrowRoute(path_of(features), self.moments)
         self._last = self.spans[-1][0]
         self._found: set[int] = set()  # levels that have their references and their ways

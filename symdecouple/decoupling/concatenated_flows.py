@@ -50,7 +50,7 @@ class ConcatenatedFlows(OrbitMotion):
             times, found = self._taken_in(moved, np.append(times, 0 * targets[0]), found.values, targets[:level])
         if self._is_there(found) and keeps_digits(found):
             return found
-        detail = f"concatenated flows: {self._about(found, k - 1, targets)}; or choose another path"
+        detail = f"concatenated flows: {self._about(found, k - 1, targets)}"
         raise Unreachable(Outcome(False, f"level {k} not attainable", detail))
 
     def _taken_in(self, start: Moved, times: Array, at: Array, targets: Array) -> tuple[Array, Moved]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from symdecouple.decoupling.energy_route import EnergyRoute, of_forms
-from symdecouple.decoupling.routes import Imposed
+from symdecouple.decoupling.routes import AtLevel
 from symdecouple.errors import Outcome
 from symdecouple.numeric.energies.inverse import returned
 from symdecouple.numeric.features.expressions import Array
@@ -23,13 +23,13 @@ class TwoWayEnergyRoute(EnergyRoute):
 
     __slots__ = ()
 
-    def at_once(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> Imposed | None:
+    def at_once(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> AtLevel | None:
         """As in `Route`, for as many features as there are forms."""
         is_known = targets.shape[1] <= len(self.forms)
         return imposed_back(self, rows, references, targets, unit) if is_known else None
 
 
-def imposed_back(route: EnergyRoute, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> Imposed:
+def imposed_back(route: EnergyRoute, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> AtLevel:
     """Return rows with decoupled features 1..k, those of the forms of a route; see `numeric.energies.inverse`.
 
     Parameters
@@ -44,7 +44,7 @@ def imposed_back(route: EnergyRoute, rows: Array, references: Sequence[Any], tar
 
     Returns
     -------
-    Imposed
+    AtLevel
         Without a way for gradients.
     """
     forms, k = route.forms, targets.shape[1]
@@ -72,7 +72,7 @@ def imposed_back(route: EnergyRoute, rows: Array, references: Sequence[Any], tar
     for r, away in zip(kept[~(apart < _APART)].tolist(), apart[~(apart < _APART)], strict=True):
         refusals[r] = _below_rounding(k, float(found.depth[r]), float(away))
         found.values[r] = np.nan
-    return Imposed(found.values, found.residual, lambda covectors: np.full_like(covectors, np.nan), refusals)
+    return AtLevel(found.values, found.residual, lambda covectors: np.full_like(covectors, np.nan), refusals)
 
 
 def _apart(route: EnergyRoute, before: Array, after: Array, references: Sequence[Any], targets: Array) -> Array:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from symdecouple.decoupling.routes import Imposed, Leading, Route
+from symdecouple.decoupling.routes import AtLevel, Leading, Route
 from symdecouple.errors import Outcome
 from symdecouple.families.quadratic import QuadraticForms
 from symdecouple.numeric.energies.frequencies import Bands
@@ -44,12 +44,12 @@ class AlongForms(Route, ABC):
     grid: tuple[int, ...]
     beyond: Route
 
-    def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> Imposed:
+    def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
         """As in `Route`."""
         return self._imposed(rows, k, targets) if k <= len(self.forms) else self.beyond.impose(rows, k, targets)
 
     @abstractmethod
-    def _imposed(self, rows: Array, k: int, targets: Sequence[Any]) -> Imposed:
+    def _imposed(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
         """The same for levels of the forms."""
 
 
@@ -59,19 +59,19 @@ class EnergyRoute(AlongForms):
     __slots__ = ()
 
     def kernel(self, rows: Array, k: int, targets: Sequence[Any]) -> Array:
-        """Return rows at level k, in less room: without a way for gradients."""
-        return self._imposed(rows, k, targets, keep=False).values
+        """Return rows at level k."""
+        return self._imposed(rows, k, targets).values
 
-    def _imposed(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = True) -> Imposed:
+    def _imposed(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
         goals = self._goals(rows, targets[:k])
         wrong = {int(r): _no_target(goals[r]) for r in np.flatnonzero(~np.isfinite(goals).all(axis=1))}
         goals[list(wrong)] = 0
         with np.errstate(all="ignore"):  # what is not finite is refused
-            found = of_forms(self.forms, self.grid).normalize(rows, goals, keep=keep)
+            found = of_forms(self.forms, self.grid).normalize(rows, goals)
         refusals = {**found.refusals, **wrong}
         beyond = [int(r) for r in np.flatnonzero(~np.isfinite(found.values).all(axis=1)) if r not in refusals]
         found.values[[*beyond, *wrong]] = np.nan
-        return Imposed(found.values, found.residual, found.pullback, {**refusals, **dict.fromkeys(beyond, _beyond(k))})
+        return AtLevel(found.values, found.residual, found.pullback, {**refusals, **dict.fromkeys(beyond, _beyond(k))})
 
     def gradients(self, rows: Array, targets: Sequence[Any]) -> Leading:
         """As in `Route`; each is one transform, made when it is asked for."""

@@ -13,7 +13,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from symdecouple.decoupling.routes import Imposed, Route
+from symdecouple.decoupling.routes import AtLevel, Route
 from symdecouple.errors import Outcome
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.samples.vectors import widened
@@ -30,7 +30,7 @@ class Levels:
     _nearest: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def at(self, rows: Array, wanted: Sequence[int], targets: Sequence[Any], keep: bool = False,
-           is_fine: bool = False) -> Iterator[Imposed]:
+           is_fine: bool = False) -> Iterator[AtLevel]:
         """Yield the rows, (R, N), at each of the wanted levels, which increase; refused rows stay refused.
 
         Parameters
@@ -53,7 +53,7 @@ class Levels:
             level = k
             yield at
 
-    def move(self, rows: Array, start: int, end: int, targets: Sequence[Any]) -> Imposed:
+    def move(self, rows: Array, start: int, end: int, targets: Sequence[Any]) -> AtLevel:
         """Bring features start+1..end of rows at level `start` to their targets; features 1..start keep theirs."""
         if self.is_closed(end):
             return self.route.impose(rows, end, targets)
@@ -69,12 +69,12 @@ class Levels:
         return self._nearest[k, level]
 
 
-def _start(rows: Array) -> Imposed:
+def _start(rows: Array) -> AtLevel:
     zeros = np.full(len(rows), mpmath.mpf(0)) if rows.dtype == object else np.zeros(len(rows))
-    return Imposed(rows, zeros, lambda covectors: covectors, error=zeros if rows.dtype == object else None)
+    return AtLevel(rows, zeros, lambda covectors: covectors, error=zeros if rows.dtype == object else None)
 
 
-def _refusing(at: Imposed, refusals: dict[int, Outcome]) -> Imposed:
+def _refusing(at: AtLevel, refusals: dict[int, Outcome]) -> AtLevel:
     """Note rows that an earlier level refused already."""
     if not refusals:
         return at

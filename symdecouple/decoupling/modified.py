@@ -283,6 +283,6 @@ def _standardized(feature: Feature, size: int, rng: random.Random) -> Feature:
     sample = feature.sample
     a = rational_points(sample, 1, rng, 9)[0]
     a = Rational(a.numerator, a.denominator)
-    room = min((abs(end - a) for end in sample.interval if end.is_finite), default=Rational(rng.randint(1, 9)))
-    formula = a + room / (size + 1) * (sample - Mean(sample)) / sqrt(variance(sample))
+    distance = min((abs(end - a) for end in sample.interval if end.is_finite), default=Rational(rng.randint(1, 9)))
+    formula = a + distance / (size + 1) * (sample - Mean(sample)) / sqrt(variance(sample))
     return Feature(composed(feature.expr, formula, sample), allow_nonsmooth=feature.allow_nonsmooth)

@@ -11,14 +11,13 @@ of the samples are kept; which rows have no level 3 is decided by counting ties 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from sympy import Expr, Symbol, diff, lambdify, sqrt
 
-from symdecouple.decoupling.routes import Imposed, Leading, Route
+from symdecouple.decoupling.routes import AtLevel, Leading, Route
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.numeric.features.expressions import Array
@@ -33,6 +32,7 @@ from symdecouple.numeric.samples.vectors import widened
 __all__ = ["MomentRoute"]
 
 _VARIANCE = Symbol("V", positive=True)
+_BEYOND = Outcome(False, "out of range", "the sample at this level is beyond float64; take another unit, or use dps=")
 _NORMAL = float(np.finfo(np.float64).tiny)  # below, digits are missing
 
 
@@ -49,8 +49,9 @@ class MomentRoute(Route):
 
     coordinates: MomentCoordinates
     beyond: Route
+    _known: dict[Any, Any] = field(default_factory=dict, repr=False)  # of features and targets; SymPy compares slowly
 
-    def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> Imposed:
+    def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
         """As in `Route`."""
         rows = widened(rows)
         if not 0 < k <= min(3, len(self.coordinates)):
@@ -62,13 +63,15 @@ class MomentRoute(Route):
             values = unit * z
             values += found[0][:, None]
         refusals |= _impossible(found, targets, k) if k > 1 else {}
+        beyond = ~(np.isfinite(values.min(axis=1)) & np.isfinite(values.max(axis=1)))
+        refusals = {int(r): _BEYOND for r in np.flatnonzero(beyond)} | refusals
         values[list(refusals)] = np.nan
 
         def pullback(covectors: Array) -> Array:
             free = project(z, project(z, covectors[None], k), k)[0]  # the first leaves rounding
             return np.asarray(unit * slope * free)
 
-        return Imposed(values, residual, pullback, refusals)
+        return AtLevel(values, residual, pullback, refusals)
 
     # --- all leading features at once: what `stats` computes ---
 
@@ -82,7 +85,7 @@ class MomentRoute(Route):
             Those of all features but the last one count.
         """
         count = min(len(self.coordinates.inverse), HIGHEST)
-        point = None if is_fine else _point(self.coordinates, tuple(targets[: count - 1]))
+        point = None if is_fine else self._point(tuple(targets[: count - 1]))
         if point is None:
             return None
         panel, compiled = Panel.of(rows), moment_path_kernel.KERNELS.are_wanted(rows.size)
@@ -101,7 +104,7 @@ class MomentRoute(Route):
             Those of all features but the last one count.
         """
         count = min(len(self.coordinates.inverse), HIGHEST)
-        point = _point(self.coordinates, tuple(targets[: count - 1]))
+        point = self._point(tuple(targets[: count - 1]))
         if point is None:
             return None
         found = standardized_gradients(rows, count, _goal(point))
@@ -113,27 +116,28 @@ class MomentRoute(Route):
 
     def _feature(self, k: int, point: Sequence[float], last: Array, order: int = 0) -> Array:
         """Feature k where the coordinates below are those of the point, or its derivative by the last one."""
-        function = _of_last(self.coordinates.forward[k - 1], self.coordinates.symbols[:k], order)
+        if (k, order) not in self._known:
+            self._known[k, order] = _of_last(self.coordinates.forward[k - 1], self.coordinates.symbols[:k], order)
         with np.errstate(all="ignore"):
-            return np.broadcast_to(function(*point[: k - 1], last), np.shape(last)).astype(float)
+            return np.broadcast_to(self._known[k, order](*point[: k - 1], last), np.shape(last)).astype(float)
 
-
-@lru_cache(maxsize=64)
-def _point(coordinates: MomentCoordinates, targets: tuple[Any, ...]) -> list[float] | None:
-    """Coordinates (m, s, c_3, ...) of targets; None where no sample has them."""
-    if any(target is None for target in targets):
-        return None
-    with np.errstate(all="ignore"):
-        point = [complex(c) for c in coordinates.coordinates(targets)]
-    is_real = all(c.imag == 0 and np.isfinite(c.real) for c in point) and all(c.real > 0 for c in point[1:2])
-    return [c.real for c in point] if is_real else None
+    def _point(self, targets: tuple[Any, ...]) -> list[float] | None:
+        """Coordinates (m, s, c_3, ...) of targets; None where no sample has them."""
+        key = "point", *targets
+        if key not in self._known:
+            with np.errstate(all="ignore"):
+                point = None if None in targets else [complex(c) for c in self.coordinates.coordinates(targets)]
+            if point is not None:
+                is_real = all(c.imag == 0 and np.isfinite(c.real) for c in point)
+                point = [c.real for c in point] if is_real and all(c.real > 0 for c in point[1:2]) else None
+            self._known[key] = point
+        return self._known[key]  # type: ignore[no-any-return]
 
 
 def _goal(point: Sequence[float]) -> tuple[float, ...]:
     return (1.0, 0.0, 1.0, *point[2:])[: len(point) + 1]
 
 
-@lru_cache(maxsize=256)
 def _of_last(feature: Expr, symbols: tuple[Symbol, ...], order: int) -> Callable[..., Any]:
     """A feature of the coordinates, or its derivative by the last one.
 

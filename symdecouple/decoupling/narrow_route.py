@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import mpmath
 import numpy as np
 
-from symdecouple.decoupling.routes import Imposed, Route, StepAdjoint, placed, rows_left
+from symdecouple.decoupling.routes import AtLevel, Route, StepAdjoint, placed, rows_left
 from symdecouple.errors import Outcome
 from symdecouple.families.filter_moments import FilterMoments, recognize_filter_moments
 from symdecouple.families.moments import MomentCoordinates
@@ -36,7 +36,7 @@ _SPARE = 8  # of the digits of the caller: the path has guard digits of its own
 
 
 class Followed(NamedTuple):
-    """Sample vectors after one narrow path each; fields as in `Imposed` and `StepAdjoint`."""
+    """Sample vectors after one narrow path each; fields as in `AtLevel` and `StepAdjoint`."""
 
     values: Array
     residual: Array
@@ -71,7 +71,7 @@ class NarrowRoute(Route):
         path = NarrowPath(bank_rows(bank, grid, features), rtol=rtol, threads=threads)
         return replace(self, path=path)
 
-    def advance(self, at: Imposed, k: int, targets: Sequence[Any], keep: bool, is_fine: bool) -> Imposed:
+    def advance(self, at: AtLevel, k: int, targets: Sequence[Any], keep: bool, is_fine: bool) -> AtLevel:
         """As in `Route`."""
         which = rows_left(len(at.values), at.refusals)
         goals = [t[which] if np.ndim(t) else t for t in targets[:k]]
@@ -86,8 +86,9 @@ class NarrowRoute(Route):
             return out, lost
 
         error = None if at.error is None or found.error is None else at.error[which] + found.error
-        return Imposed(placed(found.values, which, at.values), placed(found.residual, which, at.residual), None, refusals,
-                       None if error is None else placed(error, which, at.error), StepAdjoint(at, back, stopped))
+        return AtLevel(placed(found.values, which, at.values), placed(found.residual, which, at.residual), None,
+                       refusals, None if error is None else placed(error, which, at.error),
+                       StepAdjoint(at, back, stopped))
 
     def follow(self, rows: Array, k: int, targets: Sequence[Any], keep: bool = False, is_fine: bool = False
                ) -> Followed:

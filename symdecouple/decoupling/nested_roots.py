@@ -108,9 +108,12 @@ def _between(gap: Callable[[Any], Any], near: Any, far: Any, precise: bool) -> A
 class Automatic(JointSteps):
     """The first feature without a formula by a scalar root, levels beyond by steps along all generators."""
 
+    otherwise = ""
+
     def __init__(self, features: FeatureSet, steps: Sequence[Step], flows: Sequence[Flow]) -> None:
         super().__init__(features, steps, flows)
         self._nested = NestedRoots(features, steps, flows)
+        self._nested.otherwise = ""
 
     def _search(self, moved: Moved, k: int, targets: Array) -> Moved:
         if k == self.explicit + 1:

@@ -61,6 +61,8 @@ class Moved:
 class OrbitMotion:
     """Motion of single sample vectors on their orbits; subclasses say how features without a formula are imposed."""
 
+    otherwise = '; or leave it to path="auto", which takes offset and unit of a sample out first where it can'
+
     def __init__(self, features: FeatureSet, steps: Sequence[Step], flows: Sequence[Flow]) -> None:
         sample = features.sample
         self.steps, self.flows = tuple(steps), tuple(flows)
@@ -186,7 +188,7 @@ class OrbitMotion:
         digits = "" if moved.values.dtype == object else " use dps= for more digits,"
         return (f"{self.steps[k].feature} came to {float(value):.6g} on the orbit of this sample, "
                 f"{float(targets[k]):.6g} was asked for; ask for a value that is attained,{digits} "
-                'or perturb ties: decouple(..., perturb="ramp")')
+                'or perturb ties: decouple(..., perturb="ramp")' + self.otherwise)
 
 
 class _OrNaN:

@@ -1,6 +1,6 @@
 """Samples that are refused, tried once more with a perturbation that their quantisation hides.
 
-Ties leave moments without room, silent frequencies energies: a perturbation makes values distinct, or frequencies
+Ties take levels from moments, silent frequencies from energies: a perturbation makes values distinct, or frequencies
 active. Only what is refused is perturbed: features of levels that a sample has stay its own. The outcome says what was
 done, and how far apart the answers of other perturbations are that are as good as this one.
 """

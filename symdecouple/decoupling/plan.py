@@ -331,7 +331,7 @@ class Plan:
         if dps is not None and (isinstance(dps, bool) or not isinstance(dps, int) or dps < 1):
             raise InvalidInput(f"dps={dps!r} was given, a positive number of decimal digits is expected")
         batch = Batch.of(name, samples, axis, dps is not None, self.choice.filter_ndim,
-                         centred=centred and self.choice.feels_no_shift)
+                         centred=centred and self.choice.feels_no_shift, floats=self.choice.path != "auto")
         count = self.choice.n_coordinates
         if count and batch.rows.shape[-1] != count:
             raise InvalidInput(f"the features are functions of {count} coordinates, the samples have "

@@ -17,7 +17,7 @@ from sympy import Expr
 
 from symdecouple.decoupling.energy_return import lost_digits
 from symdecouple.decoupling.energy_route import AlongForms
-from symdecouple.decoupling.routes import Imposed
+from symdecouple.decoupling.routes import AtLevel
 from symdecouple.errors import Outcome
 from symdecouple.families.linear_forms import LinearForm
 from symdecouple.families.quadratic import QuadraticForms
@@ -35,7 +35,7 @@ class PreciseEnergyRoute(AlongForms):
 
     __slots__ = ()
 
-    def _imposed(self, rows: Array, k: int, targets: Sequence[Any]) -> Imposed:
+    def _imposed(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
         energies = _of_forms(self.forms, self.grid, mpmath.mp.prec)
         found: dict[int, PreciseLevel] = {}
         refusals: dict[int, Outcome] = {}
@@ -55,9 +55,9 @@ class PreciseEnergyRoute(AlongForms):
                     out[r] = level.pullback(covectors[r])
             return out
 
-        return Imposed(values, residual, pullback, refusals, error)
+        return AtLevel(values, residual, pullback, refusals, error)
 
-    def at_once(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> Imposed | None:
+    def at_once(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> AtLevel | None:
         """Bring decoupled features 1..k of rows at level k to targets, (R, k): as `energy_return`, to all digits."""
         k, energies = targets.shape[1], _of_forms(self.forms, self.grid, mpmath.mp.prec)
         if k > len(self.forms):
@@ -74,7 +74,7 @@ class PreciseEnergyRoute(AlongForms):
                 refusals[r] = outcome
             else:
                 values[r], residual[r], error[r] = found.values, found.residual, found.error + unit * found.growth
-        return Imposed(values, residual, lambda covectors: np.full_like(covectors, mpmath.nan), refusals, error)
+        return AtLevel(values, residual, lambda covectors: np.full_like(covectors, mpmath.nan), refusals, error)
 
     def _goals(self, targets: Sequence[Any]) -> list[Any]:
         """Targets of features as those of the mean and of forms without constants."""

@@ -1,7 +1,7 @@
 r"""From samples to levels: the routes of one plan, one behind the other, and what they return of the rows of a batch.
 
 A `Route` is asked five questions. What it does not know itself, it asks the route behind it. What a level returns
-(`Imposed`) knows how to carry gradients back. Along closed forms that is Theorem F,
+(`AtLevel`) knows how to carry gradients back. Along closed forms that is Theorem F,
 
 .. math:: \nabla (f \circ N_k)(x) = D^T P_\perp \nabla f(N_k(x))
 
@@ -27,11 +27,11 @@ from symdecouple.numeric.moments.ties import why_unreachable
 from symdecouple.numeric.precision.extrapolation import NoSlope
 from symdecouple.numeric.precision.path import Span, finite, size, spread
 
-__all__ = ["Imposed", "Leading", "OrbitRoute", "Route", "StepAdjoint", "off", "placed", "rows_left"]
+__all__ = ["AtLevel", "Leading", "OrbitRoute", "Route", "StepAdjoint", "off", "placed", "rows_left"]
 
 
 @dataclass(frozen=True, slots=True)
-class Imposed:
+class AtLevel:
     """Sample vectors at a level.
 
     Attributes
@@ -67,7 +67,7 @@ class StepAdjoint:
 
     Attributes
     ----------
-    before : Imposed
+    before : AtLevel
     back : callable
         Takes gradients at the end, (c, R, N), all along one path, and returns those at `before`, with an estimate of
         their errors relative to their sizes, (R,); zero in float64.
@@ -75,7 +75,7 @@ class StepAdjoint:
         Row to outcome, where `back` could not go all the way; filled in by it.
     """
 
-    before: Imposed
+    before: AtLevel
     back: Callable[[Array], tuple[Array, Array]]
     stopped: dict[int, Outcome] = field(default_factory=dict)
 
@@ -89,7 +89,7 @@ class Leading:
     values : array (R, K)
         NaN from the level on that a row lacks.
     residual : array (R,)
-        As in `Imposed`; NaN where samples were never at the levels, but sums over them.
+        As in `AtLevel`; NaN where samples were never at the levels, but sums over them.
     refusals : dict
         Row to the outcome of the first level that it lacks.
     gradients : array (R, K, N) or None
@@ -117,16 +117,16 @@ class Route:
     __slots__ = ()
     beyond: Route | None
 
-    def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> Imposed:
+    def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
         """Bring features 1..k of the rows, (R, N), to their targets, numbers or arrays (R,), by a closed form."""
         return self._next.impose(rows, k, targets)
 
-    def advance(self, at: Imposed, k: int, targets: Sequence[Any], keep: bool, is_fine: bool) -> Imposed:
+    def advance(self, at: AtLevel, k: int, targets: Sequence[Any], keep: bool, is_fine: bool) -> AtLevel:
         """Bring feature k of rows at level k - 1 to its target along the narrow path; those before it stay.
 
         Parameters
         ----------
-        at : Imposed
+        at : AtLevel
         k : int
         targets : sequence
             Of at least k features: numbers, or arrays (R,).
@@ -145,8 +145,8 @@ class Route:
         """Return the same with their gradients."""
         return None if self.beyond is None else self.beyond.gradients(rows, targets)
 
-    def at_once(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> Imposed | None:
-        """Bring decoupled features 1..k of rows at level k to targets, (R, k), all at once; None where that goes not.
+    def at_once(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> AtLevel | None:
+        """Bring decoupled features 1..k of rows at level k to targets, (R, k), all at once; None where it cannot.
 
         `unit` is the relative rounding of the rows.
         """
@@ -166,7 +166,7 @@ class OrbitRoute(Route):
     beyond: Route
     moments: MomentCoordinates | None = None
 
-    def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> Imposed:
+    def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
         """As in `Route`."""
         found: dict[int, Moved] = {}
         refusals: dict[int, Outcome] = {}
@@ -192,7 +192,7 @@ class OrbitRoute(Route):
             values[r], residual[r] = moved.values, moved.residual
             if errors is not None:
                 errors[r] = self._error(moved, k, goals[r])
-        return Imposed(values, residual, pullback, refusals, errors)
+        return AtLevel(values, residual, pullback, refusals, errors)
 
     def _by_ties(self, row: Array, k: int, targets: Sequence[Any]) -> Outcome | None:
         """Why a sample has no level k, where counting its ties is certain of it; the words of `stats`."""

@@ -46,7 +46,7 @@ class Running:
 
     def __call__(self, batch: Batch, shape: tuple[int, ...] | None, on_refusal: OnRefusal, compute: Compute,
                  progress: Progress | None) -> Any:
-        """Apply `compute` to the rows; what it refuses is NaN, and told once."""
+        """Apply `compute` to the rows; what it refuses is NaN, and reported once."""
         residual, error = np.full((2, len(batch.rows)), np.nan, dtype=batch.numbers)
         is_feature = shape is not None and len(shape) == 1
         with nullcontext() if self.dps is None else at_digits(self.dps + GUARD + _hidden_digits(batch.rows)):
@@ -67,8 +67,8 @@ class Running:
         if self.dps:
             with at_digits(self.dps):
                 rounded = np.frompyfunc(lambda v: +v, 1, 1)(result)
-                told = (each.reshape(batch.shape)[()] for each in (residual, error + mpmath.eps))
-                result = Precise.of(rounded, self.dps, *told)
+                known = (each.reshape(batch.shape)[()] for each in (residual, error + mpmath.eps))
+                result = Precise.of(rounded, self.dps, *known)
         return batch.deliver(result, on_refusal)
 
     def _portion(self, batch: Batch, index: Array, targets: Sequence[Any], compute: Compute, is_feature: bool

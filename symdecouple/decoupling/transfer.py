@@ -180,9 +180,9 @@ def _channels(image: Any, name: str, axis: int, colour: Colour) -> NDArray[Any]:
 def _transfer(maps: Maps, source: Any, target: Any, axis: Axis, on_refusal: OnRefusal) -> tuple[Transferred, Answer]:
     count = len(maps.features)
     batch = Batch.of("transfer", source, axis, False, maps.features.filter_ndim)
-    is_told = on_refusal == "return"
-    found = maps.values(target, axis=axis, on_refusal="return" if is_told else "raise")
-    wanted, lacking = found if is_told else (found, ())
+    is_returned = on_refusal == "return"
+    found = maps.values(target, axis=axis, on_refusal="return" if is_returned else "raise")
+    wanted, lacking = found if is_returned else (found, ())
     try:
         asked = np.broadcast_to(wanted, (*batch.shape, count))
     except ValueError as error:

@@ -35,7 +35,7 @@ from symdecouple.errors import InvalidInput, NoClosedForm, UnsupportedExpression
 from symdecouple.flows import domains as known
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.generators import generators
-from symdecouple.flows.normalizer_source import Recipe, source_of_normalizer
+from symdecouple.flows.normalizer_source import recipe_of, source_of_normalizer
 from symdecouple.flows.separable import flow
 from symdecouple.flows.steps import TIME, Step, composed, make_steps
 from symdecouple.language.canonical import canonical
@@ -130,15 +130,8 @@ class Normalizer:
         NaN. Accurate to float64 rounding, some 1e-14 away from poles. Mean, variance and skewness are searched for on
         the whole leaf, where the formula may end before it.
         """
-        explicit = self.level if self.kind == "explicit" else self.level - 1 if self.kind == "implicit" else 0
-        skewness, before = None, self.steps[-2].formula if self.level > 1 else None
-        if self.kind != "explicit" and before is not None:
-            fields = [f.field.expr for f in self.flows]
-            skewness = known.skewness_asked(self.features, self.values[-1], fields, before)
-        recipe = (self.features, self.values, self.steps, self.flows)
-        if skewness is not None:
-            return source_of_normalizer(Recipe(*recipe, self.level - 1, "moebius", skewness=skewness))
-        return source_of_normalizer(Recipe(*recipe, explicit, self.kind, self.trend != 0))
+        return source_of_normalizer(recipe_of(self.features, self.values, self.steps, self.flows, self.kind,
+                                              self.trend != 0))
 
     def latex(self) -> str:
         r"""Return the normalizer as LaTeX, without the dollar signs."""

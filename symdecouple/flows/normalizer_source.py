@@ -25,6 +25,7 @@ from sympy import Expr, oo
 
 from symdecouple.errors import InvalidInput
 from symdecouple.flows.chart import X
+from symdecouple.flows.domains import skewness_asked
 from symdecouple.flows.evaluation import T, split_means
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.normalizer_templates import (
@@ -99,6 +100,18 @@ class Recipe:
         """True where the flow of generator j has this velocity, and steps 1..j a formula without branches."""
         is_unique = all(step.formula is not None and not step.takes_branch for step in self.steps[:j])
         return is_unique and bool(self.flows[j - 1].velocity == velocity)
+
+
+def recipe_of(features: FeatureSet, values: tuple[Expr, ...], steps: tuple[Step, ...], flows: tuple[Flow, ...],
+              kind: str, is_monotone: bool) -> Recipe:
+    """Return the recipe of a normalizer of that kind: on the whole leaf where a skewness is all that is left to ask."""
+    level, parts = len(features), (features, values, steps, flows)
+    before = steps[-2].formula if level > 1 and kind != "explicit" else None
+    if before is not None:
+        skewness = skewness_asked(features, values[-1], [f.field.expr for f in flows], before)
+        if skewness is not None:
+            return Recipe(*parts, level - 1, "moebius", skewness=skewness)
+    return Recipe(*parts, {"explicit": level, "implicit": level - 1}.get(kind, 0), kind, is_monotone)
 
 
 # --- the text -----------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ def intake(x: Any, shifts: Any) -> Any:
     if x.ndim == 0 or x.shape[-1] < 2:
         raise ValueError(f"{'no samples' if x.size == 0 else 'one sample'}: sample vectors are expected, (..., N) with "
                          f"N at least 2, got {x.shape}")
-    kind = x.dtype if x.dtype.kind == "f" and x.dtype.itemsize < 8 else np.dtype(np.float64)
+    kind = np.float32 if x.dtype.kind == "f" and x.dtype.itemsize < 8 else np.float64
     try:
         if shifts and x.dtype.kind != "f":
             x = x.astype(object) - x[..., :1].astype(object)

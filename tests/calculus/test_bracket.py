@@ -29,12 +29,9 @@ def test_monomials_against_the_formula() -> None:
 @pytest.mark.parametrize(
     ("u", "v", "expected"),
     [
-        (VectorField(1), VectorField(m), 1),
-        (VectorField(m), VectorField(1), -1),
-        (VectorField(x), VectorField(m * x), m * x),
-        (VectorField(x - m), VectorField(1), 0),
-        (VectorField(exp(x)), VectorField(exp(-x)), -2),
-        (VectorField(x), VectorField(v), v),
+        (VectorField(1), VectorField(m), 1), (VectorField(m), VectorField(1), -1),
+        (VectorField(x), VectorField(m * x), m * x), (VectorField(x - m), VectorField(1), 0),
+        (VectorField(exp(x)), VectorField(exp(-x)), -2), (VectorField(x), VectorField(v), v),
     ],
     ids=str,
 )
@@ -81,8 +78,7 @@ def test_coordinates() -> None:
     assert derivative_along(u, x1**2 + x2**2) == 0 and inner_product(u, w) == 0
     r = Symbol("r")
     assert lie_bracket(VectorField([r, 0], [r, Symbol("s")]), VectorField([1, 0], [r, Symbol("s")])).components == (
-        -1,
-        0,
+        -1, 0,
     )
 
 

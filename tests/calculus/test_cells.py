@@ -32,13 +32,9 @@ def kinked(*exprs: Any) -> FeatureSet:
 
 
 @pytest.mark.parametrize(("features", "count", "complete"), [
-    (kinked(m, Mean(Abs(x))), 3, True),
-    (kinked(m, Mean(Abs(x - m))), 1, True),
-    (kinked(s, Abs(m)), 2, True),
-    (kinked(s, Mean(Max(Abs(x) - 1, 0))), 7, True),
-    (kinked(s, Mean(Abs(x - Symbol("a")))), 3, True),
-    (kinked(s, Mean(Abs(x**2 + x + 1))), 1, True),
-    (kinked(s, Abs(s - m**2)), 1, False),
+    (kinked(m, Mean(Abs(x))), 3, True), (kinked(m, Mean(Abs(x - m))), 1, True), (kinked(s, Abs(m)), 2, True),
+    (kinked(s, Mean(Max(Abs(x) - 1, 0))), 7, True), (kinked(s, Mean(Abs(x - Symbol("a")))), 3, True),
+    (kinked(s, Mean(Abs(x**2 + x + 1))), 1, True), (kinked(s, Abs(s - m**2)), 1, False),
 ], ids=str)  # fmt: skip
 def test_the_cells(features: FeatureSet, count: int, complete: bool) -> None:
     """x - mean(x) has both signs always; the variance is positive, which is seen and not proved."""

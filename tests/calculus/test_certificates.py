@@ -40,19 +40,12 @@ def test_the_real_certificate_verifies(name: str) -> None:
 
 def test_all_kinds_are_here() -> None:
     assert {type(verdict.certificate) for verdict in VERDICTS.values()} == {
-        Involution,
-        NonInvolution,
-        FullSpan,
-        Independence,
-        Dependence,
+        Involution, NonInvolution, FullSpan, Independence, Dependence,
     }
 
 
 OTHER_SUBJECTS = [
-    Subject.of([m, Mean(x**5), Mean(x**7), Mean(x**6)]),
-    Subject.of([m]),
-    Subject.of([s, v]),
-    Subject.of([x1, x1 * x2]),
+    Subject.of([m, Mean(x**5), Mean(x**7), Mean(x**6)]), Subject.of([m]), Subject.of([s, v]), Subject.of([x1, x1 * x2]),
     Subject.of([m, Mean(x**3), Mean(x**5)]),
 ]
 
@@ -94,20 +87,13 @@ def test_a_structure_of_another_shape(name: str) -> None:
     structure = dict(certificate.structure)
     (i, j), row = next((pair, row) for pair, row in structure.items() if any(c != 0 for c in row))
     for bad in (
-        {},
-        {pair: c for pair, c in structure.items() if pair != (i, j)},
+        {}, {pair: c for pair, c in structure.items() if pair != (i, j)},
         {(j, i) if pair == (i, j) else pair: c for pair, c in structure.items()},
-        {**structure, (j, i): tuple(-c for c in row)},
-        {**structure, (i, j): row[:-1]},
-        {**structure, (i, j): (*row, Integer(0))},
-        {**structure, (i, j): tuple(-c for c in row)},
-        {**structure, (1, 9): row},
-        {**structure, (i, j): None},
-        {**structure, (i, j): ("0",) * len(row)},
-        {**structure, (i, j): (Symbol("unknown"), *row[1:])},
-        {**structure, (i, j): (sp.nan, *row[1:])},
-        {**structure, (i, j): (sp.zoo, *row[1:])},
-        None,
+        {**structure, (j, i): tuple(-c for c in row)}, {**structure, (i, j): row[:-1]},
+        {**structure, (i, j): (*row, Integer(0))}, {**structure, (i, j): tuple(-c for c in row)},
+        {**structure, (1, 9): row}, {**structure, (i, j): None}, {**structure, (i, j): ("0",) * len(row)},
+        {**structure, (i, j): (Symbol("unknown"), *row[1:])}, {**structure, (i, j): (sp.nan, *row[1:])},
+        {**structure, (i, j): (sp.zoo, *row[1:])}, None,
     ):
         assert rejected(changed(certificate, structure=bad)), bad
 
@@ -154,17 +140,8 @@ def test_the_size_of_a_proof() -> None:
 # --- witnesses --------------------------------------------------------------------------------------------------
 
 WITNESSED = [
-    "refuted",
-    "refuted at",
-    "intervals",
-    "parameters",
-    "dependent",
-    "full",
-    "independent",
-    "independent at",
-    "explicit",
-    "domain",
-    "kernels",
+    "refuted", "refuted at", "intervals", "parameters", "dependent", "full", "independent", "independent at",
+    "explicit", "domain", "kernels",
 ]
 
 
@@ -176,13 +153,8 @@ def tampered(w: Witness) -> dict[str, list[Witness]]:
         "sample": [
             dataclasses.replace(w, sample=bad)
             for bad in (
-                tuple(3 * c + 1 for c in w.sample),
-                w.sample[:-1],
-                (*w.sample, Fraction(101)),
-                (w.sample[0],) * size,
-                (),
-                ("1",) * size,
-                None,
+                tuple(3 * c + 1 for c in w.sample), w.sample[:-1], (*w.sample, Fraction(101)), (w.sample[0],) * size,
+                (), ("1",) * size, None,
             )
         ]
         + ([dataclasses.replace(w, sample=shifted)] if w.digits is None and size > 3 else []),
@@ -202,9 +174,7 @@ def tampered(w: Witness) -> dict[str, list[Witness]]:
             dataclasses.replace(w, kernels=bad)
             for k in w.kernels
             for bad in (
-                (),
-                (k, k),
-                (dataclasses.replace(k, name="g"),),
+                (), (k, k), (dataclasses.replace(k, name="g"),),
                 (dataclasses.replace(k, taps=(k.taps[0] + 1, *k.taps[1:])),),
                 (dataclasses.replace(k, taps=k.taps[:1], shape=(1,)),),
             )
@@ -221,24 +191,16 @@ def tampered(w: Witness) -> dict[str, list[Witness]]:
         "rows": [
             dataclasses.replace(w, rows=bad)
             for bad in (
-                w.rows[:-1],
-                (*w.rows[:-1], w.rows[0]),
-                (*w.rows[:-1], 99),
-                (w.rows[1], w.rows[0], *w.rows[2:]),
-                tuple(r - size for r in w.rows),
-                (),
-                None,
+                w.rows[:-1], (*w.rows[:-1], w.rows[0]), (*w.rows[:-1], 99), (w.rows[1], w.rows[0], *w.rows[2:]),
+                tuple(r - size for r in w.rows), (), None,
             )
         ],
         "minor": [
             dataclasses.replace(w, minor=bad)
             for bad in (
-                Minor(-w.minor.high, -w.minor.low),
-                Minor(w.minor.low * 2, w.minor.high * 2),
-                Minor(Fraction(0), Fraction(0)),
-                Minor(Fraction(-1), Fraction(1)),
-                Minor(-abs(w.minor.high) - 1, abs(w.minor.high) + 1),
-                None,
+                Minor(-w.minor.high, -w.minor.low), Minor(w.minor.low * 2, w.minor.high * 2),
+                Minor(Fraction(0), Fraction(0)), Minor(Fraction(-1), Fraction(1)),
+                Minor(-abs(w.minor.high) - 1, abs(w.minor.high) + 1), None,
             )
         ],
         "digits": [dataclasses.replace(w, digits=bad) for bad in ("30", 10**9, (30,))]
@@ -296,15 +258,8 @@ def test_the_relations_of_a_refutation() -> None:
     certificate = VERDICTS["dependent"].certificate
     assert certificate.relations == {2: (-2 * m, 1, 0)}
     for bad in (
-        {},
-        {1: (1, -1 / (2 * m), 0)},
-        {2: (2 * m, 1, 0)},
-        {2: (-2 * m, 1)},
-        {2: (0, 0, 0)},
-        {3: (-2 * m, 1, 0)},
-        {2: (-2 * m, 1, 0), 3: (-2 * m, 1, 0)},
-        {2: None},
-        None,
+        {}, {1: (1, -1 / (2 * m), 0)}, {2: (2 * m, 1, 0)}, {2: (-2 * m, 1)}, {2: (0, 0, 0)}, {3: (-2 * m, 1, 0)},
+        {2: (-2 * m, 1, 0), 3: (-2 * m, 1, 0)}, {2: None}, None,
     ):
         assert rejected(changed(certificate, relations=bad)), bad
     for bad in ({2: (1, 0, 0, 0)}, {4: (0, 0, 0, 1)}):

@@ -8,11 +8,7 @@ from fractions import Fraction
 import pytest
 from sympy import Abs, Integer, Piecewise, Symbol
 
-from symdecouple.calculus.certificates import (
-    Dependence,
-    FullSpan,
-    NonInvolution,
-)
+from symdecouple.calculus.certificates import Dependence, FullSpan, NonInvolution
 from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.subject import Subject
@@ -55,19 +51,8 @@ def test_changed_relations(name: str) -> None:
     r = certificate.relation
     # (2 m, 1, -1) is the relation times -1, with a weight of 1 still: a true claim, so no sign flip here
     for bad in (
-        (0, 0, 0),
-        (-r[0], *r[1:]) if r[0] != 0 else (0, 0, -1),
-        (r[0] + 1, *r[1:]),
-        (r[1], r[0], r[2]),
-        r[:-1],
-        (*r, Integer(0)),
-        None,
-        (),
-        ("1", 0, 0),
-        tuple(c * 2 for c in r),
-        (1, 0, 0),
-        (Symbol("k"), *r[1:]),
-        5,
+        (0, 0, 0), (-r[0], *r[1:]) if r[0] != 0 else (0, 0, -1), (r[0] + 1, *r[1:]), (r[1], r[0], r[2]), r[:-1],
+        (*r, Integer(0)), None, (), ("1", 0, 0), tuple(c * 2 for c in r), (1, 0, 0), (Symbol("k"), *r[1:]), 5,
     ):
         if bad != r:
             assert rejected(changed(certificate, relation=bad)), bad

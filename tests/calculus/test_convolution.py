@@ -32,9 +32,7 @@ HIGH, SKEW, LOW = Filter([-1, 2, -1]), Filter([1, 0, -1]), Filter([1, 2, 4])
 PADDED, MIRRORED = Filter([1, 2, 4], boundary="zero"), Filter([1, 2, 4], boundary="whole-sample")
 N = 5
 NAMED = {
-    H: operator({-1: 3, 0: -2, 1: 5}, N),
-    G: operator({-2: 1, 0: 4, 1: -3}, N),
-    D: operator({-1: 2, 0: 1, 2: -3}, N),
+    H: operator({-1: 3, 0: -2, 1: 5}, N), G: operator({-2: 1, 0: 4, 1: -3}, N), D: operator({-1: 2, 0: 1, 2: -3}, N),
 }
 
 
@@ -111,25 +109,16 @@ def test_derivatives_along_a_field_are_those_of_the_coordinates(operators: Any) 
 
 
 EQUAL = [
-    (H(G(x)), G(H(x))),
-    (H(x + 3), H(x) + 3 * H.dc),
-    (D(x + 3), D(x)),
-    (HIGH(SKEW(x)), SKEW(HIGH(x))),
-    (HIGH(x), 2 * x - shift(1)(x) - shift(-1)(x)),
-    (shift(1)(H(x) ** 2), H(shift(1)(x)) ** 2),
+    (H(G(x)), G(H(x))), (H(x + 3), H(x) + 3 * H.dc), (D(x + 3), D(x)), (HIGH(SKEW(x)), SKEW(HIGH(x))),
+    (HIGH(x), 2 * x - shift(1)(x) - shift(-1)(x)), (shift(1)(H(x) ** 2), H(shift(1)(x)) ** 2),
     (H(shift(1)(x) * G(x)), shift(1)(H(x * G(shift(-1)(x))))),
     (Filter([0.25, 0.5, 0.25])(x), (x * 2 + shift(1)(x) + shift(-1)(x)) / 4),
     ((H(x) + x) ** 2, H(x) ** 2 + 2 * x * H(x) + x**2),
 ]
 SAME_AVERAGE = [
-    (H(x) * G(x), x * H.adjoint(G(x))),
-    (H(x) ** 2, H.adjoint(x) ** 2),
-    (H(x), H.dc * x),
-    (D(x**2), S.Zero),
-    (x * shift(2)(x), x * shift(-2)(x)),
-    (H.adjoint(H(x) ** 3) * x, H(x) ** 4),
-    (H(x * x) * G(x), x**2 * H.adjoint(G(x))),
-    (H(x * x) * G(x) * x, x**2 * H.adjoint(G(x) * x)),
+    (H(x) * G(x), x * H.adjoint(G(x))), (H(x) ** 2, H.adjoint(x) ** 2), (H(x), H.dc * x), (D(x**2), S.Zero),
+    (x * shift(2)(x), x * shift(-2)(x)), (H.adjoint(H(x) ** 3) * x, H(x) ** 4),
+    (H(x * x) * G(x), x**2 * H.adjoint(G(x))), (H(x * x) * G(x) * x, x**2 * H.adjoint(G(x) * x)),
     (H(G(x * x) * x), H.dc * x * G(x * x)),
 ]
 

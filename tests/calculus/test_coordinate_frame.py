@@ -27,9 +27,7 @@ def components(frame: CoordinateFrame, form: Any, factor: Any = None) -> list[sp
 @pytest.mark.parametrize(
     "items",
     [
-        [x1**2 + x2 * x3, x1 / (1 + x2**2)],
-        [exp(x1) * x2, sin(x3) + x1],
-        [sqrt(1 + x1**2 + x2**2), x3 * x1],
+        [x1**2 + x2 * x3, x1 / (1 + x2**2)], [exp(x1) * x2, sin(x3) + x1], [sqrt(1 + x1**2 + x2**2), x3 * x1],
         [VectorField([1, 0, 0], [x1, x2, x3]), VectorField([0, 1, x1], [x1, x2, x3])],
     ],
     ids=str,

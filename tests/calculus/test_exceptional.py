@@ -56,17 +56,11 @@ def test_conditions_of_c1_alone() -> None:
 @pytest.mark.parametrize(
     ("features", "values"),
     [
-        ([m, a * s], {a: 0}),
-        ([m, s + a * m], {"a": 5}),
-        ([Mean(p**a), Mean(p)], {a: 1}),
-        ([Mean(exp(a * x)), m], {a: 0}),
-        ([m, Mean(sin(a * x)), Mean(cos(a * x))], {a: 0}),
-        ([m, m * a + b], {a: 0, b: 0}),
-        ([Mean(1 / (1 + a * x**2)), s], {a: 0}),
-        (fields([a, 0, 0], [0, b, x1]), {a: 0, b: 0}),
-        (fields([1, 0, a], [1, 0, b]), {a: b}),
-        ([x1 * a, x1 * b + x2], {a: 0}),
-        ([x1 * a, x1], {a: 1}),
+        ([m, a * s], {a: 0}), ([m, s + a * m], {"a": 5}), ([Mean(p**a), Mean(p)], {a: 1}),
+        ([Mean(exp(a * x)), m], {a: 0}), ([m, Mean(sin(a * x)), Mean(cos(a * x))], {a: 0}),
+        ([m, m * a + b], {a: 0, b: 0}), ([Mean(1 / (1 + a * x**2)), s], {a: 0}),
+        (fields([a, 0, 0], [0, b, x1]), {a: 0, b: 0}), (fields([1, 0, a], [1, 0, b]), {a: b}),
+        ([x1 * a, x1 * b + x2], {a: 0}), ([x1 * a, x1], {a: 1}),
     ],
     ids=str,
 )

@@ -27,17 +27,10 @@ p, t = sample(positive=True), sample("t")
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (([x1, x2],), "need their coordinates"),
-        (([x1], [x1, x2]), "one component for each"),
-        (([x1, x2], [x1, x1]), "distinct"),
-        (([m, x2], [x1, x2]), "no averages"),
-        (([x, x2], [x1, x2]), "no averages"),
-        ((x1,), "give all components"),
-        ((x * t,), "one sample"),
-        (("x",), "expression"),
-        ((sp.Matrix([x]),), "columns"),
-        ((True,), "expression"),
-        ((None,), "expression"),
+        (([x1, x2],), "need their coordinates"), (([x1], [x1, x2]), "one component for each"),
+        (([x1, x2], [x1, x1]), "distinct"), (([m, x2], [x1, x2]), "no averages"), (([x, x2], [x1, x2]), "no averages"),
+        ((x1,), "give all components"), ((x * t,), "one sample"), (("x",), "expression"),
+        ((sp.Matrix([x]),), "columns"), ((True,), "expression"), ((None,), "expression"),
     ],
 )
 def test_bad_fields_are_refused(args: Any, said: str) -> None:
@@ -86,11 +79,8 @@ def test_one_sample_of_several_fields() -> None:
 @pytest.mark.parametrize(
     "field",
     [
-        VectorField(a * x - m),
-        VectorField([x1, -x2], [x1, x2]),
-        Feature(Mean(x**3)).gradient,
-        Feature(Mean(Filter("h")(x) ** 2)).gradient,
-        VectorField(Abs(p - 1), allow_nonsmooth=["Abs"]),
+        VectorField(a * x - m), VectorField([x1, -x2], [x1, x2]), Feature(Mean(x**3)).gradient,
+        Feature(Mean(Filter("h")(x) ** 2)).gradient, VectorField(Abs(p - 1), allow_nonsmooth=["Abs"]),
     ],
     ids=str,
 )

@@ -61,22 +61,15 @@ def oracle(features: Any, n: int, seed: int = 1) -> tuple[int, int]:
 
 
 INVOLUTIVE = {
-    "two energies": [energy(HIGH), energy(SKEW)],
-    "named": [energy(H), energy(G)],
-    "mean and energies": [m, energy(H), energy(G)],
-    "mean, variance, energies": [m, v, energy(HIGH), energy(LOW)],
+    "two energies": [energy(HIGH), energy(SKEW)], "named": [energy(H), energy(G)],
+    "mean and energies": [m, energy(H), energy(G)], "mean, variance, energies": [m, v, energy(HIGH), energy(LOW)],
     "mean, variance, named": [m, v, energy(H), energy(D)],
     "autocorrelations": [s, Mean(x * shift(1)(x)), Mean(x * shift(2)(x))],
-    "cross-energies": [Mean(H(x) * G(x)), energy(H), Mean(x * G(x)), m],
-    "decimals": [energy(QUARTER), energy(DECIMAL)],
+    "cross-energies": [Mean(H(x) * G(x)), energy(H), Mean(x * G(x)), m], "decimals": [energy(QUARTER), energy(DECIMAL)],
     "functions of energies": [energy(H) / s, s, energy(G) ** 2, m**3],
-    "roots of energies": [sqrt(energy(G)), m * energy(H) ** Rational(1, 3), m],
-    "x2, h3": [s, energy(H, 3)],
-    "x2, h4": [s, energy(LOW, 4)],
-    "x2, h5": [s, energy(HIGH, 5)],
-    "x2, h6": [s, energy(H, 6)],
-    "mean, d3": [m, energy(D, 3)],
-    "mean, taps of sum 0, 3": [m, energy(SKEW, 3)],
+    "roots of energies": [sqrt(energy(G)), m * energy(H) ** Rational(1, 3), m], "x2, h3": [s, energy(H, 3)],
+    "x2, h4": [s, energy(LOW, 4)], "x2, h5": [s, energy(HIGH, 5)], "x2, h6": [s, energy(H, 6)],
+    "mean, d3": [m, energy(D, 3)], "mean, taps of sum 0, 3": [m, energy(SKEW, 3)],
     "mean, variance, d4": [m, v, energy(D, 4)],
     "mean, variance, squared skewness of an output": [m, v, energy(E, 3) ** 2 / energy(E) ** 3],
     "nested": [s, Mean(H(H(x) ** 2) * x)],
@@ -100,12 +93,9 @@ def test_proved_at_one_size_too(name: str) -> None:
 
 
 NOT_INVOLUTIVE = {
-    "h2, h4": ([energy(HIGH), energy(HIGH, 4)], (1, 2)),
-    "named h2, h4": ([energy(H), energy(H, 4)], (1, 2)),
-    "h4, g4": ([energy(HIGH, 4), energy(SKEW, 4)], (1, 2)),
-    "named h4, g4": ([energy(D, 4), energy(E, 4)], (1, 2)),
-    "mean, h3": ([m, energy(LOW, 3)], (1, 2)),
-    "mean, named h3": ([m, energy(H, 3)], (1, 2)),
+    "h2, h4": ([energy(HIGH), energy(HIGH, 4)], (1, 2)), "named h2, h4": ([energy(H), energy(H, 4)], (1, 2)),
+    "h4, g4": ([energy(HIGH, 4), energy(SKEW, 4)], (1, 2)), "named h4, g4": ([energy(D, 4), energy(E, 4)], (1, 2)),
+    "mean, h3": ([m, energy(LOW, 3)], (1, 2)), "mean, named h3": ([m, energy(H, 3)], (1, 2)),
     "mean, variance, h4": ([m, v, energy(H, 4)], (1, 3)),
     "mean, variance, d3, e3": ([m, v, energy(D, 3), energy(E, 3)], (3, 4)),
     "mean, energy, d4": ([m, energy(G), energy(D, 4)], (2, 3)),
@@ -215,12 +205,9 @@ def test_taps_with_parameters() -> None:
 # --- boundaries -------------------------------------------------------------------------------------------------
 
 BOUNDARIES = [
-    ("zero", [-1, 2, -1], [1, 0, -1], Status.REFUTED),
-    ("zero", [-1, 2, -1], [1, 2, 1], Status.PROVED),
-    ("half-sample", [-1, 2, -1], [1, 0, -1], Status.PROVED),
-    ("half-sample", [-1, 2, -1], [1, 2, 1], Status.PROVED),
-    ("whole-sample", [-1, 2, -1], [1, 0, -1], Status.REFUTED),
-    ("whole-sample", [-1, 2, -1], [1, 2, 1], Status.REFUTED),
+    ("zero", [-1, 2, -1], [1, 0, -1], Status.REFUTED), ("zero", [-1, 2, -1], [1, 2, 1], Status.PROVED),
+    ("half-sample", [-1, 2, -1], [1, 0, -1], Status.PROVED), ("half-sample", [-1, 2, -1], [1, 2, 1], Status.PROVED),
+    ("whole-sample", [-1, 2, -1], [1, 0, -1], Status.REFUTED), ("whole-sample", [-1, 2, -1], [1, 2, 1], Status.REFUTED),
     ("circular", [-1, 2, -1], [1, 0, -1], Status.PROVED),
 ]
 
@@ -274,15 +261,12 @@ def test_the_mean_under_padding() -> None:
 @pytest.mark.parametrize(
     ("features", "relation"),
     [
-        ([energy(HIGH), Mean((2 * HIGH(x)) ** 2)], (-4, 1)),
-        ([energy(HIGH), Mean(HIGH(shift(3)(x)) ** 2)], (-1, 1)),
-        ([energy(H), energy(H.adjoint)], (-1, 1)),
-        ([energy(LOW), energy(LOW.adjoint)], (-1, 1)),
+        ([energy(HIGH), Mean((2 * HIGH(x)) ** 2)], (-4, 1)), ([energy(HIGH), Mean(HIGH(shift(3)(x)) ** 2)], (-1, 1)),
+        ([energy(H), energy(H.adjoint)], (-1, 1)), ([energy(LOW), energy(LOW.adjoint)], (-1, 1)),
         ([energy(H), Mean(H(G(x)) * x), Mean(G(x) * H.adjoint(x))], (0, -1, 1)),
         ([s, Mean(x * shift(1)(x)), energy(Filter([1, 1], 0))], (-2, -2, 1)),
         ([energy(HIGH), energy(SKEW), s, Mean(x * shift(1)(x))], (Rational(1, 8), Rational(1, 8), -1, 1)),
-        ([m, Mean(H(x))], (-H.dc, 1)),
-        ([energy(SKEW, 4), Mean((shift(1)(x) - shift(-1)(x)) ** 4)], (-1, 1)),
+        ([m, Mean(H(x))], (-H.dc, 1)), ([energy(SKEW, 4), Mean((shift(1)(x) - shift(-1)(x)) ** 4)], (-1, 1)),
     ],
     ids=lambda value: str(value)[:60],
 )

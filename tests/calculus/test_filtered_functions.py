@@ -148,14 +148,11 @@ def test_the_oracle_sees_a_bracket_that_is_not_there() -> None:
 
 
 NOT_INVOLUTIVE = {
-    "log cosh with a gain": ([m, Mean(log(cosh(H(x))))], (1, 2)),
-    "tanh with a gain": ([m, Mean(tanh(H(x)))], (1, 2)),
+    "log cosh with a gain": ([m, Mean(log(cosh(H(x))))], (1, 2)), "tanh with a gain": ([m, Mean(tanh(H(x)))], (1, 2)),
     "two contrasts": ([m, Mean(exp(D(x))), Mean(tanh(E(x)))], (2, 3)),
     "energy and exp": ([Mean(D(x) ** 2), Mean(exp(D(x)))], (1, 2)),
-    "x2, log cosh": ([s, Mean(log(cosh(STEP(x))))], (1, 2)),
-    "p with a gain": ([m, Mean(H(x) ** p)], (1, 2)),
-    "erf": ([s, Mean(erf(STEP(x) / 4))], (1, 2)),
-    "root with a gain": ([m, Mean(sqrt(LOW(x)))], (1, 2)),
+    "x2, log cosh": ([s, Mean(log(cosh(STEP(x))))], (1, 2)), "p with a gain": ([m, Mean(H(x) ** p)], (1, 2)),
+    "erf": ([s, Mean(erf(STEP(x) / 4))], (1, 2)), "root with a gain": ([m, Mean(sqrt(LOW(x)))], (1, 2)),
 }
 
 

@@ -22,28 +22,17 @@ from tests.calculus.certified import AT_A_SAMPLE, VERDICTS
 
 p, theta = Symbol("p_x"), Symbol("theta")
 HONEST: dict[str, Verdict] = {
-    "proved": VERDICTS["constant"],
-    "at one size": VERDICTS["one size"],
-    "refuted": VERDICTS["refuted"],
-    "vacuous": VERDICTS["full"],
-    "dependent": VERDICTS["dependent"],
-    "relation": VERDICTS["relation at"],
-    "many": VERDICTS["too many"],
-    "independent": VERDICTS["independent"],
-    "parameters": VERDICTS["parameters"],
-    "filtered": VERDICTS["kernels"],
-    "explicit": VERDICTS["explicit"],
+    "proved": VERDICTS["constant"], "at one size": VERDICTS["one size"], "refuted": VERDICTS["refuted"],
+    "vacuous": VERDICTS["full"], "dependent": VERDICTS["dependent"], "relation": VERDICTS["relation at"],
+    "many": VERDICTS["too many"], "independent": VERDICTS["independent"], "parameters": VERDICTS["parameters"],
+    "filtered": VERDICTS["kernels"], "explicit": VERDICTS["explicit"],
     "own coordinates": check_frobenius([VectorField([1, 0], [p, theta]), VectorField([theta, 1], [p, theta])]),
     "written out": check_frobenius([Mean(x), variance(), kurtosis()], n_samples=3),
-    "at a sample": AT_A_SAMPLE["relation at a sample"],
-    "independent there": AT_A_SAMPLE["minor at a sample"],
+    "at a sample": AT_A_SAMPLE["relation at a sample"], "independent there": AT_A_SAMPLE["minor at a sample"],
 }
 OTHERS = {
-    str: ["", "REFUTED", "the opposite holds", "Mean(x**7)"],
-    bool: [True, False, 1],
-    int: [3, 4, 1000, 2.5, "5"],
-    float: [0.0, "soon"],
-    type(None): [3, True, "x"],
+    str: ["", "REFUTED", "the opposite holds", "Mean(x**7)"], bool: [True, False, 1], int: [3, 4, 1000, 2.5, "5"],
+    float: [0.0, "soon"], type(None): [3, True, "x"],
 }
 
 

@@ -12,8 +12,7 @@ from symdecouple.calculus.gamma_functions import polygamma_name
 from symdecouple.calculus.outcomes import Irrational, OutsideDomain
 
 VALUES = {
-    "gamma": mpmath.gamma,
-    "loggamma": mpmath.loggamma,
+    "gamma": mpmath.gamma, "loggamma": mpmath.loggamma,
     **{polygamma_name(m): lambda t, m=m: mpmath.polygamma(m, t) for m in (0, 1, 2, 7)},
 }
 POSITIVE = [Fraction(1, 10**6), Fraction(1, 3), Fraction(1), Fraction(14616, 10**4), Fraction(14617, 10**4),

@@ -28,8 +28,7 @@ NEAR: dict[str, tuple[list[Any], str]] = {
     "taps": ([energy(H), energy(H / np.linalg.norm(H))], "taps"),
     "taps among others": ([energy([1.0, 2.0, 1.0]), energy(H), energy(H / 7)], "taps"),
     "taps in a plane": ([energy(np.outer(H, H)), energy(np.outer(H, H) / 3)], "taps"),
-    "coefficients": (near(0.1, 0.7), "coefficients"),
-    "three of them": (near(0.1, 0.7, 0.3), "coefficients"),
+    "coefficients": (near(0.1, 0.7), "coefficients"), "three of them": (near(0.1, 0.7, 0.3), "coefficients"),
     "beside the mean": ([Mean(exp(x)), *near(0.1, 0.7)], "coefficients"),
     "fields": (list(VectorField.columns([[0.1, 0.1 / 3], [0.7, 0.7 / 3]], coordinates(2))), "coefficients"),
 }
@@ -37,8 +36,7 @@ FAR: dict[str, list[Any]] = {
     "moments": [Mean(x**k) for k in range(1, 9)],
     "moments with a float": [Mean(0.12345678901234567 * x**k) for k in range(1, 7)],
     "short numbers that are near": [Mean(x**2), Mean(x**2 + x * Rational(1, 10**12))],
-    "taps": [energy(H), energy([1.0, 2.0, 1.0])],
-    "long taps": [energy(H / 3), energy([1 / 3, 2 / 3, 0.1])],
+    "taps": [energy(H), energy([1.0, 2.0, 1.0])], "long taps": [energy(H / 3), energy([1 / 3, 2 / 3, 0.1])],
     "roots": [Mean(x), Mean(sqrt(2) * x**2)],
 }
 

@@ -27,8 +27,7 @@ SETS: dict[str, tuple[list[Expr], bool]] = {
     "log cosh": ([m, v, Mean(log(cosh(z)))], True),
     "two of the standardized sample": ([m, v, Mean(log(cosh(z))), Mean(z**3)], False),
     "second moment": ([Mean(x**2), v, Mean(z * tanh(z))], True),
-    "functions of both": ([m, v, m * Mean(exp(-(z**2) / 2)) + v], True),
-    "centred": ([m, Mean(log(cosh(x - m)))], True),
+    "functions of both": ([m, v, m * Mean(exp(-(z**2) / 2)) + v], True), "centred": ([m, Mean(log(cosh(x - m)))], True),
     "centred, with the variance": ([m, v, Mean(atan(x - m) ** 2)], False),
     "its own scale": ([m, v, Mean(log(cosh((x - m) / Mean((x - m) ** 4) ** Rational(1, 4))))], True),
 }

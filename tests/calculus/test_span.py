@@ -73,12 +73,7 @@ def test_the_prime() -> None:
 @pytest.mark.parametrize(
     "root",
     [
-        sqrt(2),
-        sqrt(3),
-        sp.cbrt(5),
-        sqrt(s),
-        sqrt(s + 1) * sqrt(t),
-        (s**2 + 2) ** Rational(5, 6),
+        sqrt(2), sqrt(3), sp.cbrt(5), sqrt(s), sqrt(s + 1) * sqrt(t), (s**2 + 2) ** Rational(5, 6),
         sqrt(2 * sqrt(s) + s + 1),
     ],
 )

@@ -25,10 +25,8 @@ h = Filter([-3, 6, -3], 2, boundary="half-sample")
 @pytest.mark.parametrize(
     "features",
     [
-        [Mean(h(x) ** 3), Mean(h(x) ** 4) / Mean(h(x) ** 2) ** 2],
-        [m, Mean(Filter([1, -1], 0)(x) ** 3)],
-        [Mean((x - m) ** 3), m],
-        [m, Mean((x - m) ** 4) / Mean((x - m) ** 2) ** 2],
+        [Mean(h(x) ** 3), Mean(h(x) ** 4) / Mean(h(x) ** 2) ** 2], [m, Mean(Filter([1, -1], 0)(x) ** 3)],
+        [Mean((x - m) ** 3), m], [m, Mean((x - m) ** 4) / Mean((x - m) ** 2) ** 2],
     ],
     ids=str,
 )

@@ -33,9 +33,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize(("formulas", "code", "said"), [
-    (PROVED, 0, "PROVED for every N"),
-    (REFUTED, 1, "REFUTED for every N >= 5"),
-    (DEPENDENT, 1, "C1: REFUTED"),
+    (PROVED, 0, "PROVED for every N"), (REFUTED, 1, "REFUTED for every N >= 5"), (DEPENDENT, 1, "C1: REFUTED"),
     (["mean(filter(h)(x)^2)", "mean(x)"], 0, "PROVED for every N"),
     ([f"mean(taps({taps}, 1, half_sample)(x)^2)" for taps in ("(1, 2, 1)", "(1, 0, -1)")], 2, "UNDECIDED"),
 ])

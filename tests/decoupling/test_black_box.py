@@ -17,7 +17,7 @@ from symdecouple.errors import InvalidInput, NoClosedForm, RefusalWarning, Refus
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet, Group
 from symdecouple.language.mean import Mean
-from symdecouple.language.sample import coordinates, x
+from symdecouple.language.sample import x
 from symdecouple.language.statistics import kurtosis, skewness, variance
 from symdecouple.verdict import Status
 from tests.numeric.paths.test_black_box_rows import BOXES, fails_below, peakedness, raised
@@ -45,14 +45,6 @@ def test_a_black_box_is_decoupled_as_the_kurtosis_is(name: str) -> None:
     there = ours.normalize(X)
     assert np.abs(peakedness(there) - 2.5).max() < 1e-13
     assert np.abs(ours.denormalize(there, values) - X).max() < 1e-9
-
-
-def test_decoupled_gradients_are_orthogonal_where_they_must_be() -> None:
-    """Mean, variance and whatever follows them are mutually decoupled (Theorem D)."""
-    gradients = decouple([Mean(x), variance(), NAMED]).gradients(X)
-    unit = gradients / np.linalg.norm(gradients, axis=-1, keepdims=True)
-    products = unit @ np.swapaxes(unit, -1, -2)
-    assert np.abs(products - np.eye(3)).max() < 1e-14
 
 
 def test_levels_before_it_keep_their_closed_forms() -> None:
@@ -137,21 +129,6 @@ def test_a_reference_sample_is_asked() -> None:
     broken = Feature.from_callable(raised, name="broken")
     with pytest.raises(InvalidInput, match="broken: it raised ZeroDivisionError"):
         reference_values(FeatureSet([Mean(x), broken]), Reference.of([-1, 1]))
-
-
-def test_unattainable_moments_before_it_are_found() -> None:
-    with pytest.raises(InvalidInput, match="variance would be -1"):
-        decouple([Mean(x), Mean(x**2), NAMED], [2, 3])
-
-
-def test_coordinates_go_along() -> None:
-    """x1 = 1 leaves the other coordinates where they are."""
-    plan = decouple([coordinates(3)[0], NAMED], [1])
-    rows = np.array([[2.0, 3, 5], [-1, 0, 4]])
-    moved = rows.copy()
-    moved[:, 0] = 1
-    np.testing.assert_array_equal(plan.normalize(rows), moved)
-    np.testing.assert_array_equal(plan.transform(rows), np.stack([rows[:, 0], peakedness(moved)], axis=1))
 
 
 def test_failing_rows_leave_the_others_alone() -> None:

@@ -39,16 +39,6 @@ def test_circle_and_product_have_formulas() -> None:
     np.testing.assert_allclose(ends, np.sqrt(2) * np.stack([np.cos(nearest), np.sin(nearest)], axis=1), rtol=1e-11)
 
 
-def test_gradients_of_it_have_formulas_too() -> None:
-    plan = decouple([X1**2 + X2**2, X1 * X2], [2])
-    found = plan.gradients(PLANE)
-    square = (PLANE**2).sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(found[:, 0], 2 * PLANE, rtol=1e-13)
-    expected = 2 * PLANE[:, ::-1] / square - 4 * PLANE.prod(axis=1, keepdims=True) * PLANE / square**2
-    np.testing.assert_allclose(found[:, 1], expected, rtol=1e-11, atol=1e-12)
-    np.testing.assert_allclose((found[:, 0] * found[:, 1]).sum(axis=1), 0, atol=1e-11)
-
-
 def test_radius_and_angle_are_decoupled_already() -> None:
     plan = decouple([sqrt(X1**2 + X2**2), atan2(X2, X1)], [2, pi / 4])
     np.testing.assert_allclose(plan.transform(PLANE)[:, 1], np.arctan2(PLANE[:, 1], PLANE[:, 0]), rtol=1e-12)

@@ -147,11 +147,6 @@ def test_kept_on_request_and_black_boxes() -> None:
     assert [str(f) for f in plan.features] == ["Mean(x)", "Mean(x**2)", "spread"]
 
 
-def test_words_for_the_choice() -> None:
-    with pytest.raises(InvalidInput, match="'raise', 'drop', 'keep'"):
-        decouple([m, m2], dependent="yes")  # type: ignore[arg-type]
-
-
 def test_a_set_of_constants_is_refused_whatever_is_asked() -> None:
     with pytest.raises(InvalidInput, match="constant"):
         decouple([Mean(sin(x) ** 2) + Mean(cos(x) ** 2)], dependent="drop")

@@ -118,6 +118,20 @@ def test_a_used_plan_pickles_and_copies_as_an_unused_one() -> None:
         assert b"lambdify" not in pickle.dumps(each)
 
 
+@pytest.mark.parametrize("make", [
+    lambda: sd.decouple(raw_moments(4), perturb="ramp"), lambda: sd.decouple(raw_moments(3), path="parallel"),
+    lambda: sd.decouple([Mean(x), Mean(sp.log(sp.cosh(x)))], [0, 1]),
+    lambda: sd.decouple(sd.families.second_order_moments([[1, 1, 1], [-1, 0, 1]])),
+], ids=["moments", "parallel", "averages", "energies"])
+def test_use_does_not_change_what_joblib_hashes(make: Callable[[], sd.Plan]) -> None:
+    joblib = pytest.importorskip("joblib")
+    plan, sample = make(), np.random.default_rng(1).standard_normal(12)
+    before = joblib.hash(plan)
+    plan.transform(sample), plan.gradients(sample), plan.normalize(sample), plan.transform(sample[:8], dps=16)
+    assert "level 1" in str(plan.explain()) and plan.verdicts.original[2].seconds >= 0
+    assert joblib.hash(plan) == joblib.hash(copy.copy(plan)) == before
+
+
 def test_precision_of_one_thread_is_not_that_of_another() -> None:
     sample = [1, 2, 3, 5, 8, 13]
     digits = [20, 35, 50, 25, 60, 30] * 2

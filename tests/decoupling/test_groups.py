@@ -9,12 +9,10 @@ from symdecouple.decoupling.plan import decouple
 from symdecouple.errors import InvalidInput, NoClosedForm, SymdecoupleError
 from symdecouple.families.bank import FilterBank
 from symdecouple.families.filter_moments import filter_moments
-from symdecouple.families.quadratic import recognize_quadratic
 from symdecouple.language.feature_set import FeatureSet, Group
 from symdecouple.language.filters import Filter
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x
-from symdecouple.language.statistics import variance
 from symdecouple.numeric.paths.narrow_path_adjoint import check_gradient
 
 BANK = FilterBank([[1, 1, 1], [-1, 0, 1], [-1, 2, -1]], names="lmh")
@@ -62,18 +60,6 @@ def test_the_feature_after_a_group_is_that_after_single_levels(path: str) -> Non
     np.testing.assert_allclose(group.gradients(SIGNAL)[3], single.gradients(SIGNAL)[3], rtol=0, atol=1e-7)
 
 
-def test_between_single_features() -> None:
-    """Not with H: mean, variance and the three energies of a Parseval bank are dependent."""
-    features = [Mean(x), variance(), L, M, WIDE]
-    single = decouple(features)
-    plan = decouple(FeatureSet([Mean(x), Group(variance(), L), M, WIDE]))
-    a, b = plan.transform(SIGNAL), single.transform(SIGNAL)
-    np.testing.assert_allclose(a[[0, 1, 3, 4]], b[[0, 1, 3, 4]], rtol=1e-10)
-    centred = SIGNAL - SIGNAL.mean()
-    np.testing.assert_allclose(a[2], np.mean(BANK["l"].apply(centred) ** 2), rtol=1e-12)  # at level 1, not 2
-    assert abs(a[2] - b[2]) > 0.1
-
-
 def test_columns_of_a_group_are_not_mutually_decoupled_but_from_the_others() -> None:
     plan = decouple(FeatureSet([L, Group(M, H), WIDE]))
     gradients = plan.gradients(SIGNAL)
@@ -87,13 +73,6 @@ def test_columns_of_a_group_are_not_mutually_decoupled_but_from_the_others() -> 
     for j in range(4):
         assert check_gradient(lambda y, j=j: plan.transform(y)[j], SIGNAL, gradients[j]).agrees
     np.testing.assert_allclose(plan.transform(SIGNAL)[3], single.transform(SIGNAL)[3], rtol=1e-10)
-
-
-def test_recognition_sees_the_features_through_groups() -> None:
-    found = recognize_quadratic(FeatureSet([Mean(x), Group(L, M), H]))
-    single = recognize_quadratic(FeatureSet([Mean(x), L, M, H]))
-    assert found is not None and len(found) == 4
-    np.testing.assert_array_equal(found.weights((12,)), single.weights((12,)))
 
 
 def test_a_round_trip() -> None:

@@ -64,3 +64,10 @@ def test_compiled_and_not_agree(monkeypatch: pytest.MonkeyPatch) -> None:
         np.testing.assert_allclose(values, expected, rtol=1e-11, atol=1e-12)
     assert [outcome.reason for outcome in found[True][0][1] if not outcome.ok] == [
         "zero variance", "two-valued", "no zero-skew point"]
+
+
+def test_a_level_beyond_float64_is_refused() -> None:
+    """The mean of 1.7e308 three times and -1.7e308 is 0.85e308: the last is -2.55e308 from it."""
+    found, outcomes = PLAIN.normalize([[1.7e308, 1.7e308, 1.7e308, -1.7e308], [1, 2, 3, 6]], 1, on_refusal="return")
+    assert [one.reason for one in outcomes] == ["out of range", ""]
+    assert np.isnan(found[0]).all() and np.array_equal(found[1], [-2, -1, 0, 3])

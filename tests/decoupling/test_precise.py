@@ -45,15 +45,6 @@ def test_errors_come_with_every_row_and_are_not_below_rounding() -> None:
     assert mpmath.mpf(10) ** -31 < one.error < mpmath.mpf(10) ** -29
 
 
-def test_the_error_of_a_narrow_level_is_that_of_its_path() -> None:
-    plan = decouple(MIXED, [0, 1, Rational(2, 5), 0], path="narrow")
-    ends = [plan.normalize(POINTS, 3, dps=dps) for dps in (8, 25)]
-    with mpmath.workdps(30):
-        gap = max(abs(a - b) for a, b in zip(*ends, strict=True))
-        assert 0 < gap < 10 * ends[0].error
-        assert ends[1].error < mpmath.mpf(10) ** -24
-
-
 @pytest.mark.parametrize("order", [3, pytest.param(4, marks=pytest.mark.slow)])
 def test_gradients_along_both_ways_to_28_digits(order: int) -> None:
     closed, narrow = (decouple(raw_moments(order), path=path) for path in ("auto", "narrow"))

@@ -9,7 +9,7 @@ from scipy.ndimage import gaussian_filter
 
 from symdecouple.decoupling.plan import decouple
 from symdecouple.decoupling.transfer import OPPONENT, transfer
-from symdecouple.errors import InvalidInput, RefusalWarning, Refused
+from symdecouple.errors import InvalidInput, RefusalWarning
 from symdecouple.families.filter_moments import filter_moments
 from symdecouple.families.moments import raw_moments, standardized_moments
 from symdecouple.families.quadratic import second_order_moments
@@ -88,21 +88,6 @@ def test_colours_in_both_spaces() -> None:
 def test_arguments_that_do_not_fit(arguments: dict[str, Any], match: str) -> None:
     with pytest.raises(InvalidInput, match=match):
         transfer(decouple(raw_moments(2)), noise(2, 9), noise(2, 9), **arguments)
-
-
-def test_a_target_without_features_is_refused() -> None:
-    with pytest.raises(Refused):
-        decouple(raw_moments(4)).transfer(noise(30), [0.0, 0, 0, 0, 1, 2])
-
-
-def test_what_is_out_of_reach_is_named_and_the_others_are_kept() -> None:
-    plan = decouple(raw_moments(4))
-    sources = np.stack([noise(30), np.r_[np.zeros(20), np.ones(10)]])
-    with pytest.warns(RefusalWarning, match="1 of 2"):
-        done = plan.transfer(sources, noise(30, seed=4))
-    assert np.isfinite(done.values[0]).all() and np.isnan(done.values[1]).all()
-    assert done.outcomes[0].ok and not done.outcomes[1].ok
-    assert done.outcomes[1].reason in str(done)
 
 
 def test_values_within_a_range_are_counted() -> None:

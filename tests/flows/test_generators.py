@@ -27,8 +27,7 @@ FAMILIES: list[tuple[str, list[Expr], list[Any]]] = [
     ("circular", [Mean(x), Mean(sin(x)), Mean(cos(x))], [1, cos(x), sin(x)]),
     ("exponential", [Mean(x), Mean(exp(x)), Mean(exp(-x))], [1, exp(x), exp(-x)]),
     ("a factor that stays on the leaf", [Mean(x), variance(), Mean(x) * skewness()], CLASSICAL),
-    ("x^2, x^4", [Mean(x**2), Mean(x**4)], [x, x**3]),
-    ("x^2, x^5", [Mean(x**2), Mean(x**5)], [x, x**4]),
+    ("x^2, x^4", [Mean(x**2), Mean(x**4)], [x, x**3]), ("x^2, x^5", [Mean(x**2), Mean(x**5)], [x, x**4]),
     ("one average of an average", [exp(Mean(x**3)) + Mean(x**3)], [x**2]),
 ]
 

@@ -115,9 +115,8 @@ ODD: dict[str, Any] = {
     "long integers": 2**60 + np.arange(4) ** 2,
     "Python's integers": [10**30 + k for k in (1, 5, 7, 8)], "two values": [0, 1, 1, 0], "two numbers": [3, 8],
     "ties": [0, 0, 1, 2, 3], "outlier": [0, 1, 2, 3, 1e9], "far outlier": [0, 1, 2, 3, 1e15],
-    "low outlier": [-1e12, 3, 1, 2],
-    "clusters": [1, 1 + 1e-9, 2, 2 + 1e-9, 1 + 2e-9], "single": SOME.astype(np.float32),
-    "big-endian": SOME.astype(">f8"),
+    "low outlier": [-1e12, 3, 1, 2], "clusters": [1, 1 + 1e-9, 2, 2 + 1e-9, 1 + 2e-9],
+    "single": SOME.astype(np.float32), "half": SOME.astype(np.float16), "big-endian": SOME.astype(">f8"),
     "nothing masked": ma.masked_array(SOME), "missing": [1, np.nan, 2, 4], "rows": [SOME, SOME**2],
     "every second": SOME[::2], "column": np.asfortranarray([SOME, SOME**2, -SOME]),
 }
@@ -185,8 +184,7 @@ def test_refusals_say_why(points: Any, match: str) -> None:
     ("squared mean", 1, [-1, 1], "does not exist"), ("even and odd power", 1, [0, 0], "does not exist"),
     ("logarithm first", 1, [1, -2, 3], r"samples must lie in \(0, oo\)"),
     ("even and odd power", 2, [1, 2, 3, 5], "not attained: at t = .* gets no closer"),
-    ("exponentials", 3, [1, 1, 1, 1], "not attained|critical"),
-    ("circle", 3, [0.5, 0.5, 0.5], "not attained|critical"),
+    ("exponentials", 3, [1, 1, 1, 1], "not attained|critical"), ("circle", 3, [0.5, 0.5, 0.5], "not attained|critical"),
     ("even and odd power", 2, [1, -1, 1, -1, 0.5], None),
 ])
 def test_what_does_not_exist_is_refused(name: str, level: int, points: list[float], match: str | None) -> None:

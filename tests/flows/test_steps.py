@@ -29,13 +29,7 @@ from sympy import (
 
 from symdecouple.flows.generators import generators
 from symdecouple.flows.separable import flow
-from symdecouple.flows.steps import (
-    TARGET,
-    TIME,
-    Step,
-    composed,
-    make_steps,
-)
+from symdecouple.flows.steps import TARGET, TIME, Step, composed, make_steps
 from symdecouple.language.canonical import close
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
@@ -92,11 +86,9 @@ def test_third_modified_feature_is_the_skewness(features: list[Expr]) -> None:
 
 
 @pytest.mark.parametrize(("features", "values", "formula"), [
-    ([M, variance()], [2, 9], 2 + 3 * (x - M) / S),
-    ([M, Mean(x**2)], [2, 7], 2 + sqrt(3) * (x - M) / S),
+    ([M, variance()], [2, 9], 2 + 3 * (x - M) / S), ([M, Mean(x**2)], [2, 7], 2 + sqrt(3) * (x - M) / S),
     ([M, standard_deviation()], [-1, 5], -1 + 5 * (x - M) / S),
-    ([Mean(x**2), Mean(x**5)], [4, None], 2 * x / sqrt(Mean(x**2))),
-    ([Mean(exp(x))], [3], None),
+    ([Mean(x**2), Mean(x**5)], [4, None], 2 * x / sqrt(Mean(x**2))), ([Mean(exp(x))], [3], None),
 ])
 def test_other_references(features: list[Expr], values: list[Any], formula: Expr | None) -> None:
     steps = steps_of(features, values)

@@ -52,12 +52,9 @@ def test_columns_are_the_images_of_unit_vectors(boundary: str, shape: tuple[int,
 @pytest.mark.parametrize(
     ("first", "second", "boundary", "commute"),
     [
-        ([-1, 2, -1], [1, 0, -1], "circular", True),
-        ([-1, 2, -1], [1, 0, -1], "zero", False),
-        ([-1, 2, -1], [1, 2, 1], "zero", True),
-        ([-1, 2, -1], [1, 5, 3, 5, 1], "half-sample", True),
-        ([-1, 2, -1], [1, 5, 3, 5, 1], "zero", False),
-        ([-1, 2, -1], [1, 0, -1], "half-sample", False),
+        ([-1, 2, -1], [1, 0, -1], "circular", True), ([-1, 2, -1], [1, 0, -1], "zero", False),
+        ([-1, 2, -1], [1, 2, 1], "zero", True), ([-1, 2, -1], [1, 5, 3, 5, 1], "half-sample", True),
+        ([-1, 2, -1], [1, 5, 3, 5, 1], "zero", False), ([-1, 2, -1], [1, 0, -1], "half-sample", False),
     ],
     ids=str,
 )

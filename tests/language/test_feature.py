@@ -71,18 +71,10 @@ def test_mixtures_are_refused() -> None:
 @pytest.mark.parametrize(
     ("body", "names"),
     [
-        (Abs(x), ["Abs"]),
-        (sign(x) * x, ["sign"]),
-        (Max(x, 0), ["Max"]),
-        (Min(x, 1), ["Min"]),
-        (floor(x), ["floor"]),
-        (ceiling(x), ["ceiling"]),
-        (Mod(x, 2), ["Mod"]),
-        (sp.Heaviside(x), ["Heaviside"]),
-        (Piecewise((x, x > 0), (0, True)), ["Piecewise"]),
-        (Abs(x) + Max(x, a), ["Abs", "Max"]),
-        (Piecewise((Abs(x), Abs(x) < 1), (1, True)), ["Abs", "Piecewise"]),
-        (sqrt(x**2), ["Abs"]),
+        (Abs(x), ["Abs"]), (sign(x) * x, ["sign"]), (Max(x, 0), ["Max"]), (Min(x, 1), ["Min"]), (floor(x), ["floor"]),
+        (ceiling(x), ["ceiling"]), (Mod(x, 2), ["Mod"]), (sp.Heaviside(x), ["Heaviside"]),
+        (Piecewise((x, x > 0), (0, True)), ["Piecewise"]), (Abs(x) + Max(x, a), ["Abs", "Max"]),
+        (Piecewise((Abs(x), Abs(x) < 1), (1, True)), ["Abs", "Piecewise"]), (sqrt(x**2), ["Abs"]),
     ],
     ids=str,
 )

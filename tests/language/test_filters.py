@@ -75,15 +75,9 @@ def test_dc_gain_is_pulled_out() -> None:
 @pytest.mark.parametrize(
     ("kernel", "options", "said"),
     [
-        ([], {}, "nonempty"),
-        ([1, 2], {}, "origin="),
-        ([1, 2, 3], {"origin": 1.5}, "integer"),
-        ([1, 2], {"origin": True}, "integer"),
-        ([1, oo, 1], {}, "infinite|finite"),
-        ([x, 1, x], {}, "parameters"),
-        (5, {}, "nonempty"),
-        ([1, "2", 3], {}, "expression"),
-        ([float("nan")], {}, "infinite|finite"),
+        ([], {}, "nonempty"), ([1, 2], {}, "origin="), ([1, 2, 3], {"origin": 1.5}, "integer"),
+        ([1, 2], {"origin": True}, "integer"), ([1, oo, 1], {}, "infinite|finite"), ([x, 1, x], {}, "parameters"),
+        (5, {}, "nonempty"), ([1, "2", 3], {}, "expression"), ([float("nan")], {}, "infinite|finite"),
         ({1: 2}, {}, "nonempty"),
     ],
 )

@@ -16,12 +16,10 @@ x, a, b = symbols("x a b", real=True)
 many = symbols("y:8")
 
 LARGE: dict[str, Any] = {
-    "a power of a sum": sp.Add(*many) ** 40,
-    "a huge power of a sum": (x + a) ** (10**9),
+    "a power of a sum": sp.Add(*many) ** 40, "a huge power of a sum": (x + a) ** (10**9),
     "a huge power": x ** (10**9) + 1,
     "a product of sums": sp.Mul(*(sp.Add(*(y + n for y in many)) ** 3 for n in range(6))),
-    "many fractions": sp.Add(*(1 / (sp.Add(*many) + n) for n in range(8))),
-    "a tower": ((x + a + 1) ** 30 + b) ** 30,
+    "many fractions": sp.Add(*(1 / (sp.Add(*many) + n) for n in range(8))), "a tower": ((x + a + 1) ** 30 + b) ** 30,
 }
 
 

@@ -16,20 +16,12 @@ from symdecouple.language.statistics import variance
 m, s = Mean(x), Mean(x**2)
 
 FORMS: list[tuple[Any, Any]] = [
-    (Abs(2 * x), 2 * x * Side(x)),
-    (Max(x, 0), (x + x * Side(x)) / 2),
-    (Min(x, 0), (x - x * Side(x)) / 2),
-    (Heaviside(x), (1 + Side(x)) / 2),
-    (sign(x) ** 3 * x, x * Side(x)),
-    (Abs(m - x), (x - m) * Side(x - m)),
+    (Abs(2 * x), 2 * x * Side(x)), (Max(x, 0), (x + x * Side(x)) / 2), (Min(x, 0), (x - x * Side(x)) / 2),
+    (Heaviside(x), (1 + Side(x)) / 2), (sign(x) ** 3 * x, x * Side(x)), (Abs(m - x), (x - m) * Side(x - m)),
     (Abs((x - m) / sqrt(variance())), (x - m) * Side(x - m) / sqrt(variance())),
-    (sign(x**3 - x), Side(x) * Side(x - 1) * Side(x + 1)),
-    (sign(exp(x) * x), Side(x)),
-    (sign(x**2 - 2 * x + 1), 1),
-    (Piecewise((x, x > 0), (0, True)), x * (1 + Side(x)) / 2),
-    (Piecewise((1, x > 1), (2, x > 0), (3, True)), None),
-    (Max(x, 0, 1 - x), None),
-    (Max(Abs(x) - 1, 0), None),
+    (sign(x**3 - x), Side(x) * Side(x - 1) * Side(x + 1)), (sign(exp(x) * x), Side(x)), (sign(x**2 - 2 * x + 1), 1),
+    (Piecewise((x, x > 0), (0, True)), x * (1 + Side(x)) / 2), (Piecewise((1, x > 1), (2, x > 0), (3, True)), None),
+    (Max(x, 0, 1 - x), None), (Max(Abs(x) - 1, 0), None),
 ]
 
 

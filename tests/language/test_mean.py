@@ -93,21 +93,10 @@ def test_the_free_sample_outside_is_another_variable() -> None:
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        (True, "expression"),
-        (sp.true, "scalar"),
-        (x > 0, "scalar"),
-        ("x**2", "symdecouple.parse"),
-        (b"x", "expression"),
-        (None, "expression"),
-        ([x], "expression"),
-        ((x, x), "expression"),
-        ({x: 1}, "expression"),
-        (np.array([1.0, 2.0]), "array"),
-        (np.array([x, x]), "array"),
-        (Matrix([x]), "scalar"),
-        (sp.ImmutableMatrix([[x]]), "scalar"),
-        (lambda t: t, "expression"),
-        (object(), "expression"),
+        (True, "expression"), (sp.true, "scalar"), (x > 0, "scalar"), ("x**2", "symdecouple.parse"),
+        (b"x", "expression"), (None, "expression"), ([x], "expression"), ((x, x), "expression"), ({x: 1}, "expression"),
+        (np.array([1.0, 2.0]), "array"), (np.array([x, x]), "array"), (Matrix([x]), "scalar"),
+        (sp.ImmutableMatrix([[x]]), "scalar"), (lambda t: t, "expression"), (object(), "expression"),
     ],
     ids=lambda v: repr(v).partition(" at 0x")[0],
 )
@@ -140,16 +129,9 @@ def test_what_is_not_real_and_finite_is_refused(value: Any) -> None:
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        (0.1, Rational(1, 10)),
-        (1e-3, Rational(1, 1000)),
-        (2.5, Rational(5, 2)),
-        (np.float64(0.3), Rational(3, 10)),
-        (np.int64(7), 7),
-        (Fraction(1, 3), Rational(1, 3)),
-        (Decimal("0.25"), Rational(1, 4)),
-        (-0.7, Rational(-7, 10)),
-        (sp.Float("0.1", 30), Rational(1, 10)),
-        (1e22, 10**22),
+        (0.1, Rational(1, 10)), (1e-3, Rational(1, 1000)), (2.5, Rational(5, 2)), (np.float64(0.3), Rational(3, 10)),
+        (np.int64(7), 7), (Fraction(1, 3), Rational(1, 3)), (Decimal("0.25"), Rational(1, 4)), (-0.7, Rational(-7, 10)),
+        (sp.Float("0.1", 30), Rational(1, 10)), (1e22, 10**22),
     ],
     ids=repr,
 )
@@ -212,8 +194,7 @@ def test_printing_and_latex() -> None:
 
 
 @pytest.mark.parametrize(
-    "expr",
-    [m, v, Mean(sin(a * x) + cos(x)), Mean(sample("t", positive=True) ** a), Mean(x * shift(2)(x)), log(v) + m],
+    "expr", [m, v, Mean(sin(a * x) + cos(x)), Mean(sample("t", positive=True) ** a), Mean(x * shift(2)(x)), log(v) + m],
     ids=str,
 )
 def test_pickle_copy_and_hash(expr: sp.Expr) -> None:

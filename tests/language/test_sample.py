@@ -29,8 +29,7 @@ def test_samples_are_equal_by_name_domain_and_kind() -> None:
 
 
 @pytest.mark.parametrize(
-    "s",
-    [x, sample("t", positive=True), sample("u", interval=(Rational(1, 3), 2)), BoundSample("x"), *coordinates(3)],
+    "s", [x, sample("t", positive=True), sample("u", interval=(Rational(1, 3), 2)), BoundSample("x"), *coordinates(3)],
     ids=repr,
 )
 def test_pickle_and_copy_return_an_equal_object(s: Any) -> None:
@@ -80,13 +79,8 @@ def test_fewer_than_two_coordinates_are_refused(n: Any) -> None:
 @pytest.mark.parametrize(
     "symbol",
     [
-        x,
-        sample(positive=True),
-        sample(interval=(-oo, 3)),
-        sample(interval=(2, oo)),
-        sample(interval=(Rational(1, 3), Rational(1, 2))),
-        Symbol("a", positive=True),
-        Symbol("b", negative=True),
+        x, sample(positive=True), sample(interval=(-oo, 3)), sample(interval=(2, oo)),
+        sample(interval=(Rational(1, 3), Rational(1, 2))), Symbol("a", positive=True), Symbol("b", negative=True),
         Symbol("c"),
     ],
     ids=str,

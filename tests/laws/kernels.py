@@ -28,8 +28,7 @@ __all__ = ["CASES", "Answers", "Case", "answers", "bound_of"]
 ASKED = ("numbers", "gradients", "normalized")
 WITH_KERNELS = ("orthokurtosis", "decoupled, 4", "decoupled, 6", "plan of four moments", "plan of six moments",
                 "energies", "filter moments")
-SECOND = {  # the other length of rows; energies have a kernel for long ones only, and filters are slow without
-    "energies": 6000, "decoupled, 6": 4096, "filter moments": 16}
+SECOND = {"energies": 6000, "filter moments": 16}  # lengths of rows: a kernel for long ones only; slow without
 
 
 class Case(NamedTuple):

@@ -43,8 +43,7 @@ COMPLETE: dict[str, tuple[list[Any], list[tuple[dict[Any, Any], str]]]] = {
     "Tsallis": ([Mean((p**a - p) / (1 - a)), Mean(log(p))], [({a: 1}, UNDEFINED)]),
     "exponentials": ([Mean(exp(a * x)), Mean(exp(b * x))], [({a: b}, BOTH), ({a: 0}, BOTH), ({b: 0}, BOTH)]),
     "mean and exponentials": (
-        [m, Mean(exp(a * x)), Mean(exp(b * x))],
-        [({a: b}, BOTH), ({a: 0}, BOTH), ({b: 0}, BOTH), ({a: -b}, C2)],
+        [m, Mean(exp(a * x)), Mean(exp(b * x))], [({a: b}, BOTH), ({a: 0}, BOTH), ({b: 0}, BOTH), ({a: -b}, C2)],
     ),
     "hyperbolic": (
         [m, Mean(cosh(a * x)), Mean(sinh(b * x))],
@@ -53,8 +52,7 @@ COMPLETE: dict[str, tuple[list[Any], list[tuple[dict[Any, Any], str]]]] = {
     "bells": ([Mean(exp(-a * x**2)), Mean(exp(-b * x**2))], [({a: b}, BOTH), ({a: 0}, BOTH), ({b: 0}, BOTH)]),
     "a frequency": ([m, Mean(sin(x)), Mean(cos(a * x))], [({a: 0}, C1), ({a: 1}, C2), ({a: -1}, C2)]),
     "frequencies": (
-        [Mean(sin(a * x)), Mean(sin(b * x))],
-        [({a: 0}, BOTH), ({b: 0}, BOTH), ({a: b}, BOTH), ({a: -b}, BOTH)],
+        [Mean(sin(a * x)), Mean(sin(b * x))], [({a: 0}, BOTH), ({b: 0}, BOTH), ({a: b}, BOTH), ({a: -b}, BOTH)],
     ),
     "one frequency": ([m, Mean(sin(a * x)), Mean(cos(a * x))], [({a: 0}, C1)]),
     "poles": ([Mean(1 / (p + a)), Mean(1 / (p + b))], [({a: b}, BOTH)]),
@@ -75,8 +73,7 @@ COMPLETE: dict[str, tuple[list[Any], list[tuple[dict[Any, Any], str]]]] = {
 
 INCOMPLETE: dict[str, tuple[list[Any], list[tuple[dict[Any, Any], str]]]] = {
     "logistic": (
-        [Mean(1 / (1 + exp(a * x))), Mean(1 / (1 + exp(x)))],
-        [({a: 0}, BOTH), ({a: 1}, BOTH), ({a: -1}, BOTH)],
+        [Mean(1 / (1 + exp(a * x))), Mean(1 / (1 + exp(x)))], [({a: 0}, BOTH), ({a: 1}, BOTH), ({a: -1}, BOTH)],
     ),
     "softplus": ([Mean(log(1 + exp(a * x))), Mean(log(1 + exp(x)))], [({a: 0}, BOTH), ({a: 1}, BOTH)]),
     "a power of a sum": ([Mean((1 + p) ** a), Mean(p**2)], [({a: 0}, BOTH), ({a: 1}, C2), ({a: 2}, C2)]),

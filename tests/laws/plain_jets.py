@@ -140,17 +140,14 @@ def _second_of_loggamma(u: Any) -> Any:
 
 
 _PLAIN: dict[str, Callable[[Any], tuple[Any, Any, Any]]] = {
-    "exp": lambda u: (mp.exp(u),) * 3,
-    "log": lambda u: (mp.log(u), 1 / u, -1 / u**2),
+    "exp": lambda u: (mp.exp(u),) * 3, "log": lambda u: (mp.log(u), 1 / u, -1 / u**2),
     "sqrt": lambda u: (mp.sqrt(u), 1 / (2 * mp.sqrt(u)), -1 / (4 * u * mp.sqrt(u))),
-    "sin": lambda u: (mp.sin(u), mp.cos(u), -mp.sin(u)),
-    "cos": lambda u: (mp.cos(u), -mp.sin(u), -mp.cos(u)),
+    "sin": lambda u: (mp.sin(u), mp.cos(u), -mp.sin(u)), "cos": lambda u: (mp.cos(u), -mp.sin(u), -mp.cos(u)),
     "tan": lambda u: (mp.tan(u), mp.sec(u) ** 2, 2 * mp.sec(u) ** 2 * mp.tan(u)),
     "cot": lambda u: (mp.cot(u), -mp.csc(u) ** 2, 2 * mp.csc(u) ** 2 * mp.cot(u)),
     "sec": lambda u: (mp.sec(u), mp.sec(u) * mp.tan(u), mp.sec(u) * (2 * mp.tan(u) ** 2 + 1)),
     "csc": lambda u: (mp.csc(u), -mp.csc(u) * mp.cot(u), mp.csc(u) * (2 * mp.cot(u) ** 2 + 1)),
-    "sinh": lambda u: (mp.sinh(u), mp.cosh(u), mp.sinh(u)),
-    "cosh": lambda u: (mp.cosh(u), mp.sinh(u), mp.cosh(u)),
+    "sinh": lambda u: (mp.sinh(u), mp.cosh(u), mp.sinh(u)), "cosh": lambda u: (mp.cosh(u), mp.sinh(u), mp.cosh(u)),
     "tanh": lambda u: (mp.tanh(u), _sech2(u), -2 * _sech2(u) * mp.tanh(u)),
     "sech": lambda u: (mp.sech(u), -mp.sech(u) * mp.tanh(u), mp.sech(u) * (2 * mp.tanh(u) ** 2 - 1)),
     "coth": lambda u: (mp.coth(u), -mp.csch(u) ** 2, 2 * mp.csch(u) ** 2 * mp.coth(u)),
@@ -163,8 +160,7 @@ _PLAIN: dict[str, Callable[[Any], tuple[Any, Any, Any]]] = {
     "atanh": lambda u: (mp.atanh(u), 1 / (1 - u**2), 2 * u / (1 - u**2) ** 2),
     "erf": lambda u: (mp.erf(u), 2 * mp.exp(-(u**2)) / mp.sqrt(mp.pi), -4 * u * mp.exp(-(u**2)) / mp.sqrt(mp.pi)),
     "gamma": lambda u: (mp.gamma(u), mp.gamma(u) * mp.psi(0, u), mp.gamma(u) * (mp.psi(0, u) ** 2 + mp.psi(1, u))),
-    "loggamma": lambda u: (mp.loggamma(u), mp.psi(0, u), mp.psi(1, u)),
-    "abs": lambda u: (abs(u), mp.sign(u), 0),
+    "loggamma": lambda u: (mp.loggamma(u), mp.psi(0, u), mp.psi(1, u)), "abs": lambda u: (abs(u), mp.sign(u), 0),
     "sign": lambda u: (mp.sign(u), 0, 0),
 }
 

@@ -37,21 +37,17 @@ Oracle: TypeAlias = Callable[[Array], Sequence[Any]]
 # --- rows -----------------------------------------------------------------------------------------------------------
 
 LAWS: dict[str, Callable[[np.random.Generator, tuple[int, int]], Array]] = {
-    "normal": lambda rng, shape: rng.normal(size=shape),
-    "uniform": lambda rng, shape: rng.random(shape),
-    "exponential": lambda rng, shape: rng.exponential(size=shape),
-    "small": lambda rng, shape: 1e-100 * rng.standard_t(5, size=shape),
-    "integers": lambda rng, shape: rng.integers(-50, 50, shape) * 1.0,
+    "normal": lambda rng, shape: rng.normal(size=shape), "uniform": lambda rng, shape: rng.random(shape),
+    "exponential": lambda rng, shape: rng.exponential(size=shape), "small": lambda rng,
+    shape: 1e-100 * rng.standard_t(5, size=shape), "integers": lambda rng, shape: rng.integers(-50, 50, shape) * 1.0,
 }
 HARD: dict[str, Callable[[np.random.Generator, tuple[int, int]], Array]] = {
-    "heavy": lambda rng, shape: rng.standard_cauchy(shape) ** 3,
-    "steep": lambda rng, shape: np.exp(5 * rng.normal(size=shape)),
-    "gamma": lambda rng, shape: rng.gamma(0.125, size=shape),
-    "offset": lambda rng, shape: 1e10 + rng.integers(0, 2**20, shape),
-    "clusters": lambda rng, shape: np.arange(shape[1]) % 2 + 0.03 * rng.random(shape),
-    "outlier": lambda rng, shape: np.where(np.arange(shape[1]) == 3, 1e9, rng.normal(size=shape)),
-    "rounded": lambda rng, shape: np.round(rng.normal(size=shape)),
-    "sorted": lambda rng, shape: np.sort(rng.normal(size=shape), axis=1),
+    "heavy": lambda rng, shape: rng.standard_cauchy(shape) ** 3, "steep": lambda rng,
+    shape: np.exp(5 * rng.normal(size=shape)), "gamma": lambda rng, shape: rng.gamma(0.125, size=shape),
+    "offset": lambda rng, shape: 1e10 + rng.integers(0, 2**20, shape), "clusters": lambda rng,
+    shape: np.arange(shape[1]) % 2 + 0.03 * rng.random(shape), "outlier": lambda rng,
+    shape: np.where(np.arange(shape[1]) == 3, 1e9, rng.normal(size=shape)), "rounded": lambda rng,
+    shape: np.round(rng.normal(size=shape)), "sorted": lambda rng, shape: np.sort(rng.normal(size=shape), axis=1),
 }
 
 

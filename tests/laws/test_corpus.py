@@ -10,21 +10,9 @@ from tests.laws.corpus import CORPUS, answers
 from tests.laws.report import look
 
 OPEN = frozenset({
-    "tanh score",
-    "mean absolute value",
-    "mean absolute deviation",
-    "mean absolute standardized",
-    "relu",
-    "relu and energy",
-    "Huber",
-    "secant",
-    "negative binomial",
-    "Poisson",
-    "digamma score",
-    "stable softmax",
-    "secant and tangent",
-    "hyperbolic",
-    "tanh and sech",
+    "tanh score", "mean absolute value", "mean absolute deviation", "mean absolute standardized", "relu",
+    "relu and energy", "Huber", "secant", "negative binomial", "Poisson", "digamma score", "stable softmax",
+    "secant and tangent", "hyperbolic", "tanh and sech",
 })
 """What is not decided yet; a set that is not listed must be."""
 

@@ -128,34 +128,14 @@ def random_feature(rng: random.Random) -> Any:
     m, s = Mean(x), Mean(x**2)
     k, c = rng.randint(1, 4), Integer(rng.randint(-2, 3))
     atoms = [
-        Mean(x**k),
-        Mean(exp(x)),
-        Mean(exp(-x)),
-        Mean(sin(x)),
-        Mean(cos(x)),
-        Mean(sin(x) ** 2),
-        Mean(1 / (1 + x**2)),
-        Mean(x * exp(x)),
-        variance(),
-        Mean((x - m) ** 2 * x),
-        Mean(exp(x - m)),
-        skewness() ** 2,
-        Mean(x**k + c * x),
-        Mean(1 / (1 + exp(x))),
-        Mean(sin(x) * cos(x)),
-        Mean(cos(2 * x)),
-        Mean((x - m) ** k + x),
+        Mean(x**k), Mean(exp(x)), Mean(exp(-x)), Mean(sin(x)), Mean(cos(x)), Mean(sin(x) ** 2), Mean(1 / (1 + x**2)),
+        Mean(x * exp(x)), variance(), Mean((x - m) ** 2 * x), Mean(exp(x - m)), skewness() ** 2, Mean(x**k + c * x),
+        Mean(1 / (1 + exp(x))), Mean(sin(x) * cos(x)), Mean(cos(2 * x)), Mean((x - m) ** k + x),
     ]
     first, second = rng.sample(atoms, 2)
     return rng.choice(
         [
-            first,
-            first,
-            first + c * m,
-            first * second,
-            first / (1 + s),
-            first + second**2,
-            first**2 + m,
+            first, first, first + c * m, first * second, first / (1 + s), first + second**2, first**2 + m,
             sp.sqrt(first**2 + 1),
         ]
     )

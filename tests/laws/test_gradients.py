@@ -96,14 +96,8 @@ def test_the_inner_product_against_coordinates(first: str, second: str) -> None:
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        ("variance", "third"),
-        ("kurtosis", "mean"),
-        ("exponential", "second"),
-        ("lag", "energy"),
-        ("cube", "variance"),
-        ("composed", "lag"),
-        ("trigonometric", "rational"),
-        ("centred", "cube"),
+        ("variance", "third"), ("kurtosis", "mean"), ("exponential", "second"), ("lag", "energy"), ("cube", "variance"),
+        ("composed", "lag"), ("trigonometric", "rational"), ("centred", "cube"),
     ],
 )
 def test_the_bracket_of_gradients_against_coordinates(first: str, second: str) -> None:

@@ -32,13 +32,11 @@ from tests.calculus.certified import AT_A_SAMPLE, VERDICTS
 NAMED = Symbol("p_x")
 SHOWN: list[Any] = [
     Feature(variance()), FeatureSet([Mean(x), Mean(x**2)]), Feature.from_callable(max, name="a_b 50% #1 {^~&$\\}"),
-    VectorField(x**2), VectorField(list(coordinates(2)), coordinates(2)), Feature(Mean(x**2)).gradient,
-    flow(x**2), SpectralFlow((Feature(Mean(x**2)),)), *normalizers([Mean(x), Mean(x**2), Mean(x**3)], [0, 1, 0]),
-    *VERDICTS.values(), *AT_A_SAMPLE.values(),
-    *(v.certificate for v in [*VERDICTS.values(), *AT_A_SAMPLE.values()]),
+    VectorField(x**2), VectorField(list(coordinates(2)), coordinates(2)), Feature(Mean(x**2)).gradient, flow(x**2),
+    SpectralFlow((Feature(Mean(x**2)),)), *normalizers([Mean(x), Mean(x**2), Mean(x**3)], [0, 1, 0]),
+    *VERDICTS.values(), *AT_A_SAMPLE.values(), *(v.certificate for v in [*VERDICTS.values(), *AT_A_SAMPLE.values()]),
     Verdict("C2", Status.UNDECIDED, ("f",), reason="the_product 50% #2 x^2 & {more} $ ~ \\"),
-    Verdict("C2", Status.NUMERICAL, (), holds=True, residual=0.0, tolerance=1.0),
-    VectorField([1], [NAMED]),
+    Verdict("C2", Status.NUMERICAL, (), holds=True, residual=0.0, tolerance=1.0), VectorField([1], [NAMED]),
 ]
 
 

@@ -18,12 +18,8 @@ from tests.laws.examples import EXPLICIT, FEATURES, FIELDS, SETS
 
 PAIRS = list(combinations(FIELDS, 2))
 TRIPLES = [
-    ("x", "square", "sine"),
-    ("one", "centred", "statistic"),
-    ("centred", "exponential", "square"),
-    ("nested", "x", "statistic"),
-    ("one", "x", "undefined"),
-    ("statistic", "sine", "centred"),
+    ("x", "square", "sine"), ("one", "centred", "statistic"), ("centred", "exponential", "square"),
+    ("nested", "x", "statistic"), ("one", "x", "undefined"), ("statistic", "sine", "centred"),
 ]
 
 

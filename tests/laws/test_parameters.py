@@ -21,9 +21,7 @@ from tests.laws.examples import every_second
 from tests.laws.parameters import BOTH, C1, C2, COMPLETE, INCOMPLETE, UNDEFINED
 
 CHANGES: dict[str, tuple[tuple[str, Status], ...]] = {
-    C1: (("C1", Status.REFUTED),),
-    C2: (("C2", Status.PROVED),),
-    BOTH: (("C1", Status.REFUTED), ("C2", Status.PROVED)),
+    C1: (("C1", Status.REFUTED),), C2: (("C2", Status.PROVED),), BOTH: (("C1", Status.REFUTED), ("C2", Status.PROVED)),
     UNDEFINED: (),
 }
 
@@ -78,9 +76,7 @@ FAST = ["a multiple", "square root of 2", "a circle", "a power", "Box-Cox", "con
 TABLE = COMPLETE | INCOMPLETE
 
 
-@pytest.mark.parametrize(
-    "name", [*FAST, *(pytest.param(n, marks=pytest.mark.slow) for n in TABLE if n not in FAST)]
-)
+@pytest.mark.parametrize("name", [*FAST, *(pytest.param(n, marks=pytest.mark.slow) for n in TABLE if n not in FAST)])
 def test_each_exception_is_one_with_certificates(name: str) -> None:
     confirmed(check_frobenius(TABLE[name][0]))
 

@@ -174,12 +174,6 @@ def test_what_is_no_sample_is_refused_as_input(a: list[object], statistic: objec
         statistic(a)  # type: ignore[operator]
 
 
-def test_masked_samples_are_the_samples_without_the_masked_entries() -> None:
-    a = np.ma.masked_array([[1.0, 2, 3, 5, 8, 13, 1e9], [0, 1, 4, 9, 16, 25, 36]], mask=np.eye(2, 7, 6).astype(bool))
-    values = orthokurtosis(a, axis=1)
-    assert values[0] == orthokurtosis(SAMPLE) and values[1] == orthokurtosis([0, 1, 4, 9, 16, 25, 36])
-
-
 def test_nan_policies() -> None:
     a = np.array([*SAMPLE, np.nan])
     assert np.isnan(orthokurtosis(a))

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 import mpmath as mp
 import numpy as np
 import pytest
 import sympy as sp
-from scipy.integrate import solve_ivp
 
 N = 5
 X = sp.symbols("x1:6")
@@ -24,26 +21,6 @@ def central(order: int) -> sp.Expr:
 
 def field(feature: sp.Expr) -> list[sp.Expr]:
     return [N * sp.diff(feature, c) for c in X]
-
-
-def at_point(vector: Sequence[sp.Expr]) -> list[sp.Expr]:
-    return [sp.nsimplify(component.subs(POINT)) if component.free_symbols else component for component in vector]
-
-
-def bracket(u: Sequence[sp.Expr], v: Sequence[sp.Expr]) -> list[sp.Expr]:
-    """D_u v - D_v u at the point."""
-    u_here, v_here = at_point(u), at_point(v)
-    return [
-        sum(
-            a * sp.diff(q, c).subs(POINT) - b * sp.diff(p, c).subs(POINT)
-            for a, b, c in zip(u_here, v_here, X, strict=True)
-        )
-        for p, q in zip(u, v, strict=True)
-    ]
-
-
-ONES: list[sp.Expr] = [sp.Integer(1)] * N
-SCALE = field(VARIANCE)
 
 
 def is_involutive_here(g: sp.Expr) -> bool:
@@ -72,27 +49,6 @@ def is_involutive_here(g: sp.Expr) -> bool:
     return bool(np.linalg.matrix_rank(matrix, tol=1e-10) == 3)
 
 
-STEPS = [X[i] - X[i + 1] for i in range(N - 1)]
-HOMOGENEOUS = {
-    "third central moment": (central(3), 3),
-    "kurtosis": (central(4) / VARIANCE**2, 0),
-    "squared skewness": (central(3) ** 2 / VARIANCE**3, 0),
-    "root of the variation, degree 1": (sp.sqrt(sum(d**2 for d in STEPS)), 1),
-    "not symmetric, degree -2": (sum((i + 1) * d**2 for i, d in enumerate(STEPS)) / VARIANCE**2, -2),
-    "not symmetric, degree 5": (sum((i + 1) * d**5 for i, d in enumerate(STEPS)), 5),
-}
-
-
-@pytest.mark.parametrize("name", HOMOGENEOUS)
-def test_structure_constants(name: str) -> None:
-    """[v_mean, v_g] = 0 and [v_variance, v_g] = 2 (d - 2) v_g, exactly."""
-    g, degree = HOMOGENEOUS[name]
-    v = field(g)
-    assert all(sp.simplify(component) == 0 for component in bracket(ONES, v))
-    for left, right in zip(bracket(SCALE, v), at_point(v), strict=True):
-        assert sp.simplify(left - 2 * (degree - 2) * right) == 0
-
-
 def test_hypothesis_shift_invariance() -> None:
     """The raw fourth moment is homogeneous but not shift invariant."""
     assert not is_involutive_here(sum(c**4 for c in X) / N)
@@ -106,10 +62,7 @@ def test_hypothesis_homogeneity() -> None:
 @pytest.mark.parametrize(
     "g",
     [
-        sp.exp(central(4) / 500),
-        sp.log(central(4)),
-        sum(c**3 for c in X) / N,
-        MEAN * VARIANCE + central(3),
+        sp.exp(central(4) / 500), sp.log(central(4)), sum(c**3 for c in X) / N, MEAN * VARIANCE + central(3),
         sp.exp(MEAN) * central(4) / VARIANCE**2 + MEAN**2 * VARIANCE,
     ],
 )
@@ -136,56 +89,3 @@ def test_hypothesis_second_derivatives() -> None:
 
 
 # --- nested normalization (mean, second moment, f3, f4) with features that have no symmetry at all ---
-
-WEIGHTS = np.array([1.0, 1.3, 0.7, 1.1, 0.9, 1.2])
-SAMPLE = np.array([-1.1, 0.2, 2.3, 0.9, -0.4, 3.7])
-Map = Callable[[np.ndarray], np.ndarray]
-
-
-def f3(x: np.ndarray) -> float:
-    return float(np.mean(WEIGHTS * np.exp(0.5 * x)))
-
-
-def grad_f3(x: np.ndarray) -> np.ndarray:
-    return np.asarray(0.5 * WEIGHTS * np.exp(0.5 * x))
-
-
-def f4(x: np.ndarray) -> float:
-    return float(np.mean(WEIGHTS[::-1] * np.cos(x) + x**3 * np.arange(6)))
-
-
-def standardize(x: np.ndarray) -> np.ndarray:
-    return np.asarray((x - x.mean()) / x.std())
-
-
-def third_level(x: np.ndarray, target: float = 1.12) -> np.ndarray:
-    """Narrow path: along the gradient of f3 projected on {mean 0, variance 1} until f3 = target."""
-    start = standardize(x)
-
-    def velocity(_: float, y: np.ndarray) -> np.ndarray:
-        w = standardize(y)
-        g = grad_f3(w)
-        g = g - g.mean() - np.mean(g * w) * w
-        assert np.mean(g**2) > 1e-4, "the projected gradient must not vanish on the way"
-        return np.asarray((target - f3(start)) * g / np.mean(g * grad_f3(w)))
-
-    path = solve_ivp(velocity, (0, 1), start, method="DOP853", rtol=1e-12, atol=1e-13)
-    return standardize(path.y[:, -1])
-
-
-def gradient(feature: Callable[[np.ndarray], float], x: np.ndarray, step: float = 1e-4) -> np.ndarray:
-    return np.array([(feature(x + step * e) - feature(x - step * e)) / (2 * step) for e in np.eye(len(x))])
-
-
-def cosine(u: np.ndarray, v: np.ndarray) -> float:
-    return float(u @ v / np.linalg.norm(u) / np.linalg.norm(v))
-
-
-def test_fourth_feature_is_decoupled_from_the_first_three_modified_ones() -> None:
-    assert f3(third_level(SAMPLE)) == pytest.approx(1.12, abs=1e-10)
-    hat4 = gradient(lambda x: f4(third_level(x)), SAMPLE)
-    hat3 = gradient(lambda x: f3(standardize(x)), SAMPLE)
-    assert abs(cosine(hat4, np.ones(6))) < 1e-6
-    assert abs(cosine(hat4, SAMPLE)) < 1e-6
-    assert abs(cosine(hat4, hat3)) < 1e-6
-    assert abs(cosine(hat4, grad_f3(SAMPLE))) > 1e-3  # not from f3 itself

@@ -49,83 +49,13 @@ def powers(z: Vector, *orders: int) -> list[Vector]:
     return [[v**k for v in z] for k in orders]
 
 
-def skew(z: Vector) -> Any:
-    m = mean(z)
-    return mean([(v - m) ** 3 for v in z]) / mean([(v - m) ** 2 for v in z]) ** mp.mpf(1.5)
-
-
 def standardized(x: Vector) -> Vector:
     m = mean(x)
     s = mp.sqrt(mean([(v - m) ** 2 for v in x]))
     return [(v - m) / s for v in x]
 
 
-def bent(x: Vector, t: Any) -> Vector:
-    m = mean(x)
-    return [(v - m) / (1 - t * (v - m)) for v in x]
-
-
-def root(x: Vector) -> Any:
-    """The parameter of the flow of x^2 that makes the skewness 0."""
-    return mp.findroot(lambda t: skew(bent(x, t)), (mp.mpf("-0.02"), mp.mpf("-0.03")), tol=mp.mpf(10) ** -90)
-
-
 SAMPLE = ["-1.3", "0.4", "2.9", "0.1", "-0.6", "1.7"]
-
-
-def test_mean_and_variance() -> None:
-    with mp.workdps(60):
-        x = list(map(mp.mpf, SAMPLE))
-        s = mp.sqrt(mean([(v - mean(x)) ** 2 for v in x]))
-        end = standardized(x)
-        formula = off(powers(end, 0, 1), len(x)) / s
-        assert distance(formula, jacobian(standardized, x)) < 1e-30
-
-
-def test_orthokurtosis() -> None:
-    """Three moments along a Moebius map: D Phi is diagonal, and the map has its parameters held."""
-    def normalized(x: Vector) -> Vector:
-        return standardized(bent(x, root(x)))
-
-    with mp.workdps(60):
-        x = list(map(mp.mpf, SAMPLE))
-        t, m = root(x), mean(x)
-        y = bent(x, t)
-        s = mp.sqrt(mean([(v - mean(y)) ** 2 for v in y]))
-        slope = mp.diag([1 / (s * (1 - t * (v - m)) ** 2) for v in x])
-        formula = off(powers(normalized(x), 0, 1, 2), len(x)) * slope
-        assert distance(formula, jacobian(normalized, x)) < 1e-12
-        gradient = formula.T * mp.matrix([4 * v**3 for v in normalized(x)])
-        for order in (0, 1, 2):  # decoupled from the first three moments
-            field = mp.matrix([v**order for v in x])
-            assert abs((gradient.T * field)[0]) < mp.mpf(10) ** -30 * mp.norm(gradient) * mp.norm(field)
-
-
-def test_energies() -> None:
-    """A linear flow that does not act number by number: exp(a A/2), written in the eigenvectors of A."""
-    n = 5
-    with mp.workdps(60):
-        h = mp.matrix(n, n)
-        for i in range(n):
-            for lag, tap in ((0, 2), (1, -1), (-1, -1)):
-                h[i, (i - lag) % n] += tap
-        values, vectors = mp.eigsy(h.T * h)
-
-        def weight(x: Vector) -> Any:
-            power = [p**2 / n for p in vectors.T * mp.matrix(x)]
-            return mp.findroot(lambda a: mp.fsum(p * w * mp.exp(a * w) for p, w in zip(power, values, strict=True)) - 3,
-                               (0, mp.mpf("0.05")), tol=mp.mpf(10) ** -90)
-
-        def flow(a: Any) -> Any:
-            return vectors * mp.diag([mp.exp(a * w / 2) for w in values]) * vectors.T
-
-        def normalized(x: Vector) -> Vector:
-            return list(flow(weight(x)) * mp.matrix(x))
-
-        x = list(map(mp.mpf, SAMPLE[:n]))
-        end = mp.matrix(normalized(x))
-        formula = off([list(h.T * (h * end))], n) * flow(weight(x))
-        assert distance(formula, jacobian(normalized, x)) < 1e-12
 
 
 # --- each hypothesis ------------------------------------------------------------------------------------------------

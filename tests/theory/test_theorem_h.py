@@ -59,24 +59,6 @@ def test_circular_pair_closes_with_the_mean() -> None:
     assert sp.simplify(lie(third, cosine) + sine) == 0 or sp.simplify(lie(third, cosine) - sine) == 0
 
 
-def cross_ratio(x: Sequence[sp.Expr]) -> sp.Expr:
-    a, b, c, d = x
-    return (a - c) * (b - d) / ((a - d) * (b - c))
-
-
-def test_a_pair_without_c2_has_decoupled_features() -> None:
-    """(x, x^3) fails C2; N - 3 independent cross-ratios, exactly decoupled from both, exist."""
-    x = sp.symbols("x1:7")
-    point = dict(zip(x, map(sp.Integer, (0, 1, 3, 4, 9, -5)), strict=True))
-    features = [cross_ratio((x[0], x[1], x[2], x[k])) for k in (3, 4, 5)]
-    gradients = sp.Matrix([[sp.diff(f, c).subs(point) for c in x] for f in features])
-    fields = sp.Matrix([[c.subs(point) ** k for c in x] for k in (0, 1, 2)])
-    assert gradients.rank() == 3 == len(x) - fields.rank()
-    assert gradients * fields.T == sp.zeros(3, 3)
-    kernel_is_the_span = (len(x) - gradients.rank()) == 2
-    assert not kernel_is_the_span  # where the "only if" of the source would need equality
-
-
 def bump_slope(x: np.ndarray) -> np.ndarray:
     """Derivative of exp(-1/(1 - x^2)) on |x| < 1, zero outside."""
     inside = np.abs(x) < 1
@@ -98,27 +80,6 @@ def test_hypothesis_connected_domain() -> None:
     step = 1e-3
     assert np.all((np.sign(x + step) - np.sign(x - step)) == 0)
     assert len(set(np.sign(x))) == 2
-
-
-def test_local_statement_only_smooth_orbits_may_be_larger_than_the_closure() -> None:
-    """f1 = x, f2 = psi(x) y, psi flat for x <= 0: closure of rank 1 there, yet one orbit fills the plane."""
-    f1_field = np.array([1.0, 0.0])
-
-    def psi(x: float) -> float:
-        return float(np.exp(-1 / x)) if x > 0 else 0.0
-
-    def f2_field(x: float, y: float) -> np.ndarray:
-        slope = psi(x) / x**2 if x > 0 else 0.0
-        return np.array([slope * y, psi(x)])
-
-    assert np.all(f2_field(-1.0, 2.0) == 0)  # all brackets vanish with it: rank 1 on x < 0
-    assert np.linalg.matrix_rank(np.array([f1_field, f2_field(1.0, 2.0)])) == 2
-    # from (-1, 0): right along f1, along f2 for a while, back along f1: the end has another y
-    point = np.array([-1.0, 0.0]) + 2 * f1_field
-    for _ in range(1000):
-        point = point + 1e-3 * f2_field(*point)
-    point = np.array([-1.0, point[1]])
-    assert point[1] > 0.3
 
 
 def test_hypothesis_constant_rank_at_the_point() -> None:
@@ -172,17 +133,6 @@ def rank(rows: Sequence[np.ndarray], tolerance: float = 1e-8) -> int:
 def samples(count: int) -> np.ndarray:
     jitter = np.random.default_rng(count).uniform(-1, 1, count)
     return np.asarray(np.linspace(-1, 1, count) + 0.3 * jitter / count)
-
-
-def test_gradient_of_the_orthokurtosis_by_convergence_of_differences() -> None:
-    x = samples(6)
-    exact = orthokurtosis_field(x) / 6
-    errors = []
-    for step in (4e-3, 2e-3):
-        differences = [(orthokurtosis(x + step * e) - orthokurtosis(x - step * e)) / (2 * step) for e in np.eye(6)]
-        errors.append(np.max(np.abs(differences - exact)))
-    assert 3.5 < errors[0] / errors[1] < 4.5
-    assert abs(exact.sum()) < 1e-10 and abs(exact @ x) < 1e-10 and abs(exact @ x**2) < 1e-10
 
 
 @pytest.mark.parametrize("count", range(4, 13))

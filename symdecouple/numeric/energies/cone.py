@@ -4,7 +4,7 @@ Multiplying |X|^2 by positive factors reaches exactly the vectors
 
 .. math:: v = \sum_{\xi} p_\xi\, w(\xi), \qquad p_\xi > 0 \text{ where } X(\xi) \ne 0,
 
-the relative interior of the cone that the w(xi) of the active frequencies generate. A vector outside is told by a
+the relative interior of the cone that the w(xi) of the active frequencies generate. A vector outside is shown by a
 direction d with d.w <= 0 at all of them and d.v > 0; one on the boundary by d.w <= 0, d.v = 0, and d.w < 0 somewhere:
 there the power must vanish, which a flow reaches in the limit only.
 

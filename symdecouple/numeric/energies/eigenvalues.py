@@ -107,7 +107,7 @@ class Lines(NamedTuple):
 
     def sums(self, weights: FloatArray) -> FloatArray:
         """Return the sums of weights (Q, n) times each column, (Q, M), in the same way."""
-        found = self.outer @ weights.reshape(-1, self.outer.shape[1], self.inner.shape[1]) @ self.inner.T
+        found = self.outer @ (weights.reshape(-1, self.outer.shape[1], self.inner.shape[1]) @ self.inner.T)
         return np.asarray(found[:, self.places[0], self.places[1]] * self.scales)
 
 

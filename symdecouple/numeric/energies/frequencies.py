@@ -71,7 +71,7 @@ class Grid:
         return spectra, means, rest
 
     def inverse(self, spectra: NDArray[np.complex128]) -> FloatArray:
-        """Return rows (R, N), in the room of the spectra, which are overwritten."""
+        """Return rows (R, N), in the memory of the spectra, which are overwritten."""
         if len(self.shape) > 1:
             spectra = scipy.fft.ifftn(spectra, axes=self.axes[:-1], overwrite_x=True)
         lines = np.ascontiguousarray(spectra).reshape(-1, self.half[-1])
@@ -138,7 +138,7 @@ class Bands(Columns):
 
     @classmethod
     def of_sheets(cls, sheets: Callable[[], Iterable[FloatArray]], shape: Sequence[int]) -> Bands:
-        """Take the responses one by one, which needs room for one of them where all are products of lines.
+        """Take the responses one by one, so that only one of them is there at a time, where all are products of lines.
 
         Parameters
         ----------
@@ -215,7 +215,7 @@ class Bands(Columns):
 
 
 def _stacked(sheets: Iterable[FloatArray]) -> FloatArray:
-    """Sheets as one array, with room for one more."""
+    """Sheets as one array, which grows by one after the other."""
     whole = np.empty((0,))
     for count, sheet in enumerate(sheets, 1):
         whole.resize((count, *sheet.shape), refcheck=False)  # no other array looks into it

@@ -75,7 +75,11 @@ class DecoupledEnergies:
 
     def gradients(self) -> FloatArray:
         """Return all gradients at the signals, (R, L, N): one transform each."""
-        return np.stack([self.gradient(k + 1) for k in range(self.values.shape[1])], axis=1)
+        (count, n_features), first, m = self.values.shape, self._offset, len(self.spectrum.bands)
+        rows = np.arange(count).repeat(n_features - first)
+        moved = self.spectrum.tilted(rows, self.parameters[:, first:].reshape(-1, m),
+                                     self.coefficients[:, first:].reshape(-1, m)).reshape(count, n_features - first, -1)
+        return np.concatenate([self.gradient(1)[:, None], moved], axis=1) if first else moved
 
     def gram(self) -> FloatArray:
         """Return the inner products of all gradients, (R, L, L), by sums over frequencies: without a transform."""

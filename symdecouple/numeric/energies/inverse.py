@@ -118,7 +118,7 @@ def returned(energies: Energies, rows: FloatArray, references: FloatArray, value
     kept = np.array([r for r in range(len(rows)) if r not in refusals], dtype=np.intp)
     depth, growth, out = np.full(len(rows), np.nan), np.full(len(rows), np.nan), np.full(rows.shape, np.nan)
     depth[kept] = _depth(spectrum, kept, parameters[kept] / 2, np.abs(values[kept, 0]) if mean else 0 * values[kept, 0])
-    moved = spectrum.tilted(kept, parameters[kept] / 2)
+    moved = spectrum.tilted(kept, parameters[kept] / 2, is_last=True)
     lifted = _gain(bands, parameters[kept], mean) * np.sqrt((rows[kept] ** 2).mean(axis=1)) / moved.std(axis=1)
     growth[kept] = lifted + moving[kept]
     out[kept] = moved + values[kept, :1] if mean else moved

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +30,7 @@ from symdecouple.numeric.energies.tilting import Tilted, solve_scaled
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["Energies", "EnergyLevel"]
+
 
 @dataclass(frozen=True, slots=True)
 class EnergyLevel:
@@ -92,8 +92,7 @@ class Energies:
         energies = self.bands.values(rows)
         return np.column_stack([rows.mean(axis=1), energies]) if self.mean else energies
 
-    def normalize(self, rows: FloatArray, targets: ArrayLike, level: int | None = None, keep: bool = True
-                  ) -> EnergyLevel:
+    def normalize(self, rows: FloatArray, targets: ArrayLike, level: int | None = None) -> EnergyLevel:
         """Bring features 1..level of signals to their targets.
 
         Parameters
@@ -104,8 +103,6 @@ class Energies:
             Values of at least the first `level` features.
         level : int, optional
             Default: as many as there are targets.
-        keep : bool
-            Whether transforms are kept for `pullback`, which is NaN otherwise.
 
         Returns
         -------
@@ -125,7 +122,7 @@ class Energies:
         problems = task.problems(open_, np.full(len(open_), k))
         found, unreachable = task.solved(problems, np.full(len(open_), k))
         refusals |= {int(open_[q]): outcome for q, outcome in unreachable.items()}
-        return _imposed(task, rows, open_, problems.wanted, found, refusals, k, keep)
+        return _imposed(task, rows, open_, problems.wanted, found, refusals, k)
 
     def decouple(self, rows: FloatArray, targets: ArrayLike) -> DecoupledEnergies:
         """Compute all decoupled features, and what their gradients need; all levels at once.
@@ -168,7 +165,7 @@ class Energies:
 
 
 def _imposed(task: EnergyProblems, rows: FloatArray, open_: IntArray, wanted: NDArray[np.bool_], found: Tilted,
-             refusals: dict[int, Outcome], k: int, keep: bool) -> EnergyLevel:
+             refusals: dict[int, Outcome], k: int) -> EnergyLevel:
     spectrum, bands = task.spectrum, task.bands
     size = bands.grid.size
     parameters, residual = np.full((len(rows), len(bands)), np.nan), np.full(len(rows), np.nan)
@@ -177,7 +174,7 @@ def _imposed(task: EnergyProblems, rows: FloatArray, open_: IntArray, wanted: ND
     good = np.array([q for q, r in enumerate(open_.tolist()) if r not in refusals], dtype=np.intp)
     kept = open_[good]
     halves = found.parameters[good] / 2
-    moved = spectrum.tilted(kept, halves)
+    moved = spectrum.tilted(kept, halves, is_last=True)
     if len(kept) == len(rows):
         values = moved
     else:
@@ -193,20 +190,28 @@ def _imposed(task: EnergyProblems, rows: FloatArray, open_: IntArray, wanted: ND
         out = None if len(smooth) == len(rows) == 1 else np.full(rows.shape, np.nan)
         for some in bands.grid.groups(len(smooth)):
             these, here = kept[smooth[some]], good[smooth[some]]
-            given = bands.grid.forward(covectors if len(these) == len(rows) else covectors[these])
-            inner = spectrum.inner(these, halves[smooth[some]], given)
+            given, own = bands.grid.forward(covectors if len(these) == len(rows) else covectors[these]), (
+                spectrum.again(rows, these))
+            products = given.real * own.real
+            products += given.imag * own.imag
+            factors = bands.along(halves[smooth[some]])
+            products *= np.exp(factors, out=factors)
+            inner = bands.lines.sums(bands.fold(bands.grid.doubled(products)))
+            del products
             coefficients = solve_scaled(found.matrix[here], wanted[here], inner)
             # From shares in units of exp(shift), and transforms in units of 2^e, to those of the signal.
             unit = 2 * np.log(2) * spectrum.exponents[these] - found.shift[here] - spectrum.log_power[these]
-            coefficients *= (np.exp(unit) / size**2)[:, None]
-            spectrum.pull(these, halves[smooth[some]], coefficients, given)
+            own *= factors
+            own *= bands.along(coefficients * (np.exp(unit) / size**2)[:, None])
+            given -= own
+            del own
+            given *= factors
             if task.mean:
-                given.reshape(len(given), -1)[:, 0] = 0
+                given[bands.grid.zero] = 0
             if out is None:
                 return bands.grid.inverse(given)
             out[these] = bands.grid.inverse(given)
         assert out is not None
         return out
 
-    way_back = pullback if keep else partial(np.full_like, fill_value=np.nan)
-    return EnergyLevel(values, parameters, residual, iterations, way_back, refusals)
+    return EnergyLevel(values, parameters, residual, iterations, pullback, refusals)

@@ -77,7 +77,8 @@ class Spectrum:
         return cls(bands, transforms, exponents, shares, log_power,
                    np.ldexp(means + rest, exponents) if centred else None)
 
-    def tilted(self, rows: IntArray, parameters: FloatArray, coefficients: FloatArray | None = None) -> FloatArray:
+    def tilted(self, rows: IntArray, parameters: FloatArray, coefficients: FloatArray | None = None,
+               is_last: bool = False) -> FloatArray:
         """Multiply the transforms of some rows by exp(a.w), and return signals.
 
         Parameters
@@ -87,19 +88,24 @@ class Spectrum:
             a.
         coefficients : array (Q, M), optional
             Multiply by 2 c.w/N as well, and by nothing at frequency zero of centred signals: a gradient.
+        is_last : bool
+            The transform of a single signal is not needed any more.
 
         Returns
         -------
         array (Q, N)
         """
         if len(rows) == 1:  # no copy of what may be long
-            return self._tilted(rows, parameters, coefficients)
+            is_last = is_last and len(self.transforms) == 1
+            return self._tilted(self.transforms if is_last else self.transforms[rows], rows, parameters, coefficients)
         out = np.empty((len(rows), self.bands.grid.size))
         for some in self.bands.grid.groups(len(rows)):
-            out[some] = self._tilted(rows[some], parameters[some], None if coefficients is None else coefficients[some])
+            these, slopes = rows[some], None if coefficients is None else coefficients[some]
+            out[some] = self._tilted(self.transforms[these], these, parameters[some], slopes)
         return out
 
-    def _tilted(self, rows: IntArray, parameters: FloatArray, coefficients: FloatArray | None) -> FloatArray:
+    def _tilted(self, spectra: NDArray[np.complex128], rows: IntArray, parameters: FloatArray,
+                coefficients: FloatArray | None) -> FloatArray:
         bands = self.bands
         factors = bands.lines.along(parameters)
         factors[self.shares[rows] == 0] = -np.inf  # rounding is not to be lifted
@@ -112,23 +118,17 @@ class Spectrum:
         if coefficients is not None:
             factors *= bands.lines.along(coefficients * (2 / bands.grid.size))
             factors[:, :1] *= self.means is None
-        spectra = self.transforms[rows]
         spectra *= bands.unfold(factors)
+        del factors
         return _scaled(bands.grid.inverse(spectra), units + self.exponents[rows], in_place=True)
 
-    def inner(self, rows: IntArray, halves: FloatArray, given: NDArray[np.complex128]) -> FloatArray:
-        """Return the inner products of transforms with those of rows times w exp(a.w/2): (Q, M)."""
-        bands = self.bands
-        products = (given.conj() * self.transforms[rows]).real
-        products *= np.exp(bands.along(halves))
-        return bands.lines.sums(bands.fold(bands.grid.doubled(products)))
-
-    def pull(self, rows: IntArray, halves: FloatArray, coefficients: FloatArray, given: NDArray[np.complex128]
-             ) -> None:
-        """Take from transforms, in place, those of rows times c.w exp(a.w/2); what is left times exp(a.w/2)."""
-        factors = np.exp(self.bands.along(halves))
-        given -= self.transforms[rows] * (factors * self.bands.along(coefficients))
-        given *= factors
+    def again(self, rows: FloatArray, which: IntArray) -> NDArray[np.complex128]:
+        """Transform some of the rows anew, in the same units."""
+        some = rows if len(which) == len(rows) else rows[which]
+        transforms = self.bands.grid.forward(_scaled(some, -self.exponents[which]))
+        if self.means is not None:
+            transforms[self.bands.grid.zero] = 0
+        return transforms
 
 
 def _shares(bands: Bands, transforms: NDArray[np.complex128], ceiling: FloatArray) -> tuple[FloatArray, FloatArray]:

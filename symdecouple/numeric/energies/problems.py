@@ -177,14 +177,13 @@ class EnergyProblems:
         if not is_known:  # eigenvalues are between 0 and the largest ones, or between these and minus them
             to_ask |= np.abs(found.parameters) @ bands.largest * (1 + bands.is_signed) > _WIDE
         which = np.array([q for q in np.flatnonzero(to_ask).tolist() if not (
-            found.converged[q] and np.ptp(bands.lines.along(found.parameters[q : q + 1])) <= _WIDE)], dtype=np.intp)
+            found.converged[q] and _width(bands.lines.along(found.parameters[q : q + 1])) <= _WIDE)], dtype=np.intp)
         if not len(which):
             return out
         is_sure = found.converged[which] & (_shaken(found, problems.wanted, bands, which) < _SURE)
         for q in which[~is_sure].tolist():
-            active = problems.shares[problems.owner[q]] > 0
-            wanted = problems.wanted[q]
-            if found.converged[q] and _spread(bands, found.parameters[q], active) <= _WIDE:
+            active, wanted = problems.shares[problems.owner[q]] > 0, problems.wanted[q]
+            if found.converged[q] and _width(bands.lines.along(found.parameters[q : q + 1])[0, active]) <= _WIDE:
                 continue
             place = cone_membership_of(bands, wanted, active, problems.targets[q, wanted])
             if place.where == "inside" and found.converged[q]:
@@ -223,13 +222,9 @@ def _shaken(found: Tilted, wanted: NDArray[np.bool_], bands: Bands, which: IntAr
     return np.asarray(moved[:, 0, 0] * np.maximum(found.residual[which], _ROUNDED))
 
 
-def _spread(bands: Bands, parameters: FloatArray, active: NDArray[np.bool_]) -> float:
-    """The largest a.w minus the smallest one at active frequencies, 0 where there are none."""
-    low, high = np.inf, -np.inf
-    for part in bands.chunks():
-        along = (parameters @ bands.at(part))[active[part]]
-        low, high = min(low, float(along.min(initial=np.inf))), max(high, float(along.max(initial=-np.inf)))
-    return max(high - low, 0.0)
+def _width(along: FloatArray) -> float:
+    """The largest minus the smallest number, 0 where there are none."""
+    return float(along.max() - along.min()) if along.size else 0.0
 
 
 _KNOWN: WeakKeyDictionary[Bands, dict[int, Dependence]] = WeakKeyDictionary()

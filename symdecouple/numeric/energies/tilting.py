@@ -173,14 +173,14 @@ def tilt(problems: Problems, most: int, start: FloatArray | None = None) -> Tilt
     poor = np.flatnonzero(first.any(axis=1) & ~(_residual(problems, found) < _POOR))
     if len(poor):
         found.put_all(poor, _summed(problems.take(poor), np.where(problems.wanted[poor], 0, first[poor])))
-    pace = _Pace.of(len(problems))
+    lengths = _Lengths.of(len(problems))
     found.residual = _residual(problems, found)
     found.converged = found.residual <= 4 * EPS
     open_ = np.flatnonzero(~found.converged)
     for _ in range(most):
         if not len(open_):
             break
-        some, here, now = problems.take(open_), _take(found, open_), pace.take(open_)
+        some, here, now = problems.take(open_), _take(found, open_), lengths.take(open_)
         step, is_sure = _step(some, here, now)
         there = sums(some.bands, some.shares, some.owner, here.parameters + step)
         is_good = is_sure | _is_lower(some, here, there, step)
@@ -188,7 +188,7 @@ def tilt(problems: Problems, most: int, start: FloatArray | None = None) -> Tilt
         # Near the end F tells nothing any more: the residual falls to rounding, and then stays.
         is_last = is_sure & (here.residual < _ACCURATE) & ~(residual < here.residual / 4)
         worse = is_last & ~(residual < here.residual)
-        pace.learn(open_, now, is_good)
+        lengths.learn(open_, now, is_good)
         is_good &= ~worse
         found.put(open_, there, is_good)
         found.residual[open_[is_good]] = residual[is_good]
@@ -207,7 +207,7 @@ def _summed(problems: Problems, parameters: FloatArray) -> Tilted:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pace:
+class _Lengths:
     """What each problem has learnt: by logarithms up to which max |d.w|, by Newton how much more than is safe."""
 
     by_logarithm: NDArray[np.bool_]
@@ -215,13 +215,13 @@ class _Pace:
     boost: FloatArray
 
     @classmethod
-    def of(cls, count: int) -> _Pace:
+    def of(cls, count: int) -> _Lengths:
         return cls(np.ones(count, dtype=np.bool_), np.full(count, _RADIUS), np.ones(count))
 
-    def take(self, which: IntArray) -> _Pace:
-        return _Pace(self.by_logarithm[which], self.radius[which], self.boost[which])
+    def take(self, which: IntArray) -> _Lengths:
+        return _Lengths(self.by_logarithm[which], self.radius[which], self.boost[which])
 
-    def learn(self, which: IntArray, now: _Pace, is_good: NDArray[np.bool_]) -> None:
+    def learn(self, which: IntArray, now: _Lengths, is_good: NDArray[np.bool_]) -> None:
         """Go further after a success, less far after a failure; `now` says which way was taken."""
         was = now.by_logarithm
         self.radius[which] = np.minimum(now.radius * np.where(was, np.where(is_good, 4, 1 / 8), 2), _WIDEST)
@@ -267,8 +267,8 @@ def _residual(problems: Problems, found: Tilted) -> FloatArray:
     return np.asarray(np.nan_to_num(apart.max(axis=1), nan=np.inf, posinf=np.inf))  # what is no number is no solution
 
 
-def _step(problems: Problems, found: Tilted, pace: _Pace) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return steps, and which of them need no test; `pace` is told which way is taken."""
+def _step(problems: Problems, found: Tilted, lengths: _Lengths) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Return steps, and which of them need no test; `lengths` notes which way is taken."""
     goal = _goal(problems, found)
     gap = np.where(problems.wanted, goal - found.values, 0)
     has_logarithm = problems.wanted & (goal > 0) & (found.values > 0)
@@ -279,12 +279,12 @@ def _step(problems: Problems, found: Tilted, pace: _Pace) -> tuple[FloatArray, N
     newton, other = both[..., 0], both[..., 1]
     reach = _reach(problems, newton, _NEAR)
     far = reach > _NEAR
-    pace.by_logarithm[~(far & ((gap * other).sum(axis=1) > 0))] = False
-    damping = np.where(far, np.log1p(reach) / np.where(far, reach, 1) * pace.boost, 1)
-    length = _reach(problems, other, pace.radius)
-    other = other * np.minimum(1, pace.radius / np.where(length > 0, length, 1))[:, None]
-    step = np.where(pace.by_logarithm[:, None], other, newton * damping[:, None])
-    return step, ~far | (~pace.by_logarithm & (pace.boost == 1))
+    lengths.by_logarithm[~(far & ((gap * other).sum(axis=1) > 0))] = False
+    damping = np.where(far, np.log1p(reach) / np.where(far, reach, 1) * lengths.boost, 1)
+    length = _reach(problems, other, lengths.radius)
+    other = other * np.minimum(1, lengths.radius / np.where(length > 0, length, 1))[:, None]
+    step = np.where(lengths.by_logarithm[:, None], other, newton * damping[:, None])
+    return step, ~far | (~lengths.by_logarithm & (lengths.boost == 1))
 
 
 def _reach(problems: Problems, step: FloatArray, enough: Any) -> FloatArray:

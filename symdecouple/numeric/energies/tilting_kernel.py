@@ -93,8 +93,8 @@ def tilt_levels(problems: Problems, most: int, own: IntArray) -> Tilted:
     sums, state = np.empty((count, 2 + m + m * m)), np.empty((count, 3))
     reached = Reached(np.empty((count, m)), sums, state, np.empty((count, m)))
     few = np.empty((0, 0)) if coarse is None else coarse.gathered(problems.shares)
-    begins = np.flatnonzero(np.diff(owner, prepend=-1))[:: 1 + _TOGETHER // bands.count].tolist()
-    for span in pairwise([*begins, count]):
+    begins = [0, *(np.flatnonzero(owner[1:] != owner[:-1]) + 1).tolist()]  # of signals
+    for span in pairwise([*begins[:: 1 + _TOGETHER // bands.count], count]):
         _kernel()(bands.tables, problems.shares, (coarse or bands).tables, few, posed, reached, most, span)
     values = sums[:, 2 : 2 + m]
     return Tilted(reached.parameters, sums[:, 0], sums[:, 1], values, values, sums[:, 2 + m :].reshape(-1, m, m),

@@ -26,7 +26,7 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["KERNELS", "BankFeatures", "Line", "warm"]
 
-KERNELS = Kernels(__name__, (bank_kernel.__name__, __name__), seconds=1e-5)
+KERNELS = Kernels(__name__, ("symdecouple.numeric.kernels.compile", bank_kernel.__name__, __name__), seconds=1e-5)
 _LOCK = Lock()
 _GRADIENTS = 12  # of each feature, on the shortest path
 _FAR = 64  # lags of the compiled loops, which are slower than transforms beyond

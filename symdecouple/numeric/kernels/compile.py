@@ -145,7 +145,7 @@ def _python() -> str:
 def _fingerprint(modules: tuple[str, ...]) -> str:
     digest = hashlib.sha256()
     digest.update(f"{_numba_version()} {np.__version__} {sys.version} {platform.machine()}".encode())
-    for module in (*modules, __name__):
+    for module in modules:
         spec = importlib.util.find_spec(module)
         if spec is None or spec.origin is None:
             raise ModuleNotFoundError(f"kernels are said to be made from {module}, and there is no such module")

@@ -27,7 +27,7 @@ from symdecouple.numeric.moments.hankel import Weights, power_mean
 from symdecouple.numeric.moments.moment_path import MOST_GROWTH, Followed, Follower, follow
 from symdecouple.numeric.moments.moment_path_kernel import climb_compiled
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, place_and_scale
-from symdecouple.numeric.moments.skewness_flow import Imposed, impose_skewness
+from symdecouple.numeric.moments.skewness_flow import Skewed, impose_skewness
 from symdecouple.numeric.moments.skewness_kernel import skewness_imposer
 from symdecouple.numeric.samples.batch import FloatArray, IntArray, Panel, RowValues
 
@@ -58,7 +58,7 @@ class Ladder:
     ----------
     moments : array (order + 1, R)
         Standardized decoupled moments, from order 0; NaN from where a level is missing.
-    skew : Imposed or None
+    skew : Skewed or None
         Level 3; its slopes where steps are kept.
     levels : list of (k, rows, Followed)
         Levels above; `rows` are places in the batch.
@@ -67,7 +67,7 @@ class Ladder:
     """
 
     moments: FloatArray
-    skew: Imposed | None
+    skew: Skewed | None
     levels: list[tuple[int, IntArray, Followed]] = field(default_factory=list)
     refusals: dict[int, Outcome] = field(default_factory=dict)
 

@@ -51,8 +51,8 @@ from symdecouple.numeric.moments.nodes_kernel import (
     place_nodes,
     series_of,
 )
-from symdecouple.numeric.moments.skewness_flow import Imposed
-from symdecouple.numeric.paths.dop853 import FIFTH, NODES, STAGES, THIRD, WEIGHTS
+from symdecouple.numeric.moments.skewness_flow import Skewed
+from symdecouple.numeric.paths.runge_kutta import FIFTH, NODES, STAGES, THIRD, WEIGHTS
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["KERNELS", "Climbed", "Scratch", "climb_compiled", "climb_rows", "follow_path", "warm"]
@@ -61,7 +61,7 @@ KERNELS = Kernels(
     __name__,
     (
         *skewness_kernel.KERNELS.sources,
-        "symdecouple.numeric.paths.dop853",
+        "symdecouple.numeric.paths.runge_kutta",
         *(f"{__package__}.{name}" for name in ("hankel", "hankel_kernel", "moment_path", "nodes_kernel")),
         __name__,
     ),
@@ -111,7 +111,7 @@ def climb_compiled(
     goal: Sequence[float],
     ends: tuple[FloatArray, FloatArray] | None = None,
     *,
-    impose: Callable[..., Imposed] = skewness_kernel.compiled_impose_skewness,
+    impose: Callable[..., Skewed] = skewness_kernel.compiled_impose_skewness,
 ) -> Climbed:
     """Normalize samples level by level up to order - 1, those that need no care.
 

@@ -1,6 +1,6 @@
 """Samples moved along their own skew flow to any skewness they can reach: values, and their slopes for gradients.
 
-The leaf of x under mean, variance and skewness is {(a x + b)/(c x + d), increasing, no pole among the samples}
+The orbit of x under mean, variance and skewness is {(a x + b)/(c x + d), increasing, no pole among the samples}
 (Theorem B); on it one sample has mean 0, variance 1 and the wanted skewness (Theorem C). Where the pole must go is
 found by `find_roots`. With g the distance from the minimum of the sample (turned, where its skewness must rise) and w
 that of the pole, z is affine in u = g/(g + w). Values are taken from an entry near the mean of u, c say, without
@@ -33,7 +33,7 @@ from symdecouple.numeric.moments.skewness_root import LIFT, UNRESOLVED, Roots, f
 from symdecouple.numeric.moments.ties import ties_of
 from symdecouple.numeric.samples.batch import EMPTY, INFINITE, NAN_INPUT, SINGLE, FloatArray, IntArray, Panel
 
-__all__ = ["Imposed", "Quick", "impose_skewness"]
+__all__ = ["Quick", "Skewed", "impose_skewness"]
 
 TILE = 2**14  # samples worked on at a time: four arrays of them stay in the cache
 _ROUNDING = 2.0**-49  # 1.8e-15: what rounding does to a skewness, at most, in units of Mean|z|^3
@@ -45,7 +45,7 @@ ASTRAY = 2.0  # deviations between that one and the mean that cost a digit: then
 
 
 @dataclass(frozen=True, slots=True)
-class Imposed:
+class Skewed:
     """Standardized samples (R, N) of the wanted skewness, their slopes, how near they came; refused rows are NaN.
 
     `slope` is dz_n/dx_n with the parameters of the Moebius map held fixed, in units of 1/x; of shape (R, 0) where it
@@ -59,7 +59,7 @@ class Imposed:
 
 
 # Fills in ordinary rows of the answer, of those named, all of which can move; leaves NaN residuals in all others.
-Quick: TypeAlias = Callable[[Panel, IntArray, IntArray, FloatArray, Imposed], None]
+Quick: TypeAlias = Callable[[Panel, IntArray, IntArray, FloatArray, Skewed], None]
 
 
 def impose_skewness(
@@ -70,7 +70,7 @@ def impose_skewness(
     quick: Quick | None = None,
     ends: tuple[FloatArray, FloatArray] | None = None,
     with_slope: bool = True,
-) -> Imposed:
+) -> Skewed:
     """Move each sample along its skew flow to a given skewness; mean 0 and population variance 1.
 
     .. math:: z = \\beta\\Bigl(\\frac{g}{g + w} - \\gamma\\Bigr), \\qquad \\bar z = 0,\\; \\overline{z^2} = 1,\\;
@@ -91,11 +91,11 @@ def impose_skewness(
     ends : pair of arrays (R,), optional
         Minimum and maximum of each row, where they are known; without weights.
     with_slope : bool
-        Whether slopes are asked for: they take the room of the rows.
+        Whether slopes are asked for: they take as much memory as the rows.
 
     Returns
     -------
-    Imposed
+    Skewed
         Values in the order of the samples. Equal values stay equal; the order of the others is kept, strictly so where
         float64 can tell them apart. A sample already at its target, to rounding, is standardized and no more.
 
@@ -131,7 +131,7 @@ def impose_skewness(
         raise InvalidInput(f"a target must be finite, got {wanted[~np.isfinite(wanted)].flat[0]}")
     wanted = np.broadcast_to(wanted, (len(samples),))
     slope = np.empty((len(samples), samples.shape[1] if with_slope else 0))
-    answer = Imposed(np.empty(samples.shape), slope, np.full(len(samples), np.nan))
+    answer = Skewed(np.empty(samples.shape), slope, np.full(len(samples), np.nan))
     panel = _panel(samples, answer.refusals, weights, ends)
     if not answer.refusals:
         _impose(*_lifted(panel), wanted, answer, quick if weights is None else None)
@@ -178,7 +178,7 @@ def _lifted(panel: Panel) -> tuple[Panel, IntArray]:
 # --- which rows move ---
 
 
-def _impose(panel: Panel, lift: IntArray, target: FloatArray, answer: Imposed, quick: Quick | None) -> None:
+def _impose(panel: Panel, lift: IntArray, target: FloatArray, answer: Skewed, quick: Quick | None) -> None:
     """Fill in the answer: rows as they are where they are at the target already, else along the flow."""
     ties = ties_of(panel)
     answer.refusals.update(ties.unreachable(target))
@@ -201,7 +201,7 @@ def _impose(panel: Panel, lift: IntArray, target: FloatArray, answer: Imposed, q
         _move(panel, moving[start : start + step], roots, lift, target, answer)
 
 
-def _stand(panel: Panel, which: IntArray, lift: IntArray, target: FloatArray, answer: Imposed) -> None:
+def _stand(panel: Panel, which: IntArray, lift: IntArray, target: FloatArray, answer: Skewed) -> None:
     """Standardize rows whose skewness is the target already, to rounding; no residual in the others."""
     for i in which.tolist():
         weights = None if panel.weights is None else panel.weights[i : i + 1]
@@ -214,7 +214,7 @@ def _stand(panel: Panel, which: IntArray, lift: IntArray, target: FloatArray, an
             answer.refusals.pop(i, None)
 
 
-def _move(panel: Panel, rows: IntArray, roots: Roots, lift: IntArray, target: FloatArray, answer: Imposed) -> None:
+def _move(panel: Panel, rows: IntArray, roots: Roots, lift: IntArray, target: FloatArray, answer: Skewed) -> None:
     """Write values, slopes and residuals of some rows at their roots."""
     is_run = rows[-1] - rows[0] + 1 == len(rows)
     here = slice(int(rows[0]), int(rows[-1]) + 1) if is_run else rows
@@ -294,8 +294,8 @@ class _Bundle:
             astray = np.flatnonzero(shift > ASTRAY)
             if len(astray) and n_samples > look:
                 part = self.some(astray)
-                room = np.empty_like(part.x), np.empty((len(astray), steepness.shape[1]))
-                again, _ = part._from(pole[astray], part._near(pole[astray], n_samples), *room)
+                out = np.empty_like(part.x), np.empty((len(astray), steepness.shape[1]))
+                again, _ = part._from(pole[astray], part._near(pole[astray], n_samples), *out)
                 place.take(astray, again, np.ones(len(astray), dtype=np.bool_))
         return place
 
@@ -368,8 +368,8 @@ class _Bundle:
             rows = np.flatnonzero(~place.is_short & (pole > 0) & (pole < np.inf))
             if not len(rows):
                 break
-            room = np.empty((len(rows), self.x.shape[1])), np.empty((len(rows), place.steepness.shape[1]))
-            other = self.some(rows).at(pole[rows], *room)
+            out = np.empty((len(rows), self.x.shape[1])), np.empty((len(rows), place.steepness.shape[1]))
+            other = self.some(rows).at(pole[rows], *out)
             better = np.abs(other.distance) < np.abs(place.distance[rows])
             if not better.any():
                 break

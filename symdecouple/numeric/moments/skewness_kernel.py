@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from symdecouple.numeric.kernels.compile import Kernels
 from symdecouple.numeric.kernels.parallel import share_rows
 from symdecouple.numeric.moments.power_sums import HUGE, NEAR, PIVOT_SAMPLES, standardize
-from symdecouple.numeric.moments.skewness_flow import ASTRAY, LINEAR, LOOK, LOST, Imposed, impose_skewness
+from symdecouple.numeric.moments.skewness_flow import ASTRAY, LINEAR, LOOK, LOST, Skewed, impose_skewness
 from symdecouple.numeric.moments.skewness_root import (
     COLLAPSED,
     LIFT,
@@ -97,19 +97,19 @@ def compiled_orthokurtosis_rows(panel: Panel) -> RowValues:
     return at_zero_skewness(Panel(values, panel.low, panel.high, panel.ties), solve)
 
 
-def skewness_imposer(n_elements: int) -> Callable[..., Imposed]:
+def skewness_imposer(n_elements: int) -> Callable[..., Skewed]:
     """`impose_skewness`, or its compiled twin for an input of this size."""
     return compiled_impose_skewness if KERNELS.are_wanted(n_elements) else impose_skewness
 
 
 def compiled_impose_skewness(
     rows: ArrayLike, targets: ArrayLike, *, ends: tuple[FloatArray, FloatArray] | None = None, with_slope: bool = True
-) -> Imposed:
+) -> Skewed:
     """`impose_skewness`, compiled on the first call unless it is on the disk."""
     return impose_skewness(rows, targets, quick=_settle, ends=ends, with_slope=with_slope)
 
 
-def _settle(panel: Panel, which: IntArray, lift: IntArray, target: FloatArray, answer: Imposed) -> None:
+def _settle(panel: Panel, which: IntArray, lift: IntArray, target: FloatArray, answer: Skewed) -> None:
     exponent = unit_and_lift(panel)[0] + lift
     which = which[exponent[which] <= 1023]
     given = np.stack([panel.low, panel.high, target, np.ldexp(1.0, np.minimum(exponent, 1023))])
@@ -144,7 +144,7 @@ def flow_rows(which: Any, values: Any, given: Any, moved: Any, slope: Any, resid
     """Write values, slopes and residuals at the target: `skewness_flow`, for one row.
 
     Given are minimum, maximum, target, and the unit of the sample beside its range. A residual of NaN where NumPy must
-    see to it. No slopes where there is no room for them.
+    see to it. No slopes where none are asked for.
     """
     n = values.shape[1]
     chunk, work = np.empty(CHUNK), np.empty((3, ORDER + 1))

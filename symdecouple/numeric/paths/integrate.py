@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from symdecouple.numeric.paths.dop853 import FIFTH, NODES, STAGES, THIRD, WEIGHTS
+from symdecouple.numeric.paths.runge_kutta import FIFTH, NODES, STAGES, THIRD, WEIGHTS
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = [
@@ -175,15 +175,14 @@ def integrate(
         for which in _chunks(start.shape[0], start.shape[1], together):
             slope = rhs(start[which], np.zeros(len(which)), which) if first_slopes is None else first_slopes[which]
             h = _first_steps(slope, size[which]) if first_step is None else np.minimum(first_step[which], 1.0)
-            _follow(rhs, path, which, h, slope, size * rtol, after_step, is_over, smallest, max_steps,
-                    tape if store else None)
+            _follow(rhs, path, which, h, slope, size * rtol, after_step=after_step, is_over=is_over,
+                    smallest=smallest, max_steps=max_steps, tape=tape if store else None)
     return Path(path.values, path.reached, path.ending, path.steps, path.failed, tuple(tape))
 
 
 def _follow(
-    rhs: Rhs, path: Path, which: IntArray, h: FloatArray, slope: FloatArray, allowed: FloatArray,
-    after_step: AfterStep | None, is_over: IsOver | None, smallest: float, max_steps: int,
-    tape: list[Step] | None,
+    rhs: Rhs, path: Path, which: IntArray, h: FloatArray, slope: FloatArray, allowed: FloatArray, *,
+    after_step: AfterStep | None, is_over: IsOver | None, smallest: float, max_steps: int, tape: list[Step] | None,
 ) -> None:
     """Step the rows `which` of `path` until none is left on its way."""
     y, s, allowed = path.values[which], path.reached[which], allowed[which]

@@ -28,7 +28,7 @@ from symdecouple.numeric.precision.tilting import PreciseProblem, exponentials, 
 __all__ = ["PreciseDecoupled", "PreciseEnergies", "PreciseLevel", "PreciseReturned"]
 
 
-_TOLD = {
+_MEANS = {
     "no convergence": "the targets are outside the cone of this signal or almost on its boundary; more digits tell",
     "outside the cone": "no signal with these frequencies has the targets",
     "on the boundary of the cone": "signals with these frequencies have the targets in the limit only",
@@ -240,8 +240,8 @@ class PreciseEnergies:
         if not all(map(mpmath.isfinite, [*goals, *signal.row])):
             return self._refused(Outcome(False, "not finite", "the signal or a target is not finite"))
         problem = self._problem(signal, goals)
-        start, told = self._start(signal, goals)
-        a, left, outcome = self._solved(problem, len(goals), start, told)
+        start, rough = self._start(signal, goals)
+        a, left, outcome = self._solved(problem, len(goals), start, rough)
         return self._imposed(signal, goals, problem, a, left) if outcome.ok else self._refused(outcome)
 
     def _problem(self, signal: _Signal, goals: list[Any], beyond: Array | None = None) -> PreciseProblem:
@@ -255,9 +255,9 @@ class PreciseEnergies:
              zip(goals[offset:], self.half, strict=False)]
         return PreciseProblem(weights[:count], power, v)
 
-    def _solved(self, problem: PreciseProblem, level: int, start: Array | None, told: Outcome, is_near: bool = True
+    def _solved(self, problem: PreciseProblem, level: int, start: Array | None, rough: Outcome, is_near: bool = True
                 ) -> tuple[Array, Any, Outcome]:
-        """Return a, what is left of a.w, and whether there is a solution; `told` is what float64 says."""
+        """Return a, what is left of a.w, and whether there is a solution; `rough` is what float64 says."""
         reason, a, left = problem.refused() if start is None or not is_near else "", self.half[:0, 0], None
         if not reason:
             a, left = problem.solved(start, is_near and start is not None)
@@ -265,9 +265,9 @@ class PreciseEnergies:
                 reason = "no convergence"
             elif problem.distance(a) > mpmath.sqrt(mpmath.eps):  # of features that depend on others
                 reason = "too few active frequencies"
-        if not reason or told.reason == reason:
-            return a, left, Outcome(True) if not reason else told
-        return a, left, Outcome(False, reason, f"level {level}: {_TOLD[reason]}")
+        if not reason or rough.reason == reason:
+            return a, left, Outcome(True) if not reason else rough
+        return a, left, Outcome(False, reason, f"level {level}: {_MEANS[reason]}")
 
     def _start(self, signal: _Signal, goals: list[Any]) -> tuple[Array | None, Outcome]:
         """Solve in float64, in units of the signal; None where there is nothing to start from."""

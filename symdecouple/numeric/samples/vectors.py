@@ -27,7 +27,7 @@ from symdecouple.numeric.samples.batch import (
     as_rows,
     normalized_axes,
 )
-from symdecouple.numeric.samples.intake import shifted_exactly, take_numbers
+from symdecouple.numeric.samples.intake import shifted_exactly, shifted_floats, take_numbers
 
 __all__ = ["Batch", "rounding", "widened"]
 
@@ -83,7 +83,7 @@ class Batch:
 
     @classmethod
     def of(cls, name: str, samples: Any, axis: Axis, exact: bool, filtered: int | None = None, *,
-           centred: bool = False) -> Batch:
+           centred: bool = False, floats: bool = False) -> Batch:
         """Take array-like samples.
 
         Parameters
@@ -98,6 +98,8 @@ class Batch:
             The dimension of the filters that will be applied to the samples.
         centred : bool
             Take the median off rows that float64 would round, exactly; for functions that do not feel a shift.
+        floats : bool
+            And off those far from zero, for functions that lose digits there.
         """
         given = take_numbers(samples)
         if given.masked is not None and given.masked.any():
@@ -126,6 +128,12 @@ class Batch:
         if shifted:
             rows = rows.copy()
             rows[list(shifted)] = [numbers for numbers, _ in shifted.values()]
+        if centred and floats and not exact:
+            far = {i: found for i, row in enumerate(rows) if i not in shifted and (found := shifted_floats(row))}
+            rows = rows.copy() if far else rows
+            for i, (numbers, _) in far.items():
+                rows[i] = numbers
+            shifted.update(far)
         means = {i: mean for i, (_, mean) in shifted.items()}
         return cls(name, kept, rows, axes, grid, single, array.dtype.kind in "iub", means=means)
 

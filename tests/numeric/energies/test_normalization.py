@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
-from scipy.optimize import brentq, minimize, nnls
+from scipy.optimize import brentq, nnls
 
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.energies.frequencies import Bands
@@ -72,23 +72,6 @@ def test_autocorrelations_have_negative_eigenvalues() -> None:
     level = energies.normalize(row[None], targets)
     path = narrow_path([circulant(w, (n,)) for w in waves], row, targets)
     np.testing.assert_allclose(level.values[0], path, atol=1e-10)
-
-
-def test_the_parameters_minimize_the_convex_function() -> None:
-    bank = RNG.random((3, 9))
-    row = RNG.normal(size=(1, 16))
-    targets = np.array([0.5, 0.9, 0.7])
-    power = np.abs(np.fft.rfft(row[0])) ** 2 / 16**2
-    power[1:8] *= 2
-
-    def function(a: Array) -> float:
-        return float(power @ np.exp(a @ bank) - a @ targets)
-
-    found = minimize(function, np.zeros(3), method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-15,
-                                                                           "maxiter": 4000})
-    level = Energies(Bands(bank, (16,))).normalize(row, targets)
-    np.testing.assert_allclose(level.parameters[0], found.x, atol=1e-6)
-    assert function(level.parameters[0]) <= found.fun + 1e-14
 
 
 def test_two_complementary_filters_in_closed_form() -> None:
@@ -160,22 +143,6 @@ def test_convergence_is_global(seed: int, slope: int, is_signed: bool, units: in
     assert (level.residual < 1e-12).all()
 
 
-def test_units_and_neighbours_do_not_matter() -> None:
-    shape = (9, 8)
-    bank = np.vstack([responses(kernels()[:4], shape), np.ones((1, 9, 5))])  # with the second moment, scale is in it
-    energies = Energies(Bands(bank, shape))
-    rows = RNG.normal(size=(4, 72))
-    values = energies.normalize(rows, np.ones(5)).values
-    for unit in (2.0**-400, 1e-3, 1e140):
-        np.testing.assert_allclose(energies.normalize(unit * rows, np.ones(5)).values, values, atol=2e-12)
-        scaled = energies.normalize(unit * rows, np.full(5, unit**2)).values
-        np.testing.assert_allclose(scaled, unit * values, rtol=1e-9, atol=1e-12 * unit)
-    alone = np.vstack([energies.normalize(row[None], np.ones(5)).values for row in rows])
-    np.testing.assert_allclose(alone, values, atol=1e-14)
-    each = np.array([[1.0] * 5, [2.0] * 5, [0.5] * 5, [1.0] * 5])
-    np.testing.assert_allclose(energies.values(energies.normalize(rows, each).values), each, rtol=1e-13)
-
-
 def test_levels_nest_and_end_where_they_are() -> None:
     energies = Energies(Bands(responses(kernels()[:5], (6, 7)), (6, 7)), mean=True)
     rows = RNG.normal(size=(2, 42))
@@ -217,15 +184,6 @@ def test_images_that_lack_frequencies(name: str, mean: bool) -> None:
         assert outcome.reason in ("too few active frequencies", "outside the cone")
         assert "spectral perturbation" in outcome.detail and 'decouple(..., perturb="spectral")' in outcome.detail
     assert f"level {count}" in found.refusals[0].detail
-
-
-def test_a_bad_row_is_refused_alone() -> None:
-    images = np.stack([p.ravel() for p in pictures().values()])
-    energies = Energies(Bands(responses(kernels(), (32, 32)), (32, 32)))
-    level = energies.normalize(images, np.ones(9))
-    good = [i for i in range(len(images)) if i not in level.refusals]
-    assert [list(pictures())[i] for i in good] == ["delta", "levels"]
-    np.testing.assert_allclose(energies.values(level.values[good]), 1, rtol=1e-13)
 
 
 def test_dependent_features_with_values_that_agree() -> None:

@@ -18,7 +18,7 @@ from symdecouple.numeric.moments.levels import climb, decoupled_rows, gaussian_m
 from symdecouple.numeric.moments.moment_path import RESIDUAL, follow
 from symdecouple.numeric.moments.moment_path_kernel import KERNELS, Climbed, climb_compiled, climb_rows
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
-from symdecouple.numeric.paths.dop853 import FIFTH, STAGES, THIRD, WEIGHTS
+from symdecouple.numeric.paths.runge_kutta import FIFTH, STAGES, THIRD, WEIGHTS
 from symdecouple.numeric.samples.batch import Panel
 
 TABLE = json.loads((Path(__file__).parents[2] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))

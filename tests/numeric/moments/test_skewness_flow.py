@@ -11,7 +11,7 @@ import pytest
 
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.moments.attainable import skewness_interval
-from symdecouple.numeric.moments.skewness_flow import Imposed, impose_skewness
+from symdecouple.numeric.moments.skewness_flow import Skewed, impose_skewness
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
 from symdecouple.numeric.samples.batch import Panel
 from tests.stats import oracle
@@ -20,8 +20,8 @@ TABLE = json.loads((Path(__file__).parents[2] / "data" / "orthokurtosis.json").r
 EPS = float(np.finfo(np.float64).eps)
 
 
-def impose(rows: object, targets: object) -> Imposed:
-    """Every floating-point alarm but underflow armed."""
+def impose(rows: object, targets: object) -> Skewed:
+    """Every floating-point error but underflow raises."""
     with np.errstate(all="raise", under="ignore"):
         return impose_skewness(rows, targets)  # type: ignore[arg-type]
 

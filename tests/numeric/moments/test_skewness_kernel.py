@@ -12,7 +12,7 @@ import pytest
 
 from symdecouple.numeric.kernels import parallel
 from symdecouple.numeric.moments import skewness_kernel
-from symdecouple.numeric.moments.skewness_flow import Imposed, impose_skewness
+from symdecouple.numeric.moments.skewness_flow import Skewed, impose_skewness
 from symdecouple.numeric.moments.skewness_kernel import (
     CHUNK,
     KERNELS,
@@ -64,7 +64,7 @@ def test_the_functions_solve_what_was_built_to_defeat_them(sample: list[float]) 
     assert found == pytest.approx(float(oracle.orthokurtosis(sample, 30)), rel=1e-14)
 
 
-def assert_agreement(found: Imposed, expected: Imposed, target: float) -> None:
+def assert_agreement(found: Skewed, expected: Skewed, target: float) -> None:
     """Both are within `rounding` of the exact answer."""
     for i in np.flatnonzero(~np.isnan(expected.residual)):
         allowed, steepness = rounding(expected.values[i], target)
@@ -196,7 +196,7 @@ def test_read_only_samples_and_known_ends_are_not_compiled_for_anew() -> None:
     assert np.array_equal(compiled_impose_skewness(rows, targets).values, expected.values, equal_nan=True)
     found = compiled_impose_skewness(rows, targets, ends=(low, high), with_slope=False)
     assert np.array_equal(found.values, expected.values, equal_nan=True) and found.refusals == expected.refusals
-    assert [len(kernel.signatures) for kernel in skewness_kernel._kernels()] == [1, 1]  # type: ignore[attr-defined]
+    assert [len(kernel.twin.signatures) for kernel in skewness_kernel._kernels()] == [1, 1]  # type: ignore[attr-defined]
 
 
 def test_which_one_answers(monkeypatch: pytest.MonkeyPatch) -> None:

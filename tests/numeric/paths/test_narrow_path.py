@@ -129,15 +129,6 @@ def test_there_and_back(features: list[Any], targets: list[float]) -> None:
     np.testing.assert_allclose(y, rows, rtol=0, atol=1e-10)
 
 
-@by_name
-def test_a_second_time_changes_nothing(features: list[Any], targets: list[float]) -> None:
-    path = NarrowPath(features)
-    once = path.normalize(samples(features), targets)
-    again = path.follow(once[-1].values, len(targets), targets[-1])
-    np.testing.assert_allclose(again.values, once[-1].values, rtol=0, atol=1e-14)
-    assert (again.reached == once[-1].reached).all() or not again.steps.all()
-
-
 def test_at_the_target_not_a_bit_changes() -> None:
     rows = np.array([[-1.0, 0.0, 1.0], [1.0, 2.0, 6.0]])
     moved = NarrowPath(POWERS).follow(rows, 3, [0.0, 225 / 3])
@@ -150,16 +141,7 @@ def test_tied_samples_stay_tied() -> None:
     assert (moved[:, ::2] == moved[:, 1::2]).all()
 
 
-def test_an_offset_costs_the_digits_it_takes_from_the_samples_only() -> None:
-    path = NarrowPath([Mean(x), variance(), skewness(), kurtosis()])
-    rows = np.round(samples(POWERS), 3)
-    near = path.normalize(rows, [0, 1, 0, 2])[-1]
-    far = path.normalize(rows + 2.0**27, [0, 1, 0, 2])[-1]
-    assert not far.refusals
-    np.testing.assert_allclose(far.values, near.values, atol=1e-6)
-
-
-@pytest.mark.parametrize("unit", [1e-40, 1e30, *(pytest.param(u, marks=pytest.mark.slow) for u in (1e-10, 1e70))])
+@pytest.mark.parametrize("unit", [1e-40, 1e30])
 def test_samples_of_any_unit(unit: float) -> None:
     rows = samples(POWERS)
     expected = NarrowPath(POWERS).normalize(rows, [0, 1, 0])[-1]
@@ -182,15 +164,6 @@ def test_fourth_moment_alone_in_closed_form_from_afar(unit: float) -> None:
         np.testing.assert_allclose(found[large], expected[large], rtol=3e-10)
 
 
-def test_an_offset_far_away_and_back() -> None:
-    path = NarrowPath([Mean(x), variance()])
-    rows = samples(POWERS)
-    far = path.follow(rows, 1, 1e8)
-    assert not far.refusals and (np.abs(far.values.mean(axis=1) - 1e8) < 1e-7).all()
-    back = path.follow(far.values, 1, rows.mean(axis=1))
-    np.testing.assert_allclose(back.values, rows, atol=1e-6)
-
-
 def test_features_that_are_held_are_put_right() -> None:
     rows = 1e30 * samples(POWERS, n_rows=1)
     path = NarrowPath(POWERS)
@@ -210,23 +183,6 @@ def test_smaller_tolerances_come_nearer_to_the_exact_end() -> None:
 
 
 # --- rows never meet ---
-
-
-def test_a_row_has_the_same_bits_in_any_company() -> None:
-    rng = np.random.default_rng(3)
-    rows = rng.gamma(1.0, size=(700, 25))  # more than one chunk
-    rows[7] = np.nan
-    rows[8] = [0.0] * 20 + [1.0] * 5  # critical for the third moment
-    path = NarrowPath(POWERS)
-    together = path.normalize(rows, [0, 1, 0, 3])
-    assert sorted(together[-1].refusals) == [7, 8]
-    order = rng.permutation(len(rows))
-    shuffled = path.normalize(rows[order], [0, 1, 0, 3])[-1]
-    np.testing.assert_array_equal(shuffled.values, together[-1].values[order])
-    for i in (0, 6, 9, 655, 656, 699):
-        alone = path.normalize(rows[i : i + 1], [0, 1, 0, 3])[-1]
-        np.testing.assert_array_equal(alone.values[0], together[-1].values[i])
-        assert alone.steps[0] == together[-1].steps[i]
 
 
 def test_long_rows_are_projected_by_inner_products_to_the_same_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from symdecouple.numeric.paths.dop853 import FIFTH, NODES, STAGES, THIRD, WEIGHTS
+from symdecouple.numeric.paths.runge_kutta import FIFTH, NODES, STAGES, THIRD, WEIGHTS
 
 Array: TypeAlias = NDArray[np.float64]
 

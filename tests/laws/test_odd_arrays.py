@@ -1,0 +1,193 @@
+"""Arrays of any kind, and hosts of any kind: on every road the same numbers, the same tags, or the same refusal."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy import ma
+
+from symdecouple import InvalidInput, stats
+from tests.laws.rows import FUNCTIONS, Array, Function, drawn
+from tests.laws.test_rows import near
+
+each = pytest.mark.parametrize("name", FUNCTIONS)
+
+
+def read_only(rows: Array) -> Array:
+    rows = rows.copy()
+    rows.setflags(write=False)
+    return rows
+
+
+def mapped(rows: Array, folder: Path) -> Array:
+    np.save(folder / "rows.npy", rows)
+    return np.load(folder / "rows.npy", mmap_mode="r")  # type: ignore[no-any-return]
+
+
+# The same numbers, lying elsewhere.
+VIEWS: dict[str, Callable[[Array], Any]] = {
+    "every second": lambda rows: np.repeat(rows, 2, axis=1)[:, ::2],
+    "backwards": lambda rows: rows[:, ::-1].copy()[:, ::-1], "by columns": np.asfortranarray,
+    "of a broadcast": lambda rows: np.broadcast_to(rows[:1], rows.shape), "read-only": read_only,
+    "big-endian": lambda rows: rows.astype(">f8"), "masked nowhere": ma.masked_array,
+    "a matrix of one": lambda rows: rows[:1],
+}
+# What rows of a type or size are refused with, by every function; and what it is of which none can be made a row.
+ROWS: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "no entries": (np.empty((2, 0)), ("no samples",)), "one entry": (np.ones((2, 1)), ("one sample",)),
+    "missing": (np.array([[1.0, np.nan, 3, 2, 9, 4, 4, 1, 0, 5, 2, 7]]), ("nan in the input",)),
+    "infinite": (np.array([[1.0, -np.inf, 3, 2, 9, 4, 4, 1, 0, 5, 2, 7]]), ("infinite value",)),
+    "equal": (np.full((2, 12), 7.0), ("zero variance", "critical point", "too few active frequencies")),
+}
+TYPES: dict[str, Any] = {
+    "booleans": np.eye(3, 12) > 0, "complex": np.eye(3, 12) * 1j, "text": np.array([["a"] * 12]),
+    "bytes": np.array([[b"a"] * 12]), "dates": np.arange(12).astype("M8[s]")[None],
+    "spans": np.arange(12).astype("m8[s]")[None], "none": np.full((2, 12), None),
+    "records": np.zeros((2, 12), dtype=[("a", float)]),
+}
+
+
+# Constant rows have no unit to be measured in; these roads see that by their own first step.
+LOOSE = ("narrow path", "energies", "filter moments", "averages")
+
+
+def asked(function: Function, rows: Any) -> tuple[Array, list[str], list[bool]]:
+    values, outcomes = function.answer(rows)
+    return values, [outcome.reason for outcome in outcomes], [outcome.ok for outcome in outcomes]
+
+
+@each
+def test_where_the_numbers_lie_is_not_felt(name: str, tmp_path: Path) -> None:
+    """Nor is an array written to, whoever owns it."""
+    function = FUNCTIONS[name]
+    rows = np.concatenate([drawn(law, 2, function.middle, 5) for law in function.laws])
+    kept = rows.copy()
+    for view in (*VIEWS.values(), lambda rows: mapped(rows, tmp_path)):
+        seen = view(rows)
+        found, told, _ = asked(function, seen)
+        expected, others, _ = asked(function, np.array(seen, dtype=float, order="C"))
+        assert np.array_equal(found, expected, equal_nan=True) and told == others
+        assert np.array_equal(rows, kept)
+
+
+@each
+def test_rows_without_an_answer_have_the_same_tags(name: str) -> None:
+    function = FUNCTIONS[name]
+    if function.sizes == (3,):
+        return  # its rows have three entries
+    for rows, tags in ROWS.values():
+        values, told, ok = asked(function, rows)
+        assert not any(ok) and np.isnan(values).any(axis=1).all()
+        assert set(told) <= set(tags if name in LOOSE else tags[:1]), told
+
+
+@pytest.mark.parametrize("name", [
+    "plan of four moments", "relaxed path", "parallel path",
+    pytest.param("broad path", marks=pytest.mark.xfail(reason="refused as beyond float64"))])
+def test_equal_values_have_no_variance_whatever_their_mean_is_rounded_to(name: str) -> None:
+    for n in (3, 12, 16):
+        assert asked(FUNCTIONS[name], np.full((2, n), 0.1))[1] == ["zero variance"] * 2
+
+
+@each
+def test_other_types_are_invalid_input_and_none_is_an_error_of_numpy(name: str) -> None:
+    for rows in TYPES.values():
+        with pytest.raises(InvalidInput, match="real numbers are expected"):
+            FUNCTIONS[name].answer(rows)
+
+
+def test_masked_entries_are_left_out_by_statistics_and_refused_by_plans() -> None:
+    """A plan moves a sample, and has nothing to put into a masked place."""
+    rows = drawn("normal", 3, 24, 5)
+    hidden = ma.masked_array(rows, mask=np.arange(24) % 3 == 1 + np.zeros((3, 1)))
+    for name, function in FUNCTIONS.items():
+        if function.plan is not None:
+            with pytest.raises(InvalidInput, match="masked entries are not left out"):
+                function.answer(hidden if function.sizes != (3,) else hidden[:, :3])
+        elif not name.startswith("weighted"):
+            near(function.answer(hidden)[0], function.answer(rows[:, np.arange(24) % 3 != 1])[0], function.bound)
+            _, told, _ = asked(function, ma.masked_all((2, 24)))
+            assert told == ["no samples"] * 2
+
+
+@pytest.mark.parametrize("statistic", [stats.skewness, stats.kurtosis, stats.orthokurtosis, stats.decoupled_moments])
+def test_entries_of_no_weight_are_not_there(statistic: Any) -> None:
+    rows, weights = drawn("normal", 3, 24, 5), np.resize([1.0, 0, 2], 24)
+    rows[:, 1] = 1e300
+    found = statistic(rows, axis=1, weights=weights)
+    expected = statistic(rows[:, weights > 0], axis=1, weights=weights[weights > 0])
+    near(np.reshape(found, (3, -1)), np.reshape(expected, (3, -1)), 1e-12)
+    _, outcomes = statistic(rows, axis=1, weights=np.zeros(24), on_refusal="return")
+    assert {outcome.reason for outcome in outcomes} == {"no weight"}
+
+
+SOME = ("orthokurtosis", "decoupled, 6", "plan of four moments", "narrow path", "energies", "filter moments")
+
+
+def test_threads_in_threads_change_no_bit() -> None:
+    def inner(name: str) -> list[Array]:
+        function = FUNCTIONS[name]
+        rows = drawn(function.laws[0], 3, function.middle, 5)
+        with ThreadPoolExecutor(2) as pool:
+            return list(pool.map(lambda _: function.answer(rows)[0], range(2)))
+
+    with ThreadPoolExecutor(3) as pool:
+        together = list(pool.map(inner, SOME))
+    for name, found in zip(SOME, together, strict=True):
+        for values in found:
+            assert np.array_equal(values, inner(name)[0], equal_nan=True)
+
+
+# Large enough for threads and compiled kernels, before and after a fork; a child that waits for a thread of its parent
+# would wait for ever.
+HOST = """
+import hashlib, os, sys
+import numpy as np
+from symdecouple import decouple, families, stats
+
+rows = np.random.default_rng(0).normal(size=(600, 200))
+plan = decouple(families.raw_moments(4))
+
+def numbers():
+    found = stats.orthokurtosis(rows, axis=1), plan.transform(rows[:50]), stats.decoupled_moments(rows, 4, axis=1)
+    return hashlib.sha256(b"".join(np.ascontiguousarray(one).tobytes() for one in found)).hexdigest()
+
+print(numbers(), flush=True)
+if "fork" in sys.argv:
+    child = os.fork()
+    if child == 0:
+        print(numbers(), flush=True)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    print(numbers(), flush=True)
+"""
+
+
+def hosted(*arguments: str, **variables: str) -> list[str]:
+    done = subprocess.run([sys.executable, "-W", "ignore:.*fork:DeprecationWarning", "-c", HOST, *arguments],
+                          capture_output=True, text=True, timeout=200, cwd=Path(__file__).parents[2],
+                          env={**os.environ, **variables}, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_fork_answers_as_its_parent() -> None:
+    before, *after = hosted("fork")
+    assert after == [before, before]
+
+
+def test_without_a_folder_for_kernels_numpy_answers(tmp_path: Path) -> None:
+    """One that is not there yet, and one that cannot be made."""
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    numbers = hosted(NUMBA_DISABLE_JIT="1")
+    for place in ("missing/folder", "file/folder"):
+        assert hosted(NUMBA_CACHE_DIR=str(tmp_path / place)) == numbers
