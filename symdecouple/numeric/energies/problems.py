@@ -26,6 +26,7 @@ __all__ = ["EnergyProblems"]
 
 _CONSISTENT = 1e-10  # relative; what a dependent feature may differ from the value that the others give it
 _SOON = 40  # iterations before the question whether there is a solution
+_MANY = 2**12  # frequencies: fewer are searched as fast themselves
 _NEAR = 1e-2  # the residual, on few frequencies, of a start that is worth having
 _WIDE = 30.0  # e^-36 is eps: a multiplier of such a range may be on its way to a limit
 _ROUNDED, _SURE = 1e-12, 0.25  # of a sum; what rounding may do to the least weight
@@ -163,7 +164,7 @@ class EnergyProblems:
     def _start(self, problems: Problems, given: FloatArray | None) -> FloatArray | None:
         """Solve on fewer frequencies first; a row for which that fails starts from 0, or from where it is given."""
         coarse = self.bands.coarse
-        if coarse is None or not len(problems):
+        if coarse is None or self.bands.count < _MANY or not len(problems):
             return given
         gathered = coarse.gathered(problems.shares)
         found = tilt(replace(problems, bands=coarse, shares=gathered), _SOON, given)

@@ -4,7 +4,7 @@ The covector of order k starts as k z^(k-1)/N on the sample at level k - 1 and g
 
 * a narrow path by the discrete adjoint of the steps it was made of (`moment_path_adjoint`);
 * level 3 by Theorem F: projected off span {1, z, z^2}, times the slope of the skew flow. That brings it to x itself:
-  levels 1 and 2 lie on the same leaf.
+  levels 1 and 2 lie on the same orbit.
 
 Two laws hold for every result and cost nothing to check: sum(G) = 0 from order 2 on, x.G = 0 from order 3 on.
 """

@@ -84,8 +84,8 @@ _FEW = _ENTRIES * MOST_NODES  # entries for which a table is at hand; more of th
 
 _MOVED, _POWER, _HERE, _SHARE, _LINES = range(12, 17)  # lines of a table, behind the twelve slopes
 _TERMS = 9  # as many slopes as the last stage has: so many are added up, those that do not matter with weight 0
-_AT_END, _FIFTH, _THIRD = range(len(STAGES), len(STAGES) + 3)  # rows of the step itself, and of what it may be off by
-_SUMS = (*STAGES, WEIGHTS, FIFTH, THIRD)
+_FIFTH, _THIRD = len(STAGES), len(STAGES) + 1  # rows of what a step may be off by; then comes the step itself
+_SUMS = (*STAGES, FIFTH, THIRD, WEIGHTS)
 _PLACES = np.array([[*row, *[0] * (_TERMS - len(row))] for row in _SUMS])
 _WEIGHTS = np.array([[*row.values(), *[0.0] * (_TERMS - len(row))] for row in _SUMS])
 _FAST = ("_combine", "_square", *hankel_kernel.FAST, *nodes_kernel.FAST)  # sums in any order
@@ -181,55 +181,76 @@ def climb_rows(
 def _climb(
     z: FloatArray, w: FloatArray, goal: FloatArray, moments: FloatArray, lines: FloatArray, scratch: Scratch
 ) -> bool:
-    means, norm, grown = scratch.short[0], scratch.short[1], 0.0
-    means_to(z, w, 1, 6, lines[_POWER], means)
-    moments[4] = means[4]
-    for k in range(4, len(goal)):
-        if not decompose(means, k, scratch.lower, norm) > _CROWDED:
+    """One sample. Every function is called at as few places as can be: numba takes a second for each of them."""
+    means, norm, c, lower = scratch.short[0], scratch.short[1], scratch.short[2], scratch.lower
+    grown, gap, is_moved = 0.0, 0.0, False
+    for k in range(4, len(goal) + 1):
+        for _ in range(_SWEEPS):  # to level k - 1, where the path has just come near it
+            means_to(z, w, 1, 2 * k - 2, lines[_POWER], means)
+            gap = largest_gap(means, k - 1, goal) if is_moved else 0.0
+            if gap <= SETTLED or not (gap < _FAR and decompose(means, k - 1, lower, norm) > LOST):
+                break
+            for i in range(k - 1):
+                rest = 0.0 if gap_of(means, i + 1, goal) <= NOISE else (goal[i + 1] - means[i + 1]) / (i + 1)
+                for j in range(i):
+                    rest -= lower[i, j] * norm[j] * c[j]
+                c[i] = rest / norm[i]
+            as_powers(lower, k - 1, c)
+            for begin in range(0, len(z), BLOCK):
+                part = z[begin : begin + BLOCK]
+                polynomial(part, c, k - 1, lines[_MOVED])
+                for i in range(len(part)):
+                    part[i] += lines[_MOVED, i]
+        if not gap <= RESIDUAL:
             return False
-        if not largest_gap(means, k, goal) <= RESIDUAL:
+        moments[k] = means[k]
+        if k == len(goal):
+            break
+        if not decompose(means, k, lower, norm) > _CROWDED:
+            return False
+        is_moved = not largest_gap(means, k, goal) <= RESIDUAL
+        if is_moved:
             is_short = _SHORT * k * np.sqrt(norm[k - 1]) >= abs(goal[k] - means[k])
             log_growth = _move(z, w, k, goal, is_short, lines, scratch)
             grown += log_growth
-            if not (log_growth >= 0 and grown <= _MOST and _settle(z, w, k, goal, lines, scratch) <= RESIDUAL):
+            if not (log_growth >= 0 and grown <= _MOST):
                 return False
-        else:
-            means_to(z, w, 1, 2 * k, lines[_POWER], means)
-        moments[k + 1] = means[k + 1]
     return True
 
 
 def _move(
     z: FloatArray, w: FloatArray, k: int, goal: FloatArray, is_short: bool, lines: FloatArray, scratch: Scratch
 ) -> float:
-    """Move a sample along its path, by nodes where they tell it; the logarithm of how much errors grew, -1 if lost."""
-    n, first = len(z), scratch.short[0, k]
+    """Move a sample along its path, by nodes where these tell it; the logarithm of how much errors grew, -1 if lost."""
+    n, first, c = len(z), scratch.short[0, k], scratch.series
     low = high = z[0]
     for i in range(n):
         low, high = min(low, z[i]), max(high, z[i])
     centre, half, m = (low + high) / 2, (high - low) / 2, _FEWEST_NODES if is_short else 2 * _FEWEST_NODES
-    while m <= min(MOST_NODES, n // _ENTRIES):
-        table, c = scratch.nodes, scratch.series
-        x, values, shares, moved = table[_LINES, :m], table[_LINES + 1, :m], table[_SHARE, :m], table[_HERE, :m]
-        place_nodes(z, w, centre, half, x, c, shares)
-        for j in range(m):
-            values[j] = centre + half * x[j]
-        log_growth, tail = follow_path(values, shares, k, goal, first, table, scratch), np.inf
+    while True:
+        by_nodes = m <= min(MOST_NODES, n // _ENTRIES)
+        table, values, shares = lines, z, w
+        x = scratch.nodes[_LINES, : m if by_nodes else 0]
+        if by_nodes:
+            table, values, shares = scratch.nodes, scratch.nodes[_LINES + 1, :m], scratch.nodes[_SHARE, :m]
+            place_nodes(z, w, centre, half, x, c, shares)
+            for j in range(m):
+                values[j] = centre + half * x[j]
+        elif n > lines.shape[1]:
+            table = np.empty((_LINES, n))
+        log_growth, moved, tail = follow_path(values, shares, k, goal, first, table, scratch), table[_HERE], np.inf
+        if not by_nodes:
+            for i in range(n if log_growth >= 0 else 0):
+                z[i] = moved[i]
+            return log_growth
         if log_growth >= 0:
             for j in range(m):
                 moved[j] -= values[j]
-            tail = series_of(x, moved, 0.0, 1.0, m, c)
+            tail = series_of(x, moved[:m], 0.0, 1.0, m, c)
             if tail <= RESOLVED:
                 add_series(z, centre, half, c, m, z)
                 return log_growth
         m = more_nodes(m, tail)
-    if n > lines.shape[1]:
-        lines = np.empty((_LINES, n))
-    log_growth = follow_path(z, w, k, goal, first, lines, scratch)
-    if log_growth >= 0:
-        for i in range(n):
-            z[i] = lines[_HERE, i]
-    return log_growth
 
 
 def follow_path(
@@ -239,43 +260,60 @@ def follow_path(
 
     Returns the logarithm of how much errors grew, -1 where the path is lost.
     """
-    n, distance, log_growth, most = len(begin), goal[k] - first, -1.0, _COARSE
-    y, moved, c = lines[_HERE, :n], lines[_MOVED, :n], scratch.short[2]
+    n, distance, most = len(begin), goal[k] - first, _COARSE
+    y, moved, power, c = lines[_HERE, :n], lines[_MOVED, :n], lines[_POWER], scratch.short[2]
     while True:
         for j in range(k):
             scratch.short[0, j] = goal[j]
         for i in range(n):
             y[i] = begin[i]
-        if not _velocity(y, w, k, first, distance, lines[_POWER], scratch):
-            return -1.0
-        polynomial(y, c, k, lines[0])
-        derivative(y, c, k, moved)
-        for i in range(n):
-            lines[_POWER, i] = abs(moved[i])
-        steepest, stretch = largest(lines[_POWER, :n]), max(largest(moved), 0.0)
-        log_growth, s = 0.0, 0.0
-        rtol = min(most, max(GROWN * np.exp(-FALLING * stretch), FINE))
-        h = _REACH * k * rtol**0.125 / steepest
+        log_growth, s, h, rtol, left, stretch, ahead, stage = 0.0, 0.0, 0.0, most, 1.0, 0.0, 0.0, 0
         for _ in range(_MOST_STEPS):
-            left = np.ceil((1 - s) / (_LAST * h))
-            if left < 4:  # the last steps are of equal length
-                h = (1 - s) / left
-            error = _stages(y, w, k, first + s * distance, distance, h, lines, scratch) / rtol
-            end = 1.0 if left <= 1 else s + h
+            error, five = np.inf, 0.0
+            for i in range(stage, len(_PLACES)):
+                if i == 0:
+                    for q in range(n):
+                        moved[q] = y[q]
+                else:
+                    if i == 1:
+                        left = np.ceil((1 - s) / (_LAST * h))
+                        if left < 4:  # the last steps are of equal length
+                            h = (1 - s) / left
+                    is_estimate = _FIFTH <= i <= _THIRD
+                    _combine(0.0 if is_estimate else 1.0, y, lines, i, h, moved)
+                if i < _FIFTH:
+                    if not _velocity(moved, w, k, first + (s + NODES[i] * h) * distance, distance, power, scratch):
+                        if i == 0:
+                            return -1.0
+                        break
+                    polynomial(moved, c, k, lines[i])
+                    if i == 0 or i == _FIFTH - 1:  # the last stage is at the end of the step
+                        derivative(moved, c, k, power[:n])
+                        steepest = 0.0
+                        for q in range(n if h == 0 else 0):
+                            steepest = max(steepest, abs(power[q]))
+                        ahead = max(largest(power[:n]), 0.0)
+                        stretch = ahead if i == 0 else stretch
+                        if h == 0:
+                            rtol = min(most, max(GROWN * np.exp(-FALLING * stretch), FINE))
+                            h = _REACH * k * rtol**0.125 / steepest
+                elif i <= _THIRD:
+                    square = abs(_square(moved, w))  # weights of nodes may be negative
+                    if i == _FIFTH:
+                        five = square
+                    else:
+                        error = five / np.sqrt(five + 0.01 * square) / rtol if five > 0 else five
+                        if not error <= 1:
+                            break
+            stage = 0 if error <= 1 else 1
             if error <= 1:
-                derivative(y, c, k, moved)  # of the last stage, which is at the end of the step
-                now = max(largest(moved), 0.0)
-                _combine(1.0, y, lines, _AT_END, h, moved)
-                if end < 1 and not _velocity(moved, w, k, first + end * distance, distance, lines[_POWER], scratch):
-                    error = np.inf
-            if error <= 1:
-                log_growth += (end - s) * (stretch + now) / 2
-                stretch, s = now, end
-                for i in range(n):
-                    y[i] = moved[i]
+                end = 1.0 if left <= 1 else s + h
+                log_growth += (end - s) * (stretch + ahead) / 2
+                s = end
+                for q in range(n):
+                    y[q] = moved[q]
                 if s == 1:
                     break
-                polynomial(y, c, k, lines[0])
             wanted = _SAFETY * max(error, 1e-30) ** -0.125 if error < np.inf else _UNSURE
             h *= min(max(wanted, _SHRINK), _GROW if error <= 1 else _SAFETY)
         if s < 1:
@@ -283,19 +321,6 @@ def follow_path(
         if most == SHARP or rtol * np.exp(log_growth) <= REDONE * GROWN:
             return log_growth
         most = SHARP  # once more
-
-
-def _stages(
-    y: FloatArray, w: FloatArray, k: int, now: float, distance: float, h: float, lines: FloatArray, scratch: Scratch
-) -> float:
-    """The slopes of a step from where the k-th moment is `now`, behind the first; its error, infinite without one."""
-    moved = lines[_MOVED, : len(y)]
-    for i in range(1, 12):
-        _combine(1.0, y, lines, i, h, moved)
-        if not _velocity(moved, w, k, now + NODES[i] * h * distance, distance, lines[_POWER], scratch):
-            return np.inf
-        polynomial(moved, scratch.short[2], k, lines[i])
-    return h * _error(y, w, lines)
 
 
 def _velocity(
@@ -338,30 +363,6 @@ def _everyday_velocity(h: FloatArray, k: int, distance: float, c: FloatArray) ->
     return bool((d2 > LOST * h[4]) & (d3 > LOST * h[6]) & (d4 > LOST * h[8]))
 
 
-def _settle(
-    z: FloatArray, w: FloatArray, k: int, goal: FloatArray, lines: FloatArray, scratch: Scratch
-) -> float:
-    """Correct a sample until its moments up to k are there to rounding; the largest gap. Its means to 2k are left."""
-    means, norm, c, lower, gap = scratch.short[0], scratch.short[1], scratch.short[2], scratch.lower, np.inf
-    for _ in range(_SWEEPS):
-        means_to(z, w, 1, 2 * k, lines[_POWER], means)
-        gap = largest_gap(means, k, goal)
-        if gap <= SETTLED or not (gap < _FAR and decompose(means, k, lower, norm) > LOST):
-            break
-        for i in range(k):
-            rest = 0.0 if gap_of(means, i + 1, goal) <= NOISE else (goal[i + 1] - means[i + 1]) / (i + 1)
-            for j in range(i):
-                rest -= lower[i, j] * norm[j] * c[j]
-            c[i] = rest / norm[i]
-        as_powers(lower, k, c)
-        for begin in range(0, len(z), BLOCK):
-            part = z[begin : begin + BLOCK]
-            polynomial(part, c, k, lines[_MOVED])
-            for i in range(len(part)):
-                part[i] += lines[_MOVED, i]
-    return gap
-
-
 def _combine(kept: float, y: FloatArray, lines: FloatArray, row: int, h: float, out: FloatArray) -> None:
     """Write kept y + h times the sum of weight times slope, of a row of the table of the pair."""
     p, a = _PLACES[row], _WEIGHTS[row]
@@ -373,16 +374,6 @@ def _combine(kept: float, y: FloatArray, lines: FloatArray, row: int, h: float, 
             a0 * lines[p0, i] + a1 * lines[p1, i] + a2 * lines[p2, i] + a3 * lines[p3, i] + a4 * lines[p4, i]
             + a5 * lines[p5, i] + a6 * lines[p6, i] + a7 * lines[p7, i] + a8 * lines[p8, i]
         )
-
-
-def _error(y: FloatArray, w: FloatArray, lines: FloatArray) -> float:
-    """Root mean square of the error of a step of length 1; the estimate of order 3 tempers that of order 5."""
-    off = lines[_MOVED, : len(y)]
-    _combine(0.0, y, lines, _FIFTH, 1.0, off)
-    five = abs(_square(off, w))  # weights of nodes may be negative
-    _combine(0.0, y, lines, _THIRD, 1.0, off)
-    three = abs(_square(off, w))
-    return float(five / np.sqrt(five + 0.01 * three)) if five > 0 else five
 
 
 def _square(v: FloatArray, w: FloatArray) -> float:

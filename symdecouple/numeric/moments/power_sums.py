@@ -295,8 +295,8 @@ def _sums(v: FloatArray, order: int, weights: FloatArray | None) -> FloatArray:
 def _folded(rows: FloatArray) -> FloatArray:
     """Rows (r, n) as (r, m, 256), or (r, 1, n) where they are short."""
     n_rows, n_samples = rows.shape
-    if room := -n_samples % _SHORT if n_samples > _SHORT else 0:
-        filled = np.zeros((n_rows, n_samples + room))
+    if missing := -n_samples % _SHORT if n_samples > _SHORT else 0:
+        filled = np.zeros((n_rows, n_samples + missing))
         filled[:, :n_samples] = rows
         rows = filled
     folded: FloatArray = rows.reshape(n_rows, -1, min(rows.shape[1], _SHORT))

@@ -1,6 +1,6 @@
 """Samples moved along their own skew flow to any skewness they can reach: values, and their slopes for gradients.
 
-The leaf of x under mean, variance and skewness is {(a x + b)/(c x + d), increasing, no pole among the samples}
+The orbit of x under mean, variance and skewness is {(a x + b)/(c x + d), increasing, no pole among the samples}
 (Theorem B); on it one sample has mean 0, variance 1 and the wanted skewness (Theorem C). Where the pole must go is
 found by `find_roots`. With g the distance from the minimum of the sample (turned, where its skewness must rise) and w
 that of the pole, z is affine in u = g/(g + w). Values are taken from an entry near the mean of u, c say, without
@@ -91,7 +91,7 @@ def impose_skewness(
     ends : pair of arrays (R,), optional
         Minimum and maximum of each row, where they are known; without weights.
     with_slope : bool
-        Whether slopes are asked for: they take the room of the rows.
+        Whether slopes are asked for: they take as much memory as the rows.
 
     Returns
     -------
@@ -294,8 +294,8 @@ class _Bundle:
             astray = np.flatnonzero(shift > ASTRAY)
             if len(astray) and n_samples > look:
                 part = self.some(astray)
-                room = np.empty_like(part.x), np.empty((len(astray), steepness.shape[1]))
-                again, _ = part._from(pole[astray], part._near(pole[astray], n_samples), *room)
+                out = np.empty_like(part.x), np.empty((len(astray), steepness.shape[1]))
+                again, _ = part._from(pole[astray], part._near(pole[astray], n_samples), *out)
                 place.take(astray, again, np.ones(len(astray), dtype=np.bool_))
         return place
 
@@ -368,8 +368,8 @@ class _Bundle:
             rows = np.flatnonzero(~place.is_short & (pole > 0) & (pole < np.inf))
             if not len(rows):
                 break
-            room = np.empty((len(rows), self.x.shape[1])), np.empty((len(rows), place.steepness.shape[1]))
-            other = self.some(rows).at(pole[rows], *room)
+            out = np.empty((len(rows), self.x.shape[1])), np.empty((len(rows), place.steepness.shape[1]))
+            other = self.some(rows).at(pole[rows], *out)
             better = np.abs(other.distance) < np.abs(place.distance[rows])
             if not better.any():
                 break

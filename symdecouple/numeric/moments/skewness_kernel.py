@@ -49,14 +49,8 @@ from symdecouple.numeric.moments.skewness_series import (
 from symdecouple.numeric.samples.batch import FloatArray, IntArray, Kernel, Panel, RowValues
 
 __all__ = [
-    "KERNELS",
-    "compiled_impose_skewness",
-    "compiled_orthokurtosis_rows",
-    "flow_rows",
-    "kurtosis_rows",
-    "orthokurtosis_kernel",
-    "skewness_imposer",
-    "warm",
+    "KERNELS", "compiled_impose_skewness", "compiled_orthokurtosis_rows", "count_rows", "flow_rows", "kurtosis_rows",
+    "orthokurtosis_kernel", "skewness_imposer", "warm",
 ]
 
 CHUNK = 256  # entries summed at a time: 2 KiB, and short sums
@@ -69,7 +63,7 @@ KERNELS = Kernels(
     ("symdecouple.numeric.kernels.compile", *(f"{__package__}.{name}" for name in _SOURCES.split())),
     seconds=6e-8,
 )
-_FAST = ("_fill", "_powers", "_four")  # where sums may be taken in any order
+_FAST = ("_ends", "_fill", "_powers", "_four")  # where sums may be taken in any order
 
 
 def orthokurtosis_kernel(n_elements: int) -> Kernel:
@@ -94,7 +88,10 @@ def compiled_orthokurtosis_rows(panel: Panel) -> RowValues:
             kurtosis[late] = find_roots(panel, late, np.zeros(len(values))).kurtosis[late]
         return kurtosis[which]
 
-    return at_zero_skewness(Panel(values, panel.low, panel.high, panel.ties), solve)
+    counted = np.empty((2, len(values)), dtype=np.intp) if panel.ties is None else np.array(panel.ties)
+    if panel.ties is None:
+        share_rows(_kernels()[2], np.arange(len(values)), values, panel.low, panel.high, counted)
+    return at_zero_skewness(Panel(values, panel.low, panel.high, (counted[0], counted[1])), solve)
 
 
 def skewness_imposer(n_elements: int) -> Callable[..., Skewed]:
@@ -126,11 +123,25 @@ def warm() -> None:
 
 @cache
 def _kernels() -> tuple[Callable[..., None], ...]:
-    kernels: tuple[Callable[..., None], ...] = KERNELS.build(kurtosis_rows, flow_rows, fast=_FAST)
+    kernels: tuple[Callable[..., None], ...] = KERNELS.build(kurtosis_rows, flow_rows, count_rows, fast=_FAST)
     return kernels
 
 
 # --- compiled from here on ---
+
+
+def count_rows(which: Any, values: Any, low: Any, high: Any, ties: Any) -> None:
+    """Write how many entries of each row named in `which` equal its ends."""
+    for i in which:
+        ties[0, i], ties[1, i] = _ends(values[i], low[i], high[i])
+
+
+def _ends(row: Any, low: float, high: float) -> Any:
+    at_low = at_high = 0.0  # as floats: vectors of numbers as wide as the entries
+    for i in range(len(row)):
+        at_low += 1.0 if row[i] == low else 0.0
+        at_high += 1.0 if row[i] == high else 0.0
+    return int(at_low), int(at_high)
 
 
 def kurtosis_rows(which: Any, values: Any, low: Any, high: Any, kurtosis: Any) -> None:
@@ -144,7 +155,7 @@ def flow_rows(which: Any, values: Any, given: Any, moved: Any, slope: Any, resid
     """Write values, slopes and residuals at the target: `skewness_flow`, for one row.
 
     Given are minimum, maximum, target, and the unit of the sample beside its range. A residual of NaN where NumPy must
-    see to it. No slopes where there is no room for them.
+    see to it. No slopes where none are asked for.
     """
     n = values.shape[1]
     chunk, work = np.empty(CHUNK), np.empty((3, ORDER + 1))

@@ -1,4 +1,4 @@
-"""Solutions beside the boundary of the cone are told from limits without a linear program; witnesses."""
+"""Solutions beside the boundary of the cone are told from limits without a linear program."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ import pytest
 from numpy.typing import NDArray
 
 from symdecouple.numeric.energies import problems as energy_problems
-from symdecouple.numeric.energies.cone import witnesses
 from symdecouple.numeric.energies.eigenvalues import Columns
 from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.normalization import Energies
 from symdecouple.numeric.energies.tilting import Tilted
-from tests.numeric.energies.energy_banks import kernels, responses
 
 Array = NDArray[np.float64]
 
@@ -80,29 +78,3 @@ def test_wide_solutions_ask_no_linear_program(monkeypatch: pytest.MonkeyPatch) -
     assert not level.refusals
     assert float(np.ptp(level.parameters[0] @ energies.bands.columns)) > 50
     np.testing.assert_allclose(energies.values(level.values)[0], targets, rtol=1e-11)
-
-
-@pytest.mark.parametrize("lacking", ["the mean", "some frequencies", "a witness of each set"])
-def test_witnesses_answer_for_signals_that_lack_frequencies(lacking: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An image is asked for dependent features only where all sets miss power; what is found is the same as then."""
-    shape = (40, 46)
-    energies = Energies(Bands(responses(kernels(), shape), shape))
-    energies.decouple(np.random.default_rng(9).normal(size=(1, 40 * 46)), np.ones(9))  # what is known of the bank
-    spectrum = np.fft.rfft2(np.random.default_rng(8).normal(size=shape))
-    groups = {"the mean": [0], "some frequencies": [0, *(w + 1 for w in witnesses(energies.bands)[0][:2])],
-              "a witness of each set": witnesses(energies.bands)[:, 0]}[lacking]
-    silent = np.zeros((1, energies.bands.count))
-    silent[0, groups] = 1
-    spectrum[energies.bands.unfold(silent)[0] > 0] = 0
-    row = np.fft.irfft2(spectrum, s=shape).reshape(1, -1)
-    asked = []
-    dependence_of = energy_problems.dependence_of
-    monkeypatch.setattr(energy_problems, "dependence_of", lambda *given: asked.append(given) or dependence_of(*given))
-    found = energies.decouple(row, np.ones(9))
-    assert bool(asked) == (lacking == "a witness of each set")
-    monkeypatch.setattr(energy_problems, "_witnesses", lambda bands: np.zeros((0, 9), dtype=np.intp))
-    other = energies.decouple(row, np.ones(9))
-    assert asked
-    assert not found.refusals and not other.refusals
-    np.testing.assert_allclose(found.values, other.values, rtol=1e-12)
-    np.testing.assert_allclose(found.coefficients, other.coefficients, rtol=1e-8, atol=1e-10)

@@ -20,7 +20,6 @@ from symdecouple.numeric.moments.moment_path_kernel import KERNELS, Climbed, cli
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.paths.runge_kutta import FIFTH, STAGES, THIRD, WEIGHTS
 from symdecouple.numeric.samples.batch import Panel
-from symdecouple.stats import decoupled_moments
 
 TABLE = json.loads((Path(__file__).parents[2] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
 
@@ -251,24 +250,6 @@ def test_other_references(compiled: None) -> None:
     found, expected = climb_compiled(rows, 5, target), climb(rows, 5, target)
     assert found.done.all() and found.moments[5] == pytest.approx(expected.moments[5], abs=1e-9)
     assert np.mean(found.values**3, axis=1) == pytest.approx(np.full(4, 0.5), abs=1e-13)
-
-
-def test_large_input_takes_the_compiled_path_and_small_does_not(
-    compiled: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kernel.warm()
-    assert KERNELS.are_wanted(10**5) and not KERNELS.are_wanted(10**4)
-    calls = []
-
-    def counted(*arguments: object) -> Climbed:
-        calls.append(arguments)
-        return climb_compiled(*arguments)  # type: ignore[arg-type]
-
-    monkeypatch.setattr("symdecouple.numeric.moments.levels.climb_compiled", counted)
-    rows = np.random.default_rng(7).normal(size=(250, 400))
-    values = decoupled_moments(rows, axis=1)
-    assert len(calls) == 1
-    assert values[:5] == pytest.approx(decoupled_moments(rows[:5], axis=1), rel=1e-9, abs=1e-11) and len(calls) == 1
 
 
 def test_numba_is_not_loaded_by_importing_these() -> None:

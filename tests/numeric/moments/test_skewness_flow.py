@@ -21,7 +21,7 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 def impose(rows: object, targets: object) -> Skewed:
-    """Every floating-point alarm but underflow armed."""
+    """Every floating-point error but underflow raises."""
     with np.errstate(all="raise", under="ignore"):
         return impose_skewness(rows, targets)  # type: ignore[arg-type]
 

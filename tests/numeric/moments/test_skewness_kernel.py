@@ -18,6 +18,7 @@ from symdecouple.numeric.moments.skewness_kernel import (
     KERNELS,
     compiled_impose_skewness,
     compiled_orthokurtosis_rows,
+    count_rows,
     flow_rows,
     kurtosis_rows,
     orthokurtosis_kernel,
@@ -46,7 +47,7 @@ HARD = [
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """The very functions that are compiled, without numba."""
-    monkeypatch.setattr(skewness_kernel, "_kernels", lambda: (kurtosis_rows, flow_rows))
+    monkeypatch.setattr(skewness_kernel, "_kernels", lambda: (kurtosis_rows, flow_rows, count_rows))
 
 
 @pytest.fixture(scope="module")
@@ -196,7 +197,7 @@ def test_read_only_samples_and_known_ends_are_not_compiled_for_anew() -> None:
     assert np.array_equal(compiled_impose_skewness(rows, targets).values, expected.values, equal_nan=True)
     found = compiled_impose_skewness(rows, targets, ends=(low, high), with_slope=False)
     assert np.array_equal(found.values, expected.values, equal_nan=True) and found.refusals == expected.refusals
-    assert [len(kernel.twin.signatures) for kernel in skewness_kernel._kernels()] == [1, 1]  # type: ignore[attr-defined]
+    assert [len(kernel.twin.signatures) for kernel in skewness_kernel._kernels()] == [1, 1, 1]  # type: ignore[attr-defined]
 
 
 def test_which_one_answers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ TABLE = json.loads((Path(__file__).parents[2] / "data" / "orthokurtosis.json").r
 
 
 def orthokurtosis(sample: object) -> float:
-    """The kernel itself, with every floating-point alarm but underflow armed."""
+    """The kernel itself, with every floating-point error but underflow raised."""
     with np.errstate(all="raise", under="ignore"):
         answer = orthokurtosis_rows(Panel.of(np.asarray(sample, dtype=np.float64)[None]))
     assert not answer.refusals
