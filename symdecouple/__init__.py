@@ -45,6 +45,7 @@ _MODULE_OF = {
     "Group": "language.feature_set",
     "parse": "language.text",
     "to_text": "language.text",
+    "OneForm": "calculus.forms",
     "VectorField": "calculus.field",
     "gradient": "calculus.gradient",
     "derivative_along": "calculus.bracket",

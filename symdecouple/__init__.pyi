@@ -18,6 +18,7 @@ from .calculus.bracket import (
 )
 from .calculus.certificates import verdict_from_json as verdict_from_json
 from .calculus.field import VectorField as VectorField
+from .calculus.forms import OneForm as OneForm
 from .calculus.frobenius import check_frobenius as check_frobenius
 from .calculus.gradient import gradient as gradient
 from .calculus.independence import check_independence as check_independence
@@ -69,6 +70,7 @@ __all__ = [
     "Mean",
     "NoClosedForm",
     "Normalizer",
+    "OneForm",
     "Outcome",
     "Perturbation",
     "PerturbedWarning",

@@ -30,6 +30,7 @@ from symdecouple.calculus.convolution_frame import kinds_of_operators
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.extent import Degrees, bracket_degrees, check_extent, degrees, product, total
 from symdecouple.calculus.field import VectorField
+from symdecouple.calculus.forms import annihilates
 from symdecouple.calculus.jets import Point, bracket_at, field_at
 from symdecouple.calculus.kernels import draw_kernels, kernels_by_filter
 from symdecouple.calculus.sample_chart import chart_of
@@ -45,7 +46,7 @@ from symdecouple.language.kinks import Within
 from symdecouple.language.mean import Mean
 from symdecouple.verdict import Check
 
-__all__ = ["basis_check", "identity_checks", "minor_check", "size_check"]
+__all__ = ["basis_check", "identity_checks", "kernel_check", "minor_check", "size_check"]
 
 Identity = tuple[tuple[int, int] | None, Sequence[Expr]]
 
@@ -132,6 +133,39 @@ def identity_checks(subject: Subject, identities: Sequence[Identity], n_samples:
     for pair, weights in identities:
         clock.check("an identity in mean form")
         yield _symbolic_check(fields, vanishes, pair, _on_cell(subject, weights))
+
+
+def kernel_check(subject: Subject, rng: random.Random) -> Check:
+    """Check that the fields are a basis of the kernel of the forms: annihilated, independent, and n - rank of them."""
+    name = f"the fields are the kernel of {len(subject.forms)} forms"
+    fields = [as_field(item) for item in subject.items]
+    if not annihilates(subject.forms, fields):
+        return Check(name, False, "a form does not vanish on a field")
+    many = 0 if fields == [subject.zero_field] else len(fields)
+    for sample, parameters in draws(subject, len(subject.coordinates), rng, TRIES, more=PATIENCE):
+        for digits in (None, *DIGITS):
+            point = Point(sample, parameters, World(digits), subject.coordinates)
+            try:
+                columns = [field_at(item, point)[0] for item in fields[:many]]
+                rank = _rank([field_at(form.dual, point)[0] for form in subject.forms], point.world)
+            except Irrational:
+                continue
+            except (OutsideDomain, ZeroDivisionError):
+                break
+            if rank + many == len(subject.coordinates) and (
+                    not many or independent_rows(columns, point.world) is not None):
+                return Check(name, True, f"rank {rank} and {many} fields in {rank + many} coordinates")
+            break
+    return Check(name, False, "no sample was found at which ranks of forms and fields make up the dimension")
+
+
+def _rank(columns: Sequence[Sequence[Any]], world: World) -> int:
+    """Return a rank that columns have for certain."""
+    kept: list[Sequence[Any]] = []
+    for column in columns:
+        if independent_rows([*kept, column], world) is not None:
+            kept.append(column)
+    return len(kept)
 
 
 def basis_check(subject: Subject, frame: Any, forms: Sequence[Any], sample: Sequence[Fraction]) -> Check:
