@@ -53,6 +53,8 @@ _MODULE_OF = {
     "lie_bracket": "calculus.bracket",
     "check_independence": "calculus.independence",
     "check_frobenius": "calculus.frobenius",
+    "InvolutiveClosure": "calculus.closure",
+    "involutive_closure": "calculus.closure",
     "verdict_from_json": "calculus.certificates",
     "Normalizer": "flows.normalizer",
     "normalizers": "flows.normalizer",

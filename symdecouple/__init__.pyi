@@ -17,6 +17,7 @@ from .calculus.bracket import (
     lie_bracket as lie_bracket,
 )
 from .calculus.certificates import verdict_from_json as verdict_from_json
+from .calculus.closure import InvolutiveClosure as InvolutiveClosure, involutive_closure as involutive_closure
 from .calculus.field import VectorField as VectorField
 from .calculus.forms import OneForm as OneForm
 from .calculus.frobenius import check_frobenius as check_frobenius
@@ -67,6 +68,7 @@ __all__ = [
     "GradientCheck",
     "Group",
     "InvalidInput",
+    "InvolutiveClosure",
     "Mean",
     "NoClosedForm",
     "Normalizer",
@@ -95,6 +97,7 @@ __all__ = [
     "derivative_along",
     "gradient",
     "inner_product",
+    "involutive_closure",
     "kurtosis",
     "lie_bracket",
     "normalizers",

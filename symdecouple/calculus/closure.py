@@ -1,0 +1,303 @@
+r"""The involutive closure: the smallest involutive distribution that contains some fields (Theorem H).
+
+.. math:: \bar S(x) = \{X(x) : X \in \mathrm{Lie}(v_1, \dots, v_M)\}, \qquad r = \mathrm{rank}\,\bar S
+
+A function is constant along all fields iff it is constant along their closure, and near points of constant rank there
+are exactly N - r independent ones. Brackets are added step by step (`bracket_growth`) until they bring nothing new.
+
+In coordinates that ends, at the latest with N fields. In the sample, for every N at once, it ends for the averages of
+Lie's theorem (rank 3 at most), and for all others of functions that are analytic it never does: four independent
+functions of the sample alone in the closure prove that its rank is N (`closure_claims.Everything`). Where neither is
+found within the budget the answer is UNDECIDED, and the growth vector as far as it was found is given.
+
+Ranks, growth and N - r are those at generic points, of parameters too. Not covered: filters for every N at once, and
+functions with kinks.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from sympy import Symbol
+
+from symdecouple.calculus.bracket_growth import BracketGrowth
+from symdecouple.calculus.certificates import Independence
+from symdecouple.calculus.closure_claims import Closed, Everything, Flag
+from symdecouple.calculus.field import VectorField
+from symdecouple.calculus.independence import LARGE, SEED, check_independence, check_size
+from symdecouple.calculus.subject import Size, Subject, count
+from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
+from symdecouple.language.budget import Budget
+from symdecouple.language.failures import sympy_failures
+from symdecouple.language.mean import Mean
+from symdecouple.verdict import Check, Status
+
+__all__ = ["InvolutiveClosure", "involutive_closure"]
+
+N = Symbol("N")
+ENOUGH = 4
+"""Functions of the sample alone: more than three are independent in no Lie algebra of finite dimension on a line."""
+SHARE = 0.6
+"""Of the budget for every N at once, where one size is asked and its coordinates may decide too."""
+
+
+@dataclass(frozen=True, slots=True)
+class InvolutiveClosure:
+    """The closure of some fields, as far as it was found.
+
+    Attributes
+    ----------
+    fields : tuple of VectorField
+        A basis at generic points where the status is PROVED and the rank a number: the given fields without those that
+        depend on others, then brackets up to functions and up to earlier fields. Else the fields found so far.
+    rank : int, Symbol N, or None
+        N where the closure is everything for every number of samples; None where it is not known.
+    growth : tuple of int
+        The growth vector, dimensions of the spans of brackets of one, at most two, ... of the fields.
+    certificate : Claim or None
+        Present iff the status is PROVED; `verify()` recomputes it.
+    status : Status
+        PROVED or UNDECIDED.
+    reason : str
+    subject : Subject
+        The fields, features or forms that were given.
+    n_samples : int, tuple of int or None
+        The size that it is about; None for every size.
+    """
+
+    fields: tuple[VectorField, ...]
+    rank: Any
+    growth: tuple[int, ...]
+    certificate: Any
+    status: Status
+    reason: str
+    subject: Subject = field(repr=False)
+    n_samples: Size | None = None
+    seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def n0(self) -> int | None:
+        """The size from which on the rank is that of generic samples, where every size was asked for."""
+        return getattr(self.certificate, "n0", None)
+
+    @property
+    def is_everything(self) -> bool:
+        """True iff it is proved that the closure is everything: what is constant along the fields is constant."""
+        return self.rank is not None and self.rank in (N, None if self.n_samples is None else count(self.n_samples))
+
+    @property
+    def is_involutive(self) -> bool | None:
+        """True iff the given fields are involutive already; None where it is not known."""
+        if len(self.growth) > 1:
+            return False
+        return None if self.rank is None else self.rank != N
+
+    def audit(self, budget: float = 20.0) -> tuple[Check, ...]:
+        """Recompute every claim of the certificate, in so many seconds; one check that failed where there is none."""
+        if self.certificate is None:
+            return (Check("certificate", False, f"{self.status.name}, so there is nothing to verify: {self.reason}"),)
+        told = (self.growth, self.fields) == (self.certificate.flag.growth, self.certificate.flag.fields.items)
+        rank = N if isinstance(self.certificate, Everything) else len(self.fields)
+        asked = count(self.n_samples) if rank == N and self.n_samples is not None else rank
+        return (Check("says what its certificate says", told and self.rank == asked),
+                *self.certificate.audit(budget))
+
+    def verify(self, budget: float = 20.0) -> bool:
+        """Return True iff the closure is proved and every claim was recomputed; see `audit`.
+
+        Examples
+        --------
+        >>> from symdecouple import Mean, involutive_closure, x
+        >>> involutive_closure([Mean(x), Mean(x**3)]).verify()
+        True
+        """
+        return all(check.passed for check in self.audit(budget))
+
+    def __str__(self) -> str:
+        size = self.n_samples
+        where = (f"for N = {size}" if size is not None else "for every N" if self.n0 is None
+                 else f"for every N >= {self.n0}")
+        parameters = ", ".join(map(str, self.subject.symbols))
+        generic = f", for generic values of {parameters}" if parameters else ""
+        rank = "rank not known" if self.rank is None else f"rank {self.rank}"
+        lines = [f"involutive closure: {rank}, {self.status.name} {where}{generic}"]
+        lines += [f"  {k}  {text if len(text) <= 100 else text[:97] + '...'}"
+                  for k, text in enumerate((f.body for f in self.fields), 1)]
+        lines.append(f"  growth vector ({', '.join(map(str, self.growth))}"
+                     + (", ...)" if self.rank is None or self.rank == N else ")"))
+        return "\n".join([*lines, f"  why: {self.reason}"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the closure as JSON-ready data."""
+        return {"status": self.status.name, "rank": None if self.rank is None else str(self.rank),
+                "growth": list(self.growth), "fields": [f.body for f in self.fields], "reason": self.reason,
+                "n_samples": self.n_samples, "n0": self.n0, "subject": list(self.subject.texts()),
+                "certificate": None if self.certificate is None else self.certificate.to_dict()}
+
+
+def involutive_closure(fields: Any, *, n_samples: Size | None = None, budget: float = 30.0) -> InvolutiveClosure:
+    """Return the smallest involutive distribution that contains fields, gradients, or the kernel of 1-forms.
+
+    Parameters
+    ----------
+    fields : FeatureSet, list of VectorField, or list of OneForm
+        In coordinates, or in the sample for every number of samples at once.
+    n_samples : int or tuple of int, optional
+        For this sample size; default: for every size. Filters need one.
+    budget : float
+        Seconds; past them the status is UNDECIDED.
+
+    Returns
+    -------
+    InvolutiveClosure
+        With `rank`, `growth`, `fields`, and a `certificate` where it is proved.
+
+    Raises
+    ------
+    InvalidInput
+        For a sample size below 2 or one that contradicts the coordinates, and for black boxes.
+
+    Notes
+    -----
+    A robot of six coordinates takes less than a second, averages some tenths of a second. Everything is generic: for
+    ranks at one point, which may be smaller, see `growth_at`.
+
+    Examples
+    --------
+    >>> from sympy import cos, sin, symbols
+    >>> from symdecouple import Mean, VectorField, x
+    >>> involutive_closure([Mean(x), Mean(x**3)]).rank
+    3
+    >>> involutive_closure([Mean(sin(x)), Mean(cos(x))]).fields
+    (VectorField(cos(x)), VectorField(-sin(x)), VectorField(-1))
+    >>> involutive_closure([Mean(x), Mean(x**2), Mean(x**3), Mean(x**4)]).rank
+    N
+    >>> p, q, theta = symbols("p q theta")
+    >>> car = [VectorField([cos(theta), sin(theta), 0], [p, q, theta]), VectorField([0, 0, 1], [p, q, theta])]
+    >>> involutive_closure(car).growth
+    (2, 3)
+    """
+    start, subject = time.perf_counter(), Subject.of(fields)
+    if any(item.kind == "black box" for item in subject.items):
+        raise InvalidInput("a black box has no expression that brackets are taken of: give features with expressions")
+    size = check_size(subject, n_samples)
+    clock = Budget(budget)
+    found = _Found(subject, size)
+    try:
+        with clock.running("the involutive closure"), sympy_failures("the involutive closure"):
+            if subject.has_kinks:
+                raise UnsupportedExpression("a function with kinks occurs, and brackets differ from cell to cell: give "
+                                            "what it is on the samples in use, x for abs(x) where x > 0")
+            if subject.functions:
+                names = ", ".join(map(str, subject.functions))
+                raise UnsupportedExpression(f"{names} is undefined: bind it, features.bind({{...}}), to decide")
+            found.search(clock)
+    except (BudgetExceeded, UnsupportedExpression) as error:
+        found.reason = str(error)
+    return found.result(time.perf_counter() - start)
+
+
+class _Found:
+    """What was found so far, of a subject at one size or at every size."""
+
+    def __init__(self, subject: Subject, size: Size | None) -> None:
+        self.subject, self.size, self.reason = subject, size, ""
+        self.growing: BracketGrowth | None = None
+        self.certificate: Any = None
+
+    def search(self, clock: Budget) -> None:
+        """Look for every size at once where the subject is in the sample; else, or where that fails, in coordinates."""
+        subject, size = self.subject, self.size
+        if not subject.coordinates and not subject.is_filtered:
+            try:
+                self._grow(subject, None, clock if size is None else Budget(clock.remaining * SHARE))
+                n0 = getattr(self.certificate, "n0", None)
+                if size is None or n0 is None or n0 <= count(size):
+                    return
+            except (BudgetExceeded, UnsupportedExpression):
+                if size is None or count(size) > LARGE:
+                    raise
+            self.certificate = None
+        if size is None:
+            raise UnsupportedExpression("filters couple neighbouring samples, and their closure is not decided for "
+                                        "every N at once: ask for one, n_samples=")
+        if count(size) > LARGE and not subject.coordinates:
+            raise UnsupportedExpression(f"N = {size} is too many samples to be written out")
+        explicit = subject if subject.coordinates else subject.at(size)
+        self._grow(explicit, count(size), clock)
+
+    def _grow(self, subject: Subject, size: int | None, clock: Budget) -> None:
+        rng = random.Random(SEED)
+        with clock.running("the involutive closure"):
+            growing = self.growing = BracketGrowth(subject, clock, rng)
+            if not growing.fields:
+                raise UnsupportedExpression("all fields vanish identically: their closure is 0, of rank 0")
+            is_pure = size is None and subject.is_smooth
+            is_short = not any(f.expr.has(Mean) for f in growing.fields) if is_pure else True
+            grows = growing.grow() if is_short else True
+            while grows:
+                if is_pure and len(growing.fields) >= ENOUGH and (proof := self._everything(clock)) is not None:
+                    self.certificate = proof
+                    return
+                grows = growing.grow()
+            self.certificate = self._closed(subject, growing, size, clock)
+
+    def _closed(self, subject: Subject, growing: BracketGrowth, size: int | None, clock: Budget) -> Closed:
+        flag = _flag(growing, 2 if growing.is_everything else 0)
+        if flag.missing and not growing.is_everything:
+            raise UnsupportedExpression("a bracket looks like a combination of the fields, but the identity could not "
+                                        "be proved")
+        c1 = check_independence(growing.found, n_samples=size, budget=clock.remaining)
+        if not isinstance(c1.certificate, Independence) or c1.certificate.n_samples != size:
+            raise UnsupportedExpression(f"the fields found are not proved to be independent: {c1.reason}")
+        return Closed(subject, flag, c1.certificate, size)
+
+    def _everything(self, clock: Budget) -> Everything | None:
+        """Return a proof by Lie's theorem, where four independent functions of the sample are in the span."""
+        assert self.growing is not None
+        growing = self.growing
+        functions: list[Any] = []
+        for a in growing.pure_functions():
+            trial = Subject(tuple(VectorField(b) for b in (*functions, a)))
+            if a not in functions and len(BracketGrowth(trial, clock, random.Random(SEED)).fields) > len(functions):
+                functions.append(a)
+            if len(functions) == ENOUGH:
+                break
+        else:
+            return None
+        about = Subject(tuple(map(VectorField, functions)))
+        c1 = check_independence(about, budget=clock.remaining)
+        weights = growing.weights_of(functions)
+        if weights is None or not isinstance(c1.certificate, Independence) or c1.certificate.n_samples is not None:
+            return None
+        return Everything(self.subject, _flag(growing, 1), tuple(functions), weights, c1.certificate)
+
+    def result(self, seconds: float) -> InvolutiveClosure:
+        """Return what was found as the answer."""
+        growing, proof = self.growing, self.certificate
+        fields = () if growing is None else tuple(growing.fields)
+        growth = () if growing is None else growing.growth
+        if proof is None:
+            return InvolutiveClosure(fields, None, growth, None, Status.UNDECIDED, self.reason, self.subject,
+                                     self.size, seconds)
+        rank: Any = len(fields)
+        if isinstance(proof, Everything):
+            rank = N if self.size is None else count(self.size)
+        return InvolutiveClosure(fields, rank, growth, proof, Status.PROVED, proof.reason(self.size), self.subject,
+                                 self.size, seconds)
+
+
+def _flag(growing: BracketGrowth, missing: int) -> Flag:
+    """Return what was found, with as many brackets written in the fields as can be; all but those of some steps."""
+    try:
+        structure = growing.structure(missing)
+    except BudgetExceeded:
+        structure = None
+    if structure is None:
+        missing = max(growing.depths)
+        structure = growing.structure(missing)
+    assert structure is not None  # what is left are fields of the span
+    return Flag(growing.found, growing.starts, dict(growing.parents), structure, dict(growing.relations), missing)
