@@ -34,6 +34,9 @@ __all__ = ["BracketGrowth", "frame_of"]
 
 Pair = tuple[int, int]
 
+FACTORED = 12
+"""Terms of a component up to which it is shown factored: 66 terms, of a car with three trailers, take a second."""
+
 
 def frame_of(subject: Subject, clock: Budget) -> Any:
     """Return the exact form of the fields of a subject, in coordinates or in the sample."""
@@ -126,6 +129,7 @@ class BracketGrowth:
                 is_parent = (i + 1, j + 1) in self.parents.values()
                 if not is_parent and self.depths[j] > self.depths[-1] - missing:
                     continue
+                member.pivots = [k for k, depth in enumerate(self.depths) if depth <= self.depths[j] + 1]
                 weights = self._known.get((i, j))
                 row = member.structure(i, j) if weights is None else member.of_fields(i, j, weights)
                 if row is None:
@@ -188,7 +192,7 @@ class BracketGrowth:
     def _take(self, pair: Pair, form: Form, weights: dict[int, Any], depth: int) -> None:
         frame, number = self.frame, len(self.fields)
         if self.coordinates:
-            components = [expression(frame, form[q]) if q in form else 0 for q in self.coordinates]
+            components = [_component(frame, form[q]) if q in form else 0 for q in self.coordinates]
             self.fields.append(VectorField(components, self.coordinates, allow_nonsmooth=self._allowed))
             self._known[pair] = {number if k == -1 else k: c for k, c in weights.items()}
             frame.append(form)
@@ -197,6 +201,10 @@ class BracketGrowth:
             self.fields.append(VectorField(Add(*terms), allow_nonsmooth=self._allowed))
         self.depths.append(depth)
         self.parents[number + 1] = (pair[0] + 1, pair[1] + 1)
+
+
+def _component(frame: Any, element: Any) -> Expr:
+    return expression(frame, element) if len(element.numer) <= FACTORED else frame.coefficients.decode(element)
 
 
 def _is_pure(frame: Any, form: Form) -> bool:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,18 +29,24 @@ from symdecouple.calculus.certificates import Independence
 from symdecouple.calculus.closure_claims import Closed, Everything, Flag
 from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.independence import LARGE, SEED, check_independence, check_size
+from symdecouple.calculus.point_growth import PointGrowth, point_growth
+from symdecouple.calculus.specialization import specialized
 from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.language.budget import Budget
 from symdecouple.language.failures import sympy_failures
 from symdecouple.language.mean import Mean
-from symdecouple.verdict import Check, Status
+from symdecouple.verdict import Check, ExceptionalValues, Status
 
 __all__ = ["InvolutiveClosure", "involutive_closure"]
 
 N = Symbol("N")
 ENOUGH = 4
 """Functions of the sample alone: more than three are independent in no Lie algebra of finite dimension on a line."""
+WAIT = 1.0
+"""Seconds for a proof of the growth vector where the rank is proved without: three trailers would take 30."""
+PATIENCE = 5.0
+"""Seconds for the closure at one exceptional value of the parameters."""
 SHARE = 0.6
 """Of the budget for every N at once, where one size is asked and its coordinates may decide too."""
 
@@ -66,6 +73,8 @@ class InvolutiveClosure:
         The fields, features or forms that were given.
     n_samples : int, tuple of int or None
         The size that it is about; None for every size.
+    exceptions : tuple of (mapping, rank)
+        Values of parameters that were found to have another rank, None where that is not decided.
     """
 
     fields: tuple[VectorField, ...]
@@ -76,6 +85,7 @@ class InvolutiveClosure:
     reason: str
     subject: Subject = field(repr=False)
     n_samples: Size | None = None
+    exceptions: tuple[tuple[Mapping[Any, Any], Any], ...] = field(default=(), hash=False)
     seconds: float = field(default=0.0, compare=False)
 
     @property
@@ -94,6 +104,59 @@ class InvolutiveClosure:
         if len(self.growth) > 1:
             return False
         return None if self.rank is None else self.rank != N
+
+    def at(self, values: Mapping[Any, Any], budget: float = 30.0) -> InvolutiveClosure:
+        """Return the closure with parameters bound to values, which may have another rank.
+
+        Examples
+        --------
+        >>> from sympy import symbols
+        >>> from symdecouple import Mean, involutive_closure, x
+        >>> a = symbols("a")
+        >>> closure = involutive_closure([Mean(x), Mean(x**3) + a*Mean(x**4)])
+        >>> closure.rank, closure.at({a: 0}).rank, closure.exceptions
+        (N, 3, (({a: 0}, 3),))
+        """
+        size = None if self.subject.coordinates else self.n_samples
+        return involutive_closure(specialized(self.subject, values), n_samples=size, budget=budget)
+
+    def growth_at(self, point: Any, budget: float = 10.0) -> PointGrowth:
+        """Return the growth vector at one point, and the rank there: the dimension of the orbit, for analytic fields.
+
+        Parameters
+        ----------
+        point : mapping or sequence
+            Coordinate to value, or one value for each; of averages a sample.
+        budget : float
+            Seconds.
+
+        Raises
+        ------
+        InvalidInput
+            Where a field is not defined at the point, or parameters have no values.
+        UnsupportedExpression
+            Where a component is not rational there.
+
+        Examples
+        --------
+        >>> from sympy import symbols
+        >>> from symdecouple import VectorField, involutive_closure
+        >>> p, q, r = symbols("p q r")
+        >>> martinet = VectorField.columns([[1, 0], [0, 1], [0, p**2/2]], [p, q, r])
+        >>> closure = involutive_closure(martinet)
+        >>> closure.growth, closure.growth_at([0, 0, 0]).growth
+        ((2, 3), (2, 2, 3))
+        """
+        explicit = self.subject
+        clock, about = Budget(budget), self
+        if not explicit.coordinates:
+            explicit = explicit.at(len(point))
+            about = involutive_closure(explicit, budget=budget)
+        if not isinstance(about.certificate, Closed):
+            raise UnsupportedExpression(f"the closure is not known, and so is its rank at a point: {about.reason}")
+        with clock.running("the growth at a point"):
+            return point_growth(explicit, point, about.fields, about.certificate.nonvanishing,
+                                about.certificate.flag.missing == 0, clock)
 
     def audit(self, budget: float = 20.0) -> tuple[Check, ...]:
         """Recompute every claim of the certificate, in so many seconds; one check that failed where there is none."""
@@ -128,7 +191,11 @@ class InvolutiveClosure:
                   for k, text in enumerate((f.body for f in self.fields), 1)]
         lines.append(f"  growth vector ({', '.join(map(str, self.growth))}"
                      + (", ...)" if self.rank is None or self.rank == N else ")"))
-        return "\n".join([*lines, f"  why: {self.reason}"])
+        lines.append(f"  why: {self.reason}")
+        for values, other in self.exceptions:
+            lines.append(f"  except at {', '.join(f'{k} = {v}' for k, v in values.items())}: there the rank is "
+                         + ("not known" if other is None else str(other)))
+        return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the closure as JSON-ready data."""
@@ -163,7 +230,7 @@ def involutive_closure(fields: Any, *, n_samples: Size | None = None, budget: fl
     Notes
     -----
     A robot of six coordinates takes less than a second, averages some tenths of a second. Everything is generic: for
-    ranks at one point, which may be smaller, see `growth_at`.
+    ranks at one point, which may be smaller, see `InvolutiveClosure.growth_at`.
 
     Examples
     --------
@@ -207,6 +274,7 @@ class _Found:
         self.subject, self.size, self.reason = subject, size, ""
         self.growing: BracketGrowth | None = None
         self.certificate: Any = None
+        self.candidates: tuple[ExceptionalValues, ...] = ()
 
     def search(self, clock: Budget) -> None:
         """Look for every size at once where the subject is in the sample; else, or where that fails, in coordinates."""
@@ -253,6 +321,7 @@ class _Found:
         c1 = check_independence(growing.found, n_samples=size, budget=clock.remaining)
         if not isinstance(c1.certificate, Independence) or c1.certificate.n_samples != size:
             raise UnsupportedExpression(f"the fields found are not proved to be independent: {c1.reason}")
+        self.candidates = c1.exceptions
         return Closed(subject, flag, c1.certificate, size)
 
     def _everything(self, clock: Budget) -> Everything | None:
@@ -273,6 +342,7 @@ class _Found:
         weights = growing.weights_of(functions)
         if weights is None or not isinstance(c1.certificate, Independence) or c1.certificate.n_samples is not None:
             return None
+        self.candidates = c1.exceptions
         return Everything(self.subject, _flag(growing, 1), tuple(functions), weights, c1.certificate)
 
     def result(self, seconds: float) -> InvolutiveClosure:
@@ -282,20 +352,39 @@ class _Found:
         growth = () if growing is None else growing.growth
         if proof is None:
             return InvolutiveClosure(fields, None, growth, None, Status.UNDECIDED, self.reason, self.subject,
-                                     self.size, seconds)
+                                     self.size, seconds=seconds)
         rank: Any = len(fields)
         if isinstance(proof, Everything):
             rank = N if self.size is None else count(self.size)
         return InvolutiveClosure(fields, rank, growth, proof, Status.PROVED, proof.reason(self.size), self.subject,
-                                 self.size, seconds)
+                                 self.size, self._exceptions(rank), seconds)
+
+    def _exceptions(self, rank: Any) -> tuple[tuple[Mapping[Any, Any], Any], ...]:
+        """Return the values of parameters at which what is independent in general is not, and the rank is another."""
+        out = []
+        for record in self.candidates:
+            try:
+                special = involutive_closure(specialized(self.subject, dict(record)), budget=PATIENCE,
+                                             n_samples=None if self.subject.coordinates else self.size)
+            except (UnsupportedExpression, InvalidInput):
+                continue
+            if special.rank != rank:
+                out.append((dict(record), special.rank))
+        return tuple(out)
 
 
 def _flag(growing: BracketGrowth, missing: int) -> Flag:
     """Return what was found, with as many brackets written in the fields as can be; all but those of some steps."""
+    structure, clock = None, growing.clock
     try:
-        structure = growing.structure(missing)
+        if missing:
+            growing.clock = Budget(min(clock.remaining / 2, WAIT))
+        with growing.clock.running("structure functions"):
+            structure = growing.structure(missing)
     except BudgetExceeded:
-        structure = None
+        if not missing:
+            raise
+    growing.clock = clock
     if structure is None:
         missing = max(growing.depths)
         structure = growing.structure(missing)

@@ -216,7 +216,8 @@ class Everything(Claim):
         yield from self.independence._checks(rng, clock)
         yield from self.flag.checks(self.subject, None, rng, clock)
         both = Subject((*self.flag.fields.items, *fields))
-        relations = [(None, (*row, *(S.NegativeOne if k == n else S.Zero for n in range(4)))) for k, row in enumerate(self.weights)]
+        relations = [(None, (*row, *(S.NegativeOne if k == n else S.Zero for n in range(4))))
+                     for k, row in enumerate(self.weights)]
         yield from identity_checks(both, relations, None, rng, clock)
 
     def reason(self, n_samples: Size | None) -> str:
