@@ -41,7 +41,8 @@ ORDER = {
     ),
     "flows": (
         "generators projective kernels chart quadrature catalogue source evaluation flow verification separable "
-        "spectral steps domains normalizer_source normalizer"
+        "spectral steps domains normalizer_source normalizer linear_relations darboux characteristics first_integrals "
+        "holonomic"
     ),
     "numeric": (  # seven rooms, one after the other
         "samples.intake samples.matrix samples.weights samples.batch samples.vectors "

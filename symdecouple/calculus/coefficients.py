@@ -37,7 +37,7 @@ class CoefficientField:
     def __init__(self, exprs: Iterable[Expr]) -> None:
         pool = list(exprs)
         self._made = FieldGenerators(pool)
-        self.roots, self.functions = self._made.roots, self._made.functions
+        self.roots, self.functions, self.waves = self._made.roots, self._made.functions, self._made.waves
         coded = [self._made.code(expr) for expr in pool]
         radicands = [self._made.code(radicand) for radicand, _ in self.roots.values()]
         symbols = set().union(*(expr.free_symbols for expr in [*coded, *radicands, *self.functions.values()]),

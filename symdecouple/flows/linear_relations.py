@@ -1,0 +1,171 @@
+r"""Linear relations over the rationals between the derivatives of many functions along some fields.
+
+.. math:: \sum_t c_t\, D_i f_t = 0 \quad (i = 1, \dots, r), \qquad c_t \in \mathbf Q
+
+Each f_t is a monomial in the generators of a `CoefficientField`, the logarithm of an element, or an angle, so that all
+D_i f_t are rational functions of the generators. Their values at random points modulo a prime have the same relations,
+and others only by chance; the numbers c_t are found from their residues (each is the fraction with numerator and
+denominator below sqrt(p/2), if there is one). What is found is a proposal, to be verified by whoever asks.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from math import isqrt
+from typing import Any, NamedTuple
+
+from sympy import Expr, Mul, Pow, Symbol, atan, log
+
+from symdecouple.calculus.coordinate_frame import CoordinateFrame
+from symdecouple.calculus.span import PRIME, Snapshot
+from symdecouple.language.budget import check
+
+__all__ = ["Functions", "Term"]
+
+MORE = 12
+"""Equations beyond the number of unknowns: each divides the chance of a false relation by the prime."""
+SEED = 5
+
+
+class Term(NamedTuple):
+    """A function, and its derivatives along the fields modulo the prime at a point."""
+
+    expr: Expr
+    rates: Callable[[Snapshot], list[int]]
+
+
+class Functions:
+    """The functions whose derivatives along the fields of a frame are rational in its generators.
+
+    Attributes
+    ----------
+    moving : list of int
+        The generators that are no parameters, coordinates first.
+    """
+
+    def __init__(self, frame: CoordinateFrame) -> None:
+        self.frame, self.coefficients = frame, frame.coefficients
+        self.generators = self.coefficients.generators
+        self.elements = self.coefficients.field.gens
+        self.expressions = [self.coefficients.uncoded(g) for g in self.generators]
+        free = set(frame.coordinates)
+        own = [self.generators.index(q) for q in frame.coordinates if q in self.generators]
+        self.moving = [*own, *(k for k, e in enumerate(self.expressions) if e.free_symbols & free and k not in own)]
+        self._rates = [{k: self.rate(i, self.elements[k]) for k in self.moving} for i in range(frame.size)]
+        self._points: list[tuple[Snapshot, list[dict[int, int]]]] = []
+        self._rng = random.Random(SEED)
+
+    def rate(self, i: int, element: Any) -> Any:
+        """Return the derivative of an element along field i."""
+        return self.frame.derivative(i, element)
+
+    @cached_property
+    def highest(self) -> dict[int, int]:
+        """The powers of roots and cosines that are no other polynomial: those below q where t^q = R."""
+        return {index: q - 1 for index, q, _ in self.coefficients.relations}
+
+    def monomial(self, exponents: Mapping[int, int]) -> Term:
+        """Return a product of powers of generators."""
+        expr = Mul(*(Pow(self.expressions[k], n) for k, n in exponents.items()))
+
+        def rates(point: Snapshot) -> list[int]:
+            value, sums = 1, [0] * self.frame.size
+            known = self._at(point)
+            for k, n in exponents.items():
+                value = value * pow(point.values[k], n, PRIME) % PRIME
+                inverse = n * pow(point.values[k], -1, PRIME)
+                for i, row in enumerate(known):
+                    if k in row:
+                        sums[i] += inverse * row[k]
+            return [value * s % PRIME for s in sums]
+
+        return Term(expr, rates)
+
+    def logarithm(self, element: Any) -> Term:
+        """Return the logarithm of an element."""
+        derivatives = [self.rate(i, element) for i in range(self.frame.size)]
+
+        def rates(point: Snapshot) -> list[int]:
+            inverse = pow(point.at(element), -1, PRIME)
+            return [point.at(d) * inverse % PRIME for d in derivatives]
+
+        return Term(log(self.coefficients.decode(element)), rates)
+
+    def angle(self, above: Symbol, below: Symbol) -> Term:
+        """Return atan(y/x), whose derivative is (x D y - y D x)/(x^2 + y^2)."""
+        y, x = (self.generators.index(s) for s in (above, below))
+
+        def rates(point: Snapshot) -> list[int]:
+            a, b = point.values[x], point.values[y]
+            inverse = pow(a * a + b * b, -1, PRIME)
+            return [(a * row.get(y, 0) - b * row.get(x, 0)) * inverse % PRIME for row in self._at(point)]
+
+        return Term(atan(above / below), rates)
+
+    def scaled(self, term: Term, parameter: int) -> Term:
+        """Return a term times a generator that is a parameter."""
+        return Term(term.expr * self.expressions[parameter],
+                    lambda point: [point.values[parameter] * v % PRIME for v in term.rates(point)])
+
+    def relations(self, terms: Sequence[Term]) -> list[dict[int, Fraction]]:
+        """Return a basis of the relations, each with as few of the last terms as can be."""
+        rows: list[list[int]] = []
+        needed = len(terms) + MORE
+        for k in range(needed):
+            check()
+            try:
+                columns = [term.rates(self._point(k)) for term in terms]
+            except ValueError:  # something vanishes at the point
+                continue
+            rows += [[column[i] for column in columns] for i in range(self.frame.size)]
+        return [fractions for vector in null_space(rows, len(terms)) if (fractions := _fractions(vector)) is not None]
+
+    def _point(self, k: int) -> Snapshot:
+        while len(self._points) <= k:
+            point = Snapshot(self.coefficients, self._rng)
+            self._points.append((point, [{g: point.at(e) for g, e in row.items() if e != 0} for row in self._rates]))
+        return self._points[k][0]
+
+    def _at(self, point: Snapshot) -> list[dict[int, int]]:
+        return next(row for known, row in self._points if known is point)
+
+
+def null_space(rows: list[list[int]], size: int) -> list[dict[int, int]]:
+    """Return a basis of the vectors that all rows annihilate, modulo the prime, each 1 at a column of its own."""
+    pivots: dict[int, list[int]] = {}
+    for row in rows:
+        check()
+        if len(pivots) == size:
+            return []
+        for column, other in pivots.items():
+            if factor := row[column]:
+                row = [(a - factor * b) % PRIME for a, b in zip(row, other, strict=True)]
+        column = next((k for k, value in enumerate(row) if value), None)  # type: ignore[assignment]
+        if column is None:
+            continue
+        inverse = pow(row[column], -1, PRIME)
+        row = [inverse * a % PRIME for a in row]
+        for key, other in pivots.items():
+            if factor := other[column]:
+                pivots[key] = [(a - factor * b) % PRIME for a, b in zip(other, row, strict=True)]
+        pivots[column] = row
+    return [{free: 1, **{column: -row[free] % PRIME for column, row in pivots.items() if row[free]}}
+            for free in range(size) if free not in pivots]
+
+
+def _fractions(vector: Mapping[int, int]) -> dict[int, Fraction] | None:
+    found = {k: _fraction(v) for k, v in vector.items()}
+    return None if any(v is None for v in found.values()) else found  # type: ignore[return-value]
+
+
+def _fraction(residue: int) -> Fraction | None:
+    """Return the fraction of small numbers with this residue, by the Euclidean algorithm."""
+    bound = isqrt(PRIME // 2)
+    a, b, s, t = PRIME, residue, 0, 1
+    while b > bound:
+        q = a // b
+        a, b, s, t = b, a - q * b, t, s - q * t
+    return Fraction(b, t) if t and abs(t) <= bound else None
