@@ -39,6 +39,8 @@ from .errors import (
     UnsupportedExpression as UnsupportedExpression,
 )
 from .families.bank import FilterBank as FilterBank
+from .flows.first_integrals import FirstIntegrals as FirstIntegrals, first_integrals as first_integrals
+from .flows.holonomic import holonomic as holonomic
 from .flows.normalizer import Normalizer as Normalizer, normalizers as normalizers
 from .language.feature import Feature as Feature
 from .language.feature_set import FeatureSet as FeatureSet, Group as Group
@@ -65,6 +67,7 @@ __all__ = [
     "Filter",
     "FilterBank",
     "Filtered",
+    "FirstIntegrals",
     "GradientCheck",
     "Group",
     "InvalidInput",
@@ -95,7 +98,9 @@ __all__ = [
     "coordinates",
     "decouple",
     "derivative_along",
+    "first_integrals",
     "gradient",
+    "holonomic",
     "inner_product",
     "involutive_closure",
     "kurtosis",

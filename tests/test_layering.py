@@ -102,6 +102,7 @@ DOORS = {
     ("calculus.certificates", "decoupling.modified"): "verdict_from_json reads certificates about plans",
     ("calculus.certificates", "decoupling.refutation"): "the same",
     ("calculus.certificates", "decoupling.modified_energies"): "the same",
+    ("calculus.certificates", "flows.holonomic"): "verdict_from_json reads certificates about constraints",
     ("calculus.frobenius", "numeric.paths.empirical"): "check_frobenius(samples=X): black boxes are not exact",
     ("analysis.orthogonality", "plotting.orthogonality_plot"): "Orthogonality.plot draws where Matplotlib is",
     ("decoupling.plan", "decoupling.transfer"): "Plan.transfer is three calls of the plan",

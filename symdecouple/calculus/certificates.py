@@ -40,7 +40,8 @@ from symdecouple.verdict import FORMAT, VERSION, Check, ExceptionalValues, Statu
 __all__ = ["Claim", "Dependence", "FullSpan", "Independence", "Involution", "NonInvolution", "certificate_from_dict",
            "denominators", "verdict_from_json"]
 
-# Certificates about plans live with the plans; their modules are loaded when one is read.
+# Certificates about plans, and about constraints, live with these; their modules are loaded when one is read.
+_OF_CONSTRAINTS = frozenset({"closure", "everything", "holonomy"})
 _OF_PLANS = frozenset({"affine covariance", "modified energies", "modified independence", "modified non-involution"})
 
 MAX_TEXT = 20_000_000
@@ -70,8 +71,8 @@ class Independence(Claim):
         yield from every_size_checks(self, clock)
 
     def reason(self, n_samples: Size | None) -> str:
-        noun = self.subject.noun
-        return f"a {len(self.subject)}-minor of the {noun} is not zero{_only(self.subject, n_samples, self.n_samples)}"
+        subject = self.subject
+        return f"a {len(subject)}-minor of the {subject.noun} is not zero{_only(subject, n_samples, self.n_samples)}"
 
     def evidence(self) -> tuple[str, ...]:
         if not has_floats(self.subject):
@@ -108,11 +109,10 @@ class Dependence(Claim):
         yield from identity_checks(self.subject, [(None, self.relation)], self.n_samples, rng, clock)
 
     def reason(self, n_samples: Size | None) -> str:
-        noun = self.subject.noun
         if self.relation is None:
-            return f"{len(self.subject)} {noun} in {count(self.n_samples or 0)} coordinates are dependent"
+            return f"{len(self.subject)} {self.subject.noun} in {count(self.n_samples or 0)} coordinates are dependent"
         occurring = [k for k, c in enumerate(self.relation, 1) if c != 0]
-        return f"{noun[:-1]} {max(occurring, default=0)} " + (
+        return f"{self.subject.noun[:-1]} {max(occurring, default=0)} " + (
             "vanishes identically" if len(occurring) < 2 else "is a combination of the others, exactly")
 
     def summary(self) -> tuple[str, ...]:
@@ -162,17 +162,13 @@ class Involution(Claim):
         return f"every bracket is a combination of the {self.subject.noun}, with {constant}structure functions"
 
     def summary(self) -> tuple[str, ...]:
-        lines = []
-        for (i, j), row in self.structure.items():
-            lines.append(f"[v{i}, v{j}] = {combination(row)}")
+        lines = [f"[v{i}, v{j}] = {combination(row)}" for (i, j), row in self.structure.items()]
         if len(lines) > 12:
             lines = [*lines[:12], f"... {len(self.structure) - 12} more pairs"]
         return (*lines, *(f"valid where {d} != 0" for d in self.nonvanishing))
 
     def latex(self) -> str:
-        rows = []
-        for (i, j), row in self.structure.items():
-            rows.append(rf"[v_{{{i}}}, v_{{{j}}}] = {combination_latex(row)}")
+        rows = [rf"[v_{{{i}}}, v_{{{j}}}] = {combination_latex(row)}" for (i, j), row in self.structure.items()]
         if len(rows) < 2:
             return rows[0] if rows else r"\text{one field}"
         # without {} the first bracket would be the optional argument of aligned, and later ones that of a new line
@@ -243,9 +239,8 @@ class NonInvolution(Claim):
         yield from every_size_checks(self, clock)
 
     def reason(self, n_samples: Size | None) -> str:
-        i, j = self.pair
-        return (f"[v{i}, v{j}] is not in the span of the {self.subject.noun}"
-                + _only(self.subject, n_samples, self.n_samples))
+        i, j, about = *self.pair, self.subject
+        return f"[v{i}, v{j}] is not in the span of the {about.noun}{_only(about, n_samples, self.n_samples)}"
 
     def summary(self) -> tuple[str, ...]:
         i, j = self.pair
@@ -300,6 +295,10 @@ def certificate_from_dict(data: Mapping[str, Any]) -> Any:
         from symdecouple.decoupling import modified, modified_energies, refutation
 
         return {**modified.READERS, **modified_energies.READERS, **refutation.READERS}[data["certificate"]](data)
+    if data["certificate"] in _OF_CONSTRAINTS:
+        from symdecouple.flows.holonomic import READERS
+
+        return READERS[data["certificate"]](data)
     subject = read_subject(data["subject"])
     n = _size(data["n_samples"])
     tail = Witness.from_dict(data["tail"]) if "tail" in data else None
@@ -311,8 +310,8 @@ def certificate_from_dict(data: Mapping[str, Any]) -> Any:
         return tuple(map(subject.read, texts))
 
     def pair(numbers: Iterable[Any]) -> tuple[int, int]:
-        i, j = numbers
-        return int(i), int(j)
+        i, j = map(int, numbers)
+        return i, j
 
     readers: dict[str, Callable[[], Any]] = {
         "independence": lambda: Independence(subject, witness(), data["n0"], n, tail),
@@ -327,7 +326,8 @@ def certificate_from_dict(data: Mapping[str, Any]) -> Any:
         "cells": lambda: Cellwise.from_dict(subject, data, n, certificate_from_dict),
     }
     if data["certificate"] not in readers:
-        raise InvalidInput(f"unknown certificate {data['certificate']!r}; known are {sorted({*readers, *_OF_PLANS})}")
+        known = sorted({*readers, *_OF_CONSTRAINTS, *_OF_PLANS})
+        raise InvalidInput(f"unknown certificate {data['certificate']!r}; known are {known}")
     return readers[data["certificate"]]()
 
 

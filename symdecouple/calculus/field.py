@@ -221,7 +221,7 @@ def rows_of(matrix: Any) -> list[list[Any]]:
     if isinstance(matrix, MatrixBase) or hasattr(matrix, "tolist"):
         matrix = matrix.tolist()
     if not isinstance(matrix, (list, tuple)) or not all(isinstance(row, (list, tuple)) for row in matrix):
-        raise InvalidInput(f"a matrix of fields is a Matrix, an array with two axes or a list of rows, got {matrix!r}")
+        raise InvalidInput(f"a matrix is a Matrix, an array with two axes or a list of rows, got {matrix!r}")
     return [list(row) for row in matrix]
 
 

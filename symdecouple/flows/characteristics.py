@@ -5,8 +5,11 @@ r"""Integrals of one field at a time, equation by equation.
 One coordinate t takes the place of the time. Equations that contain t, constants, and one unknown are solved where they
 are linear or separable,
 
-.. math:: \frac{dq}{dt} = \alpha(t)\, q + \beta(t) \;\Rightarrow\; q e^{-A} - \int \beta e^{-A} dt, \quad A = \int \alpha
-    , \qquad \frac{dq}{dt} = f(t)\, g(q) \;\Rightarrow\; \int \frac{dq}{g} - \int f\, dt
+.. math::
+
+    \frac{dq}{dt} = \alpha(t)\, q + \beta(t) &\;\Rightarrow\; q e^{-A} - \int \beta e^{-A} dt, \; A = \int \alpha\, dt
+
+    \frac{dq}{dt} = f(t)\, g(q) &\;\Rightarrow\; \int \frac{dq}{g} - \int f\, dt
 
 and then q, as a function of t and of this constant, is put into the others. Integrals are those of
 `language.closed_forms`. Every result is a proposal: whoever asks substitutes it.

@@ -26,7 +26,7 @@ from itertools import combinations
 from math import gcd, lcm
 from typing import Any
 
-from sympy import Add, Expr, Mul, Pow, Rational, Symbol, atan, exp, log
+from sympy import Add, Expr, Mul, Pow, Rational, atan, exp, log
 
 from symdecouple.calculus.closure import InvolutiveClosure, involutive_closure
 from symdecouple.calculus.coefficients import CoefficientField
@@ -44,7 +44,7 @@ from symdecouple.language.failures import sympy_failures
 from symdecouple.language.gate import expand, factor
 from symdecouple.verdict import Check, Status
 
-__all__ = ["FirstIntegrals", "first_integrals", "is_constant_along"]
+__all__ = ["FirstIntegrals", "first_integrals", "gradients_of", "is_constant_along"]
 
 SEED = 31
 DEGREE = 8
@@ -87,7 +87,7 @@ class FirstIntegrals:
     def audit(self, budget: float = 20.0) -> tuple[Check, ...]:
         """Recompute everything: that each function is constant, that they are independent, and how many there are."""
         clock = Budget(budget)
-        given, found = self.closure.subject, _gradients(self.functions, self.closure.subject)
+        given, found = self.closure.subject, gradients_of(self.functions, self.closure.subject)
         checks = [Check(f"{h} is constant", is_constant_along(given, h)) for h in self.functions]
         if self.functions:
             minor = None if self.witness is None else self.witness.recomputed(found)
@@ -202,7 +202,8 @@ def _fields(subject: Subject) -> list[VectorField]:
     return [item if isinstance(item, VectorField) else item.gradient for item in subject.items]
 
 
-def _gradients(functions: Sequence[Expr], subject: Subject) -> Subject:
+def gradients_of(functions: Sequence[Expr], subject: Subject) -> Subject:
+    """Return the gradients of some functions of the coordinates of a subject."""
     return Subject(tuple(VectorField([h.diff(q) for q in subject.coordinates], subject.coordinates)
                          for h in functions))
 
@@ -231,7 +232,7 @@ class _Search:
     def proved(self) -> tuple[tuple[Expr, ...], Witness | None]:
         """Return the functions with a minor of their gradients that is not zero; fewer where none is found."""
         while self.found:
-            about = _gradients(self.found, self.subject)
+            about = gradients_of(self.found, self.subject)
             try:
                 witness = find_witness(about, range(1, len(about) + 1), None, len(self.subject.coordinates),
                                        random.Random(SEED), Budget(BEYOND))
@@ -292,7 +293,7 @@ class _Search:
             self.found.append(h)
 
     def _is_new(self, h: Expr) -> bool:
-        frame = CoordinateFrame(_gradients([*self.found, h], self.subject), Budget())
+        frame = CoordinateFrame(gradients_of([*self.found, h], self.subject), Budget())
         snapshot = Snapshot(frame.coefficients, random.Random(SEED))
         columns = snapshot.columns(frame.forms, frame.basis(frame.forms))
         return len(modular_pivots(columns)[0]) == len(columns)

@@ -136,24 +136,27 @@ class Functions:
 def null_space(rows: list[list[int]], size: int) -> list[dict[int, int]]:
     """Return a basis of the vectors that all rows annihilate, modulo the prime, each 1 at a column of its own."""
     pivots: dict[int, list[int]] = {}
-    for row in rows:
+    for given in rows:
         check()
         if len(pivots) == size:
             return []
+        row = given
         for column, other in pivots.items():
-            if factor := row[column]:
-                row = [(a - factor * b) % PRIME for a, b in zip(row, other, strict=True)]
-        column = next((k for k, value in enumerate(row) if value), None)  # type: ignore[assignment]
-        if column is None:
+            row = _without(row, other, column)
+        new = next((k for k, value in enumerate(row) if value), None)
+        if new is None:
             continue
-        inverse = pow(row[column], -1, PRIME)
+        inverse = pow(row[new], -1, PRIME)
         row = [inverse * a % PRIME for a in row]
-        for key, other in pivots.items():
-            if factor := other[column]:
-                pivots[key] = [(a - factor * b) % PRIME for a, b in zip(other, row, strict=True)]
-        pivots[column] = row
+        pivots = {column: _without(other, row, new) for column, other in pivots.items()} | {new: row}
     return [{free: 1, **{column: -row[free] % PRIME for column, row in pivots.items() if row[free]}}
             for free in range(size) if free not in pivots]
+
+
+def _without(row: list[int], pivot: list[int], column: int) -> list[int]:
+    """Return a row with 0 in a column, where the pivot has 1."""
+    factor = row[column]
+    return [(a - factor * b) % PRIME for a, b in zip(row, pivot, strict=True)] if factor else row
 
 
 def _fractions(vector: Mapping[int, int]) -> dict[int, Fraction] | None:
