@@ -323,7 +323,8 @@ class Verdict:
         generic = f", for generic values of {', '.join(self.parameters)}" if self.parameters else ""
         lines = [f"{title}: {self.status.name} {self.scope}{generic}" + (" (vacuous)" if self.vacuous else "")]
         lines += [f"  {k}  {_clip(text)}" for k, text in enumerate(self.subject, 1)]
-        if forms := self.question == "C2" and getattr(getattr(self.certificate, "subject", None), "forms", ()):
+        forms = getattr(getattr(self.certificate, "subject", None), "forms", ())
+        if forms and self.question == "C2":
             lines.append(f"  the kernel of {', '.join(map(str, forms))}")
         if self.reason:
             lines.append(f"  why: {self.reason}")

@@ -167,8 +167,8 @@ class BracketGrowth:
 
     def _renew(self) -> None:
         """Write the fields in a frame of their own."""
-        self.frame = frame_of(self.found, self.clock) if self.fields else None
-        if self.frame is not None:
+        if self.fields:
+            self.frame: Any = frame_of(self.found, self.clock)
             self._snapshot = Snapshot(self.frame.coefficients, self.rng)
 
     def _without_units(self, form: Form) -> tuple[Form, dict[int, Any]]:

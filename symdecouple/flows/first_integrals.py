@@ -21,12 +21,11 @@ import random
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from itertools import combinations
 from math import gcd, lcm
 from typing import Any
 
-from sympy import Add, Expr, Mul, Pow, Rational, atan, exp, log
+from sympy import Add, Expr, Integer, Mul, Pow, atan, exp, log
 
 from symdecouple.calculus.closure import InvolutiveClosure, involutive_closure
 from symdecouple.calculus.coefficients import CoefficientField
@@ -253,9 +252,8 @@ class _Search:
     def _products(self, functions: Functions) -> None:
         invariant = darboux_polynomials(functions)
         logarithms = [functions.logarithm(p) for p in invariant]
-        parameters = [k for k in range(len(functions.generators)) if k not in functions.moving]
-        logarithms += [functions.scaled(term, k) for k in parameters[:2] for term in logarithms[:12]]
-        below = [k for k in functions.moving if any(functions.elements[k] == p for p in invariant)]
+        below = [k for k in functions.moving if any(functions.elements[k] == p for p in invariant)
+                 or functions.generators[k] in functions.coefficients.roots]
         for degree in range(1, DEGREE):
             terms = [*logarithms, *self._angles(functions),
                      *(functions.monomial(e) for e in _laurent(functions, degree, below))]
@@ -283,7 +281,7 @@ class _Search:
         for relation in functions.relations(terms):
             if self.is_complete:
                 return
-            self._take(_function({terms[k].expr: c for k, c in sorted(relation.items())}))
+            self._take(_function({terms[k].expr: c for k, c in relation.items()}))
 
     def _take(self, h: Expr) -> None:
         """Keep a function that is constant along all fields and independent of those kept."""
@@ -300,23 +298,20 @@ class _Search:
 
 
 def _exponents(functions: Functions, degree: int) -> Iterator[dict[int, int]]:
-    """Yield the monomials up to a degree in what moves, times parameters, by degree."""
-    parameters = [k for k in range(len(functions.generators)) if k not in functions.moving]
+    """Yield the monomials up to a degree in what moves, by degree."""
     for total in range(1, degree + 1):
-        for powers in _powers(functions.moving, total, functions.highest):
-            yield powers
-            for k in parameters:
-                yield {**powers, k: 1}
+        yield from _powers(functions.moving, total, functions.highest)
 
 
 def _laurent(functions: Functions, degree: int, below: Sequence[int]) -> Iterator[dict[int, int]]:
     """Yield monomials up to a degree, then those divided by powers of what stays zero where it is."""
     yield from _exponents(functions, degree)
-    for total in range(degree):
-        for above in _powers(functions.moving, total, functions.highest):
-            for under in _powers(below, degree - total, {}):
-                if not set(above) & set(under):
-                    yield {**above, **{k: -n for k, n in under.items()}}
+    for total in range(1, degree + 1):
+        for count in range(total):
+            for above in _powers(functions.moving, count, functions.highest):
+                for under in _powers(below, total - count, {}):
+                    if not set(above) & set(under):
+                        yield {**above, **{k: -n for k, n in under.items()}}
 
 
 def _powers(places: Sequence[int], total: int, highest: dict[int, int]) -> Iterator[dict[int, int]]:
@@ -329,22 +324,28 @@ def _powers(places: Sequence[int], total: int, highest: dict[int, int]) -> Itera
                 yield {first: n, **powers} if n else powers
 
 
-def _function(combination: dict[Expr, Fraction]) -> Expr:
+def _function(combination: dict[Expr, Expr]) -> Expr:
     """Return a function of sum_t c_t f_t that is written with as few logarithms as can be."""
-    scale = lcm(*(c.denominator for c in combination.values()))
-    whole = {f: int(c * scale) for f, c in combination.items()}
-    common = gcd(*whole.values())
-    whole = {f: c // common for f, c in whole.items()}
-    products = {f: c for f, c in whole.items() if f.has(log) and _base(f) is not None}
+    whole = _without_denominators(combination)
+    products = {f: c for f, c in whole.items() if f.func is log}
     rest = {f: c for f, c in whole.items() if f not in products}
     if not products:
         return shortest(Add(*(c * f for f, c in rest.items())))
     if any(f.has(atan) for f in rest):
         return Add(*(c * f for f, c in whole.items()))
-    if next(iter(products.values())) < 0:
+    if next(iter(products.values())).could_extract_minus_sign():
         products, rest = ({f: -c for f, c in part.items()} for part in (products, rest))
-    raised = Mul(*(Pow(*_raised(f, c)) for f, c in products.items()))
-    return raised * exp(Add(*(c * f for f, c in rest.items())))
+    return Mul(*(Pow(f.args[0], c) for f, c in products.items())) * exp(Add(*(c * f for f, c in rest.items())))
+
+
+def _without_denominators(combination: dict[Expr, Expr]) -> dict[Expr, Expr]:
+    """Return rational weights as whole numbers without a common factor; others as they are."""
+    if not all(c.is_Rational for c in combination.values()):
+        return combination
+    scale = lcm(*(int(c.q) for c in combination.values()))
+    whole = {f: int(c * scale) for f, c in combination.items()}
+    common = gcd(*whole.values())
+    return {f: Integer(c // common) for f, c in whole.items()}
 
 
 def shortest(total: Expr) -> Expr:
@@ -355,15 +356,3 @@ def shortest(total: Expr) -> Expr:
         forms = [total]
     best = min(forms, key=lambda e: e.count_ops())
     return -best if best.could_extract_minus_sign() else best
-
-
-def _base(term: Expr) -> Expr | None:
-    """Return p of a term a log(p) with a constant a."""
-    logarithms = [f for f in Mul.make_args(term) if f.func is log]
-    return logarithms[0].args[0] if len(logarithms) == 1 else None
-
-
-def _raised(term: Expr, count: int) -> tuple[Expr, Expr]:
-    base = _base(term)
-    assert base is not None
-    return base, Rational(count) * term / log(base)
