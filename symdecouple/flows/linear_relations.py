@@ -141,12 +141,12 @@ class Functions:
         columns = self._columns([terms[k] for k in places])
         keys = sorted(set().union(*columns))
         point = Snapshot(self.coefficients, self._rng)
-        chosen, rows = modular_pivots(point.columns(columns, keys))  # type: ignore[arg-type]
+        chosen, rows = modular_pivots(point.columns(columns, keys))
         others = [k for k in range(len(places)) if k not in chosen]
         if len(others) != 1:
             return None
         target = columns[others[0]]
-        weights = solve([columns[k] for k in chosen], target, [keys[r] for r in rows],  # type: ignore[arg-type]
+        weights = solve([columns[k] for k in chosen], target, [keys[r] for r in rows],
                         self.coefficients, Budget())
         if weights is None:
             return None
@@ -210,7 +210,7 @@ def _without(row: list[int], pivot: list[int], column: int) -> list[int]:
 
 def _rationals(vector: Mapping[int, int], terms: Sequence[Term]) -> dict[int, Expr] | None:
     found = {k: _fraction(v) for k, v in vector.items()}
-    return None if any(v is None for v in found.values()) else found  # type: ignore[return-value]
+    return None if any(v is None for v in found.values()) else found
 
 
 def _fraction(residue: int) -> Expr | None:
