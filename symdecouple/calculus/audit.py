@@ -69,7 +69,8 @@ def size_check(subject: Subject, n_samples: Size | None) -> Check:
     else:
         axes = n_samples if isinstance(n_samples, tuple) else (n_samples,)
         fits = all(type(n) is int and n > 0 for n in axes) and isinstance(n_samples, tuple) == (subject.ndim > 1)
-        fits = fits and len(axes) == subject.ndim and 2 <= prod(axes) <= MAX_SIZE and prod(axes) == (size or prod(axes))
+        fits = fits and len(axes) == subject.ndim and min(2, size or 2) <= prod(axes) <= MAX_SIZE
+        fits = fits and prod(axes) == (size or prod(axes))
     return Check("sample size", fits, "every N" if n_samples is None else f"N = {n_samples}")
 
 
@@ -79,7 +80,7 @@ def minor_check(subject: Subject, witness: Witness, columns: Sequence[int], pair
     name = f"minor at the witness, {witness.sample and len(witness.sample)} samples"
     clock = Budget(inf) if clock is None else clock
     shape = (len(witness.sample) <= MAX_SIZE and tuple(witness.columns) == tuple(columns)
-             and witness.pair == pair and len(set(witness.sample)) > 1
+             and witness.pair == pair and len(set(witness.sample)) > (len(witness.sample) > 1)
              and len(witness.rows) == len(columns) + (pair is not None) and len(set(witness.rows)) == len(witness.rows)
              and set(witness.rows) <= set(range(1, len(witness.sample) + 1))
              and (size is None or len(witness.sample) == count(size))

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 from sympy import Add, Expr
@@ -72,7 +73,7 @@ class BracketGrowth:
         self.fields: list[VectorField] = [as_field(subject.framed[k]) for k in member.pivots]
         self.depths = [1] * len(self.fields)
         self.parents: dict[int, Pair] = {}
-        self.coordinates = subject.coordinates
+        self.coordinates, self._symbols = subject.coordinates, subject.symbols
         self._allowed = frozenset[str]().union(*(field.allow_nonsmooth for field in self.fields))
         self._known: dict[Pair, dict[int, Any]] = {}
         self._renew()
@@ -169,6 +170,7 @@ class BracketGrowth:
         """Write the fields in a frame of their own."""
         if self.fields:
             self.frame: Any = frame_of(self.found, self.clock)
+            self._parameters = [k for k, g in enumerate(self.frame.coefficients.generators) if g in self._symbols]
             self._snapshot = Snapshot(self.frame.coefficients, self.rng)
 
     def _without_units(self, form: Form) -> tuple[Form, dict[int, Any]]:
@@ -186,8 +188,21 @@ class BracketGrowth:
             return form, weights
         coefficients = self.frame.coefficients
         factor, numerators = coefficients.common(list(form.values()))
-        weights[-1] = factor
-        return {q: coefficients.field(n) for q, n in zip(form, numerators, strict=True)}, weights
+        kept = self._of_parameters(factor.numer)  # at whose zeros the bracket vanishes, which is to be seen
+        weights[-1] = factor / kept
+        return {q: coefficients.field(n) * kept for q, n in zip(form, numerators, strict=True)}, weights
+
+    def _of_parameters(self, polynomial: Any) -> Any:
+        """Return the factor of a polynomial in which only parameters occur."""
+        if not self._parameters:
+            return self.frame.coefficients.field.one
+        parts: dict[tuple[int, ...], Any] = {}
+        for monomial, c in polynomial.iterterms():
+            key = tuple(0 if k in self._parameters else power for k, power in enumerate(monomial))
+            own = tuple(power if k in self._parameters else 0 for k, power in enumerate(monomial))
+            parts[key] = parts.get(key, polynomial.ring.zero) + polynomial.ring.term_new(own, c)
+        common = reduce(lambda a, b: a.gcd(b), parts.values())
+        return self.frame.coefficients.field(common.monic())
 
     def _take(self, pair: Pair, form: Form, weights: dict[int, Any], depth: int) -> None:
         frame, number = self.frame, len(self.fields)

@@ -25,7 +25,7 @@ from typing import Any
 from sympy import Symbol
 
 from symdecouple.calculus.bracket_growth import BracketGrowth
-from symdecouple.calculus.certificates import Independence
+from symdecouple.calculus.certificates import Dependence, Independence
 from symdecouple.calculus.closure_claims import Closed, Everything, Flag
 from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.independence import LARGE, SEED, check_independence, check_size
@@ -162,7 +162,8 @@ class InvolutiveClosure:
         """Recompute every claim of the certificate, in so many seconds; one check that failed where there is none."""
         if self.certificate is None:
             return (Check("certificate", False, f"{self.status.name}, so there is nothing to verify: {self.reason}"),)
-        told = (self.growth, self.fields) == (self.certificate.flag.growth, self.certificate.flag.fields.items)
+        flag = getattr(self.certificate, "flag", None)  # None: one field, which vanishes identically
+        told = (self.growth, self.fields) == (((0,), ()) if flag is None else (flag.growth, flag.fields.items))
         rank = N if isinstance(self.certificate, Everything) else len(self.fields)
         asked = count(self.n_samples) if rank == N and self.n_samples is not None else rank
         return (Check("says what its certificate says", told and self.rank == asked),
@@ -302,7 +303,8 @@ class _Found:
         with clock.running("the involutive closure"):
             growing = self.growing = BracketGrowth(subject, clock, rng)
             if not growing.fields:
-                raise UnsupportedExpression("all fields vanish identically: their closure is 0, of rank 0")
+                self.certificate = check_independence(subject, budget=clock.remaining).certificate
+                return
             is_pure = size is None and subject.is_smooth
             is_short = not any(f.expr.has(Mean) for f in growing.fields) if is_pure else True
             grows = growing.grow() if is_short else True
@@ -318,7 +320,7 @@ class _Found:
         if flag.missing and not growing.is_everything:
             raise UnsupportedExpression("a bracket looks like a combination of the fields, but the identity could not "
                                         "be proved")
-        c1 = check_independence(growing.found, n_samples=size, budget=clock.remaining)
+        c1 = check_independence(growing.found, budget=clock.remaining)
         if not isinstance(c1.certificate, Independence) or c1.certificate.n_samples != size:
             raise UnsupportedExpression(f"the fields found are not proved to be independent: {c1.reason}")
         self.candidates = c1.exceptions
@@ -354,6 +356,8 @@ class _Found:
             return InvolutiveClosure(fields, None, growth, None, Status.UNDECIDED, self.reason, self.subject,
                                      self.size, seconds=seconds)
         rank: Any = len(fields)
+        if isinstance(proof, Dependence):
+            growth = (0,)
         if isinstance(proof, Everything):
             rank = N if self.size is None else count(self.size)
         return InvolutiveClosure(fields, rank, growth, proof, Status.PROVED, proof.reason(self.size), self.subject,

@@ -72,19 +72,36 @@ def point_growth(subject: Subject, point: Any, fields: Sequence[Any], nonvanishi
     last = len(fields)
     if is_closed and all(_at(d, values).is_zero is False for d in nonvanishing):
         last = _rank([_column(field.components, values, "a field of the closure") for field in fields])
-    given, seen, growth = len(columns), list(frame.forms), []
-    words = list(frame.forms)
+    given, known, growth = len(columns), _Combinations(), []
+    words = [form for form in frame.forms if known.adds(form)]
     for _ in range(STEPS):
         growth.append(_rank(columns))
         if growth[-1] >= last:
             return PointGrowth(tuple(growth), growth[-1])
-        words = [form for form in _brackets(frame, given, words, clock) if form and form not in seen]
-        if not words:
-            return PointGrowth(tuple(growth), growth[-1])
-        seen += words
+        words = [form for form in _brackets(frame, given, words, clock) if known.adds(form)]
+        if not words:  # the Lie algebra has a finite dimension, and all of it was looked at
+            return PointGrowth(tuple(growth[: growth.index(growth[-1]) + 1]), growth[-1])
         columns += [_column([frame.coefficients.decode(form[q]) if q in form else S.Zero for q in subject.coordinates],
                             values, "a bracket") for form in words]
     return PointGrowth(tuple(growth), None)
+
+
+class _Combinations:
+    """Fields up to combinations with constant weights: brackets of these are combinations of brackets."""
+
+    def __init__(self) -> None:
+        self._pivots: dict[Any, dict[Any, Any]] = {}
+
+    def adds(self, form: Form) -> bool:
+        """Take a field; False where it is a combination of earlier ones."""
+        row = {(q, c.denom, monomial): value for q, c in form.items() for monomial, value in c.numer.iterterms()}
+        for key, other in self._pivots.items():
+            if factor := row.get(key):
+                row = {k: value for k in {*row, *other} if (value := row.get(k, 0) - factor * other.get(k, 0))}
+        if row:
+            key = next(iter(row))
+            self._pivots[key] = {k: value / row[key] for k, value in row.items()}
+        return bool(row)
 
 
 def _brackets(frame: CoordinateFrame, given: int, words: Sequence[Form], clock: Budget) -> list[Form]:

@@ -27,6 +27,8 @@ from typing import Any
 
 from sympy import Add, Expr, Integer, Mul, Pow, atan, exp, log
 
+from symdecouple.calculus.audit import minor_check
+from symdecouple.calculus.claims import gathered
 from symdecouple.calculus.closure import InvolutiveClosure, involutive_closure
 from symdecouple.calculus.coefficients import CoefficientField
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
@@ -85,20 +87,22 @@ class FirstIntegrals:
 
     def audit(self, budget: float = 20.0) -> tuple[Check, ...]:
         """Recompute everything: that each function is constant, that they are independent, and how many there are."""
-        clock = Budget(budget)
-        given, found = self.closure.subject, gradients_of(self.functions, self.closure.subject)
-        checks = [Check(f"{h} is constant", is_constant_along(given, h)) for h in self.functions]
-        if self.functions:
-            minor = None if self.witness is None else self.witness.recomputed(found)
-            checks.append(Check("the functions are independent", minor is not None and minor.excludes_zero()
-                                and self.witness is not None
-                                and self.witness.columns == tuple(range(1, len(self.functions) + 1))))
+        return gathered(self._checks, budget, "verifying first integrals")
+
+    def _checks(self, clock: Budget) -> Iterator[Check]:
+        given, number = self.closure.subject, len(self.functions)
+        for h in self.functions:
+            yield Check(f"{h} is constant", is_constant_along(given, h))
+        if self.functions and self.witness is None:
+            yield Check("the functions are independent", False, "no minor of their gradients")
+        elif self.functions:
+            yield minor_check(gradients_of(self.functions, given), self.witness, range(1, number + 1), None,
+                              len(given.coordinates), clock)
         if self.expected is not None:
             count = len(given.coordinates) - self.closure.rank
-            checks += [Check("how many there are", self.expected == count, str(count)),
-                       *self.closure.audit(clock.remaining)]
-        checks.append(Check("complete", self.complete is (len(self.functions) == self.expected)))
-        return tuple(checks)
+            yield Check("how many there are", self.expected == count, str(count))
+            yield from self.closure.audit(clock.remaining)
+        yield Check("complete", self.complete is (number == self.expected))
 
     def verify(self, budget: float = 20.0) -> bool:
         """Return True iff everything was recomputed and holds; see `audit`."""

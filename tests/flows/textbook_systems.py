@@ -1,8 +1,8 @@
 """Systems of fields and forms that textbooks work out, with the answers of the books.
 
-Mechanics and control: Murray, Li, Sastry (robotic manipulation); Bloch (nonholonomic mechanics); Isidori, Slotine and Li
-(nonlinear control); Montgomery (subriemannian geometry). Pfaffian equations: Sneddon (partial differential equations),
-Ince. First integrals: any book on differential equations.
+Mechanics and control: Murray, Li, Sastry (robotic manipulation); Bloch (nonholonomic mechanics); Montgomery
+(subriemannian geometry). Pfaffian equations: Sneddon (partial differential equations), Ince. First integrals: any book
+on differential equations.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from symdecouple import OneForm, VectorField
 
 x, y, z, w, u, v, t, s = symbols("x y z w u v t s")
 theta, phi, psi = symbols("theta phi psi")
-a, b, c, d, k, m, g, l, R, J, I1, I2, I3 = symbols("a b c d k m g l R J I1 I2 I3", positive=True)
+a, b, c, d, k, m, g, L, R, J, I1, I2, I3 = symbols("a b c d k m g L R J I1 I2 I3", positive=True)
 
 
 class System(NamedTuple):
@@ -55,9 +55,10 @@ SYSTEMS = [
     # nonholonomic: nothing is constant
     System("unicycle", fields([x, y, theta], [cos(theta), sin(theta), 0], [0, 0, 1]), (2, 3)),
     System("rolling disc", fields([x, y, theta, phi], [R * cos(theta), R * sin(theta), 0, 1], [0, 0, 1, 0]), (2, 3, 4)),
-    System("car", fields([x, y, theta, phi], [cos(theta), sin(theta), tan(phi) / l, 0], [0, 0, 0, 1]), (2, 3, 4)),
-    System("car with a trailer", fields([x, y, phi, theta, psi], [cos(theta), sin(theta), 0, tan(phi), sin(theta - psi)],
-                                        [0, 0, 1, 0, 0]), (2, 3, 4, 5)),
+    System("car", fields([x, y, theta, phi], [cos(theta), sin(theta), tan(phi) / L, 0], [0, 0, 0, 1]), (2, 3, 4)),
+    System("car with a trailer",
+           fields([x, y, phi, theta, psi], [cos(theta), sin(theta), 0, tan(phi), sin(theta - psi)], [0, 0, 1, 0, 0]),
+           (2, 3, 4, 5)),
     System("one trailer", trailers(1), (2, 3, 4)),
     System("two trailers", trailers(2), (2, 3, 4, 5)),
     System("Heisenberg", fields(SPACE, [1, 0, -y / 2], [0, 1, x / 2]), (2, 3)),
@@ -72,9 +73,10 @@ SYSTEMS = [
     System("sl(2) on the plane", fields(PLANE, [y, 0], [0, x]), (2,)),
     System("sphere on a plane", fields([u, v, x, y, psi], [0, 1 / cos(u), -sin(psi), -cos(psi), -tan(u)],
                                        [-1, 0, -cos(psi), sin(psi), 0]), (2, 3, 5)),
-    System("hopping robot", fields([psi, l, theta], [1, 0, -m * (l + 1)**2 / (J + m * (l + 1)**2)], [0, 1, 0]), (2, 3)),
+    System("hopping robot", fields([psi, L, theta], [1, 0, -m * (L + 1)**2 / (J + m * (L + 1)**2)], [0, 1, 0]), (2, 3)),
     System("skate", forms([x, y, theta], [sin(theta), -cos(theta), 0]), (2, 3)),
-    System("upright disc", forms([x, y, phi, theta], [1, 0, -R * cos(theta), 0], [0, 1, -R * sin(theta), 0]), (2, 3, 4)),
+    System("upright disc", forms([x, y, phi, theta], [1, 0, -R * cos(theta), 0], [0, 1, -R * sin(theta), 0]),
+           (2, 3, 4)),
     System("contact form", forms(SPACE, [-z, 1, 0]), (2, 3)),
     System("jets of order two", forms(FOUR, [-z, 1, 0, 0], [-w, 0, 1, 0]), (2, 3, 4)),
     # partly holonomic
@@ -104,7 +106,7 @@ SYSTEMS = [
            (I1 * x**2 + I2 * y**2 + I3 * z**2, I1**2 * x**2 + I2**2 * y**2 + I3**2 * z**2)),
     System("Lotka-Volterra", fields(PLANE, [x * (a - b * y), y * (c * x - d)]), (1,),
            (a * log(y) + d * log(x) - b * y - c * x,)),
-    System("pendulum", fields([theta, w], [w, -g / l * sin(theta)]), (1,), (w**2 / 2 - g / l * cos(theta),)),
+    System("pendulum", fields([theta, w], [w, -g / L * sin(theta)]), (1,), (w**2 / 2 - g / L * cos(theta),)),
     System("oscillator in time", fields([t, x, v], [1, v, -x]), (1,), (x**2 + v**2, t + atan(v / x))),
     System("Kepler", fields([x, y, u, v], [u, v, -x / sqrt(x**2 + y**2)**3, -y / sqrt(x**2 + y**2)**3]), (1,),
            (x * v - y * u, (u**2 + v**2) / 2 - 1 / sqrt(x**2 + y**2), v * (x * v - y * u) - x / sqrt(x**2 + y**2))),
