@@ -16,39 +16,31 @@ functions with kinks.
 
 from __future__ import annotations
 
-import random
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from sympy import Symbol
 
-from symdecouple.calculus.bracket_growth import BracketGrowth
-from symdecouple.calculus.certificates import Dependence, Independence
-from symdecouple.calculus.closure_claims import Closed, Everything, Flag
+from symdecouple.calculus.certificates import Dependence
+from symdecouple.calculus.closure_claims import Closed, Everything
+from symdecouple.calculus.closure_search import ClosureSearch
 from symdecouple.calculus.field import VectorField
-from symdecouple.calculus.independence import LARGE, SEED, check_independence, check_size
+from symdecouple.calculus.independence import check_size
 from symdecouple.calculus.point_growth import PointGrowth, point_growth
 from symdecouple.calculus.specialization import specialized
 from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.language.budget import Budget
 from symdecouple.language.failures import sympy_failures
-from symdecouple.language.mean import Mean
-from symdecouple.verdict import Check, ExceptionalValues, Status
+from symdecouple.verdict import Check, Status
 
 __all__ = ["InvolutiveClosure", "involutive_closure"]
 
 N = Symbol("N")
-ENOUGH = 4
-"""Functions of the sample alone: more than three are independent in no Lie algebra of finite dimension on a line."""
-WAIT = 1.0
-"""Seconds for a proof of the growth vector where the rank is proved without: three trailers would take 30."""
 PATIENCE = 5.0
 """Seconds for the closure at one exceptional value of the parameters."""
-SHARE = 0.6
-"""Of the budget for every N at once, where one size is asked and its coordinates may decide too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +245,7 @@ def involutive_closure(fields: Any, *, n_samples: Size | None = None, budget: fl
         raise InvalidInput("a black box has no expression that brackets are taken of: give features with expressions")
     size = check_size(subject, n_samples)
     clock = Budget(budget)
-    found = _Found(subject, size)
+    found = ClosureSearch(subject, size)
     try:
         with clock.running("the involutive closure"), sympy_failures("the involutive closure"):
             if subject.has_kinks:
@@ -265,132 +257,38 @@ def involutive_closure(fields: Any, *, n_samples: Size | None = None, budget: fl
             found.search(clock)
     except (BudgetExceeded, UnsupportedExpression) as error:
         found.reason = str(error)
-    return found.result(time.perf_counter() - start)
+    return _answer(found, clock, start)
 
 
-class _Found:
-    """What was found so far, of a subject at one size or at every size."""
-
-    def __init__(self, subject: Subject, size: Size | None) -> None:
-        self.subject, self.size, self.reason = subject, size, ""
-        self.growing: BracketGrowth | None = None
-        self.certificate: Any = None
-        self.candidates: tuple[ExceptionalValues, ...] = ()
-
-    def search(self, clock: Budget) -> None:
-        """Look for every size at once where the subject is in the sample; else, or where that fails, in coordinates."""
-        subject, size = self.subject, self.size
-        if not subject.coordinates and not subject.is_filtered:
-            try:
-                self._grow(subject, None, clock if size is None else Budget(clock.remaining * SHARE))
-                n0 = getattr(self.certificate, "n0", None)
-                if size is None or n0 is None or n0 <= count(size):
-                    return
-            except (BudgetExceeded, UnsupportedExpression):
-                if size is None or count(size) > LARGE:
-                    raise
-            self.certificate = None
-        if size is None:
-            raise UnsupportedExpression("filters couple neighbouring samples, and their closure is not decided for "
-                                        "every N at once: ask for one, n_samples=")
-        if count(size) > LARGE and not subject.coordinates:
-            raise UnsupportedExpression(f"N = {size} is too many samples to be written out")
-        explicit = subject if subject.coordinates else subject.at(size)
-        self._grow(explicit, count(size), clock)
-
-    def _grow(self, subject: Subject, size: int | None, clock: Budget) -> None:
-        rng = random.Random(SEED)
-        with clock.running("the involutive closure"):
-            growing = self.growing = BracketGrowth(subject, clock, rng)
-            if not growing.fields:
-                self.certificate = check_independence(subject, budget=clock.remaining).certificate
-                return
-            is_pure = size is None and subject.is_smooth
-            is_short = not any(f.expr.has(Mean) for f in growing.fields) if is_pure else True
-            grows = growing.grow() if is_short else True
-            while grows:
-                if is_pure and len(growing.fields) >= ENOUGH and (proof := self._everything(clock)) is not None:
-                    self.certificate = proof
-                    return
-                grows = growing.grow()
-            self.certificate = self._closed(subject, growing, size, clock)
-
-    def _closed(self, subject: Subject, growing: BracketGrowth, size: int | None, clock: Budget) -> Closed:
-        flag = _flag(growing, 2 if growing.is_everything else 0)
-        if flag.missing and not growing.is_everything:
-            raise UnsupportedExpression("a bracket looks like a combination of the fields, but the identity could not "
-                                        "be proved")
-        c1 = check_independence(growing.found, budget=clock.remaining)
-        if not isinstance(c1.certificate, Independence) or c1.certificate.n_samples != size:
-            raise UnsupportedExpression(f"the fields found are not proved to be independent: {c1.reason}")
-        self.candidates = c1.exceptions
-        return Closed(subject, flag, c1.certificate, size)
-
-    def _everything(self, clock: Budget) -> Everything | None:
-        """Return a proof by Lie's theorem, where four independent functions of the sample are in the span."""
-        assert self.growing is not None
-        growing = self.growing
-        functions: list[Any] = []
-        for a in growing.pure_functions():
-            trial = Subject(tuple(VectorField(b) for b in (*functions, a)))
-            if a not in functions and len(BracketGrowth(trial, clock, random.Random(SEED)).fields) > len(functions):
-                functions.append(a)
-            if len(functions) == ENOUGH:
-                break
-        else:
-            return None
-        about = Subject(tuple(map(VectorField, functions)))
-        c1 = check_independence(about, budget=clock.remaining)
-        weights = growing.weights_of(functions)
-        if weights is None or not isinstance(c1.certificate, Independence) or c1.certificate.n_samples is not None:
-            return None
-        self.candidates = c1.exceptions
-        return Everything(self.subject, _flag(growing, 1), tuple(functions), weights, c1.certificate)
-
-    def result(self, seconds: float) -> InvolutiveClosure:
-        """Return what was found as the answer."""
-        growing, proof = self.growing, self.certificate
-        fields = () if growing is None else tuple(growing.fields)
-        growth = () if growing is None else growing.growth
-        if proof is None:
-            return InvolutiveClosure(fields, None, growth, None, Status.UNDECIDED, self.reason, self.subject,
-                                     self.size, seconds=seconds)
-        rank: Any = len(fields)
-        if isinstance(proof, Dependence):
-            growth = (0,)
-        if isinstance(proof, Everything):
-            rank = N if self.size is None else count(self.size)
-        return InvolutiveClosure(fields, rank, growth, proof, Status.PROVED, proof.reason(self.size), self.subject,
-                                 self.size, self._exceptions(rank), seconds)
-
-    def _exceptions(self, rank: Any) -> tuple[tuple[Mapping[Any, Any], Any], ...]:
-        """Return the values of parameters at which what is independent in general is not, and the rank is another."""
-        out = []
-        for record in self.candidates:
-            try:
-                special = involutive_closure(specialized(self.subject, dict(record)), budget=PATIENCE,
-                                             n_samples=None if self.subject.coordinates else self.size)
-            except (UnsupportedExpression, InvalidInput):
-                continue
-            if special.rank != rank:
-                out.append((dict(record), special.rank))
-        return tuple(out)
+def _answer(found: ClosureSearch, clock: Budget, start: float) -> InvolutiveClosure:
+    """Return what was found as the answer."""
+    growing, proof = found.growing, found.certificate
+    fields = () if growing is None else tuple(growing.fields)
+    growth = () if growing is None else growing.growth
+    if isinstance(proof, Closed):
+        fields, growth = proof.flag.fields.items, proof.flag.growth
+    subject, size = found.subject, found.size
+    if proof is None:
+        return InvolutiveClosure(fields, None, growth, None, Status.UNDECIDED, found.reason, subject, size,
+                                 seconds=time.perf_counter() - start)
+    rank: Any = len(fields)
+    if isinstance(proof, Dependence):
+        growth = (0,)
+    if isinstance(proof, Everything):
+        rank = N if size is None else count(size)
+    exceptions = tuple(_exceptions(found, rank, clock))
+    return InvolutiveClosure(fields, rank, growth, proof, Status.PROVED, proof.reason(size), subject, size, exceptions,
+                             time.perf_counter() - start)
 
 
-def _flag(growing: BracketGrowth, missing: int) -> Flag:
-    """Return what was found, with as many brackets written in the fields as can be; all but those of some steps."""
-    structure, clock = None, growing.clock
-    try:
-        if missing:
-            growing.clock = Budget(min(clock.remaining / 2, WAIT))
-        with growing.clock.running("structure functions"):
-            structure = growing.structure(missing)
-    except BudgetExceeded:
-        if not missing:
-            raise
-    growing.clock = clock
-    if structure is None:
-        missing = max(growing.depths)
-        structure = growing.structure(missing)
-    assert structure is not None  # what is left are fields of the span
-    return Flag(growing.found, growing.starts, dict(growing.parents), structure, dict(growing.relations), missing)
+def _exceptions(found: ClosureSearch, rank: Any, clock: Budget) -> Iterator[tuple[Mapping[Any, Any], Any]]:
+    """Yield the values of parameters at which what is independent in general is not, and the rank is another."""
+    size = None if found.subject.coordinates else found.size
+    for record in found.candidates:
+        try:
+            special = specialized(found.subject, dict(record))
+        except (UnsupportedExpression, InvalidInput):
+            continue
+        other = involutive_closure(special, budget=min(PATIENCE, clock.remaining), n_samples=size).rank
+        if other != rank:
+            yield dict(record), other

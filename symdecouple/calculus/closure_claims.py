@@ -158,7 +158,8 @@ class Closed(Claim):
     def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         yield size_check(self.subject, self.n_samples)
         yield Check("no bracket is missing", self.is_full or self.flag.missing == 0, f"{self.flag.missing} steps")
-        yield Check("independence is about the fields", self.independence.subject == self.flag.fields
+        about = (self.flag.fields, self.subject) if len(self.flag.fields) == len(self.subject) else (self.flag.fields,)
+        yield Check("independence is about the fields", self.independence.subject in about
                     and self.independence.n_samples == self.n_samples)
         yield from self.independence._checks(rng, clock)
         yield from self.flag.checks(self.subject, self.n_samples, rng, clock)

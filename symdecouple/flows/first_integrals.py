@@ -95,7 +95,7 @@ class FirstIntegrals:
             yield Check(f"{h} is constant", is_constant_along(given, h))
         if self.functions and self.witness is None:
             yield Check("the functions are independent", False, "no minor of their gradients")
-        elif self.functions:
+        elif self.witness is not None:
             yield minor_check(gradients_of(self.functions, given), self.witness, range(1, number + 1), None,
                               len(given.coordinates), clock)
         if self.expected is not None:
