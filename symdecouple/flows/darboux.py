@@ -9,7 +9,7 @@ that is known already.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -21,7 +21,7 @@ from symdecouple.flows.linear_relations import Functions
 from symdecouple.language.budget import check
 from symdecouple.language.gate import factor_list
 
-__all__ = ["darboux_polynomials"]
+__all__ = ["by_cofactors", "darboux_polynomials"]
 
 MINORS = 12
 LARGEST = 4
@@ -29,6 +29,10 @@ LARGEST = 4
 FACTORED = 60
 """Terms of a polynomial that is factored."""
 KEPT = 40
+MANY = 8
+"""Cofactors of known polynomials for which others are looked for."""
+NUMBERS = ((1, 1), (-1, 1), (2, 1), (-2, 1), (1, 2), (-1, 2), (3, 1), (-3, 1))
+"""Cofactors that are tried of one field: linear equations have them, and scaled ones small multiples."""
 
 
 def darboux_polynomials(functions: Functions) -> list[Any]:
@@ -41,6 +45,29 @@ def darboux_polynomials(functions: Functions) -> list[Any]:
         if not any(candidate == other or candidate == -other for other in found) and is_darboux(functions, candidate):
             found.append(candidate)
     return found
+
+
+def by_cofactors(functions: Functions, monomials: Sequence[Mapping[int, int]], known: Sequence[Any]) -> list[Any]:
+    """Return Darboux polynomials made of some monomials, whose cofactors are small numbers or those of known ones."""
+    found: list[Any] = list(known)
+    for cofactors in _cofactors(functions, known):
+        check()
+        for candidate in functions.invariants(monomials, cofactors):
+            if candidate not in found and is_darboux(functions, candidate):
+                found.append(candidate)
+    return found[len(known):]
+
+
+def _cofactors(functions: Functions, known: Sequence[Any]) -> Iterator[list[Any]]:
+    field, size = functions.coefficients.field, functions.frame.size
+    if size == 1:
+        yield from ([field.one * field.domain(*number)] for number in NUMBERS)
+    seen: list[list[Any]] = []
+    for p in known[:MANY]:
+        cofactors = [_quotient(functions, functions.rate(i, p), p) for i in range(size)]
+        if cofactors not in seen:
+            seen.append(cofactors)
+    yield from seen
 
 
 def is_darboux(functions: Functions, element: Any) -> bool:
@@ -100,9 +127,9 @@ def _components_and_minors(functions: Functions) -> Iterator[Any]:
     forms, coordinates = functions.frame.forms, functions.frame.coordinates
     ring = functions.coefficients.field.ring
     for form in forms:
-        yield from (c.numer for c in form.values() if c.denom == 1)
+        yield from (c.numer for c in form.values() if c.denom.is_ground)
     size = len(forms)
-    if not 2 <= size <= LARGEST or any(c.denom != 1 for form in forms for c in form.values()):
+    if not 2 <= size <= LARGEST or any(not c.denom.is_ground for form in forms for c in form.values()):
         return
     for count, rows in enumerate(combinations(coordinates, size)):
         if count == MINORS:

@@ -38,7 +38,7 @@ from symdecouple.calculus.subject import Subject
 from symdecouple.calculus.witness import Witness, find_witness
 from symdecouple.errors import BudgetExceeded, InvalidInput, SymdecoupleError, UnsupportedExpression
 from symdecouple.flows.characteristics import integrals_of_one_field
-from symdecouple.flows.darboux import darboux_polynomials
+from symdecouple.flows.darboux import by_cofactors, darboux_polynomials
 from symdecouple.flows.linear_relations import Functions, Term
 from symdecouple.language.budget import Budget
 from symdecouple.language.failures import sympy_failures
@@ -255,6 +255,9 @@ class _Search:
 
     def _products(self, functions: Functions) -> None:
         invariant = darboux_polynomials(functions)
+        monomials = [{}, *_exponents(functions, 2)]
+        if len(monomials) <= UNKNOWNS // 2:
+            invariant += by_cofactors(functions, monomials, invariant)
         logarithms = [functions.logarithm(p) for p in invariant]
         below = [k for k in functions.moving if any(functions.elements[k] == p for p in invariant)
                  or functions.generators[k] in functions.coefficients.roots]
@@ -331,8 +334,8 @@ def _powers(places: Sequence[int], total: int, highest: dict[int, int]) -> Itera
 def _function(combination: dict[Expr, Expr]) -> Expr:
     """Return a function of sum_t c_t f_t that is written with as few logarithms as can be."""
     whole = _without_denominators(combination)
-    products = {f: c for f, c in whole.items() if f.func is log}
-    rest = {f: c for f, c in whole.items() if f not in products}
+    products = {f: c for f, c in whole.items() if f.func is log and f.args[0].func is not exp}
+    rest = {f.args[0].args[0] if f.func is log else f: c for f, c in whole.items() if f not in products}
     if not products:
         return shortest(Add(*(c * f for f, c in rest.items())))
     if any(f.has(atan) for f in rest):

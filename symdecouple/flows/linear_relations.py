@@ -133,6 +133,31 @@ class Functions:
         found = (weigh(vector, terms) for vector in null_space(rows, len(terms)))
         return [dict(sorted(weights.items())) for weights in found if weights is not None]
 
+    def invariants(self, monomials: Sequence[Mapping[int, int]], cofactors: Sequence[Any]) -> list[Any]:
+        """Return elements p = sum_m c_m m with D_i p = lambda_i p for given lambda_i, the c_m being rational."""
+        terms = [self.monomial(exponents) for exponents in monomials]
+        rows: list[list[int]] = []
+        for k in range(len(terms) + MORE):
+            check()
+            point = self._point(k)
+            try:
+                factors = [point.at(c) for c in cofactors]
+                rates = [term.rates(point) for term in terms]
+            except ValueError:
+                continue
+            values = [_value(exponents, point) for exponents in monomials]
+            rows += [[(rate[i] - factor * value) % PRIME for rate, value in zip(rates, values, strict=True)]
+                     for i, factor in enumerate(factors)]
+        found = (_rationals(vector, terms) for vector in null_space(rows, len(terms)))
+        return [sum((self.elements_of(c, monomials[k]) for k, c in weights.items()), self.coefficients.field.zero)
+                for weights in found if weights is not None]
+
+    def elements_of(self, weight: Expr, exponents: Mapping[int, int]) -> Any:
+        """Return a rational multiple of a monomial as an element."""
+        field = self.coefficients.field
+        return reduce(lambda a, b: a * b, (self.elements[k] ** n for k, n in exponents.items()),
+                      field.one * field.domain.convert(weight))
+
     def _weights(self, vector: Mapping[int, int], terms: Sequence[Term]) -> dict[int, Expr] | None:
         """Return weights, polynomials in the parameters, of the terms that have residues other than 0."""
         places = sorted(vector)
@@ -180,6 +205,13 @@ class Functions:
 
     def _at(self, point: Snapshot) -> list[dict[int, int]]:
         return next(row for known, row in self._points if known is point)
+
+
+def _value(exponents: Mapping[int, int], point: Snapshot) -> int:
+    value = 1
+    for k, n in exponents.items():
+        value = value * pow(point.values[k], n, PRIME) % PRIME
+    return value
 
 
 def null_space(rows: list[list[int]], size: int) -> list[dict[int, int]]:

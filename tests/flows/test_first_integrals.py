@@ -57,8 +57,40 @@ SINGLE: list[tuple[list[VectorField], tuple[Any, ...]]] = [
     (one(1 / y, 1), (x - log(y),)), (one(sqrt(x), y), (2 * sqrt(x) - log(y),)), (one(x + y, y), (x / y - log(y),)),
     (one(y, a - b * y), (b * x + y + a / b * log(a - b * y),)),
     (one(1 + x**2, x * y), (y**2 / (1 + x**2),)), (one(sin(y), cos(x)), (sin(x) + cos(y),)),
-    (one(1, exp(y)), (x + exp(-y),)),
+    (one(1, exp(y)), (x + exp(-y),)), (one(sp.cosh(x), sp.sinh(x)), (y - log(sp.cosh(x)),)),
+    (one(1, y / x + y**3), (x**2 / y**2 + 2 * x**3 / 3,)), (one(1, a * y * (1 - y / b)), (y * exp(-a * x) / (b - y),)),
+    (one(1, y**2 - 1), ((y - 1) / (y + 1) * exp(-2 * x),)), (one(1, y**2 + 1), (x - atan(y),)),
+    (one(1, z, sin(x) - z), (y + z + cos(x), (2 * z - sin(x) + cos(x)) * exp(x))),
+    (one(2 * x + y, x + 2 * y), ((x + y) / (x - y) ** 3,)),
+    (one(x + y, y + z, z), (y / z - log(z), 2 * x / z - y**2 / z**2)),
 ]
+
+# several fields, their integrals: invariants of groups
+SEVERAL: list[tuple[Any, Any, tuple[Any, ...]]] = [
+    ([x, y, z], [(1, 1, 1), (x, y, z)], ((x - y) / (x - z),)),
+    ([x, y, z], [(y, x, 0), (z, 0, x)], (x**2 - y**2 - z**2,)),
+    ([x, y, z, w], [(x, y, 0, 0), (0, 0, z, w)], (x / y, z / w)),
+    ([x, y, z, w], [(1, 0, 1, 0), (0, 1, 0, 1), (-y, x, -w, z)], ((x - z) ** 2 + (y - w) ** 2,)),
+    ([x, y, z, w], [(1, 1, 1, 1), (x, y, z, w), (x**2, y**2, z**2, w**2)],
+     ((x - z) * (y - w) / ((x - w) * (y - z)),)),
+    ([x, y, z], [(1, 0, y), (0, 1, x)], (z - x * y,)),
+    ([x, y, z], [(1, 0, z), (0, 1, z)], (z * exp(-x - y),)),
+    ([x, y, z], [(x, y, 0), (0, 0, 1)], (x / y,)),
+    ([x, y, z, t], [(0, -z, y, 0), (z, 0, -x, 0), (-y, x, 0, 0)], (x**2 + y**2 + z**2, t)),
+    ([x, y, z, w, a, b], [(0, -z, y, 0, -b, a), (z, 0, -x, b, 0, -w), (-y, x, 0, -a, w, 0)],
+     (x**2 + y**2 + z**2, x * w + y * a + z * b, w**2 + a**2 + b**2)),
+]
+
+
+@pytest.mark.parametrize(("space", "columns", "integrals"), SEVERAL, ids=lambda v: str(v)[:40])
+def test_integrals_of_several_fields(space: Any, columns: Any, integrals: tuple[Any, ...]) -> None:
+    found = first_integrals([VectorField(column, space) for column in columns])
+    assert found.expected == len(integrals) and found.complete and found.verify()
+    for h in integrals:
+        assert is_constant_along(found.closure.subject, h)
+    point = {q: sp.Rational(11 + 2 * k, 17) for k, q in enumerate(space)}
+    jacobian = Matrix([[h.diff(q).subs(point).evalf(40) for q in space] for h in (*found.functions, *integrals)])
+    assert jacobian.rank(iszerofunc=lambda v: abs(v) < 1e-20) == len(integrals)
 
 
 @pytest.mark.parametrize(("field", "integrals"), SINGLE, ids=lambda v: str(v)[:50])
