@@ -172,23 +172,27 @@ def _rank(columns: Sequence[Sequence[Any]], world: World) -> int:
 def basis_check(subject: Subject, frame: Any, forms: Sequence[Any], sample: Sequence[Fraction]) -> Check:
     """Check that basis functions, and the statistics' gradients, are independent at some points as many as a sample's.
 
-    Where the witness is special (all sines of one frequency vanish at 0) or numbers there are too small, others are
-    tried: what is independent at some points is so at generic ones.
+    Where the witness is special (all sines of one frequency vanish at 0), or the parameters are (x^(a - 3) at a = 3),
+    others are tried: what is independent at some points is so at generic ones.
     """
     basis, gradients = frame.basis(forms), frame.slopes(forms)
     name = "basis functions and statistics are independent"
     if len(sample) > MAX_SIZE:
         return Check(name, False, f"{len(sample)} points are more than {MAX_SIZE}")
     others = (points for points, _ in draws(subject, len(sample), random.Random(SEED), TRIES))
-    for points in chain([sample], others):
-        if (failed := _dependent_at(points, subject, frame, (basis, gradients))) == "":
+    for k, points in enumerate(chain([sample], others)):
+        if (failed := _dependent_at(points, subject, frame, (basis, gradients), 3 + 4 * k)) == "":
             return Check(name, True, f"{len(basis)} basis functions, {len(gradients)} statistics, N0 = {len(sample)}")
     return Check(name, False, failed)
 
 
-def _dependent_at(sample: Sequence[Fraction], subject: Subject, frame: Any, groups: Iterable[Sequence[Expr]]) -> str:
-    """Say what is not seen to be independent at the points of a sample; nothing where all is."""
-    symbols = {s: Fraction(3 + 2 * k) for k, s in enumerate(subject.symbols)}
+def _dependent_at(sample: Sequence[Fraction], subject: Subject, frame: Any, groups: Iterable[Sequence[Expr]],
+                  first: int) -> str:
+    """Say what is not seen to be independent at the points of a sample; nothing where all is.
+
+    Parameters are whole numbers from the first one on: what is independent for some is so for generic ones.
+    """
+    symbols = {s: Fraction(first + 2 * k) for k, s in enumerate(subject.symbols)}
     numbers = {s: Rational(v.numerator, v.denominator) for s, v in symbols.items()}
     parts = None if subject.cell is None else subject.cell.parts_at(sample, symbols)
     for group in groups:

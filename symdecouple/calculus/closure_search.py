@@ -99,6 +99,8 @@ class ClosureSearch:
         if not isinstance(c1.certificate, Independence) or c1.certificate.n_samples != size:
             raise UnsupportedExpression(f"the fields found are not proved to be independent: {c1.reason}")
         self.candidates = c1.exceptions
+        if subject.forms and subject.symbols:  # whose kernel may be larger
+            self.candidates += check_independence(subject.duals, budget=clock.remaining).exceptions
         return Closed(subject, flag, c1.certificate, size)
 
     def _everything(self, clock: Budget) -> Everything | None:

@@ -115,7 +115,7 @@ def test_what_is_not_decided_is_said_to_be() -> None:
     assert unknown.status is Status.UNDECIDED and unknown.rank is None and unknown.certificate is None
     assert not unknown.verify() and "rank not known" in str(unknown) and unknown.is_everything is False
     h, f = Filter("h"), Function("f")
-    for features, said in (([Mean(x), Mean(h(x) ** 2)], "n_samples="), ([Mean(x), Mean(f(x))], "bind"),
+    for features, said in (([Mean(x), Mean(h(x) ** 3)], "n_samples="), ([Mean(x), Mean(f(x))], "bind"),
                            (FeatureSet([Mean(x), Mean(abs(x))], allow_nonsmooth=["Abs"]), "kinks")):
         closure = involutive_closure(features)
         assert closure.status is Status.UNDECIDED and said in closure.reason
@@ -140,6 +140,23 @@ def test_filters_at_one_size() -> None:
     h = Filter([1, 2, 1])
     energies = involutive_closure([Mean(x), Mean(h(x) ** 2)], n_samples=5)
     assert energies.growth == (2,) and energies.rank == 2 and energies.verify()
+    for size in (None, 64):  # commuting energies are their own closure, whatever the kernel
+        generic = involutive_closure([Mean(x), Mean(Filter("h")(x) ** 2)], n_samples=size)
+        assert generic.rank == 2 and generic.verify()
+
+
+def test_symbolic_orders_find_the_cases_of_lie() -> None:
+    n = Symbol("n", positive=True)
+    closure = involutive_closure([Mean(y), Mean(y**n)])
+    assert closure.rank == N and closure.verify()
+    assert {at[n]: rank for at, rank in closure.exceptions} == {1: 1, 2: 2, 3: 3}
+    triple = involutive_closure([Mean(y ** (2 - n)), Mean(y ** (2 + n))])
+    assert triple.rank == 3 and triple.verify()
+
+
+def test_forms_whose_rank_a_parameter_lowers() -> None:
+    closure = involutive_closure([OneForm([1, 0, 0], [p, q, r]), OneForm([0, a, 0], [p, q, r])])
+    assert closure.rank == 1 and closure.exceptions == (({a: S.Zero}, 2),) and closure.at({a: 0}).rank == 2
 
 
 def test_features_and_fields_mix_and_forms_are_taken() -> None:
