@@ -30,7 +30,7 @@ from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.independence import check_size
 from symdecouple.calculus.point_growth import PointGrowth, point_growth
 from symdecouple.calculus.specialization import specialized
-from symdecouple.calculus.subject import Size, Subject, count
+from symdecouple.calculus.subject import Size, Subject, count, forms_of
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.language.budget import Budget
 from symdecouple.language.failures import sympy_failures
@@ -219,6 +219,8 @@ def involutive_closure(fields: Any, *, n_samples: Size | None = None, budget: fl
     ------
     InvalidInput
         For a sample size below 2 or one that contradicts the coordinates, and for black boxes.
+    BudgetExceeded
+        Where the kernel of 1-forms is not found in time.
 
     Notes
     -----
@@ -240,11 +242,14 @@ def involutive_closure(fields: Any, *, n_samples: Size | None = None, budget: fl
     >>> involutive_closure(car).growth
     (2, 3)
     """
-    start, subject = time.perf_counter(), Subject.of(fields)
+    start, clock = time.perf_counter(), Budget(budget)
+    if forms_of(fields):
+        with clock.running("the kernel of forms"):
+            fields = Subject.of(fields)
+    subject = Subject.of(fields)
     if any(item.kind == "black box" for item in subject.items):
         raise InvalidInput("a black box has no expression that brackets are taken of: give features with expressions")
     size = check_size(subject, n_samples)
-    clock = Budget(budget)
     found = ClosureSearch(subject, size)
     try:
         with clock.running("the involutive closure"), sympy_failures("the involutive closure"):

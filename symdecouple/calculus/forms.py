@@ -22,7 +22,7 @@ from sympy import Add, Expr, Mul, Symbol, latex
 
 from symdecouple.calculus.coefficients import CoefficientField
 from symdecouple.calculus.field import VectorField, is_matrix, rows_of
-from symdecouple.calculus.span import Snapshot, modular_pivots, solve
+from symdecouple.calculus.span import Snapshot, modular_pivots
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language.binding import bind
 from symdecouple.language.budget import Budget
@@ -30,6 +30,8 @@ from symdecouple.language.budget import Budget
 __all__ = ["OneForm", "annihilates", "kernel", "without_zero_forms"]
 
 SEED = 4711
+TERMS = 200
+"""Of a field, up to which common factors are looked for."""
 
 
 class OneForm:
@@ -101,7 +103,7 @@ class OneForm:
         raise AttributeError(f"a OneForm is immutable; build a new one instead of setting {name}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return OneForm, (self.components, self.coordinates)
+        return _restore, (self.components, self.coordinates, self.allow_nonsmooth)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, OneForm) and (self.components, self.coordinates) == (
@@ -164,25 +166,53 @@ def kernel(forms: Sequence[OneForm], budget: Budget) -> tuple[VectorField, ...]:
     for form, row in zip(forms, rows, strict=True):
         if all(a == 0 for a in row.values()):
             raise InvalidInput(f"the form {form} is identically zero, and constrains nothing: leave it out")
+    rows = [_without_denominators(row, coefficients) for row in rows]
     snapshot = Snapshot(coefficients, random.Random(SEED))
     chosen, places = modular_pivots(snapshot.columns(rows, coordinates))
     pivots = [coordinates[k] for k in places]
-    columns: list[dict[Any, Any]] = [{i: rows[i][q] for i in chosen} for q in pivots]
+    matrix = [[rows[i][q] for q in pivots] for i in chosen]
+    allowed = frozenset[str]().union(*(form.allow_nonsmooth for form in forms))
     found = []
     for free in coordinates:
         if free in pivots:
             continue
-        weights = solve(columns, {i: -rows[i][free] for i in chosen}, chosen, coefficients, budget)
-        if weights is None:
-            raise UnsupportedExpression(f"the forms {', '.join(map(str, forms))} could not be solved for {pivots}")
-        column = {**dict(zip(pivots, weights, strict=True)), free: coefficients.field.one}
-        _, numerators = coefficients.common(list(column.values()))
-        field = dict(zip(column, numerators, strict=True))
-        found.append(VectorField([coefficients.decode(field[q]) if q in field else 0 for q in coordinates],
-                                 coordinates, allow_nonsmooth=frozenset().union(*(f.allow_nonsmooth for f in forms))))
-    if not annihilates(forms, found):
+        budget.check("the kernel of forms")
+        column = dict(zip(pivots, _solved(matrix, [rows[i][free] for i in chosen], coefficients), strict=True))
+        column[free] = _determinant(matrix, coefficients)
+        if sum(len(c.numer) for c in column.values()) <= TERMS:
+            _, numerators = coefficients.common(list(column.values()))
+            column = {q: coefficients.field(n) for q, n in zip(column, numerators, strict=True)}
+        found.append(VectorField([coefficients.decode(column[q]) if q in column else 0 for q in coordinates],
+                                 coordinates, allow_nonsmooth=allowed))
+    if not annihilates([form for k, form in enumerate(forms) if k not in chosen], found):
         raise UnsupportedExpression(f"the forms {', '.join(map(str, forms))} are dependent in a way that was not seen")
     return tuple(found)
+
+
+def _without_denominators(row: dict[Symbol, Any], coefficients: CoefficientField) -> dict[Symbol, Any]:
+    """Return a multiple of a form: its kernel is the same."""
+    _, numerators = coefficients.common(list(row.values()))
+    return {q: coefficients.field(n) for q, n in zip(row, numerators, strict=True)}
+
+
+def _solved(matrix: list[list[Any]], last: list[Any], coefficients: CoefficientField) -> list[Any]:
+    """Return minus the determinant times the solution of matrix y = last, by minors: nothing is divided (Cramer)."""
+    out = []
+    for j in range(len(matrix)):
+        replaced = [[*row[:j], c, *row[j + 1 :]] for row, c in zip(matrix, last, strict=True)]
+        out.append(-_determinant(replaced, coefficients))
+    return out
+
+
+def _determinant(matrix: list[list[Any]], coefficients: CoefficientField) -> Any:
+    if not matrix:
+        return coefficients.field.one
+    total, (first, *rest) = coefficients.field.zero, matrix
+    for j, c in enumerate(first):
+        if c != 0:
+            minor = _determinant([[*row[:j], *row[j + 1 :]] for row in rest], coefficients)
+            total += c * minor if j % 2 == 0 else -c * minor
+    return coefficients.reduced(total)
 
 
 def annihilates(forms: Sequence[OneForm], fields: Sequence[VectorField]) -> bool:
@@ -201,6 +231,10 @@ def without_zero_forms(forms: Iterable[OneForm], values: Any) -> tuple[OneForm, 
         if not all(map(coefficients.vanishes, components)):
             out.append(OneForm(components, form.coordinates, allow_nonsmooth=form.allow_nonsmooth))
     return tuple(out)
+
+
+def _restore(components: Any, coordinates: Any, allowed: Any) -> OneForm:
+    return OneForm(components, coordinates, allow_nonsmooth=allowed)
 
 
 def _one_space(forms: Sequence[OneForm]) -> tuple[Symbol, ...]:

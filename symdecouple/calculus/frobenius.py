@@ -35,7 +35,7 @@ from symdecouple.calculus.independence import (
 )
 from symdecouple.calculus.membership import Membership
 from symdecouple.calculus.specialization import at_values, specialized
-from symdecouple.calculus.subject import Size, Subject, count
+from symdecouple.calculus.subject import Size, Subject, count, forms_of
 from symdecouple.calculus.witness import Witness, find_failing_pair, find_witness
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.language.budget import Budget
@@ -100,6 +100,13 @@ def check_frobenius(features: Any, *, n_samples: int | tuple[int, ...] | None = 
     >>> check_frobenius([Mean(x), Mean(Filter("h")(x)**2)]).structure[1, 2]
     (2*dc(h)**2, 0)
     """
+    clock = Budget(budget)
+    if forms := forms_of(features):
+        try:
+            with clock.running("the kernel of forms"):
+                features = Subject.of(features)
+        except BudgetExceeded as error:
+            return Verdict("C2", Status.UNDECIDED, tuple(map(str, forms)), n_samples, reason=str(error), noun="fields")
     subject = Subject.of(features)
     if (verdict := without_expression(subject, "C2", n_samples)) is not None and samples is not None:
         from symdecouple.numeric.paths.empirical import empirical_frobenius
@@ -112,7 +119,7 @@ def check_frobenius(features: Any, *, n_samples: int | tuple[int, ...] | None = 
         raise InvalidInput("all of these features have expressions, and C2 is decided exactly, for every sample: leave "
                            "samples= out")
     subject = without_pieces(subject)
-    return _decide(subject, check_size(subject, n_samples), budget)
+    return _decide(subject, check_size(subject, n_samples), clock.remaining)
 
 
 def _decide(subject: Subject, n_samples: Size | None, budget: float, look_for_exceptions: bool = True) -> Verdict:

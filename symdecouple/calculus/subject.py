@@ -26,7 +26,7 @@ from symdecouple.language.mean import free_sample
 from symdecouple.language.sample import Coordinate, Sample, x
 from symdecouple.language.text import domain_to_text, parse, parse_domain, parse_expression, to_text
 
-__all__ = ["Size", "Subject", "count", "expressions", "without_gains"]
+__all__ = ["Size", "Subject", "count", "expressions", "forms_of", "without_gains"]
 
 SECONDS = 10.0
 """For the kernel of forms, where no earlier deadline is running."""
@@ -78,8 +78,9 @@ class Subject:
             raise InvalidInput("a set is of 1-forms or of fields and features, got forms with "
                                f"{type(strange[0]).__name__} {strange[0]}")
         symbols = forms[0].coordinates if forms else coordinates
-        fields = kernel(forms, Budget(SECONDS)) if forms else tuple(
-            VectorField([int(q == k) for q in symbols], symbols) for k in symbols)
+        with (clock := Budget(SECONDS)).running("the kernel of forms"):
+            fields = kernel(forms, clock) if forms else tuple(
+                VectorField([int(q == k) for q in symbols], symbols) for k in symbols)
         return cls(fields or (VectorField([0] * len(symbols), symbols),), forms=tuple(forms))
 
     @property
@@ -257,6 +258,13 @@ class Subject:
                 items.append(VectorField(exprs if symbols else exprs[0], symbols, allow_nonsmooth=allowed))
         forms = (OneForm([_read(a, symbols, None) for a in texts], symbols) for texts in data.get("forms", ()))
         return cls(tuple(items), forms=tuple(forms))
+
+
+def forms_of(value: Any) -> tuple[OneForm, ...]:
+    """Return the 1-forms that a set is given by; none for features and fields."""
+    if isinstance(value, OneForm):
+        return (value,)
+    return tuple(item for item in value if isinstance(item, OneForm)) if isinstance(value, (list, tuple)) else ()
 
 
 def count(n_samples: Size) -> int:

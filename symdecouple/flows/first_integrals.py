@@ -34,7 +34,7 @@ from symdecouple.calculus.coefficients import CoefficientField
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
 from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.span import Snapshot, modular_pivots
-from symdecouple.calculus.subject import Subject
+from symdecouple.calculus.subject import Subject, forms_of
 from symdecouple.calculus.witness import Witness, find_witness
 from symdecouple.errors import BudgetExceeded, InvalidInput, SymdecoupleError, UnsupportedExpression
 from symdecouple.flows.characteristics import integrals_of_one_field
@@ -144,6 +144,8 @@ def first_integrals(fields: Any, *, budget: float = 10.0, n_samples: int | None 
     ------
     InvalidInput
         For averages without a sample size.
+    BudgetExceeded
+        Where the kernel of 1-forms is not found in time.
 
     Examples
     --------
@@ -160,7 +162,10 @@ def first_integrals(fields: Any, *, budget: float = 10.0, n_samples: int | None 
     ((x**2 + y**2 + z**2,), 1, True)
     """
     start, clock = time.perf_counter(), Budget(budget)
-    closure = _closure_of(fields, n_samples, budget)
+    if forms_of(fields):
+        with clock.running("the kernel of forms"):
+            fields = Subject.of(fields)
+    closure = _closure_of(fields, n_samples, clock.remaining)
     subject = closure.subject
     dimension = len(subject.coordinates)
     expected = None if closure.status is not Status.PROVED else dimension - closure.rank

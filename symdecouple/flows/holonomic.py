@@ -37,7 +37,7 @@ from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.specialization import specialized
 from symdecouple.calculus.subject import Size, Subject
 from symdecouple.calculus.witness import Witness, find_witness
-from symdecouple.errors import InvalidInput, UnsupportedExpression
+from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.flows.first_integrals import first_integrals, gradients_of, is_constant_along
 from symdecouple.language.budget import Budget
 from symdecouple.language.mean import exact
@@ -210,7 +210,14 @@ def holonomic(A: Any, b: Any, coordinates: Iterable[Symbol], time: Symbol | None
     >>> two.status.name, two.hidden, two.functions
     ('REFUTED', 1, (w - x*y,))
     """
-    return _decide(Subject.of_forms(_forms(A, b, tuple(coordinates), time)), time, budget)
+    forms, clock = _forms(A, b, tuple(coordinates), time), Budget(budget)
+    try:
+        with clock.running("the kernel of the constraints"):
+            subject = Subject.of_forms(forms)
+    except BudgetExceeded as error:
+        return Verdict(HOLONOMIC, Status.UNDECIDED, tuple(map(str, forms)), len(forms[0].coordinates),
+                       reason=str(error), noun="fields")
+    return _decide(subject, time, clock.remaining)
 
 
 def _forms(A: Any, b: Any, coordinates: tuple[Symbol, ...], time: Symbol | None) -> list[OneForm]:

@@ -122,10 +122,10 @@ def test_what_is_not_decided_is_said_to_be() -> None:
 
 
 def test_the_budget_is_kept() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     involutive_closure([skewness(x), kurtosis(x), Mean(x**5)], budget=0.5)
     involutive_closure([Mean(tanh(x)), Mean(x**7), Mean(sin(x))], budget=0.5)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_lies_theorem_is_not_used_without_analyticity() -> None:

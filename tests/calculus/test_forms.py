@@ -118,6 +118,8 @@ def test_text_and_latex() -> None:
     form = OneForm([y, -x], [x, y])
     assert repr(form) == "OneForm((y, -x), (x, y))" and eval(repr(form)) == form
     assert pickle.loads(pickle.dumps(form)) == form and hash(form) == hash(OneForm((y, -x), (x, y)))
+    bent = OneForm([abs(x), 1], [x, y], allow_nonsmooth=["Abs"])
+    assert pickle.loads(pickle.dumps(bent)) == bent
     with pytest.raises(AttributeError, match="immutable"):
         form.components = ()  # type: ignore[misc]
 

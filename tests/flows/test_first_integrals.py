@@ -151,9 +151,9 @@ def test_the_circle_has_one_invariant_of_four_angles() -> None:
 def test_the_budget_is_kept() -> None:
     hard = one(y * z - x**3, x * z + y**2, x * y - z**2 + 1)
     for budget in (0.2, 1.0):
-        start = time.perf_counter()
+        start = time.process_time()
         found = first_integrals(hard, budget=budget)
-        assert time.perf_counter() - start < budget + 4  # a step that is running ends; other processes run too
+        assert time.process_time() - start < budget + 3  # a step that is running ends
         assert not found.complete
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from itertools import product
 from typing import Any
 
@@ -46,9 +47,11 @@ def rank(rows: list[list[Any]]) -> int:
 
 @pytest.mark.parametrize("system", SYSTEMS, ids=IDS)
 def test_growth_and_verdict(system: System) -> None:
-    closure = involutive_closure(system.given, budget=10)
+    start = time.process_time()
+    closure = involutive_closure(system.given)
+    assert time.process_time() - start < 2
     assert closure.status is Status.PROVED and closure.growth == system.growth
-    assert closure.rank == system.growth[-1] and closure.seconds < 8
+    assert closure.rank == system.growth[-1]
     assert closure.verify()
     verdict = check_frobenius(system.given)
     assert verdict.status is (Status.PROVED if len(system.growth) == 1 else Status.REFUTED)
