@@ -224,7 +224,7 @@ class Everything(Claim):
     def reason(self, n_samples: Size | None) -> str:
         shown = ", ".join(map(str, self.functions))
         return ("four independent analytic functions of the sample, " + shown + ", are in the closure, and generate a "
-                "Lie algebra of infinite dimension (Lie): the rank is N for every N")
+                "Lie algebra of infinite dimension (Lie): the rank is N at generic samples, for every N")
 
     def summary(self) -> tuple[str, ...]:
         return (*self.flag.summary(), *(f"{a} = {combination(row)}"

@@ -256,7 +256,9 @@ class Subject:
                 items.append(Feature(exprs[0], allow_nonsmooth=allowed))
             else:
                 items.append(VectorField(exprs if symbols else exprs[0], symbols, allow_nonsmooth=allowed))
-        forms = (OneForm([_read(a, symbols, None) for a in texts], symbols) for texts in data.get("forms", ()))
+        allowed = {name for names in data["allow_nonsmooth"] for name in names}
+        forms = (OneForm([_read(a, symbols, None) for a in texts], symbols, allow_nonsmooth=allowed)
+                 for texts in data.get("forms", ()))
         return cls(tuple(items), forms=tuple(forms))
 
 

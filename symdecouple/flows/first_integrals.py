@@ -34,7 +34,7 @@ from symdecouple.calculus.coefficients import CoefficientField
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
 from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.span import Snapshot, modular_pivots
-from symdecouple.calculus.subject import Subject, forms_of
+from symdecouple.calculus.subject import Size, Subject, forms_of
 from symdecouple.calculus.witness import Witness, find_witness
 from symdecouple.errors import BudgetExceeded, InvalidInput, SymdecoupleError, UnsupportedExpression
 from symdecouple.flows.characteristics import integrals_of_one_field
@@ -122,7 +122,7 @@ class FirstIntegrals:
         return r",\quad ".join(rf"h_{{{k}}} = {latex(h)}" for k, h in enumerate(self.functions, 1))
 
 
-def first_integrals(fields: Any, *, budget: float = 10.0, n_samples: int | None = None) -> FirstIntegrals:
+def first_integrals(fields: Any, *, budget: float = 10.0, n_samples: Size | None = None) -> FirstIntegrals:
     """Return functions that are constant along fields in coordinates, as many as are found within a budget.
 
     Parameters
@@ -132,7 +132,7 @@ def first_integrals(fields: Any, *, budget: float = 10.0, n_samples: int | None 
         them is so along their closure.
     budget : float
         Seconds, for the closure and the search together.
-    n_samples : int, optional
+    n_samples : int or tuple of int, optional
         Averages are written out for this sample size.
 
     Returns
@@ -192,12 +192,13 @@ def is_constant_along(subject: Subject, function: Expr) -> bool:
     return all(map(coefficients.vanishes, values))
 
 
-def _closure_of(fields: Any, n_samples: int | None, budget: float) -> InvolutiveClosure:
+def _closure_of(fields: Any, n_samples: Size | None, budget: float) -> InvolutiveClosure:
     if isinstance(fields, InvolutiveClosure):
-        fields = fields.subject if n_samples is None and fields.n_samples is None else fields
-    if isinstance(fields, InvolutiveClosure) and fields.subject.coordinates:
-        return fields
-    subject = Subject.of(fields.subject if isinstance(fields, InvolutiveClosure) else fields)
+        if fields.subject.coordinates:
+            return fields
+        n_samples = fields.n_samples if n_samples is None else n_samples
+        fields = fields.subject
+    subject = Subject.of(fields)
     if not subject.coordinates:
         if n_samples is None:
             raise InvalidInput("first integrals are functions of coordinates, and averages have none: ask for one "

@@ -139,6 +139,8 @@ def test_features_that_are_decoupled_from_averages() -> None:
     cubic = first_integrals([Mean(sample), Mean(sample**3)], n_samples=4)  # closure: the Moebius group
     (ratio,) = cubic.functions
     assert sp.cancel(ratio - (x1 - x3) * (x2 - x4) / ((x1 - x4) * (x2 - x3))) == 0 and cubic.verify()
+    pairs = first_integrals(involutive_closure([Mean(sample), Mean(sample**2)], n_samples=3))
+    assert pairs.expected == 1 and pairs.complete and pairs.verify()
     assert first_integrals(FeatureSet([Mean(sample**k) for k in (1, 2, 3, 4)]), n_samples=4).expected == 0
 
 
