@@ -117,6 +117,16 @@ class OneForm:
         """The field with the same components: forms are independent where these fields are."""
         return VectorField(self.components, self.coordinates, allow_nonsmooth=self.allow_nonsmooth)
 
+    @property
+    def parameters(self) -> frozenset[Any]:
+        """Everything in the components that is no coordinate."""
+        return self.dual.parameters
+
+    def bind(self, values: Any) -> OneForm:
+        """Return the form with parameters replaced; a form that vanishes at these values is refused."""
+        return OneForm([bind(a, values) for a in self.components], self.coordinates,
+                       allow_nonsmooth=self.allow_nonsmooth)
+
     def on(self, field: VectorField) -> Expr:
         """Return the value of the form on a field of the same coordinates, not simplified.
 
@@ -140,6 +150,9 @@ class OneForm:
     def latex(self) -> str:
         """Return the form as LaTeX, without the dollar signs."""
         return self._sum(latex, r"{}\, ", r"\left({}\right) ")
+
+    def _repr_latex_(self) -> str:
+        return rf"$\displaystyle {self.latex()}$"
 
     def _sum(self, written: Callable[[Expr], str], plain: str, bracketed: str) -> str:
         text = ""

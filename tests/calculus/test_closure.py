@@ -74,7 +74,8 @@ AVERAGES: list[tuple[str, list[Any], Any, tuple[int, ...]]] = [
 ]
 
 
-LONG = {"x, tanh", "sin, cos, sin 2x", "mean, variance, skewness", "x, a bump"}
+LONG = {"x, tanh", "sin, cos, sin 2x", "mean, variance, skewness", "mean, variance, kurtosis", "variance, kurtosis",
+        "two channels of one average", "x, a bump", "x, sqrt x", "exp, exp 2x", "x, log x", "mean, variance, x4"}
 
 
 @pytest.mark.parametrize(("features", "rank", "growth"), [
@@ -90,7 +91,7 @@ def test_averages_for_every_size(features: list[Any], rank: Any, growth: tuple[i
 
 
 @pytest.mark.parametrize(("features", "rank"), [(row[1], row[2]) for row in AVERAGES[:4] + AVERAGES[18:21]])
-@pytest.mark.parametrize("size", [2, 3, 5, 40])
+@pytest.mark.parametrize("size", [2, 5, 40])
 def test_averages_of_one_size(features: list[Any], rank: Any, size: int) -> None:
     closure = involutive_closure(features, n_samples=size)
     assert closure.rank == (size if rank == N else min(rank, size)) and closure.verify()
@@ -145,6 +146,7 @@ def test_filters_at_one_size() -> None:
         assert generic.rank == 2 and generic.verify()
 
 
+@pytest.mark.slow
 def test_symbolic_orders_find_the_cases_of_lie() -> None:
     n = Symbol("n", positive=True)
     closure = involutive_closure([Mean(y), Mean(y**n)])

@@ -124,6 +124,13 @@ def test_text_and_latex() -> None:
         form.components = ()  # type: ignore[misc]
 
 
+def test_parameters_are_bound() -> None:
+    form = OneForm([a * y, b], [x, y])
+    assert form.parameters == {a, b} and form.bind({"a": 2, b: 3}) == OneForm([2 * y, 3], [x, y])
+    with pytest.raises(InvalidInput, match="zero form"):
+        form.bind({a: 0, b: 0})
+
+
 def test_rows_of_a_matrix() -> None:
     for matrix in (Matrix([[y, -x], [1, 2]]), [[y, -x], [1, 2]], np.array([[y, -x], [1, 2]], dtype=object)):
         assert OneForm.rows(matrix, [x, y]) == (OneForm([y, -x], [x, y]), OneForm([1, 2], [x, y]))
