@@ -17,7 +17,9 @@ from .calculus.bracket import (
     lie_bracket as lie_bracket,
 )
 from .calculus.certificates import verdict_from_json as verdict_from_json
+from .calculus.closure import InvolutiveClosure as InvolutiveClosure, involutive_closure as involutive_closure
 from .calculus.field import VectorField as VectorField
+from .calculus.forms import OneForm as OneForm
 from .calculus.frobenius import check_frobenius as check_frobenius
 from .calculus.gradient import gradient as gradient
 from .calculus.independence import check_independence as check_independence
@@ -37,6 +39,8 @@ from .errors import (
     UnsupportedExpression as UnsupportedExpression,
 )
 from .families.bank import FilterBank as FilterBank
+from .flows.first_integrals import FirstIntegrals as FirstIntegrals, first_integrals as first_integrals
+from .flows.holonomic import holonomic as holonomic
 from .flows.normalizer import Normalizer as Normalizer, normalizers as normalizers
 from .language.feature import Feature as Feature
 from .language.feature_set import FeatureSet as FeatureSet, Group as Group
@@ -63,12 +67,15 @@ __all__ = [
     "Filter",
     "FilterBank",
     "Filtered",
+    "FirstIntegrals",
     "GradientCheck",
     "Group",
     "InvalidInput",
+    "InvolutiveClosure",
     "Mean",
     "NoClosedForm",
     "Normalizer",
+    "OneForm",
     "Outcome",
     "Perturbation",
     "PerturbedWarning",
@@ -91,8 +98,11 @@ __all__ = [
     "coordinates",
     "decouple",
     "derivative_along",
+    "first_integrals",
     "gradient",
+    "holonomic",
     "inner_product",
+    "involutive_closure",
     "kurtosis",
     "lie_bracket",
     "normalizers",

@@ -134,8 +134,8 @@ class Verdict:
     ----------
     question : str
         "C1" (the gradients, or fields, are linearly independent), "C1 at a sample" (they are at one given sample),
-        "C2" (their span is involutive); of critical points "all critical points", "B1" (extrema are global) and "B2"
-        (what flows to saddles is of lower dimension).
+        "C2" (their span is involutive), "holonomic" (all constraints are); of critical points "all critical points",
+        "B1" (extrema are global) and "B2" (what flows to saddles is of lower dimension).
     status : Status
         For sets with parameters the status for generic values; see `exceptions` and `at`.
     subject : tuple of str
@@ -235,6 +235,16 @@ class Verdict:
         """The expressions that the structure functions divide by: the proof is valid where none vanishes."""
         return getattr(self.certificate, "nonvanishing", ())
 
+    @property
+    def hidden(self) -> int | None:
+        """Of constraints: how many independent functions of coordinates and time stay constant in every motion."""
+        return getattr(self.certificate, "hidden", None)
+
+    @property
+    def functions(self) -> tuple[Any, ...]:
+        """Of constraints: such functions, as many as were found."""
+        return getattr(self.certificate, "functions", ())
+
     def audit(self, budget: float = 20.0) -> tuple[Check, ...]:
         """Check all that the verdict says, against its certificate and by recomputing the certificate.
 
@@ -295,6 +305,9 @@ class Verdict:
     @property
     def scope(self) -> str:
         """The sample sizes the answer is for, in words."""
+        if self.question == "holonomic":
+            return f"in {self.n_samples} coordinates, the time among them" if getattr(
+                self.certificate, "time", None) is not None else f"in {self.n_samples} coordinates"
         size = self.n_samples if self.n_samples is not None else getattr(self.certificate, "n_samples", None)
         size = getattr(self.certificate, "size", None) if size is None else size
         where = getattr(self.certificate, "where", "")
@@ -306,11 +319,15 @@ class Verdict:
 
     def __str__(self) -> str:
         title = {"C1": f"independent {self.noun} (C1)", "C1 at a sample": f"independent {self.noun} at the sample (C1)",
-                 "C2": "involutive span (C2, Frobenius)", "B1": "extrema are all global (B1)",
-                 "B2": "only a set of lower dimension flows to saddles (B2)"}.get(self.question, self.question)
+                 "C2": "involutive span (C2, Frobenius)", "holonomic": "holonomic constraints",
+                 "B1": "extrema are all global (B1)", "B2": "only a set of lower dimension flows to saddles (B2)"}.get(
+            self.question, self.question)
         generic = f", for generic values of {', '.join(self.parameters)}" if self.parameters else ""
         lines = [f"{title}: {self.status.name} {self.scope}{generic}" + (" (vacuous)" if self.vacuous else "")]
         lines += [f"  {k}  {_clip(text)}" for k, text in enumerate(self.subject, 1)]
+        forms = getattr(getattr(self.certificate, "subject", None), "forms", ())
+        if forms and self.question == "C2":
+            lines.append(f"  the kernel of {', '.join(map(str, forms))}")
         if self.reason:
             lines.append(f"  why: {self.reason}")
         if self.certificate is not None:

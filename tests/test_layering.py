@@ -32,16 +32,18 @@ ORDER = {
     ),
     "calculus": (
         "common_zeros arguments lattice field_generators common_denominator coefficients coincidences outcomes "
-        "gamma_functions elementary sample_chart extent field gradient bracket subject specialization kernels "
-        "operators compositions matrices symmetric_operators elements composites leading rewriting pointwise "
-        "convolution frame convolution_frame span membership jets near_dependence sample_values segments cell "
+        "gamma_functions elementary sample_chart extent field gradient bracket span forms subject specialization "
+        "kernels operators compositions matrices symmetric_operators elements composites leading rewriting pointwise "
+        "convolution frame convolution_frame membership jets near_dependence sample_values segments cell "
         "witness coordinate_frame minor_conditions candidates exceptional evidence audit windows locality "
         "every_size claims cells cellwise sample_rank sample_claims ties certificates filtered sample_independence "
-        "by_cells independence frobenius verification closure"
+        "by_cells independence frobenius verification bracket_growth closure_claims closure_search "
+        "point_growth closure"
     ),
     "flows": (
         "generators projective kernels chart quadrature catalogue source evaluation flow verification separable "
-        "spectral steps domains normalizer_templates normalizer_source normalizer"
+        "spectral steps domains normalizer_templates normalizer_source normalizer linear_relations darboux "
+        "characteristics first_integrals holonomic"
     ),
     "numeric": (  # seven rooms, one after the other
         "samples.intake samples.matrix samples.weights samples.batch samples.vectors "

@@ -30,6 +30,7 @@ from symdecouple.calculus.convolution_frame import kinds_of_operators
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.extent import Degrees, bracket_degrees, check_extent, degrees, product, total
 from symdecouple.calculus.field import VectorField
+from symdecouple.calculus.forms import annihilates
 from symdecouple.calculus.jets import Point, bracket_at, field_at
 from symdecouple.calculus.kernels import draw_kernels, kernels_by_filter
 from symdecouple.calculus.sample_chart import chart_of
@@ -45,7 +46,7 @@ from symdecouple.language.kinks import Within
 from symdecouple.language.mean import Mean
 from symdecouple.verdict import Check
 
-__all__ = ["basis_check", "identity_checks", "minor_check", "size_check"]
+__all__ = ["basis_check", "identity_checks", "kernel_check", "minor_check", "size_check"]
 
 Identity = tuple[tuple[int, int] | None, Sequence[Expr]]
 
@@ -68,7 +69,8 @@ def size_check(subject: Subject, n_samples: Size | None) -> Check:
     else:
         axes = n_samples if isinstance(n_samples, tuple) else (n_samples,)
         fits = all(type(n) is int and n > 0 for n in axes) and isinstance(n_samples, tuple) == (subject.ndim > 1)
-        fits = fits and len(axes) == subject.ndim and 2 <= prod(axes) <= MAX_SIZE and prod(axes) == (size or prod(axes))
+        fits = fits and len(axes) == subject.ndim and min(2, size or 2) <= prod(axes) <= MAX_SIZE
+        fits = fits and prod(axes) == (size or prod(axes))
     return Check("sample size", fits, "every N" if n_samples is None else f"N = {n_samples}")
 
 
@@ -78,7 +80,7 @@ def minor_check(subject: Subject, witness: Witness, columns: Sequence[int], pair
     name = f"minor at the witness, {witness.sample and len(witness.sample)} samples"
     clock = Budget(inf) if clock is None else clock
     shape = (len(witness.sample) <= MAX_SIZE and tuple(witness.columns) == tuple(columns)
-             and witness.pair == pair and len(set(witness.sample)) > 1
+             and witness.pair == pair and len(set(witness.sample)) > (len(witness.sample) > 1)
              and len(witness.rows) == len(columns) + (pair is not None) and len(set(witness.rows)) == len(witness.rows)
              and set(witness.rows) <= set(range(1, len(witness.sample) + 1))
              and (size is None or len(witness.sample) == count(size))
@@ -134,26 +136,63 @@ def identity_checks(subject: Subject, identities: Sequence[Identity], n_samples:
         yield _symbolic_check(fields, vanishes, pair, _on_cell(subject, weights))
 
 
+def kernel_check(subject: Subject, rng: random.Random) -> Check:
+    """Check that the fields are a basis of the kernel of the forms: annihilated, independent, and n - rank of them."""
+    name = f"the fields are the kernel of {len(subject.forms)} forms"
+    fields = [as_field(item) for item in subject.items]
+    if not annihilates(subject.forms, fields):
+        return Check(name, False, "a form does not vanish on a field")
+    many = 0 if fields == [subject.zero_field] else len(fields)
+    for sample, parameters in draws(subject, len(subject.coordinates), rng, TRIES, more=PATIENCE):
+        for digits in (None, *DIGITS):
+            point = Point(sample, parameters, World(digits), subject.coordinates)
+            try:
+                columns = [field_at(item, point)[0] for item in fields[:many]]
+                rank = _rank([field_at(form.dual, point)[0] for form in subject.forms], point.world)
+            except Irrational:
+                continue
+            except (OutsideDomain, ZeroDivisionError):
+                break
+            if rank + many == len(subject.coordinates) and (
+                    not many or independent_rows(columns, point.world) is not None):
+                return Check(name, True, f"rank {rank} and {many} fields in {rank + many} coordinates")
+            break
+    return Check(name, False, "no sample was found at which ranks of forms and fields make up the dimension")
+
+
+def _rank(columns: Sequence[Sequence[Any]], world: World) -> int:
+    """Return a rank that columns have for certain."""
+    kept: list[Sequence[Any]] = []
+    for column in columns:
+        if independent_rows([*kept, column], world) is not None:
+            kept.append(column)
+    return len(kept)
+
+
 def basis_check(subject: Subject, frame: Any, forms: Sequence[Any], sample: Sequence[Fraction]) -> Check:
     """Check that basis functions, and the statistics' gradients, are independent at some points as many as a sample's.
 
-    Where the witness is special (all sines of one frequency vanish at 0) or numbers there are too small, others are
-    tried: what is independent at some points is so at generic ones.
+    Where the witness is special (all sines of one frequency vanish at 0), or the parameters are (x^(a - 3) at a = 3),
+    others are tried: what is independent at some points is so at generic ones.
     """
     basis, gradients = frame.basis(forms), frame.slopes(forms)
     name = "basis functions and statistics are independent"
     if len(sample) > MAX_SIZE:
         return Check(name, False, f"{len(sample)} points are more than {MAX_SIZE}")
     others = (points for points, _ in draws(subject, len(sample), random.Random(SEED), TRIES))
-    for points in chain([sample], others):
-        if (failed := _dependent_at(points, subject, frame, (basis, gradients))) == "":
+    for k, points in enumerate(chain([sample], others)):
+        if (failed := _dependent_at(points, subject, frame, (basis, gradients), 3 + 4 * k)) == "":
             return Check(name, True, f"{len(basis)} basis functions, {len(gradients)} statistics, N0 = {len(sample)}")
     return Check(name, False, failed)
 
 
-def _dependent_at(sample: Sequence[Fraction], subject: Subject, frame: Any, groups: Iterable[Sequence[Expr]]) -> str:
-    """Say what is not seen to be independent at the points of a sample; nothing where all is."""
-    symbols = {s: Fraction(3 + 2 * k) for k, s in enumerate(subject.symbols)}
+def _dependent_at(sample: Sequence[Fraction], subject: Subject, frame: Any, groups: Iterable[Sequence[Expr]],
+                  first: int) -> str:
+    """Say what is not seen to be independent at the points of a sample; nothing where all is.
+
+    Parameters are whole numbers from the first one on: what is independent for some is so for generic ones.
+    """
+    symbols = {s: Fraction(first + 2 * k) for k, s in enumerate(subject.symbols)}
     numbers = {s: Rational(v.numerator, v.denominator) for s, v in symbols.items()}
     parts = None if subject.cell is None else subject.cell.parts_at(sample, symbols)
     for group in groups:

@@ -41,10 +41,11 @@ from symdecouple.verdict import FORMAT, VERSION, Check, ExceptionalValues, Statu
 __all__ = ["Claim", "Dependence", "FullSpan", "Independence", "Involution", "NonInvolution", "certificate_from_dict",
            "denominators", "verdict_from_json"]
 
-# Certificates about plans and critical points live with those: the module with their readers is loaded for reading.
+# Certificates about plans, critical points and constraints live with those: the readers are loaded for reading.
 _ELSEWHERE = {"affine covariance": "decoupling.modified", "modified energies": "decoupling.modified_energies",
               "modified independence": "decoupling.refutation", "modified non-involution": "decoupling.refutation",
-              "critical points": "analysis.critical_readers"}
+              "critical points": "analysis.critical_readers", **dict.fromkeys(
+                  ("closure", "everything", "holonomy"), "flows.holonomic")}
 
 MAX_TEXT = 20_000_000
 """Characters of a verdict as JSON: a dependence at a sample of a million numbers has as many."""
@@ -73,8 +74,8 @@ class Independence(Claim):
         yield from every_size_checks(self, clock)
 
     def reason(self, n_samples: Size | None) -> str:
-        noun = self.subject.noun
-        return f"a {len(self.subject)}-minor of the {noun} is not zero{_only(self.subject, n_samples, self.n_samples)}"
+        subject = self.subject
+        return f"a {len(subject)}-minor of the {subject.noun} is not zero{_only(subject, n_samples, self.n_samples)}"
 
     def evidence(self) -> tuple[str, ...]:
         if not has_floats(self.subject):
@@ -111,11 +112,10 @@ class Dependence(Claim):
         yield from identity_checks(self.subject, [(None, self.relation)], self.n_samples, rng, clock)
 
     def reason(self, n_samples: Size | None) -> str:
-        noun = self.subject.noun
         if self.relation is None:
-            return f"{len(self.subject)} {noun} in {count(self.n_samples or 0)} coordinates are dependent"
+            return f"{len(self.subject)} {self.subject.noun} in {count(self.n_samples or 0)} coordinates are dependent"
         occurring = [k for k, c in enumerate(self.relation, 1) if c != 0]
-        return f"{noun[:-1]} {max(occurring, default=0)} " + (
+        return f"{self.subject.noun[:-1]} {max(occurring, default=0)} " + (
             "vanishes identically" if len(occurring) < 2 else "is a combination of the others, exactly")
 
     def summary(self) -> tuple[str, ...]:
@@ -162,17 +162,13 @@ class Involution(Claim):
         return f"every bracket is a combination of the {self.subject.noun}, with {constant}structure functions"
 
     def summary(self) -> tuple[str, ...]:
-        lines = []
-        for (i, j), row in self.structure.items():
-            lines.append(f"[v{i}, v{j}] = {combination(row)}")
+        lines = [f"[v{i}, v{j}] = {combination(row)}" for (i, j), row in self.structure.items()]
         if len(lines) > 12:
             lines = [*lines[:12], f"... {len(self.structure) - 12} more pairs"]
         return (*lines, *(f"valid where {d} != 0" for d in self.nonvanishing))
 
     def latex(self) -> str:
-        rows = []
-        for (i, j), row in self.structure.items():
-            rows.append(rf"[v_{{{i}}}, v_{{{j}}}] = {combination_latex(row)}")
+        rows = [rf"[v_{{{i}}}, v_{{{j}}}] = {combination_latex(row)}" for (i, j), row in self.structure.items()]
         if len(rows) < 2:
             return rows[0] if rows else r"\text{one field}"
         # without {} the first bracket would be the optional argument of aligned, and later ones that of a new line
@@ -243,9 +239,8 @@ class NonInvolution(Claim):
         yield from every_size_checks(self, clock)
 
     def reason(self, n_samples: Size | None) -> str:
-        i, j = self.pair
-        return (f"[v{i}, v{j}] is not in the span of the {self.subject.noun}"
-                + _only(self.subject, n_samples, self.n_samples))
+        i, j, about = *self.pair, self.subject
+        return f"[v{i}, v{j}] is not in the span of the {about.noun}{_only(about, n_samples, self.n_samples)}"
 
     def summary(self) -> tuple[str, ...]:
         i, j = self.pair
@@ -312,8 +307,8 @@ def certificate_from_dict(data: Mapping[str, Any]) -> Any:
         return tuple(map(subject.read, texts))
 
     def pair(numbers: Iterable[Any]) -> tuple[int, int]:
-        i, j = numbers
-        return int(i), int(j)
+        i, j = map(int, numbers)
+        return i, j
 
     readers: dict[str, Callable[[], Any]] = {
         "independence": lambda: Independence(subject, witness(), data["n0"], n, tail),

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from sympy import Expr, latex
 
+from symdecouple.calculus.audit import kernel_check
 from symdecouple.calculus.extent import check_extent
 from symdecouple.calculus.subject import Size, Subject, expressions
 from symdecouple.errors import BudgetExceeded, SymdecoupleError
@@ -75,6 +76,8 @@ class Claim:
 
     def _measured_checks(self, clock: Budget) -> Iterator[Check]:
         check_extent((e for item in self.subject.items for e in expressions(item)), "a feature or field")
+        if self.subject.forms:
+            yield kernel_check(self.subject, random.Random())
         yield from self._checks(random.Random(), clock)
 
     def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:

@@ -37,7 +37,7 @@ class CoefficientField:
     def __init__(self, exprs: Iterable[Expr]) -> None:
         pool = list(exprs)
         self._made = FieldGenerators(pool)
-        self.roots, self.functions = self._made.roots, self._made.functions
+        self.roots, self.functions, self.waves = self._made.roots, self._made.functions, self._made.waves
         coded = [self._made.code(expr) for expr in pool]
         radicands = [self._made.code(radicand) for radicand, _ in self.roots.values()]
         symbols = set().union(*(expr.free_symbols for expr in [*coded, *radicands, *self.functions.values()]),
@@ -92,6 +92,9 @@ class CoefficientField:
         while high := [r for r in self.relations if element.numer.degree(r[0]) >= r[1]
                        or element.denom.degree(r[0]) >= r[1]]:
             index, q, radicand = high[0]
+            if element.denom == 1 and radicand.denom == 1:
+                element = self.field.raw_new(self._folded_polynomial(element.numer, index, q, radicand.numer))
+                continue
             denominator = self._folded(element.denom, index, q, radicand)
             if denominator == 0:
                 raise UnsupportedExpression(f"{self.uncoded(element.denom.as_expr())} vanishes identically, and "
@@ -101,9 +104,15 @@ class CoefficientField:
 
     def differential(self, element: FracElement, along: Mapping[Symbol, FracElement]) -> FracElement:
         """Return the derivative of an element, given the derivatives of the statistics (chain rule)."""
+        slopes = {generator: self._slope(generator, along) for generator in self._occurring(element)}
+        if element.denom == 1 and all(slope.denom == 1 for slope in slopes.values()):  # no fractions to cancel
+            top = self.field.ring.zero
+            for generator, slope in slopes.items():
+                if slope != 0:
+                    top += element.numer.diff(self._gen(generator)) * slope.numer
+            return self.reduced(self.field.raw_new(top))
         total = self.field.zero
-        for generator in self._occurring(element):
-            slope = self._slope(generator, along)
+        for generator, slope in slopes.items():
             if slope != 0:
                 total += element.diff(self._gen_element(generator)) * slope
         return self.reduced(total)
@@ -146,13 +155,23 @@ class CoefficientField:
     def _gen_element(self, generator: Symbol) -> FracElement:
         return self.field.gens[self._gen(generator)]
 
+    def _folded_polynomial(self, polynomial: Any, index: int, q: int, radicand: Any) -> Any:
+        total = self.field.ring.zero
+        for power, part in self._parts(polynomial, index, q).items():
+            total += part * radicand**power if power else part
+        return total
+
     def _folded(self, polynomial: Any, index: int, q: int, radicand: FracElement) -> FracElement:
         total = self.field.zero
-        parts: dict[int, Any] = {}
-        for monomial, c in polynomial.iterterms():
-            rest = (*monomial[:index], monomial[index] % q, *monomial[index + 1 :])
-            part = parts.setdefault(monomial[index] // q, self.field.ring.zero)
-            parts[monomial[index] // q] = part + self.field.ring.term_new(rest, c)
-        for power, part in parts.items():
+        for power, part in self._parts(polynomial, index, q).items():
             total += self.field(part) * radicand**power
         return total
+
+    def _parts(self, polynomial: Any, index: int, q: int) -> dict[int, Any]:
+        """Return the polynomials of degree below q in a generator that its q-th power multiplies, by the exponent."""
+        parts: dict[int, dict[tuple[int, ...], Any]] = {}
+        for monomial, c in polynomial.iterterms():
+            rest = (*monomial[:index], monomial[index] % q, *monomial[index + 1 :])
+            part = parts.setdefault(monomial[index] // q, {})
+            part[rest] = part.get(rest, 0) + c
+        return {power: self.field.ring.from_dict(part) for power, part in parts.items()}

@@ -32,6 +32,11 @@ class CoordinateFrame(ExactFields):
         self.coefficients = CoefficientField([*(c for f in fields for c in f.components), *self.coordinates])
         self._take(dict(zip(self.coordinates, field.components, strict=True)) for field in fields)
 
+    def append(self, form: Form) -> None:
+        """Add a field, such as a bracket of those that are there."""
+        self.forms.append(form)
+        self.factors.append(self.coefficients.field.one)
+
     def derivative(self, i: int, element: FracElement) -> FracElement:
         """Return the derivative of a coefficient along w_i."""
         return self.coefficients.differential(element, {**self._zeros(), **self.forms[i]})

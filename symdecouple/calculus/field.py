@@ -19,7 +19,7 @@ from symdecouple.language.feature import check_smooth
 from symdecouple.language.mean import Mean, exact
 from symdecouple.language.sample import Coordinate, Sample, x
 
-__all__ = ["VectorField", "is_matrix", "matrix_remedy", "one_sample"]
+__all__ = ["VectorField", "is_matrix", "matrix_remedy", "one_sample", "rows_of"]
 
 
 class VectorField:
@@ -98,7 +98,7 @@ class VectorField:
         (VectorField((1, theta), (p, theta)), VectorField((0, p), (p, theta)))
         """
         symbols = tuple(coordinates)
-        rows = _rows(matrix)
+        rows = rows_of(matrix)
         if len(rows) != len(symbols) or len({len(row) for row in rows}) != 1 or not rows[0]:
             raise InvalidInput(f"a matrix of fields has a row for each of the coordinates {symbols}, and columns of "
                                f"one length; got rows of lengths {[len(row) for row in rows]}")
@@ -203,7 +203,8 @@ def is_matrix(value: Any) -> bool:
 def matrix_remedy(value: Any) -> str:
     """Say what to do with a matrix in the place of fields; the caller adds the second remedy."""
     return (f"a {' x '.join(map(str, np.shape(value)))} matrix does not say what its coordinates are, nor whether rows "
-            "or columns are fields: VectorField.columns(matrix, coordinates) takes the columns; or give components")
+            "or columns are fields: VectorField.columns(matrix, coordinates) takes the columns, OneForm.rows(matrix, "
+            "coordinates) the rows as 1-forms; or give components")
 
 
 def one_sample(items: Iterable[Any]) -> Sample:
@@ -215,11 +216,12 @@ def one_sample(items: Iterable[Any]) -> Sample:
     return min(found, key=str) if found else x
 
 
-def _rows(matrix: Any) -> list[list[Any]]:
+def rows_of(matrix: Any) -> list[list[Any]]:
+    """Return the rows of a Matrix, an array or a list of rows."""
     if isinstance(matrix, MatrixBase) or hasattr(matrix, "tolist"):
         matrix = matrix.tolist()
     if not isinstance(matrix, (list, tuple)) or not all(isinstance(row, (list, tuple)) for row in matrix):
-        raise InvalidInput(f"a matrix of fields is a Matrix, an array with two axes or a list of rows, got {matrix!r}")
+        raise InvalidInput(f"a matrix is a Matrix, an array with two axes or a list of rows, got {matrix!r}")
     return [list(row) for row in matrix]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import combinations
@@ -34,14 +34,14 @@ from symdecouple.calculus.independence import (
     without_expression,
 )
 from symdecouple.calculus.membership import Membership
-from symdecouple.calculus.specialization import at_values
-from symdecouple.calculus.subject import Size, Subject, count
+from symdecouple.calculus.specialization import at_values, specialized
+from symdecouple.calculus.subject import Size, Subject, count, forms_of
 from symdecouple.calculus.witness import Witness, find_failing_pair, find_witness
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.language.budget import Budget
 from symdecouple.language.failures import sympy_failures
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.verdict import Status, Verdict
+from symdecouple.verdict import ExceptionalValues, Status, Verdict
 
 __all__ = ["check_frobenius"]
 
@@ -55,7 +55,8 @@ def check_frobenius(features: Any, *, n_samples: int | tuple[int, ...] | None = 
 
     Parameters
     ----------
-    features : FeatureSet, or list of VectorField
+    features : FeatureSet, list of VectorField, or list of OneForm
+        Of 1-forms the distribution is their kernel, the fields that all of them annihilate; `subject` lists a basis.
     n_samples : int or tuple of int, optional
         Decide for this sample size (the shape of a grid, for filters in several dimensions); default: for every size
         at once.
@@ -90,10 +91,22 @@ def check_frobenius(features: Any, *, n_samples: int | tuple[int, ...] | None = 
     ('REFUTED', (3, 4), 5)
     >>> check_frobenius([Mean(x), Mean(x**2), Mean(x**3)]).structure[2, 3]
     (0, 0, 2)
+    >>> from sympy import symbols
+    >>> from symdecouple.calculus.forms import OneForm
+    >>> y, z = symbols("y z")
+    >>> check_frobenius([OneForm([z, -y], [y, z])]).status.name      # z*dy - y*dz is not closed, and integrable
+    'PROVED'
     >>> from symdecouple.language.filters import Filter
     >>> check_frobenius([Mean(x), Mean(Filter("h")(x)**2)]).structure[1, 2]
     (2*dc(h)**2, 0)
     """
+    clock = Budget(budget)
+    if forms := forms_of(features):
+        try:
+            with clock.running("the kernel of forms"):
+                features = Subject.of(features)
+        except BudgetExceeded as error:
+            return Verdict("C2", Status.UNDECIDED, tuple(map(str, forms)), n_samples, reason=str(error), noun="fields")
     subject = Subject.of(features)
     if (verdict := without_expression(subject, "C2", n_samples)) is not None and samples is not None:
         from symdecouple.numeric.paths.empirical import empirical_frobenius
@@ -106,7 +119,7 @@ def check_frobenius(features: Any, *, n_samples: int | tuple[int, ...] | None = 
         raise InvalidInput("all of these features have expressions, and C2 is decided exactly, for every sample: leave "
                            "samples= out")
     subject = without_pieces(subject)
-    return _decide(subject, check_size(subject, n_samples), budget)
+    return _decide(subject, check_size(subject, n_samples), clock.remaining)
 
 
 def _decide(subject: Subject, n_samples: Size | None, budget: float, look_for_exceptions: bool = True) -> Verdict:
@@ -133,9 +146,28 @@ def _decide(subject: Subject, n_samples: Size | None, budget: float, look_for_ex
             exceptions(subject, (answer["status"], independence.status), answer.get("certificate"), decide, clock,
                        n_samples) if answer["status"] is not Status.UNDECIDED
             else (independence.exceptions, independence.not_searched))
+        answer["exceptions"] += _where_forms_are_dependent(subject, answer["exceptions"], decide, clock)
     return Verdict("C2", subject=subject.texts(), noun=subject.noun, n_samples=n_samples, independence=independence,
                    parameters=tuple(map(str, subject.symbols)),
                    redecide=partial(_again, subject, n_samples, budget), seconds=time.perf_counter() - start, **answer)
+
+
+def _where_forms_are_dependent(subject: Subject, known: Sequence[ExceptionalValues],
+                               decide: Callable[[Subject, float], Verdict],
+                               clock: Budget) -> tuple[ExceptionalValues, ...]:
+    """Decide again where forms have a larger kernel: their own minors vanish, and fields of it may not tell."""
+    if not (subject.forms and subject.symbols):
+        return ()
+    found, listed = [], [dict(record) for record in known]
+    for record in check_independence(subject.duals, budget=clock.remaining).exceptions:
+        if dict(record) in listed:
+            continue
+        try:
+            special = decide(specialized(subject, dict(record)), clock.remaining)
+            found.append(ExceptionalValues(record.at, (("C2", special.status),)))
+        except UnsupportedExpression as error:
+            found.append(ExceptionalValues(record.at, (), str(error)))
+    return tuple(found)
 
 
 def _decide_every_size(subject: Subject, independence: Verdict, clock: Budget, rng: random.Random) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def check_independence(features: Any, *, n_samples: int | tuple[int, ...] | None
 
     Parameters
     ----------
-    features : FeatureSet, or list of VectorField
+    features : FeatureSet, list of VectorField, or list of OneForm
     n_samples : int or tuple of int, optional
         Decide for this sample size (the shape of a grid, for filters in several dimensions); default: for every size
         from some N0 on.
@@ -87,6 +87,8 @@ def check_independence(features: Any, *, n_samples: int | tuple[int, ...] | None
     ('REFUTED', 2, (0, -3/2, 1))
     """
     subject = Subject.of(features)
+    if subject.forms and not isinstance(features, Subject):
+        subject = subject.duals
     if (verdict := without_expression(subject, "C1" if at is None else "C1 at a sample", n_samples)) is not None:
         return verdict
     if at is not None:

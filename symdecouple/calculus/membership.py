@@ -13,6 +13,7 @@ What is returned has been verified: the identity holds for every basis function,
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sympy import Expr
@@ -23,7 +24,7 @@ from symdecouple.calculus.span import Snapshot, modular_pivots, solve
 from symdecouple.language.budget import Budget
 from symdecouple.language.gate import factor
 
-__all__ = ["Membership"]
+__all__ = ["Membership", "expression"]
 
 
 class Membership:
@@ -63,8 +64,21 @@ class Membership:
             return [self.frame.coefficients.field.zero] * len(self.pivots)
         forms = [self.frame.forms[k] for k in self.pivots]
         basis = self.frame.basis([*forms, target])
-        _, rows = modular_pivots(self.snapshot.columns(forms, basis))
-        return solve(forms, target, [basis[r] for r in rows], self.frame.coefficients, self.budget)
+        return solve(forms, target, self.rows(basis), self.frame.coefficients, self.budget)
+
+    def rows(self, basis: Sequence[Expr]) -> list[Expr]:
+        """Return basis functions on which the pivot fields are independent."""
+        _, rows = modular_pivots(self.snapshot.columns([self.frame.forms[k] for k in self.pivots], basis))
+        return [basis[r] for r in rows]
+
+    def solved_for(self, row: Expr, rows: Sequence[Expr]) -> Form | None:
+        """Return the field of the span that is 1 at one of some basis functions, 0 at the others."""
+        forms = [self.frame.forms[k] for k in self.pivots]
+        weights = solve(forms, {row: self.frame.coefficients.field.one}, rows, self.frame.coefficients, self.budget)
+        if weights is None:
+            return None
+        reduced = {psi: self.frame.coefficients.reduced(c) for psi, c in combination(forms, weights).items()}
+        return {psi: c for psi, c in reduced.items() if c != 0}
 
     def weights(self, target: Form) -> list[FracElement] | None:
         """Return verified weights of the pivot fields w_k that give the target; None if there are none."""
@@ -81,11 +95,13 @@ class Membership:
     def structure(self, i: int, j: int) -> tuple[Expr, ...] | None:
         """Return the structure functions of [v_i, v_j] for all fields, zero off the pivots; None outside the span."""
         e = self.weights(self.bracket(i, j))
-        if e is None:
-            return None
+        return None if e is None else self.of_fields(i, j, dict(zip(self.pivots, e, strict=True)))
+
+    def of_fields(self, i: int, j: int, weights: Mapping[int, FracElement]) -> tuple[Expr, ...]:
+        """Return the structure functions of [v_i, v_j], given those of [w_i, w_j]."""
         frame, p = self.frame, self.frame.factors
         out = [frame.coefficients.field.zero] * frame.size
-        for k, weight in zip(self.pivots, e, strict=True):
+        for k, weight in weights.items():
             out[k] = p[i] * p[j] * weight / p[k]
         out[j] += p[i] * frame.derivative(i, p[j]) / p[j]
         out[i] -= p[j] * frame.derivative(j, p[i]) / p[i]
@@ -105,8 +121,13 @@ class Membership:
 
     def expression(self, element: FracElement) -> Expr:
         """Return a coefficient as an expression of averages, factored."""
-        coefficients = self.frame.coefficients
-        return self.frame.opened(_as_read(coefficients.uncoded(factor(coefficients.reduced(element).as_expr()))))
+        return expression(self.frame, element)
+
+
+def expression(frame: Any, element: FracElement) -> Expr:
+    """Return a coefficient of a frame as an expression of averages, factored."""
+    coefficients = frame.coefficients
+    return frame.opened(_as_read(coefficients.uncoded(factor(coefficients.reduced(element).as_expr()))))
 
 
 def _as_read(expr: Expr) -> Expr:

@@ -11,7 +11,7 @@ one that can be certified.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -32,13 +32,18 @@ roots in cosines of parts of pi, for it is -1 modulo 64, 27, 25, 7, 11, 13 and 1
 
 
 class Snapshot:
-    """The coefficients at one random point modulo a prime; roots are chosen consistently there."""
+    """The coefficients at one random point modulo a prime; roots are chosen consistently there.
 
-    def __init__(self, coefficients: CoefficientField, rng: random.Random) -> None:
+    Generators that are `fixed`, by their places, have given values.
+    """
+
+    def __init__(self, coefficients: CoefficientField, rng: random.Random,
+                 fixed: Mapping[int, int] | None = None) -> None:
         self.coefficients = coefficients
+        given = fixed or {}
         for _ in range(200):
             check()
-            self.values = [rng.randrange(1, PRIME) for _ in coefficients.generators]
+            self.values = [given.get(k, rng.randrange(1, PRIME)) for k in range(len(coefficients.generators))]
             if self._choose_roots():
                 return
         roots = ", ".join(f"({radicand})**(1/{q})" for radicand, q in coefficients.roots.values())

@@ -46,7 +46,7 @@ def specialized(subject: Subject, values: Mapping[Any, Any]) -> Subject:
         if not _occur(subject, values):
             raise
         special = Subject(tuple(_field(subject, item, values) for item in subject.items))
-    for item, declared in zip(special.items, subject.items, strict=True):
+    for item, declared in zip(special.items, subject.items, strict=not subject.forms):
         for expr in item.components if isinstance(item, VectorField) else (item.expr,):
             _check_defined(expr, subject, declared)
     return special

@@ -12,8 +12,10 @@ from sympy import Expr, Symbol, nan, zoo
 from sympy.core.function import UndefinedFunction
 
 from symdecouple.calculus.field import VectorField, is_matrix, matrix_remedy, one_sample
+from symdecouple.calculus.forms import OneForm, kernel, without_zero_forms
 from symdecouple.calculus.gradient import mean_field
 from symdecouple.errors import InvalidInput, SymdecoupleError, UnsupportedExpression
+from symdecouple.language.budget import Budget
 from symdecouple.language.disguise import is_analytic
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
@@ -24,7 +26,10 @@ from symdecouple.language.mean import free_sample
 from symdecouple.language.sample import Coordinate, Sample, x
 from symdecouple.language.text import domain_to_text, parse, parse_domain, parse_expression, to_text
 
-__all__ = ["Size", "Subject", "count", "expressions", "without_gains"]
+__all__ = ["Size", "Subject", "count", "expressions", "forms_of", "without_gains"]
+
+SECONDS = 10.0
+"""For the kernel of forms, where no earlier deadline is running."""
 
 Size = int | tuple[int, ...]
 """A number of samples, or the shape of a grid of them."""
@@ -37,6 +42,8 @@ class Subject:
     items: tuple[Any, ...]
     cell: Any = dataclasses.field(default=None, kw_only=True)
     """The `Cell` that the samples are restricted to, for items with kinks; None for all samples."""
+    forms: tuple[OneForm, ...] = dataclasses.field(default=(), kw_only=True)
+    """The 1-forms whose kernel the items span, where the set was given by forms."""
 
     @classmethod
     def of(cls, value: Any) -> Subject:
@@ -48,9 +55,13 @@ class Subject:
         for part in (value, *(value if isinstance(value, (list, tuple)) else ())):
             if is_matrix(part):
                 raise InvalidInput(f"{matrix_remedy(part)}, a list of VectorField(components, coordinates)")
+        if isinstance(value, OneForm):
+            return cls.of_forms([value])
         if isinstance(value, (VectorField, Feature, Expr, str)) or not isinstance(value, Iterable):
             raise InvalidInput(f"give a FeatureSet or a list of vector fields, got {type(value).__name__} {value!r}")
         items = list(value)
+        if any(isinstance(item, OneForm) for item in items):
+            return cls.of_forms(items)
         if not any(isinstance(item, VectorField) for item in items):
             return cls(FeatureSet(items).features)
         fields = tuple(item if isinstance(item, VectorField) else Feature(item).gradient for item in items)
@@ -59,6 +70,23 @@ class Subject:
             fields = tuple(field.in_sample(sample) for field in fields)
         _check_fields(fields)
         return cls(fields)
+
+    @classmethod
+    def of_forms(cls, forms: Sequence[Any], coordinates: tuple[Symbol, ...] = ()) -> Subject:
+        """Return a basis of the fields that 1-forms annihilate; the field 0 where they annihilate no other one."""
+        if strange := [form for form in forms if not isinstance(form, OneForm)]:
+            raise InvalidInput("a set is of 1-forms or of fields and features, got forms with "
+                               f"{type(strange[0]).__name__} {strange[0]}")
+        symbols = forms[0].coordinates if forms else coordinates
+        with (clock := Budget(SECONDS)).running("the kernel of forms"):
+            fields = kernel(forms, clock) if forms else tuple(
+                VectorField([int(q == k) for q in symbols], symbols) for k in symbols)
+        return cls(fields or (VectorField([0] * len(symbols), symbols),), forms=tuple(forms))
+
+    @property
+    def duals(self) -> Subject:
+        """The fields with the components of the forms."""
+        return Subject(tuple(form.dual for form in self.forms))
 
     def __len__(self) -> int:
         return len(self.items)
@@ -88,7 +116,7 @@ class Subject:
     @property
     def parameters(self) -> frozenset[Any]:
         """Parameters, symbolic filters and undefined functions of all items."""
-        return frozenset().union(*(item.parameters for item in self.items))
+        return frozenset().union(*(item.parameters for item in (*self.items, *(form.dual for form in self.forms))))
 
     @property
     def symbols(self) -> tuple[Symbol, ...]:
@@ -140,6 +168,8 @@ class Subject:
     def bind(self, values: Mapping[Any, Any]) -> Subject:
         """Return the subject with parameters replaced; see `FeatureSet.bind`. A gain h.dc may be bound to 0."""
         values = without_gains(values)
+        if self.forms:
+            return self.of_forms(without_zero_forms(self.forms, values), self.coordinates)
         if all(isinstance(item, Feature) for item in self.items):
             return Subject(FeatureSet(self.items).bind(values).features)
         return Subject(tuple(item.bind(values) for item in self.items))
@@ -206,6 +236,8 @@ class Subject:
                                "allow_nonsmooth": [sorted(item.allow_nonsmooth) for item in self.items]}
         if self.cell is not None:
             out["cell"] = self.cell.to_dict(self)
+        if self.forms:
+            out["forms"] = [[self.written(a) for a in form.components] for form in self.forms]
         if self.kind == "mean":
             return out | {"domain": domain_to_text(self.sample)}
         return out | {"coordinates": [_symbol_to_json(s) for s in self.coordinates]}
@@ -224,7 +256,17 @@ class Subject:
                 items.append(Feature(exprs[0], allow_nonsmooth=allowed))
             else:
                 items.append(VectorField(exprs if symbols else exprs[0], symbols, allow_nonsmooth=allowed))
-        return cls(tuple(items))
+        allowed = {name for names in data["allow_nonsmooth"] for name in names}
+        forms = (OneForm([_read(a, symbols, None) for a in texts], symbols, allow_nonsmooth=allowed)
+                 for texts in data.get("forms", ()))
+        return cls(tuple(items), forms=tuple(forms))
+
+
+def forms_of(value: Any) -> tuple[OneForm, ...]:
+    """Return the 1-forms that a set is given by; none for features and fields."""
+    if isinstance(value, OneForm):
+        return (value,)
+    return tuple(item for item in value if isinstance(item, OneForm)) if isinstance(value, (list, tuple)) else ()
 
 
 def count(n_samples: Size) -> int:
