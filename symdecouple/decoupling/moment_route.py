@@ -26,7 +26,7 @@ from symdecouple.numeric.moments.gradients import project, standardized_gradient
 from symdecouple.numeric.moments.levels import HIGHEST, standardized_rows
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, centred_rows, standardized_entries
 from symdecouple.numeric.moments.skewness_kernel import skewness_imposer
-from symdecouple.numeric.samples.batch import Panel
+from symdecouple.numeric.samples.batch import SampleMatrix
 from symdecouple.numeric.samples.vectors import widened
 
 __all__ = ["MomentRoute"]
@@ -88,9 +88,9 @@ class MomentRoute(Route):
         point = None if is_fine else self._point(tuple(targets[: count - 1]))
         if point is None:
             return None
-        panel, compiled = Panel.of(rows), moment_path_kernel.KERNELS.are_wanted(rows.size)
-        found, refusals = standardized_rows(panel, count, _goal(point), compiled=compiled)
-        found[:, 1][(panel.low < panel.high) & ~(found[:, 1] >= _NORMAL)] = np.nan
+        matrix, compiled = SampleMatrix.of(rows), moment_path_kernel.KERNELS.are_wanted(rows.size)
+        found, refusals = standardized_rows(matrix, count, _goal(point), compiled=compiled)
+        found[:, 1][(matrix.low < matrix.high) & ~(found[:, 1] >= _NORMAL)] = np.nan
         values = np.stack([self._feature(k, point, found[:, k - 1]) for k in range(1, count + 1)], axis=1)
         return Leading(values, np.full(len(rows), np.nan), refusals)
 

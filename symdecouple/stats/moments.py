@@ -31,7 +31,7 @@ from symdecouple.numeric.moments.power_sums import (
     standardized_moments as moments_of_rows,
     to_unit_range,
 )
-from symdecouple.numeric.samples.batch import Axis, FloatArray, NanPolicy, OnRefusal, Panel, RowValues
+from symdecouple.numeric.samples.batch import Axis, FloatArray, NanPolicy, OnRefusal, RowValues, SampleMatrix
 from symdecouple.stats.orders import Orders
 
 __all__ = ["blest", "decoupled_moments", "standardized_moments"]
@@ -132,8 +132,8 @@ def decoupled_moments(
     size = getattr(a, "size", 0)  # elements of an array; other containers are left to NumPy
     compiled = KERNELS.are_wanted(int(size) if isinstance(size, int | np.integer) else 0)
 
-    def kernel(panel: Panel) -> RowValues:
-        return decoupled_rows(panel, order, goal, compiled=compiled)
+    def kernel(matrix: SampleMatrix) -> RowValues:
+        return decoupled_rows(matrix, order, goal, compiled=compiled)
 
     orders = Orders("decoupled_moments", order, axis, nan_policy, keepdims, on_refusal, added=centre**2)
     return orders.reduce(a, weights, kernel)
@@ -214,19 +214,19 @@ def blest(
 # --- kernels ---
 
 
-def _standardized_rows(panel: Panel, order: int, shifted: bool) -> RowValues:
-    mean, variance, skewness = place_and_scale(panel)
+def _standardized_rows(matrix: SampleMatrix, order: int, shifted: bool) -> RowValues:
+    mean, variance, skewness = place_and_scale(matrix)
     values = np.full((len(mean), max(order, 3)), np.nan)
     values[:, 0], values[:, 1], values[:, 2] = mean, variance, skewness
-    varying, to_unit = np.flatnonzero(panel.low < panel.high), to_unit_range(panel)
+    varying, to_unit = np.flatnonzero(matrix.low < matrix.high), to_unit_range(matrix)
     if order > 3 and len(varying):
-        found = moments_of_rows(panel.values, varying, order, to_unit, panel.weights)
+        found = moments_of_rows(matrix.values, varying, order, to_unit, matrix.weights)
         values[varying, 3:] = found.standardized[4:].T
         for k in range(4, order + 1, 2) if shifted else ():
             pivot = found.mean + found.deviation * _best_shift(found.standardized[:k])
-            about = means_about(panel.values, varying, k, to_unit, panel.weights, pivot)[k]
+            about = means_about(matrix.values, varying, k, to_unit, matrix.weights, pivot)[k]
             values[varying, k - 1] = about / found.deviation**k
-    refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(panel.low == panel.high)} if order > 2 else {}
+    refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(matrix.low == matrix.high)} if order > 2 else {}
     return RowValues(values[:, :order], refusals)
 
 

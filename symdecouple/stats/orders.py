@@ -24,8 +24,8 @@ from symdecouple.numeric.samples.batch import (
     Kernel,
     NanPolicy,
     OnRefusal,
-    Panel,
     RowValues,
+    SampleMatrix,
     as_rows,
     check_choice,
     fill,
@@ -64,7 +64,7 @@ class Orders:
         weighed = None if weights is None else WeightRows.of(weights, shape, axes)
         answer = _Orders(self.name, tuple(n for i, n in enumerate(shape) if i not in axes), order=self.order)
         with np.errstate(all="ignore"):
-            fill(answer, given, axes, lambda panel: _with_variation(kernel, panel), self.nan_policy, weighed)
+            fill(answer, given, axes, lambda matrix: _with_variation(kernel, matrix), self.nan_policy, weighed)
             for i, mean, variance in _exact_rows(answer, given, axes, weighed):
                 answer.values[i, : min(self.order, 2)] = (mean, variance + self.added)[: self.order]
             values = answer.in_range(given.result_type)
@@ -96,9 +96,9 @@ class _Orders(Answer):
         return values
 
 
-def _with_variation(kernel: Kernel, panel: Panel) -> RowValues:
-    found = kernel(panel)
-    return RowValues(np.column_stack([found.values, panel.low < panel.high]), found.refusals)
+def _with_variation(kernel: Kernel, matrix: SampleMatrix) -> RowValues:
+    found = kernel(matrix)
+    return RowValues(np.column_stack([found.values, matrix.low < matrix.high]), found.refusals)
 
 
 def _out_of_range(orders: list[int], bits: int, before: Outcome | None) -> Outcome:
@@ -123,7 +123,7 @@ def _exact_rows(
     if rows.dtype.kind == "f" or rows.dtype.itemsize <= 4 or not rows.shape[1]:
         return
     for i in np.flatnonzero(~np.isnan(answer.values[:, 0])).tolist():
-        looked_at = rows[i] if hidden is None or weighed is not None else rows[i][~hidden[i]]  # as the panel was made
+        looked_at = rows[i] if hidden is None or weighed is not None else rows[i][~hidden[i]]  # as the matrix was made
         if rows.dtype.kind in "iu" and is_exact_in_float64(looked_at.min(), looked_at.max()):
             continue
         kept = np.ones(rows.shape[1], dtype=np.bool_) if hidden is None else ~hidden[i]

@@ -28,7 +28,7 @@ from symdecouple.numeric.moments.power_sums import (
     place_and_scale,
     standardized_entries,
 )
-from symdecouple.numeric.samples.batch import FloatArray, Panel
+from symdecouple.numeric.samples.batch import FloatArray, SampleMatrix
 
 __all__ = ["Gradients", "decoupled_gradients", "project", "pullback", "standardized_gradients"]
 
@@ -121,7 +121,7 @@ def _fill(
 ) -> dict[int, Outcome]:
     """Standardized moments and gradients of a few rows, in place; the refusals."""
     n_samples = rows.shape[1]
-    values[:, :3] = np.stack(place_and_scale(Panel.of(rows)), axis=1)[:, :order]
+    values[:, :3] = np.stack(place_and_scale(SampleMatrix.of(rows)), axis=1)[:, :order]
     gradients[:, 0] = 1 / n_samples
     centred, exponent = centred_rows(rows)
     if order > 1:

@@ -29,7 +29,7 @@ from symdecouple.numeric.moments.moment_path_kernel import climb_compiled
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, place_and_scale
 from symdecouple.numeric.moments.skewness_flow import Skewed, impose_skewness
 from symdecouple.numeric.moments.skewness_kernel import skewness_imposer
-from symdecouple.numeric.samples.batch import FloatArray, IntArray, Panel, RowValues
+from symdecouple.numeric.samples.batch import FloatArray, IntArray, RowValues, SampleMatrix
 
 __all__ = [
     "HIGHEST",
@@ -204,44 +204,44 @@ def _by_distinct_values(which: IntArray, z: FloatArray) -> list[tuple[IntArray, 
 
 
 def decoupled_rows(
-    panel: Panel, order: int, reference: Sequence[float], follower: Follower = follow, *, compiled: bool = False
+    matrix: SampleMatrix, order: int, reference: Sequence[float], follower: Follower = follow, *, compiled: bool = False
 ) -> RowValues:
     """Decoupled moments 1..order of each row, (R, order), with raw reference moments 1..order - 1.
 
     With `compiled`, ordinary rows without weights are climbed by `moment_path_kernel`.
     """
     centre, unit, goal = standardized_reference(reference[: order - 1])
-    values, refusals = standardized_rows(panel, order, goal, follower, compiled=compiled)
+    values, refusals = standardized_rows(matrix, order, goal, follower, compiled=compiled)
     return RowValues(raw_moments(values, centre, unit, goal), refusals)
 
 
 def standardized_rows(
-    panel: Panel, order: int, goal: Sequence[float], follower: Follower = follow, *, compiled: bool = False
+    matrix: SampleMatrix, order: int, goal: Sequence[float], follower: Follower = follow, *, compiled: bool = False
 ) -> tuple[FloatArray, dict[int, Outcome]]:
     """Mean, variance and standardized decoupled moments 3..order of each row, (R, order), and the rows refused.
 
     Parameters
     ----------
-    panel : Panel
+    matrix : SampleMatrix
     order : int
     goal : sequence
         Standardized reference moments 0..order - 1.
     follower, compiled
         As in `decoupled_rows`.
     """
-    values = np.full((len(panel.low), max(order, 3)), np.nan)
-    values[:, :3] = np.stack(place_and_scale(panel), axis=1)
-    constant = panel.low == panel.high
+    values = np.full((len(matrix.low), max(order, 3)), np.nan)
+    values[:, :3] = np.stack(place_and_scale(matrix), axis=1)
+    constant = matrix.low == matrix.high
     refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(constant)} if order > 2 else {}
     which = np.flatnonzero(~constant) if order > 3 else np.empty(0, dtype=np.intp)
-    if compiled and panel.weights is None and len(which):
-        ends = _taken(panel.low, which), _taken(panel.high, which)
-        climbed = climb_compiled(_taken(panel.values, which), order, goal, ends)
+    if compiled and matrix.weights is None and len(which):
+        ends = _taken(matrix.low, which), _taken(matrix.high, which)
+        climbed = climb_compiled(_taken(matrix.values, which), order, goal, ends)
         values[which, 3:] = climbed.moments[4:].T
         which = which[~climbed.done]
     if len(which):
-        weights = None if panel.weights is None else _taken(panel.weights, which)
-        rows = np.asarray(_taken(panel.values, which), dtype=np.float64)
+        weights = None if matrix.weights is None else _taken(matrix.weights, which)
+        rows = np.asarray(_taken(matrix.values, which), dtype=np.float64)
         ladder = climb(rows, order, goal, weights=weights, follower=follower)
         values[which, 3:] = ladder.moments[4:].T
         refusals.update((int(which[i]), outcome) for i, outcome in ladder.refusals.items())

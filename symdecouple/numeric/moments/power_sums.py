@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
-from symdecouple.numeric.samples.batch import FloatArray, IntArray, Panel, RowValues
+from symdecouple.numeric.samples.batch import FloatArray, IntArray, RowValues, SampleMatrix
 
 __all__ = [
     "ZERO_VARIANCE",
@@ -62,43 +62,43 @@ BlockMap: TypeAlias = Callable[[FloatArray, IntArray], None]
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """Mean, standard deviation and a_0..a_order, one column a row of the panel."""
+    """Mean, standard deviation and a_0..a_order, one column a row of the matrix."""
 
     mean: FloatArray
     deviation: FloatArray
     standardized: FloatArray
 
 
-def skewness_rows(panel: Panel) -> RowValues:
+def skewness_rows(matrix: SampleMatrix) -> RowValues:
     """a_3 of each row."""
-    return _standardized_rows(panel, 3)
+    return _standardized_rows(matrix, 3)
 
 
-def kurtosis_rows(panel: Panel) -> RowValues:
+def kurtosis_rows(matrix: SampleMatrix) -> RowValues:
     """a_4 of each row, not in excess."""
-    return _standardized_rows(panel, 4)
+    return _standardized_rows(matrix, 4)
 
 
-def _standardized_rows(panel: Panel, order: int) -> RowValues:
-    varying = panel.low < panel.high
+def _standardized_rows(matrix: SampleMatrix, order: int) -> RowValues:
+    varying = matrix.low < matrix.high
     values = np.full(len(varying), np.nan)
     which = np.flatnonzero(varying)
-    found = standardized_moments(panel.values, which, order, to_unit_range(panel), panel.weights)
+    found = standardized_moments(matrix.values, which, order, to_unit_range(matrix), matrix.weights)
     values[which] = found.standardized[order]
     return RowValues(values, {int(i): ZERO_VARIANCE for i in np.flatnonzero(~varying)})
 
 
-def place_and_scale(panel: Panel) -> tuple[FloatArray, FloatArray, FloatArray]:
+def place_and_scale(matrix: SampleMatrix) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Mean, variance and skewness of each row, (R,); the skewness of a constant row is NaN.
 
     A variance beyond float64 is infinite, one below it 0.
     """
-    varying = np.flatnonzero(panel.low < panel.high)
-    mean, variance = near_sample(panel), np.zeros(len(panel.low))
-    skewness = np.full(len(panel.low), np.nan)
+    varying = np.flatnonzero(matrix.low < matrix.high)
+    mean, variance = near_sample(matrix), np.zeros(len(matrix.low))
+    skewness = np.full(len(matrix.low), np.nan)
     if len(varying):
-        exponent = -unit_exponent(panel)[varying]
-        found = standardized_moments(panel.values, varying, 3, to_unit_range(panel), panel.weights)
+        exponent = -unit_exponent(matrix)[varying]
+        found = standardized_moments(matrix.values, varying, 3, to_unit_range(matrix), matrix.weights)
         down = np.where(exponent > 1023, 2, 0)  # a range beyond float64: its ends and its middle are inside
         with np.errstate(all="ignore"):
             middle = np.ldexp(mean[varying], -down) + np.ldexp(found.mean, exponent - down)
@@ -108,23 +108,23 @@ def place_and_scale(panel: Panel) -> tuple[FloatArray, FloatArray, FloatArray]:
     return mean, variance, skewness
 
 
-def range_exponent(panel: Panel) -> NDArray[np.intc]:
+def range_exponent(matrix: SampleMatrix) -> NDArray[np.intc]:
     """e with 2^(e-1) <= max - min < 2^e, also where max - min itself overflows."""
-    huge = np.maximum(np.abs(panel.low), np.abs(panel.high)) >= HUGE
+    huge = np.maximum(np.abs(matrix.low), np.abs(matrix.high)) >= HUGE
     down = np.where(huge, 2.0**-4, 1.0)
-    exponent: NDArray[np.intc] = np.frexp(panel.high * down - panel.low * down)[1] + np.where(huge, 4, 0)
+    exponent: NDArray[np.intc] = np.frexp(matrix.high * down - matrix.low * down)[1] + np.where(huge, 4, 0)
     return exponent.astype(np.intc)
 
 
-def unit_exponent(panel: Panel) -> NDArray[np.intc]:
+def unit_exponent(matrix: SampleMatrix) -> NDArray[np.intc]:
     """That of the power of two which brings the range of a row into [1/2, 1), as far as it is a float."""
-    exponent: NDArray[np.intc] = np.minimum(-range_exponent(panel), 1023)
+    exponent: NDArray[np.intc] = np.minimum(-range_exponent(matrix), 1023)
     return exponent
 
 
-def near_sample(panel: Panel) -> FloatArray:
+def near_sample(matrix: SampleMatrix) -> FloatArray:
     """The value of each row that is subtracted first: the minimum, or the median of the weights."""
-    return panel.low.copy() if panel.weights is None else weighted_medians(panel.values, panel.weights)
+    return matrix.low.copy() if matrix.weights is None else weighted_medians(matrix.values, matrix.weights)
 
 
 def weighted_medians(values: NDArray[np.floating[Any]], weights: FloatArray) -> FloatArray:
@@ -139,10 +139,10 @@ def weighted_medians(values: NDArray[np.floating[Any]], weights: FloatArray) -> 
     return medians
 
 
-def to_unit_range(panel: Panel) -> BlockMap:
+def to_unit_range(matrix: SampleMatrix) -> BlockMap:
     """x -> (x - c)/2^e, c from `near_sample`, in (-1, 1); the scale goes first, or x - c could overflow."""
-    scale = np.ldexp(1.0, unit_exponent(panel))
-    near = near_sample(panel) * scale
+    scale = np.ldexp(1.0, unit_exponent(matrix))
+    near = near_sample(matrix) * scale
 
     def apply(block: FloatArray, which: IntArray) -> None:
         block *= scale[which, None]

@@ -31,7 +31,7 @@ from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.moments.power_sums import PowerSums, range_exponent, standardized_entries
 from symdecouple.numeric.moments.skewness_root import LIFT, UNRESOLVED, Roots, find_roots
 from symdecouple.numeric.moments.ties import ties_of
-from symdecouple.numeric.samples.batch import EMPTY, INFINITE, NAN_INPUT, SINGLE, FloatArray, IntArray, Panel
+from symdecouple.numeric.samples.batch import EMPTY, INFINITE, NAN_INPUT, SINGLE, FloatArray, IntArray, SampleMatrix
 
 __all__ = ["Quick", "Skewed", "impose_skewness"]
 
@@ -59,7 +59,7 @@ class Skewed:
 
 
 # Fills in ordinary rows of the answer, of those named, all of which can move; leaves NaN residuals in all others.
-Quick: TypeAlias = Callable[[Panel, IntArray, IntArray, FloatArray, Skewed], None]
+Quick: TypeAlias = Callable[[SampleMatrix, IntArray, IntArray, FloatArray, Skewed], None]
 
 
 def impose_skewness(
@@ -132,9 +132,9 @@ def impose_skewness(
     wanted = np.broadcast_to(wanted, (len(samples),))
     slope = np.empty((len(samples), samples.shape[1] if with_slope else 0))
     answer = Skewed(np.empty(samples.shape), slope, np.full(len(samples), np.nan))
-    panel = _panel(samples, answer.refusals, weights, ends)
+    matrix = _matrix(samples, answer.refusals, weights, ends)
     if not answer.refusals:
-        _impose(*_lifted(panel), wanted, answer, quick if weights is None else None)
+        _impose(*_lifted(matrix), wanted, answer, quick if weights is None else None)
     elif len(answer.refusals) < len(samples):
         which = np.array([i for i in range(len(samples)) if i not in answer.refusals], dtype=np.intp)
         heavy = None if weights is None else weights[which]
@@ -146,66 +146,66 @@ def impose_skewness(
     return answer
 
 
-def _panel(
+def _matrix(
     samples: FloatArray, refusals: dict[int, Outcome], weights: FloatArray | None,
     ends: tuple[FloatArray, FloatArray] | None,
-) -> Panel:
+) -> SampleMatrix:
     if samples.shape[1] < 2:
         refusals.update(dict.fromkeys(range(len(samples)), SINGLE if samples.shape[1] else EMPTY))
-        return Panel(samples, np.empty(0), np.empty(0))
+        return SampleMatrix(samples, np.empty(0), np.empty(0))
     with np.errstate(invalid="ignore"):
         if weights is not None:
-            panel = Panel.weighted(samples, weights)
+            matrix = SampleMatrix.weighted(samples, weights)
         else:
-            panel = Panel.of(samples) if ends is None else Panel(samples, *ends)
-    for i in np.flatnonzero(~np.isfinite(panel.low) | ~np.isfinite(panel.high)).tolist():
+            matrix = SampleMatrix.of(samples) if ends is None else SampleMatrix(samples, *ends)
+    for i in np.flatnonzero(~np.isfinite(matrix.low) | ~np.isfinite(matrix.high)).tolist():
         refusals[i] = NAN_INPUT if np.isnan(samples[i]).any() else INFINITE
-    return panel
+    return matrix
 
 
-def _lifted(panel: Panel) -> tuple[Panel, IntArray]:
+def _lifted(matrix: SampleMatrix) -> tuple[SampleMatrix, IntArray]:
     """The rows times 2^lift, where a scale below 2**1023 would not bring their ranges near the top of float64."""
-    magnitude = np.frexp(np.maximum(np.abs(panel.low), np.abs(panel.high)))[1]
-    wanted = np.minimum(LIFT - range_exponent(panel), 1022 - magnitude).astype(np.intp)
+    magnitude = np.frexp(np.maximum(np.abs(matrix.low), np.abs(matrix.high)))[1]
+    wanted = np.minimum(LIFT - range_exponent(matrix), 1022 - magnitude).astype(np.intp)
     lift = np.where(wanted > 1023, wanted, 0)
     if not lift.any():
-        return panel, lift
-    values = np.ldexp(panel.values, lift[:, None])
-    low, high = np.ldexp(panel.low, lift), np.ldexp(panel.high, lift)
-    return Panel(values, low, high, weights=panel.weights), lift
+        return matrix, lift
+    values = np.ldexp(matrix.values, lift[:, None])
+    low, high = np.ldexp(matrix.low, lift), np.ldexp(matrix.high, lift)
+    return SampleMatrix(values, low, high, weights=matrix.weights), lift
 
 
 # --- which rows move ---
 
 
-def _impose(panel: Panel, lift: IntArray, target: FloatArray, answer: Skewed, quick: Quick | None) -> None:
+def _impose(matrix: SampleMatrix, lift: IntArray, target: FloatArray, answer: Skewed, quick: Quick | None) -> None:
     """Fill in the answer: rows as they are where they are at the target already, else along the flow."""
-    ties = ties_of(panel)
+    ties = ties_of(matrix)
     answer.refusals.update(ties.unreachable(target))
     two_valued = ties.two_valued()
     standing = [i for i in answer.refusals if two_valued[i]]
-    movable = np.delete(np.arange(len(panel.low)), list(answer.refusals))
+    movable = np.delete(np.arange(len(matrix.low)), list(answer.refusals))
     if quick is not None:
-        quick(panel, movable, lift, target, answer)
+        quick(matrix, movable, lift, target, answer)
         movable = movable[np.isnan(answer.residual[movable])]
     if len(movable):
-        roots = find_roots(panel, movable, target)
+        roots = find_roots(matrix, movable, target)
         standing += movable[roots.is_there[movable]].tolist()
         answer.refusals.update(dict.fromkeys(movable[np.isnan(roots.kurtosis[movable])].tolist(), UNRESOLVED))
     if standing:
-        _stand(panel, np.array(sorted(standing), dtype=np.intp), lift, target, answer)
+        _stand(matrix, np.array(sorted(standing), dtype=np.intp), lift, target, answer)
     moving = movable[np.isnan(answer.residual[movable])]
     moving = moving[~np.isnan(roots.kurtosis[moving])] if len(moving) else moving
-    step = max(1, TILE // panel.values.shape[1])
+    step = max(1, TILE // matrix.values.shape[1])
     for start in range(0, len(moving), step):
-        _move(panel, moving[start : start + step], roots, lift, target, answer)
+        _move(matrix, moving[start : start + step], roots, lift, target, answer)
 
 
-def _stand(panel: Panel, which: IntArray, lift: IntArray, target: FloatArray, answer: Skewed) -> None:
+def _stand(matrix: SampleMatrix, which: IntArray, lift: IntArray, target: FloatArray, answer: Skewed) -> None:
     """Standardize rows whose skewness is the target already, to rounding; no residual in the others."""
     for i in which.tolist():
-        weights = None if panel.weights is None else panel.weights[i : i + 1]
-        z, slope, _ = standardized_entries(panel.values[i : i + 1], weights)
+        weights = None if matrix.weights is None else matrix.weights[i : i + 1]
+        z, slope, _ = standardized_entries(matrix.values[i : i + 1], weights)
         distance = float(np.average(z**3, weights=weights)) - target[i]
         if abs(distance) <= _ROUNDING * np.average(np.abs(z) ** 3, weights=weights):
             answer.values[i], answer.residual[i] = z, abs(distance) / (1 + abs(target[i]))
@@ -214,12 +214,13 @@ def _stand(panel: Panel, which: IntArray, lift: IntArray, target: FloatArray, an
             answer.refusals.pop(i, None)
 
 
-def _move(panel: Panel, rows: IntArray, roots: Roots, lift: IntArray, target: FloatArray, answer: Skewed) -> None:
+def _move(matrix: SampleMatrix, rows: IntArray, roots: Roots, lift: IntArray, target: FloatArray, answer: Skewed
+          ) -> None:
     """Write values, slopes and residuals of some rows at their roots."""
     is_run = rows[-1] - rows[0] + 1 == len(rows)
     here = slice(int(rows[0]), int(rows[-1]) + 1) if is_run else rows
     values, slope = answer.values[here], answer.slope[here]  # of a run, the very entries of the answer
-    bundle = _Bundle.of(panel, rows, roots, target, lift)
+    bundle = _Bundle.of(matrix, rows, roots, target, lift)
     place = bundle.at(roots.pole[rows], values, slope)
     bundle.polish(place)
     distance = bundle.put_right(place)
@@ -263,14 +264,14 @@ class _Bundle:
     weights: FloatArray | None
 
     @classmethod
-    def of(cls, panel: Panel, rows: IntArray, roots: Roots, target: FloatArray, lift: IntArray) -> _Bundle:
+    def of(cls, matrix: SampleMatrix, rows: IntArray, roots: Roots, target: FloatArray, lift: IntArray) -> _Bundle:
         """The rows named, for their roots."""
         turned = roots.turned[rows]
         scale = np.ldexp(np.where(turned, -1.0, 1.0), roots.lift[rows])
-        offset = np.where(turned, panel.high[rows], panel.low[rows]) * scale
+        offset = np.where(turned, matrix.high[rows], matrix.low[rows]) * scale
         wanted = np.where(turned, -target[rows], target[rows])
-        x = np.asarray(panel.values[rows], dtype=np.float64)
-        weights = None if panel.weights is None else panel.weights[rows]
+        x = np.asarray(matrix.values[rows], dtype=np.float64)
+        weights = None if matrix.weights is None else matrix.weights[rows]
         return cls(x, scale[:, None], offset[:, None], lift[rows] + roots.lift[rows], wanted, weights)
 
     def some(self, rows: IntArray) -> _Bundle:

@@ -46,7 +46,7 @@ from symdecouple.numeric.moments.skewness_series import (
     solve_series,
     stride_pole,
 )
-from symdecouple.numeric.samples.batch import FloatArray, IntArray, Kernel, Panel, RowValues
+from symdecouple.numeric.samples.batch import FloatArray, IntArray, Kernel, RowValues, SampleMatrix
 
 __all__ = [
     "KERNELS", "compiled_impose_skewness", "compiled_orthokurtosis_rows", "count_rows", "flow_rows", "kurtosis_rows",
@@ -71,27 +71,27 @@ def orthokurtosis_kernel(n_elements: int) -> Kernel:
     return compiled_orthokurtosis_rows if KERNELS.are_wanted(n_elements) else orthokurtosis_rows
 
 
-def compiled_orthokurtosis_rows(panel: Panel) -> RowValues:
+def compiled_orthokurtosis_rows(matrix: SampleMatrix) -> RowValues:
     """`orthokurtosis_rows`, compiled on the first call unless it is on the disk.
 
-    Compiled for float64 only: narrower types are widened panel by panel, and very long rows of them are left to NumPy.
+    Compiled for float64 only: narrower types are widened as a whole, and very long rows of them are left to NumPy.
     """
-    if panel.weights is not None or (panel.values.dtype != np.float64 and panel.values.size > _WIDENED):
-        return orthokurtosis_rows(panel)
-    values = np.ascontiguousarray(panel.values, dtype=np.float64)
+    if matrix.weights is not None or (matrix.values.dtype != np.float64 and matrix.values.size > _WIDENED):
+        return orthokurtosis_rows(matrix)
+    values = np.ascontiguousarray(matrix.values, dtype=np.float64)
 
-    def solve(panel: Panel, which: IntArray) -> FloatArray:
+    def solve(matrix: SampleMatrix, which: IntArray) -> FloatArray:
         kurtosis = np.full(len(values), np.nan)
-        share_rows(_kernels()[0], which, values, panel.low, panel.high, kurtosis)
+        share_rows(_kernels()[0], which, values, matrix.low, matrix.high, kurtosis)
         late = which[np.isnan(kurtosis[which])]
         if len(late):
-            kurtosis[late] = find_roots(panel, late, np.zeros(len(values))).kurtosis[late]
+            kurtosis[late] = find_roots(matrix, late, np.zeros(len(values))).kurtosis[late]
         return kurtosis[which]
 
-    counted = np.empty((2, len(values)), dtype=np.intp) if panel.ties is None else np.array(panel.ties)
-    if panel.ties is None:
-        share_rows(_kernels()[2], np.arange(len(values)), values, panel.low, panel.high, counted)
-    return at_zero_skewness(Panel(values, panel.low, panel.high, (counted[0], counted[1])), solve)
+    counted = np.empty((2, len(values)), dtype=np.intp) if matrix.ties is None else np.array(matrix.ties)
+    if matrix.ties is None:
+        share_rows(_kernels()[2], np.arange(len(values)), values, matrix.low, matrix.high, counted)
+    return at_zero_skewness(SampleMatrix(values, matrix.low, matrix.high, (counted[0], counted[1])), solve)
 
 
 def skewness_imposer(n_elements: int) -> Callable[..., Skewed]:
@@ -106,17 +106,17 @@ def compiled_impose_skewness(
     return impose_skewness(rows, targets, quick=_settle, ends=ends, with_slope=with_slope)
 
 
-def _settle(panel: Panel, which: IntArray, lift: IntArray, target: FloatArray, answer: Skewed) -> None:
-    exponent = unit_and_lift(panel)[0] + lift
+def _settle(matrix: SampleMatrix, which: IntArray, lift: IntArray, target: FloatArray, answer: Skewed) -> None:
+    exponent = unit_and_lift(matrix)[0] + lift
     which = which[exponent[which] <= 1023]
-    given = np.stack([panel.low, panel.high, target, np.ldexp(1.0, np.minimum(exponent, 1023))])
-    share_rows(_kernels()[1], which, panel.values, given, answer.values, answer.slope, answer.residual)
+    given = np.stack([matrix.low, matrix.high, target, np.ldexp(1.0, np.minimum(exponent, 1023))])
+    share_rows(_kernels()[1], which, matrix.values, given, answer.values, answer.slope, answer.residual)
 
 
 def warm() -> None:
     """Compile and keep on the disk. Cost: several seconds, once; nothing where it is done."""
     sample = np.array([[0.0, 1, 4, 9, 16, 25, 100]])
-    compiled_orthokurtosis_rows(Panel.of(sample))
+    compiled_orthokurtosis_rows(SampleMatrix.of(sample))
     compiled_impose_skewness(sample, 0.0)
     KERNELS.note_warm()
 

@@ -15,7 +15,7 @@ w), g = x - min x, is in [0, 1): nothing cancels, at any offset, for any w. The 
 the sample on either side of u = 1/2. After each pass the series is tried again, and log w is bracketed: Newton steps
 inside the bracket, and now and then a stride or a bisection, so that the search ends for every sample.
 
-*Weights*, where the panel has them, take the place of the numbers of entries throughout. A small share of weight may
+*Weights*, where the matrix has them, take the place of the numbers of entries throughout. A small share of weight may
 lie so far off that all others share the leading digits of u. So u is taken from its median, u_c: with h = x - x_c and
 v = g_c + w,
 
@@ -52,7 +52,7 @@ from symdecouple.numeric.moments.skewness_series import (
     stride_pole,
 )
 from symdecouple.numeric.moments.ties import ties_of
-from symdecouple.numeric.samples.batch import FloatArray, IntArray, Panel, RowValues
+from symdecouple.numeric.samples.batch import FloatArray, IntArray, RowValues, SampleMatrix
 
 __all__ = [
     "Roots",
@@ -78,25 +78,25 @@ UNRESOLVED = Outcome(
 )
 
 
-def orthokurtosis_rows(panel: Panel) -> RowValues:
+def orthokurtosis_rows(matrix: SampleMatrix) -> RowValues:
     """The kurtosis at zero skewness of each row; exactly 1 for two values in equal numbers."""
-    nowhere = np.zeros(len(panel.low))
-    return at_zero_skewness(panel, lambda panel, which: find_roots(panel, which, nowhere).kurtosis[which])
+    nowhere = np.zeros(len(matrix.low))
+    return at_zero_skewness(matrix, lambda matrix, which: find_roots(matrix, which, nowhere).kurtosis[which])
 
 
-def at_zero_skewness(panel: Panel, solve: Callable[[Panel, IntArray], FloatArray]) -> RowValues:
+def at_zero_skewness(matrix: SampleMatrix, solve: Callable[[SampleMatrix, IntArray], FloatArray]) -> RowValues:
     """The kurtosis that `solve` finds for the rows that have a zero-skew point; the others are refused.
 
     NaN where float64 ends, infinite where shares of weight near 1e-50 lie far away.
     """
-    ties = ties_of(panel)
-    reasons = ties.unreachable(np.zeros(len(panel.low)))
-    values = np.full(len(panel.low), np.nan)
+    ties = ties_of(matrix)
+    reasons = ties.unreachable(np.zeros(len(matrix.low)))
+    values = np.full(len(matrix.low), np.nan)
     if reasons:
         values[ties.two_valued() & ties.balanced()] = 1.0
     which = np.delete(np.arange(len(values)), list(reasons))
     if len(which):
-        values[which] = solve(panel, which)
+        values[which] = solve(matrix, which)
     values[np.isinf(values)] = np.nan
     return RowValues(values, {i: reasons.get(i, UNRESOLVED) for i in np.flatnonzero(np.isnan(values)).tolist()})
 
@@ -106,7 +106,7 @@ def at_zero_skewness(panel: Panel, solve: Callable[[Panel, IntArray], FloatArray
 
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """One entry a row of the panel, NaN where nothing was found: kurtosis at the root, and its pole.
+    """One entry a row of the matrix, NaN where nothing was found: kurtosis at the root, and its pole.
 
     The pole is the distance w > 0 of the pole from the minimum of x 2^lift, or, where `turned`, of -x 2^lift; for t = 0
     it is so far that u = g/(g + w) is straight. `is_there` marks rows whose skewness was the target already, as far as
@@ -120,15 +120,15 @@ class Roots:
     is_there: NDArray[np.bool_]
 
 
-def find_roots(panel: Panel, which: IntArray, target: FloatArray) -> Roots:
-    """Move the named rows to the skewness `target`, one entry a row of the panel, known to be attainable."""
-    unit, lift = unit_and_lift(panel)
+def find_roots(matrix: SampleMatrix, which: IntArray, target: FloatArray) -> Roots:
+    """Move the named rows to the skewness `target`, one entry a row of the matrix, known to be attainable."""
+    unit, lift = unit_and_lift(matrix)
     nothing = np.full(len(unit), np.nan)
     nowhere = np.zeros(len(unit), dtype=np.bool_)
     roots = Roots(nothing, nothing.copy(), unit.copy(), nowhere, nowhere.copy())
-    moments = standardized_moments(panel.values, which, ORDER, to_unit_range(panel), panel.weights)
-    bottom, near = np.ldexp(panel.low, unit), near_sample(panel)
-    top = np.ldexp(panel.high, unit) - bottom
+    moments = standardized_moments(matrix.values, which, ORDER, to_unit_range(matrix), matrix.weights)
+    bottom, near = np.ldexp(matrix.low, unit), near_sample(matrix)
+    top = np.ldexp(matrix.high, unit) - bottom
     height = moments.mean + (np.ldexp(near, unit) - bottom)[which]
     furthest = np.maximum(height, top[which] - height) / moments.deviation
     step = series_step(moments.standardized, furthest, target[which])
@@ -145,23 +145,23 @@ def find_roots(panel: Panel, which: IntArray, target: FloatArray) -> Roots:
     if len(left):
         active = which[left]
         guess = np.where(step.is_near, distance, np.nan)[left]
-        search = _Search.of(panel, lift, active[turned[left]], target, near)
+        search = _Search.of(matrix, lift, active[turned[left]], target, near)
         search.pole[active] = np.ldexp(guess, (lift - unit)[active])
         roots.kurtosis[active] = search.run(active)[active]
         roots.pole[active], roots.lift[active] = search.pole[active], lift[active]
     return roots
 
 
-def unit_and_lift(panel: Panel) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def unit_and_lift(matrix: SampleMatrix) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Exponents of the powers of two that bring the range of a row near 1, and near the top of float64."""
-    exponent = range_exponent(panel).astype(np.intp)
-    magnitude = np.frexp(np.maximum(np.abs(panel.low), np.abs(panel.high)))[1]  # offsets must not overflow either
+    exponent = range_exponent(matrix).astype(np.intp)
+    magnitude = np.frexp(np.maximum(np.abs(matrix.low), np.abs(matrix.high)))[1]  # offsets must not overflow either
     return np.minimum(-exponent, 1023), np.minimum(np.minimum(LIFT - exponent, 1022 - magnitude), 1023)
 
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """Poles and their brackets, one a row of the panel, all strictly positive."""
+    """Poles and their brackets, one a row of the matrix, all strictly positive."""
 
     values: NDArray[np.floating[Any]]
     scale: FloatArray  # power of two, negative where the sample is turned
@@ -178,10 +178,10 @@ class _Search:
 
     @classmethod
     def of(
-        cls, panel: Panel, lift: NDArray[np.intp], turned: IntArray, target: FloatArray, near: FloatArray
+        cls, matrix: SampleMatrix, lift: NDArray[np.intp], turned: IntArray, target: FloatArray, near: FloatArray
     ) -> _Search:
         scale = np.ldexp(1.0, lift)
-        offset, high = panel.low * scale, panel.high * scale
+        offset, high = matrix.low * scale, matrix.high * scale
         top = high - offset
         scale[turned], offset[turned] = -scale[turned], -high[turned]
         target = target.copy()
@@ -190,7 +190,7 @@ class _Search:
         due = np.ones(len(top), dtype=np.bool_)
         nearest, farthest = np.full_like(top, NEAREST), farthest_pole(top)
         ends = (nothing, nearest, farthest, nothing.copy())
-        return cls(panel.values, scale, offset, near * scale, top, *ends, target, due, panel.weights)
+        return cls(matrix.values, scale, offset, near * scale, top, *ends, target, due, matrix.weights)
 
     def to_distance(self, block: FloatArray, which: IntArray) -> None:
         """x -> g."""

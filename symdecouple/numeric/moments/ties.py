@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.attainable import beyond_end, saturated_skewness, skewness_interval
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE
-from symdecouple.numeric.samples.matrix import BoolArray, FloatArray, IntArray, Panel
+from symdecouple.numeric.samples.matrix import BoolArray, FloatArray, IntArray, SampleMatrix
 
 __all__ = ["CountedTies", "Ties", "WeighedTies", "count_ties", "ties_of", "why_unreachable"]
 
@@ -30,11 +30,11 @@ _TOGETHER = 2**16  # entries compared at a time
 _LOW_BITS = 26  # a mantissa of 53 bits in two parts, whose sums are exact in 64 bits
 
 
-def count_ties(panel: Panel) -> tuple[IntArray, IntArray]:
+def count_ties(matrix: SampleMatrix) -> tuple[IntArray, IntArray]:
     """How many entries of each row equal its minimum and its maximum, by exact comparison of the input."""
-    if panel.ties is not None:
-        return panel.ties
-    return _count_equal(panel.values, panel.low), _count_equal(panel.values, panel.high)
+    if matrix.ties is not None:
+        return matrix.ties
+    return _count_equal(matrix.values, matrix.low), _count_equal(matrix.values, matrix.high)
 
 
 def _count_equal(rows: NDArray[Any], ends: FloatArray) -> IntArray:
@@ -63,9 +63,10 @@ class Ties(Protocol):
         """Why rows do not move to their targets; two-valued and constant ones never do."""
 
 
-def ties_of(panel: Panel) -> Ties:
-    """Counts, or weights where the panel has them."""
-    return CountedTies(*count_ties(panel), panel.values.shape[1]) if panel.weights is None else WeighedTies.of(panel)
+def ties_of(matrix: SampleMatrix) -> Ties:
+    """Counts, or weights where the matrix has them."""
+    return WeighedTies.of(matrix) if matrix.weights is not None else CountedTies(
+        *count_ties(matrix), matrix.values.shape[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +115,12 @@ class WeighedTies:
     is_high: BoolArray
 
     @classmethod
-    def of(cls, panel: Panel) -> WeighedTies:
+    def of(cls, matrix: SampleMatrix) -> WeighedTies:
         """Ends as they were marked before rounding, or by exact comparison of the input."""
-        assert panel.weights is not None
-        counts = panel.weights > 0
-        low, high = panel.ends or (panel.values == panel.low[:, None], panel.values == panel.high[:, None])
-        return cls(panel.weights, low & counts, high & counts)
+        assert matrix.weights is not None
+        counts = matrix.weights > 0
+        low, high = matrix.ends or (matrix.values == matrix.low[:, None], matrix.values == matrix.high[:, None])
+        return cls(matrix.weights, low & counts, high & counts)
 
     def two_valued(self) -> BoolArray:
         """Rows without a third value."""

@@ -1,7 +1,7 @@
 """Many samples at once: axes, missing values, and what is said about samples that have no answer.
 
-A kernel is a function of a `Panel`, a matrix with one sample a row, and returns `RowValues`. Everything around it is
-done here, once: which axes form a sample, which entries count, which rows cannot be asked at all (NaN, infinite, fewer
+A kernel is a function of a `SampleMatrix`, with one sample a row, and returns `RowValues`. Everything around it is done
+here, once: which axes form a sample, which entries count, which rows cannot be asked at all (NaN, infinite, fewer
 than two values), and how refusals are reported. Rows never meet: within one kernel a row gives the same bits alone, in
 a batch of any size, and beside any neighbour. Which kernel answers may depend on the size of the input (`jit`); the
 compiled ones differ from those of NumPy by up to 1e-14.
@@ -38,8 +38,8 @@ from symdecouple.numeric.samples.matrix import (
     FloatArray,
     IntArray,
     Kernel,
-    Panel,
     RowValues,
+    SampleMatrix,
     as_rows,
     normalized_axes,
 )
@@ -58,8 +58,8 @@ __all__ = [
     "Kernel",
     "NanPolicy",
     "OnRefusal",
-    "Panel",
     "RowValues",
+    "SampleMatrix",
     "as_rows",
     "check_choice",
     "fill",
@@ -70,7 +70,7 @@ __all__ = [
 NanPolicy = Literal["propagate", "omit", "raise"]
 OnRefusal = Literal["warn", "raise", "return"]
 
-_PANEL = 2**18  # elements handed to a kernel at once: 2 MiB, so that no temporary grows with the batch
+_MATRIX = 2**18  # elements handed to a kernel at once: 2 MiB, so that no temporary grows with the batch
 _WIDENED = 2**17  # numbers of a row that are made float64 beforehand; of longer ones in 32 bits or less, parts are, as
 # they are read: nothing of the row's length is made
 _STRIDED_ROWS = 8  # rows copied together where samples lie across memory: one cache line holds eight float64
@@ -97,7 +97,7 @@ def reduce_rows(
     a : array_like
         Real numbers of any kind (floats, integers, masked arrays, Fraction, Decimal, mpmath or SymPy numbers).
     kernel : callable
-        Takes a `Panel`, returns `RowValues`. It must not let rows influence each other.
+        Takes a `SampleMatrix`, returns `RowValues`. It must not let rows influence each other.
     axis : int, tuple of int or None
         The axes that form a sample; None takes all of them.
     nan_policy : {"propagate", "omit", "raise"}
@@ -105,7 +105,7 @@ def reduce_rows(
     keepdims : bool
         Keep reduced axes with length one.
     weights : array_like, optional
-        How often each entry counts, of the shape of the sample axes or broadcast against `a`. The kernel gets panels
+        How often each entry counts, of the shape of the sample axes or broadcast against `a`. The kernel gets matrices
         with weights.
     on_refusal : {"warn", "raise", "return"}
         Samples without an answer: NaN and one `RefusalWarning`; `Refused` after all rows; or ``(values, outcomes)``.
@@ -132,7 +132,7 @@ def fill(
     nan_policy: NanPolicy,
     weights: WeightRows | None = None,
 ) -> None:
-    """Rows that need no thought go to the kernel in panels; the others are prepared one by one."""
+    """Rows that need no thought go to the kernel in matrices; the others are prepared one by one."""
     rows = as_rows(given.array, axes)
     hidden = None if given.masked is None else as_rows(given.masked, axes)
     if weights is not None:
@@ -143,14 +143,14 @@ def fill(
     odd = [(int(i), _prepare(rows[i], None if hidden is None else hidden[i])) for i in np.flatnonzero(~plain)]
     if nan_policy == "raise":
         _raise_on_nan(answer, [i for i, sample in odd if sample.has_nan])
-    for which in _panels(np.flatnonzero(plain), rows):
+    for which in _matrices(np.flatnonzero(plain), rows):
         is_run = which[-1] - which[0] + 1 == len(which)  # then a view will do
         chosen = rows[which[0] : which[-1] + 1] if is_run else rows[which]
         is_kept = rows.dtype == np.float32 or (rows.shape[1] > _WIDENED and rows.dtype.itemsize <= 4)
         values = np.ascontiguousarray(chosen, dtype=None if is_kept else np.float64)
-        answer.put(which, kernel(Panel(values, low[which].astype(np.float64), high[which].astype(np.float64))))
-    for which, panel in _odd_panels(answer, odd, nan_policy):
-        answer.put(which, kernel(panel))
+        answer.put(which, kernel(SampleMatrix(values, low[which].astype(np.float64), high[which].astype(np.float64))))
+    for which, matrix in _odd_matrices(answer, odd, nan_policy):
+        answer.put(which, kernel(matrix))
 
 
 def _fill_weighed(
@@ -164,7 +164,7 @@ def _fill_weighed(
     """Every row with its weights, without the entries that are absent or left out."""
 
     def looked_at() -> Iterator[tuple[IntArray, WeighedRows]]:
-        for which in _panels(np.arange(len(rows)), rows):
+        for which in _matrices(np.arange(len(rows)), rows):
             masked = None if hidden is None else hidden[which]
             yield which, WeighedRows.of(rows[which], masked, *weights.of_rows(which))
 
@@ -174,8 +174,8 @@ def _fill_weighed(
     for which, some in looked_at():
         refused = some.refusals(omit=nan_policy == "omit")
         answer.refusals.update((int(which[i]), outcome) for i, outcome in refused.items())
-        for part, panel in some.panels([i for i in range(len(which)) if i not in refused]):
-            answer.put(which[part], kernel(panel))
+        for part, matrix in some.matrices([i for i in range(len(which)) if i not in refused]):
+            answer.put(which[part], kernel(matrix))
 
 
 def _ends(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -198,11 +198,11 @@ def _plain_rows(
     return plain if hidden is None else plain & ~hidden.any(axis=1)
 
 
-def _panels(which: IntArray, rows: NDArray[Any]) -> Iterator[IntArray]:
+def _matrices(which: IntArray, rows: NDArray[Any]) -> Iterator[IntArray]:
     """Row indices in portions of about 2**18 elements."""
     n_samples = max(1, rows.shape[1])
     at_least = 1 if rows.flags.c_contiguous else _STRIDED_ROWS
-    step = max(at_least, _PANEL // n_samples)
+    step = max(at_least, _MATRIX // n_samples)
     return (which[i : i + step] for i in range(0, len(which), step))
 
 
@@ -245,9 +245,9 @@ def _ties(values: FloatArray) -> tuple[int, int]:
     return int(np.count_nonzero(values == values.min())), int(np.count_nonzero(values == values.max()))
 
 
-def _odd_panels(
+def _odd_matrices(
     answer: Answer, odd: list[tuple[int, _Sample]], nan_policy: NanPolicy
-) -> Iterator[tuple[IntArray, Panel]]:
+) -> Iterator[tuple[IntArray, SampleMatrix]]:
     """Group prepared rows by the number of values left; refuse those that cannot be asked."""
     groups: dict[int, list[tuple[int, _Sample]]] = {}
     for i, sample in odd:
@@ -260,7 +260,7 @@ def _odd_panels(
         ties = np.array([sample.ties for _, sample in group], dtype=np.intp)
         alone = group[0][1].values[None]
         values = alone if len(group) == 1 else np.stack([sample.values for _, sample in group])
-        yield np.array([i for i, _ in group], dtype=np.intp), Panel.of(values, (ties[:, 0], ties[:, 1]))
+        yield np.array([i for i, _ in group], dtype=np.intp), SampleMatrix.of(values, (ties[:, 0], ties[:, 1]))
 
 
 @dataclass(slots=True)

@@ -29,8 +29,8 @@ __all__ = [
     "FloatArray",
     "IntArray",
     "Kernel",
-    "Panel",
     "RowValues",
+    "SampleMatrix",
     "as_rows",
     "normalized_axes",
     "scaled_weights",
@@ -50,12 +50,12 @@ SINGLE = Outcome(False, "one sample", "1 value left, at least 2 distinct ones ar
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class SampleMatrix:
     """Finite samples, one a row, at least two values each.
 
     Values are float64, float32, or, in long rows, of any type of 32 bits or less: then kernels widen parts of a row.
-    `ties` holds counts made before rounding, if any. Of panels with `weights`, `ends` marks the entries at the minimum
-    and at the maximum, where that was seen before rounding.
+    `ties` holds counts made before rounding, if any. Of those with `weights`, `ends` marks the entries at the minimum and
+    at the maximum, where that was seen before rounding.
     """
 
     values: NDArray[Any]
@@ -66,7 +66,7 @@ class Panel:
     ends: tuple[BoolArray, BoolArray] | None = None
 
     @classmethod
-    def of(cls, values: NDArray[np.floating[Any]], ties: tuple[IntArray, IntArray] | None = None) -> Panel:
+    def of(cls, values: NDArray[np.floating[Any]], ties: tuple[IntArray, IntArray] | None = None) -> SampleMatrix:
         low, high = values.min(axis=1), values.max(axis=1)
         return cls(values, low.astype(np.float64), high.astype(np.float64), ties)
 
@@ -76,7 +76,7 @@ class Panel:
         values: NDArray[np.floating[Any]],
         weights: FloatArray,
         ends: tuple[BoolArray, BoolArray] | None = None,
-    ) -> Panel:
+    ) -> SampleMatrix:
         """Rows with weights: finite, not negative, two positive ones a row at least; values count where they do."""
         absent = weights == 0
         low = values.min(axis=1, where=~absent, initial=np.inf)
@@ -100,7 +100,7 @@ class RowValues:
     refusals: dict[int, Outcome] = field(default_factory=dict)
 
 
-Kernel: TypeAlias = Callable[[Panel], RowValues]
+Kernel: TypeAlias = Callable[[SampleMatrix], RowValues]
 
 
 def normalized_axes(axis: Axis, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -29,7 +29,7 @@ from symdecouple.numeric.samples.matrix import (
     BoolArray,
     FloatArray,
     IntArray,
-    Panel,
+    SampleMatrix,
     as_rows,
 )
 
@@ -161,7 +161,7 @@ class WeighedRows:
                 found.setdefault(i, outcome)
         return found
 
-    def panels(self, rows: list[int]) -> Iterator[tuple[IntArray, Panel]]:
+    def matrices(self, rows: list[int]) -> Iterator[tuple[IntArray, SampleMatrix]]:
         """The rows named, those with equally many entries together; what is absent or missing is dropped."""
         counted = self.present.sum(axis=1)
         for count in np.unique(counted[rows]).tolist():
@@ -172,7 +172,7 @@ class WeighedRows:
             if self.ends is not None:
                 low, high = (end[which][present].reshape(shape) for end in self.ends)
                 ends = (low, high)
-            yield which, Panel.weighted(values, weights, ends)
+            yield which, SampleMatrix.weighted(values, weights, ends)
 
 
 def _from_exact(

@@ -23,7 +23,7 @@ from symdecouple.numeric.moments.moment_path import follow
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
 from symdecouple.numeric.paths.integrate import End
-from symdecouple.numeric.samples.batch import Panel
+from symdecouple.numeric.samples.batch import SampleMatrix
 
 HELD = (0.0, 1.0, 0.0, 3.0)
 
@@ -70,10 +70,10 @@ def test_orthokurtosis_ends_are_attained_and_never_passed(n_samples: int) -> Non
     low, high = orthokurtosis_range(n_samples)
     half, odd = divmod(n_samples, 2)
     rows = np.array([[-1.0, 1] + [0] * (n_samples - 2), [-1] * half + [0] * odd + [1] * half], dtype=np.float64)
-    assert orthokurtosis_rows(Panel.of(rows)).values == pytest.approx([high, low], rel=1e-14)
+    assert orthokurtosis_rows(SampleMatrix.of(rows)).values == pytest.approx([high, low], rel=1e-14)
     rng = np.random.default_rng(n_samples)
     rows = rng.standard_cauchy((500, n_samples)) ** rng.choice([1, 3], (500, 1))
-    values = orthokurtosis_rows(Panel.of(rows)).values
+    values = orthokurtosis_rows(SampleMatrix.of(rows)).values
     assert low * (1 - 1e-13) <= values.min() and values.max() <= high * (1 + 1e-13)
 
 

@@ -19,7 +19,7 @@ from symdecouple.numeric.moments.moment_path import RESIDUAL, follow
 from symdecouple.numeric.moments.moment_path_kernel import KERNELS, Climbed, climb_compiled, climb_rows
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.paths.runge_kutta import FIFTH, STAGES, THIRD, WEIGHTS
-from symdecouple.numeric.samples.batch import Panel
+from symdecouple.numeric.samples.batch import SampleMatrix
 
 TABLE = json.loads((Path(__file__).parents[2] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
 
@@ -202,8 +202,8 @@ def test_refusals_and_values_are_those_of_numpy(compiled: None) -> None:
     rows[5, 0] = 1e12
     rows[6] = np.arange(60) % 2 + 1e-11 * rng.random(60)
     rows[7] *= 1e-200
-    panel = Panel.of(rows)
-    ours, numpys = (decoupled_rows(panel, 6, gaussian_moments(5), compiled=flag) for flag in (True, False))
+    matrix = SampleMatrix.of(rows)
+    ours, numpys = (decoupled_rows(matrix, 6, gaussian_moments(5), compiled=flag) for flag in (True, False))
     assert ours.refusals == numpys.refusals and {1, 2, 3, 6} <= set(ours.refusals)
     assert np.array_equal(np.isnan(ours.values), np.isnan(numpys.values))
     assert ours.values == pytest.approx(numpys.values, rel=1e-9, abs=1e-10, nan_ok=True)

@@ -16,13 +16,13 @@ from symdecouple.numeric.moments.power_sums import (
     standardized_moments,
     to_unit_range,
 )
-from symdecouple.numeric.samples.batch import Panel
+from symdecouple.numeric.samples.batch import SampleMatrix
 
 
 def moments_of(rows: np.ndarray, order: int = 8) -> np.ndarray:
-    panel = Panel.of(rows)
+    matrix = SampleMatrix.of(rows)
     with np.errstate(all="raise", under="ignore"):
-        return standardized_moments(rows, np.arange(len(rows)), order, to_unit_range(panel)).standardized
+        return standardized_moments(rows, np.arange(len(rows)), order, to_unit_range(matrix)).standardized
 
 
 def exact_moments(row: np.ndarray, order: int = 8) -> list[float]:
@@ -62,16 +62,16 @@ def test_a_unit_that_is_a_power_of_two_changes_no_bit(power: int) -> None:
 
 
 def test_range_exponent_brackets_the_range_even_where_it_overflows() -> None:
-    panel = Panel.of(np.array([[0.0, 1.0], [0.0, 0.75], [-1.7e308, 1.7e308], [0.0, 5e-324]]))
-    assert range_exponent(panel).tolist() == [1, 0, 1025, -1073]
+    matrix = SampleMatrix.of(np.array([[0.0, 1.0], [0.0, 0.75], [-1.7e308, 1.7e308], [0.0, 5e-324]]))
+    assert range_exponent(matrix).tolist() == [1, 0, 1025, -1073]
 
 
 def test_constant_rows_are_refused_by_comparison_not_by_rounding() -> None:
     barely = np.nextafter(1e8, np.inf)
-    answer = kurtosis_rows(Panel.of(np.array([[0.1, 0.1, 0.1], [1e8, 1e8, barely]])))
+    answer = kurtosis_rows(SampleMatrix.of(np.array([[0.1, 0.1, 0.1], [1e8, 1e8, barely]])))
     assert np.isnan(answer.values[0]) and answer.refusals[0].reason == "zero variance"
     assert answer.values[1] == pytest.approx(1.5, rel=1e-14)
-    assert set(skewness_rows(Panel.of(np.full((2, 3), 7.0))).refusals) == {0, 1}
+    assert set(skewness_rows(SampleMatrix.of(np.full((2, 3), 7.0))).refusals) == {0, 1}
 
 
 @pytest.mark.parametrize("order", range(3, 9))
@@ -80,16 +80,16 @@ def test_whole_weights_are_repetitions(n_samples: int, order: int) -> None:
     rng = np.random.default_rng(order)
     row, weights = rng.exponential(size=n_samples), rng.integers(0, 4, n_samples)
     weights[:3] = 2  # never constant
-    panel, repeated = Panel.weighted(row[None], weights[None].astype(float)), np.repeat(row, weights)[None]
-    found = standardized_moments(panel.values, np.arange(1), order, to_unit_range(panel), panel.weights)
+    matrix, repeated = SampleMatrix.weighted(row[None], weights[None].astype(float)), np.repeat(row, weights)[None]
+    found = standardized_moments(matrix.values, np.arange(1), order, to_unit_range(matrix), matrix.weights)
     assert found.standardized[:, 0] == pytest.approx(moments_of(repeated, order)[:, 0], rel=1e-12, abs=1e-13)
-    mean, variance, _ = place_and_scale(panel)
+    mean, variance, _ = place_and_scale(matrix)
     assert (mean[0], variance[0]) == pytest.approx((repeated.mean(), repeated.var()), rel=1e-13)
 
 
 def test_the_mean_of_a_range_beyond_float64() -> None:
     row = np.array([2.0**970, np.finfo(np.float64).max, -np.finfo(np.float64).max * (1 - 2.0**-50)])
-    mean, variance, skewness = place_and_scale(Panel.of(row[None]))
+    mean, variance, skewness = place_and_scale(SampleMatrix.of(row[None]))
     exact = sum((Fraction(float(v)) for v in row), Fraction(0)) / 3
     assert abs(Fraction(float(mean[0])) - exact) < Fraction(2) ** (1025 - 52)
     assert np.isinf(variance[0]) and skewness[0] == pytest.approx(0.0, abs=1e-13)

@@ -13,7 +13,7 @@ from symdecouple.errors import InvalidInput
 from symdecouple.numeric.moments.attainable import skewness_interval
 from symdecouple.numeric.moments.skewness_flow import Skewed, impose_skewness
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
-from symdecouple.numeric.samples.batch import Panel
+from symdecouple.numeric.samples.batch import SampleMatrix
 from tests.stats import oracle
 
 TABLE = json.loads((Path(__file__).parents[2] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
@@ -118,7 +118,7 @@ def test_heavy_tails_meet_the_constraints(law: str, n_samples: int) -> None:
         "gamma": rng.gamma(0.02, size=(6, n_samples)),
         "normal": rng.normal(size=(6, n_samples)),
     }[law]
-    ortho = orthokurtosis_rows(Panel.of(rows))
+    ortho = orthokurtosis_rows(SampleMatrix.of(rows))
     for target in (0.0, 1.0, -1.0, 0.9 * (n_samples - 2) / np.sqrt(n_samples - 1)):
         answer = impose(rows, target)
         z = answer.values.astype(np.longdouble)

@@ -25,7 +25,7 @@ from symdecouple.numeric.moments.skewness_kernel import (
     skewness_imposer,
 )
 from symdecouple.numeric.moments.skewness_root import Roots, find_roots, orthokurtosis_rows, unit_and_lift
-from symdecouple.numeric.samples.batch import FloatArray, IntArray, Panel, reduce_rows
+from symdecouple.numeric.samples.batch import FloatArray, IntArray, SampleMatrix, reduce_rows
 from symdecouple.stats import orthokurtosis
 from tests.numeric.drawn_rows import LAWS
 from tests.numeric.moments.test_skewness_flow import EPS, SAMPLES, between, rounding
@@ -61,7 +61,7 @@ def compiled() -> None:
 @pytest.mark.parametrize("sample", HARD, ids=lambda sample: f"{len(sample)}-from-{sample[0]:g}-to-{sample[-1]:g}")
 def test_the_functions_solve_what_was_built_to_defeat_them(sample: list[float]) -> None:
     with np.errstate(all="ignore"):
-        found = compiled_orthokurtosis_rows(Panel.of(np.array([sample], dtype=np.float64))).values[0]
+        found = compiled_orthokurtosis_rows(SampleMatrix.of(np.array([sample], dtype=np.float64))).values[0]
     assert found == pytest.approx(float(oracle.orthokurtosis(sample, 30)), rel=1e-14)
 
 
@@ -86,7 +86,7 @@ def test_the_functions_agree_with_numpy_without_numba(name: str, part: float) ->
 def test_the_scales_are_those_of_numpy() -> None:
     ends = [(0, 5e-324), (-1.7e308, 1.7e308), (1e308, 1.7e308), (-3, 1), (1, 1 + 2**-52), (0, 1), (-(2.0**1000), 0)]
     low, high = np.array(ends, dtype=np.float64).T
-    scales = [np.ldexp(1.0, exponent) for exponent in unit_and_lift(Panel(np.empty((len(ends), 0)), low, high))]
+    scales = [np.ldexp(1.0, exponent) for exponent in unit_and_lift(SampleMatrix(np.empty((len(ends), 0)), low, high))]
     assert [skewness_kernel._unit_and_lift(*pair) for pair in ends] == list(zip(*scales, strict=True))
 
 
@@ -97,7 +97,7 @@ def test_compiled_and_not_agree(law: str, shape: tuple[int, int]) -> None:
     rows = LAWS[law](np.random.default_rng(shape[1]), shape)
     rows[0] = 7
     rows[1, 1:] = 3
-    expected, found = orthokurtosis_rows(Panel.of(rows)), compiled_orthokurtosis_rows(Panel.of(rows))
+    expected, found = orthokurtosis_rows(SampleMatrix.of(rows)), compiled_orthokurtosis_rows(SampleMatrix.of(rows))
     assert found.refusals == expected.refusals and {0, 1} <= set(found.refusals)
     assert found.values == pytest.approx(expected.values, rel=1e-14, nan_ok=True)
     few = rows[:10]
@@ -124,7 +124,7 @@ def test_compiled_values_are_those_of_the_reference_table_and_of_the_oracle() ->
         *((case["sample"], float(case["orthokurtosis"])) for case in TABLE["orthokurtosis"]),
         *((sample, float(oracle.orthokurtosis(sample, 30))) for sample in HARD),
     ]:
-        values = compiled_orthokurtosis_rows(Panel.of(np.array([sample], dtype=np.float64))).values
+        values = compiled_orthokurtosis_rows(SampleMatrix.of(np.array([sample], dtype=np.float64))).values
         assert values[0] == pytest.approx(expected, rel=1e-14)
 
 
@@ -160,9 +160,9 @@ def test_order_and_ties_are_kept() -> None:
 def test_rows_that_are_not_ordinary_are_left_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     left: list[int] = []
 
-    def noted(panel: Panel, which: IntArray, target: FloatArray) -> Roots:
+    def noted(matrix: SampleMatrix, which: IntArray, target: FloatArray) -> Roots:
         left.extend(which.tolist())
-        return find_roots(panel, which, target)
+        return find_roots(matrix, which, target)
 
     monkeypatch.setattr(skewness_kernel, "PASSES", 1)
     monkeypatch.setattr(skewness_kernel, "find_roots", noted)
@@ -170,9 +170,9 @@ def test_rows_that_are_not_ordinary_are_left_to_numpy(monkeypatch: pytest.Monkey
     rows[2] = [-1, 1, *[0] * 18]  # not skewed: the series of the sample itself is final
     rows[3] = 7
     with np.errstate(all="ignore"):
-        found = compiled_orthokurtosis_rows(Panel.of(rows))
+        found = compiled_orthokurtosis_rows(SampleMatrix.of(rows))
     assert left == [0, 1, 4] and set(found.refusals) == {3}
-    assert found.values == pytest.approx(orthokurtosis_rows(Panel.of(rows)).values, rel=1e-14, nan_ok=True)
+    assert found.values == pytest.approx(orthokurtosis_rows(SampleMatrix.of(rows)).values, rel=1e-14, nan_ok=True)
     there = impose_skewness(rows[:2], 0.75).values  # at home already: standardized and no more
     assert np.array_equal(compiled_impose_skewness(there, 0.75).values, impose_skewness(there, 0.75).values)
 
@@ -180,10 +180,11 @@ def test_rows_that_are_not_ordinary_are_left_to_numpy(monkeypatch: pytest.Monkey
 @pytest.mark.usefixtures("compiled")
 def test_single_precision_is_widened(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.random.default_rng(8).exponential(size=(30, 500)).astype(np.float32)
-    wide = compiled_orthokurtosis_rows(Panel.of(rows.astype(np.float64))).values
-    assert np.array_equal(compiled_orthokurtosis_rows(Panel.of(rows)).values, wide)
+    wide = compiled_orthokurtosis_rows(SampleMatrix.of(rows.astype(np.float64))).values
+    assert np.array_equal(compiled_orthokurtosis_rows(SampleMatrix.of(rows)).values, wide)
     monkeypatch.setattr(skewness_kernel, "_WIDENED", 100)  # very long rows are left to NumPy
-    assert np.array_equal(compiled_orthokurtosis_rows(Panel.of(rows)).values, orthokurtosis_rows(Panel.of(rows)).values)
+    matrix = SampleMatrix.of(rows)
+    assert np.array_equal(compiled_orthokurtosis_rows(matrix).values, orthokurtosis_rows(matrix).values)
 
 
 @pytest.mark.usefixtures("compiled")
@@ -191,7 +192,7 @@ def test_read_only_samples_and_known_ends_are_not_compiled_for_anew() -> None:
     rows, targets = np.random.default_rng(2).exponential(size=(6, 40)), np.linspace(-1, 1, 6)
     rows[1] = 2.0
     expected, low, high = compiled_impose_skewness(rows, targets), rows.min(axis=1), rows.max(axis=1)
-    compiled_orthokurtosis_rows(Panel.of(rows))
+    compiled_orthokurtosis_rows(SampleMatrix.of(rows))
     for array in (rows, targets):
         array.flags.writeable = False
     assert np.array_equal(compiled_impose_skewness(rows, targets).values, expected.values, equal_nan=True)

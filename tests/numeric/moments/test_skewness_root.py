@@ -12,7 +12,7 @@ from symdecouple.numeric.moments.power_sums import BLOCK
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
 from symdecouple.numeric.moments.skewness_series import propose_pole, series_step
 from symdecouple.numeric.moments.ties import count_ties
-from symdecouple.numeric.samples.batch import Panel
+from symdecouple.numeric.samples.batch import SampleMatrix
 from tests.stats import oracle
 
 TABLE = json.loads((Path(__file__).parents[2] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
@@ -21,13 +21,13 @@ TABLE = json.loads((Path(__file__).parents[2] / "data" / "orthokurtosis.json").r
 def orthokurtosis(sample: object) -> float:
     """The kernel itself, with every floating-point error but underflow raised."""
     with np.errstate(all="raise", under="ignore"):
-        answer = orthokurtosis_rows(Panel.of(np.asarray(sample, dtype=np.float64)[None]))
+        answer = orthokurtosis_rows(SampleMatrix.of(np.asarray(sample, dtype=np.float64)[None]))
     assert not answer.refusals
     return float(answer.values[0])
 
 
 def refusal(sample: list[float]) -> str:
-    answer = orthokurtosis_rows(Panel.of(np.asarray([sample], dtype=np.float64)))
+    answer = orthokurtosis_rows(SampleMatrix.of(np.asarray([sample], dtype=np.float64)))
     assert np.isnan(answer.values[0])
     return str(answer.refusals[0])
 
@@ -63,7 +63,7 @@ def test_ties_decide_not_the_sign_of_a_rounded_skewness() -> None:
 
 def test_ties_of_single_precision_are_counted_in_the_input() -> None:
     values = np.array([[0.1, 0.1, 0.1, 0.2, 0.3, 0.4]], dtype=np.float32)
-    at_low, at_high = count_ties(Panel.of(values))
+    at_low, at_high = count_ties(SampleMatrix.of(values))
     assert (at_low[0], at_high[0]) == (3, 1)
 
 
@@ -100,14 +100,14 @@ def test_random_clusters_across_sixty_decades() -> None:
         widths = 10.0 ** rng.uniform(-15, -1, n_clusters)
         member = rng.integers(0, n_clusters, n_samples)
         sample = centres[member] * (1 + widths[member] * rng.normal(size=n_samples))
-        answer = orthokurtosis_rows(Panel.of(sample[None]))
+        answer = orthokurtosis_rows(SampleMatrix.of(sample[None]))
         if not answer.refusals:
             assert answer.values[0] == pytest.approx(float(oracle.orthokurtosis(sample, 20)), rel=1e-14), sample
 
 
 def test_what_float64_cannot_separate_is_refused_by_name() -> None:
     """Subnormal gaps beside 1.7e308: the root exists, its pole does not fit beside the sample."""
-    answer = orthokurtosis_rows(Panel.of(np.array([[0, 5e-324, 1e-323, 1.5e-323, 1.7e308]])))
+    answer = orthokurtosis_rows(SampleMatrix.of(np.array([[0, 5e-324, 1e-323, 1.5e-323, 1.7e308]])))
     assert answer.refusals[0].reason == "beyond float64"
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from symdecouple.numeric.moments.attainable import skewness_interval
 from symdecouple.numeric.moments.ties import CountedTies, WeighedTies, count_ties, ties_of
-from symdecouple.numeric.samples.batch import Panel
+from symdecouple.numeric.samples.batch import SampleMatrix
 
 rows = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), min_size=2, max_size=9).filter(
     lambda pairs: sum(w > 0 for _, w in pairs) > 1
@@ -19,17 +19,17 @@ rows = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), min_size=2, max
 
 def weighed(values: object, weights: object) -> WeighedTies:
     row, heavy = (np.array(part, dtype=np.float64)[None] for part in (values, weights))
-    return WeighedTies.of(Panel.weighted(row, heavy))
+    return WeighedTies.of(SampleMatrix.weighted(row, heavy))
 
 
 @given(rows, st.sampled_from([0.0, 0.5, -0.5, 1.5, -2.0, "low", "high"]), st.integers(-1000, 900))
 def test_whole_weights_decide_as_counts_do(pairs: list[tuple[int, int]], wanted: float | str, power: int) -> None:
     """Targets at an end of the interval among them, whatever the unit of the weights."""
     values, weights = (np.array(part) for part in zip(*pairs, strict=True))
-    panel = Panel.of(np.repeat(values, weights).astype(float)[None])
-    by_count = CountedTies(*count_ties(panel), panel.values.shape[1])
+    matrix = SampleMatrix.of(np.repeat(values, weights).astype(float)[None])
+    by_count = CountedTies(*count_ties(matrix), matrix.values.shape[1])
     target = 0.0 if isinstance(wanted, str) else wanted
-    if isinstance(wanted, str) and panel.low[0] < panel.high[0]:
+    if isinstance(wanted, str) and matrix.low[0] < matrix.high[0]:
         ends = skewness_interval(int(by_count.at_low[0]), int(by_count.at_high[0]), by_count.n_samples)
         target = ends[wanted == "high"]
     by_weight = weighed(values, np.ldexp(weights.astype(float), power))
@@ -63,8 +63,8 @@ def test_sums_of_weights_are_compared_exactly(at_low: list[float], above: list[f
 def test_ends_marked_before_rounding_count_where_the_floats_are_equal() -> None:
     values, heavy = np.array([[0.0, 0.5, 1.0, 1.0]]), np.array([[1.0, 1.0, 1.0, 1.5]])
     low, high = np.array([[True, False, False, False]]), np.array([[False, False, False, True]])
-    assert not ties_of(Panel.weighted(values, heavy, (low, high))).unreachable(np.zeros(1))
-    assert ties_of(Panel.weighted(values, heavy)).unreachable(np.zeros(1))[0].reason == "no zero-skew point"
+    assert not ties_of(SampleMatrix.weighted(values, heavy, (low, high))).unreachable(np.zeros(1))
+    assert ties_of(SampleMatrix.weighted(values, heavy)).unreachable(np.zeros(1))[0].reason == "no zero-skew point"
 
 
 @pytest.mark.parametrize(

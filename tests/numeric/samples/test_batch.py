@@ -9,15 +9,16 @@ import pytest
 from hypothesis import given, strategies as st
 
 from symdecouple.errors import InvalidInput, Outcome, RefusalWarning, Refused
-from symdecouple.numeric.samples.batch import Panel, RowValues, reduce_rows
+from symdecouple.numeric.samples.batch import RowValues, SampleMatrix, reduce_rows
 
 
-def first_minus_last(panel: Panel) -> RowValues:
+def first_minus_last(matrix: SampleMatrix) -> RowValues:
     """A kernel that shows the order of the entries; it refuses rows that start above 100."""
-    values = panel.values[:, 0].astype(np.float64) - panel.values[:, -1]
-    refused = np.flatnonzero(panel.values[:, 0] > 100)
+    values = matrix.values[:, 0].astype(np.float64) - matrix.values[:, -1]
+    refused = np.flatnonzero(matrix.values[:, 0] > 100)
     values[refused] = np.nan
-    return RowValues(values, {int(i): Outcome(False, "too high", f"starts at {panel.values[i, 0]:g}") for i in refused})
+    return RowValues(values, {int(i): Outcome(False, "too high", f"starts at {matrix.values[i, 0]:g}")
+                              for i in refused})
 
 
 def reduce(a: object, **options: object) -> object:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from symdecouple.numeric.moments.power_sums import BLOCK, near_sample
-from symdecouple.numeric.samples.batch import Panel
+from symdecouple.numeric.samples.batch import SampleMatrix
 from symdecouple.stats import decoupled_moments, kurtosis, orthokurtosis, skewness, standardized_moments
 from tests.numeric import moment_oracle
 
@@ -142,8 +142,8 @@ def test_rows_long_and_short_have_one_answer(n: int) -> None:
     sample, weights = rng.integers(-50, 50, n).astype(float), rng.integers(2**20, 2**21, n).astype(float)
     far = slice(None, None, max(n // 32, 1) if n > 5 else 4)
     sample[far], weights[far] = -1e7, 1e-9
-    panel = Panel.weighted(sample[None], weights[None])
-    (near,) = near_sample(panel)
+    matrix = SampleMatrix.weighted(sample[None], weights[None])
+    (near,) = near_sample(matrix)
     assert near in sample and 2 * weights[sample <= near].sum() > weights.sum() >= 2 * weights[sample < near].sum()
     pairs = [(Fraction(float(v)), Fraction(float(w))) for v, w in zip(sample, weights, strict=True)]
     total = sum((w for _, w in pairs), Fraction(0))
@@ -157,5 +157,5 @@ def test_rows_long_and_short_have_one_answer(n: int) -> None:
 
 
 def test_without_weights_it_is_the_minimum() -> None:
-    panel = Panel.of(np.array([[3.0, 1, 2], [-5, 8, 8]]))
-    assert near_sample(panel).tolist() == [1, -5]
+    matrix = SampleMatrix.of(np.array([[3.0, 1, 2], [-5, 8, 8]]))
+    assert near_sample(matrix).tolist() == [1, -5]
