@@ -214,19 +214,18 @@ def _stand(matrix: SampleMatrix, which: IntArray, lift: IntArray, target: FloatA
             answer.refusals.pop(i, None)
 
 
-def _move(matrix: SampleMatrix, rows: IntArray, roots: Roots, lift: IntArray, target: FloatArray, answer: Skewed
-          ) -> None:
+def _move(matrix: SampleMatrix, rows: IntArray, roots: Roots, lift: IntArray, goal: FloatArray, answer: Skewed) -> None:
     """Write values, slopes and residuals of some rows at their roots."""
     is_run = rows[-1] - rows[0] + 1 == len(rows)
     here = slice(int(rows[0]), int(rows[-1]) + 1) if is_run else rows
     values, slope = answer.values[here], answer.slope[here]  # of a run, the very entries of the answer
-    bundle = _Bundle.of(matrix, rows, roots, target, lift)
+    bundle = _Bundle.of(matrix, rows, roots, goal, lift)
     place = bundle.at(roots.pole[rows], values, slope)
     bundle.polish(place)
     distance = bundle.put_right(place)
     if not is_run:
         answer.values[here], answer.slope[here] = values, slope
-    answer.residual[rows] = np.abs(distance) / (1 + np.abs(target[rows]))
+    answer.residual[rows] = np.abs(distance) / (1 + np.abs(goal[rows]))
 
 
 # --- rows carried to their roots ---

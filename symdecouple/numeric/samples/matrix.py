@@ -54,8 +54,8 @@ class SampleMatrix:
     """Finite samples, one a row, at least two values each.
 
     Values are float64, float32, or, in long rows, of any type of 32 bits or less: then kernels widen parts of a row.
-    `ties` holds counts made before rounding, if any. Of those with `weights`, `ends` marks the entries at the minimum and
-    at the maximum, where that was seen before rounding.
+    `ties` holds counts made before rounding, if any. With `weights`, `ends` marks the entries at the minimum and at the
+    maximum, where that was seen before rounding.
     """
 
     values: NDArray[Any]
