@@ -57,7 +57,7 @@ ORDER = {
         "paths.narrow_path paths.narrow_path_adjoint paths.black_box_rows paths.empirical "
         "moments.power_sums moments.hankel moments.hankel_kernel moments.attainable moments.skewness_series "
         "moments.ties moments.skewness_root moments.skewness_flow moments.skewness_kernel "
-        "moments.moment_path moments.moment_path_adjoint moments.nodes_kernel moments.moment_path_kernel "
+        "moments.moment_path moments.moment_path_adjoint moments.nodes_kernel moments.moment_path_kernel moments.nodes "
         "moments.levels moments.gradients "
         "precision.extrapolation precision.coarse_start precision.path precision.path_adjoint precision.fourier "
         "precision.tilting precision.energies "

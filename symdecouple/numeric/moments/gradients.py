@@ -22,6 +22,7 @@ from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.moments.hankel import mean_of_product, orthogonal_basis
 from symdecouple.numeric.moments.levels import Ladder, climb, gaussian_moments, raw_moments, standardized_reference
 from symdecouple.numeric.moments.moment_path_adjoint import project, pullback
+from symdecouple.numeric.moments.nodes import series_at, series_of, tail
 from symdecouple.numeric.moments.power_sums import (
     ZERO_VARIANCE,
     centred_rows,
@@ -35,6 +36,7 @@ __all__ = ["Gradients", "decoupled_gradients", "project", "pullback", "standardi
 _CHUNK = 2**15  # numbers differentiated together: fewer leave calls dearer than sums, more leave the second cache
 _RESOLVED = np.array([[1e-10], [1e-20]])  # D_2/h_4 and D_3/h_6 at level 3: the skewness leaves 1e-15/D_2 open, p_3
 # is rounded by 1e-16
+_TOLD = 1e-11  # last coefficients of gradients at nodes: a hundredth of what gradients are told to
 _CRITICAL = Outcome(False, "critical point", "two values are a critical point of the skewness: there is no gradient of "
                     "order 4 and above")
 _LOST = Outcome(False, "beyond float64", "some values are so near to each other beside the others that float64 does "
@@ -134,9 +136,13 @@ def _fill(
     refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(np.isnan(left))}
     if order > 3:
         ladder = climb(rows, order, goal, store=True)
-        values[:, 3:] = ladder.moments[4:].T
         refusals = _unresolved(rows, ladder) | ladder.refusals
-        gradients[:, 3:] = _descend(ladder, order).transpose(1, 0, 2)
+        found, is_told = _descend(ladder, order)
+        if not is_told:
+            ladder = climb(rows, order, goal, store=True, with_nodes=False)
+            found, _ = _descend(ladder, order)
+        values[:, 3:] = ladder.moments[4:].T
+        gradients[:, 3:] = found.transpose(1, 0, 2)
         for i, outcome in refusals.items():
             if outcome in (_CRITICAL, _LOST):
                 gradients[i, 3:] = np.nan
@@ -156,15 +162,26 @@ def _unresolved(rows: FloatArray, ladder: Ladder) -> dict[int, Outcome]:
     return found
 
 
-def _descend(ladder: Ladder, order: int) -> FloatArray:
-    """Gradients of orders 4..order, (order - 3, R, N)."""
+def _descend(ladder: Ladder, order: int) -> tuple[FloatArray, bool]:
+    """Gradients of orders 4..order, (order - 3, R, N), and whether the nodes, if any, tell all of them."""
     assert ladder.skew is not None
-    z = ladder.skew.values
-    n_rows, n_samples = z.shape
-    covectors = np.full((order - 3, n_rows, n_samples), np.nan)
-    covectors[0] = 4 / n_samples * z**3
+    z, is_told = ladder.skew.values, True
+    covectors = _at_level_three(ladder, z, order, z.shape[1])
+    for standing, places, part in ladder.parts:
+        at_nodes = _at_level_three(part, np.stack([n.places for n in standing]), order, 1)
+        for row, place in places.items():
+            series = series_of(standing[place], at_nodes[:, place])
+            is_told &= bool((tail(series) <= _TOLD).all())
+            series_at(standing[place], series / z.shape[1], z[row], covectors[:, row])
+    return ladder.skew.slope * project(z, covectors, 3), is_told
+
+
+def _at_level_three(ladder: Ladder, z: FloatArray, order: int, unit: int) -> FloatArray:
+    """Covectors of orders 4..order, (order - 3, R, N), at samples z of level 3; the weight of an entry is 1/unit."""
+    covectors = np.full((order - 3, *z.shape), np.nan)
+    covectors[0] = 4 / unit * z**3
     for k, which, followed in ladder.levels:  # the covector of order k + 1 lives at level k
-        covectors[k - 3, which] = (k + 1) / n_samples * followed.values**k
+        covectors[k - 3, which] = (k + 1) / unit * followed.values**k
     for k, which, followed in reversed(ladder.levels):
         covectors[k - 3 :, which] = pullback(followed, covectors[k - 3 :, which])
-    return ladder.skew.slope * project(z, covectors, 3)
+    return covectors

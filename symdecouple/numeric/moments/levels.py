@@ -7,8 +7,9 @@ moment of the sample at level k - 1: it does not feel what the levels below have
 All of it is done on standardized samples z; a reference of other mean and variance comes in at the end, by the binomial
 formula. A sample that has no level k keeps its moments up to order k.
 
-A sample with few distinct values moves as those values with weights: exactly the same path, at less cost. A sample
-whose entries have weights is a law on finitely many values, and moves as such.
+A sample with few distinct values moves as those values with weights: exactly the same path, at less cost; a long one
+as nodes with weights (`nodes`), to rounding. A sample whose entries have weights is a law on finitely many values, and
+moves as such.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from symdecouple.numeric.moments.attainable import pulled_apart
 from symdecouple.numeric.moments.hankel import Weights, power_mean
 from symdecouple.numeric.moments.moment_path import MOST_GROWTH, Followed, Follower, follow
 from symdecouple.numeric.moments.moment_path_kernel import climb_compiled
+from symdecouple.numeric.moments.nodes import COUNTS, FROM_ENTRIES, Nodes, series_of, tail
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, place_and_scale
 from symdecouple.numeric.moments.skewness_flow import Skewed, impose_skewness
 from symdecouple.numeric.moments.skewness_kernel import skewness_imposer
@@ -47,6 +49,7 @@ Real = TypeVar("Real", bound=np.floating[Any])
 _LONG = 1024  # entries from which on distinct values are looked for
 _LOOK = 256  # entries looked at before a row is sorted
 _RATIO = 4  # entries for each distinct value that make it worthwhile
+_RESOLVED = 1e-13  # last coefficients of samples at nodes: what they leave in a moment is a hundredth of its tolerance
 HIGHEST = 12  # orders offered: the means of z^(2k-2) keep their meaning in float64
 
 
@@ -62,6 +65,8 @@ class Ladder:
         Level 3; its slopes where steps are kept.
     levels : list of (k, rows, Followed)
         Levels above; `rows` are places in the batch.
+    parts : list of (list of Nodes, dict, Ladder)
+        Nodes at their levels, and for which rows which of them stand; where steps are kept.
     refusals : dict
         The first level that a row does not have.
     """
@@ -69,6 +74,7 @@ class Ladder:
     moments: FloatArray
     skew: Skewed | None
     levels: list[tuple[int, IntArray, Followed]] = field(default_factory=list)
+    parts: list[tuple[list[Nodes], dict[int, int], Ladder]] = field(default_factory=list)
     refusals: dict[int, Outcome] = field(default_factory=dict)
 
 
@@ -113,6 +119,7 @@ def climb(
     weights: Weights = None,
     follower: Follower = follow,
     store: bool = False,
+    with_nodes: bool = True,
 ) -> Ladder:
     """Normalize samples level by level, as far as the moment of this order asks for.
 
@@ -130,6 +137,8 @@ def climb(
         `moment_path.follow` or its compiled twin.
     store : bool
         Keep the steps, for gradients.
+    with_nodes : bool
+        Let nodes stand in for the entries of long samples.
     """
     if weights is None:
         skew = skewness_imposer(rows.size)(rows, goal[3], with_slope=store)
@@ -142,9 +151,40 @@ def climb(
     groups = [(which, values, None if weights is None else _shares(weights[which]))]
     if weights is None and not store and rows.shape[1] >= _LONG:
         groups = _by_distinct_values(which, values)
-    for group in groups:
-        _climb_on(ladder, *group, order, goal, follower, store)
+    for places, z, share in groups:
+        left = np.arange(len(z))
+        if with_nodes and share is None and z.shape[1] >= FROM_ENTRIES:
+            left = _climb_by_nodes(ladder, places, z, order, goal, follower, store)
+        _climb_on(ladder, places[left], _taken(z, left), share, order, goal, follower, store)
     return ladder
+
+
+def _climb_by_nodes(
+    ladder: Ladder, which: IntArray, z: FloatArray, order: int, goal: Sequence[float], follower: Follower, store: bool
+) -> IntArray:
+    """Levels from 4 on by nodes; returns the rows that are left: where nodes do not do, or some level is missing."""
+    todo, left = list(range(len(z))), []
+    for count in COUNTS:
+        found = {i: nodes for i in todo if (nodes := Nodes.of(z[i], count)) is not None}
+        left += [i for i in todo if i not in found]
+        if not found:
+            break
+        rows, standing = np.array(list(found), dtype=np.intp), list(found.values())
+        part = Ladder(np.full((order + 1, len(rows)), np.nan), None)
+        places, weights = np.stack([n.places for n in standing]), np.stack([n.weights for n in standing])
+        _climb_on(part, np.arange(len(rows)), places, weights, order, goal, follower, store)
+        is_told = np.ones(len(rows), dtype=np.bool_)
+        for _, here, moved in part.levels:
+            rest = [tail(series_of(standing[r], values)) for r, values in zip(here, moved.values, strict=True)]
+            is_told[here] &= np.array(rest) <= _RESOLVED
+        is_refused = np.isin(np.arange(len(rows)), list(part.refusals))
+        done = np.flatnonzero(is_told & ~is_refused)
+        ladder.moments[4:, which[rows[done]]] = part.moments[4:, done]
+        if store:
+            ladder.parts.append((standing, {int(which[rows[r]]): int(r) for r in done}, part))
+        left += rows[is_refused].tolist()
+        todo = rows[~is_told & ~is_refused].tolist()
+    return np.array(sorted([*left, *todo]), dtype=np.intp)
 
 
 def _climb_on(
