@@ -255,7 +255,8 @@ def _powers(outputs: FloatArray, index: IntArray, powers: IntArray) -> list[Floa
 
 
 def _padded(taps: list[tuple[float, ...]]) -> FloatArray:
-    table = np.zeros((len(taps), max(map(len, taps))))
+    """Taps in a table: the kernel takes three at a time."""
+    table = np.zeros((len(taps), 3 * -(-max(map(len, taps)) // 3)))
     for row, line in zip(table, taps, strict=True):
         row[: len(line)] = line
     return table

@@ -29,7 +29,7 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.features.coordinates import compiled_features
 from symdecouple.numeric.features.features import Features
 from symdecouple.numeric.kernels.parallel import each
-from symdecouple.numeric.paths.integrate import End, Step, integrate
+from symdecouple.numeric.paths.integrate import DOP853, PAIRS, End, Pair, Step, integrate
 from symdecouple.numeric.paths.projection import Frame, direction_at, last_direction, move_at
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
@@ -41,9 +41,12 @@ Corrections: TypeAlias = list[tuple[IntArray, FloatArray]]  # places, and the va
 _CHUNK = 2**14  # numbers that move together, as in runge_kutta
 _TOGETHER = 2**16  # numbers of gradients that do: rows with many of them have nothing to share
 _LEG = float(np.log(64))  # the longest leg; the whole range of float64 has some 350
+_PACE = 0.05  # standard deviations that a step goes, where no other path tells
+_SHARE = 0.9  # of the pace, the longest first step; pairs of lower order take a smaller part of the radius
 _MOST_CORRECTIONS = 10  # each doubles the digits; the last ones find that nothing improves
 _ROUNDINGS = 64.0  # of the largest entry of a row: no smaller error of a step is asked for
 _ROUNDING = EPS / 8  # of a value and its change by a standard deviation: nearer to it no correction is tried
+_NEAR = 8 * EPS  # the same in quick steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +112,17 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Start:
+    """Which rows a leg brings on; where known, their slopes, the pair, first steps, and standard deviations to go."""
+
+    going: IntArray
+    slopes: FloatArray | None = None
+    pair: Pair = DOP853
+    steps: FloatArray | None = None
+    way: FloatArray | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Imposed:
     """Sample vectors with feature k at its target.
 
@@ -121,6 +135,7 @@ class Imposed:
         changes by when the sample moves by its standard deviation.
     refusals : dict of row: Outcome
     steps : array (R,), accepted and rejected together; 0 where feature k was at its target
+    pace : array (R,), standard deviations that the next step of DOP853 would go
     parts : tuple of Part, empty unless stored
     """
 
@@ -130,6 +145,7 @@ class Imposed:
     residual: FloatArray
     refusals: dict[int, Outcome]
     steps: IntArray
+    pace: FloatArray
     parts: tuple[Part, ...] = ()
 
 
@@ -146,6 +162,8 @@ class NarrowPath:
         Of a row in one leg, rejected ones included.
     threads : int
         How many parts of a batch move at once. It pays for long rows, of features whose loops are compiled.
+    learns : bool
+        Whether the first step is as long as the level before tells, of the Runge-Kutta pair that takes fewest slopes.
 
     Notes
     -----
@@ -164,11 +182,13 @@ class NarrowPath:
     [[3.0, 20.0, 147.713513681227]]
     """
 
-    def __init__(self, features: Any, *, rtol: float = 1e-12, max_steps: int = 2000, threads: int = 1) -> None:
+    def __init__(self, features: Any, *, rtol: float = 1e-12, max_steps: int = 2000, threads: int = 1,
+                 learns: bool = False) -> None:
         if not hasattr(features, "gradients"):
             features = compiled_features(features if isinstance(features, FeatureSet) else FeatureSet(features))
         self.features: Features = features
         self.rtol, self.max_steps, self.threads, self.roundings = rtol, max_steps, threads, _ROUNDINGS
+        self.learns = learns
 
     def on(self, grid: tuple[int, ...]) -> NarrowPath:
         """Return the path of samples on a grid, for features with filters of several dimensions."""
@@ -179,10 +199,11 @@ class NarrowPath:
     def within(self, rtol: float, roundings: float = _ROUNDINGS) -> NarrowPath:
         """Return the path in steps of another tolerance, which is no less than some roundings of the largest entry."""
         other = copy.copy(self)
-        other.rtol, other.roundings = rtol, roundings
+        other.rtol, other.roundings, other.learns = rtol, roundings, False
         return other
 
-    def follow(self, rows: Any, k: int, targets: Any, *, held: Any = None, store: bool = False) -> Imposed:
+    def follow(self, rows: Any, k: int, targets: Any, *, held: Any = None, store: bool = False,
+               pace: FloatArray | None = None) -> Imposed:
         """Bring feature k of every row to its target; features 1 to k-1 stay at the values they have.
 
         Rows whose feature is at its target up to rounding come back bit by bit.
@@ -196,10 +217,12 @@ class NarrowPath:
             What features 1 to k-1 are at up to rounding, and are brought to exactly. It matters where the scale
             shrinks: the mean of a sample of size 1e30 is zero up to 1e14 only.
         store : bool, keep the path for gradients
+        pace : array (R,), optional, that of the level before
         """
         given, wanted, kept = self._checked(rows, k, targets, held)
         reached, residual = np.full((2, len(given)), np.nan)
-        out = Imposed(k, np.full_like(given, np.nan), reached, residual, {}, np.zeros(len(given), dtype=np.intp))
+        out = Imposed(k, np.full_like(given, np.nan), reached, residual, {}, np.zeros(len(given), dtype=np.intp),
+                      np.full(len(given), _PACE) if pace is None else pace.copy())
         size = max(1, min(_CHUNK // given.shape[1], _TOGETHER // (k * given.shape[1]), -(-len(given) // self.threads)))
 
         def follow(at: IntArray) -> list[Part]:
@@ -261,8 +284,14 @@ class NarrowPath:
                 continue
             part = Part(places, replace(level, targets=stop) if leg == 0 else
                         Level.of(self.features, out.k, level.held, ends.copy(), stop), (), [], going[:0])
-            slopes = part.level.speed(direction[going], size[going], sound[going], going) if leg == 0 else None
-            parts.append(self._leg(part, going, slopes, sizes, ends, ending, out, store))
+            if leg:
+                parts.append(self._leg(part, Start(going), sizes, ends, ending, out, store))
+                continue
+            way = (np.abs(stop - begin) / (size * spread))[going]
+            for pair, some, steps in _plans(way, out.pace[places[going]], self.rtol, self.learns and not store):
+                at = going[some]
+                start = Start(at, part.level.speed(direction[at], size[at], sound[at], at), pair, steps, way[some])
+                parts.append(self._leg(part, start, sizes, ends, ending, out, store))
         fine = there | (ending == End.REACHED)
         out.values[places[fine]] = ends[fine]
         for i in np.flatnonzero(~fine):
@@ -271,10 +300,10 @@ class NarrowPath:
             out.refusals[int(places[i])] = self._outcome(reason, level, int(i), out.reached[places[i]], ends[i])
         return parts
 
-    def _leg(self, part: Part, going: IntArray, slopes: FloatArray | None, sizes: FloatArray, ends: FloatArray,
-             ending: NDArray[Any], out: Imposed, store: bool) -> Part:
-        """Bring the rows `going` to their next stops; `sizes` are those of the last gradients of each row."""
-        level, is_all = part.level, len(going) == len(ends)
+    def _leg(self, part: Part, begin: Start, sizes: FloatArray, ends: FloatArray, ending: NDArray[Any], out: Imposed,
+             store: bool) -> Part:
+        """Bring rows to their next stops; `sizes` are those of the last gradients of each row."""
+        level, going, is_all = part.level, begin.going, len(begin.going) == len(ends)
 
         def corrected(y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
             at = which if is_all else going[which]
@@ -285,8 +314,14 @@ class NarrowPath:
         path = integrate(
             lambda y, s, which: level.slope(y, s, which if is_all else going[which]), start, rtol=self.rtol,
             scale=np.maximum(_spread(start), self.roundings * EPS / self.rtol * np.abs(start).max(axis=1, initial=0)),
-            first_slopes=slopes, after_step=corrected, max_steps=self.max_steps, store=store,
+            first_step=begin.steps, first_slopes=begin.slopes, after_step=corrected, max_steps=self.max_steps,
+            store=store, pair=begin.pair,
         )
+        if begin.way is not None:
+            known, at = out.pace[part.rows[going]], part.rows[going]
+            suits = path.next_step * begin.way / _reach(begin.pair, self.rtol)
+            grown = np.where(np.isfinite(suits), np.minimum(np.sqrt(known * suits), 2 * known), known)
+            out.pace[at] = np.minimum(suits, grown)
         ends[going], ending[going] = path.values, path.ending
         corrections, gap, values = self._finish(level, ends, sizes, going, path.ending == End.REACHED)
         ending[going[(path.ending == End.REACHED) & ~(gap <= EPS**0.5)]] = End.EXHAUSTED
@@ -304,7 +339,7 @@ class NarrowPath:
         units = np.abs(goals) + sizes[going] * _spread(there)[:, None]
         gap, left = _gap(goals, values, units), np.flatnonzero(reached)
         for _ in range(_MOST_CORRECTIONS):
-            left = left[gap[left] > _ROUNDING]
+            left = left[gap[left] > (_NEAR if self.learns else _ROUNDING)]
             if not len(left):
                 break
             trial, _ = level.corrected(ends[going[left]], np.ones(len(left)), going[left])
@@ -335,6 +370,21 @@ class NarrowPath:
                "where it becomes singular or leaves the domain of the features")
         return Outcome(False, reason, f"{name} came to {reached:.6g}, {why}; {target:.6g} was asked for; ask for a "
                        'value that is attained, or perturb ties: decouple(..., perturb="ramp")')
+
+
+def _reach(pair: Pair, rtol: float) -> float:
+    """Return the part of the pace of DOP853 that a pair goes, at one radius of convergence."""
+    return float(rtol ** (1 / pair.order - 1 / DOP853.order))
+
+
+def _plans(way: FloatArray, pace: FloatArray, rtol: float, learns: bool
+           ) -> list[tuple[Pair, IntArray, FloatArray | None]]:
+    """Return by which pair, and with which first steps, which rows take fewest slopes on their way."""
+    if not learns:
+        return [(DOP853, np.arange(len(way)), None)]
+    steps = np.array([np.maximum(np.ceil(way / (_SHARE * _reach(pair, rtol) * pace)), 1) for pair in PAIRS])
+    best = (steps * np.array([[pair.n_slopes] for pair in PAIRS])).argmin(axis=0)
+    return [(PAIRS[p], np.flatnonzero(best == p), 1 / steps[p, best == p]) for p in np.unique(best)]
 
 
 def _sizes(gradients: FloatArray) -> FloatArray:
