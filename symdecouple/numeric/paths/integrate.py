@@ -239,7 +239,8 @@ def _follow(
             continue
         at = which[gone]
         path.values[at], path.reached[at] = y[gone], s[gone]
-        path.steps[at], path.failed[at], path.next_step[at] = steps[gone], failed[gone], np.where(factor < _GROW, h, np.inf)[gone]
+        path.steps[at], path.failed[at] = steps[gone], failed[gone]
+        path.next_step[at] = np.where(factor < _GROW, h, np.inf)[gone]
         if not done[gone].all():
             for flags, end in ((tired, End.EXHAUSTED), (stalled, End.STALLED), (over, End.OVER), (done, End.REACHED)):
                 if flags is not None:

@@ -29,8 +29,9 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.features.coordinates import compiled_features
 from symdecouple.numeric.features.features import Features
 from symdecouple.numeric.kernels.parallel import each
-from symdecouple.numeric.paths.integrate import DOP853, PAIRS, End, Pair, Step, integrate
-from symdecouple.numeric.paths.projection import Frame, direction_at, last_direction, move_at
+from symdecouple.numeric.paths.first_steps import PACE, Start, starts
+from symdecouple.numeric.paths.integrate import End, Step, integrate
+from symdecouple.numeric.paths.projection import Frame, direction_at, move_at
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["Frame", "Imposed", "Level", "NarrowPath", "Part"]
@@ -41,8 +42,6 @@ Corrections: TypeAlias = list[tuple[IntArray, FloatArray]]  # places, and the va
 _CHUNK = 2**14  # numbers that move together, as in runge_kutta
 _TOGETHER = 2**16  # numbers of gradients that do: rows with many of them have nothing to share
 _LEG = float(np.log(64))  # the longest leg; the whole range of float64 has some 350
-_PACE = 0.05  # standard deviations that a step goes, where no other path tells
-_SHARE = 0.9  # of the pace, the longest first step; pairs of lower order take a smaller part of the radius
 _MOST_CORRECTIONS = 10  # each doubles the digits; the last ones find that nothing improves
 _ROUNDINGS = 64.0  # of the largest entry of a row: no smaller error of a step is asked for
 _ROUNDING = EPS / 8  # of a value and its change by a standard deviation: nearer to it no correction is tried
@@ -109,17 +108,6 @@ class Part:
     tape: tuple[Step, ...]
     corrections: Corrections
     resting: IntArray
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """Which rows a leg brings on; where known, their slopes, the pair, first steps, and standard deviations to go."""
-
-    going: IntArray
-    slopes: FloatArray | None = None
-    pair: Pair = DOP853
-    steps: FloatArray | None = None
-    way: FloatArray | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +210,7 @@ class NarrowPath:
         given, wanted, kept = self._checked(rows, k, targets, held)
         reached, residual = np.full((2, len(given)), np.nan)
         out = Imposed(k, np.full_like(given, np.nan), reached, residual, {}, np.zeros(len(given), dtype=np.intp),
-                      np.full(len(given), _PACE) if pace is None else pace.copy())
+                      np.full(len(given), PACE) if pace is None else pace.copy())
         size = max(1, min(_CHUNK // given.shape[1], _TOGETHER // (k * given.shape[1]), -(-len(given) // self.threads)))
 
         def follow(at: IntArray) -> list[Part]:
@@ -268,8 +256,8 @@ class NarrowPath:
         finite = np.isfinite(level.begin).all(axis=1) & np.isfinite(gradients).all(axis=(1, 2)) & np.isfinite(targets)
         rounding = 2 * EPS * (np.abs(targets) + np.abs(gradients[:, -1] * start).mean(axis=1))
         there = finite & (np.abs(targets - begin) <= rounding)
-        direction, size, sound = last_direction(gradients if finite.all() else
-                                                np.where(finite[:, None, None], gradients, 0))
+        direction, size, sound = direction_at(self.features, start, out.k, gradients if finite.all() else
+                                              np.where(finite[:, None, None], gradients, 0))
         critical = finite & ~there & ~sound
         sizes = _sizes(gradients)
         spread, goals = _spread(start), level.goals()
@@ -284,14 +272,15 @@ class NarrowPath:
                 continue
             part = Part(places, replace(level, targets=stop) if leg == 0 else
                         Level.of(self.features, out.k, level.held, ends.copy(), stop), (), [], going[:0])
-            if leg:
-                parts.append(self._leg(part, Start(going), sizes, ends, ending, out, store))
-                continue
-            way = (np.abs(stop - begin) / (size * spread))[going]
-            for pair, some, steps in _plans(way, out.pace[places[going]], self.rtol, self.learns and not store):
-                at = going[some]
-                start = Start(at, part.level.speed(direction[at], size[at], sound[at], at), pair, steps, way[some])
-                parts.append(self._leg(part, start, sizes, ends, ending, out, store))
+            if leg or store or not self.learns:
+                begins = [Start(going)]
+            else:
+                way = np.abs(stop - begin) / (size * spread)
+                begins = starts(going, way[going], out.pace[places[going]], self.rtol)
+            for one in begins:
+                at = one.going
+                slopes = None if leg else part.level.speed(direction[at], size[at], sound[at], at)
+                parts.append(self._leg(part, one, slopes, (sizes, ends, ending), out, store))
         fine = there | (ending == End.REACHED)
         out.values[places[fine]] = ends[fine]
         for i in np.flatnonzero(~fine):
@@ -300,9 +289,10 @@ class NarrowPath:
             out.refusals[int(places[i])] = self._outcome(reason, level, int(i), out.reached[places[i]], ends[i])
         return parts
 
-    def _leg(self, part: Part, begin: Start, sizes: FloatArray, ends: FloatArray, ending: NDArray[Any], out: Imposed,
-             store: bool) -> Part:
-        """Bring rows to their next stops; `sizes` are those of the last gradients of each row."""
+    def _leg(self, part: Part, begin: Start, slopes: FloatArray | None, state: tuple[FloatArray, FloatArray, IntArray],
+             out: Imposed, store: bool) -> Part:
+        """Bring rows to their next stops; the state is the sizes of the last gradients, the ends, and the endings."""
+        sizes, ends, ending = state
         level, going, is_all = part.level, begin.going, len(begin.going) == len(ends)
 
         def corrected(y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
@@ -314,19 +304,16 @@ class NarrowPath:
         path = integrate(
             lambda y, s, which: level.slope(y, s, which if is_all else going[which]), start, rtol=self.rtol,
             scale=np.maximum(_spread(start), self.roundings * EPS / self.rtol * np.abs(start).max(axis=1, initial=0)),
-            first_step=begin.steps, first_slopes=begin.slopes, after_step=corrected, max_steps=self.max_steps,
+            first_step=begin.steps, first_slopes=slopes, after_step=corrected, max_steps=self.max_steps,
             store=store, pair=begin.pair,
         )
-        if begin.way is not None:
-            known, at = out.pace[part.rows[going]], part.rows[going]
-            suits = path.next_step * begin.way / _reach(begin.pair, self.rtol)
-            grown = np.where(np.isfinite(suits), np.minimum(np.sqrt(known * suits), 2 * known), known)
-            out.pace[at] = np.minimum(suits, grown)
+        at = part.rows[going]
+        out.pace[at] = begin.learned(out.pace[at], path.next_step, self.rtol)
         ends[going], ending[going] = path.values, path.ending
         corrections, gap, values = self._finish(level, ends, sizes, going, path.ending == End.REACHED)
         ending[going[(path.ending == End.REACHED) & ~(gap <= EPS**0.5)]] = End.EXHAUSTED
-        out.residual[part.rows[going]], out.reached[part.rows[going]] = gap, values[:, -1]
-        out.steps[part.rows[going]] += path.steps + path.failed
+        out.residual[at], out.reached[at] = gap, values[:, -1]
+        out.steps[at] += path.steps + path.failed
         tape = tuple(replace(step, which=going[step.which]) for step in path.tape)
         return replace(part, tape=tape, corrections=corrections)
 
@@ -370,21 +357,6 @@ class NarrowPath:
                "where it becomes singular or leaves the domain of the features")
         return Outcome(False, reason, f"{name} came to {reached:.6g}, {why}; {target:.6g} was asked for; ask for a "
                        'value that is attained, or perturb ties: decouple(..., perturb="ramp")')
-
-
-def _reach(pair: Pair, rtol: float) -> float:
-    """Return the part of the pace of DOP853 that a pair goes, at one radius of convergence."""
-    return float(rtol ** (1 / pair.order - 1 / DOP853.order))
-
-
-def _plans(way: FloatArray, pace: FloatArray, rtol: float, learns: bool
-           ) -> list[tuple[Pair, IntArray, FloatArray | None]]:
-    """Return by which pair, and with which first steps, which rows take fewest slopes on their way."""
-    if not learns:
-        return [(DOP853, np.arange(len(way)), None)]
-    steps = np.array([np.maximum(np.ceil(way / (_SHARE * _reach(pair, rtol) * pace)), 1) for pair in PAIRS])
-    best = (steps * np.array([[pair.n_slopes] for pair in PAIRS])).argmin(axis=0)
-    return [(PAIRS[p], np.flatnonzero(best == p), 1 / steps[p, best == p]) for p in np.unique(best)]
 
 
 def _sizes(gradients: FloatArray) -> FloatArray:
