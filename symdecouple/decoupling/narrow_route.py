@@ -101,13 +101,13 @@ class NarrowRoute(Route):
         if rows.dtype == object:
             return self._precisely(rows, k, targets[:k], keep)
         if not is_fine or isinstance(self.path, BlackBoxPath):  # which has noise of its own
-            return self._in_steps(self.path, rows, k, targets, keep, moment_path.RTOL, pace)
+            return self._in_steps(self.path, rows, k, targets, keep, moment_path.FINE, pace)
         found = self._in_steps(self.path.within(_FINE, _FINE_ROUNDINGS), rows, k, targets, False, moment_path.SHARP)
         again = list(found.refusals)
         if not again:
             return found
         usual = self._in_steps(self.path, rows[again], k, [t[again] if np.ndim(t) else t for t in targets], False,
-                               moment_path.RTOL)
+                               moment_path.FINE)
         found.values[again], found.residual[again] = usual.values, usual.residual
         return found._replace(refusals={again[r]: outcome for r, outcome in usual.refusals.items()})
 

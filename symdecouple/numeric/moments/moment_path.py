@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 RTOL = 1e-10  # local error of a step in standard deviations, estimated large: 1e-9 in moments to order 6, and to spare
-FINE = 1e-11  # the same where the path pulls values apart from the start
+FINE = 1e-11  # the same where the path pulls values apart from the start, and where samples are asked for
 RESIDUAL = 2e-14  # of a moment, relative to Mean|z|^j: what counts as there
 SETTLED = 5e-15  # no further correction: sums of a thousand entries round by as much
 _CORRECTIONS = 4  # at an end; the path leaves 1e-11, of which two leave nothing
