@@ -53,7 +53,7 @@ ORDER = {
         "energies.eigenvalues energies.tilting energies.tilting_kernel energies.frequencies energies.power_spectrum "
         "energies.cone energies.continuation energies.problems energies.gradients energies.normalization "
         "energies.inverse "
-        "paths.runge_kutta paths.integrate paths.projection "
+        "paths.runge_kutta paths.integrate paths.first_steps paths.projection "
         "paths.narrow_path paths.narrow_path_adjoint paths.black_box_rows paths.empirical "
         "moments.power_sums moments.hankel moments.hankel_kernel moments.attainable moments.skewness_series "
         "moments.ties moments.skewness_root moments.skewness_flow moments.skewness_kernel "

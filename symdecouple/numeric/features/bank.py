@@ -124,14 +124,15 @@ class BankFeatures:
                 placed[:, mine] = line.turned().along(placed[:, mine], axis + 2)
         return fields
 
-    def last_direction(self, rows: FloatArray, count: int) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]] | None:
+    def last_direction(self, rows: FloatArray, count: int, gradients: FloatArray | None = None
+                       ) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]] | None:
         """Return what `paths.projection.last_direction` does of the gradients, the last answer which rows are sure.
 
         None where NumPy has to do it.
         """
         if not self._is_wanted(rows):
             return None
-        direction, _, length = self._projected(rows, count, None)
+        direction, _, length = self._projected(rows, count, None, gradients)
         return direction * np.sqrt(rows.shape[1]), length / np.sqrt(rows.shape[1]), length > 0
 
     def least_move(self, rows: FloatArray, wanted: FloatArray
@@ -214,7 +215,7 @@ class BankFeatures:
         images = np.ascontiguousarray(rows).reshape(-1, *grid)
         _kernels()[0](images, self._bank, *(made.reshape(*made.shape[:2], *grid) for made in (outputs, fields)))
 
-    def _projected(self, rows: FloatArray, count: int, wanted: FloatArray | None
+    def _projected(self, rows: FloatArray, count: int, wanted: FloatArray | None, gradients: FloatArray | None = None
                    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return unit directions or moves (R, N), the lengths of the gradients (R, k), and what `project` returns."""
         n, gaps = rows.shape[1], np.empty(0)
@@ -227,7 +228,10 @@ class BankFeatures:
         fields = memory[len(self.bands) * n :][: count * n].reshape(1, count, n)
         work = Work(np.empty((count + 3, count + 3)), np.empty(count), np.empty(count))
         for r in range(len(rows)):
-            self._write(rows[r : r + 1], outputs, fields)
+            if gradients is None:
+                self._write(rows[r : r + 1], outputs, fields)
+            else:
+                fields = gradients[r : r + 1]
             if wanted is not None:
                 gaps = n * (wanted[r] - self._means(outputs, count)[0])
             length[r] = _kernels()[1](fields[0], gaps, work, found[r])
@@ -255,7 +259,8 @@ def _powers(outputs: FloatArray, index: IntArray, powers: IntArray) -> list[Floa
 
 
 def _padded(taps: list[tuple[float, ...]]) -> FloatArray:
-    table = np.zeros((len(taps), max(map(len, taps))))
+    """Taps in a table: the kernel takes three at a time."""
+    table = np.zeros((len(taps), 3 * -(-max(map(len, taps)) // 3)))
     for row, line in zip(table, taps, strict=True):
         row[: len(line)] = line
     return table

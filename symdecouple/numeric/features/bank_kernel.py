@@ -51,13 +51,7 @@ def bank_fields(images: FloatArray, bank: Bank, outputs: FloatArray, fields: Flo
         for b in range(outputs.shape[1]):
             _filter(images[r], bank, b, 1, line, outputs[r, b])
         for j in range(fields.shape[1]):
-            y = outputs[r, bank.band[j]]
-            for h in range(height):
-                for w in range(width):
-                    plane[h, w] = bank.gain[j] * bank.power[j]
-                for _ in range(bank.power[j] - 1):
-                    for w in range(width):
-                        plane[h, w] *= y[h, w]
+            _power(outputs[r, bank.band[j]].ravel(), bank.power[j] - 1, bank.gain[j] * bank.power[j], plane.ravel())
             _filter(plane, bank, bank.band[j], -1, line, fields[r, j])
 
 
@@ -67,22 +61,36 @@ def _filter(plane: FloatArray, bank: Bank, b: int, turn: int, line: FloatArray, 
     reach = (len(line) - width) // 2
     middle = line[reach : reach + width]
     for h in range(height):
-        for w in range(width):
-            middle[w] = 0.0
-            out[h, w] = 0.0
-        for t in range(bank.columns.shape[1]):
-            tap, from_row = bank.columns[b, t], (h - turn * (bank.first[b, 0] + t)) % height
-            if tap != 0.0:
-                for w in range(width):
-                    middle[w] += tap * plane[from_row, w]
+        for t in range(0, bank.columns.shape[1], 3):
+            row = h - turn * (bank.first[b, 0] + t)
+            _take(bank.columns[b, t : t + 3], plane[row % height], plane[(row - turn) % height],
+                  plane[(row - 2 * turn) % height], t == 0, middle)
         for w in range(reach):
             line[reach - 1 - w] = line[reach - 1 - w + width]
             line[reach + width + w] = line[reach + w]
-        for t in range(bank.rows.shape[1]):
-            tap, shifted = bank.rows[b, t], line[reach - turn * (bank.first[b, 1] + t) :]
-            if tap != 0.0:
-                for w in range(width):
-                    out[h, w] += tap * shifted[w]
+        for t in range(0, bank.rows.shape[1], 3):
+            begin = reach - turn * (bank.first[b, 1] + t)
+            _take(bank.rows[b, t : t + 3], line[begin:], line[begin - turn :], line[begin - 2 * turn :], t == 0, out[h])
+
+
+def _take(taps: FloatArray, one: FloatArray, two: FloatArray, three: FloatArray, is_first: bool, out: FloatArray
+          ) -> None:
+    """Add three taps times their lines, to nothing where they are the first."""
+    a, b, c = taps[0], taps[1], taps[2]
+    if is_first:
+        for w in range(len(out)):
+            out[w] = a * one[w] + b * two[w] + c * three[w]
+    else:
+        for w in range(len(out)):
+            out[w] += a * one[w] + b * two[w] + c * three[w]
+
+
+def _power(line: FloatArray, power: int, factor: float, out: FloatArray) -> None:
+    for w in range(len(out)):
+        out[w] = factor * line[w] if power % 2 else factor
+    for _ in range(power // 2):
+        for w in range(len(out)):
+            out[w] *= line[w] * line[w]
 
 
 def _add(factor: float, line: FloatArray, out: FloatArray) -> None:

@@ -330,7 +330,8 @@ def _integrate(course: Course, moving: IntArray, tolerance: FloatArray, store: b
     n_rows, growth = len(course.start), np.ones(len(course.start))
     steps, failed = np.zeros((2, n_rows), dtype=np.intp)
     tape = tuple(Step(moving[step.which], step.begin, step.size, step.values) for step in found.tape)
-    path = Path(course.start.copy(), np.zeros(n_rows), np.full(n_rows, End.REACHED, np.int8), steps, failed, tape)
+    path = Path(course.start.copy(), np.zeros(n_rows), np.full(n_rows, End.REACHED, np.int8), steps, failed,
+                np.ones(n_rows), tape)
     for name in ("values", "reached", "ending", "steps", "failed"):
         getattr(path, name)[moving] = getattr(found, name)
     growth[moving] = np.exp(log_growth.max(axis=1, initial=0.0))

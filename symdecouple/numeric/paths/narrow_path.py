@@ -29,8 +29,9 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.features.coordinates import compiled_features
 from symdecouple.numeric.features.features import Features
 from symdecouple.numeric.kernels.parallel import each
+from symdecouple.numeric.paths.first_steps import PACE, Start, starts
 from symdecouple.numeric.paths.integrate import End, Step, integrate
-from symdecouple.numeric.paths.projection import Frame, direction_at, last_direction, move_at
+from symdecouple.numeric.paths.projection import Frame, direction_at, move_at
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["Frame", "Imposed", "Level", "NarrowPath", "Part"]
@@ -44,6 +45,7 @@ _LEG = float(np.log(64))  # the longest leg; the whole range of float64 has some
 _MOST_CORRECTIONS = 10  # each doubles the digits; the last ones find that nothing improves
 _ROUNDINGS = 64.0  # of the largest entry of a row: no smaller error of a step is asked for
 _ROUNDING = EPS / 8  # of a value and its change by a standard deviation: nearer to it no correction is tried
+_NEAR = 8 * EPS  # the same in quick steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,7 @@ class Imposed:
         changes by when the sample moves by its standard deviation.
     refusals : dict of row: Outcome
     steps : array (R,), accepted and rejected together; 0 where feature k was at its target
+    pace : array (R,), standard deviations that the next step of DOP853 would go
     parts : tuple of Part, empty unless stored
     """
 
@@ -130,6 +133,7 @@ class Imposed:
     residual: FloatArray
     refusals: dict[int, Outcome]
     steps: IntArray
+    pace: FloatArray
     parts: tuple[Part, ...] = ()
 
 
@@ -146,6 +150,8 @@ class NarrowPath:
         Of a row in one leg, rejected ones included.
     threads : int
         How many parts of a batch move at once. It pays for long rows, of features whose loops are compiled.
+    learns : bool
+        Whether the first step is as long as the level before tells, of the Runge-Kutta pair that takes fewest slopes.
 
     Notes
     -----
@@ -164,11 +170,13 @@ class NarrowPath:
     [[3.0, 20.0, 147.713513681227]]
     """
 
-    def __init__(self, features: Any, *, rtol: float = 1e-12, max_steps: int = 2000, threads: int = 1) -> None:
+    def __init__(self, features: Any, *, rtol: float = 1e-12, max_steps: int = 2000, threads: int = 1,
+                 learns: bool = False) -> None:
         if not hasattr(features, "gradients"):
             features = compiled_features(features if isinstance(features, FeatureSet) else FeatureSet(features))
         self.features: Features = features
         self.rtol, self.max_steps, self.threads, self.roundings = rtol, max_steps, threads, _ROUNDINGS
+        self.learns = learns
 
     def on(self, grid: tuple[int, ...]) -> NarrowPath:
         """Return the path of samples on a grid, for features with filters of several dimensions."""
@@ -179,10 +187,11 @@ class NarrowPath:
     def within(self, rtol: float, roundings: float = _ROUNDINGS) -> NarrowPath:
         """Return the path in steps of another tolerance, which is no less than some roundings of the largest entry."""
         other = copy.copy(self)
-        other.rtol, other.roundings = rtol, roundings
+        other.rtol, other.roundings, other.learns = rtol, roundings, False
         return other
 
-    def follow(self, rows: Any, k: int, targets: Any, *, held: Any = None, store: bool = False) -> Imposed:
+    def follow(self, rows: Any, k: int, targets: Any, *, held: Any = None, store: bool = False,
+               pace: FloatArray | None = None) -> Imposed:
         """Bring feature k of every row to its target; features 1 to k-1 stay at the values they have.
 
         Rows whose feature is at its target up to rounding come back bit by bit.
@@ -196,10 +205,12 @@ class NarrowPath:
             What features 1 to k-1 are at up to rounding, and are brought to exactly. It matters where the scale
             shrinks: the mean of a sample of size 1e30 is zero up to 1e14 only.
         store : bool, keep the path for gradients
+        pace : array (R,), optional, that of the level before
         """
         given, wanted, kept = self._checked(rows, k, targets, held)
         reached, residual = np.full((2, len(given)), np.nan)
-        out = Imposed(k, np.full_like(given, np.nan), reached, residual, {}, np.zeros(len(given), dtype=np.intp))
+        out = Imposed(k, np.full_like(given, np.nan), reached, residual, {}, np.zeros(len(given), dtype=np.intp),
+                      np.full(len(given), PACE) if pace is None else pace.copy())
         size = max(1, min(_CHUNK // given.shape[1], _TOGETHER // (k * given.shape[1]), -(-len(given) // self.threads)))
 
         def follow(at: IntArray) -> list[Part]:
@@ -245,8 +256,8 @@ class NarrowPath:
         finite = np.isfinite(level.begin).all(axis=1) & np.isfinite(gradients).all(axis=(1, 2)) & np.isfinite(targets)
         rounding = 2 * EPS * (np.abs(targets) + np.abs(gradients[:, -1] * start).mean(axis=1))
         there = finite & (np.abs(targets - begin) <= rounding)
-        direction, size, sound = last_direction(gradients if finite.all() else
-                                                np.where(finite[:, None, None], gradients, 0))
+        direction, size, sound = direction_at(self.features, start, out.k, gradients if finite.all() else
+                                              np.where(finite[:, None, None], gradients, 0))
         critical = finite & ~there & ~sound
         sizes = _sizes(gradients)
         spread, goals = _spread(start), level.goals()
@@ -261,8 +272,15 @@ class NarrowPath:
                 continue
             part = Part(places, replace(level, targets=stop) if leg == 0 else
                         Level.of(self.features, out.k, level.held, ends.copy(), stop), (), [], going[:0])
-            slopes = part.level.speed(direction[going], size[going], sound[going], going) if leg == 0 else None
-            parts.append(self._leg(part, going, slopes, sizes, ends, ending, out, store))
+            if leg or store or not self.learns:
+                begins = [Start(going)]
+            else:
+                way = np.abs(stop - begin) / (size * spread)
+                begins = starts(going, way[going], out.pace[places[going]], self.rtol)
+            for one in begins:
+                at = one.going
+                slopes = None if leg else part.level.speed(direction[at], size[at], sound[at], at)
+                parts.append(self._leg(part, one, slopes, (sizes, ends, ending), out, store))
         fine = there | (ending == End.REACHED)
         out.values[places[fine]] = ends[fine]
         for i in np.flatnonzero(~fine):
@@ -271,10 +289,11 @@ class NarrowPath:
             out.refusals[int(places[i])] = self._outcome(reason, level, int(i), out.reached[places[i]], ends[i])
         return parts
 
-    def _leg(self, part: Part, going: IntArray, slopes: FloatArray | None, sizes: FloatArray, ends: FloatArray,
-             ending: NDArray[Any], out: Imposed, store: bool) -> Part:
-        """Bring the rows `going` to their next stops; `sizes` are those of the last gradients of each row."""
-        level, is_all = part.level, len(going) == len(ends)
+    def _leg(self, part: Part, begin: Start, slopes: FloatArray | None, state: tuple[FloatArray, FloatArray, IntArray],
+             out: Imposed, store: bool) -> Part:
+        """Bring rows to their next stops; the state is the sizes of the last gradients, the ends, and the endings."""
+        sizes, ends, ending = state
+        level, going, is_all = part.level, begin.going, len(begin.going) == len(ends)
 
         def corrected(y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
             at = which if is_all else going[which]
@@ -285,13 +304,16 @@ class NarrowPath:
         path = integrate(
             lambda y, s, which: level.slope(y, s, which if is_all else going[which]), start, rtol=self.rtol,
             scale=np.maximum(_spread(start), self.roundings * EPS / self.rtol * np.abs(start).max(axis=1, initial=0)),
-            first_slopes=slopes, after_step=corrected, max_steps=self.max_steps, store=store,
+            first_step=begin.steps, first_slopes=slopes, after_step=corrected, max_steps=self.max_steps,
+            store=store, pair=begin.pair,
         )
+        at = part.rows[going]
+        out.pace[at] = begin.learned(out.pace[at], path.next_step, self.rtol)
         ends[going], ending[going] = path.values, path.ending
         corrections, gap, values = self._finish(level, ends, sizes, going, path.ending == End.REACHED)
         ending[going[(path.ending == End.REACHED) & ~(gap <= EPS**0.5)]] = End.EXHAUSTED
-        out.residual[part.rows[going]], out.reached[part.rows[going]] = gap, values[:, -1]
-        out.steps[part.rows[going]] += path.steps + path.failed
+        out.residual[at], out.reached[at] = gap, values[:, -1]
+        out.steps[at] += path.steps + path.failed
         tape = tuple(replace(step, which=going[step.which]) for step in path.tape)
         return replace(part, tape=tape, corrections=corrections)
 
@@ -304,7 +326,7 @@ class NarrowPath:
         units = np.abs(goals) + sizes[going] * _spread(there)[:, None]
         gap, left = _gap(goals, values, units), np.flatnonzero(reached)
         for _ in range(_MOST_CORRECTIONS):
-            left = left[gap[left] > _ROUNDING]
+            left = left[gap[left] > (_NEAR if self.learns else _ROUNDING)]
             if not len(left):
                 break
             trial, _ = level.corrected(ends[going[left]], np.ones(len(left)), going[left])

@@ -31,15 +31,18 @@ _FROM_FEATURES, _FROM_SAMPLES = 6, 256  # where inner products are cheaper: a ro
 _SMALL = 2**18  # multiplications of a matrix product that BLAS gives to one thread: more of them wait for each other
 
 
-def direction_at(features: Features, rows: FloatArray, count: int
+def direction_at(features: Features, rows: FloatArray, count: int, gradients: FloatArray | None = None
                  ) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
-    """Return `last_direction` of the first `count` gradients at rows (R, N), by the features themselves if they can."""
-    found = features.last_direction(rows, count) if hasattr(features, "last_direction") else None
+    """Return `last_direction` of the first `count` gradients at rows (R, N), by the features themselves if they can.
+
+    Gradients that are known already are not asked for again.
+    """
+    found = features.last_direction(rows, count, gradients) if hasattr(features, "last_direction") else None
     if found is None:
-        return last_direction(features.gradients(rows, count))
+        return last_direction(features.gradients(rows, count) if gradients is None else gradients)
     direction, size, sound = found
     if len(left := np.flatnonzero(~sound)):
-        frame = Frame.of(features.gradients(rows[left], count))
+        frame = Frame.of(features.gradients(rows[left], count) if gradients is None else gradients[left])
         direction[left], size[left], sound[left] = frame.basis[-1], frame.triangle[:, -1, -1], frame.sound[:, -1]
     return direction, size, sound
 

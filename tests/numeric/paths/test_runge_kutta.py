@@ -11,18 +11,25 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from symdecouple.numeric.paths.runge_kutta import FIFTH, NODES, STAGES, THIRD, WEIGHTS
+from symdecouple.numeric.paths.runge_kutta import CASH_KARP, FIFTH, NODES, STAGES, THIRD, VERNER, WEIGHTS
 
 Array: TypeAlias = NDArray[np.float64]
 
 
-def line(weights: dict[int, float]) -> Array:
-    return np.array([weights.get(j, 0.0) for j in range(len(STAGES))])
+def line(weights: dict[int, float], n: int) -> Array:
+    return np.array([weights.get(j, 0.0) for j in range(n)])
 
 
-MATRIX = np.array([line(row) for row in STAGES])
-# Weights, up to which order, and the total: 1 for a step, 0 for an estimate of its error.
-CONDITIONS = {"step": (WEIGHTS, 8, 1), "error": (FIFTH, 5, 0), "error of order 3": (THIRD, 3, 0)}
+def matrix(stages: tuple[dict[int, float], ...]) -> Array:
+    return np.array([line(row, len(stages)) for row in stages])
+
+
+# Stages, weights, up to which order, and the total: 1 for a step, 0 for an estimate of its error.
+CONDITIONS = {
+    "step": (STAGES, WEIGHTS, 8, 1), "error": (STAGES, FIFTH, 5, 0), "error of order 3": (STAGES, THIRD, 3, 0),
+    "Cash-Karp": (*CASH_KARP[:2], 5, 1), "its error": (CASH_KARP[0], CASH_KARP[2], 4, 0),
+    "Verner": (*VERNER[:2], 6, 1), "error of Verner": (VERNER[0], VERNER[2], 5, 0),
+}
 
 Tree: TypeAlias = tuple[Any, ...]  # of its subtrees; () is a single node
 
@@ -58,9 +65,9 @@ def elementary_weight(matrix: Array, tree: Tree) -> Array:
     return np.prod([matrix @ elementary_weight(matrix, t) for t in tree], axis=0) if tree else np.ones(len(matrix))
 
 
-def missed(weights: Array, order: int, total: int) -> float:
+def missed(stages: Array, weights: Array, order: int, total: int) -> float:
     """By how much sum b_i Phi_i(t) = 1/gamma(t) is missed at most by trees of so many nodes."""
-    return max(abs(float(weights @ elementary_weight(MATRIX, t)) - total / density(t)) for t in trees(order))
+    return max(abs(float(weights @ elementary_weight(stages, t)) - total / density(t)) for t in trees(order))
 
 
 def test_the_number_of_trees() -> None:
@@ -70,11 +77,13 @@ def test_the_number_of_trees() -> None:
 @pytest.mark.parametrize("name", CONDITIONS)
 def test_order_conditions(name: str) -> None:
     """The estimates of the error are differences and vanish up to their order; none has more."""
-    weights, order, total = CONDITIONS[name]
+    stages, weights, order, total = CONDITIONS[name]
+    given = matrix(stages), line(weights, len(stages))
     for n in range(1, order + 1):
-        assert missed(line(weights), n, total) < 3e-14, n
-    assert missed(line(weights), order + 1, total) > 1e-7
+        assert missed(*given, n, total) < 3e-14, n
+    assert missed(*given, order + 1, total) > 1e-7
 
 
 def test_rows_are_explicit() -> None:
-    assert MATRIX.sum(axis=1) == pytest.approx(NODES, abs=1e-14) and not np.triu(MATRIX).any()
+    assert matrix(STAGES).sum(axis=1) == pytest.approx(NODES, abs=1e-14)
+    assert not any(np.triu(matrix(stages)).any() for stages in (STAGES, CASH_KARP[0], VERNER[0]))
