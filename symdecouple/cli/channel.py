@@ -86,11 +86,11 @@ class Channels:
 
     def _attempt(self, name: str, source: FloatArray, target: FloatArray, perturb: PerturbName | None) -> Channel:
         perturbation = None if perturb is None else Perturbation(_KINDS[perturb], self.step)
-        target_perturbed = ""
+        target, target_perturbed = _varied(target, perturbation)
         try:
             plan = self._plan(target, perturbation)
             axis = self.listed.axis(source.ndim)
-            if perturbation is not None:
+            if perturbation is not None and not target_perturbed:
                 _, (taken,) = plan.transform(target, axis=axis, on_refusal="return")
                 target_perturbed = taken.detail if taken.ok else ""
             with warnings.catch_warnings():
@@ -102,17 +102,22 @@ class Channels:
         return Channel(name, done if outcome.ok else None, outcome, target_perturbed if outcome.ok else "")
 
     def _plan(self, target: FloatArray, perturbation: Perturbation | None) -> Plan:
-        reference = self._of_target(target, perturbation) if self.reference == "target" else self.reference
+        reference = self._of_target(target) if self.reference == "target" else self.reference
         key = (reference if isinstance(reference, str) else tuple(reference), perturbation)
         if key not in self._plans:
             self._plans[key] = decouple(self.listed.features, reference, budget=self.budget, perturb=perturbation)
         return self._plans[key]
 
-    def _of_target(self, target: FloatArray, perturbation: Perturbation | None) -> list[float]:
+    def _of_target(self, target: FloatArray) -> list[float]:
         """The features of the target, what both are normalized to on the way."""
-        if (target == target.flat[0]).all() and perturbation is not None:
-            row, made = perturbation.of(target.ravel(), target.shape, False)
-            target = row.reshape(target.shape) if made.ok else target
         if (target == target.flat[0]).all() and len(self.listed.features) > 1:
             raise Refused(f"all its values are {target.flat[0]:g}")
         return self.listed.values(target)
+
+
+def _varied(target: FloatArray, perturbation: Perturbation | None) -> tuple[FloatArray, str]:
+    """A constant target perturbed as a whole, which gives it a variance, and what was done; others as they are."""
+    if perturbation is None or not (target == target.flat[0]).all():
+        return target, ""
+    row, made = perturbation.of(target.ravel(), target.shape, False)
+    return (row.reshape(target.shape), made.detail) if made.ok else (target, "")

@@ -158,6 +158,7 @@ def numbers():
     found = stats.orthokurtosis(rows, axis=1), plan.transform(rows[:50]), stats.decoupled_moments(rows, 4, axis=1)
     return hashlib.sha256(b"".join(np.ascontiguousarray(one).tobytes() for one in found)).hexdigest()
 
+numbers()  # kernels that have been used serve small samples from then on
 print(numbers(), flush=True)
 if "fork" in sys.argv:
     child = os.fork()

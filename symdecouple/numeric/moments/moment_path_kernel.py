@@ -10,7 +10,7 @@ residual of `moment_path` is left to NumPy, which solves it or says why not. Res
 error of the steps, a few 1e-10 at most. Long samples go by nodes (`nodes_kernel`).
 
 *Tolerances.* The estimate of a step's error is larger than the error, ten times and more where steps are short. It is
-held to 5e-10 of a standard deviation, and to GROWN over the growth that the first velocity promises, but not below the
+held to 3e-11 of a standard deviation, and to GROWN over the growth that the first velocity promises, but not below the
 FINE of `moment_path`; a path whose error has grown all the same is followed again.
 """
 
@@ -72,7 +72,7 @@ _CROWDED = 1e-3  # D_j/h_(2j) at the start, below which a row is for the careful
 _FAR = 1e-3  # gap of an end from its moments beyond which Newton's method may fail
 _SWEEPS = 4  # of Newton's method: two do from a path's end, a third tells
 _MOST = float(np.log(MOST_GROWTH))
-_COARSE = 5e-10  # local error of a step where errors do not grow: in order 6 a tenth of it, or less
+_COARSE = 3e-11  # local error of a step where errors do not grow: in order 6 a tenth of it, or less
 _REACH = 1.35  # of a first step: that of steps that fit their tolerance is 1.5 to 1.8, measured on samples of many laws
 _SAFETY, _SHRINK, _GROW, _LAST = 0.9, 0.2, 8.0, 1.05  # of steps, as in `integrate`
 _MOST_STEPS = 400  # the same

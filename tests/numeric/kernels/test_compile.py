@@ -44,7 +44,7 @@ def test_warm_kernels_are_used_above_a_hundred_thousand(empty_cache: Path) -> No
 @pytest.mark.usefixtures("empty_cache")
 def test_kernels_that_have_been_used_serve_any_number_of_elements(monkeypatch: pytest.MonkeyPatch) -> None:
     """Unless another of the set would have to be compiled."""
-    used, unused = SimpleNamespace(signatures=["one"]), SimpleNamespace(signatures=[])
+    used, unused = SimpleNamespace(is_loaded=True), SimpleNamespace(is_loaded=False)
     monkeypatch.setitem(jit._BUILT, KERNELS.name, (unused, unused))
     assert not KERNELS.are_wanted(10)
     monkeypatch.setitem(jit._BUILT, KERNELS.name, (used, used))
