@@ -119,7 +119,7 @@ def check_frobenius(features: Any, *, n_samples: int | tuple[int, ...] | None = 
         raise InvalidInput("all of these features have expressions, and C2 is decided exactly, for every sample: leave "
                            "samples= out")
     subject = without_pieces(subject)
-    return _decide(subject, check_size(subject, n_samples), clock.remaining)
+    return _decide(subject, check_size(subject, n_samples), clock.remaining if forms else budget)
 
 
 def _decide(subject: Subject, n_samples: Size | None, budget: float, look_for_exceptions: bool = True) -> Verdict:
