@@ -7,12 +7,15 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+import sympy
 from sympy import Expr, Poly, Rational, expand, groebner, symbols
 
 from symdecouple.analysis.pattern_solutions import PatternSolutions, Targets
 from symdecouple.analysis.tie_patterns import Ties, patterns
 
 DIGITS = 60
+OLD = tuple(map(int, sympy.__version__.split(".")[:2])) < (1, 14)
+KEEPS_DIGITS = pytest.mark.skipif(OLD, reason="polynomials keep no 60 digits before SymPy 1.14: the oracle fails")
 
 
 def ordered_solutions(ties: Ties, targets: Sequence[Rational]) -> list[tuple[Expr, ...]]:
@@ -58,15 +61,18 @@ def agree(n_samples: int, targets: Sequence[Rational], chosen: Sequence[Ties]) -
                 assert abs(z - Rational(v.numerator, v.denominator)) < 1e-20
 
 
+@KEEPS_DIGITS
 @pytest.mark.parametrize("targets", [(0, 1, 0), (0, 1, Rational(1, 2))])
 def test_three_values_of_six_samples(targets: tuple[Any, ...]) -> None:
     agree(6, [Rational(c) for c in targets], list(patterns(6, 3)))
 
 
+@KEEPS_DIGITS
 def test_four_values_of_seven_samples() -> None:
     agree(7, [Rational(c) for c in (0, 1, 0, 3)], [(1, 4, 1, 1), (2, 1, 3, 1), (3, 1, 2, 1)])
 
 
+@KEEPS_DIGITS
 @pytest.mark.slow
 def test_all_patterns_of_four_values() -> None:
     agree(7, [Rational(c) for c in (0, 1, 0, 3)], list(patterns(7, 4)))

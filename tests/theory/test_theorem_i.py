@@ -7,11 +7,14 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
+import sympy
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sympy import Matrix, Poly, Rational, Symbol, resultant, symbols
 
 Array = NDArray[np.float64]
+OLD = tuple(map(int, sympy.__version__.split(".")[:2])) < (1, 14)
+KEEPS_DIGITS = pytest.mark.skipif(OLD, reason="polynomials keep no 60 digits before SymPy 1.14: the oracle fails")
 
 
 def compositions(total: int, parts: int) -> list[tuple[int, ...]]:
@@ -39,6 +42,7 @@ def ordered_solutions(ties: tuple[int, ...]) -> int:
     return count
 
 
+@KEEPS_DIGITS
 @pytest.mark.parametrize("total", [5, 6, pytest.param(7, marks=pytest.mark.slow)])
 def test_each_pattern_of_three_values_has_one_solution_at_most(total: int) -> None:
     """By elimination: those have one for which skewness 0 is strictly between its two walls."""

@@ -23,6 +23,7 @@ KERNELS = Kernels("symdecouple.numeric.some_kernel", SOURCES, seconds=1e-7)
 def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "not there yet"))
     monkeypatch.setattr(jit, "is_available", lambda: True)
+    monkeypatch.setattr(jit, "_loads", lambda: True)
     return tmp_path / "not there yet"
 
 
