@@ -26,7 +26,7 @@ def noise(*shape: int, seed: int = 0) -> np.ndarray:
 @pytest.mark.parametrize("order", [3, 4, 5])
 def test_features_are_those_of_the_target_and_the_kernel_is_kept(order: int) -> None:
     plan = decouple(raw_moments(order))
-    source, target = noise(200), np.random.default_rng(1).normal(size=150) ** 3
+    source, target = noise(40), np.random.default_rng(1).normal(size=30) ** 3
     done = plan.transfer(source, target)
     there, wanted = (plan.transform(sample, dps=20).astype(float) for sample in (done.values, target))
     assert there == pytest.approx(wanted, rel=1e-12)  # in digits to spare: float64 tells each to 1e-9 only
