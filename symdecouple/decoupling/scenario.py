@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import html
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sympy import Expr
@@ -53,7 +53,7 @@ from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.verdict import Status, Verdict
 
-__all__ = ["Decisions", "Scenario", "Verdicts"]
+__all__ = ["BLACK_BOX", "Decisions", "Scenario", "Verdicts", "bounds", "is_settled"]
 
 HEAD = ("k", "feature", "original S_k", "modified hat S_k")
 BLACK_BOX = "a feature is a black box: it has no expression to decide by"
@@ -80,6 +80,24 @@ class Scenario:
         return f"{self.lowest} or better" if self.highest == 4 else f"{self.lowest} or {self.highest}"
 
 
+def bounds(original: Status, modified: Iterable[Status]) -> tuple[int, int]:
+    """Return the lowest and the highest scenario that the answers on the original and all modified sets leave open.
+
+    Examples
+    --------
+    >>> bounds(Status.PROVED, [Status.PROVED, Status.REFUTED]), bounds(Status.UNDECIDED, [Status.PROVED])
+    ((3, 3), (2, 4))
+    """
+    if original is Status.REFUTED:
+        return 2, 2
+    lowest, is_open = 2 if original is Status.UNDECIDED else 3, False
+    for answer in modified:
+        if answer is Status.REFUTED:
+            return lowest, 3
+        is_open = is_open or answer is Status.UNDECIDED
+    return (lowest if is_open or lowest == 2 else 4), 4
+
+
 class Decisions(Mapping[int, Verdict]):
     """Verdicts on the sets of the first k features, k = 1, ..., M, each decided when it is asked for and then kept."""
 
@@ -93,6 +111,10 @@ class Decisions(Mapping[int, Verdict]):
         if k not in self._kept:
             self._kept[k] = self._decide(int(k))
         return self._kept[k]
+
+    def learn(self, k: int, verdict: Verdict) -> None:
+        """Keep a verdict on the first k features that is known already."""
+        self._kept[k] = verdict
 
     def __iter__(self) -> Iterator[int]:
         return iter(range(1, self._size + 1))
@@ -166,7 +188,7 @@ class Verdicts:
     def _decided(self, k: int, clock: Budget) -> Verdict:
         if (covariance := affine_covariance(first_features(self.features, k))) is not None:
             return self._by_covariance(covariance, k, clock)
-        if obstacle := self._obstacle(k):
+        if obstacle := self.obstacle(k):
             found = self._in_spectrum(k)
             return self._undecided(k, obstacle) if found is None else found
         if (hats := self._written(k)) is not None:
@@ -186,7 +208,7 @@ class Verdicts:
     def _by_covariance(self, covariance: AffineCovariance, k: int, clock: Budget) -> Verdict:
         """Return the verdict of Theorem D, with what can be said about C1."""
         start, texts = time.perf_counter(), self._texts(k)
-        obstacle = self._obstacle(k)
+        obstacle = self.obstacle(k)
         independence = Verdict("C1", Status.UNDECIDED, texts, reason=obstacle)
         try:
             if not obstacle and (hats := self._written(k)) is not None:
@@ -200,7 +222,7 @@ class Verdicts:
         return Verdict("C2", Status.PROVED, texts, certificate=covariance, independence=independence,
                        seconds=time.perf_counter() - start)
 
-    def _obstacle(self, k: int) -> str:
+    def obstacle(self, k: int) -> str:
         """Say why the modified features 1..k are not known along flows; return nothing where they are."""
         for level in sorted(set(self._starts[:k]) - {0}):
             if any(value is None for value in self.values[:level]):
@@ -254,7 +276,7 @@ class Verdicts:
         gradients, and no more than there are; black boxes do not count. Decides what it needs.
         """
         for end in self._ends[:-1]:
-            if not _is_settled(self.modified[end]):
+            if not is_settled(self.modified[end]):
                 return min(self._after(end - 1), len(self.features.symbolic))
         return len(self.features.symbolic)
 
@@ -267,26 +289,22 @@ class Verdicts:
         """Which scenario the features are in; decides what it needs."""
         if self.is_black_box:
             return Scenario(1, 1, BLACK_BOX)
-        last = len(self.features)
-        original = self.original[last].status
-        if original is Status.REFUTED:
-            return Scenario(2, 2, f"the original set is not involutive: {_short(self.original[last])}")
-        failing = self._first_modified(Status.REFUTED)
-        lowest = 2 if original is Status.UNDECIDED else 3
-        said = "" if lowest == 3 else f"whether the original set is involutive is not decided " \
-            f"({self.original[last].reason}); "
-        if failing:
-            return Scenario(lowest, 3, f"{said}the modified set of {failing} features is not involutive: "
-                            f"{_short(self.modified[failing])}")
-        if open_ := self._first_modified(Status.UNDECIDED):
-            return Scenario(lowest, 4, f"{said}whether the modified set of {open_} features is involutive is not "
-                            f"decided ({self.modified[open_].reason})")
-        if said:
-            return Scenario(2, 4, said.removesuffix("; "))
-        loose = next((end for end in self._ends if not _is_settled(self.modified[end])), 0)
-        return Scenario(4, 4, f"the original set of {last} features and every modified set are proved involutive" + (
-            f", though the gradients of the modified set of {loose} features are not proved independent" if loose else
-            ""))
+        original = self.original[len(self.features)]
+        lowest, highest = bounds(original.status, (self.modified[end].status for end in self._ends))
+        if highest == 2:
+            return Scenario(2, 2, f"the original set is not involutive: {_short(original)}")
+        said = [f"whether the original set is involutive is not decided ({original.reason})"] if lowest == 2 else []
+        if failing := self._first_modified(Status.REFUTED):
+            said.append(f"the modified set of {failing} features is not involutive: {_short(self.modified[failing])}")
+        elif open_ := self._first_modified(Status.UNDECIDED):
+            said.append(f"whether the modified set of {open_} features is involutive is not decided "
+                        f"({self.modified[open_].reason})")
+        elif lowest == 4:
+            loose = next((end for end in self._ends if not is_settled(self.modified[end])), 0)
+            said.append(f"the original set of {len(self.features)} features and every modified set are proved "
+                        "involutive" + (f", though the gradients of the modified set of {loose} features are not "
+                                        "proved independent" if loose else ""))
+        return Scenario(lowest, highest, "; ".join(said))
 
     def _first_modified(self, status: Status) -> int:
         """Return the size of the first modified set with a verdict of this status, 0 if there is none."""
@@ -336,7 +354,7 @@ class Verdicts:
         return f"Verdicts(original={self.original!r}, modified={self.modified!r})"
 
 
-def _is_settled(verdict: Verdict) -> bool:
+def is_settled(verdict: Verdict) -> bool:
     """True where C2 and C1 are proved."""
     c1 = verdict.independence
     return verdict.status is Status.PROVED and c1 is not None and c1.status is Status.PROVED
