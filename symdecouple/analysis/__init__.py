@@ -1,9 +1,15 @@
-"""Questions about a plan: how far from orthogonal its gradients are, where they are critical; and perturbations."""
+"""Questions about a plan: how far from orthogonal its gradients are, where they are critical; perturbations; and the
+question before any plan, which features can be decoupled in which order."""
 
 from symdecouple.analysis.critical_point import CriticalPoint, CriticalPoints
 from symdecouple.analysis.critical_points import critical_points
 from symdecouple.analysis.deviations import Deviations
+from symdecouple.analysis.explored_chain import Chain
+from symdecouple.analysis.explored_orders import ModifiedSet
+from symdecouple.analysis.explored_sets import ExploredSet
+from symdecouple.analysis.measured_orders import MeasuredOrder
 from symdecouple.analysis.orthogonality import Orthogonality, orthogonality
+from symdecouple.analysis.planner import Exploration, explore
 from symdecouple.numeric.perturbation import (
     Perturbed,
     both_perturbations,
@@ -13,13 +19,19 @@ from symdecouple.numeric.perturbation import (
 )
 
 __all__ = [
+    "Chain",
     "CriticalPoint",
     "CriticalPoints",
     "Deviations",
+    "Exploration",
+    "ExploredSet",
+    "MeasuredOrder",
+    "ModifiedSet",
     "Orthogonality",
     "Perturbed",
     "both_perturbations",
     "critical_points",
+    "explore",
     "orthogonality",
     "quantisation_step",
     "ramp_perturbation",

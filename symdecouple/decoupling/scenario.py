@@ -235,7 +235,7 @@ class Verdicts:
                         + (f": {self.stopped}" if self.stopped else ""))
             if self.original[level].status is not Status.PROVED:
                 return (f"level {level} is reached along the narrow path, whose end has no formula to decide by: "
-                        f"features 1 to {level} are not proved involutive, so that there is no leaf to follow")
+                        f"the first {level} features are not proved involutive, so that there is no leaf to follow")
         return ""
 
     def _is_spectral(self, level: int) -> bool:
