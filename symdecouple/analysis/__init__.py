@@ -4,6 +4,7 @@ question before any plan, which features can be decoupled in which order."""
 from symdecouple.analysis.critical_point import CriticalPoint, CriticalPoints
 from symdecouple.analysis.critical_points import critical_points
 from symdecouple.analysis.deviations import Deviations
+from symdecouple.analysis.explained import Explained, explain
 from symdecouple.analysis.explored_chain import Chain
 from symdecouple.analysis.explored_orders import ModifiedSet
 from symdecouple.analysis.explored_sets import ExploredSet
@@ -23,6 +24,7 @@ __all__ = [
     "CriticalPoint",
     "CriticalPoints",
     "Deviations",
+    "Explained",
     "Exploration",
     "ExploredSet",
     "MeasuredOrder",
@@ -31,6 +33,7 @@ __all__ = [
     "Perturbed",
     "both_perturbations",
     "critical_points",
+    "explain",
     "explore",
     "orthogonality",
     "quantisation_step",

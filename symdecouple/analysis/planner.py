@@ -40,7 +40,7 @@ FORMAT, VERSION = "symdecouple.exploration", 1
 
 
 def explore(features: Any, reference: Any = "gaussian", *, samples: Any = None, axis: Axis = None,
-            budget: float = 60.0, patience: float = 5.0,
+            budget: float = 120.0, patience: float = 5.0,
             progress: Callable[[int, int], object] | None = None) -> Exploration:
     """Decide which of some features can be decoupled exactly, in which order, and what one more would cost.
 
@@ -127,7 +127,7 @@ class Exploration:
 
     # --- running ------------------------------------------------------------------------------------------------
 
-    def resume(self, budget: float = 60.0, progress: Callable[[int, int], object] | None = None) -> Exploration:
+    def resume(self, budget: float = 120.0, progress: Callable[[int, int], object] | None = None) -> Exploration:
         """Go on where the budget or an interruption ended it; what was UNDECIDED is asked again.
 
         Parameters
