@@ -75,17 +75,16 @@ ORDER = {
         "tie_patterns value_boxes exact_values pattern_solutions critical_point moment_level "
         "critical_certificate two_values chebyshev interval_newton chebyshev_level spectral_level local_extrema "
         "multiplier_equations searched_level critical_readers critical_points critical_points_plot "
-        "explained remembered explored_sets explored_orders explored_chain measured_orders exploration_tables exploration_report "
-        "planner populations "
-        "discriminability enclosures"
+        "explained remembered explored_sets explored_orders explored_chain measured_orders exploration_tables "
+        "exploration_report planner populations discriminability enclosures"
     ),
     "stats": "shape orders moments",
     "sklearn": "",
     "lazy": "",
     "cli": (
         "exit_codes help_texts argument_types arguments waiting declaration exact_numbers cells text_file samples "
-        "sample_rows shape_rows moment_rows plan_rows report normalized_report plan_report image_files "
-        "image_features decouple colours channel transfer check demo "
+        "sample_rows shape_rows moment_rows plan_rows report sample_file normalized_report plan_report image_files "
+        "image_features decouple colours channel transfer check explore explain demo "
         "compile_kernels command"
     ),
     "reproduction": "",

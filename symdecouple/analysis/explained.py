@@ -35,7 +35,8 @@ _ASKED = {
 }
 _FROBENIUS = ("Frobenius", "a distribution has leaves, to which its fields are tangent, exactly where all brackets of "
               "its fields stay in their span")
-_ENDS = "as long as all modified sets are involutive, one more feature is decoupled exactly; the bracket at this witness"
+_ENDS = ("as long as all modified sets are involutive, one more feature is decoupled exactly; the bracket at this "
+         "witness")
 _THEOREMS = {
     "averages": ("Theorem A", "averages are involutive exactly if their derivatives form a Lie algebra on the line, "
                  "which has at most three dimensions"),

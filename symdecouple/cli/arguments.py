@@ -127,9 +127,7 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
     _add_declaration(add)
     add("--budget", type=seconds, default=30.0, metavar="SECONDS",
         help="give up deciding after so long (default 30); the same again for verifying")
-    output = parser.add_mutually_exclusive_group()
-    output.add_argument("--json", action="store_true", help="print the verdict, its certificate and the checks as JSON")
-    output.add_argument("--latex", action="store_true", help="print the features and the verdict as LaTeX")
+    _add_output(parser, "the verdict, its certificate and the checks", "the features and the verdict")
     checks = parser.add_mutually_exclusive_group()
     checks.add_argument("--verify", dest="verify", action="store_const", const="show", default="brief",
                         help="show every check of the certificate's verification")
@@ -174,11 +172,16 @@ def _add_decouple(parser: argparse.ArgumentParser) -> None:
     add("--format", choices=["table", "csv", "json"], help="default: by the name of --output, otherwise table")
     add("--json", dest="format", action="store_const", const="json", help="the same as --format json")
     add("--output", "-o", metavar="FILE", help="write there instead of standard output")
+    reading = _add_reading(parser)
+    reading("--nan-policy", choices=["propagate", "omit", "raise"], default="propagate",
+        help="missing values: refuse the sample (propagate, the default), compute without (omit), or stop (raise)")
+
+
+def _add_reading(parser: argparse.ArgumentParser) -> Callable[..., object]:
+    """The options about files of numbers."""
     add = parser.add_argument_group("how FILE is read").add_argument
     add("--axis", choices=["auto", "rows", "columns"], default="auto", help="what the samples are (default auto)")
     add("--columns", metavar="A,B,...", help="use these columns only, by name or number from 1")
-    add("--nan-policy", choices=["propagate", "omit", "raise"], default="propagate",
-        help="missing values: refuse the sample (propagate, the default), compute without (omit), or stop (raise)")
     add("--delimiter", default="auto", type=delimiter, metavar="CHAR",
         help="what separates fields: a character, tab, space or auto (default)")
     add("--decimal", choices=["auto", ".", ","], default="auto", metavar="SIGN",
@@ -186,6 +189,7 @@ def _add_decouple(parser: argparse.ArgumentParser) -> None:
     add("--skip-header", default="auto", type=header_lines, metavar="LINES",
         help="lines before the data, the last of which names the columns; auto (default) finds one line of names")
     add("--encoding", default="auto", metavar="NAME", help="of text; auto (default) is UTF-8, or UTF-16 with its mark")
+    return add
 
 
 def _add_transfer(parser: argparse.ArgumentParser) -> None:
@@ -209,12 +213,49 @@ def _add_transfer(parser: argparse.ArgumentParser) -> None:
     add("--json", action="store_true", help="print what was reached as JSON")
 
 
+def _add_explore(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("formulas", nargs="+", metavar="FORMULA", help="a feature, up to 12 of them; - reads standard input")
+    add("--data", dest="file", metavar="FILE", help="rank the orders by what they leave of orthogonality at the "
+        "samples of a text table or NPY array, which are of one length")
+    add("--reference", default="gaussian", metavar="VALUES",
+        help="what features are brought to: gaussian (default) or exact numbers such as 0,1,0,3, one a formula")
+    _add_declaration(add)
+    add("--budget", type=seconds, default=120.0, metavar="SECONDS",
+        help="stop asking after so long (default 120), half of it for measuring where there is FILE")
+    add("--patience", type=seconds, default=5.0, metavar="SECONDS",
+        help="give up each verdict after so long (default 5)")
+    _add_output(parser, "everything that was decided, with certificates,", "the tables")
+    _add_reading(parser)
+    parser.set_defaults(dps=None)
+
+
+def _add_explain(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("formulas", nargs="+", metavar="FORMULA|FILE",
+        help="features, which are decided first, or the file of one verdict as check --json prints it; - reads standard "
+        "input, of either kind")
+    add("-n", "--n-samples", type=sample_size, metavar="N", help="decide for samples of N values only")
+    _add_declaration(add)
+    add("--budget", type=seconds, default=30.0, metavar="SECONDS",
+        help="give up deciding after so long (default 30); the same again for verifying")
+    add("--json", action="store_true", help="print the words and the verdict as JSON")
+
+
+def _add_output(parser: argparse.ArgumentParser, as_json: str, as_latex: str) -> None:
+    output = parser.add_mutually_exclusive_group()
+    output.add_argument("--json", action="store_true", help=f"print {as_json} as JSON")
+    output.add_argument("--latex", action="store_true", help=f"print {as_latex} as LaTeX")
+
+
 def _add_nothing(parser: argparse.ArgumentParser) -> None:
     """For commands without arguments."""
 
 
 COMMANDS: dict[str, tuple[str, str, Callable[[argparse.ArgumentParser], None]]] = {
     "check": (help_texts.CHECK, help_texts.CHECK_MORE, _add_check),
+    "explore": (help_texts.EXPLORE, help_texts.EXPLORE_MORE, _add_explore),
+    "explain": (help_texts.EXPLAIN, help_texts.EXPLAIN_MORE, _add_explain),
     "decouple": (help_texts.DECOUPLE, help_texts.DECOUPLE_MORE, _add_decouple),
     "transfer": (help_texts.TRANSFER, help_texts.TRANSFER_MORE, _add_transfer),
     "demo": (help_texts.DEMO, "", _add_nothing),

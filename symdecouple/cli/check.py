@@ -18,7 +18,7 @@ from symdecouple.errors import BudgetExceeded, InvalidInput
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.verdict import Check, Status, Verdict
 
-__all__ = ["Verification", "exit_code", "run", "verify"]
+__all__ = ["Verification", "exit_code", "formulas_in", "formulas_of", "run", "verify"]
 
 MAX_STDIN = 1_000_000
 
@@ -54,7 +54,7 @@ class Verification:
 
 def run(arguments: argparse.Namespace) -> int:
     """Decide, verify and print; the exit code is the answer."""
-    features = declared(_formulas(arguments.formulas), arguments, arguments.n_samples)
+    features = declared(formulas_of(arguments.formulas), arguments, arguments.n_samples)
     with told_to_wait(f"deciding; gives up after {arguments.budget:g} s"):
         verdict = check_frobenius(features, n_samples=arguments.n_samples, budget=arguments.budget)
     verification = None
@@ -83,18 +83,23 @@ def verify(verdict: Verdict, budget: float = 30.0) -> Verification | None:
     return Verification(checks, time.perf_counter() - start)
 
 
-def _formulas(given: Sequence[str]) -> Iterator[str]:
+def formulas_of(given: Sequence[str]) -> Iterator[str]:
+    """Yield the formulas that were given, those of standard input in the place of -."""
     for formula in given:
-        if formula.strip() != "-":
+        if formula.strip() == "-":
+            yield from formulas_in(sys.stdin.read(MAX_STDIN + 1))
+        else:
             yield formula
-            continue
-        text = sys.stdin.read(MAX_STDIN + 1)
-        if len(text) > MAX_STDIN:
-            raise InvalidInput(f"standard input holds more than {MAX_STDIN} characters; formulas are one a line")
-        lines = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
-        if not lines:
-            raise InvalidInput("standard input holds no formula; write one a line, for instance mean(x^2)")
-        yield from lines
+
+
+def formulas_in(text: str) -> list[str]:
+    """Return the formulas of standard input, one a line, comments aside."""
+    if len(text) > MAX_STDIN:
+        raise InvalidInput(f"standard input holds more than {MAX_STDIN} characters; formulas are one a line")
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    if not lines:
+        raise InvalidInput("standard input holds no formula; write one a line, for instance mean(x^2)")
+    return lines
 
 
 def _written(features: FeatureSet, verdict: Verdict, verification: Verification | None,

@@ -83,6 +83,14 @@ def _run(arguments: argparse.Namespace) -> int:
         from symdecouple.cli import check
 
         return check.run(arguments)
+    if arguments.command == "explore":
+        from symdecouple.cli import explore
+
+        return explore.run(arguments)
+    if arguments.command == "explain":
+        from symdecouple.cli import explain
+
+        return explain.run(arguments)
     if arguments.command == "decouple":
         from symdecouple.cli import decouple
 

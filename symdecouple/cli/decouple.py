@@ -7,21 +7,20 @@ plan is needed only.
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from symdecouple.cli.arguments import check_output
 from symdecouple.cli.exit_codes import ExitCode
 from symdecouple.cli.moment_rows import moment_columns, moment_rows
 from symdecouple.cli.report import VERSION, as_csv, as_json, as_table, printable
+from symdecouple.cli.sample_file import read_samples, source_of
 from symdecouple.cli.sample_rows import Column, SampleRow
-from symdecouple.cli.samples import Samples, arrange, read_array
+from symdecouple.cli.samples import Samples
 from symdecouple.cli.shape_rows import COLUMNS, shape_rows
-from symdecouple.cli.text_file import decode, read_grid
 from symdecouple.cli.waiting import told_to_wait
 from symdecouple.errors import InvalidInput
 
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
-_NPY = b"\x93NUMPY"
 _FORMATS = {".csv": "csv", ".json": "json"}
 _PLAN = "symdecouple.plan"
 
@@ -49,13 +47,13 @@ def run(arguments: argparse.Namespace) -> int:
                json.dumps({"format": _PLAN, "version": VERSION} | _structured(plan, arguments), indent=2), output)
         return ExitCode.OK
     try:
-        samples = _read(arguments)
+        samples = read_samples(arguments)
         if plan is not None and arguments.normalize:
             text, is_partial = _normalized(plan, samples, arguments, kind)
         else:
             text, is_partial = _computed(plan, samples, arguments, kind)
     except InvalidInput as error:
-        raise InvalidInput(f"{_source(arguments)}: {error}") from error
+        raise InvalidInput(f"{source_of(arguments)}: {error}") from error
     _write(text, output)
     return ExitCode.PARTIAL if is_partial else ExitCode.OK
 
@@ -77,7 +75,7 @@ def _computed(plan: Plan | None, samples: Samples, arguments: argparse.Namespace
     if kind == "json":
         accuracy = _accuracy(arguments)
         return as_json(rows, [*columns, *accuracy], samples, arguments.file, arguments.nan_policy, more), is_partial
-    told = describe(samples, _source(arguments), arguments.axis)
+    told = describe(samples, source_of(arguments), arguments.axis)
     if kind == "csv":
         print(told, file=sys.stderr)
         return as_csv(rows, columns), is_partial
@@ -121,7 +119,7 @@ def _normalized(plan: Plan, samples: Samples, arguments: argparse.Namespace, kin
     if kind == "json":
         more = {"level": arguments.level} | _settings(plan, arguments) | _structured(plan, arguments)
         return normalized_json(found, samples, arguments.file, arguments.nan_policy, more), is_partial
-    print("\n".join([describe(samples, _source(arguments), arguments.axis), *notes(found)]), file=sys.stderr)
+    print("\n".join([describe(samples, source_of(arguments), arguments.axis), *notes(found)]), file=sys.stderr)
     return normalized_csv(found, samples.axis), is_partial
 
 
@@ -156,42 +154,6 @@ def _settings(plan: Plan, arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
-
-
-def _source(arguments: argparse.Namespace) -> str:
-    return "standard input" if arguments.file == "-" else printable(arguments.file)
-
-
-def _read(arguments: argparse.Namespace) -> Samples:
-    if arguments.file == "-":
-        return _read_stream(io.BytesIO(sys.stdin.buffer.read()), arguments)
-    try:
-        with Path(arguments.file).open("rb") as stream:
-            return _read_stream(stream, arguments)
-    except FileNotFoundError:
-        raise InvalidInput("there is no such file") from None
-    except IsADirectoryError:
-        raise InvalidInput("this is a folder; name a file in it") from None
-    except (OSError, ValueError) as error:
-        if isinstance(error, InvalidInput):
-            raise
-        raise InvalidInput(f"it cannot be read ({getattr(error, 'strerror', None) or error})") from None
-
-
-def _read_stream(stream: BinaryIO, arguments: argparse.Namespace) -> Samples:
-    """An NPY array by its first bytes, everything else as text; with digits asked for, its decimals are exact."""
-    head = stream.read(len(_NPY))
-    if head != _NPY:
-        if str(arguments.file).lower().endswith(".npy"):
-            raise InvalidInput("this is no NPY file, its first bytes are not \\x93NUMPY; numpy.save writes one")
-        text = decode(head + stream.read(), arguments.encoding)
-        grid = read_grid(text, delimiter=arguments.delimiter, decimal=arguments.decimal,
-                         header_lines=arguments.skip_header, is_exact=arguments.dps is not None)
-        return arrange(grid, arguments.axis, arguments.columns)
-    if arguments.columns is not None:
-        raise InvalidInput("an array has no named columns: --columns is for text; take a part with NumPy")
-    stream.seek(0)
-    return read_array(stream, arguments.axis)
 
 
 def _are_one_file(one: Path, other: Path) -> bool:

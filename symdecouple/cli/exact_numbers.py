@@ -8,7 +8,9 @@ from typing import Any
 from symdecouple.errors import InvalidInput, SymdecoupleError
 from symdecouple.language.text import parse_expression
 
-__all__ = ["named_or_numbers"]
+__all__ = ["LAWS", "named_or_numbers"]
+
+LAWS = ("gaussian", "white")
 
 
 def named_or_numbers(text: str, names: Collection[str], example: str) -> Any:

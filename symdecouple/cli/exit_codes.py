@@ -10,7 +10,8 @@ __all__ = ["ExitCode"]
 class ExitCode(IntEnum):
     """The exit code of a command; the values are a contract with scripts.
 
-    ``check``: PROVED where C1 and C2 both are, REFUTED where at least one is, UNDECIDED otherwise. ``decouple``: OK
+    ``check`` and ``explain``: PROVED where C1 and C2 both are, REFUTED where at least one is, UNDECIDED otherwise.
+    ``explore``: OK where every set and order was answered, PARTIAL where time ran out before. ``decouple``: OK
     (which is PROVED's number) where every value was computed, PARTIAL where some were refused. ``transfer``: OK where
     the result was written, PARTIAL where a channel was refused and nothing was written.
     """

@@ -1,13 +1,15 @@
 """What the help of every command says before and after its options. Standard library only."""
 
-__all__ = ["ABOUT", "CHECK", "CHECK_MORE", "COMPILE", "DECOUPLE", "DECOUPLE_MORE", "DEMO", "EXAMPLES", "TRANSFER",
-           "TRANSFER_MORE"]
+__all__ = ["ABOUT", "CHECK", "CHECK_MORE", "COMPILE", "DECOUPLE", "DECOUPLE_MORE", "DEMO", "EXAMPLES", "EXPLAIN",
+           "EXPLAIN_MORE", "EXPLORE", "EXPLORE_MORE", "TRANSFER", "TRANSFER_MORE"]
 
 ABOUT = """\
 Decoupling of global features of samples: exact verdicts and accurate numbers.
 
 commands:
   check FORMULA...   decide whether features can be decoupled, with a certificate
+  explore FORMULA... which of the features, in which order, come out decoupled exactly
+  explain FORMULA... the verdict in words, with the theorem that carries it
   decouple FILE      orthokurtosis, decoupled moments or your own features of a file,
                      the plan behind them, and its formulas as text, LaTeX or code
   transfer SOURCE TARGET -o OUT
@@ -53,6 +55,41 @@ examples:
 
 exit codes: 0 C1 and C2 proved, 1 at least one refuted, 2 undecided, 3 bad input,
 70 the certificate failed its verification (please report it), 130 interrupted"""
+
+EXPLORE = """\
+Decide C1 and C2 for every subset of the features, and for the modified sets of
+every order: in which of the four scenarios each order is, which are the longest
+orders of which every decoupled feature is proved decoupled from all before it,
+and what one more feature would cost. What takes too long is UNDECIDED, not "no"."""
+
+EXPLORE_MORE = """\
+formulas are those of symdecouple check --help. Ctrl-C stops, and prints what was
+decided until then. Six moments take about a minute.
+
+examples:
+  symdecouple explore "mean(x)" "mean(x^2)" "mean(x^3)"
+  symdecouple explore "mean(x)" "mean(x^2)" "mean(x^4)" --data measurements.csv
+  symdecouple explore "mean(x)" "mean(exp(x))" "mean(exp(-x))" --json > sets.json
+
+exit codes: 0 every set and order was answered, 4 the budget was spent before that,
+3 bad input, 130 interrupted"""
+
+EXPLAIN = """\
+Say in words what a verdict on C2 means: the question, the answer, the theorem that
+carries it, what follows for decoupling, and how to check it."""
+
+EXPLAIN_MORE = """\
+Formulas, which have a parenthesis, are decided first, as symdecouple check does. A
+FILE holds one verdict, as check --json or Verdict.to_json write it; it is verified
+before it is believed.
+
+examples:
+  symdecouple explain "mean(x)" "variance()" "kurtosis()"
+  symdecouple check "mean(x)" "mean(x^3)" --json > verdict.json
+  symdecouple explain verdict.json
+
+exit codes: 0 C1 and C2 proved, 1 at least one refuted, 2 undecided, 3 bad input, a
+verdict that does not verify among it, 130 interrupted"""
 
 DECOUPLE = """\
 Print one line a sample: N, mean, variance, skewness, kurtosis, and beside it the

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.cli.declaration import declared
-from symdecouple.cli.exact_numbers import named_or_numbers
+from symdecouple.cli.exact_numbers import LAWS, named_or_numbers
 from symdecouple.cli.moment_rows import moment_columns
 from symdecouple.cli.sample_rows import (
     OUT_OF_RANGE,
@@ -36,7 +36,6 @@ from symdecouple.language.text import parse_domain, to_text
 __all__ = ["ACCURACY", "NormalizedSample", "normalized_samples", "plan_columns", "plan_rows", "planned"]
 
 _FLOAT_DIGITS = 17  # tell any two float64 apart
-_LAWS = ("gaussian", "white")
 
 ACCURACY = (Column("residual", "residual", has_unit=False), Column("error", "error", has_unit=False))
 """What `plan_rows` tells of a sample besides its values where digits were asked for, as in `Precise`."""
@@ -85,13 +84,13 @@ def planned(arguments: argparse.Namespace) -> Plan:
         features = raw_moments(arguments.moments, parse_domain(arguments.domain))
     if arguments.level is not None and arguments.level > len(features):
         raise InvalidInput(f"--level {arguments.level} is above the number of features, {len(features)}")
-    reference = named_or_numbers(arguments.reference, _LAWS, "0,1,0,3")
+    reference = named_or_numbers(arguments.reference, LAWS, "0,1,0,3")
     return decouple(features, reference, path=arguments.path, budget=arguments.budget)
 
 
 def plan_columns(plan: Plan, arguments: argparse.Namespace) -> tuple[Column, ...]:
     """The decoupled features: moments by their own names at the Gaussian reference, others as they were written."""
-    if not arguments.features and arguments.reference.strip().lower() in _LAWS:
+    if not arguments.features and arguments.reference.strip().lower() in LAWS:
         return moment_columns(arguments.moments)
     texts = [text.strip() for text in arguments.features] if arguments.features else list(map(to_text, plan.features))
     return tuple(Column(text, f"f{k}") for k, text in enumerate(texts, 1))
