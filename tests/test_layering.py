@@ -63,7 +63,7 @@ ORDER = {
         "precision.tilting precision.energies "
         "barycentre perturbation"
     ),
-    "families": "moments linear_forms bank tils filter_moments quadratic exact",
+    "families": "moments linear_forms bank tils filter_moments quadratic exact recognition",
     "decoupling": (
         "expectations sample_reference reference attainability motion orbit_motion joint_steps "
         "nested_roots concatenated_flows routes moment_route energy_route energy_return precise_energy_route "

@@ -29,6 +29,7 @@ from symdecouple.language.sample import Sample
 
 __all__ = ["LineCoordinate", "coordinate_of", "double_angles", "poles_inside"]
 
+_CANDIDATES = 3  # fields u of dimension 3 that are looked at, unless the first one is as simple as can be
 _ORDER = (0, 1, -1, 2, -2)
 """Weights of basis fields that are tried for u before the quadratic equation of the Killing form is solved."""
 
@@ -74,7 +75,7 @@ def coordinate_of(fields: Sequence[Expr], structure: Mapping[tuple[int, int], Se
 
     Notes
     -----
-    In dimension 1 phi is the integral of 1/a, and found where SymPy has it.
+    In dimension 1 phi is the integral of 1/a, left as it is where it has no closed form.
 
     Examples
     --------
@@ -86,11 +87,12 @@ def coordinate_of(fields: Sequence[Expr], structure: Mapping[tuple[int, int], Se
     fields = [sp.sympify(a) for a in fields]
     if len(fields) == 1:
         phi = antiderivative(simplify(1 / fields[0]), sample)
-        return None if phi is None else LineCoordinate(_without_constants(phi), sample, 1)
+        found_phi = sp.Integral(1 / fields[0], sample) if phi is None else _without_constants(phi, sample)
+        return LineCoordinate(found_phi, sample, 1)
     found: list[tuple[tuple[int, int, int], LineCoordinate]] = []
     for place, (u, h) in enumerate(_pairs(fields, structure)):
         with sympy_failures("the coordinate of an algebra"):
-            phi = _without_constants(_shortened(h / u, sample))
+            phi = _without_constants(_shortened(h / u, sample), sample)
             poles = poles_inside(u, sample)
         made = LineCoordinate(phi, sample, len(fields), poles or ())
         found.append(((len(poles or ()), int(sp.count_ops(phi)), place), made))
@@ -144,7 +146,7 @@ def _nilpotent(ad: list[Matrix]) -> Iterator[tuple[Expr, ...]]:
     seen = 0
     for weights in sorted(tried, key=lambda w: sum(map(abs, w))):
         vector = Matrix(weights)
-        if simplify((vector.T * killing * vector)[0]) == 0:
+        if seen < _CANDIDATES and simplify((vector.T * killing * vector)[0]) == 0:
             seen += 1
             yield tuple(vector)
     if not seen:
@@ -168,16 +170,17 @@ def double_angles(expr: Expr) -> Expr:
     """Return products of sines and cosines as sums, of which the antiderivatives are short."""
     if not expr.has(sp.sin, sp.cos, sp.tan):
         return expr
-    found = sp.expand(sp.fu(expr, measure=lambda e: (e.has(sp.tan), e.has(sp.Pow), int(sp.count_ops(e)))))
-    reduced = sp.expand(sp.simplify(sp.TR8(found) if hasattr(sp, "TR8") else found))
-    return min((expr, found, reduced), key=lambda e: (e.has(sp.tan), e.has(sp.Pow), int(sp.count_ops(e))))
+
+    def length(e: Expr) -> tuple[bool, bool, int]:
+        return e.has(sp.tan), e.has(sp.Pow), int(sp.count_ops(e))
+
+    return min((expr, sp.expand(sp.fu(expr, measure=length))), key=length)
 
 
-def _without_constants(phi: Expr) -> Expr:
-    """Return phi without an added and a multiplied number, which are a scale and a shift of y; a sign is kept."""
-    phi = phi.as_independent(*phi.free_symbols, as_Add=True)[1] if phi.free_symbols else phi
-    factor, rest = phi.as_coeff_Mul()
-    return rest if factor.is_positive or rest.is_Mul or rest.is_Pow or rest.is_Symbol else sp.sign(factor) * rest
+def _without_constants(phi: Expr, sample: Sample) -> Expr:
+    """Return phi without an added and a multiplied constant, which are a shift and a scale of y."""
+    varying = phi.as_independent(sample, as_Add=True)[1]
+    return varying.as_independent(sample, as_Add=False)[1]
 
 
 def poles_inside(u: Expr, sample: Sample) -> tuple[Expr, ...] | None:

@@ -52,7 +52,8 @@ def test_both_are_decoupled_from_the_circular_averages() -> None:
 def test_the_averages_alone_fail_and_the_closure_is_the_group() -> None:
     """[cos, sin] = cos cos + sin sin = 1."""
     x, h = 0.7, 1e-6
-    bracket = np.cos(x) * (np.sin(x + h) - np.sin(x - h)) / (2 * h) - np.sin(x) * (np.cos(x + h) - np.cos(x - h)) / (2 * h)
+    sine, cosine = ((f(x + h) - f(x - h)) / (2 * h) for f in (np.sin, np.cos))
+    bracket = np.cos(x) * sine - np.sin(x) * cosine
     assert bracket == pytest.approx(1, abs=1e-9)
 
 

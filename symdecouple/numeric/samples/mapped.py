@@ -34,6 +34,8 @@ __all__ = ["DIGITS", "Mapping", "reduce_mapped"]
 
 DIGITS = 60
 BEYOND = "beyond float64"
+TORN = Outcome(False, "pole inside", "the coordinate has a pole between the smallest and the largest of the samples; "
+               "turn them, or take another coordinate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,8 @@ class Mapping:
         What is said of entries outside: a remedy.
     keeps_type : bool
         phi is handed float32 arrays as they are; else they become float64 first.
+    cells : callable or None
+        From numbers to the interval between poles of phi that each lies in; None where there are no poles.
     """
 
     floats: Callable[[NDArray[Any]], NDArray[Any]]
@@ -59,6 +63,7 @@ class Mapping:
     high: float = math.inf
     outside: str = ""
     keeps_type: bool = False
+    cells: Callable[[NDArray[Any]], NDArray[Any]] | None = None
 
 
 def reduce_mapped(name: str, a: Any, mapping: Mapping, kernel: Kernel, columns: int, *, axis: Axis,
@@ -85,6 +90,9 @@ def reduce_mapped(name: str, a: Any, mapping: Mapping, kernel: Kernel, columns: 
             for i, value in _first_bad(bad, given, axes, weighed):
                 _refuse(answer, i, Outcome(False, reason, f"{value} {mapping.outside}" if reason != BEYOND else
                                            f"{value} is mapped to no float64 number; change the unit of the sample"))
+        if mapping.cells is not None:
+            for i in _torn(mapping.cells, given, axes, weighed):
+                _refuse(answer, i, TORN)
     kept = tuple(1 if i in axes else n for i, n in enumerate(given.array.shape)) if keepdims else answer.shape
     shape = kept if columns == 1 else (*kept, columns)
     return answer.deliver(answer.values.astype(given.result_type).reshape(shape)[()], on_refusal)
@@ -150,12 +158,31 @@ def _first_bad(bad: NDArray[np.bool_], given: Numbers, axes: tuple[int, ...], we
     """Rows with a bad entry that counts, and the first such entry of each."""
     if not bad.any():
         return []
-    rows = as_rows(bad, axes)
-    if given.masked is not None:
-        rows = rows & ~as_rows(given.masked, axes)
-    if weighed is not None:
-        weights, omitted = weighed.of_rows(np.arange(len(rows)))
-        rows = rows & (weights != 0) if omitted is None else rows & (weights != 0) & ~omitted
+    rows = as_rows(bad, axes) & _present(given, axes, weighed)
     values = as_rows(given.array, axes)
     which = np.flatnonzero(rows.any(axis=1)).tolist()
     return [(i, values[i : i + 1, int(np.argmax(rows[i]))].tolist()[0]) for i in which]
+
+
+def _present(given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None) -> NDArray[np.bool_]:
+    """Which entries count: those that are neither masked nor of weight 0."""
+    rows = np.ones(as_rows(given.array, axes).shape, dtype=np.bool_)
+    if given.masked is not None:
+        rows &= ~as_rows(given.masked, axes)
+    if weighed is not None:
+        weights, omitted = weighed.of_rows(np.arange(len(rows)))
+        rows &= weights != 0
+        if omitted is not None:
+            rows &= ~omitted
+    return rows
+
+
+def _torn(cells: Callable[[NDArray[Any]], NDArray[Any]], given: Numbers, axes: tuple[int, ...],
+          weighed: WeightRows | None) -> list[int]:
+    """Rows whose entries lie on both sides of a pole."""
+    rows = as_rows(given.array.astype(np.float64), axes)
+    present = _present(given, axes, weighed) & np.isfinite(rows)
+    places = cells(rows).astype(np.float64)
+    low = np.min(places, axis=1, where=present, initial=np.inf)
+    high = np.max(places, axis=1, where=present, initial=-np.inf)
+    return np.flatnonzero(low < high).tolist()
