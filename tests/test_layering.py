@@ -41,12 +41,12 @@ ORDER = {
         "point_growth closure"
     ),
     "flows": (
-        "generators projective kernels chart quadrature catalogue source evaluation flow verification separable "
-        "spectral steps domains normalizer_templates normalizer_source normalizer linear_relations darboux "
+        "generators projective coordinate kernels chart quadrature catalogue source evaluation flow verification "
+        "separable spectral steps domains normalizer_templates normalizer_source normalizer linear_relations darboux "
         "characteristics first_integrals holonomic"
     ),
     "numeric": (  # seven rooms, one after the other
-        "samples.intake samples.matrix samples.weights samples.batch samples.vectors "
+        "samples.intake samples.matrix samples.weights samples.batch samples.mapped samples.vectors "
         "kernels.compile kernels.parallel "
         "features.differences features.black_box features.filtering features.expressions features.directional "
         "features.features features.coordinates features.bank_kernel features.bank "
@@ -61,9 +61,9 @@ ORDER = {
         "moments.levels moments.gradients "
         "precision.extrapolation precision.coarse_start precision.path precision.path_adjoint precision.fourier "
         "precision.tilting precision.energies "
-        "perturbation"
+        "barycentre perturbation"
     ),
-    "families": "moments linear_forms bank tils filter_moments quadratic exact",
+    "families": "moments linear_forms bank tils filter_moments quadratic exact recognition",
     "decoupling": (
         "expectations sample_reference reference attainability motion orbit_motion joint_steps "
         "nested_roots concatenated_flows routes moment_route energy_route energy_return precise_energy_route "
@@ -78,7 +78,7 @@ ORDER = {
         "explained remembered explored_sets explored_orders explored_chain measured_orders exploration_tables "
         "exploration_report planner populations discriminability enclosures"
     ),
-    "stats": "shape orders moments",
+    "stats": "shape coordinates orders moments",
     "sklearn": "",
     "lazy": "",
     "cli": (
@@ -114,6 +114,7 @@ SYMPY_FREE = {
     "numeric.paths",  # the face; of its modules, those of ordinary differential equations
     "numeric.paths.runge_kutta",
     "numeric.paths.integrate",
+    "numeric.barycentre",
     "numeric.perturbation",
     "numeric.samples",
     "stats",

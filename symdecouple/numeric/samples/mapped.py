@@ -1,0 +1,188 @@
+"""Statistics of phi(x), phi a function of one number: entries are mapped first, and those outside its domain are said.
+
+Floats are mapped as they are, in float64. Exact numbers (integers past 2**53, Fraction, Decimal, mpmath and SymPy
+numbers) are mapped in `DIGITS` digits, so that the statistic sees them before they are rounded.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.errors import Outcome
+from symdecouple.numeric.samples.batch import (
+    NAN_INPUT,
+    Answer,
+    Axis,
+    Kernel,
+    NanPolicy,
+    OnRefusal,
+    as_rows,
+    check_choice,
+    fill,
+    normalized_axes,
+)
+from symdecouple.numeric.samples.intake import Numbers, exact, is_exact_in_float64, take_numbers
+from symdecouple.numeric.samples.weights import WeightRows
+
+__all__ = ["DIGITS", "Mapping", "reduce_mapped"]
+
+DIGITS = 60
+BEYOND = "beyond float64"
+TORN = Outcome(False, "pole inside", "the coordinate has a pole between the smallest and the largest of the samples; "
+               "turn them, or take another coordinate")
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """phi, and the open interval on which it is a coordinate.
+
+    Attributes
+    ----------
+    floats : callable
+        From a float array to one of the same shape.
+    precise : callable
+        From an mpmath number to an mpmath number or a float, in a context of `DIGITS` digits.
+    low, high : float
+    outside : str
+        What is said of entries outside: a remedy.
+    keeps_type : bool
+        phi is handed float32 arrays as they are; else they become float64 first.
+    cells : callable or None
+        From numbers to the interval between poles of phi that each lies in; None where there are no poles.
+    """
+
+    floats: Callable[[NDArray[Any]], NDArray[Any]]
+    precise: Callable[[Any], Any]
+    low: float = -math.inf
+    high: float = math.inf
+    outside: str = ""
+    keeps_type: bool = False
+    cells: Callable[[NDArray[Any]], NDArray[Any]] | None = None
+
+
+def reduce_mapped(name: str, a: Any, mapping: Mapping, kernel: Kernel, columns: int, *, axis: Axis,
+                  nan_policy: NanPolicy, keepdims: bool, weights: Any, on_refusal: OnRefusal) -> Any:
+    """Apply a kernel to phi of every sample; as `reduce_rows`, with a last axis for kernels of several columns.
+
+    Parameters
+    ----------
+    columns : int
+        How many values the kernel gives a sample; with 1 there is no last axis.
+    """
+    check_choice("nan_policy", nan_policy, get_args(NanPolicy))
+    check_choice("on_refusal", on_refusal, get_args(OnRefusal))
+    given = take_numbers(a)
+    if given.array.ndim == 0:
+        given = Numbers(given.array.reshape(1), None if given.masked is None else given.masked.reshape(1))
+    axes = normalized_axes(axis, given.array.shape)
+    answer = _Columns(name, tuple(n for i, n in enumerate(given.array.shape) if i not in axes), columns=columns)
+    with np.errstate(all="ignore"):
+        weighed = None if weights is None else WeightRows.of(weights, given.array.shape, axes)
+        mapped, outside, beyond = _mapped(given.array, mapping)
+        fill(answer, Numbers(mapped, given.masked), axes, kernel, nan_policy, weighed)
+        for bad, reason in ((beyond, BEYOND), (outside, "outside the domain")):
+            for i, value in _first_bad(bad, given, axes, weighed):
+                _refuse(answer, i, Outcome(False, reason, f"{value} {mapping.outside}" if reason != BEYOND else
+                                           f"{value} is mapped to no float64 number; change the unit of the sample"))
+        if mapping.cells is not None:
+            for i in _torn(mapping.cells, given, axes, weighed):
+                _refuse(answer, i, TORN)
+    kept = tuple(1 if i in axes else n for i, n in enumerate(given.array.shape)) if keepdims else answer.shape
+    shape = kept if columns == 1 else (*kept, columns)
+    return answer.deliver(answer.values.astype(given.result_type).reshape(shape)[()], on_refusal)
+
+
+@dataclass(slots=True)
+class _Columns(Answer):
+    columns: int = 1
+
+    def __post_init__(self) -> None:
+        count = math.prod(self.shape)
+        self.values = np.full(count if self.columns == 1 else (count, self.columns), np.nan)
+
+
+def _refuse(answer: Answer, i: int, outcome: Outcome) -> None:
+    """Refuse a sample, unless NaN in it was handed on already."""
+    if answer.refusals.get(i) is not NAN_INPUT:
+        answer.refusals[i] = outcome
+        answer.values[i] = np.nan
+
+
+def _mapped(array: NDArray[Any], mapping: Mapping) -> tuple[NDArray[Any], NDArray[np.bool_], NDArray[np.bool_]]:
+    """phi of all entries, a number in place of those that have none, and which are outside and which overflow."""
+    if array.dtype.kind == "f" or (array.dtype.kind in "iu" and (
+            not array.size or is_exact_in_float64(array.min(), array.max()))):
+        keeps = mapping.keeps_type and array.dtype == np.float32
+        values = array if keeps else array.astype(np.float64)
+        outside = (values <= mapping.low) | (values >= mapping.high)
+        outside &= np.isfinite(values)  # what is infinite is told as such
+        safe = np.where(outside, values.dtype.type(_inside(mapping)), values)
+        found = np.where(np.isinf(values), values, mapping.floats(safe))
+        beyond = ~np.isfinite(found) & np.isfinite(values)
+        return np.where(beyond, found.dtype.type(0), found), outside, beyond
+    import mpmath  # for exact numbers only: `stats` loads without it
+
+    flat, outside, beyond = [], np.zeros(array.size, dtype=np.bool_), np.zeros(array.size, dtype=np.bool_)
+    with mpmath.workdps(DIGITS):
+        for i, entry in enumerate(array.ravel().tolist()):
+            value = exact(entry)
+            if isinstance(value, float):
+                flat.append(value)
+                continue
+            outside[i] = not mapping.low < value < mapping.high
+            point = mpmath.mpf(_inside(mapping)) if outside[i] else mpmath.mpf(value.numerator) / value.denominator
+            found = mapping.precise(point)
+            beyond[i] = not mpmath.isfinite(found)
+            flat.append(0.0 if beyond[i] else found)
+    kind = np.float64 if all(isinstance(v, float) for v in flat) else object
+    out = np.empty(array.size, dtype=kind)
+    out[:] = flat
+    return out.reshape(array.shape), outside.reshape(array.shape), beyond.reshape(array.shape)
+
+
+def _inside(mapping: Mapping) -> float:
+    low, high = mapping.low, mapping.high
+    if math.isinf(low):
+        return 0.0 if math.isinf(high) else high - 1
+    return low + 1 if math.isinf(high) else (low + high) / 2
+
+
+def _first_bad(bad: NDArray[np.bool_], given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None
+               ) -> list[tuple[int, Any]]:
+    """Rows with a bad entry that counts, and the first such entry of each."""
+    if not bad.any():
+        return []
+    rows = as_rows(bad, axes) & _present(given, axes, weighed)
+    values = as_rows(given.array, axes)
+    which = np.flatnonzero(rows.any(axis=1)).tolist()
+    return [(i, values[i : i + 1, int(np.argmax(rows[i]))].tolist()[0]) for i in which]
+
+
+def _present(given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None) -> NDArray[np.bool_]:
+    """Which entries count: those that are neither masked nor of weight 0."""
+    rows = np.ones(as_rows(given.array, axes).shape, dtype=np.bool_)
+    if given.masked is not None:
+        rows &= ~as_rows(given.masked, axes)
+    if weighed is not None:
+        weights, omitted = weighed.of_rows(np.arange(len(rows)))
+        rows &= weights != 0
+        if omitted is not None:
+            rows &= ~omitted
+    return rows
+
+
+def _torn(cells: Callable[[NDArray[Any]], NDArray[Any]], given: Numbers, axes: tuple[int, ...],
+          weighed: WeightRows | None) -> list[int]:
+    """Rows whose entries lie on both sides of a pole."""
+    rows = as_rows(given.array.astype(np.float64), axes)
+    present = _present(given, axes, weighed) & np.isfinite(rows)
+    places = cells(rows).astype(np.float64)
+    low = np.min(places, axis=1, where=present, initial=np.inf)
+    high = np.max(places, axis=1, where=present, initial=-np.inf)
+    return np.flatnonzero(low < high).tolist()
