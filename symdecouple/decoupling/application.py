@@ -133,11 +133,12 @@ class Application:
         with np.errstate(all="ignore"):
             lost = _carry(reached, spans, out)
         worst, too_large = _Worst(rows, first), dict[int, Outcome]()
-        for j in range(0 if first is None else first.values.shape[1]):
-            if first is not None and first.gradient is not None:
-                out[:, j] = first.gradient(j)
-            elif first is not None and first.gradients is not None and out is not first.gradients:
-                out[:, j] = first.gradients[:, j]
+        count = 0 if first is None else first.values.shape[1]
+        if first is not None and first.write is not None:
+            first.write(out[:, :count])
+        elif first is not None and first.gradients is not None and out is not first.gradients:
+            out[:, :count] = first.gradients
+        for j in range(count):
             beyond = [r for r in np.flatnonzero(~_all_finite(out[:, j])) if r not in worst.refusals]
             out[beyond, j] = np.nan
             found = self._wrong(beyond, j, "not finite", "its gradient is beyond float64; take other units")

@@ -74,7 +74,7 @@ class EnergyRoute(AlongForms):
         return AtLevel(found.values, found.residual, found.pullback, {**refusals, **dict.fromkeys(beyond, _beyond(k))})
 
     def gradients(self, rows: Array, targets: Sequence[Any]) -> Leading:
-        """As in `Route`; each is one transform, made when it is asked for."""
+        """As in `Route`; each is one transform, made where it stays."""
         return self.values(rows, targets)
 
     def values(self, rows: Array, targets: Sequence[Any], is_fine: bool = True) -> Leading:
@@ -87,14 +87,12 @@ class EnergyRoute(AlongForms):
         slopes = np.array([float(c) for c in [*first, *(1 for _ in self.forms.constants)]])
         shifts = np.array([float(c) for c in [*([constant] if first else []), *self.forms.constants]])
 
-        def gradient(j: int) -> Array:
-            own = found.gradient(j + 1)
-            if slopes[j] == 1:
-                return own
-            out: Array = np.multiply(own, slopes[j], out=own if own.flags.writeable else None)
-            return out
+        def write(out: Array) -> None:
+            found.gradients(out)
+            for j in np.flatnonzero(slopes != 1):
+                out[:, j] *= slopes[j]
 
-        return Leading(slopes * found.values + shifts, found.residual, found.refusals, gradient=gradient)
+        return Leading(slopes * found.values + shifts, found.residual, found.refusals, write=write)
 
     def _goals(self, rows: Array, targets: Sequence[Any]) -> Array:
         """Targets of features as those of the mean and of forms without constants, (R, k)."""

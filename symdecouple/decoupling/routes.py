@@ -97,15 +97,15 @@ class Leading:
         Row to the outcome of the first level that it lacks.
     gradients : array (R, K, N) or None
         Those of all features, where they are there already.
-    gradient : callable or None
-        From j to that of feature j, counted from 0, (R, N), where they are made one by one.
+    write : callable or None
+        Writes them to an array (R, K, N), where they are not there yet.
     """
 
     values: Array
     residual: Array
     refusals: dict[int, Outcome]
     gradients: Array | None = None
-    gradient: Callable[[int], Array] | None = None
+    write: Callable[[Array], None] | None = None
 
 
 class Route:

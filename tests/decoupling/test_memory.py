@@ -25,19 +25,19 @@ ENERGIES = sd.decouple(FeatureSet([Mean(x), *second_order_moments(tils())]))
 METHODS = ("transform", "normalize", "gradients")
 
 
-@pytest.mark.parametrize(("method", "images"), [("transform", 3), ("normalize", 3), ("gradients", 13)])
+@pytest.mark.parametrize(("method", "images"), [("transform", 2.1), ("normalize", 2.1), ("gradients", 11.6)])
 def test_one_image(method: str, images: float) -> None:
-    """Three times the image, and the gradients of nine energies and the mean."""
+    """A transform and half of one; with the answer in its memory, or the gradients of the mean and nine energies."""
     image = np.random.default_rng(0).standard_normal((1024, 1024))
     getattr(ENERGIES, method)(image[::-1])  # what is made once for all images
-    assert peak(lambda: getattr(ENERGIES, method)(image)) < images * image.nbytes + 2**20
+    assert peak(lambda: getattr(ENERGIES, method)(image)) < images * image.nbytes
 
 
 def test_the_way_back_of_one_image() -> None:
-    """The answer, its kernel, and three times the image."""
+    """The answer, its kernel, a transform, and one half of it in powers."""
     image = np.random.default_rng(0).standard_normal((1024, 1024))
     values, normal = ENERGIES.transform(image), ENERGIES.normalize(image)
-    assert peak(lambda: ENERGIES.denormalize(normal, values)) < 5.5 * image.nbytes
+    assert peak(lambda: ENERGIES.denormalize(normal, values)) < 4 * image.nbytes
 
 
 @pytest.mark.parametrize(("method", "results"), [("transform", 0), ("normalize", 1), ("gradients", 10)])

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.fft
+import scipy.fftpack
 from numpy.typing import ArrayLike, NDArray
 
 from symdecouple.errors import InvalidInput
@@ -49,8 +49,7 @@ class Grid:
 
     def groups(self, count: int) -> Iterator[slice]:
         """Some of so many signals at a time, one where they are long."""
-        step = max(1, BLOCK // self.size)
-        return (slice(start, start + step) for start in range(0, count, step))
+        return self._parts(count, self.size)
 
     def forward(self, rows: FloatArray) -> NDArray[np.complex128]:
         """Return the unnormalized transforms of rows (R, N), each accurate beside the spread of its row.
@@ -63,33 +62,58 @@ class Grid:
 
     def about_means(self, rows: FloatArray) -> tuple[NDArray[np.complex128], FloatArray, FloatArray]:
         """Return the transforms of rows without their means, these, and what their rounding leaves out: by parts."""
-        means = rows.mean(axis=1)
-        centred = rows - means[:, None]
-        rest = centred.mean(axis=1)
-        spectra = np.asarray(scipy.fft.rfftn(centred.reshape(len(rows), *self.shape), axes=self.axes))
-        spectra[self.zero] = 0
-        return spectra, means, rest
-
-    def inverse(self, spectra: NDArray[np.complex128]) -> FloatArray:
-        """Return rows (R, N), in the memory of the spectra, which are overwritten."""
+        means, rest = rows.mean(axis=1), np.zeros(len(rows))
+        lines = rows.reshape(len(rows), self.size // self.shape[-1], self.shape[-1])
+        spectra = np.empty((*lines.shape[:2], self.half[-1]), dtype=np.complex128)
+        for part in self._parts(lines.shape[1], self.shape[-1]):
+            centred = lines[:, part] - means[:, None, None]
+            rest += centred.reshape(len(rows), centred[:1].size).sum(axis=1)
+            spectra[:, part] = scipy.fft.rfft(centred)
+        spectra = spectra.reshape(len(rows), *self.half)
         if len(self.shape) > 1:
-            spectra = scipy.fft.ifftn(spectra, axes=self.axes[:-1], overwrite_x=True)
-        lines = np.ascontiguousarray(spectra).reshape(-1, self.half[-1])
-        n, count = self.shape[-1], len(lines)
-        step = max(1, BLOCK // n)
-        if count <= step:
-            return np.asarray(scipy.fft.irfft(lines, n, axis=1, overwrite_x=True)).reshape(-1, self.size)
-        flat = lines.view(np.float64).reshape(-1)
-        for start in range(0, count, step):
-            part = scipy.fft.irfft(lines[start : start + step], n, axis=1)
-            flat[start * n : start * n + part.size] = part.reshape(-1)  # what was read lies behind
-        return flat[: count * n].reshape(-1, self.size)
+            spectra = scipy.fft.fftn(spectra, axes=self.axes[:-1], overwrite_x=True)
+        spectra[self.zero] = 0
+        return spectra, means, rest / self.size
 
-    def power(self, spectra: NDArray[np.complex128]) -> FloatArray:
-        """Return ``|X|^2`` for sums over the half spectrum, see `doubled`."""
-        power = spectra.real**2
-        power += spectra.imag**2
-        return self.doubled(power)
+    def inverse(self, spectra: NDArray[np.complex128], factors: Callable[[slice], FloatArray] | None = None,
+                out: FloatArray | None = None) -> FloatArray:
+        """Return rows (R, N), made by parts of the last axis; without `out` in the memory of the spectra.
+
+        Parameters
+        ----------
+        spectra : complex array ``(R, *half)``
+        factors : callable, optional
+            Returns what a part of them is multiplied by.
+        out : array (R, N), optional
+        """
+        n, flat = self.shape[-1], spectra.view(np.float64).reshape(-1)
+        lines = flat.reshape(*spectra.shape[:-1], -1)[..., :n] if out is None else out.reshape(-1, *self.shape)
+        for part in self.parts():
+            some = spectra[..., part] if factors is None else spectra[..., part] * factors(part)
+            if len(self.shape) > 1:
+                some = scipy.fft.ifftn(some, axes=self.axes[:-1], overwrite_x=factors is not None)
+            # The lines are real: their n numbers are those of the half spectrum without the imaginary parts that are 0.
+            numbers, at = np.ascontiguousarray(some).view(np.float64), max(2 * part.start - 1, 0)
+            if at == 0:
+                lines[..., 0], numbers, at = numbers[..., 0], numbers[..., 2:], 1
+            lines[..., at : at + numbers.shape[-1]] = numbers[..., : n - at]
+        scipy.fftpack.irfft(lines, overwrite_x=True)
+        if out is not None:
+            return out
+        lines = lines.reshape(-1, n)
+        for part in self._parts(len(lines), n):
+            flat[part.start * n : part.stop * n] = lines[part].reshape(-1)  # what was read lies behind
+        return flat[: lines.size].reshape(-1, self.size)
+
+    def parts(self) -> Iterator[slice]:
+        """Parts of the last axis of the half spectrum."""
+        return self._parts(self.half[-1], 2 * self.size // self.shape[-1])
+
+    @staticmethod
+    def _parts(count: int, size: int) -> Iterator[slice]:
+        """Some of so many things, each of so many numbers, at a time."""
+        step = max(1, BLOCK // size)
+        return (slice(start, min(start + step, count)) for start in range(0, count, step))
 
     def doubled(self, half: FloatArray) -> FloatArray:
         """Double, in place, the frequencies whose conjugate partner is left out: sums are then over all of them."""
@@ -170,13 +194,8 @@ class Bands(Columns):
         super().__init__(None, self.lattice, lines)
         self.at_zero = self.at(slice(0, 1))[:, 0].copy()
 
-    @cached_property
-    def counts(self) -> FloatArray:
-        """How many frequencies of the whole spectrum each one that is told apart stands for, (n,)."""
-        return np.asarray(self.fold(self.grid.doubled(np.ones((1, *self.grid.half))))[0])
-
     def fold(self, power: FloatArray) -> FloatArray:
-        """Add up power ``(R, *half)`` over the frequencies that are not told apart: (R, n)."""
+        """Add up power ``(R, *half)`` over the frequencies that are not told apart: ``(R, *lattice)``."""
         for axis in self.folded:
             n = power.shape[axis]
             kept = _first_half(power, axis).copy()
@@ -186,11 +205,10 @@ class Bands(Columns):
             into[axis] = slice(1, (n - 1) // 2 + 1)
             kept[tuple(into)] += power[tuple(mirrored)]
             power = kept
-        return power.reshape(len(power), self.count)
+        return power
 
     def unfold(self, factors: FloatArray) -> FloatArray:
-        """Give each frequency of the half spectrum the factor of its group: (R, n) to ``(R, *half)``."""
-        factors = factors.reshape(-1, *self.lattice)
+        """Give each frequency of the half spectrum the factor of its group: ``(R, *lattice)`` to ``(R, *half)``."""
         for axis in self.folded:
             n = self.grid.shape[axis - 1]
             index = np.minimum(np.arange(n), n - np.arange(n))
@@ -207,11 +225,27 @@ class Bands(Columns):
 
     def powers(self, spectra: NDArray[np.complex128]) -> FloatArray:
         """Return ``|X|^2`` of transforms ``(R, *half)`` at the frequencies that are told apart: (R, n)."""
-        return self.fold(self.grid.power(spectra))
+        found = np.empty((len(spectra), *self.lattice))
+        for part in self.grid.parts():
+            power = np.square(spectra.real[..., part])
+            power += np.square(spectra.imag[..., part])
+            found[..., part] = self.fold(power)
+        return self.grid.doubled(found).reshape(len(spectra), self.count)
 
     def along(self, parameters: FloatArray) -> FloatArray:
         """Return a.w for several a, on the half spectrum ``(Q, *half)``."""
-        return self.unfold(self.lines.along(parameters))
+        return self.unfold(self.lines.along(parameters).reshape(-1, *self.lattice))
+
+    def along_parts(self, parameters: FloatArray) -> Callable[[slice], FloatArray]:
+        """Return what gives a.w for several a, ``(Q, *lattice)``, at a part of the last axis."""
+        shares, inner, lead = self.lines.shares(parameters), self.lines.inner, self.lattice[:-1]
+        lines = inner.reshape(len(inner), -1, self.lattice[-1])
+
+        def along(part: slice) -> FloatArray:
+            found = shares @ lines[..., part].reshape(len(inner), -1)
+            return np.asarray(found.reshape(len(shares), *lead, -1))
+
+        return along
 
 
 def _stacked(sheets: Iterable[FloatArray]) -> FloatArray:

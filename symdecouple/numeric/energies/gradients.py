@@ -62,24 +62,20 @@ class DecoupledEnergies:
     def _offset(self) -> int:
         return int(self.values.shape[1]) - len(self.spectrum.bands)
 
-    def gradient(self, feature: int) -> FloatArray:
-        """Return the gradient of one decoupled feature at the signals, (R, N), feature from 1: one transform.
-
-        That of the mean, one number, is read-only.
-        """
-        bands = self.spectrum.bands
-        if feature <= self._offset:
-            return np.broadcast_to(1 / bands.grid.size, (len(self.values), bands.grid.size))
-        return self.spectrum.tilted(np.arange(len(self.values)), self.parameters[:, feature - 1],
-                                    self.coefficients[:, feature - 1])
-
-    def gradients(self) -> FloatArray:
-        """Return all gradients at the signals, (R, L, N): one transform each."""
-        (count, n_features), first, m = self.values.shape, self._offset, len(self.spectrum.bands)
-        rows = np.arange(count).repeat(n_features - first)
-        moved = self.spectrum.tilted(rows, self.parameters[:, first:].reshape(-1, m),
-                                     self.coefficients[:, first:].reshape(-1, m)).reshape(count, n_features - first, -1)
-        return np.concatenate([self.gradient(1)[:, None], moved], axis=1) if first else moved
+    def gradients(self, out: FloatArray | None = None) -> FloatArray:
+        """Return all gradients at the signals, (R, L, N): one transform each, of long signals in their own memory."""
+        (count, n_features), first, grid = self.values.shape, self._offset, self.spectrum.bands.grid
+        found = np.empty((count, n_features, grid.size)) if out is None else out
+        found[:, :first] = 1 / grid.size
+        rows, features = np.divmod(np.arange(count * (n_features - first)), max(n_features - first, 1))
+        features += first
+        for some in grid.groups(len(rows)):
+            r, k = rows[some], features[some]
+            own = found[r[0], k[0] : k[0] + 1] if len(r) == 1 else None
+            moved = self.spectrum.tilted(r, self.parameters[r, k], self.coefficients[r, k], own)
+            if own is None:
+                found[r, k] = moved
+        return found
 
     def gram(self) -> FloatArray:
         """Return the inner products of all gradients, (R, L, L), by sums over frequencies: without a transform."""

@@ -116,12 +116,17 @@ def returned(energies: Energies, rows: FloatArray, references: FloatArray, value
         steps = solve_scaled(found.matrix, problems.wanted, found.values * own)  # for a relative change of the value
         moving[open_] = np.maximum(moving[open_], np.abs(steps) @ bands.largest / 2)
     kept = np.array([r for r in range(len(rows)) if r not in refusals], dtype=np.intp)
-    depth, growth, out = np.full(len(rows), np.nan), np.full(len(rows), np.nan), np.full(rows.shape, np.nan)
+    depth, growth = np.full((2, len(rows)), np.nan)
     depth[kept] = _depth(spectrum, kept, parameters[kept] / 2, np.abs(values[kept, 0]) if mean else 0 * values[kept, 0])
     moved = spectrum.tilted(kept, parameters[kept] / 2, is_last=True)
     lifted = _gain(bands, parameters[kept], mean) * np.sqrt((rows[kept] ** 2).mean(axis=1)) / moved.std(axis=1)
     growth[kept] = lifted + moving[kept]
-    out[kept] = moved + values[kept, :1] if mean else moved
+    if mean:
+        moved += values[kept, :1]
+    out = moved
+    if len(kept) < len(rows):
+        out = np.full(rows.shape, np.nan)
+        out[kept] = moved
     return Returned(out, parameters, residual, depth, growth, refusals)
 
 
@@ -130,7 +135,8 @@ def _gain(bands: Bands, parameters: FloatArray, mean: bool) -> FloatArray:
     gains = np.exp(bands.lines.along(parameters))
     if mean:
         gains[:, 0] = 0
-    return np.sqrt(gains @ bands.counts / bands.grid.size)
+    whole = bands.grid.doubled(bands.unfold(gains.reshape(-1, *bands.lattice)))
+    return np.asarray(np.sqrt(whole.sum(axis=bands.grid.axes) / bands.grid.size))
 
 
 def _depth(spectrum: Spectrum, rows: IntArray, halves: FloatArray, at_zero: FloatArray) -> FloatArray:

@@ -26,6 +26,7 @@ __all__ = ["Spectrum"]
 
 _MODEST = 128  # exponents of signals whose powers and products are far from the ends of the range of floats
 _HIGHEST = 1022  # exponent of 2
+_FAR = 300.0  # exponents of e up to which factors need no unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class Spectrum:
                    np.ldexp(means + rest, exponents) if centred else None)
 
     def tilted(self, rows: IntArray, parameters: FloatArray, coefficients: FloatArray | None = None,
-               is_last: bool = False) -> FloatArray:
+               out: FloatArray | None = None, is_last: bool = False) -> FloatArray:
         """Multiply the transforms of some rows by exp(a.w), and return signals.
 
         Parameters
@@ -88,6 +89,7 @@ class Spectrum:
             a.
         coefficients : array (Q, M), optional
             Multiply by 2 c.w/N as well, and by nothing at frequency zero of centred signals: a gradient.
+        out : array (Q, N), optional
         is_last : bool
             The transform of a single signal is not needed any more.
 
@@ -95,32 +97,37 @@ class Spectrum:
         -------
         array (Q, N)
         """
-        if len(rows) == 1:  # no copy of what may be long
-            is_last = is_last and len(self.transforms) == 1
-            return self._tilted(self.transforms if is_last else self.transforms[rows], rows, parameters, coefficients)
-        out = np.empty((len(rows), self.bands.grid.size))
+        if is_last and len(rows) == len(self.transforms) == 1:
+            return self._tilted(rows, parameters, coefficients, None)
+        found = np.empty((len(rows), self.bands.grid.size)) if out is None else out
         for some in self.bands.grid.groups(len(rows)):
-            these, slopes = rows[some], None if coefficients is None else coefficients[some]
-            out[some] = self._tilted(self.transforms[these], these, parameters[some], slopes)
-        return out
+            slopes = None if coefficients is None else coefficients[some]
+            self._tilted(rows[some], parameters[some], slopes, found[some])
+        return found
 
-    def _tilted(self, spectra: NDArray[np.complex128], rows: IntArray, parameters: FloatArray,
-                coefficients: FloatArray | None) -> FloatArray:
-        bands = self.bands
-        factors = bands.lines.along(parameters)
-        factors[self.shares[rows] == 0] = -np.inf  # rounding is not to be lifted
-        units = np.zeros(len(rows), dtype=np.intp)
-        if coefficients is not None:  # a may undo the units of the signal: the largest factor is taken out
-            largest = factors.max(axis=1)
+    def _tilted(self, rows: IntArray, parameters: FloatArray, coefficients: FloatArray | None, out: FloatArray | None
+                ) -> FloatArray:
+        bands, which = self.bands, slice(rows[0], rows[0] + 1) if len(rows) == 1 else rows  # no copy of what is long
+        silent, units = (self.shares[which] == 0).reshape(-1, *bands.lattice), np.zeros(len(rows), dtype=np.intp)
+        along = bands.along_parts(parameters)
+        slope = None if coefficients is None else bands.along_parts(coefficients * (2 / bands.grid.size))
+        if slope is not None and (np.abs(parameters) @ bands.largest).max() > _FAR:  # a may undo the units of a signal
+            largest = np.max([np.where(silent[..., part], -np.inf, along(part)).max(axis=bands.grid.axes)
+                              for part in bands.grid.parts()], axis=0)
             units = np.rint(np.where(np.isfinite(largest), largest, 0) / np.log(2)).astype(np.intp)
-            factors -= np.log(2) * units[:, None]
-        np.exp(factors, out=factors)
-        if coefficients is not None:
-            factors *= bands.lines.along(coefficients * (2 / bands.grid.size))
-            factors[:, :1] *= self.means is None
-        spectra *= bands.unfold(factors)
-        del factors
-        return _scaled(bands.grid.inverse(spectra), units + self.exponents[rows], in_place=True)
+
+        def factors(part: slice) -> FloatArray:
+            found = along(part)
+            found[silent[..., part]] = -np.inf  # rounding is not to be lifted
+            found -= (np.log(2) * units).reshape(-1, *[1] * len(bands.lattice))
+            np.exp(found, out=found)
+            if slope is not None:
+                found *= slope(part)
+                if part.start == 0:
+                    found[bands.grid.zero] *= self.means is None
+            return bands.unfold(found)
+
+        return _scaled(bands.grid.inverse(self.transforms[which], factors, out), units + self.exponents[rows], True)
 
     def again(self, rows: FloatArray, which: IntArray) -> NDArray[np.complex128]:
         """Transform some of the rows anew, in the same units."""
