@@ -47,7 +47,7 @@ from symdecouple.numeric.paths.integrate import End, Path, Step, integrate
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = [
-    "FALLING", "FINE", "GROWN", "MOST_GROWTH", "REDONE", "RESIDUAL", "RTOL", "SETTLED", "SHARP", "Course", "Followed",
+    "FALLING", "FINE", "GROWN", "MOST_GROWTH", "REACH", "REDONE", "RESIDUAL", "RTOL", "SETTLED", "SHARP", "Course", "Followed",
     "Follower", "follow", "refused_beforehand",
 ]
 
@@ -66,7 +66,7 @@ _SPARE = 0.25  # of that error is what the growth found is to leave
 _CROWDED = 2.0**-5  # D_(k-1)/h_(2k-2) below which a row may be near its last point
 _LAST_POINT = 1e-6  # the same, below which a path that ended has ended there
 _TOGETHER = 2**16  # numbers that move together: with a quarter of it, 64 entries a row take twice the time
-_FIRST = 0.1  # the first step moves a row by this many standard deviations
+REACH = 1.35  # of a first step: that of steps that fit their tolerance is 1.5 to 1.8, measured on samples of many laws
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,18 +290,16 @@ def _begun(
 def _integrate(course: Course, moving: IntArray, tolerance: FloatArray, store: bool) -> tuple[Path, FloatArray]:
     """The paths of the rows named in `moving`, and how much errors grew; the others stay at s = 0."""
     k, z, goal = course.k, course.start[moving], course.goal[:, moving]
-    weights, distance = taken(course.weights, moving), course.distance[moving]
+    weights, rtol = taken(course.weights, moving), tolerance[moving]
     passed, log_growth, limits = np.zeros(len(moving)), np.zeros_like(z), dict[int, FloatArray]()
+    stretch, spare = _stretch(course, z, moving)
 
     def after_step(z: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
-        due = goal[:, which].copy()
-        due[k] -= (1 - s) * distance[which]
-        corrected = correct(z, due, taken(weights, which))
-        now, spare[which] = _stretch(course, corrected, moving[which])
+        now, spare[which] = _stretch(course, z, moving[which])
         more = (stretch[which] + now) * ((s - passed[which]) / 2)[:, None]
         log_growth[which] = np.maximum(log_growth[which] + more, 0)  # what is made on the way grows from there on
         passed[which], stretch[which] = s, now
-        return corrected
+        return z
 
     def is_over(z: FloatArray, s: FloatArray, which: IntArray) -> NDArray[np.bool_]:
         for i in np.flatnonzero((spare[which] < _CROWDED) & (s < 1)):
@@ -311,15 +309,12 @@ def _integrate(course: Course, moving: IntArray, tolerance: FloatArray, store: b
                 limits[int(row)] = end
         return np.array([int(i) in limits for i in which])
 
-    stretch, spare = _stretch(course, z, moving)
-    _, norm = free_direction(z, k, weights)
-    speed = np.abs(distance) / (k * np.sqrt(norm))
     found = integrate(
         lambda z, s, which: course.slope(z, s, moving[which]),
         z,
         rtol=1.0,
-        scale=tolerance[moving],
-        first_step=np.where(np.isfinite(speed), np.minimum(1.0, _FIRST / speed), 1.0),
+        scale=rtol,
+        first_step=np.fmin(REACH * k * rtol**0.125 / np.abs(stretch).max(axis=1, initial=0.0), 1.0),
         after_step=after_step,
         is_over=is_over,
         together=_TOGETHER,

@@ -42,7 +42,17 @@ from symdecouple.numeric.moments.hankel_kernel import (
     means_to,
     polynomial,
 )
-from symdecouple.numeric.moments.moment_path import FALLING, FINE, GROWN, MOST_GROWTH, REDONE, RESIDUAL, SETTLED, SHARP
+from symdecouple.numeric.moments.moment_path import (
+    FALLING,
+    FINE,
+    GROWN,
+    MOST_GROWTH,
+    REACH,
+    REDONE,
+    RESIDUAL,
+    SETTLED,
+    SHARP,
+)
 from symdecouple.numeric.moments.nodes_kernel import (
     MOST_NODES,
     RESOLVED,
@@ -73,7 +83,6 @@ _FAR = 1e-3  # gap of an end from its moments beyond which Newton's method may f
 _SWEEPS = 4  # of Newton's method: two do from a path's end, a third tells
 _MOST = float(np.log(MOST_GROWTH))
 _COARSE = 3e-11  # local error of a step where errors do not grow: in order 6 a tenth of it, or less
-_REACH = 1.35  # of a first step: that of steps that fit their tolerance is 1.5 to 1.8, measured on samples of many laws
 _SAFETY, _SHRINK, _GROW, _LAST = 0.9, 0.2, 8.0, 1.05  # of steps, as in `integrate`
 _MOST_STEPS = 400  # the same
 _UNSURE = 0.25  # a step that meets a point without velocity is cut to this
@@ -296,7 +305,7 @@ def follow_path(
                         stretch = ahead if i == 0 else stretch
                         if h == 0:
                             rtol = min(most, max(GROWN * np.exp(-FALLING * stretch), FINE))
-                            h = _REACH * k * rtol**0.125 / steepest
+                            h = REACH * k * rtol**0.125 / steepest
                 elif i <= _THIRD:
                     square = abs(_square(moved, w))  # weights of nodes may be negative
                     if i == _FIFTH:
