@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
 
 import mpmath
 import numpy as np
@@ -23,10 +23,13 @@ from symdecouple.language.mean import Mean
 from symdecouple.numeric.features.black_box import Oracle
 from symdecouple.numeric.features.coordinates import compiled_feature
 from symdecouple.numeric.features.expressions import Array, Compiled
+from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE
 from symdecouple.numeric.samples.vectors import widened
 
 __all__ = ["Answers", "Application"]
 
+_OF_RANGE = ("not finite", "critical point", "level 1 not attainable", "pole")
+_OF_EQUAL_VALUES = ("critical point", "too few active frequencies", "no convergence", "not attainable", "not unique")
 _PART = 2**16  # entries of a row looked at together
 
 OnRows: TypeAlias = Callable[[Array], list[Array]]
@@ -141,7 +144,7 @@ class Application:
         for j in range(count):
             beyond = [r for r in np.flatnonzero(~_all_finite(out[:, j])) if r not in worst.refusals]
             out[beyond, j] = np.nan
-            found = self._wrong(beyond, j, "not finite", "its gradient is beyond float64; take other units")
+            found = self._wrong(beyond, j, "out of range", "its gradient is beyond float64; change the unit")
             too_large = {**found, **too_large}
         worst.refusals |= too_large
         for at, (start, end) in zip(reached, spans, strict=True):
@@ -182,6 +185,21 @@ class Application:
             if found is not None:
                 break
         return worst.answers(out, worst.refusals)
+
+    def judged(self, row: Array, outcome: Outcome) -> Outcome:
+        """Return why a sample is refused, by the cause where ways of different kinds see different symptoms."""
+        level, _, rest = outcome.reason.partition(" not attainable")
+        is_equal = not self.features.coordinates and bool((row == row[0]).all())
+        if is_equal and (outcome.reason in _OF_EQUAL_VALUES or (level > "level 1" and not rest)):
+            return replace(ZERO_VARIANCE, detail=f"all values are equal; {outcome.detail}")
+        if row.dtype != object and outcome.reason in _OF_RANGE:
+            for j, values in self._values.items():
+                with np.errstate(all="ignore"):
+                    value = np.ravel(values(row[None])[0])[0]
+                if _runs_out(values, row, value):
+                    told = f"{self.features[j]}: its value is beyond float64; change the unit, or use dps="
+                    return Outcome(False, "out of range", told)
+        return outcome
 
     def _value(self, j: int, rows: Array) -> tuple[Array, dict[int, Outcome]]:
         """Return feature j of rows, (R,), and what is wrong with it."""
@@ -273,12 +291,22 @@ def _without_underflow(compiled: OnRows, rows: Array, found: Array) -> Array:
         return found
     found = found.copy()
     for r in suspects:
-        try:
-            with np.errstate(over="ignore", divide="ignore", invalid="ignore", under="raise"):
-                compiled(rows[r])
-        except FloatingPointError:
+        if _runs_out(compiled, rows[r], 0.0):
             found[r] = np.nan
     return found
+
+
+def _runs_out(compiled: OnRows, row: Array, value: float) -> bool:
+    """True where a value is what over- or underflow on the way left of it."""
+    if np.isfinite(value) and abs(value) >= np.finfo(np.float64).tiny:
+        return False
+    is_small: Literal["raise", "ignore"] = "raise" if np.isfinite(value) else "ignore"
+    try:
+        with np.errstate(over="raise", divide="ignore", invalid="ignore", under=is_small):
+            compiled(row)
+    except FloatingPointError:
+        return True
+    return False
 
 
 class _Worst:

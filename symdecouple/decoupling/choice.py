@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
 
+from sympy import oo
+
 from symdecouple.decoupling.concatenated_flows import ConcatenatedFlows
 from symdecouple.decoupling.energy_return import TwoWayEnergyRoute
 from symdecouple.decoupling.joint_steps import JointSteps
@@ -68,14 +70,18 @@ class Choice:
     ----------
     floats : list of float or None
         The references in float64.
+    leading : MomentCoordinates or None
+        Of as many leading features as are moments; the mean alone is one.
     moments : MomentCoordinates or None
-        Where the features are moments.
+        The same where these are two at least.
     energies : QuadraticForms or None
         Where the features are quadratic forms of a signal, and are not asked to take the narrow path.
     spans : list of tuple
         (first, last + 1) of each group of features that are normalized together; mostly single features.
     feels_no_shift : bool
         True iff level 1 takes the mean away, so that from there on no offset of a sample is felt.
+    own : int
+        Levels up to here are reached by shift and scale on any path: all of them end there.
     """
 
     def __init__(self, features: FeatureSet, values: tuple[Any, ...], path: PathName, budget: float) -> None:
@@ -85,11 +91,14 @@ class Choice:
         self.features, self.values, self.path = features, values, path
         with at_digits(_DIGITS):  # SymPy sets the precision of mpmath for some functions
             self.floats = [None if v is None else float(v.evalf(_DIGITS)) for v in values]
-        self.moments = recognize_moments(features)
+        self.leading = recognize_moments(features, 1)
+        self.moments = self.leading if self.leading is not None and len(self.leading) > 1 else None
         self.energies = None if path == "narrow" else recognize_quadratic(features)
         self.spans = [(group[0], group[-1] + 1) for group in features.groups]
         self.filter_ndim, self.n_coordinates = features.filter_ndim, len(features.coordinates)
-        self.feels_no_shift = self.moments is not None and len(features.groups[0]) == 1
+        is_free = features.sample.interval == (-oo, oo)  # elsewhere a path may not leave the domain
+        self.own = 0 if self.leading is None else min(len(self.leading), 2) if is_free else 0
+        self.feels_no_shift = self.own > 0 or (path == "auto" and self.moments is not None)
         self._narrow = NarrowRoute(path_of(features), self.moments)
         self._last = self.spans[-1][0]
         self._found: set[int] = set()  # levels that have their references and their ways
@@ -159,9 +168,11 @@ class Choice:
             route = OrbitRoute(self.closed(level).motion, route, self.moments)
         if not precise and self.path == "auto" and self.moments is not None:
             route = MomentRoute(self.moments, route)
+        elif not precise and self.own and self.leading is not None:
+            route = MomentRoute(self.leading, route, self.own)
         if self.energies is not None:
             route = (PreciseEnergyRoute if precise else TwoWayEnergyRoute)(self.energies, grid, route)
-        return Levels(route, self.is_closed)
+        return Levels(route, self.is_closed if precise else lambda k: k <= self.own or self.is_closed(k))
 
     def _is_covered(self, level: int) -> bool:
         """True iff the frequency domain has all levels up to one, the mean included: no flow is looked for."""
@@ -202,7 +213,7 @@ class Choice:
     def why(self, k: int) -> str:
         """Say in a sentence why level k goes the way it goes."""
         if self.path == "narrow":
-            return 'path="narrow" was asked for'
+            return 'path="narrow" was asked for' + ("; it ends where shift and scale do" if k <= self.own else "")
         if obstacle := self.obstacle(k):
             return f"narrow path, because {obstacle}" if self.path == "auto" else obstacle
         if self.spectral(k):

@@ -60,7 +60,7 @@ def imposed_back(route: EnergyRoute, rows: Array, references: Sequence[Any], tar
     refusals = {**found.refusals, **wrong}
     beyond = [int(r) for r in np.flatnonzero(~np.isfinite(found.values).all(axis=1)) if r not in refusals]
     found.values[[*beyond, *wrong]] = np.nan
-    outcome = Outcome(False, "not finite", "the sample with these features is beyond float64; take other units")
+    outcome = Outcome(False, "out of range", "the sample with these features is beyond float64; take other units")
     refusals |= dict.fromkeys(beyond, outcome)
     for r, growth in enumerate(found.growth.tolist()):
         if (lost := lost_digits(k, unit, growth)) is not None:

@@ -113,7 +113,7 @@ def _no_target(goals: Array) -> Outcome:
 
 
 def _beyond(k: int) -> Outcome:
-    return Outcome(False, "not finite", f"level {k} takes the sample beyond float64; take other units")
+    return Outcome(False, "out of range", f"level {k} takes the sample beyond float64; take other units")
 
 
 @lru_cache(maxsize=8)

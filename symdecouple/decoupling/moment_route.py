@@ -45,16 +45,19 @@ class MomentRoute(Route):
     coordinates : MomentCoordinates
     beyond : Route
         Takes the other levels.
+    own : int
+        The last level that is reached here; where it is below 3, the last one that comes with all before it at once.
     """
 
     coordinates: MomentCoordinates
     beyond: Route
+    own: int = 3
     _known: dict[Any, Any] = field(default_factory=dict, repr=False)  # of features and targets; SymPy compares slowly
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
         """As in `Route`."""
         rows = widened(rows)
-        if not 0 < k <= min(3, len(self.coordinates)):
+        if not 0 < k <= min(self.own, len(self.coordinates)):
             return self.beyond.impose(rows, k, targets)
         with np.errstate(all="ignore"):
             found = [np.broadcast_to(c, len(rows)).astype(float) for c in self.coordinates.coordinates(targets[:k])]
@@ -84,13 +87,14 @@ class MomentRoute(Route):
         targets : sequence of numbers
             Those of all features but the last one count.
         """
-        count = min(len(self.coordinates.inverse), HIGHEST)
+        count = self._count
         point = None if is_fine else self._point(tuple(targets[: count - 1]))
         if point is None:
             return None
         matrix, compiled = SampleMatrix.of(rows), moment_path_kernel.KERNELS.are_wanted(rows.size)
         found, refusals = standardized_rows(matrix, count, _goal(point), compiled=compiled)
-        found[:, 1][(matrix.low < matrix.high) & ~(found[:, 1] >= _NORMAL)] = np.nan
+        if count > 1:
+            found[:, 1][(matrix.low < matrix.high) & ~(found[:, 1] >= _NORMAL)] = np.nan
         values = np.stack([self._feature(k, point, found[:, k - 1]) for k in range(1, count + 1)], axis=1)
         return Leading(values, np.full(len(rows), np.nan), refusals)
 
@@ -103,7 +107,7 @@ class MomentRoute(Route):
         targets : sequence of numbers
             Those of all features but the last one count.
         """
-        count = min(len(self.coordinates.inverse), HIGHEST)
+        count = self._count
         point = self._point(tuple(targets[: count - 1]))
         if point is None:
             return None
@@ -113,6 +117,10 @@ class MomentRoute(Route):
             if (factor != 1).any():
                 found.gradients[:, k - 1] *= factor[:, None]
         return Leading(found.values, np.full(len(rows), np.nan), found.refusals, found.gradients)
+
+    @property
+    def _count(self) -> int:
+        return min(len(self.coordinates), HIGHEST if self.own > 2 else self.own)
 
     def _feature(self, k: int, point: Sequence[float], last: Array, order: int = 0) -> Array:
         """Feature k where the coordinates below are those of the point, or its derivative by the last one."""

@@ -82,7 +82,8 @@ class NarrowRoute(Route):
 
         def back(covectors: Array) -> tuple[Array, Array]:
             out, lost = covectors.copy(), np.zeros(len(at.values), dtype=at.values.dtype)
-            out[:, which], lost[which] = found.back(covectors[:, which])
+            if len(which):
+                out[:, which], lost[which] = found.back(covectors[:, which])
             stopped.update((int(which[r]), outcome) for r, outcome in found.stopped.items())
             return out, lost
 

@@ -22,9 +22,10 @@ from sympy import Expr
 from symdecouple.decoupling.motion import Motion, is_finite, largest, linear_solution, unit
 from symdecouple.errors import Outcome
 from symdecouple.flows.flow import Flow
-from symdecouple.flows.steps import TARGET, Step
+from symdecouple.flows.steps import TARGET, Step, undone
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.features.expressions import Array, Compiled, as_multiprecision
+from symdecouple.numeric.moments.power_sums import centred_rows
 
 __all__ = ["Moved", "OrbitMotion", "Unreachable", "keeps_digits", "ran_out"]
 
@@ -68,6 +69,7 @@ class OrbitMotion:
         self.steps, self.flows = tuple(steps), tuple(flows)
         self.size = len(self.steps)
         self.explicit = next((k for k, step in enumerate(self.steps) if step.time is None), self.size)
+        self._undone = undone(self.steps, [flow.velocity for flow in self.flows], sample)
         known = features.symbolic if self.steps else ()  # nothing moves without a step
         self._features = _OrNaN([f.expr for f in known], sample)
         self._gradients = _OrNaN([f.gradient.expr for f in known], sample)
@@ -105,8 +107,8 @@ class OrbitMotion:
             If no point of the orbit was found at which they do, or rounding left too few digits of it.
         """
         wanted = as_multiprecision(targets[:k]) if x.dtype == object else np.array(targets[:k], dtype=np.float64)
-        one = mpmath.mpf(1) if x.dtype == object else 1.0
-        moved = Moved(x, np.full_like(x, one), np.full_like(x, 0 * one))
+        x, factor = self._prepared(x, k)
+        moved = Moved(x, np.full_like(x, factor), np.full_like(x, 0 * factor))
         if k > self.explicit:
             return self._search(moved, k, wanted)
         moved = self._explicit(moved, k, wanted)
@@ -114,6 +116,23 @@ class OrbitMotion:
         if not (self._is_there(moved) or self._is_there_in_units(moved, wanted)):
             raise Unreachable(Outcome(False, f"level {k} not attainable", self._about(moved, k - 1, wanted)))
         return moved
+
+    def _prepared(self, x: Array, k: int) -> tuple[Array, Any]:
+        """Return a sample of the same leaf, about 0 and of unit size where that is allowed, and what it was scaled by.
+
+        Normalized samples feel neither then; features that overflow, or cancel, far from there do not.
+        """
+        scales, n = 0 < self._undone[1] <= k, x[None]
+        shifts = self._undone[0] and k > 0
+        if x.dtype == object:
+            x = x - x.sum() / len(x) if shifts else x
+            exponent = -mpmath.frexp(largest(x))[1] if scales else 0
+            return x * mpmath.ldexp(1, exponent), mpmath.ldexp(mpmath.mpf(1), exponent)
+        if shifts:
+            (x,), (exponent,) = centred_rows(n)
+            return (x, np.ldexp(1.0, -exponent)) if scales else (np.ldexp(x, exponent), 1.0)
+        exponent = -np.frexp(largest(x))[1] if scales else 0
+        return np.ldexp(x, exponent), np.ldexp(1.0, exponent)
 
     def _search(self, moved: Moved, k: int, targets: Array) -> Moved:
         raise NotImplementedError

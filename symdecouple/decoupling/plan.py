@@ -173,7 +173,7 @@ class Plan:
         """
         batch = self._batch("transform", samples, axis, dps)
         compute = with_exact_means(lambda levels, rows, refs, _: (
-            self._application.on(batch.grid).decoupled(levels, rows, refs)), batch, self.choice.moments)
+            self._application.on(batch.grid).decoupled(levels, rows, refs)), batch, self.choice.leading)
         shape = (self._application.size,)
         return self._run(batch, shape, dps, on_refusal, compute, None, progress, checkpoint=checkpoint)
 
@@ -244,7 +244,7 @@ class Plan:
         """
         batch = self._batch("gradients", samples, axis, dps)
         compute = with_exact_means(lambda levels, rows, refs, _: (
-            self._application.on(batch.grid).gradients(levels, rows, refs)), batch, self.choice.moments, slope=True)
+            self._application.on(batch.grid).gradients(levels, rows, refs)), batch, self.choice.leading, slope=True)
         return self._run(batch, (self._application.size, *batch.grid), dps, on_refusal, compute, None, progress)
 
     def report(self, sample: Any, level: int | None = None, *, dps: int = 30) -> Report:
@@ -331,7 +331,8 @@ class Plan:
         if dps is not None and (isinstance(dps, bool) or not isinstance(dps, int) or dps < 1):
             raise InvalidInput(f"dps={dps!r} was given, a positive number of decimal digits is expected")
         batch = Batch.of(name, samples, axis, dps is not None, self.choice.filter_ndim,
-                         centred=centred and self.choice.feels_no_shift, floats=self.choice.path != "auto")
+                         centred=centred and self.choice.feels_no_shift,
+                         interval=None if name == "denormalize" else self.features.sample.interval)
         count = self.choice.n_coordinates
         if count and batch.rows.shape[-1] != count:
             raise InvalidInput(f"the features are functions of {count} coordinates, the samples have "
@@ -350,5 +351,6 @@ class Plan:
             self._levels[key] = levels
         kept = None if checkpoint is None else Checkpoint.of(checkpoint, [
             *self.features, self._order, *self.reference, self.path, self.perturbation, batch.means], batch)
-        run = Running(levels, self.choice.values if dps else self.choice.floats, dps, self.perturbation, kept)
+        values, applied = self.choice.values if dps else self.choice.floats, self._application.on(batch.grid)
+        run = Running(levels, values, applied, dps, self.perturbation, kept)
         return run(batch, shape, on_refusal, compute, progress)

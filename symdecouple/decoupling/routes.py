@@ -22,7 +22,6 @@ from symdecouple.decoupling.orbit_motion import Moved, OrbitMotion, Unreachable
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.numeric.features.expressions import Array
-from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE
 from symdecouple.numeric.moments.ties import why_unreachable
 from symdecouple.numeric.precision.extrapolation import NoSlope
 from symdecouple.numeric.precision.path import Span, finite, size, spread
@@ -199,8 +198,6 @@ class OrbitRoute(Route):
 
     def _by_ties(self, row: Array, k: int, targets: Sequence[Any]) -> Outcome | None:
         """Why a sample has no level k, where counting its ties is certain of it; the words of `stats`."""
-        if k > 1 and (row == row[0]).all():
-            return ZERO_VARIANCE
         if self.moments is None or k != 3 or len(self.moments) < 3:
             return None
         skewness = self.moments.coordinates(targets)[2]

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import mpmath
 import numpy as np
 
-from symdecouple.decoupling.application import Answers
+from symdecouple.decoupling.application import Answers, Application
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.levels import Levels
 from symdecouple.decoupling.perturbing import Perturbation, spread
@@ -40,6 +40,7 @@ class Running:
 
     levels: Levels
     reference: Sequence[Any]
+    application: Application
     dps: int | None
     perturbation: Perturbation | None
     checkpoint: Checkpoint | None = None
@@ -78,7 +79,8 @@ class Running:
         kept = np.full((2, len(index)), np.nan, dtype=batch.numbers)
         kept[0], kept[1] = found.residual, found.error
         batch.put_all(index, found.values)
-        for r, outcome in found.refusals.items():
+        for r, symptom in found.refusals.items():
+            outcome = self.application.judged(batch.rows[index[r]], symptom)
             own = found.values[r] if is_feature else None
             again = self._once_more(batch, int(index[r]), outcome, own, partial(compute, self.levels), targets)
             if again is not None:
@@ -117,9 +119,9 @@ class Running:
         return as_multiprecision(rows) if self.dps else rows
 
 
-def with_exact_means(compute: Compute, batch: Batch, moments: MomentCoordinates | None, slope: bool = False) -> Compute:
+def with_exact_means(compute: Compute, batch: Batch, leading: MomentCoordinates | None, slope: bool = False) -> Compute:
     """Let the first column, the only one that feels a shift, come of the exact means of rows that were centred."""
-    if moments is None or not batch.means:
+    if leading is None or not batch.means:
         return compute
 
     def computed(levels: Levels, rows: Array, refs: Sequence[Any], index: Array) -> Answers:
@@ -127,7 +129,7 @@ def with_exact_means(compute: Compute, batch: Batch, moments: MomentCoordinates 
         for r, i in enumerate(map(int, index)):
             if i in batch.means:
                 is_precise = rows.dtype == object
-                each = moments.first_at(batch.means[i], mpmath.mp.dps if is_precise else 2 * GUARD)
+                each = leading.first_at(batch.means[i], mpmath.mp.dps if is_precise else 2 * GUARD)
                 value, derivative = map(mpmath.mpmathify if is_precise else float, each)
                 found.values[r, 0] = derivative / rows.shape[1] if slope else value
                 if not slope and not mpmath.isfinite(value):

@@ -118,8 +118,8 @@ def _function(expr: Expr, arguments: tuple[Symbol, ...], module: str) -> Any:
 
 
 @lru_cache(maxsize=64)
-def recognize_moments(features: FeatureSet) -> MomentCoordinates | None:
-    """Return the coordinates of a set of moments, of as many leading features as are; None if fewer than two are.
+def recognize_moments(features: FeatureSet, least: int = 2) -> MomentCoordinates | None:
+    """Return the coordinates of a set of moments, of as many leading features as are; None if fewer than `least` are.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def recognize_moments(features: FeatureSet) -> MomentCoordinates | None:
             break
         forward.append(found)
         inverse.append(solved)
-    if len(inverse) < 2:
+    if len(inverse) < least:
         return None
     return MomentCoordinates(tuple(symbols[: len(inverse)]), tuple(values[: len(inverse)]), tuple(forward),
                              tuple(inverse))

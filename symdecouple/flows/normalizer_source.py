@@ -40,7 +40,7 @@ from symdecouple.flows.normalizer_templates import (
     root_from_zero,
 )
 from symdecouple.flows.source import function_text, kernels_for, numpy_text
-from symdecouple.flows.steps import TARGET, Step
+from symdecouple.flows.steps import TARGET, Step, undone
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 
@@ -85,21 +85,17 @@ class Recipe:
 
     @property
     def shifts(self) -> bool:
-        """True where N_k does not feel an offset: the first generator is 1, and of two shifts none is chosen."""
-        low, high = self.features.sample.interval
-        return (low, high) == (-oo, oo) and self._undoes(1, sp.S.One)
+        """True where N_k does not feel an offset."""
+        return self._undone[0]
 
     @property
     def scales(self) -> bool:
-        """True where N_k does not feel a positive factor: a generator is x, its motion unique as those before are."""
-        low, high = self.features.sample.interval
-        is_cone = {low, high} <= {-oo, sp.S.Zero, oo}
-        return is_cone and any(self._undoes(j, X) for j in range(1, len(self.steps) + 1))
+        """True where N_k does not feel a positive factor."""
+        return self._undone[1] > 0
 
-    def _undoes(self, j: int, velocity: Expr) -> bool:
-        """True where the flow of generator j has this velocity, and steps 1..j a formula without branches."""
-        is_unique = all(step.formula is not None and not step.takes_branch for step in self.steps[:j])
-        return is_unique and bool(self.flows[j - 1].velocity == velocity)
+    @property
+    def _undone(self) -> tuple[bool, int]:
+        return undone(self.steps, [flow.velocity for flow in self.flows], self.features.sample)
 
 
 def recipe_of(features: FeatureSet, values: tuple[Expr, ...], steps: tuple[Step, ...], flows: tuple[Flow, ...],

@@ -22,7 +22,7 @@ counts only if it was tried at random samples, of both signs where the domain ha
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import lcm
@@ -30,9 +30,10 @@ from typing import Literal
 
 import mpmath
 import sympy as sp
-from sympy import Abs, Add, Dummy, Expr, Mul, Poly, Pow, Rational, S, Symbol, exp, latex, log, sign, sqrt
+from sympy import Abs, Add, Dummy, Expr, Mul, Poly, Pow, Rational, S, Symbol, exp, latex, log, oo, sign, sqrt
 from sympy.polys.polyerrors import PolynomialError
 
+from symdecouple.flows.chart import X
 from symdecouple.flows.evaluation import DIGITS, AtSamples, agree, trials
 from symdecouple.language.budget import check
 from symdecouple.language.canonical import Statistic, close, decompose, open_statistics
@@ -42,7 +43,7 @@ from symdecouple.language.mean import Mean
 from symdecouple.language.precision import at_digits
 from symdecouple.language.sample import Sample
 
-__all__ = ["Step", "composed", "is_root", "make_steps"]
+__all__ = ["Step", "composed", "is_root", "make_steps", "undone"]
 
 TIME = Symbol("t", real=True)
 TARGET = Symbol("v", real=True)
@@ -127,6 +128,18 @@ def make_steps(features: list[Feature], flows: list[Expr], values: list[Expr | N
         steps.append(_step(feature, flow, before, value, sample))
         before = steps[-1].formula
     return steps
+
+
+def undone(steps: Sequence[Step], velocities: Sequence[Expr], sample: Sample) -> tuple[bool, int]:
+    """Return whether normalized samples feel no offset, and the level from which on they feel no positive factor, or 0.
+
+    Generator 1 is a shift, or a later one a scaling, of which the motion is unique as those before it are.
+    """
+    low, high = sample.interval
+    known = next((j for j, step in enumerate(steps) if step.formula is None or step.takes_branch), len(steps))
+    first = list(velocities[:known])
+    shifts = (low, high) == (-oo, oo) and first[:1] == [S.One]
+    return shifts, first.index(X) + 1 if X in first and {low, high} <= {-oo, S.Zero, oo} else 0
 
 
 @lru_cache(maxsize=256)  # the plans of a process begin alike, and SymPy may take a second for a step

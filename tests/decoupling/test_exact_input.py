@@ -199,7 +199,16 @@ def test_named_paths_feel_no_offset_behind_the_mean(path: Any) -> None:
     assert found[1:] == pytest.approx([VARIANCE, SKEWNESS], rel=1e-12)
 
 
-def test_a_named_path_that_a_unit_takes_too_far_names_the_way_without() -> None:
-    _, (outcome,) = sd.decouple(raw_moments(3), path="broad").transform(np.array([STEPS]) * 1e-30, on_refusal="return")
-    assert not outcome.ok and 'path="auto"' in outcome.detail
-    assert sd.decouple(raw_moments(3)).transform(np.array(STEPS) * 1e-30)[2] == pytest.approx(SKEWNESS, rel=1e-12)
+@pytest.mark.parametrize("path", ["relaxed", "broad", "parallel", "narrow"])
+def test_a_unit_is_a_factor_on_every_named_path(path: Any) -> None:
+    """Mean and variance grow with it, and nothing else feels it; beyond float64 the rest is there."""
+    plan, rows = sd.decouple(raw_moments(3), path=path), np.array([STEPS, STEPS[::-1]], dtype=float) / 8
+    values, gradients, normalized = plan.transform(rows), plan.gradients(rows), plan.normalize(rows)
+    for unit in (2.0**200, 2.0**-100, 2.0**660, 2.0**-660):
+        found, outcomes = plan.transform(rows * unit, on_refusal="return")
+        fits = abs(np.log2(unit)) < 500
+        assert [o.reason for o in outcomes] == ([""] if fits else ["out of range"]) * 2
+        expected = values * [unit, unit**2 if fits else np.nan, 1]
+        np.testing.assert_allclose(found, expected, rtol=1e-13)
+        np.testing.assert_allclose(plan.normalize(rows * unit), normalized, atol=1e-13)
+        assert np.abs(plan.gradients(rows * unit)[:, 2] * unit - gradients[:, 2]).max() < 1e-12

@@ -168,7 +168,7 @@ def test_logarithms_of_positive_samples() -> None:
 def test_values_beyond_float64_are_refused_and_had_with_digits(path: str, scale: float) -> None:
     points = [1.0, 2, 3, 5, 8, 13]
     values, (outcome,) = plan("moments", path).transform([[v * scale for v in points]], on_refusal="return")
-    assert outcome.reason == "not finite" and np.isnan(values[0, 1])
+    assert outcome.reason == "out of range" and np.isnan(values[0, 1])
     if path in ("parallel", "broad"):  # their Newton steps start too far away
         return
     with mpmath.workdps(30):

@@ -319,7 +319,7 @@ ALONE: dict[str, Any] = {"degrees": (0,), "moved": (), "hard": 1e-12}
 FOUR: dict[str, Any] = {**affine(4), "hard": 1e-12}
 SIX: dict[str, Any] = {**affine(6), "bound": 1e-9, "sizes": (9, 33, 500)}  # as far as a level above the fourth is good
 THREE: dict[str, Any] = {
-    **affine(3), "fields": powers, "bound": 1e-11, "sizes": (8, 33), "units": (-2, -1, 3), "offsets": (3 * 2.0**16,),
+    **affine(3), "fields": powers, "bound": 1e-11, "sizes": (8, 33),
 }
 SYMMETRIC = ("normal", "uniform")
 STEEP = ("normal", "exponential")

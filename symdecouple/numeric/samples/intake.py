@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from symdecouple.errors import InvalidInput
 
 __all__ = ["Numbers", "centre_exactly", "exact", "fractions_of", "is_exact_in_float64", "shifted_exactly",
-           "shifted_floats", "shifted_integers", "take_numbers"]
+           "shifted_integers", "take_numbers"]
 
 _REMEDY = {
     "b": ("booleans", "say that 0 and 1 are meant with .astype(int)"),
@@ -258,24 +258,6 @@ def shifted_exactly(row: NDArray[Any], rounded: bool = True) -> tuple[NDArray[An
     shifted = [v - middle for v in values]
     taken = np.array(list(map(_nearest, shifted))) if rounded else np.array(shifted, dtype=object)
     return taken, middle + Fraction(sum(shifted)) / len(shifted)
-
-
-def shifted_floats(row: NDArray[np.float64]) -> tuple[NDArray[np.float64], Fraction] | None:
-    """Take the upper median off floats whose differences are floats; return the numbers and the mean.
-
-    These are numbers of one sign and within a factor of 2 (P. H. Sterbenz, Floating-Point Computation, 1974), far from
-    zero beside what they differ by; None for any others.
-
-    >>> floats, mean = shifted_floats(np.array([1e15 + k for k in (1, 3, 4, 9, 10)]))
-    >>> floats.tolist(), mean - 10**15
-    ([-3.0, -1.0, 0.0, 5.0, 6.0], Fraction(27, 5))
-    """
-    low, high = (row.min(), row.max()) if len(row) else (0.0, 0.0)
-    if not (0 < high / 2 <= low and high < math.inf) and not (0 > low / 2 >= high and low > -math.inf):
-        return None
-    middle = np.partition(row, len(row) // 2)[len(row) // 2]
-    shifted = row - middle
-    return shifted, Fraction(float(middle)) + Fraction(math.fsum(shifted)) / len(row)
 
 
 def _is_float(value: Fraction) -> bool:

@@ -27,7 +27,7 @@ from symdecouple.numeric.samples.batch import (
     as_rows,
     normalized_axes,
 )
-from symdecouple.numeric.samples.intake import shifted_exactly, shifted_floats, take_numbers
+from symdecouple.numeric.samples.intake import fractions_of, shifted_exactly, take_numbers
 
 __all__ = ["Batch", "rounding", "widened"]
 
@@ -83,7 +83,7 @@ class Batch:
 
     @classmethod
     def of(cls, name: str, samples: Any, axis: Axis, exact: bool, filtered: int | None = None, *,
-           centred: bool = False, floats: bool = False) -> Batch:
+           centred: bool = False, interval: tuple[Any, Any] | None = None) -> Batch:
         """Take array-like samples.
 
         Parameters
@@ -98,8 +98,8 @@ class Batch:
             The dimension of the filters that will be applied to the samples.
         centred : bool
             Take the median off rows that float64 would round, exactly; for functions that do not feel a shift.
-        floats : bool
-            And off those far from zero, for functions that lose digits there.
+        interval : pair of numbers, optional
+            Where all entries have to lie, ends left out; other rows are refused.
         """
         given = take_numbers(samples)
         if given.masked is not None and given.masked.any():
@@ -120,6 +120,7 @@ class Batch:
         kept = tuple(n for i, n in enumerate(array.shape) if i not in axes)
         grid = tuple(array.shape[i] for i in axes)
         taken = as_rows(array, axes)
+        barred = {} if interval is None else _outside(taken, *interval)
         shifted = {}
         if centred and (taken.dtype == object or taken.dtype.itemsize > 4):
             each = ((i, shifted_exactly(row, rounded=not exact)) for i, row in enumerate(taken))
@@ -128,14 +129,9 @@ class Batch:
         if shifted:
             rows = rows.copy()
             rows[list(shifted)] = [numbers for numbers, _ in shifted.values()]
-        if centred and floats and not exact:
-            far = {i: found for i, row in enumerate(rows) if i not in shifted and (found := shifted_floats(row))}
-            rows = rows.copy() if far else rows
-            for i, (numbers, _) in far.items():
-                rows[i] = numbers
-            shifted.update(far)
         means = {i: mean for i, (_, mean) in shifted.items()}
-        return cls(name, kept, rows, axes, grid, single, array.dtype.kind in "iub", means=means)
+        return cls(name, kept, rows, axes, grid, single, array.dtype.kind in "iub", means=means,
+                   barred=barred)
 
     def open_rows(self) -> Iterator[int]:
         """Yield the rows that can be asked; the others are refused here."""
@@ -143,7 +139,7 @@ class Batch:
         if self.rows.dtype != object and self.rows.shape[-1] > 1:
             fit = _are_finite(self.rows)
         for index, row in enumerate(self.rows):
-            outcome = self.barred.get(index) or (None if fit[index] else _unfit(row))
+            outcome = (None if fit[index] else _unfit(row)) or self.barred.get(index)
             if outcome is None:
                 yield index
             else:
@@ -204,6 +200,28 @@ class Batch:
         """Report the refused rows as the caller wants them reported."""
         answer = Answer(self.name, self.shape, self.refusals, frames=6, notes=self.notes)
         return answer.deliver(result, on_refusal)
+
+
+def _outside(rows: NDArray[Any], low: Any, high: Any) -> dict[int, Outcome]:
+    """Refuse rows with entries at the ends of an open interval, or beyond; NaN is looked at elsewhere."""
+    found: dict[int, Outcome] = {}
+    if low == -math.inf == -high:
+        return found
+    ends = tuple(float(end) if abs(end) == math.inf else Fraction(int(end.p), int(end.q)) for end in (low, high))
+    first = _next_float(ends[0], -math.inf), _next_float(ends[1], math.inf)
+    for i, row in enumerate(rows):
+        values = fractions_of(row) if row.dtype == object else None
+        outer = (row <= first[0]) | (row >= first[1]) if values is None else [not ends[0] < v < ends[1] for v in values]
+        if np.any(outer):
+            told = f"{float(row[int(np.argmax(outer))]):.6g} is no sample of the open interval ({low}, {high}) that was"
+            found[i] = Outcome(False, "outside the domain", f"{told} declared; leave it out, or declare another domain")
+    return found
+
+
+def _next_float(end: Any, way: float) -> float:
+    """The float nearest to an end of an interval that does not lie inside."""
+    near = float(end)
+    return near if near == end or (near < end) == (way < 0) else math.nextafter(near, way)
 
 
 def _converted(rows: NDArray[Any], kind: Any) -> NDArray[Any]:

@@ -11,7 +11,7 @@ import pytest
 import sympy
 
 from symdecouple.errors import InvalidInput
-from symdecouple.numeric.samples.intake import centre_exactly, exact, shifted_floats, take_numbers
+from symdecouple.numeric.samples.intake import centre_exactly, exact, take_numbers
 
 
 @pytest.mark.parametrize(
@@ -122,19 +122,3 @@ def test_the_centre_is_where_half_of_the_weight_is_reached() -> None:
     assert centred[1] == 0 and centred[0] < 0
     assert centre_exactly(values)[0][2] == 0
     assert np.array_equal(centre_exactly(values, [1, 1, 1, 1])[0], centre_exactly(values)[0])
-
-
-@pytest.mark.parametrize("row", [
-    [], [0.0, 0.0], [-1.0, 1.0], [1.0, 2.5], [-3.0, -1.0], [np.nan, 2.0], [2.0, np.nan], [np.inf, np.inf],
-    [1.0, np.inf], [-np.inf, -1.0], [0.0, 1.0],
-])
-def test_floats_whose_differences_may_be_rounded_stay(row: list[float]) -> None:
-    assert shifted_floats(np.array(row)) is None
-
-
-@pytest.mark.parametrize("row", [[5.0], [1.0, 2.0], [-2.0, -1.5, -1.0], [1.7e308, 1e308], [5e-324, 1e-323], [0.1] * 7])
-def test_floats_far_from_zero_are_shifted_exactly(row: list[float]) -> None:
-    floats, mean = shifted_floats(np.array(row))
-    middle = Fraction(sorted(row)[len(row) // 2])
-    assert [Fraction(v) + middle for v in floats.tolist()] == [Fraction(v) for v in row]
-    assert abs(mean - sum(map(Fraction, row)) / len(row)) <= Fraction(2) ** -52 * abs(mean)
