@@ -55,7 +55,8 @@ ORDER = {
         "energies.inverse "
         "paths.runge_kutta paths.integrate paths.first_steps paths.projection "
         "paths.narrow_path paths.narrow_path_adjoint paths.black_box_rows paths.empirical "
-        "moments.power_sums moments.hankel moments.hankel_kernel moments.attainable moments.skewness_series "
+        "moments.power_sums moments.hankel moments.hankel_kernel moments.tie_patterns moments.tied_edges "
+        "moments.tied_range moments.attainable moments.skewness_series "
         "moments.ties moments.skewness_root moments.skewness_flow moments.skewness_kernel "
         "moments.moment_path moments.moment_path_adjoint moments.nodes_kernel moments.moment_path_kernel moments.nodes "
         "moments.levels moments.gradients "
@@ -72,13 +73,13 @@ ORDER = {
     ),
     "analysis": (
         "deviations deviation_tables gradient_directions orthogonality_plot orthogonality "
-        "tie_patterns value_boxes exact_values pattern_solutions critical_point moment_level "
+        "value_boxes exact_values pattern_solutions critical_point moment_level "
         "critical_certificate two_values chebyshev interval_newton chebyshev_level spectral_level local_extrema "
         "multiplier_equations searched_level critical_readers critical_points critical_points_plot "
         "explained remembered explored_sets explored_orders explored_chain measured_orders exploration_tables "
         "exploration_report planner populations discriminability enclosures"
     ),
-    "stats": "shape coordinates orders moments",
+    "stats": "shape coordinates orders moments ranges",
     "sklearn": "",
     "lazy": "",
     "cli": (

@@ -25,13 +25,13 @@ from sympy import Expr, Float, Rational, exp
 from symdecouple.analysis.chebyshev import AveragedFunctions, Terms, recognize_chebyshev, slope
 from symdecouple.analysis.critical_point import CriticalPoint
 from symdecouple.analysis.interval_newton import Enclosed, enclosed, floats_of, newton
-from symdecouple.analysis.tie_patterns import Kind, Ties, index_of, kind_of, patterns
 from symdecouple.calculus.cell import read_subject
 from symdecouple.calculus.claims import Claim
 from symdecouple.calculus.subject import Size, Subject
 from symdecouple.errors import BudgetExceeded
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
+from symdecouple.numeric.moments.tie_patterns import Kind, Ties, index_of, kind_of, patterns
 from symdecouple.verdict import Check, Status, Verdict
 
 __all__ = ["READERS", "ChebyshevLevel", "chebyshev_level"]

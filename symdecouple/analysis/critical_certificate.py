@@ -25,7 +25,6 @@ from sympy import Expr, latex
 
 from symdecouple.analysis.moment_level import MomentLevel, Solution, unsolved_level
 from symdecouple.analysis.pattern_solutions import PatternSolutions, Settled
-from symdecouple.analysis.tie_patterns import Kind, Ties, index_of, kind_of, merged, patterns, sign_of
 from symdecouple.analysis.value_boxes import ValueBox
 from symdecouple.calculus.cell import read_subject
 from symdecouple.calculus.claims import Claim
@@ -34,6 +33,7 @@ from symdecouple.errors import InvalidInput
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.text import parse_expression, to_text
+from symdecouple.numeric.moments.tie_patterns import Kind, Ties, index_of, kind_of, merged, patterns, sign_of
 from symdecouple.verdict import Check, Status, Verdict
 
 __all__ = ["READERS", "AllCriticalPoints", "GlobalExtrema", "ThinBasins", "verdicts_of"]

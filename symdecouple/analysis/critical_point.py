@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sympy import Expr, Rational
 
-from symdecouple.analysis.tie_patterns import Kind
 from symdecouple.errors import InvalidInput
+from symdecouple.numeric.moments.tie_patterns import Kind
 from symdecouple.verdict import Verdict
 
 __all__ = ["CriticalPoint", "CriticalPoints"]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sympy import Expr
 
 from symdecouple.analysis.chebyshev import Terms, slope
-from symdecouple.analysis.tie_patterns import Ties
+from symdecouple.numeric.moments.tie_patterns import Ties
 
 __all__ = ["BITS", "Enclosed", "at", "enclosed", "end", "exact", "floats_of", "middle", "newton", "number"]
 

@@ -18,11 +18,11 @@ from sympy import Expr, Float, Integer, Rational, Symbol, diff, expand, oo, sqrt
 from symdecouple.analysis.critical_point import CriticalPoint
 from symdecouple.analysis.exact_values import closed_values, exact_moment
 from symdecouple.analysis.pattern_solutions import PatternSolutions, Targets
-from symdecouple.analysis.tie_patterns import Kind, Ties, index_of, kind_of, patterns
 from symdecouple.analysis.value_boxes import Interval, ValueBox
 from symdecouple.errors import BudgetExceeded, InvalidInput
 from symdecouple.families.moments import MomentCoordinates, recognize_moments
 from symdecouple.language.feature_set import FeatureSet
+from symdecouple.numeric.moments.tie_patterns import Kind, Ties, index_of, kind_of, patterns
 
 __all__ = ["MomentLevel", "Solution", "moment_level", "moment_range", "unsolved_level"]
 

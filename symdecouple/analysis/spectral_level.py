@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 from sympy import Expr, Float, Integer, Rational, expand
 
 from symdecouple.analysis.critical_point import CriticalPoint
-from symdecouple.analysis.tie_patterns import Kind
 from symdecouple.calculus.cell import read_subject
 from symdecouple.calculus.claims import Claim
 from symdecouple.calculus.subject import Size, Subject
@@ -35,6 +34,7 @@ from symdecouple.errors import BudgetExceeded
 from symdecouple.families.quadratic import QuadraticForms, recognize_quadratic
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
+from symdecouple.numeric.moments.tie_patterns import Kind
 from symdecouple.verdict import Check, Status, Verdict
 
 __all__ = ["READERS", "SpectralLevel", "spectral_level"]

@@ -18,7 +18,7 @@ from symdecouple import FeatureSet, InvalidInput, Mean, Status, stats, x
 from symdecouple.analysis import critical_points
 from symdecouple.analysis.moment_level import moment_range
 from symdecouple.analysis.pattern_solutions import PatternSolutions, Targets
-from symdecouple.analysis.tie_patterns import patterns
+from symdecouple.numeric.moments.tie_patterns import patterns
 from symdecouple.families.moments import raw_moments, standardized_moments
 
 

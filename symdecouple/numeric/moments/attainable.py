@@ -32,8 +32,8 @@ from symdecouple.numeric.moments.hankel import Weights, free_direction, hankel_n
 from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = [
-    "atoms", "beyond_end", "comes_to", "orthokurtosis_range", "pulled_apart", "refused_at_once", "saturated_skewness",
-    "skewness_interval", "skewness_range", "summit", "too_high",
+    "atoms", "beyond_end", "comes_to", "kurtosis_range", "orthokurtosis_range", "pulled_apart", "refused_at_once",
+    "saturated_skewness", "skewness_interval", "skewness_range", "summit", "too_high",
 ]
 
 _FEW = 1e-7  # D_(k-1)/h_(2k-2) below which distinct values are counted: rounding leaves four digits of it, at least
@@ -104,6 +104,20 @@ def skewness_range(n_samples: int) -> tuple[float, float]:
     (-1.5, 1.5)
     """
     return skewness_interval(1, 1, n_samples)
+
+
+def kurtosis_range(n_samples: int) -> tuple[float, float]:
+    """Smallest and largest kurtosis of any N values, N at least 2.
+
+    The largest is that of one value apart; the least that of two values, taken as equally often as can be.
+
+    Examples
+    --------
+    >>> kurtosis_range(2), kurtosis_range(8)
+    ((1.0, 1.0), (1.0, 6.142857142857143))
+    """
+    n = n_samples
+    return (n * n + 3) / (n * n - 1) if n % 2 else 1.0, (n * n - 3 * n + 3) / (n - 1)
 
 
 def orthokurtosis_range(n_samples: int) -> tuple[float, float]:

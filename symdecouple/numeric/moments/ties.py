@@ -21,7 +21,7 @@ from symdecouple.numeric.moments.attainable import beyond_end, saturated_skewnes
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE
 from symdecouple.numeric.samples.matrix import BoolArray, FloatArray, IntArray, SampleMatrix
 
-__all__ = ["CountedTies", "Ties", "WeighedTies", "count_ties", "ties_of", "why_unreachable"]
+__all__ = ["CountedTies", "Tied", "Ties", "WeighedTies", "count_ties", "shares_at_ends", "ties_of", "why_unreachable"]
 
 Tied: TypeAlias = Any  # int, or Fraction of the weight
 
@@ -48,6 +48,17 @@ def _count_equal(rows: NDArray[Any], ends: FloatArray) -> IntArray:
             equal = rows[part, i : i + _TOGETHER] == ends[part, None]
             count[part] += np.bincount(np.flatnonzero(equal) // equal.shape[1], minlength=len(equal))
     return count
+
+
+def shares_at_ends(matrix: SampleMatrix) -> Iterator[tuple[Tied, Tied, int]]:
+    """Yield, of each row, what is tied at its minimum and at its maximum, and of how many; shares of weight out of 1.
+    """
+    if matrix.weights is None:
+        low, high = count_ties(matrix)
+        yield from ((a, b, matrix.values.shape[1]) for a, b in zip(low.tolist(), high.tolist(), strict=True))
+    else:
+        weighed = WeighedTies.of(matrix)
+        yield from ((*weighed.shares(i), 1) for i in range(len(matrix.low)))
 
 
 class Ties(Protocol):
@@ -132,7 +143,7 @@ class WeighedTies:
         at_low, at_high, total = self._sums()
         equal: BoolArray = np.abs(at_low - at_high) <= _CLEAR * total
         for i in np.flatnonzero(equal).tolist():
-            low, high = self._shares(i)
+            low, high = self.shares(i)
             equal[i] = low == high
         return equal
 
@@ -146,7 +157,7 @@ class WeighedTies:
                 inside &= end - wanted > _CLEAR * (1 + np.abs(end))
         reasons: dict[int, Outcome] = {}
         for i in np.flatnonzero(~inside).tolist():
-            why = why_unreachable(*self._shares(i), 1, float(target[i]))
+            why = why_unreachable(*self.shares(i), 1, float(target[i]))
             if why is not None:
                 reasons[i] = why
         return reasons
@@ -158,7 +169,7 @@ class WeighedTies:
             self.weights.sum(axis=1),
         )
 
-    def _shares(self, i: int) -> tuple[Fraction, Fraction]:
+    def shares(self, i: int) -> tuple[Fraction, Fraction]:
         """The exact shares at the minimum and at the maximum of row i."""
         weights = self.weights[i]
         total = _exact_sum(weights)

@@ -87,6 +87,7 @@ def reduce_rows(
     keepdims: bool = False,
     weights: Any = None,
     on_refusal: OnRefusal = "warn",
+    columns: int | None = None,
 ) -> Any:
     """Apply `kernel` to every sample of `a`; the contract of all row-wise functions of the package.
 
@@ -109,6 +110,8 @@ def reduce_rows(
         with weights.
     on_refusal : {"warn", "raise", "return"}
         Samples without an answer: NaN and one `RefusalWarning`; `Refused` after all rows; or ``(values, outcomes)``.
+    columns : int, optional
+        Of kernels with several values a sample, which are the last axis of the result; the caller is one call away.
     """
     check_choice("nan_policy", nan_policy, get_args(NanPolicy))
     check_choice("on_refusal", on_refusal, get_args(OnRefusal))
@@ -116,12 +119,14 @@ def reduce_rows(
     if given.array.ndim == 0:
         given = Numbers(given.array.reshape(1), None if given.masked is None else given.masked.reshape(1))
     axes = normalized_axes(axis, given.array.shape)
-    answer = Answer(name, tuple(n for i, n in enumerate(given.array.shape) if i not in axes))
+    answer = Answer(name, tuple(n for i, n in enumerate(given.array.shape) if i not in axes),
+                    frames=4 if columns is None else 5, columns=columns)
     with np.errstate(all="ignore"):  # min and max of rows with NaN; a caller's seterr(all="raise") is not ours to meet
         weighed = None if weights is None else WeightRows.of(weights, given.array.shape, axes)
         fill(answer, given, axes, kernel, nan_policy, weighed)
     shape = tuple(1 if i in axes else n for i, n in enumerate(given.array.shape)) if keepdims else answer.shape
-    return answer.deliver(answer.values.astype(given.result_type).reshape(shape)[()], on_refusal)
+    values = answer.values.astype(given.result_type).reshape((*shape, *answer.values.shape[1:]))
+    return answer.deliver(values[()], on_refusal)
 
 
 def fill(
@@ -273,9 +278,11 @@ class Answer:
     refusals: dict[int, Outcome] = field(default_factory=dict)
     frames: int = 4  # from the warning to the caller's line
     notes: dict[int, Outcome] = field(default_factory=dict)  # what is to be told about answers
+    columns: int | None = None  # of several values a sample
 
     def __post_init__(self) -> None:
-        self.values = np.full(math.prod(self.shape), np.nan)
+        count = math.prod(self.shape)
+        self.values = np.full(count if self.columns is None else (count, self.columns), np.nan)
 
     def put(self, which: IntArray, rows: RowValues) -> None:
         self.values[which] = rows.values

@@ -1,0 +1,228 @@
+r"""What moment k a sample with given ties can have, the moments before it held: the cell of its ties has two summits.
+
+Theorem J: on the samples with d ordered groups of ties, of shares w_1, .., w_d, and standardized moments
+c_0, .., c_(k-1), moment k takes its least and its largest value at one merged sample each. Block i of m has the sign
+(-1)^(m - i); the maximum is the merged sample with the right moments in which no chain of blocks that come apart rises,
+the minimum that in which none falls. What a sample itself reaches are the values between, the ends in the limit only.
+
+A summit is *looked for* along edges (`tied_edges`), with targets moved a little, so that corners have k - 1 values. It
+is then brought to the targets, where values that coincide there are merged, and *recognized* by its blocks: whatever
+way it was found, there is no other one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from symdecouple.numeric.moments.tie_patterns import kind_of
+from symdecouple.numeric.moments.tied_edges import (
+    Corner,
+    Lost,
+    Shares,
+    climbed,
+    first_corner,
+    merged,
+    solved,
+    summit_of,
+)
+from symdecouple.numeric.samples.batch import FloatArray
+
+__all__ = ["Reach", "reach", "reach_of_any", "reach_of_counts", "smallest_size"]
+
+_MOVES = (1e-6, 0.0, 1e-9, 1e-4, 1e-12)  # of the targets, one after the other until summits are found
+_EQUAL = 1e-11  # of a moment: what is left where coincident values are merged
+_NEAR = 1e-10  # of a moment: targets as near to an end count as the end
+_CLOSE = 1e-2  # of the standard deviation: values so near are merged, if that is right
+_STEPS = 30
+_LARGEST = 2**8  # samples up to which the smallest number is looked for; a tenth of a second each
+
+
+class Reach(NamedTuple):
+    """The values of moment `order` beside the moments before it.
+
+    Attributes
+    ----------
+    order : int
+        That was asked for, or that of the first held moment which samples with these ties do not have.
+    low, high : float
+        The ends. They belong to samples in which values have met; equal where there is one sample only.
+    """
+
+    order: int
+    low: float
+    high: float
+
+    def side(self, value: float) -> int:
+        """Return 0 strictly inside, 1 where a value is the upper end or above, -1 at the lower end or below."""
+        near = _NEAR * (1 + abs(value))
+        return 1 if not value < self.high - near else -1 if not value > self.low + near else 0
+
+    def is_end(self, value: float) -> bool:
+        """True iff a value is one of the ends, to ten digits."""
+        return min(abs(value - self.low), abs(value - self.high)) <= _NEAR * (1 + abs(value))
+
+
+def reach(shares: Shares, held: Sequence[float]) -> Reach | None:
+    """Return what moment k = len(held) can be beside the standardized moments 0..k-1; None where float64 is lost.
+
+    Parameters
+    ----------
+    shares : Shares
+        Of two groups or more.
+    held : sequence (k,)
+        1, 0, 1, c_3, ..; k is 3 or more.
+
+    Examples
+    --------
+    Eight values, the three largest tied, without skewness: the kurtosis is below 62/35.
+
+    >>> found = reach(Shares.of(np.array([1.0, 1, 1, 1, 1, 3])), (1, 0, 1, 0))
+    >>> round(found.high * 35, 9), round(found.low, 9)
+    (62.0, 1.0)
+    """
+    goal = np.array(held, dtype=np.float64)
+    for size in _MOVES:
+        moves = np.random.default_rng(0).uniform(0.5, 1, len(goal)) * size
+        moves[:3] = 0
+        try:
+            return _reached(shares, goal, goal + moves * (1 + np.abs(goal)))
+        except Lost:
+            continue
+    return None
+
+
+@lru_cache(maxsize=1024)
+def reach_of_any(n_samples: int, held: tuple[float, ...]) -> Reach | None:
+    """Return the same for all samples of N values, which may be tied or not: the ends are attained.
+
+    Examples
+    --------
+    >>> [round(reach_of_any(n, (1, 0, 1, 0, 3, 0)).high, 3) for n in (21, 22)]
+    [14.686, 15.05]
+    """
+    return reach(Shares(n_samples), held)
+
+
+@lru_cache(maxsize=1024)
+def reach_of_counts(counts: bytes, held: tuple[float, ...]) -> Reach | None:
+    """Return the same for samples whose distinct values are taken so often, as the bytes of integers or floats."""
+    return reach(Shares.of(np.frombuffer(counts, dtype=np.float64)), held)
+
+
+@lru_cache(maxsize=256)
+def smallest_size(goal: tuple[float, ...]) -> int | None:
+    """Return the least N for which untied samples of N values reach the standardized moments one after the other.
+
+    Parameters
+    ----------
+    goal : tuple (k + 1,)
+        Moments 0..k.
+
+    Returns
+    -------
+    int or None
+        None beyond 256. It is found by bisection, as the ranges grow with N; two sizes below it are looked at too, as
+        the lower ends of odd and even sizes differ.
+
+    Examples
+    --------
+    >>> smallest_size((1, 0, 1, 0, 3)), smallest_size((1, 0, 1, 0, 3, 0, 15))
+    (7, 22)
+    """
+    k = len(goal) - 1
+    if k < 3:
+        return 2
+    low = smallest_size(goal[:-1])
+    if low is None:
+        return None
+    low, high = max(low, k) - 1, max(low, k)
+    while not _has_room(high, goal):
+        if high >= _LARGEST:
+            return None
+        low, high = high, min(2 * high, _LARGEST)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _has_room(middle, goal) else (middle, high)
+    below = [n for n in (high - 1, high - 2) if n >= k and _has_room(n, goal)]
+    return min([high, *below])
+
+
+def _has_room(n_samples: int, goal: tuple[float, ...]) -> bool:
+    found = reach_of_any(n_samples, goal[:-1])
+    return found is not None and found.order == len(goal) - 1 and found.side(goal[-1]) == 0
+
+
+def _reached(shares: Shares, goal: FloatArray, moved: FloatArray) -> Reach:
+    at, k = first_corner(shares), len(goal)
+    for level in range(3, k):
+        at, is_there = climbed(shares, at, moved[:level], float(moved[level]))
+        if is_there:
+            continue
+        found, only = _ends(shares, at, goal[:level], moved[:level])
+        if only is not None and found.is_end(float(goal[level])):
+            return _of_one(shares, only, goal)
+        if found.side(float(goal[level])) == 0:
+            raise Lost
+        return found
+    return _ends(shares, at, goal, moved)[0]
+
+
+def _ends(shares: Shares, at: Corner, goal: FloatArray, moved: FloatArray) -> tuple[Reach, Corner | None]:
+    """Both summits of a level, and the corner where there is no other sample."""
+    k = len(goal)
+    ends = [_settled(shares, summit_of(shares, at, moved, is_up), goal, is_up) for is_up in (False, True)]
+    low, high = (end.moment(shares, k) for end in ends)
+    is_one = kind_of(tuple(ends[0].sizes().tolist()), k) == "isolated"
+    return Reach(k, low, high), ends[0] if is_one else None
+
+
+def _of_one(shares: Shares, only: Corner, goal: FloatArray) -> Reach:
+    """The moments of the only sample: the first that is not as it should be, or the last."""
+    found = Reach(2, 1.0, 1.0)
+    for order in range(len(only.values) + 1, len(goal) + 1):
+        value = only.moment(shares, order)
+        found = Reach(order, value, value)
+        if order < len(goal) and not found.is_end(float(goal[order])):
+            break
+    return found
+
+
+def _settled(shares: Shares, at: Corner, goal: FloatArray, is_up: bool) -> Corner:
+    """Bring a summit to the targets themselves, values that coincide there merged, and recognize it."""
+    values = solved(shares.of_blocks(at.ends), at.values, goal)
+    near = at if values is None else Corner(at.ends, values)
+    found = None if values is None or not _is_summit(near, goal, is_up) else near
+    while len(near.values) > 2 and (found is None or np.diff(near.values).min() < _CLOSE):
+        i = int(np.diff(near.values).argmin())
+        share, between = merged(shares.of_blocks(near.ends), near.values, i)
+        near = Corner(np.delete(near.ends, i + 1), between)
+        values = _fitted(share, between, goal)
+        if values is not None and _is_summit(near, goal, is_up):
+            return Corner(near.ends, values)
+    if found is None:
+        raise Lost
+    return found
+
+
+def _is_summit(at: Corner, goal: FloatArray, is_up: bool) -> bool:
+    return kind_of(tuple(at.sizes().tolist()), len(goal)) in ("maximum" if is_up else "minimum", "isolated")
+
+
+def _fitted(shares: FloatArray, z: FloatArray, goal: FloatArray) -> FloatArray | None:
+    """Values with more moments than there are values, by the method of Gauss and Newton; None where there are none."""
+    orders = np.arange(1, len(goal))[:, None]
+    for _ in range(_STEPS):
+        powers = shares * z ** (orders - 1)
+        gap = powers @ z - goal[1:]
+        if np.all(np.abs(gap) <= _EQUAL * (1 + np.abs(goal[1:]))):
+            step = np.linalg.lstsq(orders * powers, gap, rcond=None)[0]
+            fine: FloatArray = z - step
+            return fine if bool((np.diff(fine) > 0).all()) else None
+        z = z - np.linalg.lstsq(orders * powers, gap, rcond=None)[0]
+        if not np.isfinite(z).all():
+            break
+    return None
