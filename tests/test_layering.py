@@ -73,7 +73,7 @@ ORDER = {
     ),
     "analysis": (
         "deviations deviation_tables gradient_directions orthogonality_plot orthogonality "
-        "value_boxes exact_values pattern_solutions critical_point moment_level "
+        "value_boxes exact_values pattern_solutions critical_claims critical_point moment_level "
         "critical_certificate two_values chebyshev interval_newton chebyshev_level spectral_level local_extrema "
         "multiplier_equations searched_level critical_readers critical_points critical_points_plot "
         "explained remembered explored_sets explored_orders explored_chain measured_orders exploration_tables "

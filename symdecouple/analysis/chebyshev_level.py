@@ -16,19 +16,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sympy import Expr, Float, Rational, exp
 
 from symdecouple.analysis.chebyshev import AveragedFunctions, Terms, recognize_chebyshev, slope
+from symdecouple.analysis.critical_claims import EverySize, bounded, found_numerically, proved, readers
 from symdecouple.analysis.critical_point import CriticalPoint
 from symdecouple.analysis.interval_newton import Enclosed, enclosed, floats_of, newton
-from symdecouple.calculus.cell import read_subject
-from symdecouple.calculus.claims import Claim
 from symdecouple.calculus.subject import Size, Subject
-from symdecouple.errors import BudgetExceeded
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.moments.tie_patterns import Kind, Ties, index_of, kind_of, patterns
@@ -62,16 +60,14 @@ class ChebyshevLevel:
 
     def verdicts(self) -> tuple[Verdict, Verdict, Verdict]:
         """Return what is known: of the list, and of B1 and B2, which follow from the system."""
-        subject, texts = Subject(self.features.features), tuple(map(str, self.features))
+        subject = Subject(self.features.features)
         if not self.references:
-            first = Verdict("all critical points", Status.PROVED, texts, self.n_samples, NoCriticalPoints(subject))
+            (first,) = proved([NoCriticalPoints(subject)], self.n_samples)
         else:
-            first = Verdict("all critical points", Status.NUMERICAL, texts, self.n_samples, holds=True, residual=0.0,
-                            tolerance=0.0, reason=f"each pattern of ties has one solution at most; {STARTS} starts "
-                            "found none of the patterns that are missing, and samples at which the references are "
-                            "dependent are not looked for")
-        b1, b2 = (Verdict(proof.answers[0], Status.PROVED, texts, self.n_samples, proof)
-                  for proof in (ChebyshevExtrema(subject), ChebyshevBasins(subject)))
+            first = found_numerically(subject.texts(), self.n_samples, "each pattern of ties has one solution at most; "
+                                      f"{STARTS} starts found none of the patterns that are missing, and samples at "
+                                      "which the references are dependent are not looked for")
+        b1, b2 = proved((ChebyshevExtrema(subject), ChebyshevBasins(subject)), self.n_samples)
         return first, b1, b2
 
     def _solved(self, ties: Ties) -> CriticalPoint | None:
@@ -127,20 +123,11 @@ def _float(value: Fraction) -> Expr:
 
 
 @dataclass(frozen=True, slots=True)
-class ChebyshevExtrema(Claim):
+class ChebyshevExtrema(EverySize):
     """B1 of averages: their derivatives form a Chebyshev system for each number of them, so that extrema are global."""
 
     kind: ClassVar[str] = "critical points: Chebyshev system, extrema"
     answers: ClassVar[tuple[str, Status]] = ("B1", Status.PROVED)
-
-    @property
-    def n_samples(self) -> None:
-        """Every number of them."""
-        return None
-
-    @property
-    def n0(self) -> int:
-        return 2
 
     def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         found = recognize_chebyshev(FeatureSet(self.subject.items))
@@ -164,9 +151,6 @@ class ChebyshevExtrema(Claim):
 
     def latex(self) -> str:
         return r"\det\bigl(m_i'(t_l)\bigr) \neq 0,\ t_1 < \dots < t_j"
-
-    def to_dict(self) -> dict[str, Any]:
-        return self._head() | {"n_samples": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +179,7 @@ def _drawn(rng: random.Random, low: float, high: float) -> float:
         high - 3 * t if np.isfinite(high) else 4 * t - 2)
 
 
-READERS = {kind.kind: lambda data, kind=kind: kind(read_subject(data["subject"]))
-           for kind in (ChebyshevExtrema, ChebyshevBasins, NoCriticalPoints)}
+READERS = readers(ChebyshevExtrema, ChebyshevBasins, NoCriticalPoints)
 
 
 def chebyshev_level(features: FeatureSet, references: Sequence[Expr | None], n_samples: int) -> ChebyshevLevel | None:
@@ -205,7 +188,5 @@ def chebyshev_level(features: FeatureSet, references: Sequence[Expr | None], n_s
     if system is None:
         return None
     count = comb(n_samples - 1, len(features) - 2) if len(features) > 1 else 0
-    if count > LARGEST:
-        raise BudgetExceeded(f"{n_samples} samples have {count} patterns of ties at this level, and up to {LARGEST} "
-                             "are tried; give fewer samples, or a lower level")
+    bounded(count, LARGEST, f"patterns of ties of {n_samples} samples at this level", "tried")
     return ChebyshevLevel(features, tuple(v for v in references if v is not None), n_samples, system)

@@ -21,18 +21,15 @@ from itertools import combinations
 from math import prod
 from typing import Any, ClassVar
 
-from sympy import Expr, latex
+from sympy import latex
 
+from symdecouple.analysis.critical_claims import AtReferences, Reader, found_numerically, proved
 from symdecouple.analysis.moment_level import MomentLevel, Solution, unsolved_level
 from symdecouple.analysis.pattern_solutions import PatternSolutions, Settled
 from symdecouple.analysis.value_boxes import ValueBox
-from symdecouple.calculus.cell import read_subject
-from symdecouple.calculus.claims import Claim
 from symdecouple.calculus.subject import Size, Subject
-from symdecouple.errors import InvalidInput
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.language.text import parse_expression, to_text
 from symdecouple.numeric.moments.tie_patterns import Kind, Ties, index_of, kind_of, merged, patterns, sign_of
 from symdecouple.verdict import Check, Status, Verdict
 
@@ -40,26 +37,21 @@ __all__ = ["READERS", "AllCriticalPoints", "GlobalExtrema", "ThinBasins", "verdi
 
 
 @dataclass(frozen=True, slots=True)
-class AllCriticalPoints(Claim):
+class AllCriticalPoints(AtReferences):
     """Every critical point of the last feature is a solution of one of these patterns.
 
     Attributes
     ----------
-    references : tuple of Expr
-        Of all features but the last.
-    n_samples : int
     settled : mapping of ties to Settled
     """
 
-    references: tuple[Expr, ...]
-    n_samples: int
     settled: Mapping[Ties, Settled] = field(hash=False)
     kind: ClassVar[str] = "critical points: all"
     answers: ClassVar[tuple[str, Status]] = ("all critical points", Status.PROVED)
 
     def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         level = unsolved_level(FeatureSet(self.subject.items), self.references, self.n_samples)
-        yield Check("moments and their references", level is not None and len(self.references) == len(self.subject) - 1)
+        yield Check("moments and their references", level is not None and self.has_references)
         assert level is not None
         anew = PatternSolutions(level.targets, dict(self.settled))
         for ties, answer in self.settled.items():
@@ -83,8 +75,8 @@ class AllCriticalPoints(Claim):
 
     def summary(self) -> tuple[str, ...]:
         boxes = sum(answer.how == "box" for answer in self.settled.values())
-        return (f"at the references {', '.join(map(str, self.references))}: {boxes} boxes with exactly one solution, "
-                f"{len(self.settled) - boxes} patterns excluded",)
+        return (f"{self.at_references}: {boxes} boxes with exactly one solution, {len(self.settled) - boxes} patterns "
+                "excluded",)
 
     def latex(self) -> str:
         size = latex(len(self.subject) - 1)
@@ -94,8 +86,7 @@ class AllCriticalPoints(Claim):
         rows = [{"ties": list(ties), "how": answer.how, "place": answer.place,
                  "box": None if answer.box is None else _box_to_dict(answer.box)}
                 for ties, answer in self.settled.items()]
-        return self._head() | {"references": [to_text(v) for v in self.references], "n_samples": self.n_samples,
-                               "settled": rows}
+        return AtReferences.to_dict(self) | {"settled": rows}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,17 +132,14 @@ class ThinBasins(AllCriticalPoints):
 
 def verdicts_of(level: MomentLevel) -> tuple[Verdict, Verdict, Verdict]:
     """Return what is proved: that all critical points are found, B1, and B2."""
-    subject, texts = Subject(level.features.features), tuple(map(str, level.features))
-    open_ = level.found[1]
+    subject, open_ = Subject(level.features.features), level.found[1]
     if open_:
         why = f"{len(open_)} patterns of ties are not settled, {open_[0]} for one: references too close to a limit"
-        first = Verdict("all critical points", Status.NUMERICAL, texts, level.n_samples, reason=why, holds=True,
-                        residual=0.0, tolerance=0.0)
-        b1, b2 = (Verdict(q, Status.UNDECIDED, texts, level.n_samples, reason=why) for q in ("B1", "B2"))
-        return first, b1, b2
+        b1, b2 = (Verdict(q, Status.UNDECIDED, subject.texts(), level.n_samples, reason=why) for q in ("B1", "B2"))
+        return found_numerically(subject.texts(), level.n_samples, why), b1, b2
     proofs = (kind(subject, level.references, level.n_samples, dict(level.solutions.found))
               for kind in (AllCriticalPoints, GlobalExtrema, ThinBasins))
-    complete, b1, b2 = (Verdict(proof.answers[0], Status.PROVED, texts, level.n_samples, proof) for proof in proofs)
+    complete, b1, b2 = proved(proofs, level.n_samples)
     return complete, b1, b2
 
 
@@ -218,17 +206,10 @@ def _box_from_dict(data: Mapping[str, Any]) -> ValueBox:
     return ValueBox(tuple(map(int, data["ties"])), tuple(map(Fraction, data["values"])), Fraction(data["radius"]))
 
 
-def _read(kind: type[AllCriticalPoints]) -> Any:
-    def read(data: Mapping[str, Any]) -> AllCriticalPoints:
-        if type(data["n_samples"]) is not int:
-            raise InvalidInput(f"a number of samples is expected, got {data['n_samples']!r}")
-        settled = {tuple(map(int, row["ties"])): Settled(
-            None if row["box"] is None else _box_from_dict(row["box"]), row["how"], int(row["place"]))
-            for row in data["settled"]}
-        return kind(read_subject(data["subject"]), tuple(map(parse_expression, data["references"])),
-                    data["n_samples"], settled)
-
-    return read
+def _read(kind: type[AllCriticalPoints]) -> Reader:
+    return lambda data: kind(*AtReferences.read(data), {tuple(map(int, row["ties"])): Settled(
+        None if row["box"] is None else _box_from_dict(row["box"]), row["how"], int(row["place"]))
+        for row in data["settled"]})
 
 
 READERS = {kind.kind: _read(kind) for kind in (AllCriticalPoints, GlobalExtrema, ThinBasins)}

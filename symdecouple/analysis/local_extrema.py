@@ -24,13 +24,11 @@ from numpy.typing import NDArray
 from sympy import Expr
 
 from symdecouple.analysis.chebyshev import AveragedFunctions, averaged_functions, slope
+from symdecouple.analysis.critical_claims import AtReferences
 from symdecouple.analysis.interval_newton import BITS, at, end, exact, floats_of, middle, number
-from symdecouple.calculus.cell import read_subject
-from symdecouple.calculus.claims import Claim
 from symdecouple.calculus.subject import Size
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.language.text import parse_expression, to_text
 from symdecouple.verdict import Check, Status
 
 __all__ = ["READERS", "CriticalBox", "LocalExtremum", "critical_box"]
@@ -59,19 +57,14 @@ class _Checked(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class LocalExtremum(Claim):
+class LocalExtremum(AtReferences):
     """B1 is wrong: `local` is a strict local extremum, and `other` is more extreme.
 
     Attributes
     ----------
-    references : tuple of Expr
-        Of all features but the last.
-    n_samples : int
     local, other : CriticalBox
     """
 
-    references: tuple[Expr, ...]
-    n_samples: int
     local: CriticalBox
     other: CriticalBox
     kind: ClassVar[str] = "critical points: a local extremum"
@@ -79,8 +72,7 @@ class LocalExtremum(Claim):
 
     def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         systems = list(averaged_functions(FeatureSet(self.subject.items)))
-        yield Check("averages of exponential polynomials", bool(systems) and (
-            len(self.references) == len(self.subject) - 1))
+        yield Check("averages of exponential polynomials", bool(systems) and self.has_references)
         yield Check("so many samples", sum(self.local.ties) == sum(self.other.ties) == self.n_samples)
         local, other = (_checked(systems[0], self.references, box) for box in (self.local, self.other))
         yield Check("both samples exist", local.is_solved and other.is_solved)
@@ -93,16 +85,14 @@ class LocalExtremum(Claim):
         return "a strict local extremum has a value that another sample at the references exceeds"
 
     def summary(self) -> tuple[str, ...]:
-        at_references = f"at the references {', '.join(map(str, self.references))}"
-        return at_references, *(f"{name}: " + ", ".join(f"{float(v):.10g} ({n} times)" for n, v in zip(
+        return self.at_references, *(f"{name}: " + ", ".join(f"{float(v):.10g} ({n} times)" for n, v in zip(
             box.ties, box.values, strict=True)) for name, box in (("local only", self.local), ("beyond", self.other)))
 
     def latex(self) -> str:
         return r"f_k(y) \text{ is a local extremum only}"
 
     def to_dict(self) -> dict[str, Any]:
-        return self._head() | {"references": [to_text(r) for r in self.references], "n_samples": self.n_samples,
-                               "local": _to_dict(self.local), "other": _to_dict(self.other)}
+        return AtReferences.to_dict(self) | {"local": _to_dict(self.local), "other": _to_dict(self.other)}
 
 
 def critical_box(features: FeatureSet, references: Sequence[Expr], ties: tuple[int, ...], values: Sequence[float]
@@ -206,5 +196,4 @@ def _from_dict(data: Mapping[str, Any]) -> CriticalBox:
 
 
 READERS = {LocalExtremum.kind: lambda data: LocalExtremum(
-    read_subject(data["subject"]), tuple(map(parse_expression, data["references"])), data["n_samples"],
-    _from_dict(data["local"]), _from_dict(data["other"]))}
+    *AtReferences.read(data), _from_dict(data["local"]), _from_dict(data["other"]))}

@@ -15,11 +15,12 @@ from math import comb
 
 from sympy import Expr, Float, Integer, Rational, Symbol, diff, expand, oo, sqrt
 
+from symdecouple.analysis.critical_claims import bounded
 from symdecouple.analysis.critical_point import CriticalPoint
 from symdecouple.analysis.exact_values import closed_values, exact_moment
 from symdecouple.analysis.pattern_solutions import PatternSolutions, Targets
 from symdecouple.analysis.value_boxes import Interval, ValueBox
-from symdecouple.errors import BudgetExceeded, InvalidInput
+from symdecouple.errors import InvalidInput
 from symdecouple.families.moments import MomentCoordinates, recognize_moments
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.moments.tie_patterns import Kind, Ties, index_of, kind_of, patterns
@@ -164,9 +165,7 @@ def unsolved_level(features: FeatureSet, references: Sequence[Expr | None], n_sa
     if coordinates is None or len(coordinates) < level or level < 2:
         return None
     count = sum(comb(n_samples - 1, d - 1) for d in range(1, level))
-    if count > LARGEST:
-        raise BudgetExceeded(f"level {level} of {n_samples} samples has {count} patterns of ties, and up to {LARGEST} "
-                             "are enumerated; give fewer samples, or a lower level")
+    bounded(count, LARGEST, f"patterns of ties of {n_samples} samples at level {level}", "enumerated")
     return MomentLevel(features, tuple(v for v in references if v is not None), n_samples, coordinates)
 
 

@@ -244,7 +244,8 @@ class Exploration:
                     found[order] = chain_of(self._tree, order)
         longest = max(map(len, found), default=0)
         return tuple(sorted((c for c in found.values() if len(c.numbers) == longest), key=lambda chain: (
-            not chain.is_involutive, -(chain.scenario.highest if chain.scenario else 0), chain.numbers)))
+            not chain.is_involutive, -(chain.scenario.lowest + chain.scenario.highest if chain.scenario else 0),
+            chain.numbers)))
 
     def scenarios(self, *numbers: int) -> Counter[str]:
         """Return how many orders of a set are in each scenario; "none" for features that are dependent.

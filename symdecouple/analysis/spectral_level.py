@@ -26,11 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sympy import Expr, Float, Integer, Rational, expand
 
+from symdecouple.analysis.critical_claims import EverySize, bounded, found_numerically, proved, readers
 from symdecouple.analysis.critical_point import CriticalPoint
-from symdecouple.calculus.cell import read_subject
-from symdecouple.calculus.claims import Claim
 from symdecouple.calculus.subject import Size, Subject
-from symdecouple.errors import BudgetExceeded
 from symdecouple.families.quadratic import QuadraticForms, recognize_quadratic
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
@@ -75,12 +73,11 @@ class SpectralLevel:
 
     def verdicts(self) -> tuple[Verdict, Verdict, Verdict]:
         """Return what is known: numerically that these are all; B1 and B2 follow from the features alone."""
-        subject, texts = Subject(self.features.features), tuple(map(str, self.features))
-        first = Verdict("all critical points", Status.NUMERICAL, texts, self.n_samples, holds=True, residual=0.0,
-                        tolerance=TINY, reason="every set of as many active frequencies as references was solved, in "
-                        "floats; sets with more of them are critical only where weights depend on each other")
-        b1, b2 = (Verdict(proof.answers[0], Status.PROVED, texts, self.n_samples, proof)
-                  for proof in (LinearExtrema(subject), LinearBasins(subject)))
+        subject = Subject(self.features.features)
+        first = found_numerically(subject.texts(), self.n_samples, "every set of as many active frequencies as "
+                                  "references was solved, in floats; sets with more of them are critical only where "
+                                  "weights depend on each other", TINY)
+        b1, b2 = proved((LinearExtrema(subject), LinearBasins(subject)), self.n_samples)
         return first, b1, b2
 
     def _problem(self) -> tuple[FloatArray, FloatArray, NDArray[np.intp]]:
@@ -125,28 +122,16 @@ def spectral_level(features: FeatureSet, references: Sequence[Expr | None], n_sa
     forms: Any = recognize_quadratic(features)
     if forms is None or len(forms) < len(features) or features.sample_ndim != 1:
         return None
-    count = comb(n_samples // 2 + 1, len(forms.constants) - 1)
-    if count > LARGEST:
-        raise BudgetExceeded(f"there are {count} sets of active frequencies, and up to {LARGEST} are solved; give "
-                             "fewer samples, or a lower level")
+    bounded(comb(n_samples // 2 + 1, len(forms.constants) - 1), LARGEST, "sets of active frequencies", "solved")
     return SpectralLevel(features, tuple(v for v in references if v is not None), n_samples, forms)
 
 
 @dataclass(frozen=True, slots=True)
-class LinearExtrema(Claim):
+class LinearExtrema(EverySize):
     """B1 of energies: they are linear in the powers of the frequencies, so that extrema are global."""
 
     kind: ClassVar[str] = "critical points: spectra, extrema"
     answers: ClassVar[tuple[str, Status]] = ("B1", Status.PROVED)
-
-    @property
-    def n_samples(self) -> None:
-        """Every number of them."""
-        return None
-
-    @property
-    def n0(self) -> int:
-        return 2
 
     def _checks(self, rng: random.Random, clock: Budget) -> Iterable[Check]:
         forms = recognize_quadratic(FeatureSet(self.subject.items))
@@ -174,9 +159,6 @@ class LinearExtrema(Claim):
     def latex(self) -> str:
         return r"f_j = \sum_\xi w_j(\xi)\, P(\xi),\ P \ge 0"
 
-    def to_dict(self) -> dict[str, Any]:
-        return self._head() | {"n_samples": None}
-
 
 @dataclass(frozen=True, slots=True)
 class LinearBasins(LinearExtrema):
@@ -189,5 +171,4 @@ class LinearBasins(LinearExtrema):
         return "only samples with silent frequencies flow to a saddle: powers change at rates that add up to a constant"
 
 
-READERS = {kind.kind: lambda data, kind=kind: kind(read_subject(data["subject"]))
-           for kind in (LinearExtrema, LinearBasins)}
+READERS = readers(LinearExtrema, LinearBasins)

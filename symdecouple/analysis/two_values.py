@@ -16,16 +16,15 @@ from typing import Any, ClassVar
 
 from sympy import Expr, Integer, Rational, Symbol, diff, simplify, sqrt
 
+from symdecouple.analysis.critical_claims import EverySize, proved, readers
 from symdecouple.analysis.critical_point import CriticalPoint, CriticalPoints
 from symdecouple.analysis.exact_values import two_values
 from symdecouple.analysis.moment_level import MomentLevel
-from symdecouple.calculus.cell import read_subject
-from symdecouple.calculus.claims import Claim
 from symdecouple.calculus.subject import Size, Subject
 from symdecouple.families.moments import recognize_moments
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.verdict import Check, Status, Verdict
+from symdecouple.verdict import Check, Status
 
 __all__ = ["READERS", "skewness_for_every_size"]
 
@@ -40,10 +39,9 @@ def skewness_for_every_size(level: MomentLevel) -> CriticalPoints:
     if level.slope < 0:
         rows = (("minimum", 1 / N, Integer(0)), ("saddle", SHARE, SHARE * N - 1), ("maximum", 1 - 1 / N, N - 2))
     points = (_point(level, kind, share, index) for kind, share, index in rows)
-    subject, texts = Subject(level.features.features), tuple(map(str, level.features))
-    verdicts = (Verdict(proof.answers[0], Status.PROVED, texts, None, proof)
-                for proof in (TwoValues(subject), TwoValuesGlobal(subject), TwoValuesThin(subject)))
-    return CriticalPoints(points, 3, None, *verdicts)
+    subject = Subject(level.features.features)
+    complete, b1, b2 = proved((TwoValues(subject), TwoValuesGlobal(subject), TwoValuesThin(subject)), None)
+    return CriticalPoints(points, 3, None, complete, b1, b2)
 
 
 def _point(level: MomentLevel, kind: Any, share: Expr, index: Expr) -> CriticalPoint:
@@ -56,16 +54,11 @@ def _point(level: MomentLevel, kind: Any, share: Expr, index: Expr) -> CriticalP
 
 
 @dataclass(frozen=True, slots=True)
-class TwoValues(Claim):
+class TwoValues(EverySize):
     """At mean and variance, the critical points of a third moment have two values, of any shares."""
 
     kind: ClassVar[str] = "critical points: two values, all"
     answers: ClassVar[tuple[str, Status]] = ("all critical points", Status.PROVED)
-
-    @property
-    def n_samples(self) -> None:
-        """Every number of them."""
-        return None
 
     @property
     def n0(self) -> int:
@@ -92,9 +85,6 @@ class TwoValues(Claim):
     def latex(self) -> str:
         return r"c_3 = \frac{1 - 2p}{\sqrt{p(1-p)}}"
 
-    def to_dict(self) -> dict[str, Any]:
-        return self._head() | {"n_samples": None}
-
 
 @dataclass(frozen=True, slots=True)
 class TwoValuesGlobal(TwoValues):
@@ -118,8 +108,4 @@ class TwoValuesThin(TwoValues):
         return "saddles have two or more of each value, are not degenerate, and only samples with ties flow to them"
 
 
-def _reader(kind: type[TwoValues]) -> Any:
-    return lambda data: kind(read_subject(data["subject"]))
-
-
-READERS = {kind.kind: _reader(kind) for kind in (TwoValues, TwoValuesGlobal, TwoValuesThin)}
+READERS = readers(TwoValues, TwoValuesGlobal, TwoValuesThin)

@@ -233,8 +233,8 @@ def _add_explore(parser: argparse.ArgumentParser) -> None:
 def _add_explain(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("formulas", nargs="+", metavar="FORMULA|FILE",
-        help="features, which are decided first, or the file of one verdict as check --json prints it; - reads standard "
-        "input, of either kind")
+        help="features, which are decided first, or the file of one verdict, as check --json prints it; - reads "
+        "standard input, of either kind")
     add("-n", "--n-samples", type=sample_size, metavar="N", help="decide for samples of N values only")
     _add_declaration(add)
     add("--budget", type=seconds, default=30.0, metavar="SECONDS",

@@ -5,20 +5,5 @@ from symdecouple.stats.moments import blest, decoupled_moments, standardized_mom
 from symdecouple.stats.ranges import Range, kurtosis_range, orthokurtosis_range, skewness_range
 from symdecouple.stats.shape import kurtosis, orthokurtosis, skewness
 
-<<<<<<< HEAD
-__all__ = ["CircularShape", "blest", "circular_shape", "decoupled_moments", "kurtosis", "log_shape", "orthokurtosis",
-           "skewness", "standardized_moments"]
-=======
-__all__ = [
-    "Range",
-    "blest",
-    "decoupled_moments",
-    "kurtosis",
-    "kurtosis_range",
-    "orthokurtosis",
-    "orthokurtosis_range",
-    "skewness",
-    "skewness_range",
-    "standardized_moments",
-]
->>>>>>> s3-ranges
+__all__ = ["CircularShape", "Range", "blest", "circular_shape", "decoupled_moments", "kurtosis", "kurtosis_range",
+           "log_shape", "orthokurtosis", "orthokurtosis_range", "skewness", "skewness_range", "standardized_moments"]
