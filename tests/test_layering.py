@@ -42,8 +42,9 @@ ORDER = {
     ),
     "flows": (
         "generators projective coordinate kernels chart quadrature catalogue source evaluation flow verification "
-        "separable spectral steps domains normalizer_templates normalizer_source normalizer linear_relations darboux "
-        "characteristics first_integrals holonomic"
+        "separable spectral steps domains normalizer_templates normalizer_source normalizer linear_relations "
+        "symmetries darboux conics ansatz reduction characteristics constancy integral_search first_integrals "
+        "holonomic"
     ),
     "numeric": (  # seven rooms, one after the other
         "samples.intake samples.matrix samples.weights samples.batch samples.mapped samples.vectors "

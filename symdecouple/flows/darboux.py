@@ -10,7 +10,7 @@ that is known already.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 from typing import Any
 
 from sympy.polys.domains import PolynomialRing
@@ -18,13 +18,14 @@ from sympy.polys.matrices import DomainMatrix
 
 from symdecouple.errors import BudgetExceeded
 from symdecouple.flows.linear_relations import Functions
+from symdecouple.flows.symmetries import determinants
 from symdecouple.language.budget import check
 from symdecouple.language.gate import factor_list
 
-__all__ = ["by_cofactors", "darboux_polynomials"]
+__all__ = ["by_cofactors", "darboux_polynomials", "factors_of"]
 
 MINORS = 12
-LARGEST = 4
+LARGEST = 6
 """Rows of a minor that is expanded."""
 FACTORED = 60
 """Terms of a polynomial that is factored."""
@@ -47,27 +48,52 @@ def darboux_polynomials(functions: Functions) -> list[Any]:
     return found
 
 
-def by_cofactors(functions: Functions, monomials: Sequence[Mapping[int, int]], known: Sequence[Any]) -> list[Any]:
-    """Return Darboux polynomials made of some monomials, whose cofactors are small numbers or those of known ones."""
-    found: list[Any] = list(known)
-    for cofactors in _cofactors(functions, known):
+def by_cofactors(functions: Functions, monomials: Sequence[Mapping[int, int]], known: Sequence[Any],
+                 order: int = 1) -> list[Any]:
+    """Return Darboux polynomials made of some monomials, with cofactors that are likely.
+
+    Cofactors are small numbers, the divergence, rates of coordinates, and sums of so many cofactors of known ones.
+    """
+    found, tried = list(known), list[list[Any]]()
+    sampled = functions.sampled(monomials)
+    for cofactors in _cofactors(functions, known, order):
+        if cofactors in tried:
+            continue
+        tried.append(cofactors)
         check()
-        for candidate in functions.invariants(monomials, cofactors):
-            if candidate not in found and is_darboux(functions, candidate):
-                found.append(candidate)
+        for candidate in functions.invariants(monomials, sampled, cofactors):
+            for factor in factors_of(candidate, functions.coefficients.field):
+                if factor not in found and -factor not in found and is_darboux(functions, factor):
+                    found.append(factor)
     return found[len(known):]
 
 
-def _cofactors(functions: Functions, known: Sequence[Any]) -> Iterator[list[Any]]:
-    field, size = functions.coefficients.field, functions.frame.size
-    if size == 1:
+def _cofactors(functions: Functions, known: Sequence[Any], order: int) -> Iterator[list[Any]]:
+    field, frame = functions.coefficients.field, functions.frame
+    if frame.size == 1:
         yield from ([field.one * field.domain(*number)] for number in NUMBERS)
-    seen: list[list[Any]] = []
+    own = list[list[Any]]()
     for p in known[:MANY]:
-        cofactors = [_quotient(functions, functions.rate(i, p), p) for i in range(size)]
-        if cofactors not in seen:
-            seen.append(cofactors)
-    yield from seen
+        cofactors = [_quotient(functions, functions.rate(i, p), p) for i in range(frame.size)]
+        if cofactors not in own:
+            own.append(cofactors)
+    yield from own
+    if order == 1:
+        return
+    if frame.size == 1:
+        yield [sum((_partial(functions, c, q) for q, c in frame.forms[0].items()), field.zero)]
+    for q in frame.coordinates:
+        rates = [form.get(q, field.zero) for form in frame.forms]
+        yield from ([factor * c for c in rates] for factor in (1, -1))
+    for count in range(2, order + 1):
+        for group in combinations_with_replacement(own, count):
+            yield [sum(parts, field.zero) for parts in zip(*group, strict=True)]
+
+
+def _partial(functions: Functions, element: Any, coordinate: Any) -> Any:
+    field = functions.coefficients.field
+    along = dict.fromkeys(functions.frame.coordinates, field.zero) | {coordinate: field.one}
+    return functions.coefficients.differential(element, along)
 
 
 def is_darboux(functions: Functions, element: Any) -> bool:
@@ -111,8 +137,12 @@ def _candidates(functions: Functions) -> Iterator[Any]:
         yield from (1 - c * d - s * t, 1 - c * d + s * t)
     for s, _ in _waves(functions):
         yield from (1 - s, 1 + s)
+    for _, c in _waves(functions):
+        yield from (1 - c, 1 + c)
     for polynomial in _components_and_minors(functions):
-        yield from (field(factor) for factor in _factors(polynomial, field))
+        yield from factors_of(field(polynomial), field)
+    for element in determinants(functions):
+        yield from factors_of(element, field)
     for a, b in combinations(moving, 2):
         yield a**2 + b**2
 
@@ -139,11 +169,13 @@ def _components_and_minors(functions: Functions) -> Iterator[Any]:
         yield DomainMatrix(matrix, (size, size), PolynomialRing(ring)).det()
 
 
-def _factors(polynomial: Any, field: Any) -> Sequence[Any]:
+def factors_of(element: Any, field: Any) -> list[Any]:
+    """Return the factors of the numerator of an element, none of a long one."""
+    polynomial = element.numer
     if polynomial == 0 or polynomial.is_ground or len(polynomial) > FACTORED:
         return []
     try:
         factors = [base for base, _ in factor_list(polynomial.as_expr())[1]]
     except BudgetExceeded:
         return []
-    return [field.ring.from_expr(base) for base in factors]
+    return [field(field.ring.from_expr(base)) for base in factors]

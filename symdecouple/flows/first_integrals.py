@@ -1,62 +1,42 @@
 r"""First integrals: functions that are constant along some fields, and so along their involutive closure.
 
-.. math:: D_{v_i} h = 0 \quad (i = 1, \dots, M), \qquad
-    h = \prod_j p_j^{n_j}\, \exp\Big(\sum_m c_m m\Big) \iff \sum_j n_j D_i \log p_j + \sum_m c_m D_i m = 0
+.. math:: D_{v_i} h = 0 \quad (i = 1, \dots, M)
 
 Near generic points there are exactly N - r independent ones, r the rank of the closure (Theorem H, Frobenius). That is
-a proof of how many exist; none of it finds them. Searched are, in this order,
-
-* polynomials and Laurent polynomials, degree by degree, in the coordinates and the functions that occur;
-* products of powers of Darboux polynomials, with an exponential of such a polynomial, and angles atan(y/x);
-* integrals of one field at a time, equation by equation, where SymPy integrates (`characteristics`).
-
-The first two are one linear system over the rationals (`linear_relations`). Each result is verified by substitution,
-and their gradients are proved to be independent by a minor at a sample. What is not found is missing, and `complete`
-says so: that is no statement that there is no closed form.
+a proof of how many exist; none of it finds them: `integral_search` does. Each result is verified by substitution, and
+their gradients are proved to be independent by a minor at a sample. What is not found is missing, and `complete` says
+so: that is no statement that there is no closed form.
 """
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import combinations
-from math import gcd, lcm
 from typing import Any
 
-from sympy import Add, Expr, Integer, Mul, Pow, atan, exp, log
+from sympy import Expr
 
 from symdecouple.calculus.audit import minor_check
 from symdecouple.calculus.claims import gathered
 from symdecouple.calculus.closure import InvolutiveClosure, involutive_closure
-from symdecouple.calculus.coefficients import CoefficientField
-from symdecouple.calculus.coordinate_frame import CoordinateFrame
-from symdecouple.calculus.field import VectorField
-from symdecouple.calculus.span import Snapshot, modular_pivots
 from symdecouple.calculus.subject import Size, Subject, forms_of
 from symdecouple.calculus.witness import Witness, find_witness
 from symdecouple.errors import BudgetExceeded, InvalidInput, SymdecoupleError, UnsupportedExpression
-from symdecouple.flows.characteristics import integrals_of_one_field
-from symdecouple.flows.darboux import by_cofactors, darboux_polynomials
-from symdecouple.flows.linear_relations import Functions, Term
+from symdecouple.flows.constancy import fields_of, gradients_of, is_constant_along
+from symdecouple.flows.integral_search import IntegralSearch
 from symdecouple.language.budget import Budget
 from symdecouple.language.failures import sympy_failures
-from symdecouple.language.gate import expand, factor
 from symdecouple.verdict import Check, Status
 
-__all__ = ["FirstIntegrals", "first_integrals", "gradients_of", "is_constant_along"]
+__all__ = ["FirstIntegrals", "first_integrals"]
 
 SEED = 31
-DEGREE = 8
-UNKNOWNS = 130
-"""Of one linear system: more take longer than a second."""
 SHARE = 0.5
 """Of the budget for the closure."""
 BEYOND = 0.7
 """Seconds beyond the budget for the proof that what was found is independent."""
-DIMENSIONS = 7
-"""Coordinates up to which angles are candidates, for each pair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,27 +149,19 @@ def first_integrals(fields: Any, *, budget: float = 10.0, n_samples: Size | None
     subject = closure.subject
     dimension = len(subject.coordinates)
     expected = None if closure.status is not Status.PROVED else dimension - closure.rank
-    search = _Search(closure, expected)
+    search = IntegralSearch(closure.fields or fields_of(subject), subject, dimension if expected is None else expected)
     if expected != 0:
         try:
             with clock.running("the search for first integrals"), sympy_failures("the search for first integrals"):
                 search.run()
         except (BudgetExceeded, UnsupportedExpression) as error:
             search.reason = str(error)
-    found, witness = search.proved()
+    found, witness = _proved(search.found, subject)
     complete = expected is not None and len(found) == expected
     reason = "" if complete else "; ".join(filter(None, (
         closure.reason if expected is None else f"{expected - len(found)} more exist, near generic points",
         search.reason or "none of the forms that were tried")))
     return FirstIntegrals(found, expected, complete, closure, reason, witness, time.perf_counter() - start)
-
-
-def is_constant_along(subject: Subject, function: Expr) -> bool:
-    """True iff the derivative of a function along every field of a subject is identically zero."""
-    slopes = [function.diff(q) for q in subject.coordinates]
-    values = [Add(*(c * slope for c, slope in zip(v.components, slopes, strict=True))) for v in _fields(subject)]
-    coefficients = CoefficientField(values)
-    return all(map(coefficients.vanishes, values))
 
 
 def _closure_of(fields: Any, n_samples: Size | None, budget: float) -> InvolutiveClosure:
@@ -207,165 +179,17 @@ def _closure_of(fields: Any, n_samples: Size | None, budget: float) -> Involutiv
     return involutive_closure(subject, budget=budget * SHARE)
 
 
-def _fields(subject: Subject) -> list[VectorField]:
-    return [item if isinstance(item, VectorField) else item.gradient for item in subject.items]
-
-
-def gradients_of(functions: Sequence[Expr], subject: Subject) -> Subject:
-    """Return the gradients of some functions of the coordinates of a subject."""
-    return Subject(tuple(VectorField([h.diff(q) for q in subject.coordinates], subject.coordinates)
-                         for h in functions))
-
-
-class _Search:
-    """The functions found so far, independent as formal expressions."""
-
-    def __init__(self, closure: InvolutiveClosure, expected: int | None) -> None:
-        self.closure, self.subject = closure, closure.subject
-        self.wanted = len(self.subject.coordinates) if expected is None else expected
-        self.found: list[Expr] = []
-        self.reason = ""
-
-    @property
-    def is_complete(self) -> bool:
-        return len(self.found) >= self.wanted
-
-    def run(self) -> None:
-        basis = Subject(self.closure.fields or tuple(_fields(self.subject)))
-        functions = Functions(CoordinateFrame(basis, Budget()))
-        for search in (self._polynomials, self._products, self._one_field):
-            if self.is_complete:
-                return
-            search(functions)
-
-    def proved(self) -> tuple[tuple[Expr, ...], Witness | None]:
-        """Return the functions with a minor of their gradients that is not zero; fewer where none is found."""
-        while self.found:
-            about = gradients_of(self.found, self.subject)
-            try:
-                witness = find_witness(about, range(1, len(about) + 1), None, len(self.subject.coordinates),
-                                       random.Random(SEED), Budget(BEYOND))
-            except SymdecoupleError:
-                witness = None
-            if witness is not None:
-                return tuple(self.found), witness
-            self.found.pop()
-        return (), None
-
-    def _polynomials(self, functions: Functions) -> None:
-        for degree in range(1, 4):
-            terms = [functions.monomial(e) for e in _exponents(functions, degree)]
-            if self.is_complete or len(terms) > UNKNOWNS:
-                return
-            self._solve(functions, terms)
-
-    def _products(self, functions: Functions) -> None:
-        invariant = darboux_polynomials(functions)
-        monomials = [{}, *_exponents(functions, 2)]
-        if len(monomials) <= UNKNOWNS // 2:
-            invariant += by_cofactors(functions, monomials, invariant)
-        logarithms = [functions.logarithm(p) for p in invariant]
-        below = [k for k in functions.moving if any(functions.elements[k] == p for p in invariant)
-                 or functions.generators[k] in functions.coefficients.roots]
-        for degree in range(1, DEGREE):
-            terms = [*logarithms, *self._angles(functions),
-                     *(functions.monomial(e) for e in _laurent(functions, degree, below))]
-            if self.is_complete or len(terms) > UNKNOWNS:
-                break
-            self._solve(functions, terms)
-        for degree in range(4, DEGREE):
-            terms = [functions.monomial(e) for e in _exponents(functions, degree)]
-            if self.is_complete or len(terms) > UNKNOWNS:
-                return
-            self._solve(functions, terms)
-
-    def _angles(self, functions: Functions) -> list[Term]:
-        coordinates = self.subject.coordinates
-        if len(coordinates) > DIMENSIONS:
-            return []
-        present = [q for q in coordinates if q in functions.generators]
-        return [functions.angle(b, a) for a, b in combinations(present, 2)]
-
-    def _one_field(self, functions: Functions) -> None:
-        for h in integrals_of_one_field(_fields(self.subject), self.subject.coordinates):
-            self._take(shortest(h))
-
-    def _solve(self, functions: Functions, terms: Sequence[Term]) -> None:
-        for relation in functions.relations(terms):
-            if self.is_complete:
-                return
-            self._take(_function({terms[k].expr: c for k, c in relation.items()}))
-
-    def _take(self, h: Expr) -> None:
-        """Keep a function that is constant along all fields and independent of those kept."""
-        if not h.free_symbols & set(self.subject.coordinates):
-            return
-        if is_constant_along(self.subject, h) and self._is_new(h):
-            self.found.append(h)
-
-    def _is_new(self, h: Expr) -> bool:
-        frame = CoordinateFrame(gradients_of([*self.found, h], self.subject), Budget())
-        snapshot = Snapshot(frame.coefficients, random.Random(SEED))
-        columns = snapshot.columns(frame.forms, frame.basis(frame.forms))
-        return len(modular_pivots(columns)[0]) == len(columns)
-
-
-def _exponents(functions: Functions, degree: int) -> Iterator[dict[int, int]]:
-    """Yield the monomials up to a degree in what moves, by degree."""
-    for total in range(1, degree + 1):
-        yield from _powers(functions.moving, total, functions.highest)
-
-
-def _laurent(functions: Functions, degree: int, below: Sequence[int]) -> Iterator[dict[int, int]]:
-    """Yield monomials up to a degree, then those divided by powers of what stays zero where it is."""
-    yield from _exponents(functions, degree)
-    for total in range(1, degree + 1):
-        for count in range(total):
-            for above in _powers(functions.moving, count, functions.highest):
-                for under in _powers(below, total - count, {}):
-                    if not set(above) & set(under):
-                        yield {**above, **{k: -n for k, n in under.items()}}
-
-
-def _powers(places: Sequence[int], total: int, highest: dict[int, int]) -> Iterator[dict[int, int]]:
-    if total == 0:
-        yield {}
-    elif places:
-        first, *rest = places
-        for n in range(min(total, highest.get(first, total)), -1, -1):
-            for powers in _powers(rest, total - n, highest):
-                yield {first: n, **powers} if n else powers
-
-
-def _function(combination: dict[Expr, Expr]) -> Expr:
-    """Return a function of sum_t c_t f_t that is written with as few logarithms as can be."""
-    whole = _without_denominators(combination)
-    products = {f: c for f, c in whole.items() if f.func is log and f.args[0].func is not exp}
-    rest = {f.args[0].args[0] if f.func is log else f: c for f, c in whole.items() if f not in products}
-    if not products:
-        return shortest(Add(*(c * f for f, c in rest.items())))
-    if any(f.has(atan) for f in rest):
-        return Add(*(c * f for f, c in whole.items()))
-    if next(iter(products.values())).could_extract_minus_sign():
-        products, rest = ({f: -c for f, c in part.items()} for part in (products, rest))
-    return Mul(*(Pow(f.args[0], c) for f, c in products.items())) * exp(Add(*(c * f for f, c in rest.items())))
-
-
-def _without_denominators(combination: dict[Expr, Expr]) -> dict[Expr, Expr]:
-    """Return rational weights as whole numbers without a common factor; others as they are."""
-    if not all(c.is_Rational for c in combination.values()):
-        return combination
-    scale = lcm(*(int(c.q) for c in combination.values()))
-    whole = {f: int(c * scale) for f, c in combination.items()}
-    common = gcd(*whole.values())
-    return {f: Integer(c // common) for f, c in whole.items()}
-
-
-def shortest(total: Expr) -> Expr:
-    """Return a sum expanded or factored, whichever is shorter, with a sign that is not minus."""
-    try:
-        forms = [expand(total), factor(total)]
-    except BudgetExceeded:
-        forms = [total]
-    best = min(forms, key=lambda e: e.count_ops())
-    return -best if best.could_extract_minus_sign() else best
+def _proved(functions: list[Expr], subject: Subject) -> tuple[tuple[Expr, ...], Witness | None]:
+    """Return the functions with a minor of their gradients that is not zero; fewer where none is found."""
+    kept = list(functions)
+    while kept:
+        about = gradients_of(kept, subject)
+        try:
+            witness = find_witness(about, range(1, len(about) + 1), None, len(subject.coordinates),
+                                   random.Random(SEED), Budget(BEYOND))
+        except SymdecoupleError:
+            witness = None
+        if witness is not None:
+            return tuple(kept), witness
+        kept.pop()
+    return (), None

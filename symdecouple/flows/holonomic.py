@@ -38,7 +38,8 @@ from symdecouple.calculus.specialization import specialized
 from symdecouple.calculus.subject import Size, Subject
 from symdecouple.calculus.witness import Witness, find_witness
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
-from symdecouple.flows.first_integrals import first_integrals, gradients_of, is_constant_along
+from symdecouple.flows.constancy import gradients_of, is_constant_along
+from symdecouple.flows.first_integrals import first_integrals
 from symdecouple.language.budget import Budget
 from symdecouple.language.mean import exact
 from symdecouple.verdict import Check, ExceptionalValues, Status, Verdict

@@ -18,13 +18,13 @@ from functools import cached_property, reduce
 from math import isqrt
 from typing import Any, NamedTuple
 
-from sympy import Expr, Mul, Pow, Rational, Symbol, atan, log
+from sympy import Expr, Mul, Pow, Rational, atan, log, sqrt
 
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
 from symdecouple.calculus.span import PRIME, Snapshot, modular_pivots, solve
 from symdecouple.language.budget import Budget, check
 
-__all__ = ["Functions", "Term"]
+__all__ = ["Functions", "Term", "null_space", "rationals"]
 
 MORE = 12
 """Equations beyond the number of unknowns: each divides the chance of a false relation by the prime."""
@@ -33,12 +33,29 @@ SUPPORT = 12
 """Terms of a relation whose weights are functions of parameters."""
 
 
+class Point(NamedTuple):
+    """A random point modulo the prime: the value of each function that is a factor, and its rates along each field."""
+
+    snapshot: Snapshot
+    values: list[int]
+    rates: list[dict[int, int]]
+
+
+class Sampled(NamedTuple):
+    """The values of some monomials at a point, and their rates along each field."""
+
+    point: Point
+    values: list[int]
+    rates: list[list[int]]
+
+
 class Term(NamedTuple):
     """A function, its derivatives along the fields modulo the prime at a point, and as elements."""
 
     expr: Expr
-    rates: Callable[[Snapshot], list[int]]
+    rates: Callable[[Point], list[int]]
     derivatives: Callable[[], list[Any]]
+    is_angle: bool = False
 
 
 class Functions:
@@ -46,23 +63,63 @@ class Functions:
 
     Attributes
     ----------
+    elements, expressions : list
+        What monomials are made of: the generators, and elements that were adjoined.
     moving : list of int
-        The generators that are no parameters, coordinates first.
+        The generators that change along the fields, coordinates first.
+    resting : list of Symbol
+        The coordinates that do not: where they occur they are parameters.
     """
 
     def __init__(self, frame: CoordinateFrame) -> None:
         self.frame, self.coefficients = frame, frame.coefficients
         self.generators = self.coefficients.generators
-        self.elements = self.coefficients.field.gens
-        self.expressions = [self.coefficients.uncoded(g) for g in self.generators]
-        free = set(frame.coordinates)
-        own = [self.generators.index(q) for q in frame.coordinates if q in self.generators]
+        self.elements: list[Any] = list(self.coefficients.field.gens)
+        self.expressions: list[Expr] = [self.coefficients.uncoded(g) for g in self.generators]
+        self.resting = [q for q in frame.coordinates if not any(form.get(q, 0) for form in frame.forms)]
+        free = {*frame.coordinates} - {*self.resting}
+        own = [self.generators.index(q) for q in frame.coordinates if q in self.generators and q in free]
         self.moving = [*own, *(k for k, e in enumerate(self.expressions) if e.free_symbols & free and k not in own)]
-        self.parameters = [k for k in range(len(self.generators)) if k not in self.moving]
+        for i in range(frame.size):
+            self._scale(i)
+        self.present = self._present()
+        absent = {self.generators.index(q) for q in self.resting if q in self.generators} - {*self.present}
+        self.parameters = [k for k in range(len(self.generators)) if k not in self.moving and k not in absent]
         self._rates = [{k: self.rate(i, self.elements[k]) for k in self.moving} for i in range(frame.size)]
-        self._points: list[tuple[Snapshot, list[dict[int, int]]]] = []
+        self._points: list[Point] = []
         self._rng = random.Random(SEED)
         self._fixed = {k: self._rng.randrange(1, PRIME) for k in self.parameters}
+
+    def _scale(self, i: int) -> None:
+        """Multiply a field by what the rates of generators are divided by: log(x) has the rate x'/x."""
+        frame = self.frame
+        bottom, _ = self.coefficients.common([self.rate(i, self.elements[k]) for k in self.moving])
+        scale = self.coefficients.field(bottom.denom)
+        if not bottom.denom.is_ground:
+            frame.forms[i] = {q: self.coefficients.reduced(c * scale) for q, c in frame.forms[i].items()}
+            frame.factors[i] = frame.factors[i] / scale
+
+    def _present(self) -> list[int]:
+        """Return the generators that occur in the fields."""
+        used: set[int] = set()
+        for form in self.frame.forms:
+            for c in form.values():
+                for monomial in (*c.numer.itermonoms(), *c.denom.itermonoms()):
+                    used |= {k for k, power in enumerate(monomial) if power}
+        return sorted(used)
+
+    def adjoin(self, element: Any) -> int:
+        """Take an element as one more factor of monomials; return its place."""
+        if element in self.elements:
+            return self.elements.index(element)
+        place = len(self.elements)
+        self.elements.append(element)
+        self.expressions.append(self.coefficients.decode(element))
+        for i, row in enumerate(self._rates):
+            row[place] = self.rate(i, element)
+        for point in self._points:
+            self._complete(point)
+        return place
 
     def rate(self, i: int, element: Any) -> Any:
         """Return the derivative of an element along field i."""
@@ -77,13 +134,12 @@ class Functions:
         """Return a product of powers of generators."""
         expr = Mul(*(Pow(self.expressions[k], n) for k, n in exponents.items()))
 
-        def rates(point: Snapshot) -> list[int]:
+        def rates(point: Point) -> list[int]:
             value, sums = 1, [0] * self.frame.size
-            known = self._at(point)
             for k, n in exponents.items():
                 value = value * pow(point.values[k], n, PRIME) % PRIME
                 inverse = n * pow(point.values[k], -1, PRIME)
-                for i, row in enumerate(known):
+                for i, row in enumerate(point.rates):
                     if k in row:
                         sums[i] += inverse * row[k]
             return [value * s % PRIME for s in sums]
@@ -98,26 +154,27 @@ class Functions:
         """Return the logarithm of an element."""
         derivatives = [self.rate(i, element) for i in range(self.frame.size)]
 
-        def rates(point: Snapshot) -> list[int]:
-            inverse = pow(point.at(element), -1, PRIME)
-            return [point.at(d) * inverse % PRIME for d in derivatives]
+        def rates(point: Point) -> list[int]:
+            inverse = pow(point.snapshot.at(element), -1, PRIME)
+            return [point.snapshot.at(d) * inverse % PRIME for d in derivatives]
 
         return Term(log(self.coefficients.decode(element)), rates, lambda: [d / element for d in derivatives])
 
-    def angle(self, above: Symbol, below: Symbol) -> Term:
-        """Return atan(y/x), whose derivative is (x D y - y D x)/(x^2 + y^2)."""
-        y, x = (self.generators.index(s) for s in (above, below))
+    def angle(self, above: Any, below: Any, weight: Any = 1) -> Term:
+        r"""Return :math:`\frac1{\sqrt c}\arctan\frac{\sqrt c\,y}x`, or with -c a logarithm, by elements y, x, c.
 
-        def rates(point: Snapshot) -> list[int]:
-            a, b = point.values[x], point.values[y]
-            inverse = pow(a * a + b * b, -1, PRIME)
-            return [(a * row.get(y, 0) - b * row.get(x, 0)) * inverse % PRIME for row in self._at(point)]
+        The derivative is (x D y - y D x)/(x^2 + c y^2).
+        """
+        field, decode = self.coefficients.field, self.coefficients.decode
+        y, x, c = above, below, field(weight)
+        bottom = self.coefficients.reduced(x**2 + c * y**2)
+        tops = [self.coefficients.reduced(x * self.rate(i, y) - y * self.rate(i, x)) for i in range(self.frame.size)]
 
-        def derivatives() -> list[Any]:
-            a, b = self.elements[x], self.elements[y]
-            return [(a * self.rate(i, b) - b * self.rate(i, a)) / (a**2 + b**2) for i in range(self.frame.size)]
+        def rates(point: Point) -> list[int]:
+            inverse = pow(point.snapshot.at(bottom), -1, PRIME)
+            return [point.snapshot.at(top) * inverse % PRIME for top in tops]
 
-        return Term(atan(above / below), rates, derivatives)
+        return Term(_angle(decode(y), decode(x), decode(c)), rates, lambda: [top / bottom for top in tops], True)
 
     def relations(self, terms: Sequence[Term]) -> list[dict[int, Expr]]:
         """Return a basis of the relations, each with as few of the last terms as can be: place of a term to weight."""
@@ -125,30 +182,39 @@ class Functions:
         for k in range(len(terms) + MORE):
             check()
             try:
-                columns = [term.rates(self._point(k)) for term in terms]
+                columns = [term.rates(self.point(k)) for term in terms]
             except ValueError:  # something vanishes at the point
                 continue
             rows += [[column[i] for column in columns] for i in range(self.frame.size)]
-        weigh = self._weights if self.parameters else _rationals
-        found = (weigh(vector, terms) for vector in null_space(rows, len(terms)))
+        found = (self._weights(vector, terms) if self.parameters else rationals(vector)
+                 for vector in null_space(rows, len(terms)))
         return [dict(sorted(weights.items())) for weights in found if weights is not None]
 
-    def invariants(self, monomials: Sequence[Mapping[int, int]], cofactors: Sequence[Any]) -> list[Any]:
-        """Return elements p = sum_m c_m m with D_i p = lambda_i p for given lambda_i, the c_m being rational."""
-        terms = [self.monomial(exponents) for exponents in monomials]
-        rows: list[list[int]] = []
+    def sampled(self, monomials: Sequence[Mapping[int, int]]) -> list[Sampled]:
+        """Return the values and rates of monomials at as many points as they need."""
+        terms, out = [self.monomial(exponents) for exponents in monomials], list[Sampled]()
         for k in range(len(terms) + MORE):
             check()
-            point = self._point(k)
+            point = self.point(k)
             try:
-                factors = [point.at(c) for c in cofactors]
                 rates = [term.rates(point) for term in terms]
+            except ValueError:  # something vanishes at the point
+                continue
+            out.append(Sampled(point, [_value(exponents, point) for exponents in monomials], rates))
+        return out
+
+    def invariants(self, monomials: Sequence[Mapping[int, int]], sampled: Sequence[Sampled],
+                   cofactors: Sequence[Any]) -> list[Any]:
+        """Return elements p = sum_m c_m m with D_i p = lambda_i p for given lambda_i, the c_m being rational."""
+        rows: list[list[int]] = []
+        for point, values, rates in sampled:
+            try:
+                factors = [point.snapshot.at(c) for c in cofactors]
             except ValueError:
                 continue
-            values = [_value(exponents, point) for exponents in monomials]
             rows += [[(rate[i] - factor * value) % PRIME for rate, value in zip(rates, values, strict=True)]
                      for i, factor in enumerate(factors)]
-        found = (_rationals(vector, terms) for vector in null_space(rows, len(terms)))
+        found = (rationals(vector) for vector in null_space(rows, len(monomials)))
         return [sum((self.elements_of(c, monomials[k]) for k, c in weights.items()), self.coefficients.field.zero)
                 for weights in found if weights is not None]
 
@@ -197,17 +263,33 @@ class Functions:
                 column |= {key: self.coefficients.field(ring.from_dict(part)) for key, part in parts.items()}
         return columns
 
-    def _point(self, k: int) -> Snapshot:
+    def point(self, k: int) -> Point:
+        """Return the k-th random point."""
         while len(self._points) <= k:
-            point = Snapshot(self.coefficients, self._rng, self._fixed)
-            self._points.append((point, [{g: point.at(e) for g, e in row.items() if e != 0} for row in self._rates]))
-        return self._points[k][0]
+            point = Point(Snapshot(self.coefficients, self._rng, self._fixed), [], [{} for _ in self._rates])
+            self._complete(point)
+            self._points.append(point)
+        return self._points[k]
 
-    def _at(self, point: Snapshot) -> list[dict[int, int]]:
-        return next(row for known, row in self._points if known is point)
+    def _complete(self, point: Point) -> None:
+        """Add the values and rates of elements that were adjoined since."""
+        for k in range(len(point.values), len(self.elements)):
+            at, size = point.snapshot.at, len(self.generators)
+            point.values.append(point.snapshot.values[k] if k < size else at(self.elements[k]))
+            for row, rates in zip(point.rates, self._rates, strict=True):
+                if k in rates and rates[k] != 0:
+                    row[k] = at(rates[k])
 
 
-def _value(exponents: Mapping[int, int], point: Snapshot) -> int:
+def _angle(y: Expr, x: Expr, c: Expr) -> Expr:
+    if c.is_negative or (c.is_negative is None and c.could_extract_minus_sign()):
+        root = sqrt(-c)
+        return log((x + root * y) / (x - root * y)) / (2 * root)
+    root = sqrt(c)
+    return atan(root * y / x) / root
+
+
+def _value(exponents: Mapping[int, int], point: Point) -> int:
     value = 1
     for k, n in exponents.items():
         value = value * pow(point.values[k], n, PRIME) % PRIME
@@ -240,7 +322,8 @@ def _without(row: list[int], pivot: list[int], column: int) -> list[int]:
     return [(a - factor * b) % PRIME for a, b in zip(row, pivot, strict=True)] if factor else row
 
 
-def _rationals(vector: Mapping[int, int], terms: Sequence[Term]) -> dict[int, Expr] | None:
+def rationals(vector: Mapping[int, int]) -> dict[int, Any] | None:
+    """Return the fractions with some residues; None where one has a large numerator or denominator."""
     found = {k: _fraction(v) for k, v in vector.items()}
     return None if any(v is None for v in found.values()) else found
 

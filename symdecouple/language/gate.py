@@ -226,11 +226,19 @@ def _is_small(expr: Expr) -> bool:
         for terms, degree in [(size.terms, size.degree), *((n, d) for _, n, d in size.below.values())]:
             _admit(expr, terms, degree)
         for part in sp.fraction(sp.together(expr)):
-            if not part.is_number:
-                _polynomial(part)
+            _measure(part)
     except (BudgetExceeded, PolynomialError):
         return False
     return True
+
+
+def _measure(part: Expr) -> None:
+    if part.is_number:
+        return
+    try:
+        _polynomial(part)
+    except GeneratorsNeeded:  # a number in disguise, exp(x)*exp(y)*exp(-x - y)
+        return
 
 
 def _polynomial(expr: Expr) -> Any:

@@ -23,7 +23,7 @@ from symdecouple import (
 )
 from symdecouple.calculus.subject import Subject
 from symdecouple.errors import InvalidInput, SymdecoupleError
-from symdecouple.flows.first_integrals import is_constant_along
+from symdecouple.flows.constancy import is_constant_along
 from symdecouple.flows.linear_relations import PRIME, null_space
 
 x, y, z, w, t, a, b = symbols("x y z w t a b")
