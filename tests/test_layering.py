@@ -74,8 +74,9 @@ ORDER = {
         "deviations deviation_tables gradient_directions orthogonality_plot orthogonality "
         "tie_patterns value_boxes exact_values pattern_solutions critical_point moment_level "
         "critical_certificate two_values chebyshev interval_newton chebyshev_level spectral_level local_extrema "
-        "multiplier_equations searched_level critical_readers critical_points critical_points_plot planner populations "
-        "discriminability enclosures"
+        "multiplier_equations searched_level critical_readers critical_points critical_points_plot planner "
+        "population_densities population_law population_quadrature population_settling population_leaf "
+        "population_levels populations discriminability enclosures"
     ),
     "stats": "shape orders moments",
     "sklearn": "",

@@ -1,9 +1,11 @@
-"""Questions about a plan: how far from orthogonal its gradients are, where they are critical; and perturbations."""
+"""Questions about a plan: how far from orthogonal its gradients are, where they are critical, what distributions have."""
 
 from symdecouple.analysis.critical_point import CriticalPoint, CriticalPoints
 from symdecouple.analysis.critical_points import critical_points
 from symdecouple.analysis.deviations import Deviations
 from symdecouple.analysis.orthogonality import Orthogonality, orthogonality
+from symdecouple.analysis.population_law import Density
+from symdecouple.analysis.populations import Population, population
 from symdecouple.numeric.perturbation import (
     Perturbed,
     both_perturbations,
@@ -15,12 +17,15 @@ from symdecouple.numeric.perturbation import (
 __all__ = [
     "CriticalPoint",
     "CriticalPoints",
+    "Density",
     "Deviations",
     "Orthogonality",
     "Perturbed",
+    "Population",
     "both_perturbations",
     "critical_points",
     "orthogonality",
+    "population",
     "quantisation_step",
     "ramp_perturbation",
     "spectral_perturbation",
