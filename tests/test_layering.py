@@ -78,7 +78,9 @@ ORDER = {
         "critical_certificate two_values chebyshev interval_newton chebyshev_level spectral_level local_extrema "
         "multiplier_equations searched_level critical_readers critical_points critical_points_plot "
         "explained remembered explored_sets explored_orders explored_chain measured_orders exploration_tables "
-        "exploration_report planner populations discriminability enclosures"
+        "exploration_report planner "
+        "population_densities population_law population_quadrature population_settling population_leaf "
+        "population_levels populations discriminability enclosures"
     ),
     "stats": "shape coordinates orders moments ranges",
     "sklearn": "",

@@ -1,5 +1,5 @@
-"""Questions about a plan: how far from orthogonal its gradients are, where they are critical; perturbations; and the
-question before any plan, which features can be decoupled in which order."""
+"""Questions about a plan: how far from orthogonal its gradients are, where they are critical, what distributions have;
+perturbations; and the question before any plan, which features can be decoupled in which order."""
 
 from symdecouple.analysis.critical_point import CriticalPoint, CriticalPoints
 from symdecouple.analysis.critical_points import critical_points
@@ -11,6 +11,8 @@ from symdecouple.analysis.explored_sets import ExploredSet
 from symdecouple.analysis.measured_orders import MeasuredOrder
 from symdecouple.analysis.orthogonality import Orthogonality, orthogonality
 from symdecouple.analysis.planner import Exploration, explore
+from symdecouple.analysis.population_law import Density
+from symdecouple.analysis.populations import Population, population
 from symdecouple.numeric.perturbation import (
     Perturbed,
     both_perturbations,
@@ -23,6 +25,7 @@ __all__ = [
     "Chain",
     "CriticalPoint",
     "CriticalPoints",
+    "Density",
     "Deviations",
     "Explained",
     "Exploration",
@@ -31,11 +34,13 @@ __all__ = [
     "ModifiedSet",
     "Orthogonality",
     "Perturbed",
+    "Population",
     "both_perturbations",
     "critical_points",
     "explain",
     "explore",
     "orthogonality",
+    "population",
     "quantisation_step",
     "ramp_perturbation",
     "spectral_perturbation",

@@ -1,0 +1,171 @@
+r"""Decoupled features of distributions: the calculus of plans with expectations instead of means.
+
+.. math:: \hat f_{k+1}(P) = f_{k+1}(N_k\,P), \qquad \mathrm{Mean}(\varphi) \to \mathrm{E}_P\,\varphi
+
+with N_k P the law moved on its leaf to where features 1..k are at their references. Moments of samples move along Moebius
+maps, and so does a law: its orthokurtosis exists iff skewness 0 lies on its leaf (`population_leaf`). The sample values
+converge to it then. It needs no moment of the law: that of the Pareto law without a mean is 9/5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from sympy import Expr, Float
+
+from symdecouple.analysis.population_law import Law, law_of
+from symdecouple.analysis.population_leaf import Leaf
+from symdecouple.analysis.population_levels import at_skewness, moments_of
+from symdecouple.analysis.population_quadrature import Quadrature
+from symdecouple.decoupling.plan import Plan
+from symdecouple.errors import InvalidInput, NoClosedForm, Outcome, Refused, UnsupportedExpression
+from symdecouple.families.moments import MomentCoordinates
+from symdecouple.language.precision import at_digits
+
+__all__ = ["Population", "population"]
+
+_MOST_DIGITS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Population:
+    """The decoupled features of a law.
+
+    Attributes
+    ----------
+    law : str
+    values : tuple of Expr
+        One a feature: exact where that is proved, else a `Float` of `dps` digits; ``nan`` where there is none.
+    outcomes : tuple of Outcome
+        One a feature: why there is none.
+    dps : int
+        Digits of what is not exact; at most 11 for densities that are known in float64 only.
+    pole : Expr or None
+        Where the map to level 3 has its pole; ``oo`` where it is affine.
+    skewness_range : tuple of numbers, or None
+        Between which the skewness lies on the leaf.
+    notes : tuple of str
+        What belongs to the answer: why the ends of the range are what they are, and what samples show.
+    """
+
+    law: str
+    values: tuple[Expr, ...]
+    outcomes: tuple[Outcome, ...]
+    dps: int
+    pole: Expr | None = None
+    skewness_range: tuple[Any, Any] | None = None
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __iter__(self) -> Iterator[Expr]:
+        return iter(self.values)
+
+    def __getitem__(self, k: int) -> Expr:
+        return self.values[k]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array([float(v) for v in self.values], dtype=dtype or float)
+
+    def __str__(self) -> str:
+        lines = [f"decoupled features of {self.law}"]
+        for k, (value, outcome) in enumerate(zip(self.values, self.outcomes, strict=True), 1):
+            lines.append(f"  {k}: {value if outcome.ok else outcome}")
+        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
+
+
+def population(plan: Plan, distribution: Any, *, dps: int = 15, on_refusal: Literal["raise", "return"] = "raise"
+               ) -> Population:
+    r"""Return the decoupled features of a distribution, or refuse with the reason.
+
+    Parameters
+    ----------
+    plan : Plan
+        Of moments, or of averages whose levels have explicit normalizers; no filters: a law has no neighbours.
+    distribution : frozen scipy.stats law, sympy.stats random variable, or Density
+    dps : int
+        Digits of what has no closed form; quadrature costs about their square.
+    on_refusal : {"raise", "return"}
+        Where the last feature does not exist: `Refused`, with the `Population` of the others as ``.partial``, or that
+        itself. An infinite moment before the last feature is a value.
+
+    Returns
+    -------
+    Population
+
+    Raises
+    ------
+    Refused
+        If the law has no such feature: skewness 0 (or what the plan has for it) is not on its leaf, or a moment is
+        infinite.
+    InvalidInput
+        If `distribution` is no law of one number, its mass is not 1, or its density does not integrate.
+    NoClosedForm
+        If a level of the plan is reached on samples only.
+
+    Examples
+    --------
+    >>> import symdecouple as sd
+    >>> from scipy import stats
+    >>> plan = sd.decouple(sd.families.standardized_moments(4))
+    >>> population(plan, stats.uniform()).values
+    (1/2, 1/12, 0, 9/5)
+    >>> population(plan, stats.expon(), dps=30)[3]
+    1.98399660474116514100635759657
+    >>> population(plan, stats.pareto(1)).values
+    (oo, oo, nan, 9/5)
+    >>> print(population(plan, stats.skewnorm(4), on_refusal="return").outcomes[3].reason)
+    skewness out of reach
+    """
+    if not isinstance(plan, Plan):
+        raise InvalidInput(f"a plan is expected, decouple(features), got {type(plan).__name__}")
+    if isinstance(dps, bool) or not isinstance(dps, int) or not 1 <= dps <= _MOST_DIGITS:
+        raise InvalidInput(f"dps is a number of digits from 1 to {_MOST_DIGITS}, got {dps!r}")
+    if on_refusal not in ("raise", "return"):
+        raise InvalidInput(f'on_refusal is "raise" or "return", got {on_refusal!r}')
+    if plan.features.coordinates or plan.features.filter_ndim:
+        raise UnsupportedExpression("a law is that of one number: features of explicit coordinates or with filters have "
+                                    "no value for it; take averages of functions of the sample")
+    law = law_of(distribution)
+    found = _found(plan, law, dps)
+    if on_refusal == "raise" and not found.outcomes[-1].ok:
+        last = found.outcomes[-1]
+        raise Refused(f"feature {len(found)} of {law.name} is refused: {last.reason} ({last.detail})", found,
+                      found.outcomes)
+    return found
+
+
+def _found(plan: Plan, law: Law, dps: int) -> Population:
+    moments = plan.choice.moments
+    if moments is None:
+        raise NoClosedForm("populations of plans that are no moments")
+    quadrature = Quadrature(law, dps)
+    with at_digits(quadrature.work):
+        return _of_moments(plan, moments, Leaf(quadrature))
+
+
+def _of_moments(plan: Plan, coordinates: MomentCoordinates, leaf: Leaf) -> Population:
+    """Moments: each feature in the coordinates (m, s, c_3, c_4), those below it at the references."""
+    size, digits = len(plan.features), leaf.quadrature.dps
+    references = coordinates.coordinates([v for v in plan.reference[: size - 1] if v is not None])
+    own = moments_of(leaf)
+    found, outcomes = list(own.values), list(own.outcomes)
+    at = None
+    if size > 3:
+        at = at_skewness(leaf, references[2])
+        found.append(at.kurtosis)
+        outcomes.append(at.outcome)
+    values = []
+    for k in range(min(size, 4)):
+        rule = dict(zip(coordinates.symbols, [*references[:k], found[k]], strict=False))
+        value = coordinates.forward[k].subs(rule) if outcomes[k].ok else found[k]
+        values.append(value.evalf(digits) if value.has(Float) else value)
+    limits = None if at is None or at.limits is None else tuple(
+        own.values[2] if limit.is_reached else limit.exact if limit.exact is not None and leaf.law.is_exact
+        else Float(limit.value, 15) for limit in at.limits)
+    return Population(leaf.law.name, tuple(values), tuple(outcomes[:size]), digits, at.pole if at else None, limits,
+                      at.notes if at else ())
