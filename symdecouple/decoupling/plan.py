@@ -30,6 +30,7 @@ from symdecouple.decoupling.dependence import Dependent, OnDependence, dependent
 from symdecouple.decoupling.explanation import Explanation, explanation_of
 from symdecouple.decoupling.inner_order import inner_order, reordered
 from symdecouple.decoupling.levels import Levels
+from symdecouple.decoupling.masked import leaves_out_masked
 from symdecouple.decoupling.perturbing import Perturbation, PerturbationKind, as_perturbation
 from symdecouple.decoupling.reference import reference_values
 from symdecouple.decoupling.report import Report, report_of
@@ -144,6 +145,7 @@ class Plan:
 
     # --- numbers ------------------------------------------------------------------------------------------------
 
+    @leaves_out_masked
     def transform(self, samples: Any, *, axis: Axis = None, dps: int | None = None,
                   on_refusal: OnRefusal = "warn", progress: Progress | None = None,
                   checkpoint: str | PathLike[str] | None = None) -> Any:
@@ -152,6 +154,7 @@ class Plan:
         Parameters
         ----------
         samples : array_like (..., N), or ``(..., *grid)`` where filters have several dimensions
+            Masked entries are left out where features are averages; with filters their samples are refused.
         axis : int or tuple of int, optional
             The sample axes: all of them make one sample. Default the last, or as many as the filters have.
         dps : int, optional
@@ -177,6 +180,7 @@ class Plan:
         shape = (self._application.size,)
         return self._run(batch, shape, dps, on_refusal, compute, None, progress, checkpoint=checkpoint)
 
+    @leaves_out_masked
     def normalize(self, samples: Any, level: int | None = None, *, axis: Axis = None, dps: int | None = None,
                   on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
         """Return sample vectors with features 1..level at their references.
@@ -204,6 +208,7 @@ class Plan:
         batch = self._batch("normalize", samples, axis, dps, centred=k > 0)
         return self._run(batch, None, dps, on_refusal, compute, k, progress)
 
+    @leaves_out_masked
     def denormalize(self, samples: Any, values: Any, level: int | None = None, *, axis: Axis = None,
                     dps: int | None = None, on_refusal: OnRefusal = "warn",
                     progress: Progress | None = None) -> Any:
@@ -233,6 +238,7 @@ class Plan:
 
         return self._run(batch, None, dps, on_refusal, compute, k, progress)
 
+    @leaves_out_masked
     def gradients(self, samples: Any, *, axis: Axis = None, dps: int | None = None,
                   on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
         """Return the gradients of the decoupled features, (..., M, N): exact, without differencing but of black boxes.
@@ -287,6 +293,12 @@ class Plan:
     def path(self) -> PathName:
         """The path that was asked for."""
         return self.choice.path
+
+    @property
+    def is_of_sets(self) -> bool:
+        """Whether features are known as functions of sets of numbers, wherever these lie in a sample."""
+        is_free = self.choice.filter_ndim is None and not self.choice.n_coordinates
+        return is_free and len(self.features.symbolic) == len(self.features)
 
     @property
     def verdicts(self) -> Verdicts:
