@@ -40,7 +40,9 @@ from symdecouple.decoupling.transfer import Colour, Maps, transfer
 from symdecouple.errors import InvalidInput
 from symdecouple.flows.normalizer import Normalizer
 from symdecouple.language.feature_set import FeatureSet
+from symdecouple.language.pickled import as_written, read_back
 from symdecouple.language.precision import at_digits
+from symdecouple.language.sample import x
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.samples.batch import Axis, OnRefusal
 from symdecouple.numeric.samples.vectors import Batch, rounding
@@ -107,6 +109,10 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "au
     return _made(features, values, path, budget, as_perturbation(perturb), left_out)
 
 
+def _restored(features: FeatureSet, values: tuple[Any, ...], *rest: Any) -> Plan:
+    return _made(features, tuple(read_back(*v) if isinstance(v, tuple) else v for v in values), *rest)
+
+
 def _made(features: FeatureSet, values: tuple[Expr | None, ...], path: PathName, budget: float,
           perturbation: Perturbation | None, left_out: tuple[Dependent, ...]) -> Plan:
     order = inner_order(features)
@@ -141,7 +147,8 @@ class Plan:
     _levels: dict[Any, Levels] = field(default_factory=dict, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:  # what it was made of: no compiled functions
-        return _made, (self.features, self.reference, self.path, self.choice.budget, self.perturbation, self.left_out)
+        values = tuple(v if v is None else as_written(v, x, None) or v for v in self.reference)
+        return _restored, (self.features, values, self.path, self.choice.budget, self.perturbation, self.left_out)
 
     # --- numbers ------------------------------------------------------------------------------------------------
 
