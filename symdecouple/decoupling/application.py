@@ -188,9 +188,9 @@ class Application:
 
     def judged(self, row: Array, outcome: Outcome) -> Outcome:
         """Return why a sample is refused, by the cause where ways of different kinds see different symptoms."""
-        level, _, rest = outcome.reason.partition(" not attainable")
+        is_later = outcome.reason.startswith("level ") and not outcome.reason.startswith("level 1 ")
         is_equal = not self.features.coordinates and bool((row == row[0]).all())
-        if is_equal and (outcome.reason in _OF_EQUAL_VALUES or (level > "level 1" and not rest)):
+        if is_equal and (outcome.reason in _OF_EQUAL_VALUES or is_later):
             return replace(ZERO_VARIANCE, detail=f"all values are equal; {outcome.detail}")
         if row.dtype != object and outcome.reason in _OF_RANGE:
             for j, values in self._values.items():

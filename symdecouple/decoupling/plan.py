@@ -30,6 +30,7 @@ from symdecouple.decoupling.dependence import Dependent, OnDependence, dependent
 from symdecouple.decoupling.explanation import Explanation, explanation_of
 from symdecouple.decoupling.inner_order import inner_order, reordered
 from symdecouple.decoupling.levels import Levels
+from symdecouple.decoupling.masked import leaves_out_masked
 from symdecouple.decoupling.perturbing import Perturbation, PerturbationKind, as_perturbation
 from symdecouple.decoupling.reference import reference_values
 from symdecouple.decoupling.report import Report, report_of
@@ -39,7 +40,9 @@ from symdecouple.decoupling.transfer import Colour, Maps, transfer
 from symdecouple.errors import InvalidInput
 from symdecouple.flows.normalizer import Normalizer
 from symdecouple.language.feature_set import FeatureSet
+from symdecouple.language.pickled import as_written, read_back
 from symdecouple.language.precision import at_digits
+from symdecouple.language.sample import x
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.samples.batch import Axis, OnRefusal
 from symdecouple.numeric.samples.vectors import Batch, rounding
@@ -106,6 +109,10 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "au
     return _made(features, values, path, budget, as_perturbation(perturb), left_out)
 
 
+def _restored(features: FeatureSet, values: tuple[Any, ...], *rest: Any) -> Plan:
+    return _made(features, tuple(read_back(*v) if isinstance(v, tuple) else v for v in values), *rest)
+
+
 def _made(features: FeatureSet, values: tuple[Expr | None, ...], path: PathName, budget: float,
           perturbation: Perturbation | None, left_out: tuple[Dependent, ...]) -> Plan:
     order = inner_order(features)
@@ -140,10 +147,12 @@ class Plan:
     _levels: dict[Any, Levels] = field(default_factory=dict, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:  # what it was made of: no compiled functions
-        return _made, (self.features, self.reference, self.path, self.choice.budget, self.perturbation, self.left_out)
+        values = tuple(v if v is None else as_written(v, x, None) or v for v in self.reference)
+        return _restored, (self.features, values, self.path, self.choice.budget, self.perturbation, self.left_out)
 
     # --- numbers ------------------------------------------------------------------------------------------------
 
+    @leaves_out_masked
     def transform(self, samples: Any, *, axis: Axis = None, dps: int | None = None,
                   on_refusal: OnRefusal = "warn", progress: Progress | None = None,
                   checkpoint: str | PathLike[str] | None = None) -> Any:
@@ -152,6 +161,7 @@ class Plan:
         Parameters
         ----------
         samples : array_like (..., N), or ``(..., *grid)`` where filters have several dimensions
+            Masked entries are left out where features are averages; with filters their samples are refused.
         axis : int or tuple of int, optional
             The sample axes: all of them make one sample. Default the last, or as many as the filters have.
         dps : int, optional
@@ -177,6 +187,7 @@ class Plan:
         shape = (self._application.size,)
         return self._run(batch, shape, dps, on_refusal, compute, None, progress, checkpoint=checkpoint)
 
+    @leaves_out_masked
     def normalize(self, samples: Any, level: int | None = None, *, axis: Axis = None, dps: int | None = None,
                   on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
         """Return sample vectors with features 1..level at their references.
@@ -204,6 +215,7 @@ class Plan:
         batch = self._batch("normalize", samples, axis, dps, centred=k > 0)
         return self._run(batch, None, dps, on_refusal, compute, k, progress)
 
+    @leaves_out_masked
     def denormalize(self, samples: Any, values: Any, level: int | None = None, *, axis: Axis = None,
                     dps: int | None = None, on_refusal: OnRefusal = "warn",
                     progress: Progress | None = None) -> Any:
@@ -233,6 +245,7 @@ class Plan:
 
         return self._run(batch, None, dps, on_refusal, compute, k, progress)
 
+    @leaves_out_masked
     def gradients(self, samples: Any, *, axis: Axis = None, dps: int | None = None,
                   on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
         """Return the gradients of the decoupled features, (..., M, N): exact, without differencing but of black boxes.
@@ -287,6 +300,12 @@ class Plan:
     def path(self) -> PathName:
         """The path that was asked for."""
         return self.choice.path
+
+    @property
+    def is_of_sets(self) -> bool:
+        """Whether features are known as functions of sets of numbers, wherever these lie in a sample."""
+        is_free = self.choice.filter_ndim is None and not self.choice.n_coordinates
+        return is_free and len(self.features.symbolic) == len(self.features)
 
     @property
     def verdicts(self) -> Verdicts:

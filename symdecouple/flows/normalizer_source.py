@@ -1,11 +1,11 @@
 r"""A normalizer as NumPy source text that runs alone: ``normalize(x)`` for sample vectors on the last axis.
 
 The text does what the plan does: explicit levels from the innermost outwards, each parameter computed from samples on
-which the features before are at their values already, then a bracketed root search in t, or Newton's method in
-t_1, ..., t_k while the values are moved to their place in steps. Where three features fix mean, variance and skewness,
-the root is searched on the whole leaf of Moebius images instead (see `normalizer_templates`). What it finds is tried:
-features off their values, and samples of which rounding leaves less than two thirds of the digits, are refused with a
-ValueError.
+which the features before are at their values already, then a bracketed root search in t, or Newton's method along all
+generators at once, from wherever the flows have brought the sample. Where three features fix mean, variance and
+skewness, the root is searched on the whole leaf of Moebius images instead (see `normalizer_templates`). What it finds
+is tried: features off their values, and samples of which rounding leaves less than two thirds of the digits, are
+refused with a ValueError. Masked entries are left out, and masked in the answer.
 
 N_k is constant along the flows of 1..k. So a sample vector is shifted first where the first of these is a shift, and
 divided by a power of two where one that has a formula is a scaling: neither an offset nor a unit is felt. No name and
@@ -31,9 +31,8 @@ from symdecouple.flows.flow import Flow
 from symdecouple.flows.normalizer_templates import (
     average,
     checked,
-    concatenated,
     intake,
-    newton_times,
+    joint_steps,
     on_moebius_leaf,
     prepared,
     root_between,
@@ -114,7 +113,7 @@ def recipe_of(features: FeatureSet, values: tuple[Expr, ...], steps: tuple[Step,
 
 _TEMPLATES: dict[str, tuple[Any, ...]] = {
     "explicit": (), "implicit": (root_between, root_from_zero), "moebius": (root_between, on_moebius_leaf),
-    "parallel": (concatenated, newton_times)}
+    "parallel": (joint_steps,)}
 
 
 def source_of_normalizer(recipe: Recipe) -> str:
@@ -276,9 +275,7 @@ def _parallel_end(recipe: Recipe) -> str:
         "",
         "def normalized(x):",
         '    """One sample vector."""',
-        "    times = newton_times(x, VALUES, features, gradients, *PARTS)",
-        "    found, slope, _ = concatenated(x, times, *PARTS)",
-        "    error = 2.0**-52 * np.abs((x - x.mean()) * slope)",
+        "    found, error = joint_steps(x, VALUES, features, gradients, *PARTS)",
         "    return checked(found, error, features, VALUES, BEGINS_WITH_MEAN)",
         "",
     ])
@@ -292,7 +289,7 @@ def _normalize(recipe: Recipe) -> str:
     low, high = recipe.features.sample.interval
     outside = " | ".join([*([f"(x <= {float(low)!r})"] if low != -oo else []),
                           *([f"(x >= {float(high)!r})"] if high != oo else [])])
-    first = f"prepared(x[index], {recipe.shifts and recipe.kind != 'moebius'}, {recipe.scales})"
+    first = f"prepared(x[index][kept], {recipe.shifts and recipe.kind != 'moebius'}, {recipe.scales})"
     wanted = ", ".join(f"{_plain(recipe, f.expr)} = {v}" for f, v in zip(recipe.features, recipe.values, strict=True))
     return "\n".join([
         "def normalize(x):",
@@ -300,18 +297,20 @@ def _normalize(recipe: Recipe) -> str:
         "",
         f"    {wanted}.",
         '    """',
-        f"    x, kind = intake(x, {recipe.shifts})",
-        *([f"    if np.any({outside}):",
+        f"    x, hidden, kind = intake(x, {recipe.shifts})",
+        *([f"    if np.any(~hidden & ({outside})):",
            f'        raise ValueError("samples must lie in ({low}, {high})")'] if outside else []),
         "    out = np.full(x.shape, np.nan)",
         "    for index in np.ndindex(x.shape[:-1]):",
-        "        if np.any(np.isnan(x[index])):",
+        "        kept = ~hidden[index]",
+        "        if np.any(np.isnan(x[index][kept])):",
         "            continue",
         "        try:",
         '            with np.errstate(all="ignore"):',
-        f"                out[index] = normalized({first})",
+        f"                out[index][kept] = normalized({first})",
         "        except ValueError as error:",
         '            raise ValueError(f"sample vector {index}: {error}") from None',
-        "    return out.astype(kind)",
+        "    out = out.astype(kind)",
+        "    return np.ma.masked_array(out, hidden) if np.any(hidden) else out",
         "",
     ])

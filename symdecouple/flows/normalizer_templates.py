@@ -16,15 +16,13 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["average", "checked", "concatenated", "intake", "newton_times", "on_moebius_leaf", "prepared",
-           "root_between", "root_from_zero"]
+__all__ = ["average", "checked", "intake", "joint_steps", "on_moebius_leaf", "prepared", "root_between",
+           "root_from_zero"]
 
 
 def intake(x: Any, shifts: Any) -> Any:
-    """Return samples as floats, and the type of the answer; integers lose nothing where a shift is allowed."""
-    if np.ma.is_masked(x):
-        raise ValueError("masked entries are not left out of samples; compress each row first")
-    x = np.asarray(x)
+    """Return samples as floats, what is masked, and the type of the answer; a shift loses nothing of integers."""
+    hidden, x = np.ma.getmaskarray(x), np.asarray(np.ma.getdata(x))
     if x.dtype.kind not in "iufO":
         raise ValueError(f"samples are {x.dtype}, real numbers are expected")
     if x.ndim == 0 or x.shape[-1] < 2:
@@ -37,11 +35,13 @@ def intake(x: Any, shifts: Any) -> Any:
         x = x.astype(np.float64)
     except (TypeError, OverflowError) as error:
         raise ValueError(f"real numbers are expected ({error})") from None
-    return x, kind
+    return x, hidden, kind
 
 
 def prepared(x: Any, shifts: Any, scales: Any) -> Any:
     """Return a sample vector of the same leaf, without an offset and with numbers below 1 where that is allowed."""
+    if x.size < 2:
+        raise ValueError("fewer than two samples are left")
     if np.any(np.isinf(x)):
         raise ValueError("infinite value")
     exponent = np.frexp(np.max(np.abs(x)))[1]
@@ -167,49 +167,34 @@ def on_moebius_leaf(x: Any, skewness: Any) -> Any:
     return moved(h), moved(h + 2.0**-50 / slope)
 
 
-def concatenated(x: Any, times: Any, flows: Any, slopes: Any, fields: Any) -> Any:
-    """Follow the flows one after the other; return the end, its derivative by x, and by each of the times."""
-    carried, total = np.empty((0, x.size)), np.ones_like(x)
-    for t, flow, slope, field in zip(times, flows, slopes, fields, strict=False):
-        rate = slope(x, t)
-        x, total = flow(x, t), total * rate
-        carried = np.vstack([carried * rate, field(x)])
-    return x, total, carried
+def joint_steps(x: Any, values: Any, features: Any, gradients: Any, flows: Any, slopes: Any, fields: Any) -> Any:
+    """Return the sample vector on the leaf at which all features are at their values, and what rounding made of it.
 
-
-def newton_times(x: Any, values: Any, features: Any, gradients: Any, flows: Any, slopes: Any, fields: Any) -> Any:
-    """Return the times at which concatenated flows bring the features to their values, taking in one after another.
-
-    The values are approached on a straight line, in steps as long as Newton's method follows.
+    One feature more is taken in at a time, and all that are in are led by Newton's method along as many fields, from
+    wherever the flows have brought the sample so far; steps are halved until the features come nearer to their values.
     """
-    def followed(times: Any, aim: Any) -> Any:
-        best, size = None, np.inf
+    def off(z: Any) -> Any:
+        return np.max(np.abs(features(z) - values)[:k] / (1 + np.abs(values[:k])))
+
+    def moved(z: Any, error: Any, step: Any) -> Any:
+        for t, flow, slope in zip(step, flows, slopes, strict=False):
+            rate, z = slope(z, t), flow(z, t)
+            error = error * np.abs(rate) + 2.0**-52 * np.abs(z)
+        return z, error, off(z)
+
+    y, error = x, np.zeros_like(x)
+    for k in range(1, len(values) + 1):
+        rest = off(y)
         for _ in range(200):
-            y, _, carried = concatenated(x, times, flows, slopes, fields)
-            gap = (aim - features(y)[:k]) / (1 + np.abs(aim))
-            if not np.max(np.abs(gap)) < 0.9 * size:  # True for NaN
-                break
-            best, size = times, np.max(np.abs(gap))
-            rows = (gradients(y)[:k] @ carried.T / x.size) / (1 + np.abs(aim))[:, None]
+            rows = gradients(y)[:k] @ np.array([field(y) for field in fields[:k]]).T / y.size
             scale = np.abs(rows).max(axis=1)
             try:
-                times = times + np.linalg.solve(rows / scale[:, None], gap / scale)
+                step = np.linalg.solve(rows / scale[:, None], (values - features(y))[:k] / scale)
             except np.linalg.LinAlgError:
                 break
-        return best if size < 2.0**-30 else None
-
-    times = np.zeros(0)
-    for k in range(1, len(values) + 1):
-        times = np.append(times, 0.0)
-        start = features(concatenated(x, times, flows, slopes, fields)[0])[:k]
-        reached, step = 0.0, 1.0
-        for _ in range(300):
-            share = min(reached + step, 1.0)
-            found = followed(times, start + share * (values[:k] - start) if share < 1 else values[:k])
+            trials = (moved(y, error, step / 2.0**halving) for halving in range(60))
+            found = next((trial for trial in trials if trial[2] < rest), None)
             if found is None:
-                step = step / 2
-            else:
-                times, reached, step = found, share, 2 * step
-            if reached == 1 or reached + step == reached:
                 break
-    return times
+            y, error, rest = found
+    return y, error

@@ -73,7 +73,12 @@ class Feature:
         raise AttributeError(f"a Feature is immutable; build a new one instead of setting {name}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self._content, tuple(sorted(self.allow_nonsmooth)))
+        from symdecouple.language.pickled import as_written
+
+        allowed, points = tuple(sorted(self.allow_nonsmooth)), self.coordinates
+        written = None if self.black_box is not None else as_written(
+            self.expr, self.sample, points[0].size if points else None)
+        return (_restore, (self._content, allowed)) if written is None else (_restored, (*written, allowed))
 
     @classmethod
     def from_callable(cls, f: Callable[[Any], Any], gradient: Callable[[Any], Any] | None = None,
@@ -218,6 +223,12 @@ def _check_declared(expr: Expr) -> None:
     if len({mean.sample.interval for mean in expr.atoms(Mean)}) > 1:
         raise InvalidInput(f"{expr} averages over samples of different domains")
     dimension_of([expr])
+
+
+def _restored(text: str, domain: str, size: int | None, responses: Any, allowed: tuple[str, ...]) -> Feature:
+    from symdecouple.language.pickled import read_back
+
+    return Feature(read_back(text, domain, size, responses), allow_nonsmooth=allowed)
 
 
 def _restore(expr: Any, allowed: tuple[str, ...]) -> Feature:

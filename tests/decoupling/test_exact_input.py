@@ -1,10 +1,14 @@
 """Numbers that float64 would round give plans the answers of the exact numbers, as they give `stats`."""
 
 import copy
+import os
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -130,6 +134,42 @@ def test_use_does_not_change_what_joblib_hashes(make: Callable[[], sd.Plan]) -> 
     plan.transform(sample), plan.gradients(sample), plan.normalize(sample), plan.transform(sample[:8], dps=16)
     assert "level 1" in str(plan.explain()) and plan.verdicts.original[2].seconds >= 0
     assert joblib.hash(plan) == joblib.hash(copy.copy(plan)) == before
+
+
+PICKLED = """
+import hashlib, pickle
+import numpy as np, sympy as sp
+import symdecouple as sd
+from symdecouple import Mean, x
+from symdecouple.language.filters import Filter
+from symdecouple.language.sample import coordinates
+
+a, b, c = coordinates(3)
+y, h = sd.sample("y", interval=(sp.Rational(1, 3), 2)), Filter.from_response([3, 1, 1], name="h")
+made = [
+    sd.decouple(sd.families.standardized_moments(4), perturb="ramp"), sd.decouple([Mean(sp.log(y))], [0.1]),
+    sd.decouple([Mean(x), Mean(sp.sin(x)), Mean(sp.cos(x))], [0, 0, sp.sqrt(2) / 2]),
+    sd.decouple([Mean(x), Mean(h(x) ** 2)], [0, 3]), sd.decouple([a**2 + b**2 + c**2, a * b + c], [3, 1]),
+    sd.decouple([Mean(x), sd.Group(Mean(x**2), Mean(x**3))], [0, 1, 0]),
+    sd.decouple(sd.FeatureSet([Mean(sp.Abs(x))], allow_nonsmooth=["Abs"]), [1]),
+]
+for plan in made:
+    before = pickle.dumps(plan)
+    plan.transform([0.5, 1.5, 1.25], on_refusal="return"), plan.normalize([0.5, 1.5, 1.25], on_refusal="return")
+    again = pickle.loads(before)
+    assert pickle.dumps(plan) == before == pickle.dumps(again)
+    assert again.features == plan.features and again.reference == plan.reference
+    print(hashlib.sha256(before).hexdigest())
+"""
+
+
+def test_pickles_are_the_same_in_every_process_before_and_after_use() -> None:
+    """Hashes of strings, which order SymPy's sets, differ between these two."""
+    found = [subprocess.run([sys.executable, "-c", PICKLED], capture_output=True, text=True, timeout=200, check=False,
+                            cwd=Path(__file__).parents[2], env={**os.environ, "PYTHONHASHSEED": seed})
+             for seed in ("1", "2")]
+    assert found[0].returncode == 0, found[0].stderr
+    assert len(found[0].stdout.split()) == 7 and found[0].stdout == found[1].stdout
 
 
 def test_precision_of_one_thread_is_not_that_of_another() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import mpmath
 import pytest
+from scipy.optimize import root
 from sympy import I, Integer, Rational, Symbol, cosh, erf, exp, log, oo, simplify, sin, sqrt
 
 from symdecouple.errors import InvalidInput, NoClosedForm
@@ -52,12 +53,17 @@ def near_times(name: str, level: int) -> list[Any]:
     if name == "a group of moments":
         mean = mpmath.fsum(points) / len(points)
         return [-mean, -mpmath.log(mpmath.fsum((p - mean) ** 2 for p in points) / len(points)) / 2, 0]
+    if normalizer.kind == "parallel":
+        def gaps(times: Any) -> list[float]:
+            constants = dict(zip(normalizer.unknowns, map(mpmath.mpf, times), strict=True))
+            return [float(mpmath.re(at_sample(e, points, symbol, constants)[0])) for e in normalizer.equations]
+
+        return list(root(gaps, [0.0] * len(normalizer.unknowns)).x)
     space: dict[str, Any] = {}
-    exec(normalizer.code().replace("    t = root_from_zero(", "    global t\n    t = root_from_zero(").replace(
-        "    times = newton_times(", "    global times\n    times = newton_times("), space)
+    exec(normalizer.code().replace("    t = root_from_zero(", "    global t\n    t = root_from_zero("), space)
     space["prepared"] = lambda x, *_: x  # neither shifted nor scaled: the times are those of x itself
     space["normalize"]([float(p) for p in points])
-    return [space["t"]] if normalizer.kind == "implicit" else list(space["times"])
+    return [space["t"]]
 
 
 @lru_cache(maxsize=64)

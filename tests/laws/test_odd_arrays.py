@@ -98,18 +98,47 @@ def test_other_types_are_invalid_input_and_none_is_an_error_of_numpy(name: str) 
             FUNCTIONS[name].answer(rows)
 
 
-def test_masked_entries_are_left_out_by_statistics_and_refused_by_plans() -> None:
-    """A plan moves a sample, and has nothing to put into a masked place."""
+OF_PLACES = ("energies", "filter moments", "black box", "coordinates")  # they ask where an entry lies
+
+
+def test_masked_entries_are_left_out_or_their_rows_refused() -> None:
+    """By statistics and by plans alike; features of places have nothing to put into one that is masked."""
     rows = drawn("normal", 3, 24, 5)
-    hidden = ma.masked_array(rows, mask=np.arange(24) % 3 == 1 + np.zeros((3, 1)))
+    kept = np.arange(24) % 3 != 1
+    hidden = ma.masked_array(rows, mask=~kept + np.zeros((3, 1)))
+    hidden[:, ~kept] = 1e300
+    hidden[:, ~kept] = ma.masked
     for name, function in FUNCTIONS.items():
-        if function.plan is not None:
-            with pytest.raises(InvalidInput, match="masked entries are not left out"):
-                function.answer(hidden if function.sizes != (3,) else hidden[:, :3])
+        if name in OF_PLACES:
+            some = ma.masked_array(rows, mask=[~kept, 0 * kept, ~kept])[:, : 3 if function.sizes == (3,) else 24]
+            values, told, _ = asked(function, some)
+            (alone,), (outcome,) = function.answer(ma.getdata(some)[1:2])
+            assert told == ["masked entries", outcome.reason, "masked entries"]
+            assert np.array_equal(values[1], alone, equal_nan=True)
         elif not name.startswith("weighted"):
-            near(function.answer(hidden)[0], function.answer(rows[:, np.arange(24) % 3 != 1])[0], function.bound)
+            assert np.array_equal(function.answer(hidden)[0], function.answer(rows[:, kept])[0])
             _, told, _ = asked(function, ma.masked_all((2, 24)))
             assert told == ["no samples"] * 2
+
+
+def test_what_plans_return_of_masked_samples_is_masked_where_they_are() -> None:
+    plan, rng = FUNCTIONS["plan of four moments"].plan(), np.random.default_rng(8)  # type: ignore[misc]
+    rows = ma.masked_array(rng.normal(size=(2, 3, 12)), mask=rng.random((2, 3, 12)) < 0.3)
+    ends, gradients, values = plan.normalize(rows), plan.gradients(rows), plan.transform(rows)
+    assert (ends.mask == rows.mask).all() and (gradients.mask == ma.getmaskarray(rows)[:, :, None]).all()
+    for i in np.ndindex(2, 3):
+        alone = rows[i].compressed()
+        assert np.array_equal(values[i], plan.transform(alone))
+        assert np.array_equal(ends[i].compressed(), plan.normalize(alone))
+        assert np.array_equal(gradients[i].compressed().reshape(4, -1), plan.gradients(alone))
+    assert abs(plan.denormalize(ends, values) - rows).max() < 1e-13
+    turned = np.moveaxis(rows, -1, 0)
+    assert np.array_equal(plan.transform(turned, axis=0), values)
+    assert np.array_equal(plan.normalize(turned, axis=0).filled(0), np.moveaxis(ends, -1, 0).filled(0))
+    precise = plan.transform(rows, dps=20)
+    assert precise.residual.shape == (2, 3) and abs(precise - values).max() < 1e-12
+    with pytest.raises(InvalidInput, match="whole samples"):
+        plan.transform(rows, checkpoint="none")
 
 
 @pytest.mark.parametrize("statistic", [stats.skewness, stats.kurtosis, stats.orthokurtosis, stats.decoupled_moments])

@@ -103,8 +103,7 @@ class Batch:
         """
         given = take_numbers(samples)
         if given.masked is not None and given.masked.any():
-            helps = "compress each row" if (filtered or 1) == 1 else "fill them"
-            raise InvalidInput(f"{name}: masked entries are not left out of samples; {helps} first")
+            raise InvalidInput(f"{name}: masked entries are not left out of samples; compress each row, or fill them")
         array = given.array
         ndim = filtered or 1
         if array.ndim < ndim:
@@ -198,7 +197,7 @@ class Batch:
 
     def deliver(self, result: Any, on_refusal: OnRefusal) -> Any:
         """Report the refused rows as the caller wants them reported."""
-        answer = Answer(self.name, self.shape, self.refusals, frames=6, notes=self.notes)
+        answer = Answer(self.name, self.shape, self.refusals, frames=7, notes=self.notes)
         return answer.deliver(result, on_refusal)
 
 
