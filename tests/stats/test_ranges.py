@@ -89,7 +89,7 @@ def test_kurtosis_of_ties_is_that_of_optimization_over_ordered_values() -> None:
         for _ in range(15):
             start = rng.uniform(0.2, 1.5, len(counts) - 1)
             low = min(low, minimize(of, start, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12}).fun)
-            high = max(high, -minimize(lambda g: -of(g), start, method="Nelder-Mead",  # noqa: B023
+            high = max(high, -minimize(lambda g: -of(g), start, method="Nelder-Mead",
                                        options={"xatol": 1e-9, "fatol": 1e-12}).fun)
         found = kurtosis_range(np.repeat(np.arange(len(counts)), counts))
         assert (found.low, found.high) == pytest.approx((low, high), abs=1e-5), counts
