@@ -15,6 +15,7 @@ import numpy as np
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.moments import attainable
+from symdecouple.numeric.moments.out_of_reach import groups_of
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE
 from symdecouple.numeric.moments.tied_range import reach_of_counts
 from symdecouple.numeric.moments.ties import Tied, shares_at_ends, why_unreachable
@@ -258,7 +259,8 @@ def _reduced(
     def kernel(matrix: SampleMatrix) -> RowValues:
         out, refusals = np.full((len(matrix.low), 2), np.nan), dict[int, Outcome]()
         for i, at_ends in enumerate(shares_at_ends(matrix)):
-            found = ZERO_VARIANCE if matrix.low[i] == matrix.high[i] else interval(*at_ends, groups_of(matrix, i))
+            found = ZERO_VARIANCE if matrix.low[i] == matrix.high[i] else interval(*at_ends, groups_of(
+                matrix.values[i], None if matrix.weights is None else matrix.weights[i]))
             if isinstance(found, Outcome):
                 refusals[i] = found
             else:
@@ -270,15 +272,6 @@ def _reduced(
     values, *outcomes = found if on_refusal == "return" else (found,)
     both = Range(values[..., 0][()], values[..., 1][()])
     return (both, *outcomes) if outcomes else both
-
-
-def groups_of(matrix: SampleMatrix, i: int) -> FloatArray:
-    """How often each distinct value of a row is taken, in ascending order, or its weight."""
-    if matrix.weights is None:
-        return np.unique(matrix.values[i], return_counts=True)[1].astype(np.float64)
-    counts = matrix.weights[i] > 0
-    _, place = np.unique(matrix.values[i][counts], return_inverse=True)
-    return np.bincount(place, weights=matrix.weights[i][counts]).astype(np.float64)
 
 
 @lru_cache(maxsize=1024)

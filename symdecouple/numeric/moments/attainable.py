@@ -29,16 +29,18 @@ from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.hankel import Weights, free_direction, hankel_norms, orthogonal_basis, power_means
+from symdecouple.numeric.moments.out_of_reach import beyond_any_sample, needed, unattainable, why_out_of_reach
 from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = [
     "atoms", "beyond_end", "comes_to", "kurtosis_range", "orthokurtosis_range", "pulled_apart", "refused_at_once",
-    "saturated_skewness", "skewness_interval", "skewness_range", "summit", "too_high",
+    "saturated_skewness", "skewness_interval", "skewness_range", "summit", "too_high", "why_ended",
 ]
 
 _FEW = 1e-7  # D_(k-1)/h_(2k-2) below which distinct values are counted: rounding leaves four digits of it, at least
 _HEAVY = 0.5  # share of the least and the largest value, times the fourth moment that is wanted: below, it can be had
 _NEAR = 0.2  # of the distance to the next zero of p': within, a cluster counts as caught
+_LOOKED_UP, _GOALS = 128, 4  # samples and goals up to which ranges are looked up before a path is followed
 _NEWTON = 30  # quadratic from where clusters are caught; more only where it fails
 _LOG_RANGE = 40.0  # of the ratio of two distances: beyond, one of them is rounding
 
@@ -288,19 +290,20 @@ def refused_at_once(
         if not np.isfinite(goal[:, i]).all() or not np.isfinite(highest[i]):
             refused[int(i)] = Outcome(False, "beyond float64", "moments of this sample overflow; rescale it")
         elif count < k and not there[i]:
-            refused[int(i)] = _too_few(k, count, float(first[i]), float(goal[k, i]))
+            refused[int(i)] = _too_few(goal[:, i], count, float(first[i]), None if weights is not None else z.shape[1])
     if k % 2 == 0:
         spare = hankel_norms(goal)[-1]
         for i in np.flatnonzero(~(spare > 0)):
             why = f"whatever the sample, it exceeds {goal[k, i] - spare[i]:.6g}"
-            refused.setdefault(int(i), _unattainable(goal[:, i], first[i], why))
-    if k == 4 and weights is None:
-        least, most = orthokurtosis_range(z.shape[1])
-        outside = (goal[3] == 0) & ~((least < goal[4]) & (goal[4] < most))
+            refused.setdefault(int(i), unattainable(goal[:, i], first[i], why))
+    if weights is None and z.shape[1] <= _LOOKED_UP and len(goals := np.unique(goal, axis=1).T) <= _GOALS:
+        beyond = [one for one in goals if k > 3 and beyond_any_sample(
+            one, 0.0, z.shape[1], is_certain=True) is not None]
+        outside = np.array([any((column == one).all() for one in beyond) for column in goal.T], dtype=np.bool_)
         for i in np.flatnonzero(outside & ~there):
-            why = f"without skewness it stays inside ({least:.6g}, {most:.6g}) for {z.shape[1]} samples"
-            why += f", more than {2 * goal[4, i]:.6g} are needed" if goal[4, i] >= most else ""
-            refused.setdefault(int(i), _unattainable(goal[:, i], first[i], why))
+            told = beyond_any_sample(goal[:, i], float(first[i]), z.shape[1])
+            if told is not None:
+                refused.setdefault(int(i), told)
     return refused
 
 
@@ -320,9 +323,28 @@ def too_high(
     return found
 
 
+def why_ended(
+    goal: FloatArray, first: float, ties: tuple[FloatArray, int | None], value: float, is_caught: bool, steps: int
+) -> Outcome:
+    """Say why the path of one row ended at a value: what counting tells, or what was seen.
+
+    `ties` are the groups of the row and its number of samples, None where these are weighed; `is_caught` tells that
+    k - 1 distinct values were left.
+    """
+    told = why_out_of_reach(goal, first, *ties, value=value if is_caught else None)
+    if told is not None or is_caught:
+        return told or comes_to(goal, first, value)
+    return Outcome(
+        False,
+        "not converged",
+        f"moment {len(goal) - 1} came to {value:.10g} after {steps} steps, {goal[-1]:.10g} was asked for "
+        "(standardized); the sample crowds beyond the reach of float64",
+    )
+
+
 def comes_to(goal: FloatArray, first: float, value: float) -> Outcome:
     """Say that the path of one row ends at a value; `goal` (k + 1,)."""
-    return _unattainable(
+    return unattainable(
         goal,
         first,
         f"on the path it comes to {value:.10g} and no farther, where the samples fall together to {len(goal) - 2} "
@@ -330,21 +352,16 @@ def comes_to(goal: FloatArray, first: float, value: float) -> Outcome:
     )
 
 
-def _unattainable(goal: FloatArray, first: float, why: str) -> Outcome:
+def _too_few(goal: FloatArray, count: int, value: float, n_samples: int | None) -> Outcome:
     k = len(goal) - 1
-    return Outcome(
-        False,
-        "moment not attainable",
-        f"moment {k} is {first:.6g}, {goal[k]:.6g} was asked for (standardized): {why}",
-    )
-
-
-def _too_few(k: int, count: int, value: float, target: float) -> Outcome:
+    told = None if n_samples is None or k < 4 else beyond_any_sample(goal, value, n_samples)
+    more = "" if n_samples is None or told is None else f"; no sample of {n_samples} values has it: " + needed(
+        goal.tolist(), n_samples)
     return Outcome(
         False,
         "two-valued" if count == 2 else "too few distinct values",
-        f"{count} distinct values are a critical point of moment {k}: it stays at {value:.6g} where {target:.6g} was "
-        f"asked for (standardized); at least {k} distinct values are needed, break ties if noise is acceptable",
+        f"{count} distinct values are a critical point of moment {k}: it stays at {value:.6g} where {goal[k]:.6g} was "
+        f"asked for (standardized); at least {k} distinct values are needed, break ties if noise is acceptable{more}",
     )
 
 

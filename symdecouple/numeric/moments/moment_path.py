@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.moments.attainable import atoms, comes_to, pulled_apart, refused_at_once, too_high
+from symdecouple.numeric.moments.attainable import atoms, pulled_apart, refused_at_once, too_high, why_ended
 from symdecouple.numeric.moments.hankel import (
     Weights,
     correct,
@@ -43,6 +43,7 @@ from symdecouple.numeric.moments.hankel import (
     steepness,
     taken,
 )
+from symdecouple.numeric.moments.out_of_reach import groups_of, why_out_of_reach
 from symdecouple.numeric.paths.integrate import End, Path, Step, integrate
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
@@ -264,9 +265,11 @@ def refused_beforehand(
     {0: 'moment not attainable', 1: 'too few distinct values'}
     """
     with np.errstate(all="ignore"):
-        course, _, refused, tops = _begun(rows, k, targets, held, None)
-        more = {i: comes_to(course.goal[:, i], course.first[i], float(np.mean(top**k))) for i, top in tops.items()}
-    return dict(sorted({**refused, **more}.items()))
+        course, there, refused, _ = _begun(rows, k, targets, held, None)
+        left = [i for i in range(len(rows)) if i not in refused and not there[i]]
+        counted = {i: why_out_of_reach(course.goal[:, i], float(course.first[i]), groups_of(course.start[i]),
+                                       rows.shape[1]) for i in left}
+    return dict(sorted({**refused, **{i: told for i, told in counted.items() if told is not None}}.items()))
 
 
 def _begun(
@@ -380,16 +383,11 @@ def _settle(course: Course, z: FloatArray, moving: IntArray) -> FloatArray:
 
 def _why(course: Course, path: Path, i: int) -> Outcome:
     """Why the path of row i did not arrive."""
-    z = path.values[i : i + 1]
-    k, weights = course.k, taken(course.weights, slice(i, i + 1))
-    value, target = power_mean(z, k, weights)[0], course.goal[k, i]
+    z, k, weights = path.values[i : i + 1], course.k, taken(course.weights, slice(i, i + 1))
+    value = power_mean(z, k, weights)[0]
     norm = float(free_direction(z, k, weights)[1][0] / power_mean(z, 2 * k - 2, weights)[0])
-    is_stuck = path.ending[i] == End.STALLED and path.reached[i] > 0
-    if norm < _LAST_POINT and (is_stuck or path.ending[i] == End.OVER):
-        return comes_to(course.goal[:, i], course.first[i], float(value))
-    return Outcome(
-        False,
-        "not converged",
-        f"moment {k} came to {value:.10g} after {path.steps[i]} steps, {target:.10g} was asked for (standardized); "
-        "the sample crowds beyond the reach of float64",
-    )
+    is_over = path.ending[i] == End.OVER
+    is_caught = norm < _LAST_POINT and (is_over or (path.ending[i] == End.STALLED and path.reached[i] > 0))
+    groups = groups_of(course.start[i], None if weights is None else weights[0])
+    n_samples = None if weights is not None else len(z[0])
+    return why_ended(course.goal[:, i], course.first[i], (groups, n_samples), value, is_caught, path.steps[i])

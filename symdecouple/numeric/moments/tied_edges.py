@@ -17,7 +17,6 @@ Coincidences, corners with fewer than k - 1 values, are not met here: `tied_rang
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -30,8 +29,7 @@ __all__ = ["Corner", "Lost", "Shares", "climbed", "first_corner", "merged", "sol
 _STEPS = 200  # along an edge; one or two as a rule
 _NEWTON = 40
 _TRIED = 12  # steps of Newton's method before a corner is looked for from nearer by
-_THERE = 1e-14  # of the values: the last step of Newton's method
-_ON_EDGE = 1e-12  # the same, on the way
+_THERE = 2e-15  # of the sum of sizes that makes a moment: rounding
 _STEP = 0.5  # of the time to the next meeting
 _APART = 0.3  # of the least gap: the first step of two values that come apart
 _HALVED = 1e-9  # a step that is cut to this has failed
@@ -119,25 +117,31 @@ def solved(shares: FloatArray, values: FloatArray, moments: FloatArray, steps: i
 
     A step that would change the order is cut.
     """
-    orders = np.arange(1, len(values) + 1)[:, None]
-    goal, z, before = moments[1 : len(values) + 1], values, np.inf
+    z, orders = values, np.arange(1, len(values) + 1)[:, None]
     for _ in range(steps):
-        powers = shares * z ** (orders - 1)
+        powers, gap, is_there = _gaps(shares, z, moments, orders)
+        if is_there:
+            return z
         try:
-            step = np.linalg.solve(orders * powers, powers @ z - goal)
+            step = np.linalg.solve(orders * powers, gap)
         except np.linalg.LinAlgError:
             return None
         closing = np.diff(step)
         meets = float(np.min(np.diff(z)[closing > 0] / closing[closing > 0], initial=np.inf))
         size = 1.0 if meets > 1 else 0.7 * meets
         z = z - size * step
-        furthest, scale = float(np.abs(step).max()), float(np.abs(z).max())
-        if furthest < _THERE * scale or before <= furthest < _ON_EDGE * scale:
-            return z if bool((np.diff(z) > 0).all()) else None
-        if not size > 1e-6:
+        if not (size > 1e-6 and (np.diff(z) > 0).all()):
             return None
-        before = furthest if size == 1 else np.inf
     return None
+
+
+def _gaps(shares: FloatArray, z: FloatArray, moments: FloatArray, orders: IntArray
+          ) -> tuple[FloatArray, FloatArray, bool]:
+    """Shares times powers of values, moments 1..m less those wanted, and whether that is rounding."""
+    powers = shares * z ** (orders - 1)
+    goal = moments[1 : len(orders) + 1]
+    gap = powers @ z - goal
+    return powers, gap, bool((np.abs(gap) <= _THERE * (np.abs(powers) @ np.abs(z) + np.abs(goal))).all())
 
 
 # --- edges ---
@@ -222,29 +226,28 @@ def _corrected(shares: FloatArray, z: FloatArray, held: FloatArray, fixed: int) 
     free, orders = np.delete(np.arange(len(z)), fixed), np.arange(1, len(z))[:, None]
     z = z.copy()
     for _ in range(_TRIED):
-        powers = shares * z ** (orders - 1)
+        powers, gap, is_there = _gaps(shares, z, held, orders)
+        if is_there:
+            return z
         try:
-            step = np.linalg.solve((orders * powers)[:, free], powers @ z - held[1 : len(z)])
+            z[free] -= np.linalg.solve((orders * powers)[:, free], gap)
         except np.linalg.LinAlgError:
             return None
-        z[free] -= step
         if not (np.diff(z) > 0).all():
             return None
-        if np.abs(step).max() < _ON_EDGE * np.abs(z).max():
-            return z
     return None
 
 
-def _between(shares: FloatArray, start: FloatArray, finish: FloatArray, moments: Sequence[float] | FloatArray
-             ) -> FloatArray:
+def _between(shares: FloatArray, start: FloatArray, finish: FloatArray, moments: FloatArray) -> FloatArray:
     """The point of an edge with moment m too: all values are monotone along it, which keeps Newton's steps in a box."""
     low, high = np.minimum(start, finish), np.maximum(start, finish)
-    orders, goal = np.arange(1, len(start) + 1)[:, None], np.asarray(moments)[1:]
-    z = (start + finish) / 2
+    z, orders = (start + finish) / 2, np.arange(1, len(start) + 1)[:, None]
     for _ in range(6 * _NEWTON):
-        powers = shares * z ** (orders - 1)
+        powers, gap, is_there = _gaps(shares, z, moments, orders)
+        if is_there:
+            return z
         try:
-            step = np.linalg.solve(orders * powers, powers @ z - goal)
+            step = np.linalg.solve(orders * powers, gap)
         except np.linalg.LinAlgError:
             break
         size = 1.0
@@ -253,6 +256,4 @@ def _between(shares: FloatArray, start: FloatArray, finish: FloatArray, moments:
         if not size > _HALVED:
             break
         z = moved
-        if np.abs(step).max() < 1e-13 * np.abs(z).max():
-            return z
     raise Lost

@@ -58,12 +58,16 @@ class Reach(NamedTuple):
 
     def side(self, value: float) -> int:
         """Return 0 strictly inside, 1 where a value is the upper end or above, -1 at the lower end or below."""
-        near = _NEAR * (1 + abs(value))
+        near = min(_NEAR * (1 + abs(value)), (self.high - self.low) / 1000)
         return 1 if not value < self.high - near else -1 if not value > self.low + near else 0
 
     def is_end(self, value: float) -> bool:
         """True iff a value is one of the ends, to ten digits."""
         return min(abs(value - self.low), abs(value - self.high)) <= _NEAR * (1 + abs(value))
+
+    def is_beyond(self, value: float) -> bool:
+        """True iff a value is outside whatever rounding did to the ends, and to the moments before."""
+        return not self.is_end(value) and not self.low < value < self.high
 
 
 def reach(shares: Shares, held: Sequence[float]) -> Reach | None:
@@ -104,7 +108,10 @@ def reach_of_any(n_samples: int, held: tuple[float, ...]) -> Reach | None:
     >>> [round(reach_of_any(n, (1, 0, 1, 0, 3, 0)).high, 3) for n in (21, 22)]
     [14.686, 15.05]
     """
-    return reach(Shares(n_samples), held)
+    found = reach(Shares(n_samples), held)
+    if found is not None and found.order == 4 and held[3] == 0 and n_samples > 3:  # the formulas are not rounded
+        return Reach(4, n_samples / (n_samples - 1) if n_samples % 2 else 1.0, n_samples / 2)
+    return found
 
 
 @lru_cache(maxsize=1024)

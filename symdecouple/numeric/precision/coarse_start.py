@@ -3,8 +3,8 @@
 A path to many digits that leads nowhere takes long to find that out. Two things are known in milliseconds:
 
 * of moments, what no sample with these ties can reach (`moment_path.refused_beforehand`). It is taken for certain where
-  distinct values are distinct in float64, and where it holds for a target a little nearer, too, so that no rounding
-  decides; the range of the orthokurtosis is compared in the numbers themselves;
+  distinct values are distinct in float64, and where it holds for targets a little on either side, too, so that no
+  rounding decides; the range of the orthokurtosis is compared in the numbers themselves;
 * of any features, whether the path of float64 arrives. Where it does not, rounding may be the reason, so mpmath tries;
   but of a higher order, it takes no more steps than float64 did, and a hundred.
 """
@@ -28,7 +28,7 @@ __all__ = ["MOST_STEPS", "certainly_refused", "steps_allowed"]
 
 MOST_STEPS = 2000
 _SPARE = 100
-_NEARER = 1e-9  # of the way: what float64 refuses so much before the target, it refuses whatever its rounding
+_NEARER = 1e-9  # of the target: what float64 refuses so far on either side, it refuses whatever its rounding
 
 
 def certainly_refused(row: Array, k: int, point: Sequence[Any]) -> Outcome | None:
@@ -68,9 +68,9 @@ def certainly_refused(row: Array, k: int, point: Sequence[Any]) -> Outcome | Non
     first = refused_beforehand(floats[None], k, float(goal), held=below)
     if not first:
         return None
-    nearer = float(goal + (now - goal) * _NEARER)
-    return first[0] if refused_beforehand(floats[None], k, nearer, held=below) or _beyond_range(k, held, now, len(z)
-                                                                                               ) else None
+    shift = _NEARER * (1 + abs(float(goal)))
+    is_clear = all(refused_beforehand(floats[None], k, float(goal) + step, held=below) for step in (-shift, shift))
+    return first[0] if is_clear or _beyond_range(k, held, now, len(z)) else None
 
 
 def _beyond_range(k: int, held: Sequence[Any], now: Any, n_samples: int) -> bool:

@@ -185,8 +185,7 @@ def test_every_merged_sample_is_between_the_ends() -> None:
 
 
 def three_values(p: np.ndarray) -> list[np.ndarray]:
-    """Three ascending values of mean 0, variance 1 and no skewness, by the angle on the circle that the first two leave.
-    """
+    """Three ascending values of mean 0, variance 1 and no skewness, by an angle on the circle that two leave."""
     centre = np.sqrt(p)
     first = np.array([centre[1], -centre[0], 0]) / np.hypot(centre[0], centre[1])
     second = np.cross(centre, first)

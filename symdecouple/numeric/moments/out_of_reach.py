@@ -1,0 +1,130 @@
+"""Why a moment cannot come to its target: what no sample of N values has, what these ties do not allow, what helps.
+
+Both are counted (`tied_range`), once for each number of samples, each pattern of ties, and each goal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from symdecouple.errors import Outcome
+from symdecouple.numeric.moments.tied_range import Reach, reach_of_any, reach_of_counts, smallest_size
+from symdecouple.numeric.samples.batch import FloatArray
+
+__all__ = ["beyond_any_sample", "groups_of", "needed", "unattainable", "why_out_of_reach"]
+
+
+def groups_of(z: FloatArray, weights: FloatArray | None = None) -> FloatArray:
+    """Return how often each distinct value of a sample (N,) is taken, in ascending order, or its weight.
+
+    >>> groups_of(np.array([3.0, 1, 1, 7])).tolist()
+    [2.0, 1.0, 1.0]
+    """
+    if weights is None:
+        return np.unique(z, return_counts=True)[1].astype(np.float64)
+    counts = weights > 0
+    place = np.unique(z[counts], return_inverse=True)[1]
+    return np.bincount(place, weights=weights[counts]).astype(np.float64)
+
+
+def why_out_of_reach(
+    goal: FloatArray, first: float, groups: FloatArray, n_samples: int | None, value: float | None = None
+) -> Outcome | None:
+    """Return why a sample does not come to standardized moments goal (k + 1,); None where counting allows it.
+
+    Parameters
+    ----------
+    goal : array (k + 1,)
+        From order 0; all but the last are those of the sample.
+    first : float
+        Its moment k.
+    groups : array (d,)
+        As `groups_of` returns them.
+    n_samples : int or None
+        None where samples are weighed and not counted.
+    value : float, optional
+        What the path came to.
+
+    Examples
+    --------
+    >>> goal = np.array([1.0, 0, 1, 0, 3])
+    >>> print(why_out_of_reach(goal, 1.7, np.ones(5), 5).detail)
+    moment 4 is 1.7, 3 was asked for (standardized): no sample has it among 5 values: beside the moments before it, it \
+stays in (1.25, 2.5), whatever the ties; N >= 7 is needed
+    >>> why_out_of_reach(goal, 1.6, np.array([1.0, 1, 1, 1, 1, 3]), 8).detail[49:143]
+    'not with these ties: 6 distinct values among 8, 3 of them tied at most, keep it in (1, 1.77143'
+    """
+    if n_samples is not None and (told := beyond_any_sample(goal, first, n_samples)) is not None:
+        return told
+    k, held = len(goal) - 1, tuple(goal[:-1].tolist())
+    if not np.isfinite(goal).all() or len(groups) < 2:
+        return None
+    found = reach_of_counts(np.asarray(groups, dtype=np.float64).tobytes(), held)
+    if found is None or found.order != k or found.side(float(goal[k])) == 0:
+        return None
+    return unattainable(goal, first, _by_ties(found, goal, groups, n_samples, value))
+
+
+def beyond_any_sample(goal: FloatArray, first: float, n_samples: int, *, is_certain: bool = False) -> Outcome | None:
+    """Return the same for a target that no sample of N values has beside the moments before it.
+
+    What is certain does not rest on rounding: a target at an end, to ten digits, is left open, but for the kurtosis
+    without skewness, whose ends are exact.
+    """
+    k = len(goal) - 1
+    if not np.isfinite(goal).all():
+        return None
+    target, found = float(goal[k]), reach_of_any(n_samples, tuple(goal[:-1].tolist()))
+    if found is None or found.order != k:
+        return None
+    is_exact = k == 4 and goal[3] == 0
+    if (not found.is_beyond(target) and not is_exact) if is_certain else found.side(target) == 0:
+        return None
+    if is_exact and found.low < target < found.high:
+        return None
+    has = "only samples whose values have met have it" if found.is_end(target) else "no sample has it"
+    return unattainable(goal, first, f"{has} among {n_samples} values: beside the moments before it, it stays in "
+                        f"({found.low:.6g}, {found.high:.6g}), whatever the ties; {needed(goal.tolist(), n_samples)}")
+
+
+def needed(goal: Sequence[float], n_samples: int) -> str:
+    """Say how many values would do.
+
+    >>> needed((1, 0, 1, 0, 3, 0, 15), 20)
+    'N >= 22 is needed'
+    """
+    least = smallest_size(tuple(goal))
+    if least is None:
+        return "more than 256 values are needed, or another target"
+    if least > n_samples:
+        return f"N >= {least} is needed"
+    return f"N = {least} would do, as even and odd numbers of samples have different ends"
+
+
+def unattainable(goal: FloatArray, first: float, why: str) -> Outcome:
+    """The outcome of a sample whose moment k is `first`."""
+    k = len(goal) - 1
+    return Outcome(
+        False,
+        "moment not attainable",
+        f"moment {k} is {first:.6g}, {goal[k]:.6g} was asked for (standardized): {why}",
+    )
+
+
+def _by_ties(found: Reach, goal: FloatArray, groups: FloatArray, n_samples: int | None, value: float | None) -> str:
+    """What the ties of a sample leave, and what it is without them."""
+    k = len(goal) - 1
+    if n_samples is None:
+        shares = groups / groups.sum()
+        tied = f"{len(groups)} distinct values, {shares.max():.6g} of the weight on one of them at most,"
+    else:
+        tied = f"{len(groups)} distinct values among {n_samples}, {groups.max():.0f} of them tied at most,"
+    said = f"not with these ties: {tied} keep it in ({found.low:.6g}, {found.high:.6g})"
+    if n_samples is not None and (free := reach_of_any(n_samples, tuple(goal[:-1].tolist()))) and free.order == k:
+        said += f", without ties it is in ({free.low:.6g}, {free.high:.6g})"
+    end = f"{found.high if found.side(float(goal[k])) > 0 else found.low:.10g}" if value is None else f"{value:.10g}"
+    return (f"{said}; on the path it comes to {end} and no farther, where the samples fall together to {k - 1} "
+            "distinct values; ask for a value before it, take more samples, or break ties if noise is acceptable: "
+            'decouple(..., perturb="ramp")')
