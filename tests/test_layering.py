@@ -71,7 +71,7 @@ ORDER = {
         "application dependence explanation precise perturbing checkpoint running report transfer plan storage"
     ),
     "analysis": (
-        "deviations deviation_tables gradient_directions orthogonality_plot orthogonality "
+        "figures deviations deviation_tables gradient_directions orthogonality_plot orthogonality "
         "tie_patterns value_boxes exact_values pattern_solutions critical_claims critical_point moment_level "
         "critical_certificate two_values chebyshev interval_newton chebyshev_level spectral_level local_extrema "
         "multiplier_equations searched_level critical_readers critical_points critical_points_plot "
