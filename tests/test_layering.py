@@ -34,7 +34,7 @@ ORDER = {
         "common_zeros arguments lattice field_generators common_denominator coefficients coincidences outcomes "
         "gamma_functions elementary sample_chart extent field gradient bracket span forms subject specialization "
         "kernels operators compositions matrices symmetric_operators elements composites leading rewriting pointwise "
-        "convolution frame convolution_frame membership jets near_dependence sample_values segments cell "
+        "convolution frame convolution_frame membership jets near_dependence left_out sample_values segments cell "
         "witness coordinate_frame minor_conditions candidates exceptional evidence audit windows locality "
         "every_size claims cells cellwise sample_rank sample_claims ties certificates filtered sample_independence "
         "by_cells independence frobenius verification bracket_growth closure_claims closure_search "
