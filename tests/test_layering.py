@@ -26,8 +26,8 @@ ROOMS = (
 ORDER = {
     "language": (
         "precision failures gamma_shifts sample budget polynomials gate closed_forms limits mean boundaries "
-        "convolution taps  filter_notation filter_arrays filtered filters statistics binding black_box radicands "
-        "disguise kinks  feature feature_set waves lags partial_fractions exponentials circle canonical printer "
+        "convolution taps  filter_notation filter_arrays filtered filters statistics binding black_box waves radicands "
+        "disguise kinks  feature feature_set lags partial_fractions exponentials circle canonical printer "
         "syntax reader text"
     ),
     "calculus": (
