@@ -26,15 +26,15 @@ ROOMS = (
 ORDER = {
     "language": (
         "precision failures gamma_shifts sample budget polynomials gate closed_forms limits mean boundaries "
-        "convolution taps  filter_notation filter_arrays filtered filters statistics binding black_box radicands "
-        "disguise kinks  feature feature_set waves lags partial_fractions exponentials circle canonical printer "
+        "convolution taps  filter_notation filter_arrays filtered filters statistics binding black_box waves radicands "
+        "disguise kinks  feature feature_set lags partial_fractions exponentials circle canonical printer "
         "syntax reader text"
     ),
     "calculus": (
         "common_zeros arguments lattice field_generators common_denominator coefficients coincidences outcomes "
         "gamma_functions elementary sample_chart extent field gradient bracket span forms subject specialization "
         "kernels operators compositions matrices symmetric_operators elements composites leading rewriting pointwise "
-        "convolution frame convolution_frame membership jets near_dependence sample_values segments cell "
+        "convolution frame convolution_frame membership jets near_dependence left_out sample_values segments cell "
         "witness coordinate_frame minor_conditions candidates exceptional evidence audit windows locality "
         "every_size claims cells cellwise sample_rank sample_claims ties certificates filtered sample_independence "
         "by_cells independence frobenius verification bracket_growth closure_claims closure_search "
@@ -73,7 +73,7 @@ ORDER = {
         "application dependence explanation precise perturbing checkpoint running report transfer plan storage"
     ),
     "analysis": (
-        "deviations deviation_tables gradient_directions orthogonality_plot orthogonality "
+        "figures deviations deviation_tables gradient_directions orthogonality_plot orthogonality "
         "value_boxes exact_values pattern_solutions critical_claims critical_point moment_level "
         "critical_certificate two_values chebyshev interval_newton chebyshev_level spectral_level local_extrema "
         "multiplier_equations searched_level critical_readers critical_points critical_points_plot "

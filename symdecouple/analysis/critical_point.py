@@ -130,7 +130,10 @@ class CriticalPoints(list[CriticalPoint]):
         return "\n".join([*lines, f"  ... {len(self) - _SHOWN} more"] if len(self) > _SHOWN else lines)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the critical values over the shares; for N = 4 also on the sphere; see `critical_points_plot`.
+        """Draw critical values over the share of the samples at the highest value; for N = 4 also where the points are.
+
+        Samples of four numbers with one mean and one variance are a sphere; each point of the list is there in all its
+        orders.
 
         Parameters
         ----------
@@ -145,6 +148,8 @@ class CriticalPoints(list[CriticalPoint]):
         ------
         ImportError
             Without Matplotlib, which is optional.
+        InvalidInput
+            If there is nothing to draw, or the points are for every number of samples.
         """
         from symdecouple.analysis.critical_points_plot import draw_critical_points
 

@@ -9,41 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.analysis.critical_point import CriticalPoints
+from symdecouple.analysis.figures import COLOURS, new_figure, quiet, titled
 from symdecouple.errors import InvalidInput
 
 __all__ = ["draw_critical_points"]
 
-STYLE = {"degenerate": ("0.5", "x"), "saddle": ("#009e73", "o"), "minimum": ("#0072b2", "v"),
-         "maximum": ("#d55e00", "^"), "isolated": ("#cc79a7", "D")}  # told apart by colour-blind readers
+STYLE = {"degenerate": ("0.5", "x"), "saddle": (COLOURS["green"], "o"), "minimum": (COLOURS["blue"], "v"),
+         "maximum": (COLOURS["orange"], "^"), "isolated": (COLOURS["pink"], "D")}
 BASIS = np.array([[1, 1, -1, -1], [1, -1, 1, -1], [1, -1, -1, 1]]) / 2
+TICKS = 8
 VIEW = 24.0, 31.0  # degrees: elevation and azimuth
 
 FloatArray = NDArray[np.float64]
 
 
 def draw_critical_points(found: CriticalPoints, ax: Any = None) -> tuple[Any, ...]:
-    """Draw critical values over the share of the samples at the highest value; for N = 4 also where the points are.
-
-    Samples of four numbers with one mean and one variance are a sphere; each point of the list is there in all its
-    orders.
-
-    Parameters
-    ----------
-    found : CriticalPoints
-    ax : Axes, optional
-        For the values alone; by default a figure is made.
-
-    Returns
-    -------
-    tuple of Axes
-
-    Raises
-    ------
-    ImportError
-        Without Matplotlib.
-    InvalidInput
-        If there is nothing to draw, or it is about every number of samples.
-    """
+    """Draw critical points, as `CriticalPoints.plot` says."""
     if not found:
         raise InvalidInput(f"there is nothing to draw: decoupled feature {found.level} has no critical points")
     if found.n_samples is None:
@@ -57,11 +38,7 @@ def draw_critical_points(found: CriticalPoints, ax: Any = None) -> tuple[Any, ..
 
 
 def _figure(with_sphere: bool) -> tuple[Any, ...]:
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError('pictures need Matplotlib; install it with: pip install "symdecouple[plot]"') from error
-    figure = pyplot.figure(figsize=(10 if with_sphere else 5.5, 4.2), layout="constrained")
+    figure = new_figure(10 if with_sphere else 5.5, 4.2)
     if not with_sphere:
         return (figure.add_subplot(),)
     return figure.add_subplot(1, 2, 1), figure.add_subplot(1, 2, 2, projection="3d")
@@ -73,13 +50,22 @@ def _draw_values(ax: Any, found: CriticalPoints) -> None:
         if points:
             ax.plot([float(p.shares[-1]) for p in points], [float(p.value) for p in points], marker, color=colour,
                     label=kind, markersize=7, alpha=0.85, markerfacecolor=colour if kind != "saddle" else "none")
-    ax.set_xlabel("share of the samples at the highest value")
-    ax.set_ylabel(f"critical value of decoupled feature {found.level}")
-    ax.set_title(f"{len(found)} critical point{'' if len(found) == 1 else 's'}, N = {found.n_samples}",
-                 fontsize="medium", loc="left")
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.margins(0.08)
+    quiet(ax, f"{len(found)} critical point{'' if len(found) == 1 else 's'}, N = {found.n_samples}",
+          "share of the samples at the highest value", f"critical value of decoupled feature {found.level}")
+    _name_shares(ax, found)
+    ax.margins(y=0.08)
+    if len({float(p.value) for p in found}) == 1:  # one height has no scale
+        ax.set_yticks([float(found[0].value)])
     ax.legend(frameon=False, fontsize="small")
+
+
+def _name_shares(ax: Any, found: CriticalPoints) -> None:
+    """Name the shares as what they are, counts of N, from none to one more than occurs."""
+    size, most = int(found.n_samples or 1), max(point.ties[-1] for point in found)
+    every = -(-(most + 1) // TICKS)
+    counts = range(0, most + 2, every)
+    ax.set_xlim(0, (most + 1) / size)
+    ax.set_xticks([k / size for k in counts], ["0", *(f"{k}/{size}" for k in counts[1:])])
 
 
 def _on_sphere(found: CriticalPoints) -> list[tuple[str, FloatArray]] | None:
@@ -103,7 +89,7 @@ def _draw_sphere(ax: Any, found: CriticalPoints, rows: list[tuple[str, FloatArra
     from contourpy import contour_generator
     from matplotlib import colormaps
 
-    u, v = np.meshgrid(np.linspace(0, 2 * np.pi, 181), np.linspace(0, np.pi, 91))
+    u, v = np.meshgrid(np.linspace(0, 2 * np.pi, 241), np.linspace(0, np.pi, 121))
     samples = _standardized(u, v)
     shade = (samples**found.level).mean(axis=0)
     colours = colormaps["viridis"]((shade - shade.min()) / np.ptp(shade))
@@ -120,10 +106,12 @@ def _draw_sphere(ax: Any, found: CriticalPoints, rows: list[tuple[str, FloatArra
         colour, marker = STYLE[kind]
         _draw_in_front(ax, 1.02 * places, marker, color=colour, markersize=9, markeredgecolor="white",
                        markeredgewidth=0.8)
-    ax.set_box_aspect((1, 1, 1), zoom=1.55)
+    ax.set_proj_type("ortho")  # what is seen from infinitely far is the half that points there
+    ax.set(xlim=(-1, 1), ylim=(-1, 1), zlim=(-1, 1))
+    ax.set_box_aspect((1, 1, 1), zoom=1.45)
     ax.set_axis_off()
     ax.view_init(*VIEW)
-    ax.set_title(f"the samples of four numbers, shaded by Mean(z^{found.level})", fontsize="medium")
+    titled(ax, f"the samples of four numbers, shaded by Mean(z^{found.level})")
 
 
 def _draw_in_front(ax: Any, places: FloatArray, style: str, **options: Any) -> None:

@@ -182,7 +182,10 @@ class Orthogonality:
         return self.html()
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw DO of each pair with error bars, and abs(DO) as heat maps; see `analysis.orthogonality_plot`.
+        """Draw deviations from orthogonality, as the source does.
+
+        Above, the mean of DO for each pair of gradients with its standard deviation over the samples, signed: acute
+        angles are above 0. Below, the mean of abs(DO) of the original and of the decoupled features.
 
         Parameters
         ----------
@@ -197,6 +200,8 @@ class Orthogonality:
         ------
         ImportError
             Without Matplotlib, which is optional.
+        InvalidInput
+            If there is no sample to draw, or `ax` is something else.
         """
         return draw_orthogonality(self, ax)
 

@@ -9,12 +9,13 @@ import numpy as np
 
 from symdecouple.analysis.deviation_tables import TINY, title_of
 from symdecouple.analysis.deviations import Deviations
+from symdecouple.analysis.figures import COLOURS, new_figure, quiet, titled
 from symdecouple.errors import InvalidInput
 
 __all__ = ["draw_orthogonality"]
 
-ORIGINAL, DECOUPLED = "#d55e00", "#0072b2"  # told apart by colour-blind readers
-COLOURS = "viridis"
+ORIGINAL, DECOUPLED = COLOURS["orange"], COLOURS["blue"]
+SHADES = "viridis"
 LABELLED = 60  # pairs that still have a label each
 ROOM = 84  # letters and gaps that fit side by side
 ANNOTATED = 9  # features whose maps still have room for numbers
@@ -40,28 +41,7 @@ class Drawn(Protocol):
 
 
 def draw_orthogonality(found: Drawn, ax: Any = None) -> tuple[Any, ...]:
-    """Draw deviations from orthogonality, as the source does.
-
-    Above, the mean of DO for each pair of gradients with its standard deviation over the samples, signed: acute angles
-    are above 0. Below, the mean of abs(DO) of the original and of the decoupled features.
-
-    Parameters
-    ----------
-    found : Orthogonality
-    ax : Axes, or sequence of three Axes, optional
-        One takes the error bars alone; three take error bars and both maps; by default a figure is made.
-
-    Returns
-    -------
-    tuple of Axes
-
-    Raises
-    ------
-    ImportError
-        Without Matplotlib.
-    InvalidInput
-        If there is no sample to draw, or `ax` is something else.
-    """
+    """Draw deviations from orthogonality, as `Orthogonality.plot` says."""
     if not found.count:
         raise InvalidInput(f"there is nothing to draw: all {found.refused} samples were refused")
     axes = _figure(found) if ax is None else _given(ax)
@@ -75,15 +55,9 @@ def draw_orthogonality(found: Drawn, ax: Any = None) -> tuple[Any, ...]:
 
 
 def _figure(found: Drawn) -> tuple[Any, ...]:
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError('pictures need Matplotlib; install it with: pip install "symdecouple[plot]"') from error
     width = min(12.0, max(7.5, 3 + 0.25 * len(found.original.pairs)))
     heights = 3.0, 0.3 + 0.43 * width  # two square maps fill the width
-    figure = pyplot.figure(figsize=(width, sum(heights)), layout="constrained")
-    parts: Any = figure.subfigures(2, 1, height_ratios=heights)
-    above, below = parts
+    above, below = new_figure(width, sum(heights)).subfigures(2, 1, height_ratios=heights)
     return (above.subplots(), *below.subplots(1, 2))
 
 
@@ -105,11 +79,8 @@ def _draw_pairs(ax: Any, found: Drawn) -> None:
     ticks, labels = _labels(found.labels, below)
     ax.set_xticks(ticks, labels, rotation=90 if sum(map(len, labels)) > ROOM - len(labels) else 0)
     ax.set_xlim(-0.6, len(below) - 0.4)
-    ax.set_xlabel("pair of features")
-    ax.set_ylabel("DO [degrees]")
-    ax.set_title(f"deviation from orthogonality ({found.count} sample{'' if found.count == 1 else 's'})",
-                 fontsize="medium", loc="left")
-    ax.spines[["top", "right"]].set_visible(False)
+    quiet(ax, f"deviation from orthogonality ({found.count} sample{'' if found.count == 1 else 's'})",
+          "pair of features", "DO [degrees]")
     ax.legend(frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0)
 
 
@@ -124,12 +95,12 @@ def _labels(names: Sequence[str], pairs: Any) -> tuple[list[int], list[str]]:
 
 def _draw_map(ax: Any, each: Deviations, names: Sequence[str]) -> Any:
     mean, size = each.mean, len(each.features)
-    image = ax.imshow(np.ma.masked_array(mean, np.eye(size, dtype=bool)), cmap=COLOURS, vmin=0, vmax=90)
+    image = ax.imshow(np.ma.masked_array(mean, np.eye(size, dtype=bool)), cmap=SHADES, vmin=0, vmax=90)
     every = -(-size // 15)
     ticks = range(0, size, every)
     ax.set_xticks(ticks, [names[t] for t in ticks])
     ax.set_yticks(ticks, [names[t] for t in ticks])
-    ax.set_title(title_of(each), fontsize="medium")
+    titled(ax, title_of(each))
     ax.set_xlabel("feature")
     ax.set_facecolor("0.9")
     if size <= ANNOTATED:

@@ -20,27 +20,21 @@ from sympy import (
     Rational,
     S,
     cos,
-    cot,
-    csc,
     exp,
     expand_log,
     fraction,
     log,
     reduced,
-    sec,
     sin,
-    tan,
 )
 from sympy.functions.elementary.hyperbolic import HyperbolicFunction
 from sympy.polys.polyerrors import BasePolynomialError
 
 from symdecouple.language.gamma_shifts import shifted_gamma
 from symdecouple.language.gate import expand
+from symdecouple.language.waves import WAVES, of_sine_and_cosine
 
 __all__ = ["by_exponentials_and_waves", "exponent", "terms"]
-
-QUOTIENTS = {tan: lambda u: sin(u) / cos(u), cot: lambda u: cos(u) / sin(u), sec: lambda u: 1 / cos(u),
-             csc: lambda u: 1 / sin(u)}
 
 
 @lru_cache(maxsize=4096)
@@ -91,7 +85,7 @@ def by_exponentials_and_waves(expr: Expr) -> Expr:
     Examples
     --------
     >>> from sympy.abc import x
-    >>> from sympy import sqrt, cosh
+    >>> from sympy import cosh, sqrt, tan
     >>> by_exponentials_and_waves(sqrt(1 + tan(x)) * log(cosh(x)))
     sqrt(sin(x)/cos(x) + 1)*log(cosh(x))
     """
@@ -99,8 +93,8 @@ def by_exponentials_and_waves(expr: Expr) -> Expr:
         return expr.func(*map(by_exponentials_and_waves, expr.args))
     if isinstance(expr, HyperbolicFunction):
         return expr.rewrite(exp)
-    if type(expr) in QUOTIENTS:
-        return QUOTIENTS[type(expr)](expr.args[0])
+    if isinstance(expr, WAVES) and not isinstance(expr, (sin, cos)):
+        return of_sine_and_cosine(type(expr), sin(expr.args[0]), cos(expr.args[0]))
     if isinstance(expr, log):
         split = expand_log(expr, deep=False)
         return by_exponentials_and_waves(split) if split != expr else expr

@@ -15,6 +15,7 @@ from symdecouple.calculus.convolution_frame import frames
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
 from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.frame import Frame, recent_frame
+from symdecouple.calculus.left_out import LARGE_MINORS, OUT_OF_TIME, only_at
 from symdecouple.calculus.membership import Membership
 from symdecouple.calculus.minor_conditions import coefficient_conditions, minor_conditions
 from symdecouple.calculus.subject import Size, Subject
@@ -51,9 +52,9 @@ class Candidates:
             self.left_out.append("the brackets were not written in independent functions")
             self.guesses = list(_usual(self.symbols))
         except BudgetExceeded:
-            self.left_out.append("the budget ran out")
+            self.left_out.append(OUT_OF_TIME)
         if self.symbols and subject.kind == "mean" and n_samples is not None and not subject.is_filtered:
-            self.left_out.append(f"values at which only N = {n_samples} differs were not looked for")
+            self.left_out.append(only_at(n_samples))
 
     def _frame(self) -> Any:
         if self.subject.kind == "coordinates":
@@ -73,9 +74,9 @@ class Candidates:
         try:
             for conditions in minor_conditions(member, pair, self.symbols, rng, self.budget):
                 self._solve(conditions)
-        except BudgetExceeded as error:
+        except BudgetExceeded:
             self.budget.check("looking for exceptional parameters")
-            self.left_out.append(f"minors are too large ({error})")
+            self.left_out.append(LARGE_MINORS)
         for conditions in [*coefficient_conditions(frame, self.symbols), *self._of_declarations()]:
             self._solve(conditions)
         forms = [*frame.forms, *([member.bracket(*pair)] if pair else [])]

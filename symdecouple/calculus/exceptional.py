@@ -15,6 +15,7 @@ from sympy import Symbol
 
 from symdecouple.calculus.candidates import Candidates, in_order, is_possible
 from symdecouple.calculus.common_zeros import Values
+from symdecouple.calculus.left_out import LIMIT, MANY_CANDIDATES, OUT_OF_TIME, points_of, points_of_curves
 from symdecouple.calculus.specialization import Unsolved, specialized
 from symdecouple.calculus.subject import Size, Subject
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
@@ -24,8 +25,6 @@ from symdecouple.verdict import ExceptionalValues, Status, Verdict
 
 __all__ = ["Search", "exceptions"]
 
-LIMIT = 24
-"""Candidates that are decided again: a few hundredths of a second each, as a rule."""
 ON_CURVES = 3.0
 """Seconds for what is exceptional on curves of candidates, where there are several parameters."""
 PATIENCE = 3.0
@@ -61,7 +60,7 @@ def exceptions(subject: Subject, generic: Answers, certificate: Any,
         with budget.running(STEP):
             search.run(subject, certificate)
     except BudgetExceeded:
-        search.left_out.append("the budget ran out")
+        search.left_out.append(OUT_OF_TIME)
     return Search(search.without_points_of_curves(),
                   "; ".join(dict.fromkeys(search.left_out)) if subject.symbols else "")
 
@@ -89,20 +88,20 @@ class _Search:
             if self.budget.remaining > RESERVE:
                 self._look(about, curve, answers, proof)
             if self.budget.remaining <= RESERVE:
-                self.left_out = [*known, f"single points of curves, such as {_written(curve)}, were not looked at"]
+                self.left_out = [*known, points_of_curves(curve)]
                 return
 
     def _look(self, subject: Subject, curve: Values, answers: Answers, certificate: Any) -> None:
         candidates = Candidates(subject, certificate, self.n_samples, self.budget)
         self.left_out += candidates.left_out
         if len(candidates.values) > LIMIT:
-            self.left_out.append(f"there are more than {LIMIT} candidates")
+            self.left_out.append(MANY_CANDIDATES)
         for values in candidates.values[:LIMIT]:
             at = _composed(curve, values)
             if self.budget.remaining > RESERVE:
                 self._decide(subject, values, at, curve, answers)
             else:
-                self.left_out.append("the budget ran out")
+                self.left_out.append(OUT_OF_TIME)
                 self._not_decided(at, curve)
         for values in candidates.guesses:
             if self.budget.remaining > RESERVE and is_possible(_composed(curve, values)):
@@ -140,7 +139,7 @@ class _Search:
         if all(isinstance(key, Symbol) for key in values):
             self.curves.append((len(at), here != answers, at, about, here, special.certificate))
         else:
-            self.left_out.append(f"single points of {_written(at)} were not looked at")
+            self.left_out.append(points_of(at))
 
     def _not_decided(self, at: Values, curve: Values) -> None:
         if not curve:
@@ -165,7 +164,3 @@ def _covers(listed: ExceptionalValues, record: ExceptionalValues) -> bool:
     if any(isinstance(key, DcGain) for key in record) or record.undefined or record.changes != listed.changes:
         return False
     return all((key - value).xreplace(dict(record)).expand() == 0 for key, value in listed.items())
-
-
-def _written(values: Values) -> str:
-    return ", ".join(f"{key} = {value}" for key, value in values.items())

@@ -25,6 +25,7 @@ from symdecouple.calculus.lattice import Lattice, Vector
 from symdecouple.errors import UnsupportedExpression
 from symdecouple.language.budget import check
 from symdecouple.language.gate import expand
+from symdecouple.language.waves import of_sum
 
 __all__ = ["FieldGenerators"]
 
@@ -126,7 +127,7 @@ class FieldGenerators:
                                         "angles; lower the multiples")
         sine, cosine = S.Zero, S.One
         for s, c, _ in turns:
-            sine, cosine = sine * c + cosine * s, cosine * c - sine * s
+            sine, cosine = of_sum(sine, cosine, s, c)
         return sine if isinstance(expr, sin) else cosine
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from symdecouple.calculus.claims import gathered
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.independence import check_independence
+from symdecouple.calculus.left_out import is_by_chance
 from symdecouple.calculus.specialization import specialized
 from symdecouple.calculus.subject import Subject
 from symdecouple.calculus.ties import ties
@@ -18,10 +19,6 @@ from symdecouple.language.filtered import DcGain
 from symdecouple.verdict import Check, ExceptionalValues, Status, Verdict
 
 __all__ = ["audited"]
-
-CHANCE = ("the budget ran out", "single points of", "minors are too large", "there are more than",
-          "values at which only N = ")
-"""How reasons begin that another search need not have, with more time or less, or in coordinates."""
 
 
 def audited(verdict: Verdict, budget: float) -> tuple[Check, ...]:
@@ -60,8 +57,9 @@ def _exceptions(verdict: Verdict, about: Subject, clock: Budget) -> Iterator[Che
         told, found = (set(filter(None, v.not_searched.split("; "))) for v in (verdict, again))
         missed = {text for text in map(str, again.exceptions) if text not in map(str, verdict.exceptions)}
         complete = bool(told) or not (found or missed)
-        yield Check(_said(verdict, "what was not searched"), complete and all(
-            part in found or part.startswith(CHANCE) for part in told), again.not_searched or "everything was searched")
+        backed = all(is_by_chance(part, verdict.parameters, verdict.n_samples) for part in told - found)
+        yield Check(_said(verdict, "what was not searched"), complete and backed,
+                    again.not_searched or "everything was searched")
 
 
 def _exception(verdict: Verdict, about: Subject, record: ExceptionalValues, clock: Budget) -> Check:

@@ -20,7 +20,7 @@ the common measures of the angles in a set, and write denominators and functions
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import comb, gcd, lcm
+from math import comb
 from typing import NamedTuple
 
 from sympy import (
@@ -35,12 +35,8 @@ from sympy import (
     chebyshevt,
     chebyshevu,
     cos,
-    cot,
-    csc,
     fraction,
-    sec,
     sin,
-    tan,
 )
 from sympy.polys.polyerrors import BasePolynomialError
 
@@ -50,11 +46,18 @@ from symdecouple.language.gate import cancel, expand, together
 from symdecouple.language.mean import Mean
 from symdecouple.language.partial_fractions import partial_fractions
 from symdecouple.language.sample import Sample
-from symdecouple.language.waves import split_phase, wave_form, wave_quotient
+from symdecouple.language.waves import (
+    WAVES,
+    common_measure,
+    of_sine_and_cosine,
+    of_sum,
+    split_phase,
+    wave_form,
+    wave_quotient,
+)
 
 __all__ = ["Angles", "angle_of", "circle_form"]
 
-WAVES = (sin, cos, tan, cot, sec, csc)
 MULTIPLE = 16  # of the base angle: beyond, functions stay as they are
 DEGREE = 64  # of all numerators and denominators, in c and s
 C, SINE = Dummy("c", real=True), Dummy("s", real=True)
@@ -130,7 +133,7 @@ def _is_product(factor: Expr) -> bool:
 def _form(members: list[Expr], t: Expr, sample: Sample) -> dict[Expr, Expr] | None:
     """Return the form of a product; None where phases differ, or where it is too large."""
     angles = {w: angle_of(w, sample) for factor in members for w in factor.atoms(*WAVES) if w.has(sample)}
-    unit = _common_measure(k for k, _, _ in angles.values())
+    unit = common_measure(k for k, _, _ in angles.values())
     multiples = {w: (int(k / unit), phase) for w, (k, _, phase) in angles.items()}
     if max(abs(k) for k, _ in multiples.values()) > MULTIPLE:
         return None
@@ -160,20 +163,13 @@ def _form(members: list[Expr], t: Expr, sample: Sample) -> dict[Expr, Expr] | No
     return {psi: c for psi, c in out.items() if c != 0}
 
 
-def _common_measure(numbers: Iterable[Rational]) -> Rational:
-    found = list(numbers)
-    below = lcm(*(int(k.q) for k in found))
-    return Rational(gcd(*(int(k * below) for k in found)), below)
-
-
 def _in_sine_and_cosine(wave: Expr, k: int, phase: Expr) -> Expr:
     """Return a wave of the angle k theta + phase as a rational function of c and s."""
     cosine = chebyshevt(abs(k), C)
     sine = SINE * chebyshevu(abs(k) - 1, C) * (1 if k > 0 else -1)
     if phase != 0:
-        sine, cosine = sine * cos(phase) + cosine * sin(phase), cosine * cos(phase) - sine * sin(phase)
-    return {sin: sine, cos: cosine, tan: sine / cosine, cot: cosine / sine, sec: 1 / cosine,
-            csc: 1 / sine}[type(wave)]
+        sine, cosine = of_sum(sine, cosine, sin(phase), cos(phase))
+    return of_sine_and_cosine(type(wave), sine, cosine)
 
 
 def _halves(factors: list[Expr]) -> Halves | None:
@@ -338,7 +334,7 @@ class Angles:
         self._is_quotient = False
         for expr in exprs:
             self._collect(expr, found, inside=False)
-        self.units = {t: _common_measure(ks) for t, ks in found.items() if len(ks) > 1}
+        self.units = {t: common_measure(ks) for t, ks in found.items() if len(ks) > 1}
 
     def _collect(self, expr: Expr, found: dict[Expr, set[Rational]], inside: bool) -> None:
         if isinstance(expr, Mean):

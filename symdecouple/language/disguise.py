@@ -55,7 +55,8 @@ from sympy import (
 )
 
 from symdecouple.language.mean import Mean
-from symdecouple.language.radicands import TRIGONOMETRIC, Factor, factored, nodes
+from symdecouple.language.radicands import Factor, factored, nodes
+from symdecouple.language.waves import WAVES
 
 __all__ = ["ENDLESS", "KINKS", "folds", "is_analytic", "unmasked"]
 
@@ -193,8 +194,8 @@ def _is_fold(node: Expr) -> bool:
         return factors is not None and any(not f.definite and f.multiplicity % 2 == 0 for f in factors)
     if isinstance(node, (atan, acot)):
         u = node.args[0]
-        poles = fraction(together(u.rewrite(cos) if u.has(*TRIGONOMETRIC) else u))[1 if isinstance(node, atan) else 0]
-        return bool(u.has(tan, cot, sec, csc) or (poles.has(*TRIGONOMETRIC) and not _is_definite(poles)))
+        poles = fraction(together(u.rewrite(cos) if u.has(*WAVES) else u))[1 if isinstance(node, atan) else 0]
+        return bool(u.has(tan, cot, sec, csc) or (poles.has(*WAVES) and not _is_definite(poles)))
     return False
 
 

@@ -12,8 +12,6 @@ one form for fractions that differ by an exponential in numerator and denominato
 
 from __future__ import annotations
 
-from math import gcd, lcm
-
 from sympy import Add, Dummy, Expr, Integer, Mul, Rational, S, exp, fraction
 
 from symdecouple.errors import BudgetExceeded
@@ -21,6 +19,7 @@ from symdecouple.language.budget import check
 from symdecouple.language.gate import cancel, expand, together
 from symdecouple.language.partial_fractions import partial_fractions
 from symdecouple.language.sample import Sample
+from symdecouple.language.waves import common_measure
 
 __all__ = ["exponential_form"]
 
@@ -141,8 +140,7 @@ def _common_step(steps: list[Exponent]) -> Exponent | None:
     ratios = [step.get(t0, S.Zero) / first[t0] for step in steps]
     if any(step != {t: k * r for t, k in first.items() if r != 0} for step, r in zip(steps, ratios, strict=True)):
         return None
-    below = lcm(*(int(r.q) for r in ratios))
-    unit = Rational(gcd(*(int(r * below) for r in ratios)), below) * (1 if first[t0] > 0 else -1)
+    unit = common_measure(ratios) * (1 if first[t0] > 0 else -1)
     return {t: k * unit for t, k in first.items()}
 
 

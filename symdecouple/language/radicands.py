@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from math import gcd, lcm
+from math import comb, lcm
 from typing import NamedTuple
 
 from sympy import (
     Add,
     Dummy,
     Expr,
-    Integer,
     Mul,
     Poly,
     Pow,
@@ -26,12 +25,9 @@ from sympy import (
     S,
     Symbol,
     cos,
-    cot,
-    csc,
     exp,
     expand,
     fraction,
-    sec,
     sin,
     sqf_list,
     tan,
@@ -41,12 +37,12 @@ from sympy.functions.elementary.hyperbolic import HyperbolicFunction
 from sympy.polys.polyerrors import PolynomialError
 
 from symdecouple.language.sample import BoundSample, Sample
+from symdecouple.language.waves import WAVES, common_measure, of_sine_and_cosine
 
-__all__ = ["TRIGONOMETRIC", "Factor", "factored", "nodes", "within_bounds"]
+__all__ = ["Factor", "factored", "nodes", "within_bounds"]
 
 MAX_OPERATIONS = 400
 MAX_DEGREE, MAX_TERMS = 24, 40  # factoring polynomials within these takes a few hundredths of a second
-TRIGONOMETRIC = (sin, cos, tan, cot, sec, csc)
 
 
 class Factor(NamedTuple):
@@ -191,7 +187,7 @@ class _Coded:
             if isinstance(leaf, exp):
                 rate, argument = expand(leaf.args[0]).as_coeff_Mul(rational=True)
                 self._rates.setdefault(argument, []).append(rate)
-            elif isinstance(leaf, TRIGONOMETRIC):
+            elif isinstance(leaf, WAVES):
                 turn, angle = expand(leaf.args[0]).as_coeff_Mul(rational=True)
                 self._turns.setdefault(angle, []).append(turn)
             elif leaf.is_Pow and leaf.exp.is_Rational:
@@ -200,11 +196,11 @@ class _Coded:
     def _code(self, leaf: Expr) -> Expr:
         if isinstance(leaf, exp):
             rate, argument = expand(leaf.args[0]).as_coeff_Mul(rational=True)
-            step = _step(self._rates[argument])
+            step = common_measure(self._rates[argument])
             return self._symbol(exp(step * argument), True) ** (rate / step)
-        if isinstance(leaf, TRIGONOMETRIC):
+        if isinstance(leaf, WAVES):
             turn, angle = expand(leaf.args[0]).as_coeff_Mul(rational=True)
-            half = _step(self._turns[angle]) / 2
+            half = common_measure(self._turns[angle]) / 2
             return _in_tangent(leaf, self._tangent(half * angle), int(turn / half))
         if leaf.is_Pow and leaf.exp.is_Rational:
             q = self._roots[leaf.base]
@@ -231,26 +227,9 @@ class _Coded:
         return symbol
 
 
-def _step(rates: list[Rational]) -> Rational:
-    """Return the largest rational of which all are whole multiples."""
-    denominator = lcm(*(int(r.q) for r in rates))
-    return Rational(gcd(*(int(r * denominator) for r in rates)), denominator)
-
-
 def _in_tangent(wave: Expr, t: Symbol, n: int) -> Expr:
     """Return a trigonometric function of n times an angle with tangent t, n even."""
-    n, flip = abs(n), -1 if n < 0 else 1
-    terms = [(Integer(_choose(n, k)), k) for k in range(n + 1)]
-    real = Add(*(c * (-1) ** (k // 2) * t**k for c, k in terms if k % 2 == 0))
-    imaginary = Add(*(c * (-1) ** (k // 2) * t**k for c, k in terms if k % 2))
-    size = (1 + t**2) ** (n // 2)
-    forms = {cos: real / size, sin: flip * imaginary / size, tan: flip * imaginary / real,
-             cot: flip * real / imaginary, sec: size / real, csc: flip * size / imaginary}
-    return forms[type(wave)]
-
-
-def _choose(n: int, k: int) -> int:
-    out = 1
-    for i in range(k):
-        out = out * (n - i) // (i + 1)
-    return out
+    real, imaginary = (Add(*(comb(abs(n), k) * (-1) ** (k // 2) * t**k for k in range(odd, abs(n) + 1, 2)))
+                       for odd in (0, 1))
+    size = (1 + t**2) ** (abs(n) // 2)
+    return of_sine_and_cosine(type(wave), (-1 if n < 0 else 1) * imaginary / size, real / size)

@@ -5,11 +5,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from math import gcd, lcm
+
 from sympy import Expr, Mul, Rational, S, cos, cot, csc, expand, sec, sin, tan
 
 from symdecouple.language.sample import Sample
 
-__all__ = ["split_phase", "wave_form", "wave_quotient", "with_tangents"]
+__all__ = ["WAVES", "common_measure", "of_sine_and_cosine", "of_sum", "split_phase", "wave_form", "wave_quotient",
+           "with_tangents"]
+
+_EXPONENTS = {sin: (1, 0), cos: (0, 1), tan: (1, -1), cot: (-1, 1), sec: (0, -1), csc: (-1, 0)}
+WAVES = tuple(_EXPONENTS)
+
+
+def common_measure(numbers: Iterable[Rational]) -> Rational:
+    """Return the largest rational of which all are whole multiples."""
+    found = list(numbers)
+    below = lcm(*(int(k.q) for k in found))
+    return Rational(gcd(*(int(k * below) for k in found)), below)
+
+
+def of_sine_and_cosine(wave: type[Expr], sine: Expr, cosine: Expr) -> Expr:
+    """Return a wave of the angle that has this sine and this cosine.
+
+    Examples
+    --------
+    >>> from sympy.abc import s, c
+    >>> of_sine_and_cosine(tan, s, c), of_sine_and_cosine(sec, s, c)
+    (s/c, 1/c)
+    """
+    above, below = _EXPONENTS[wave]
+    return sine**above * cosine**below
+
+
+def of_sum(sine: Expr, cosine: Expr, other_sine: Expr, other_cosine: Expr) -> tuple[Expr, Expr]:
+    """Return sine and cosine of the sum of two angles."""
+    return sine * other_cosine + cosine * other_sine, cosine * other_cosine - sine * other_sine
 
 
 def wave_form(waves: list[Expr]) -> dict[Expr, Expr]:
@@ -45,9 +77,7 @@ def split_phase(wave: Expr, sample: Sample) -> Expr:
     phase, moving = expand(wave.args[0]).as_independent(sample, as_Add=True)
     if phase == 0:
         return wave.func(moving)
-    if isinstance(wave, sin):
-        return sin(phase) * cos(moving) + cos(phase) * sin(moving)
-    return cos(phase) * cos(moving) - sin(phase) * sin(moving)
+    return of_sum(sin(phase), cos(phase), sin(moving), cos(moving))[0 if isinstance(wave, sin) else 1]
 
 
 def with_tangents(expr: Expr, sample: Sample) -> Expr:
@@ -68,9 +98,6 @@ def with_tangents(expr: Expr, sample: Sample) -> Expr:
     if not powers:
         return expr
     return Mul(*others, *(wave_quotient(theta, *entry) for theta, entry in powers.items()))
-
-
-_EXPONENTS = {sin: (1, 0), cos: (0, 1), tan: (1, -1), cot: (-1, 1), sec: (0, -1), csc: (-1, 0)}
 
 
 def wave_quotient(theta: Expr, s: int, c: int) -> Expr:
