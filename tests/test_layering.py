@@ -42,7 +42,7 @@ ORDER = {
     ),
     "flows": (
         "generators projective coordinate kernels chart quadrature catalogue source evaluation flow verification "
-        "separable spectral steps domains normalizer_templates normalizer_source normalizer linear_relations darboux "
+        "separable spectral steps domains leaf normalizer_templates normalizer_source normalizer linear_relations darboux "
         "characteristics first_integrals holonomic"
     ),
     "numeric": (  # seven rooms, one after the other
@@ -65,7 +65,7 @@ ORDER = {
     ),
     "families": "moments linear_forms bank tils filter_moments quadratic exact recognition",
     "decoupling": (
-        "expectations sample_reference reference attainability motion orbit_motion joint_steps "
+        "expectations sample_reference reference attainability motion orbit_motion leaf_motion joint_steps "
         "nested_roots concatenated_flows routes moment_route energy_route energy_return precise_energy_route "
         "narrow_route levels modified spectral_minor modified_energies implicit refutation scenario inner_order choice "
         "application dependence explanation precise perturbing checkpoint running report transfer plan storage"

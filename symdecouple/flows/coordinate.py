@@ -96,7 +96,7 @@ def coordinate_of(fields: Sequence[Expr], structure: Mapping[tuple[int, int], Se
             poles = poles_inside(u, sample)
         made = LineCoordinate(phi, sample, len(fields), poles or ())
         found.append(((len(poles or ()), int(sp.count_ops(phi)), place), made))
-        if found[-1][0][:2] <= (0, 1):
+        if found[-1][0][:2] == (0, 0):
             break
     return min(found, key=lambda pair: pair[0])[1] if found else None
 
