@@ -63,11 +63,11 @@ ORDER = {
         "precision.tilting precision.energies "
         "barycentre perturbation"
     ),
-    "families": "moments linear_forms bank tils filter_moments quadratic exact recognition",
+    "families": "moments linear_forms bank tils filter_moments quadratic exact recognition circular",
     "decoupling": (
         "expectations sample_reference reference attainability motion orbit_motion leaf_motion joint_steps "
         "nested_roots concatenated_flows routes moment_route energy_route energy_return precise_energy_route "
-        "narrow_route levels modified spectral_minor modified_energies implicit refutation scenario inner_order choice "
+        "narrow_route levels modified closures spectral_minor modified_energies implicit refutation scenario inner_order choice "
         "application dependence explanation precise perturbing checkpoint running report transfer plan storage"
     ),
     "analysis": (
