@@ -42,7 +42,7 @@ ORDER = {
     ),
     "flows": (
         "generators projective coordinate kernels chart quadrature catalogue source evaluation flow verification "
-        "separable spectral steps domains normalizer_templates normalizer_source normalizer linear_relations "
+        "separable spectral steps domains leaf normalizer_templates normalizer_source normalizer linear_relations "
         "symmetries darboux conics ansatz reduction characteristics constancy integral_search first_integrals "
         "holonomic"
     ),
@@ -65,12 +65,13 @@ ORDER = {
         "precision.tilting precision.energies "
         "barycentre perturbation"
     ),
-    "families": "moments linear_forms bank tils filter_moments quadratic exact recognition",
+    "families": "moments linear_forms bank tils filter_moments quadratic exact recognition circular",
     "decoupling": (
-        "expectations sample_reference reference attainability motion orbit_motion joint_steps "
+        "expectations sample_reference reference attainability motion orbit_motion leaf_motion joint_steps "
         "nested_roots concatenated_flows routes moment_route energy_route energy_return precise_energy_route "
-        "narrow_route levels modified spectral_minor modified_energies implicit refutation scenario inner_order choice "
-        "application dependence explanation precise masked perturbing checkpoint running report transfer plan storage"
+        "narrow_route levels modified closures spectral_minor modified_energies implicit refutation scenario inner_order "
+        "choice application dependence explanation precise masked perturbing checkpoint running report transfer plan "
+        "storage"
     ),
     "analysis": (
         "figures deviations deviation_tables gradient_directions orthogonality_plot orthogonality "

@@ -72,11 +72,13 @@ class Explanation:
     notes: tuple[LevelNote, ...]
     perturbation: str = ""
     left_out: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
 
     @property
     def _last(self) -> list[str]:
         """What is said after the levels."""
-        return [*(f"left out: {text}" for text in self.left_out), *([self.perturbation] if self.perturbation else [])]
+        return [*(f"left out: {text}" for text in self.left_out), *self.beside,
+                *([self.perturbation] if self.perturbation else [])]
 
     def __str__(self) -> str:
         lines = [f'path "{self.path}", scenario {self.scenario}']
@@ -116,13 +118,14 @@ def _row(note: LevelNote) -> str:
 
 
 def explanation_of(choice: Choice, features: tuple[Any, ...], references: tuple[Any, ...], perturbation: str,
-                   left_out: tuple[str, ...]) -> Explanation:
+                   left_out: tuple[str, ...], added: tuple[str, ...] = ()) -> Explanation:
     """Return what a plan does, with features as they were declared."""
     decided = min(len(v.decided) for v in (choice.verdicts.original, choice.verdicts.modified))
     scenario = str(choice.verdicts.scenario) if decided == len(features) else "not asked for yet (plan.scenario)"
     notes = tuple(_note(choice, features[start:end], references[start:end], end) for start, end in choice.spans
                   if references[end - 1] is not None)
-    return Explanation(choice.path, scenario, notes, perturbation, left_out)
+    closures = tuple(choice.verdicts.of_closures()) if decided == len(features) else ()
+    return Explanation(choice.path, scenario, notes, perturbation, left_out, (*added, *closures))
 
 
 def _note(choice: Choice, features: tuple[Any, ...], references: tuple[Any, ...], level: int) -> LevelNote:

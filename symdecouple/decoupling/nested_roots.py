@@ -20,6 +20,7 @@ import mpmath
 from scipy.optimize import brentq
 
 from symdecouple.decoupling.joint_steps import JointSteps
+from symdecouple.decoupling.leaf_motion import LeafMotion
 from symdecouple.decoupling.motion import is_finite, largest, unit
 from symdecouple.decoupling.orbit_motion import Moved, OrbitMotion, Unreachable, keeps_digits, ran_out
 from symdecouple.errors import Outcome
@@ -106,7 +107,10 @@ def _between(gap: Callable[[Any], Any], near: Any, far: Any, precise: bool) -> A
 
 
 class Automatic(JointSteps):
-    """The first feature without a formula by a scalar root, levels beyond by steps along all generators."""
+    """The first feature without a formula by a scalar root, levels beyond by steps along all generators.
+
+    Where the generators have a coordinate, these steps begin at the image that a search of the whole leaf finds.
+    """
 
     otherwise = ""
 
@@ -114,8 +118,17 @@ class Automatic(JointSteps):
         super().__init__(features, steps, flows)
         self._nested = NestedRoots(features, steps, flows)
         self._nested.otherwise = ""
+        self._leaves: dict[int, LeafMotion | None] = {}
 
     def _search(self, moved: Moved, k: int, targets: Array) -> Moved:
         if k == self.explicit + 1:
             return self._nested._search(moved, k, targets)
+        if k not in self._leaves:
+            self._leaves[k] = LeafMotion.of([flow.field.expr for flow in self.flows[:k]], self.sample)
+        if (leaf := self._leaves[k]) is not None:
+            found = leaf.moved(moved, self, targets)
+            if found is None:
+                why = f"no image of the sample was found on its leaf at which features 1 to {k} have these values"
+                raise Unreachable(Outcome(False, f"level {k} not attainable", f"{why}; ask for others"))
+            moved = found
         return super()._search(moved, k, targets)

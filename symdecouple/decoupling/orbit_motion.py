@@ -65,7 +65,7 @@ class OrbitMotion:
     otherwise = '; or leave it to path="auto", which takes offset and unit of a sample out first where it can'
 
     def __init__(self, features: FeatureSet, steps: Sequence[Step], flows: Sequence[Flow]) -> None:
-        sample = features.sample
+        self.sample = sample = features.sample
         self.steps, self.flows = tuple(steps), tuple(flows)
         self.size = len(self.steps)
         self.explicit = next((k for k, step in enumerate(self.steps) if step.time is None), self.size)

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sympy import Expr
@@ -26,19 +26,21 @@ from symdecouple.decoupling.application import Answers, Application
 from symdecouple.decoupling.attainability import check_attainable
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice, PathName
+from symdecouple.decoupling.closures import filled_set
 from symdecouple.decoupling.dependence import Dependent, OnDependence, dependent_features, remaining, without
 from symdecouple.decoupling.explanation import Explanation, explanation_of
 from symdecouple.decoupling.inner_order import inner_order, reordered
 from symdecouple.decoupling.levels import Levels
 from symdecouple.decoupling.masked import leaves_out_masked
 from symdecouple.decoupling.perturbing import Perturbation, PerturbationKind, as_perturbation
-from symdecouple.decoupling.reference import reference_values
+from symdecouple.decoupling.reference import Reference, reference_values
 from symdecouple.decoupling.report import Report, report_of
 from symdecouple.decoupling.running import GUARD, Compute, Progress, Running, with_exact_means
 from symdecouple.decoupling.scenario import Scenario, Verdicts
 from symdecouple.decoupling.transfer import Colour, Maps, transfer
 from symdecouple.errors import InvalidInput
 from symdecouple.flows.normalizer import Normalizer
+from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.pickled import as_written, read_back
 from symdecouple.language.precision import at_digits
@@ -52,7 +54,8 @@ __all__ = ["Plan", "decouple"]
 _KEPT = 8  # levels and grids: a call on one image would wait longer for them than for its numbers
 
 
-def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "auto", budget: float = 30.0,
+def decouple(features: Any, reference: Any = "gaussian", *, path: PathName | Literal["closure"] = "auto",
+             budget: float = 30.0,
              perturb: Perturbation | PerturbationKind | None = None, dependent: OnDependence = "raise") -> Plan:
     """Return the plan that decouples each feature from those before it.
 
@@ -63,11 +66,14 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "au
         from each other.
     reference : str, sequence, mapping, Reference or frozen scipy distribution
         As in `symdecouple.decoupling.reference.reference_values`.
-    path : {"auto", "broad", "relaxed", "parallel", "narrow"}
+    path : {"auto", "broad", "relaxed", "parallel", "narrow", "closure"}
         How a level is reached: closed forms where features 1..k are proved involutive and flows are known, else the
         narrow path ("auto"); the flows of the modified features, where these are proved involutive ("broad", the strict
         broad path); those of the original features, one scalar root a level ("relaxed"); their concatenation with one
-        vector root a level ("parallel", Algorithm 4); the projected gradients ("narrow", Algorithm 3).
+        vector root a level ("parallel", Algorithm 4); the projected gradients ("narrow", Algorithm 3). "closure": where
+        leading features fail C2 and their involutive closure is an exact family, they become one group with the
+        averages that it lacks (`Plan.added`), so that the features after it are decoupled from them, and not from their
+        modified features only (Theorem H); then as "auto".
     budget : float
         Seconds for each verdict. Nothing is decided before it is needed.
     perturb : Perturbation or {"ramp", "spectral", "ramp and spectral"}, optional
@@ -86,7 +92,8 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "au
     InvalidInput
         If parameters are not bound, references do not fit or cannot hold together, or a feature depends on others.
     NoClosedForm
-        If a path was named that needs a closed form, and there is none at all.
+        If a path was named that needs a closed form, and there is none at all; with "closure", if the closure is
+        everything (proved: only constants are decoupled from the features themselves), or not known.
 
     Examples
     --------
@@ -102,11 +109,27 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName = "au
     if features.parameters:
         names = ", ".join(sorted(map(str, features.parameters)))
         raise InvalidInput(f"{names} must be bound to numbers before a plan: features.bind({{...}})")
-    values, application = reference_values(features, reference), Application(features)
+    features, added, values = _filled(features, reference, budget) if path == "closure" else (
+        features, (), reference_values(features, reference))
+    application = Application(features)
     if left_out := dependent_features(features, application, dependent):
         features, values = without(features, left_out), remaining(values, left_out)
     check_attainable(features, values)
-    return _made(features, values, path, budget, as_perturbation(perturb), left_out)
+    inner: PathName = "auto" if path == "closure" else path
+    return _made(features, values, inner, budget, as_perturbation(perturb), left_out, added)
+
+
+def _filled(features: FeatureSet, reference: Any, budget: float
+            ) -> tuple[FeatureSet, tuple[Feature, ...], tuple[Expr | None, ...]]:
+    """Fill up the closure of the first features that fail C2; what is added has its Gaussian value where values are
+    given one by one."""
+    filled = filled_set(features, budget)
+    if isinstance(reference, (str, Reference)) or hasattr(reference, "pdf"):
+        return filled.features, filled.added, reference_values(filled.features, reference)
+    values: list[Expr | None] = list(reference_values(FeatureSet(filled.added), "gaussian")) if filled.added else []
+    given = iter(reference_values(features, reference))
+    return filled.features, filled.added, tuple(
+        next(given) if n in filled.places else values.pop(0) for n in range(len(filled.features)))
 
 
 def _restored(features: FeatureSet, values: tuple[Any, ...], *rest: Any) -> Plan:
@@ -114,10 +137,11 @@ def _restored(features: FeatureSet, values: tuple[Any, ...], *rest: Any) -> Plan
 
 
 def _made(features: FeatureSet, values: tuple[Expr | None, ...], path: PathName, budget: float,
-          perturbation: Perturbation | None, left_out: tuple[Dependent, ...]) -> Plan:
+          perturbation: Perturbation | None, left_out: tuple[Dependent, ...],
+          added: tuple[Feature, ...] = ()) -> Plan:
     order = inner_order(features)
     choice = Choice(reordered(features, order), tuple(values[j] for j in order), path, budget)
-    return Plan(features, values, choice, Application(features), order, perturbation, left_out)
+    return Plan(features, values, choice, Application(features), order, perturbation, left_out, added)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,6 +159,8 @@ class Plan:
         What refused samples are tried with once more.
     left_out : tuple of Dependent
         Features without a column, with `decouple(dependent="drop")`.
+    added : tuple of Feature
+        What fills up the closure of the features, with `decouple(path="closure")`; they have columns and references.
     """
 
     features: FeatureSet
@@ -144,11 +170,13 @@ class Plan:
     _order: tuple[int, ...]
     perturbation: Perturbation | None = None
     left_out: tuple[Dependent, ...] = ()
+    added: tuple[Feature, ...] = ()
     _levels: dict[Any, Levels] = field(default_factory=dict, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:  # what it was made of: no compiled functions
         values = tuple(v if v is None else as_written(v, x, None) or v for v in self.reference)
-        return _restored, (self.features, values, self.path, self.choice.budget, self.perturbation, self.left_out)
+        return _restored, (self.features, values, self.path, self.choice.budget, self.perturbation, self.left_out,
+                           self.added)
 
     # --- numbers ------------------------------------------------------------------------------------------------
 
@@ -336,7 +364,11 @@ class Plan:
     def explain(self) -> Explanation:
         """Return what is done at each level and why: text, LaTeX, and HTML in notebooks."""
         return explanation_of(self.choice, tuple(self.features), self.reference, str(self.perturbation or ""),
-                              tuple(map(str, self.left_out)))
+                              tuple(map(str, self.left_out)), self._of_added())
+
+    def _of_added(self) -> tuple[str, ...]:
+        given = [(f, v) for f, v in zip(self.features, self.reference, strict=True) if f in self.added]
+        return tuple(f"added: {f} = {v}, which fills up the closure of the features before it" for f, v in given)
 
     # --- inside -------------------------------------------------------------------------------------------------
 

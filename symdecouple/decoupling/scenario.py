@@ -31,11 +31,14 @@ import html
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from sympy import Expr
 
+from symdecouple.calculus.closure import InvolutiveClosure, involutive_closure
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.independence import check_independence
+from symdecouple.decoupling.closures import closure_sentence
 from symdecouple.decoupling.modified import (
     AffineCovariance,
     ModifiedSubject,
@@ -48,6 +51,7 @@ from symdecouple.decoupling.modified_energies import decide_energies
 from symdecouple.decoupling.refutation import decide_modified
 from symdecouple.errors import InvalidInput, SymdecoupleError
 from symdecouple.families.quadratic import recognize_quadratic
+from symdecouple.families.recognition import family_of
 from symdecouple.flows.steps import Step
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
@@ -56,6 +60,8 @@ from symdecouple.verdict import Status, Verdict
 __all__ = ["BLACK_BOX", "Decisions", "Scenario", "Verdicts", "bounds", "is_settled"]
 
 HEAD = ("k", "feature", "original S_k", "modified hat S_k")
+Answer = TypeVar("Answer", Verdict, InvolutiveClosure)
+
 BLACK_BOX = "a feature is a black box: it has no expression to decide by"
 
 
@@ -98,14 +104,15 @@ def bounds(original: Status, modified: Iterable[Status]) -> tuple[int, int]:
     return (lowest if is_open or lowest == 2 else 4), 4
 
 
-class Decisions(Mapping[int, Verdict]):
-    """Verdicts on the sets of the first k features, k = 1, ..., M, each decided when it is asked for and then kept."""
+class Decisions(Mapping[int, Answer], Generic[Answer]):
+    """Answers on the sets of the first k features, k = 1, ..., M, each decided when it is asked for and then kept."""
 
-    def __init__(self, size: int, decide: Callable[[int], Verdict]) -> None:
-        self._size, self._decide = size, decide
-        self._kept: dict[int, Verdict] = {}
+    def __init__(self, size: int, decide: Callable[[int], Answer]) -> None:
+        self._size = size
+        self._decide: Callable[[int], Answer] = decide
+        self._kept: dict[int, Answer] = {}
 
-    def __getitem__(self, k: int) -> Verdict:
+    def __getitem__(self, k: int) -> Answer:
         if isinstance(k, bool) or not hasattr(k, "__index__") or not 1 <= k <= self._size:
             raise InvalidInput(f"verdicts are on the first k features, k = 1 to {self._size}; got {k!r}")
         if k not in self._kept:
@@ -126,7 +133,7 @@ class Decisions(Mapping[int, Verdict]):
         return isinstance(k, int) and 1 <= k <= self._size
 
     @property
-    def decided(self) -> Mapping[int, Verdict]:
+    def decided(self) -> Mapping[int, Answer]:
         """The verdicts that are there already; looking at them decides nothing."""
         return dict(sorted(self._kept.items()))
 
@@ -154,6 +161,9 @@ class Verdicts:
     Attributes
     ----------
     original, modified : Decisions
+        Verdicts on S_k and on hat S_k.
+    closures : Decisions
+        The involutive closures of S_k: what is decoupled from features 1 to k themselves (Theorem H).
 
     Notes
     -----
@@ -167,11 +177,15 @@ class Verdicts:
         self.stopped, self.budget = stopped, budget
         self.original = Decisions(len(features), self._decide_original)
         self.modified = Decisions(len(features), self._decide_modified)
+        self.closures = Decisions(len(features), self._decide_closure)
 
     # --- decisions ----------------------------------------------------------------------------------------------
 
     def _decide_original(self, k: int) -> Verdict:
         return check_frobenius(first_features(self.features, k), budget=self.budget)
+
+    def _decide_closure(self, k: int) -> InvolutiveClosure:
+        return involutive_closure(first_features(self.features, k), budget=self.budget)
 
     def _decide_modified(self, k: int) -> Verdict:
         if k > len(self.features.symbolic):
@@ -331,11 +345,26 @@ class Verdicts:
         scenario = self.scenario
         lines = [f"scenario {scenario}: {scenario.reason}",
                  f"exact: the first {self.exact} decoupled features are proved mutually decoupled" if self.exact > 1
-                 else "exact: one feature is decoupled from nothing"]
+                 else "exact: one feature is decoupled from nothing", *self.of_closures()]
         for name, decisions in (("S", self.original), ("hat S", self.modified)):
             lines += [f"{name}_{k} undecided: {verdict.reason}" for k, verdict in decisions.decided.items()
                       if verdict.status is Status.UNDECIDED]
         return lines
+
+    def of_closures(self) -> list[str]:
+        """Say what is decoupled from features themselves, where they fail C2: of the first such set, and the first of
+        which the closure is everything."""
+        failing = [end for end in self._ends if self.original[end].status is Status.REFUTED]
+        if self.features.kind != "mean" or self.features.filter_ndim is not None or not failing:
+            return []
+        told = [failing[0], *(end for end in failing[1:] if not self.closures[failing[0]].is_everything
+                              and self.closures[end].is_everything)][:2]
+        return [self._closure_sentence(end) for end in told]
+
+    def _closure_sentence(self, k: int) -> str:
+        found = self.closures[k]
+        family = family_of(found.fields, self.features, self.budget) if isinstance(found.rank, int) else None
+        return closure_sentence(found, k, family)
 
     def __str__(self) -> str:
         rows = [HEAD, *self._rows()]

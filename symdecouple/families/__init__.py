@@ -1,6 +1,7 @@
 """Ready feature sets, and what is known about them."""
 
 from symdecouple.families.bank import FilterBank
+from symdecouple.families.circular import circular_features
 from symdecouple.families.exact import ExactTriple, exact_triple
 from symdecouple.families.filter_moments import filter_moments
 from symdecouple.families.moments import raw_moments, recognize_moments, standardized_moments
@@ -13,6 +14,7 @@ __all__ = [
     "FilterBank",
     "Recognition",
     "autocorrelation",
+    "circular_features",
     "exact_triple",
     "filter_moments",
     "raw_moments",

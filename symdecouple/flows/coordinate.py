@@ -29,7 +29,7 @@ from symdecouple.language.sample import Sample
 
 __all__ = ["LineCoordinate", "coordinate_of", "double_angles", "poles_inside"]
 
-_CANDIDATES = 3  # fields u of dimension 3 that are looked at, unless the first one is as simple as can be
+_CANDIDATES = 4  # fields u of dimension 3 that are looked at, unless the first one is as simple as can be
 _ORDER = (0, 1, -1, 2, -2)
 """Weights of basis fields that are tried for u before the quadratic equation of the Killing form is solved."""
 
@@ -89,14 +89,14 @@ def coordinate_of(fields: Sequence[Expr], structure: Mapping[tuple[int, int], Se
         phi = antiderivative(simplify(1 / fields[0]), sample)
         found_phi = sp.Integral(1 / fields[0], sample) if phi is None else _without_constants(phi, sample)
         return LineCoordinate(found_phi, sample, 1)
-    found: list[tuple[tuple[int, int, int], LineCoordinate]] = []
+    found: list[tuple[tuple[int, int, int, int], LineCoordinate]] = []
     for place, (u, h) in enumerate(_pairs(fields, structure)):
         with sympy_failures("the coordinate of an algebra"):
             phi = _without_constants(_shortened(h / u, sample), sample)
             poles = poles_inside(u, sample)
         made = LineCoordinate(phi, sample, len(fields), poles or ())
-        found.append(((len(poles or ()), int(sp.count_ops(phi)), place), made))
-        if found[-1][0][:2] <= (0, 1):
+        found.append(((len(poles or ()), int(sp.count_ops(phi)), len(str(phi)), place), made))
+        if found[-1][0][:2] == (0, 0):
             break
     return min(found, key=lambda pair: pair[0])[1] if found else None
 

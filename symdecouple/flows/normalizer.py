@@ -29,12 +29,12 @@ from typing import Any, Literal
 import sympy as sp
 from sympy import Expr, Symbol, latex, oo
 
-from symdecouple.calculus.bracket import lie_bracket
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.errors import InvalidInput, NoClosedForm, UnsupportedExpression
 from symdecouple.flows import domains as known
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.generators import generators
+from symdecouple.flows.leaf import where_reached
 from symdecouple.flows.normalizer_source import recipe_of, source_of_normalizer
 from symdecouple.flows.separable import flow
 from symdecouple.flows.steps import TIME, Step, composed, make_steps
@@ -383,18 +383,7 @@ def _implicit_domain(made: Normalizer) -> str:
 
 
 def _parallel_domain(made: Normalizer) -> str:
-    fields = [f.field for f in made.flows]
-    x = made.features.sample
-    text = "sample vectors on which concatenated flows reach the values. "
-    if all(lie_bracket(u, v).expr == 0 for j, u in enumerate(fields) for v in fields[:j]):
-        return text + "The generators commute, so that concatenated flows reach every point of the leaf"
-    if [f.expr for f in fields] == [1, x, x**2]:
-        return text + ("Shift, scale and Riccati flow in this order reach every point of the leaf whose samples have "
-                       "both signs: all that have a mean of 0, where Theorem C decides by ties. Elsewhere not "
-                       "guaranteed")
-    return text + ("Not guaranteed: the generators do not commute, and concatenated flows may miss points of the leaf "
-                   "(scale and Riccati flow alone do, on samples that are not centred); the search is Newton's method "
-                   "from t = 0")
+    return where_reached([f.field for f in made.flows], made.features.sample)
 
 
 _DOMAINS = {"explicit": _explicit_domain, "implicit": _implicit_domain, "parallel": _parallel_domain}

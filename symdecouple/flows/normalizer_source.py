@@ -28,15 +28,20 @@ from symdecouple.flows.chart import X
 from symdecouple.flows.domains import skewness_asked
 from symdecouple.flows.evaluation import T, split_means
 from symdecouple.flows.flow import Flow
+from symdecouple.flows.leaf import Leaf, Y, leaf_of
 from symdecouple.flows.normalizer_templates import (
     average,
     checked,
     intake,
     joint_steps,
+    newton_on_leaf,
     on_moebius_leaf,
+    on_triple_leaf,
     prepared,
     root_between,
     root_from_zero,
+    step_inside,
+    triple_image,
 )
 from symdecouple.flows.source import function_text, kernels_for, numpy_text
 from symdecouple.flows.steps import TARGET, Step, undone
@@ -61,11 +66,14 @@ class Recipe:
     explicit : int
         Levels 1..explicit have a formula.
     kind : str
-        "explicit", "implicit" or "parallel"; "moebius" where the whole leaf is searched for a skewness.
+        "explicit", "implicit" or "parallel"; "moebius" where the whole leaf is searched for a skewness, "leaf" where it
+        is searched for the values of features along any other coordinate.
     is_monotone : bool
         The feature is known as monotone along the scalar parameter.
     skewness : Expr or None
         The standardized third moment that is asked for on a leaf of Moebius images.
+    leaf : Leaf or None
+        What is searched.
     """
 
     features: FeatureSet
@@ -76,6 +84,7 @@ class Recipe:
     kind: str
     is_monotone: bool = False
     skewness: Expr | None = None
+    leaf: Leaf | None = None
 
     @property
     def begins_with_mean(self) -> bool:
@@ -106,6 +115,8 @@ def recipe_of(features: FeatureSet, values: tuple[Expr, ...], steps: tuple[Step,
         skewness = skewness_asked(features, values[-1], [f.field.expr for f in flows], before)
         if skewness is not None:
             return Recipe(*parts, level - 1, "moebius", skewness=skewness)
+    if kind == "parallel" and (leaf := leaf_of(tuple(f.field.expr for f in flows), features.sample)) is not None:
+        return Recipe(*parts, 0, "leaf", leaf=leaf)
     return Recipe(*parts, {"explicit": level, "implicit": level - 1}.get(kind, 0), kind, is_monotone)
 
 
@@ -113,7 +124,7 @@ def recipe_of(features: FeatureSet, values: tuple[Expr, ...], steps: tuple[Step,
 
 _TEMPLATES: dict[str, tuple[Any, ...]] = {
     "explicit": (), "implicit": (root_between, root_from_zero), "moebius": (root_between, on_moebius_leaf),
-    "parallel": (joint_steps,)}
+    "leaf": (triple_image, step_inside, newton_on_leaf, on_triple_leaf), "parallel": (joint_steps,)}
 
 
 def source_of_normalizer(recipe: Recipe) -> str:
@@ -137,9 +148,10 @@ def source_of_normalizer(recipe: Recipe) -> str:
         bodies += [_level(recipe, j) for j in range(1, recipe.explicit + 1)]
     bodies.append(_rows("features", "The features of one sample vector.", recipe,
                         [_plain(recipe, f.expr) for f in recipe.features], "[0]"))
-    if kind in ("implicit", "parallel"):
+    if kind in ("implicit", "parallel", "leaf"):
         bodies.append(_rows("gradients", "N times the gradients of the features.", recipe,
                             [_plain(recipe, f.gradient.expr) for f in recipe.features], ""))
+    if kind in ("implicit", "parallel"):
         bodies += [_generator(recipe, j) for j in range(1, k + 1)]
         bodies += [_slope(recipe, j) for j in (range(1, k + 1) if kind == "parallel" else [k])]
     values = ", ".join(repr(float(value.evalf(20))) for value in recipe.values)
@@ -266,6 +278,53 @@ def _moebius_end(recipe: Recipe) -> str:
     ])
 
 
+def _leaf_end(recipe: Recipe) -> str:
+    leaf = recipe.leaf
+    assert leaf is not None
+    phi = _plain(recipe, leaf.phi)
+    texts = (numpy_text(phi, {X: "x"}), numpy_text(leaf.back, {Y: "y"}), numpy_text(phi.diff(X), {X: "x"}))
+    ends = ", ".join("-np.inf" if e == -oo else "np.inf" if e == oo else repr(float(e)) for e in (leaf.low, leaf.high))
+    return "\n".join([
+        f"ENDS = ({ends})",
+        "",
+        "",
+        "def coordinate(x):",
+        f"    return {texts[0]}",
+        "",
+        "",
+        "def inverse(y):",
+        f"    return {texts[1]}",
+        "",
+        "",
+        "def steepness(x):",
+        f"    return np.broadcast_to({texts[2]}, x.shape)",
+        "",
+        "",
+        "def normalized(x):",
+        '    """One sample vector, on the leaf of the Moebius images of its coordinate."""',
+        "    y = coordinate(x)",
+        "    size = y.max() - y.min()",
+        "    if not size > 0:",
+        '        raise ValueError("not attained: all values are equal")',
+        "    g, h = (y - y.min()) / size, (y.max() - y) / size",
+        "",
+        "    def moved(at):",
+        "        image, along, _ = triple_image(g, h, at)",
+        "        z = inverse(image)",
+        "        return features(z), gradients(z) @ (along / steepness(z)).T / z.size",
+        "",
+        "    at = on_triple_leaf(y, VALUES, moved, ENDS)",
+        "    if at is None:",
+        '        raise ValueError("not attained: no image of the sample on its leaf was found at which the features "',
+        '                         "have these values")',
+        "    image, _, rate = triple_image(g, h, at)",
+        "    found = inverse(image)",
+        "    error = 2.0**-52 * (np.abs(y) * rate / size + np.abs(image)) / steepness(found)",
+        "    return checked(found, error, features, VALUES, BEGINS_WITH_MEAN)",
+        "",
+    ])
+
+
 def _parallel_end(recipe: Recipe) -> str:
     numbers = range(1, len(recipe.features) + 1)
     parts = [f"[{', '.join(f'{name}_{j}' for j in numbers)}]" for name in ("flow", "slope", "field")]
@@ -282,14 +341,14 @@ def _parallel_end(recipe: Recipe) -> str:
 
 
 _ENDS: dict[str, Callable[[Recipe], str]] = {"explicit": _explicit_end, "implicit": _implicit_end,
-                                             "moebius": _moebius_end, "parallel": _parallel_end}
+                                             "moebius": _moebius_end, "leaf": _leaf_end, "parallel": _parallel_end}
 
 
 def _normalize(recipe: Recipe) -> str:
     low, high = recipe.features.sample.interval
     outside = " | ".join([*([f"(x <= {float(low)!r})"] if low != -oo else []),
                           *([f"(x >= {float(high)!r})"] if high != oo else [])])
-    first = f"prepared(x[index][kept], {recipe.shifts and recipe.kind != 'moebius'}, {recipe.scales})"
+    first = f"prepared(x[index][kept], {recipe.shifts and recipe.kind not in ('moebius', 'leaf')}, {recipe.scales})"
     wanted = ", ".join(f"{_plain(recipe, f.expr)} = {v}" for f, v in zip(recipe.features, recipe.values, strict=True))
     return "\n".join([
         "def normalize(x):",

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["average", "checked", "intake", "joint_steps", "on_moebius_leaf", "prepared", "root_between",
-           "root_from_zero"]
+__all__ = ["average", "checked", "intake", "joint_steps", "newton_on_leaf", "on_moebius_leaf", "on_triple_leaf",
+           "prepared", "root_between", "root_from_zero", "step_inside", "triple_image"]
 
 
 def intake(x: Any, shifts: Any) -> Any:
@@ -198,3 +198,93 @@ def joint_steps(x: Any, values: Any, features: Any, gradients: Any, flows: Any, 
                 break
             y, error, rest = found
     return y, error
+
+
+def triple_image(g: Any, h: Any, at: Any) -> Any:
+    """Return a Moebius image, its derivatives by alpha, beta and log(lambda), and that by g.
+
+    g and h are y measured from its smallest and from its largest number, in units of its range.
+    """
+    alpha, beta, stretch = at
+    small = np.exp(-abs(stretch))
+    up, down = (1.0, small) if stretch > 0 else (small, 1.0)
+    total = down * h + up * g
+    u, rest = up * g / total, down * h / total
+    along = np.array([rest, u, (beta - alpha) * u * rest])
+    return alpha * rest + beta * u, along, (beta - alpha) * up * down / total**2
+
+
+def step_inside(at: Any, step: Any, ends: Any) -> Any:
+    """Return the share of a step that keeps low < alpha < beta < high, and the stretch in reach."""
+    share = min(1.0, 2 / max(2.0, abs(step[2])))
+    for gap, rate in ((at[0] - ends[0], step[0]), (ends[1] - at[1], -step[1]), (at[1] - at[0], step[1] - step[0])):
+        if rate < 0 and np.isfinite(gap):
+            share = min(share, -0.9 * gap / rate)
+    return share
+
+
+def newton_on_leaf(start: Any, count: int, gaps: Any, ends: Any) -> Any:
+    """Return where the first gaps vanish, by Newton's method in halved steps; None where they do not."""
+    at, (gap, jacobian) = start, gaps(start)
+    size = np.max(np.abs(gap[:count]))
+    for _ in range(40):
+        if not size > 2.0**-50:  # True for NaN
+            break
+        step = np.zeros(3)
+        try:
+            step[:count] = np.linalg.solve(jacobian[:count, :count], -gap[:count])
+        except np.linalg.LinAlgError:
+            break
+        share, better = step_inside(at, step, ends), None
+        for _ in range(12):
+            trial = at + share * step
+            found = gaps(trial)
+            after = np.max(np.abs(found[0][:count]))
+            if after < (1 - 0.1 * share) * size:
+                better = trial, found, after
+                break
+            share = share / 2
+        if better is None:
+            break
+        at, (gap, jacobian), size = better
+    return at if size < 2.0**-34 else None
+
+
+def on_triple_leaf(y: Any, values: Any, moved: Any, ends: Any) -> Any:
+    """Return alpha, beta and log(lambda) at which features have their values, searched on the whole leaf; None without.
+
+    `moved` returns the features of a Moebius image and their derivatives along the three numbers. From several
+    stretches the first two features are brought to their values, then the third one is led to its own: along the curve
+    that is left it is strictly monotone as long as the fields are independent.
+    """
+    count, scale = len(values), 1 + np.abs(values)
+
+    def gaps_to(aim: Any) -> Any:
+        def gaps(at: Any) -> Any:
+            reached, along = moved(at)
+            return (reached - aim) / scale, along / scale[:, None]
+
+        return gaps
+
+    for stretch in (0.0, 1.0, -1.0, 2.5, -2.5, 5.0, -5.0, 10.0, -10.0)[: 9 if count == 3 else 1]:
+        start = np.array([y.min(), y.max(), stretch])
+        at = newton_on_leaf(start, 2, gaps_to(values), ends)
+        if count == 2:
+            return at
+        if at is None:
+            if (found := newton_on_leaf(start, 3, gaps_to(values), ends)) is not None:
+                return found
+            continue
+        first, way, stride = moved(at)[0], 0.0, 1.0
+        first[:2] = values[:2]
+        while way < 1 and stride > 2.0**-9:
+            share = min(way + stride, 1.0)
+            aim = values if share == 1 else first + share * (values - first)
+            found = newton_on_leaf(at, 3, gaps_to(aim), ends)
+            if found is None:
+                stride = stride / 2
+            else:
+                at, way, stride = found, share, 2 * stride
+        if way == 1:
+            return at
+    return None

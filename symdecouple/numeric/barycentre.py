@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from symdecouple.errors import Outcome
 from symdecouple.numeric.samples.matrix import FloatArray, IntArray, RowValues, SampleMatrix
 
-__all__ = ["circular_shape_rows"]
+__all__ = ["circular_shape_gradients", "circular_shape_rows"]
 
 _PASSES = 200  # an ordinary sample takes 5; ties near 1/2 some 20; each pass may go a factor of 100 in the dilation
 _LONGEST = 0.98  # of a step, in the disc
@@ -63,14 +63,50 @@ def circular_shape_rows(matrix: SampleMatrix) -> RowValues:
     return RowValues(values, refusals)
 
 
+def circular_shape_gradients(rows: FloatArray) -> FloatArray:
+    r"""Return the gradients of tail and odd part, (R, 2, N); NaN where there is no barycentre.
+
+    .. math:: N\,\nabla F(\theta) = \frac{d\psi}{d\theta}\,P_\perp\,v_Q(\psi), \qquad w = e^{i\psi}
+
+    F does not change with the maps, so that the map to the barycentre may be held; there F is Q, the same function of
+    w, up to directions of cos(psi) and sin(psi), off which v_Q is projected.
+    """
+    c, s = _half_angles(rows, None)
+    frame, dilation = _frames(c, s, None)
+    _, second, w = _moments(c, s, frame, None)
+    fourth, square = (w**4).mean(axis=1)[:, None], second[:, None]
+    with np.errstate(all="ignore"):
+        tail = np.real(np.conj(square) / np.abs(square) * 2j * w**2)
+        odd = np.imag(4j * square * np.conj(fourth) * w**2 - 4j * square**2 * np.conj(w**4))
+    fields = np.stack([tail, odd], axis=1)
+    wave = np.stack([w.real, w.imag], axis=1)
+    gram = wave @ wave.transpose(0, 2, 1)
+    weights = np.linalg.solve(gram, wave @ fields.transpose(0, 2, 1))
+    fields -= weights.transpose(0, 2, 1) @ wave
+    (p, q), (u, v) = (frame[:, k, :, None].transpose(1, 0, 2) for k in (0, 1))
+    rate = 1 / ((p * c + q * s) ** 2 + (u * c + v * s) ** 2)
+    fields *= rate[:, None, :] / rows.shape[1]
+    fields[~(dilation < np.inf)] = np.nan
+    return fields
+
+
 def _shapes(rows: NDArray[Any], weights: FloatArray | None) -> tuple[FloatArray, IntArray]:
     """Return tails and odd parts, and the rows whose ties are to be counted."""
     shares = None if weights is None else weights / weights.sum(axis=1, keepdims=True)
     c, s = _half_angles(rows.astype(np.float64, copy=False), shares)
+    frame, dilation = _frames(c, s, shares)
+    _, second, w = _moments(c, s, frame, shares)
+    out = _invariants(second, w, shares)
+    out[~(dilation < np.inf)] = np.nan
+    near = np.abs(second) > 1 - 1 / _SAFE  # two opposite values with a share of 1/2 each are there at once
+    return out, np.flatnonzero(~(dilation < _SAFE) | near)
+
+
+def _frames(c: FloatArray, s: FloatArray, shares: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+    """Return the frames in which the mean is 0, and their dilations; infinite where the search has not ended."""
     count = len(c)
     frame = np.tile(np.eye(2), (count, 1, 1))
-    left = np.arange(count)
-    out, dilation = np.full((count, 2), np.nan), np.full(count, np.inf)
+    left, dilation = np.arange(count), np.full(count, np.inf)
     # what the last step was: its direction and length b, and the slope of the convex function where it began
     last, slope, before = np.zeros(count, dtype=complex), np.zeros(count), frame.copy()
     for _ in range(_PASSES):
@@ -85,16 +121,12 @@ def _shapes(rows: NDArray[Any], weights: FloatArray | None) -> tuple[FloatArray,
         slope[left] = np.where(overshot, slope[left] / 2, np.real(m * np.conj(b)))
         before[left], last[left] = frame[left], b
         frame[left] = _step(b) @ frame[left]
-        if len(ended := left[there]):
-            weighed = None if shares is None else shares[ended]
-            _, second, w = _moments(c[ended], s[ended], frame[ended], weighed)
-            out[ended] = _invariants(second, w, weighed)
-            near = np.abs(second) > 1 - 1 / _SAFE  # two opposite values with a share of 1/2 each are there at once
-            dilation[ended] = np.where(near, np.inf, np.linalg.norm(frame[ended], axis=(1, 2)) ** 2)
+        ended = left[there]
+        dilation[ended] = np.linalg.norm(frame[ended], axis=(1, 2)) ** 2
         left = left[~there & np.isfinite(b)]
         if not len(left):
             break
-    return out, np.flatnonzero(~(dilation < _SAFE))
+    return frame, dilation
 
 
 def _half_angles(rows: FloatArray, shares: FloatArray | None) -> tuple[FloatArray, FloatArray]:

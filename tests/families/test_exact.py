@@ -124,8 +124,8 @@ def test_their_names() -> None:
 
 @pytest.mark.parametrize("phi, words", [
     (x**2, "slope 0 at 0"), (x**3, "slope 0 at 0"), (log(x), "not real"), (cos(x), "not monotone"),
-    (x**-2, "not monotone"),    (x + 2 * sin(x), "not monotone"), (sqrt(x), "not real"), (x**-3, "not simple"), (S(3), "one sample"),
-    (x + Mean(x), "nothing else"), (A * x, "nothing else"), ((x - 1) ** 3, "slope"),
+    (x**-2, "not monotone"), (x + 2 * sin(x), "not monotone"), (sqrt(x), "not real"), (x**-3, "not simple"),
+    (S(3), "one sample"),    (x + Mean(x), "nothing else"), (A * x, "nothing else"), ((x - 1) ** 3, "slope"),
     (sample("x", interval=(-2, 1)) ** 2, "not monotone")], ids=str)
 def test_what_is_no_coordinate_is_refused(phi: Any, words: str) -> None:
     with pytest.raises(InvalidInput, match=words):

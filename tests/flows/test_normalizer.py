@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -13,6 +14,7 @@ from sympy import I, Integer, Rational, Symbol, cosh, erf, exp, log, oo, simplif
 
 from symdecouple.errors import InvalidInput, NoClosedForm
 from symdecouple.flows.normalizer import LARGEST, SMALLEST, Normalizer, modified_feature, normalizers
+from symdecouple.flows.normalizer_source import recipe_of, source_of_normalizer
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, sample, x
@@ -39,8 +41,12 @@ def ends_of(name: str, level: int) -> tuple[list[Any], Any, Any]:
     return y, low, high
 
 
+def parts_of(normalizer: Normalizer) -> tuple[Any, ...]:
+    return normalizer.features, normalizer.values, normalizer.steps, normalizer.flows
+
+
 def near_times(name: str, level: int) -> list[Any]:
-    """Times near the wanted ones: by bisection of the bracket, by standardization, or those that the code comes to."""
+    """Times near the wanted ones: by bisection of the bracket, by standardization, or those that flows come to."""
     normalizer, points, symbol = one(name, level)
     if normalizer.trend:
         _, low, high = ends_of(name, level)
@@ -60,7 +66,9 @@ def near_times(name: str, level: int) -> list[Any]:
 
         return list(root(gaps, [0.0] * len(normalizer.unknowns)).x)
     space: dict[str, Any] = {}
-    exec(normalizer.code().replace("    t = root_from_zero(", "    global t\n    t = root_from_zero("), space)
+    recipe = replace(recipe_of(*parts_of(normalizer), normalizer.kind, normalizer.trend != 0), leaf=None)
+    text = source_of_normalizer(recipe)
+    exec(text.replace("    t = root_from_zero(", "    global t\n    t = root_from_zero("), space)
     space["prepared"] = lambda x, *_: x  # neither shifted nor scaled: the times are those of x itself
     space["normalize"]([float(p) for p in points])
     return [space["t"]]
@@ -172,7 +180,7 @@ def test_domains() -> None:
     assert "Not proved: which values are attained" in made("even and odd power")[-1].domain
     assert "Mean(x) != 0" in made("squared mean")[0].domain
     assert "continuous with its present value" in made("squared mean")[0].domain
-    assert "Shift, scale and Riccati flow in this order" in made("a group of moments")[0].domain
+    assert "Moebius images of x in (-oo, oo), all of which are searched" in made("a group of moments")[0].domain
     assert "Not guaranteed" in made("circle")[-1].domain
     assert "samples in (0, oo)" in made("logarithm first")[0].domain
 

@@ -29,7 +29,7 @@ def shape(angles: np.ndarray) -> tuple[float, float]:
 
 def moved(angles: np.ndarray, a: complex, turn: float) -> np.ndarray:
     z = np.exp(1j * angles)
-    return np.angle(np.exp(1j * turn) * (z - a) / (1 - np.conj(a) * z))
+    return np.asarray(np.angle(np.exp(1j * turn) * (z - a) / (1 - np.conj(a) * z)))
 
 
 @pytest.mark.parametrize("a", [0.3, -0.6j, 0.5 + 0.6j])

@@ -1,0 +1,134 @@
+r"""What is decoupled from the features themselves: the involutive closure of S_k, and sets that are filled up to it.
+
+A feature is decoupled from all of S_k = {f_1, ..., f_k} iff it is constant along the closure of their gradients
+(Theorem H). Where S_k fails C2 that is another question than whether the decoupled features of a plan are decoupled
+from each other, which the modified set hat S_k answers (Theorem D). Both answers are told.
+
+If the closure is that of an exact family (`families.recognition`), of rank r, then S_k with r - k more averages of the
+family is involutive, and f_(k+1) at the level where all r are at their references is decoupled from S_k, exactly:
+(x, x^3) needs x^2. If it is everything, no feature but the constants is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sympy import Expr
+
+from symdecouple.calculus.bracket import as_field
+from symdecouple.calculus.closure import InvolutiveClosure, involutive_closure
+from symdecouple.calculus.field import VectorField
+from symdecouple.calculus.independence import check_independence
+from symdecouple.decoupling.modified import first_features
+from symdecouple.errors import NoClosedForm, SymdecoupleError
+from symdecouple.families.exact import ExactTriple
+from symdecouple.families.recognition import family_of
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet, Group
+from symdecouple.verdict import Status
+
+__all__ = ["FilledSet", "closure_sentence", "filled_set"]
+
+
+class FilledSet(NamedTuple):
+    """Features in which those of a closure are one group.
+
+    Attributes
+    ----------
+    features : FeatureSet
+        The group first: leading features, then what was added to them; then all other features.
+    added : tuple of Feature
+    places : tuple of int
+        Where in `features` the features stand that were given.
+    """
+
+    features: FeatureSet
+    added: tuple[Feature, ...]
+    places: tuple[int, ...]
+
+
+def closure_sentence(closure: InvolutiveClosure, k: int, family: ExactTriple | None) -> str:
+    """Say what is decoupled from the features 1 to k themselves."""
+    which = f"the closure of S_{k}"
+    if closure.status is not Status.PROVED:
+        return f"{which} is not known ({closure.reason})"
+    if closure.is_everything:
+        return (f"{which} is everything, PROVED: no feature but the constants is decoupled from features 1 to {k} "
+                "themselves; what is proved of decoupled features holds between these (modified sets)")
+    where = "" if family is None else f", that of the exact family of {family.phi}"
+    example = "" if family is None or family.dimension < 3 else f", the orthokurtosis of {family.phi} among them" + (
+        " where no pole of it lies between samples" if family.coordinate.poles else "")
+    return (f"{which} has rank {closure.rank}{where}, PROVED: N - {closure.rank} independent features are decoupled "
+            f"from features 1 to {k} themselves{example}")
+
+
+def filled_set(features: FeatureSet, budget: float) -> FilledSet:
+    """Return the features with the closure of the first of them that fail C2 filled up, as one group.
+
+    Raises
+    ------
+    NoClosedForm
+        Where the closure is everything (with the sentence that says so), no family is found, or it is undecided.
+    """
+    if features.kind != "mean":
+        raise NoClosedForm(f"closures are filled up with averages, got features of kind {features.kind!r}")
+    k = _first_failing(features, budget)
+    if k == 0:
+        return FilledSet(features, (), tuple(range(len(features))))
+    closure = involutive_closure(first_features(features, k), budget=budget)
+    family = None if not isinstance(closure.rank, int) else family_of(closure.fields, features, budget)
+    if family is None:
+        raise NoClosedForm(closure_sentence(closure, k, None))
+    if _is_periodic(tuple(features)[:k], family):
+        raise NoClosedForm(f"{closure_sentence(closure, k, family)}; but the mean angle, which would fill it up, is no "
+                           "function on the circle: take the invariants of stats.circular_shape, as features "
+                           "families.circular_features()")
+    return _filled(features, family)
+
+
+def _first_failing(features: FeatureSet, budget: float) -> int:
+    """Return the size of the smallest leading set, before the last group, that is not involutive; 0 if all are."""
+    from symdecouple.calculus.frobenius import check_frobenius
+
+    for end in [group[-1] + 1 for group in features.groups][:-1]:
+        verdict = check_frobenius(first_features(features, end), budget=budget)
+        if verdict.status is Status.REFUTED:
+            return end
+        if verdict.status is not Status.PROVED:
+            raise NoClosedForm(f"whether features 1 to {end} are involutive is not decided: {verdict.reason}")
+    return 0
+
+
+def _filled(features: FeatureSet, family: ExactTriple) -> FilledSet:
+    fields = [VectorField(a) for a in family.fields]
+    given = list(features)
+    inside = next((n for n, f in enumerate(given) if _is_independent([*fields, as_field(f)])), len(given))
+    group = given[:inside]
+    for f in family.features:
+        if len(group) < family.dimension and _is_independent([as_field(g) for g in (*group, f)]):
+            group.append(f)
+    rest = [FeatureSet(parts) for parts in ([given[n] for n in places if n >= inside] for places in features.groups)
+            if parts]
+    later = [Group(*part) if len(part) > 1 else part[0] for part in rest]
+    added = len(group) - inside
+    places = tuple(n if n < inside else n + added for n in range(len(given)))
+    return FilledSet(FeatureSet([Group(*group), *later]), tuple(group[inside:]), places)
+
+
+def _is_independent(fields: Sequence[VectorField]) -> bool:
+    try:
+        return check_independence(list(fields), budget=10.0).status is Status.PROVED
+    except SymdecoupleError:
+        return False
+
+
+def _is_periodic(features: Sequence[Feature], family: ExactTriple) -> bool:
+    """True iff the features are functions on a circle, and the family has the mean angle besides."""
+    from sympy import periodicity
+
+    def period(expr: Expr) -> Expr | None:
+        return periodicity(expr, family.sample)
+
+    return bool(family.coordinate.poles) and all(period(f.gradient.expr) for f in features) and not any(
+        f.gradient.expr.is_number for f in features)
