@@ -1,4 +1,4 @@
-"""Questions about a plan: how far from orthogonal its gradients are, where they are critical, what distributions have."""
+"""Questions about a plan: how far from orthogonal its gradients are, where they are critical; and distributions."""
 
 from symdecouple.analysis.critical_point import CriticalPoint, CriticalPoints
 from symdecouple.analysis.critical_points import critical_points
