@@ -56,8 +56,8 @@ def standard_law(name: str, shapes: tuple[Expr, ...]) -> Standard | None:
     Examples
     --------
     >>> law = standard_law("gamma", (Integer(2),))
-    >>> law.density, [law.moment(k) for k in range(5)]
-    (y*exp(-y), [1, 1, 2, 6, 24])
+    >>> law.transform, [law.moment(k) for k in range(5)]
+    (exp(-p)*expint(2, -p), [1, 2, 6, 24, 120])
     """
     return _LAWS[name](*shapes) if name in _LAWS else None
 
@@ -72,8 +72,8 @@ def _uniform() -> Standard:
 
 
 def _gamma(a: Expr) -> Standard:
-    """E 1/(Y + q) = q^(a-1) e^q Gamma(1 - a, q), q = -p."""
-    transform = (-p) ** (a - 1) * sp.exp(-p) * (sp.expint(a, -p) * (-p) ** (1 - a))
+    """E 1/(Y + q) = e^q E_a(q), q = -p."""
+    transform = sp.exp(-p) * sp.expint(a, -p)
     return Standard(y ** (a - 1) * sp.exp(-y) / sp.gamma(a), sp.S.Zero, oo, (),
                     lambda k: sp.gamma(a + k) / sp.gamma(a) if a + k > 0 else oo, transform)
 
@@ -127,7 +127,7 @@ def _skew_normal(a: Expr) -> Standard:
 
 def _laplace() -> Standard:
     return Standard(sp.exp(-sp.Abs(y)) / 2, breaks=(sp.S.Zero,),
-                    moment=lambda k: None if k < 0 else _even(lambda j: sp.factorial(j), k))
+                    moment=lambda k: None if k < 0 else _even(sp.factorial, k))
 
 
 def _asymmetric_laplace(kappa: Expr) -> Standard:
@@ -143,7 +143,8 @@ def _lognormal(s: Expr) -> Standard:
 
 
 def _triangle(c: Expr) -> Standard:
-    density = sp.Piecewise((2 * y / c if c != 0 else sp.S.Zero, y < c), (2 * (1 - y) / (1 - c) if c != 1 else 2 * y, True))
+    left, right = 2 * y / c if c != 0 else sp.S.Zero, 2 * (1 - y) / (1 - c) if c != 1 else 2 * y
+    density = sp.Piecewise((left, y < c), (right, True))
     return Standard(density, sp.S.Zero, sp.S.One, (c,) if 0 < c < 1 else (),
                     moment=lambda k: None if k < 0 else 2 * sum((c**j for j in range(k + 1)), sp.S.Zero)
                     / ((k + 1) * (k + 2)))

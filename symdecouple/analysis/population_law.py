@@ -19,7 +19,7 @@ import sympy.stats
 from sympy import Expr, lambdify, oo
 from sympy.calculus.util import function_range
 
-from symdecouple.analysis.population_densities import PLACE, Standard, standard_law
+from symdecouple.analysis.population_densities import PLACE, POLE, Standard, standard_law
 from symdecouple.errors import InvalidInput, NoClosedForm
 from symdecouple.language.mean import exact
 
@@ -122,6 +122,15 @@ class Law:
         """How many places carry mass."""
         return math.inf if self.pieces else len(self.atoms)
 
+    @property
+    def transform(self) -> Expr | None:
+        """E 1/(X - p) in `POLE`; None where it has no closed form here."""
+        place = (POLE - self.loc) / self.scale
+        if not self.pieces and not self.left_out:
+            return sp.Add(*(q / (v - place) for v, q in self.atoms)) / self.scale
+        found = None if self.standard is None else self.standard.transform
+        return None if found is None else found.xreplace({POLE: place}) / self.scale
+
     def exact_moment(self, order: int, pole: Expr | None = None) -> Expr | None:
         """Return E Y^order, or E (Y - pole)^-order, exactly; None where it is not known or not finite."""
         if not self.pieces and not self.left_out:
@@ -191,7 +200,7 @@ def _of_density(given: Density) -> Law:
     if len(symbols) > 1:
         raise InvalidInput(f"pdf has one symbol, {given.pdf} has {', '.join(map(str, symbols))}")
     body = given.pdf.xreplace({s: PLACE for s in symbols}).xreplace(
-        {f: exact(f) for f in given.pdf.atoms(sp.Float)})
+        {f: exact(f, "a number of a density") for f in given.pdf.atoms(sp.Float)})
     return Law("the given density", _pieces(body, ends[0], ends[1], points), atoms, low=low, high=high)
 
 
@@ -266,7 +275,7 @@ def _number(value: Any) -> Expr:
 def _of_scipy(law: Any) -> Law:
     shapes, loc, scale = _parameters(law)
     name = law.dist.name
-    if hasattr(law.dist, "pmf") or hasattr(law, "pmf") and not hasattr(law.dist, "pdf"):
+    if hasattr(law.dist, "pmf") or (hasattr(law, "pmf") and not hasattr(law.dist, "pdf")):
         if name in _FINITE:
             return _of_atoms(name, _FINITE[name](*map(_number, shapes)), _number(loc))
         low, high = map(_number, law.support())
@@ -378,16 +387,20 @@ def _of_sympy(variable: Expr) -> Law:
     return Law(str(variable), _pieces(body, low, high, ()), low=low, high=high)
 
 
+def _placed(a: Sequence[Expr]) -> tuple[tuple[Expr, ...], Expr, Expr]:
+    return (), a[0], a[1]
+
+
 def _read_sympy(known: Any) -> Law | None:
     name = _SCIPY_NAMES.get(type(known).__name__)
     if name is None or not all(a.is_number for a in known.args):
         return None
     a = [_number(v) for v in known.args]
     shapes, loc, scale = {
-        "uniform": lambda: ((), a[0], a[1] - a[0]), "expon": lambda: ((), sp.S.Zero, 1 / a[0]),
-        "gamma": lambda: ((a[0],), sp.S.Zero, a[1]), "beta": lambda: ((a[0], a[1]), sp.S.Zero, sp.S.One),
-        "pareto": lambda: ((a[1],), sp.S.Zero, a[0]), "arcsine": lambda: ((), a[0], a[1] - a[0]),
-    }.get(name, lambda: ((), a[0], a[1]))()
+        "uniform": lambda a: ((), a[0], a[1] - a[0]), "expon": lambda a: ((), sp.S.Zero, 1 / a[0]),
+        "gamma": lambda a: ((a[0],), sp.S.Zero, a[1]), "beta": lambda a: ((a[0], a[1]), sp.S.Zero, sp.S.One),
+        "pareto": lambda a: ((a[1],), sp.S.Zero, a[0]), "arcsine": lambda a: ((), a[0], a[1] - a[0]),
+    }.get(name, _placed)(a)  # type: ignore[no-untyped-call]
     standard = standard_law(name, shapes)
     return None if standard is None else _standard(name, standard, loc, scale)
 

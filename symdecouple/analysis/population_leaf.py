@@ -1,4 +1,4 @@
-r"""The leaf of a law under its first three moments, and where on it the skewness has a wanted value: Theorem C for laws.
+r"""The leaf of a law under its first three moments, and where the skewness has a wanted value: Theorem C for laws.
 
 A law P with three places or more and the hull [A, B] moves, up to shift and scale, along
 
@@ -9,8 +9,8 @@ its moments exist; with both ends infinite nothing else does. The skewness incre
 
 .. math:: \frac{d\gamma}{dt} = 3 s\, \mathrm{E}\,(w^2 - \gamma w - 1)^2 > 0, \qquad w = (z_t - m)/s .
 
-Its lower limit, at A, is that of -1/(x - A): -(1 - 2q)/sqrt(q(1 - q)) for an atom q at A; minus infinity without an atom
-if E abs(x - A)^-3 is infinite; else finite, and not reached. At an infinite end read the third moment of x for that.
+Its lower limit, at A, is that of -1/(x - A): -(1 - 2q)/sqrt(q(1 - q)) for an atom q at A; minus infinity without an
+atom if E abs(x - A)^-3 is infinite; else finite, and not reached. At an infinite end read the third moment of x.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class Leaf:
     @property
     def is_one_sided(self) -> bool:
         """True iff one end of the hull is infinite, and the other one is not."""
-        return mpmath.isinf(self.ends[0]) != mpmath.isinf(self.ends[1])
+        return bool(mpmath.isinf(self.ends[0]) != mpmath.isinf(self.ends[1]))
 
     def highest_order(self) -> int:
         """Return up to which whole order the moments of the law exist; 99 for all."""
@@ -135,13 +135,14 @@ class Leaf:
             if shape is None:
                 return Limit(sign * mpmath.inf, None, False, f"unbounded to the {name} with an infinite third moment")
             return Limit(shape.skewness, None, True, f"unbounded to the {name}: the end of the leaf is the law itself")
+        shown = self._shown(place)
         if (q := self.law.atom_at(place)) != 0:
             exact = sign * (1 - 2 * q) / sp.sqrt(q * (1 - q))
-            return Limit(number_of(exact, self.quadrature.work), exact, False, f"an atom of {q} at {self._shown(place)}")
+            return Limit(number_of(exact, self.quadrature.work), exact, False, f"an atom of {q} at {shown}")
         if self.law.pieces and tail_exponent(self.law, end, self.quadrature.digits, self.ends) <= 3 + _LOG:
-            return Limit(sign * mpmath.inf, None, False, f"no atom at {self._shown(place)}, and E|x - A|^-3 is infinite")
+            return Limit(sign * mpmath.inf, None, False, f"no atom at {shown}, and E|x - A|^-3 is infinite")
         return Limit(self._shape(lambda x: -1 / (x - end), 3).skewness, None, False,
-                     f"no atom at {self._shown(place)}, and E|x - A|^-3 is finite")
+                     f"no atom at {shown}, and E|x - A|^-3 is finite")
 
     def _shown(self, place: Expr) -> str:
         return str(sp.nsimplify(self.law.loc + self.law.scale * place))

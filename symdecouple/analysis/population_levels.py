@@ -21,7 +21,7 @@ from sympy import Expr, Float, nan, oo
 
 from symdecouple.analysis.population_law import Law
 from symdecouple.analysis.population_leaf import Leaf, Limit, Shape
-from symdecouple.analysis.population_quadrature import Quadrature, number_of
+from symdecouple.analysis.population_quadrature import number_of
 from symdecouple.analysis.population_settling import told_of_samples
 from symdecouple.errors import NoClosedForm, Outcome
 
@@ -30,6 +30,7 @@ __all__ = ["AtSkewness", "Moments", "at_skewness", "moments_of"]
 Number = Any
 
 _FINE = Outcome(True)
+_HALVES = sp.Rational(3, 2)
 _SMALL = 1000  # denominators of poles that are tried exactly
 
 
@@ -68,21 +69,19 @@ def moments_of(leaf: Leaf) -> Moments:
     """Return mean, standard deviation and skewness of the law as it is."""
     law, quadrature = leaf.law, leaf.quadrature
     order = leaf.highest_order()
-    exact = [law.exact_moment(k) for k in (1, 2, 3)]
     found: list[Expr] = [nan, nan, nan]
     if order >= 1:
-        powers = quadrature.expect(lambda x: [(x - leaf.centre) ** k for k in range(1, min(order, 3) + 1)])
-        mean = leaf.centre + powers[0]
-        found[0] = _exact_or(exact[0], mean, quadrature.dps)
+        one, two, three = [*quadrature.expect(lambda x: [(x - leaf.centre) ** k for k in range(1, min(order, 3) + 1)]),
+                           mpf(0), mpf(0)][:3]
+        exact = _exact_moments(law, 1), _exact_moments(law, 2), _exact_moments(law, 3)
+        found[0] = _exact_or(exact[0] and exact[0][0], leaf.centre + one, quadrature.dps)
         if order >= 2:
-            variance = powers[1] - powers[0] ** 2
-            exact_variance = None if None in exact[:2] else sp.simplify(exact[1] - exact[0] ** 2)
-            found[1] = sp.sqrt(_exact_or(exact_variance, variance, quadrature.dps + 5))
+            variance = two - one**2
+            found[1] = sp.sqrt(_exact_or(exact[1] and _variance(exact[1]), variance, quadrature.dps + 5))
             if order >= 3 and variance > 0:
-                third = powers[2] - 3 * powers[0] * powers[1] + 2 * powers[0] ** 3
-                exact_third = None if None in exact else sp.simplify(exact[2] - 3 * exact[0] * exact[1] + 2 * exact[0]**3)
-                found[2] = _exact_or(None if exact_third is None else sp.simplify(
-                    exact_third / exact_variance ** sp.Rational(3, 2)), third / variance ** mpf(1.5), quadrature.dps)
+                skewness = (three - 3 * one * two + 2 * one**3) / variance ** mpf(1.5)
+                found[2] = _exact_or(exact[2] and sp.simplify(_third(exact[2]) / _variance(exact[2]) ** _HALVES),
+                                     skewness, quadrature.dps)
     outcomes = [_FINE if v is not nan else Outcome(False, "no moment", f"E|x|^{k} is infinite")
                 for k, v in enumerate(found, 1)]
     place, scale = law.loc + law.scale * found[0], law.scale * found[1]
@@ -124,8 +123,8 @@ def at_skewness(leaf: Leaf, target: Expr) -> AtSkewness:
             return _refused(leaf, goal, limits)
     place = leaf.root(goal, quadrature.dps)
     if place is None:
-        raise NoClosedForm(f"skewness {target} lies on the leaf of {law.name}, with its pole nearer to an end of the hull "
-                           f"than {quadrature.dps} digits tell; ask for more, dps=")
+        raise NoClosedForm(f"skewness {target} lies on the leaf of {law.name}, with its pole nearer to an end of the "
+                           f"hull than {quadrature.dps} digits tell; ask for more, dps=")
     time = leaf.time(place)
     pole = leaf.centre + 1 / time if time else mpmath.inf
     for candidate in _candidates(pole, quadrature.dps, leaf.centre):
@@ -162,7 +161,8 @@ def _refused(leaf: Leaf, goal: Number, limits: tuple[Limit, Limit]) -> AtSkewnes
     words = (f"the skewness stays in {closed[0]}{low}, {high}{closed[1]} on the leaf, and {_told(goal)} is wanted "
              f"({limits[side].reason})")
     notes = _settling_notes(leaf, goal) if limits[side].is_reached else ()
-    return AtSkewness(nan, Outcome(False, "skewness out of reach", "; ".join([words, *notes])), None, None, limits, notes)
+    outcome = Outcome(False, "skewness out of reach", "; ".join([words, *notes]))
+    return AtSkewness(nan, outcome, limits=limits, notes=notes)
 
 
 def _told(goal: Number) -> str:
@@ -182,8 +182,8 @@ def _itself(leaf: Leaf, target: Expr, goal: Number, why: str) -> AtSkewness:
         is_there = abs(shape.skewness - goal) <= mpf(10) ** (4 - quadrature.dps)
         if is_there and goal == 0 and not _is_symmetric(leaf, shape):
             return AtSkewness(nan, Outcome(False, "not decided", f"{why}: its skewness is "
-                                           f"{mpmath.nstr(shape.skewness, 3)}, and that it is 0 exactly is not known, as "
-                                           "it is not symmetric"))
+                                           f"{mpmath.nstr(shape.skewness, 3)}, and that it is 0 exactly is not known, "
+                                           "as it is not symmetric"))
         kurtosis = _exact_or(None, shape.kurtosis, quadrature.dps)
     else:
         is_there = _exact_kurtosis(law, oo, target, 4 if order >= 4 else 3) is not None
@@ -207,6 +207,7 @@ def _settling_notes(leaf: Leaf, goal: Number) -> tuple[str, ...]:
 def _is_symmetric(leaf: Leaf, shape: Shape) -> bool:
     """Whether the density is the same on both sides of the mean, at a few hundred places."""
     mean = leaf.centre + shape.mean
+
     def density(x: Number) -> Number:
         return mpmath.fsum(p.density(x) for p in leaf.law.pieces if number_of(p.low, 30) < x <= number_of(p.high, 30))
     if leaf.law.atoms:
@@ -235,15 +236,27 @@ def _candidates(pole: Number, digits: int, centre: Number) -> Sequence[Expr]:
 
 def _exact_kurtosis(law: Law, pole: Expr, target: Expr, order: int = 4) -> Expr | None:
     """The kurtosis of the law moved with this pole, if its skewness is exactly the target; else None."""
-    raw = [law.exact_moment(k, None if pole == oo else pole) for k in range(1, order + 1)]
-    if None in raw:
+    raw = _exact_moments(law, order, None if pole == oo else pole)
+    if raw is None:
         return None
-    one, two, three, *four = raw
-    sign = 1 if pole == oo else -1
-    variance = sp.simplify(two - one**2)
-    third = sign * (three - 3 * one * two + 2 * one**3)
-    if sp.simplify(third - target * variance ** sp.Rational(3, 2)) != 0:
+    variance, third = _variance(raw), _third(raw) * (1 if pole == oo else -1)
+    if sp.simplify(third - target * variance**_HALVES) != 0:
         return None
-    if not four:
+    if order < 4:
         return nan
-    return sp.simplify((four[0] - 4 * one * three + 6 * one**2 * two - 3 * one**4) / variance**2)
+    return sp.simplify((raw[3] - 4 * raw[0] * raw[2] + 6 * raw[0] ** 2 * raw[1] - 3 * raw[0] ** 4) / variance**2)
+
+
+def _exact_moments(law: Law, order: int, pole: Expr | None = None) -> list[Expr] | None:
+    """E Y^k for k = 1..order, or E (Y - pole)^-k; None where one of them is not known."""
+    found = [law.exact_moment(k, pole) for k in range(1, order + 1)]
+    known = [m for m in found if m is not None]
+    return known if len(known) == order else None
+
+
+def _variance(raw: Sequence[Expr]) -> Expr:
+    return sp.simplify(raw[1] - raw[0] ** 2)
+
+
+def _third(raw: Sequence[Expr]) -> Expr:
+    return sp.simplify(raw[2] - 3 * raw[0] * raw[1] + 2 * raw[0] ** 3)

@@ -95,7 +95,7 @@ class _Panel:
             cut = self.high - max(abs(self.high), mpf(1))
         else:
             cut = (self.low + self.high) / 2
-        return [_Panel(self.low, cut, self.density, self.depth + 1), _Panel(cut, self.high, self.density, self.depth + 1)]
+        return [_Panel(*ends, self.density, self.depth + 1) for ends in ((self.low, cut), (cut, self.high))]
 
 
 class Quadrature:
@@ -188,8 +188,8 @@ class Quadrature:
                 done.append(panel)
             elif panel.depth >= _DEEPEST:
                 raise InvalidInput(f"the density of {self.law.name} could not be integrated near "
-                                       f"{mpmath.nstr(panel.low, 6)}: its integral diverges, or it is not smooth there; "
-                                       "name such places with points=")
+                                   f"{mpmath.nstr(panel.low, 6)}: it is not smooth there; name such places with "
+                                   "points=")
             else:
                 waiting += panel.halves()
         return sorted(done, key=lambda p: p.low)

@@ -81,8 +81,8 @@ def told_of_samples(law: FloatLaw, target: float, place: float, scale: float) ->
     _, value, pole = found[-1]
     beyond = float(law.weights[law.places < pole if pole < 0 else law.places > pole].sum())
     if abs(value - found[-2][1]) < _SETTLED * value and beyond < _RARE:
-        return (f"samples seem to settle at {value:.3g} all the same: a mass below about {_power(beyond)} of the law lies "
-                f"beyond the pole of their root, near {place + scale * pole:.3g}",)
+        return (f"samples seem to settle at {value:.3g} all the same: a mass below about {_power(beyond)} of the law "
+                f"lies beyond the pole of their root, near {place + scale * pole:.3g}",)
     shown: Any = ", ".join(f"{value:.2g} for N = {count:.0e}" for count, value, _ in found)
     return (f"samples drift: cut off where N values end, the law has {shown}",)
 

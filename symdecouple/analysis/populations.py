@@ -2,9 +2,9 @@ r"""Decoupled features of distributions: the calculus of plans with expectations
 
 .. math:: \hat f_{k+1}(P) = f_{k+1}(N_k\,P), \qquad \mathrm{Mean}(\varphi) \to \mathrm{E}_P\,\varphi
 
-with N_k P the law moved on its leaf to where features 1..k are at their references. Moments of samples move along Moebius
-maps, and so does a law: its orthokurtosis exists iff skewness 0 lies on its leaf (`population_leaf`). The sample values
-converge to it then. It needs no moment of the law: that of the Pareto law without a mean is 9/5.
+with N_k P the law moved on its leaf to where features 1..k are at their references. Moments of samples move along
+Moebius maps, and so does a law: its orthokurtosis exists iff skewness 0 lies on its leaf (`population_leaf`). The
+sample values converge to it then. It needs no moment of the law: that of the Pareto law without a mean is 9/5.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from sympy import Expr, Float
+from sympy import Expr, Float, diff
 
+from symdecouple.analysis.population_densities import POLE
 from symdecouple.analysis.population_law import Law, law_of
 from symdecouple.analysis.population_leaf import Leaf
 from symdecouple.analysis.population_levels import at_skewness, moments_of
@@ -48,7 +49,10 @@ class Population:
     skewness_range : tuple of numbers, or None
         Between which the skewness lies on the leaf.
     notes : tuple of str
-        What belongs to the answer: why the ends of the range are what they are, and what samples show.
+        What belongs to a refusal: what samples show all the same.
+    transform : Expr or None
+        S(p) = E 1/(x - p) in `POLE`, where it has a closed form: of uniform, exponential, gamma, beta and Pareto laws,
+        and of finitely many places.
     """
 
     law: str
@@ -58,6 +62,25 @@ class Population:
     pole: Expr | None = None
     skewness_range: tuple[Any, Any] | None = None
     notes: tuple[str, ...] = ()
+    transform: Expr | None = None
+
+    @property
+    def equation(self) -> Expr | None:
+        """What vanishes at the pole of zero skewness, in closed form: R_3 - 3 R_1 R_2 + 2 R_1^3, R_k = S^(k-1)/(k-1)!.
+
+        Examples
+        --------
+        >>> import symdecouple as sd
+        >>> from scipy import stats
+        >>> found = population(sd.decouple(sd.families.raw_moments(4)), stats.beta(3, 2))
+        >>> found.equation is not None and abs(found.equation.subs(POLE, found.pole).evalf()) < 1e-12
+        True
+        """
+        if self.transform is None:
+            return None
+        first = self.transform
+        second, third = diff(first, POLE), diff(first, POLE, 2) / 2
+        return third - 3 * first * second + 2 * first**3
 
     def __len__(self) -> int:
         return len(self.values)
@@ -115,7 +138,7 @@ def population(plan: Plan, distribution: Any, *, dps: int = 15, on_refusal: Lite
     >>> population(plan, stats.uniform()).values
     (1/2, 1/12, 0, 9/5)
     >>> population(plan, stats.expon(), dps=30)[3]
-    1.98399660474116514100635759657
+    1.98399660474116514100635759749
     >>> population(plan, stats.pareto(1)).values
     (oo, oo, nan, 9/5)
     >>> print(population(plan, stats.skewnorm(4), on_refusal="return").outcomes[3].reason)
@@ -128,8 +151,8 @@ def population(plan: Plan, distribution: Any, *, dps: int = 15, on_refusal: Lite
     if on_refusal not in ("raise", "return"):
         raise InvalidInput(f'on_refusal is "raise" or "return", got {on_refusal!r}')
     if plan.features.coordinates or plan.features.filter_ndim:
-        raise UnsupportedExpression("a law is that of one number: features of explicit coordinates or with filters have "
-                                    "no value for it; take averages of functions of the sample")
+        raise UnsupportedExpression("a law is that of one number: features of explicit coordinates or with filters "
+                                    "have no value for it; take averages of functions of the sample")
     law = law_of(distribution)
     found = _found(plan, law, dps)
     if on_refusal == "raise" and not found.outcomes[-1].ok:
@@ -168,4 +191,4 @@ def _of_moments(plan: Plan, coordinates: MomentCoordinates, leaf: Leaf) -> Popul
         own.values[2] if limit.is_reached else limit.exact if limit.exact is not None and leaf.law.is_exact
         else Float(limit.value, 15) for limit in at.limits)
     return Population(leaf.law.name, tuple(values), tuple(outcomes[:size]), digits, at.pole if at else None, limits,
-                      at.notes if at else ())
+                      at.notes if at else (), leaf.law.transform)

@@ -11,7 +11,7 @@ from sympy import Rational, oo
 import symdecouple as sd
 from symdecouple import Refused
 from symdecouple.analysis import Density, population
-from symdecouple.errors import InvalidInput, NoClosedForm, UnsupportedExpression
+from symdecouple.errors import InvalidInput, UnsupportedExpression
 
 PLAN = sd.decouple(sd.families.standardized_moments(4))
 RAW = sd.decouple(sd.families.raw_moments(4))
@@ -90,6 +90,22 @@ def test_beta_by_hypergeometric_functions(a: float, b: float) -> None:
         assert abs(kurtosis - mp.mpf(str(found[3]))) < 1e-16
 
 
+@pytest.mark.parametrize("law", [st.uniform(2, 3), st.expon(1, 2), st.gamma(3), st.gamma(0.5), st.beta(3, 2),
+                                 st.pareto(2.5), st.binom(5, 0.3), st.rv_discrete(values=([0, 1, 5], [0.2, 0.5, 0.3]))])
+def test_transforms_in_closed_form_agree_with_quadrature(law: object) -> None:
+    """At the pole that quadrature found the closed skewness vanishes, and the kurtosis is the same."""
+    found = population(PLAN, law, dps=20)
+    assert found.transform is not None
+    if found.pole == oo:
+        return
+    p = sp.Symbol("p", real=True)
+    with mp.workdps(40):
+        series = [sp.diff(found.transform, p, k).evalf(40, subs={p: found.pole}) / sp.factorial(k) for k in range(4)]
+        skewness, kurtosis = by_transform(*(mp.mpf(str(v)) for v in series))
+        assert abs(skewness) < 1e-15
+        assert abs(kurtosis - mp.mpf(str(found[3]))) < 1e-15
+
+
 def test_the_lognormal_root_is_where_its_logarithm_is_symmetric() -> None:
     """x/(x + 1) is a function of log x that is odd about 1/2: the pole is -1."""
     found = population(PLAN, st.lognorm(0.7))
@@ -129,7 +145,7 @@ def test_it_is_invariant_under_moebius_maps() -> None:
 def test_other_references_ask_for_other_skewnesses() -> None:
     """The exponential law itself has skewness 2 and kurtosis 9: the end of its leaf, which belongs to it."""
     assert population(sd.decouple(sd.families.standardized_moments(4), reference=[0, 1, 2]), st.expon())[3] == 9
-    with pytest.raises(Refused, match="2.5 is wanted"):
+    with pytest.raises(Refused, match=r"2\.5 is wanted"):
         population(sd.decouple(sd.families.standardized_moments(4), reference=[0, 1, 2.5]), st.expon())
     raw = sd.decouple(sd.families.raw_moments(4), reference=[1, 2, 6])  # those of the exponential law
     assert population(raw, st.expon(7, 3))[3] == 24
@@ -218,7 +234,7 @@ def test_what_is_no_plan_of_laws_is_told() -> None:
     with pytest.raises(InvalidInput, match="a plan"):
         population(sd.families.raw_moments(4), st.expon())
     h = sd.Filter([1, 1, 0])
-    with pytest.raises(UnsupportedExpression, match="no neighbours|one number"):
+    with pytest.raises(UnsupportedExpression, match="one number"):
         population(sd.decouple([sd.Mean(h(sd.x) ** 2), sd.Mean(sd.x**2)]), st.expon())
     with pytest.raises(InvalidInput, match="digits"):
         population(PLAN, st.expon(), dps=0)
@@ -237,7 +253,7 @@ def test_midpoint_samples_come_near(law: object, bound: float) -> None:
 
 
 def test_random_samples_converge() -> None:
-    """The standard deviation of one value is .0119 at N = 10^4: the mean of 40 is known to .0019, with room for bias."""
+    """The standard deviation of one value is .0119 at N = 10^4: 40 of them leave .0019, and some bias."""
     values = sd.stats.orthokurtosis(st.expon().rvs((40, 10_000), random_state=1), axis=1)
     assert abs(values.mean() - 1.98399660474) < 4 * values.std() / np.sqrt(40) + 2e-3
 
@@ -249,5 +265,3 @@ def test_asymmetric_laplace_samples_drift() -> None:
              for n, r in ((100, 2000), (1000, 1000), (10_000, 300), (100_000, 60))]
     assert shown == pytest.approx([3.2, 4.0, 4.8, 5.0], abs=0.25)
 
-
-_ = NoClosedForm
