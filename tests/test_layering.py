@@ -28,7 +28,7 @@ ORDER = {
         "precision failures gamma_shifts sample budget polynomials gate closed_forms limits mean boundaries "
         "convolution taps  filter_notation filter_arrays filtered filters statistics binding black_box radicands "
         "disguise kinks  feature feature_set waves lags partial_fractions exponentials circle canonical printer "
-        "syntax reader text"
+        "syntax reader text pickled"
     ),
     "calculus": (
         "common_zeros arguments lattice field_generators common_denominator coefficients coincidences outcomes "
@@ -68,7 +68,7 @@ ORDER = {
         "expectations sample_reference reference attainability motion orbit_motion joint_steps "
         "nested_roots concatenated_flows routes moment_route energy_route energy_return precise_energy_route "
         "narrow_route levels modified spectral_minor modified_energies implicit refutation scenario inner_order choice "
-        "application dependence explanation precise perturbing checkpoint running report transfer plan storage"
+        "application dependence explanation precise masked perturbing checkpoint running report transfer plan storage"
     ),
     "analysis": (
         "deviations deviation_tables gradient_directions orthogonality_plot orthogonality "
@@ -98,6 +98,7 @@ DOORS = {
     ("language.feature", "calculus.field"): "the type of Feature.gradient",
     ("language.feature", "calculus.gradient"): "Feature.gradient is the vector field",
     ("language.feature_set", "language.text"): "FeatureSet.parse reads text",
+    ("language.feature", "language.pickled"): "features are pickled as text",
 }
 
 # These load neither SymPy nor anything of ours that does; `errors` stands on the standard library alone.
