@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
 
-from sympy import oo
+from sympy import S, oo
 
 from symdecouple.decoupling.concatenated_flows import ConcatenatedFlows
 from symdecouple.decoupling.energy_return import TwoWayEnergyRoute
@@ -32,6 +32,7 @@ from symdecouple.flows.steps import Step, make_steps
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
+from symdecouple.language.gate import cancel
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.paths.black_box_rows import path_of
 from symdecouple.verdict import Status
@@ -96,9 +97,11 @@ class Choice:
         self.energies = None if path == "narrow" else recognize_quadratic(features)
         self.spans = [(group[0], group[-1] + 1) for group in features.groups]
         self.filter_ndim, self.n_coordinates = features.filter_ndim, len(features.coordinates)
-        is_free = features.sample.interval == (-oo, oo)  # elsewhere a path may not leave the domain
-        self.own = 0 if self.leading is None else min(len(self.leading), 2) if is_free else 0
-        self.feels_no_shift = self.own > 0 or (path == "auto" and self.moments is not None)
+        ends = set(features.sample.interval)  # a path may not leave them
+        self.own = min(len(self.leading), 2) if self.leading is not None and ends == {-oo, oo} else 0
+        if path == "narrow" and self.leading is None and ends <= {-oo, S.Zero, oo}:
+            self.own = int(_is_scaled(features))
+        self.feels_no_shift = self.leading is not None and (self.own > 0 or (path == "auto" and len(self.leading) > 1))
         self._narrow = NarrowRoute(path_of(features), self.moments)
         self._last = self.spans[-1][0]
         self._found: set[int] = set()  # levels that have their references and their ways
@@ -112,6 +115,10 @@ class Choice:
         """The verdicts that the ways rest on; nothing is decided yet."""
         first = self.closed(self._last)
         return Verdicts(self.features, first.motion.steps, self.values, stopped=first.stopped, budget=self.budget)
+
+    @cached_property
+    def _shift_and_scale(self) -> Closed:
+        return _closed(self.features, self.values, "auto", self.own)
 
     def closed(self, level: int) -> Closed:
         """Return the closed forms up to a level; those of the last features are looked for when they are asked for."""
@@ -164,6 +171,8 @@ class Choice:
         route: Route = self._narrow
         if self.filter_ndim is not None:
             route = self._narrow.on(grid, self.features, precise)
+        if self.path == "narrow" and self.own and (precise or self.leading is None):
+            route = OrbitRoute(self._shift_and_scale.motion, route)
         if self.path != "narrow" and not self._is_covered(level):
             route = OrbitRoute(self.closed(level).motion, route, self.moments)
         if not precise and self.path == "auto" and self.moments is not None:
@@ -172,7 +181,7 @@ class Choice:
             route = MomentRoute(self.leading, route, self.own)
         if self.energies is not None:
             route = (PreciseEnergyRoute if precise else TwoWayEnergyRoute)(self.energies, grid, route)
-        return Levels(route, self.is_closed if precise else lambda k: k <= self.own or self.is_closed(k))
+        return Levels(route, lambda k: k <= self.own or self.is_closed(k))
 
     def _is_covered(self, level: int) -> bool:
         """True iff the frequency domain has all levels up to one, the mean included: no flow is looked for."""
@@ -223,6 +232,13 @@ class Choice:
             return "closed form: the gradient has a multiple that does not depend on the sample, and its flow a formula"
         return (f"closed form: features 1 to {k} are proved involutive, and their span has generators that do not "
                 "depend on the sample, with flows that have formulas")
+
+
+def _is_scaled(features: FeatureSet) -> bool:
+    """Whether the flow of feature 1 is a factor, as that of the second moment: its gradient is a multiple of x."""
+    if features.coordinates or features.filter_ndim is not None or len(features.groups[0]) > 1 or not features.symbolic:
+        return False
+    return features.sample not in cancel(features[0].gradient.expr / features.sample).free_symbols
 
 
 def _closed(features: FeatureSet, values: tuple[Any, ...], path: PathName, count: int) -> Closed:

@@ -300,8 +300,10 @@ def size(vector: Array) -> Any:
 
 
 def spread(vector: Array) -> Any:
-    """Return the standard deviation, or the size of a constant vector."""
-    return size(vector - vector.sum() / len(vector)) or abs(vector[0])
+    """Return the standard deviation, or the size of a vector that is constant but for rounding."""
+    mean = vector.sum() / len(vector)
+    deviation = size(vector - mean)
+    return deviation if deviation > mpmath.ldexp(mpmath.eps, 10) * abs(mean) else abs(mean)
 
 
 def finite(compute: Callable[[], Any]) -> Array:
