@@ -52,7 +52,7 @@ ORDER = {
         "features.differences features.black_box features.filtering features.expressions features.directional "
         "features.features features.coordinates features.bank_kernel features.bank "
         "energies.eigenvalues energies.tilting energies.tilting_kernel energies.frequencies energies.power_spectrum "
-        "energies.cone energies.continuation energies.problems energies.gradients energies.normalization "
+        "energies.cone energies.energy_range energies.continuation energies.problems energies.gradients energies.normalization "
         "energies.inverse "
         "paths.runge_kutta paths.integrate paths.first_steps paths.projection "
         "paths.narrow_path paths.narrow_path_adjoint paths.black_box_rows paths.empirical "
@@ -70,8 +70,8 @@ ORDER = {
         "expectations sample_reference reference attainability motion orbit_motion leaf_motion joint_steps "
         "nested_roots concatenated_flows routes moment_route energy_route energy_return precise_energy_route "
         "narrow_route levels modified closures spectral_minor modified_energies implicit refutation scenario inner_order "
-        "choice application dependence explanation precise masked perturbing checkpoint running report transfer plan "
-        "storage"
+        "choice attainable_levels attainable_plot attainable_ranges application dependence explanation precise masked "
+        "perturbing checkpoint running report transfer plan storage"
     ),
     "analysis": (
         "figures deviations deviation_tables gradient_directions orthogonality_plot orthogonality "
@@ -100,6 +100,7 @@ ORDER = {
 DOORS = {
     ("verdict", "calculus.verification"): "Verdict.verify recomputes what the verdict says",
     ("analysis.critical_point", "analysis.critical_points_plot"): "CriticalPoints.plot draws where Matplotlib is",
+    ("decoupling.attainable_plot", "decoupling.attainable_ranges"): "the type of what is drawn",
     ("calculus.frobenius", "numeric.paths.empirical"): "check_frobenius(samples=X): black boxes are not exact",
     ("language.feature", "calculus.field"): "the type of Feature.gradient",
     ("language.feature", "calculus.gradient"): "Feature.gradient is the vector field",

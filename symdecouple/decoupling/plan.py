@@ -24,6 +24,7 @@ from sympy import Expr
 
 from symdecouple.decoupling.application import Answers, Application
 from symdecouple.decoupling.attainability import check_attainable
+from symdecouple.decoupling.attainable_ranges import Attainable, intervals_of_any, intervals_of_rows
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice, PathName
 from symdecouple.decoupling.closures import filled_set
@@ -314,6 +315,45 @@ class Plan:
         names, applied = list(map(str, self.features))[:k], self._application.on(np.shape(floats)[1:])
         with at_digits(dps + GUARD):
             return report_of(dps, names, self.reference, applied.values, (floats, first), (precise, second))
+
+    def attainable(self, samples: Any = None, *, n_samples: Any = None, axis: Axis = None) -> Attainable:
+        """Return the interval that each decoupled feature can be in, the features before it at their references.
+
+        Parameters
+        ----------
+        samples, axis
+            As in `transform`: the intervals are those on the leaf of each sample, of moments by its ties (Theorems C
+            and J), of energies by its frequencies (Theorem E). Other features are followed along their paths both ways,
+            which takes about a hundred paths a feature, and is NUMERICAL.
+        n_samples : int, or tuple of int for filters of several dimensions
+            Instead of samples: the intervals over all samples of N values, of moments and energies.
+
+        Returns
+        -------
+        Attainable
+
+        Examples
+        --------
+        >>> from symdecouple.families.moments import raw_moments
+        >>> print(decouple(raw_moments(4)).attainable([0, 1, 2, 4, 5, 9, 9, 9]))
+        attainable on the leaf of this sample
+           1  Mean(x)     (-inf, inf)               is 4.875  reference 0
+           2  Mean(x**2)  (0, inf)                  is 12.3594  reference 1
+           3  Mean(x**3)  (-2.26779, 0.516398)      is 0.0347917  reference 0
+           4  Mean(x**4)  (1, 1.77143)              is 1.43025  reference 3 not attainable
+        """
+        names = list(map(str, self.features))
+        if (samples is None) == (n_samples is None):
+            raise InvalidInput("attainable takes samples, or n_samples for all samples of a size: one of the two")
+        if self._order != tuple(range(len(names))):
+            raise InvalidInput("the features of a group are brought to their references in another order than they "
+                               "are given; give them in the order that plan.explain() shows")
+        if samples is None:
+            return intervals_of_any(self.choice, n_samples, names)
+        values, _ = self.transform(samples, axis=axis, on_refusal="return")
+        batch = self._batch("attainable", samples, axis, None, centred=self.choice.moments is not None)
+        levels = self.choice.levels(self.choice.level(None), True, False, batch.grid)
+        return intervals_of_rows(self.choice, levels, batch, values, names)
 
     def transfer(self, source: Any, target: Any, *, axis: Axis = None, channel_axis: int | None = None,
                  colour: Colour = "channels", on_refusal: OnRefusal = "warn") -> Any:

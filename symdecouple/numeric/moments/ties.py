@@ -27,6 +27,7 @@ Tied: TypeAlias = Any  # int, or Fraction of the weight
 
 _CLEAR = 2.0**-40  # of a skewness: what no rounding of shares or targets amounts to
 _TOGETHER = 2**16  # entries compared at a time
+_COUNTED = 1e6  # of a skewness: beyond, nobody has as many samples
 _LOW_BITS = 26  # a mantissa of 53 bits in two parts, whose sums are exact in 64 bits
 
 
@@ -215,12 +216,24 @@ def why_unreachable(at_low: Tied, at_high: Tied, n_samples: int, target: float =
     if target == 0:
         if max(below, above) == 0:
             return Outcome(False, "limit only", f"limit only: {end} {words.half}, {interval}; {words.less}")
-        return Outcome(False, "no zero-skew point", f"{interval}, {end} {tied}; {words.less}")
-    alone = (at_low if end == "minimum" else at_high) == 1
-    remedy = "more values would be needed" if alone else words.remedy.format(end)
+        return Outcome(False, "no zero-skew point", f"{interval}, {end} {tied}; not with these ties: "
+                       f"{words.less}")
+    remedy = f"not with these ties: {words.remedy.format(end)}"
+    if n_samples > 1 and beyond_end(abs(target), 1, n_samples) >= 0:
+        remedy = f"no sample of {n_samples} values has it, {_needed(target)}"
     if max(below, above) == 0:
         return Outcome(False, "limit only", f"limit only: {interval}, {wanted}; choose a target strictly inside")
     return Outcome(False, "skewness out of reach", f"{interval}, {wanted}, {end} {tied}; {remedy}")
+
+
+def _needed(target: float) -> str:
+    """Say from which N on (N - 2)/sqrt(N - 1) is above a skewness."""
+    if not abs(target) < _COUNTED:
+        return f"more than {target * target:.3g} values are needed"
+    n_samples = int(((abs(target) + (target * target + 4) ** 0.5) / 2) ** 2) + 1
+    while beyond_end(abs(target), 1, n_samples) >= 0:
+        n_samples += 1
+    return f"N >= {n_samples} is needed"
 
 
 @dataclass(frozen=True, slots=True)

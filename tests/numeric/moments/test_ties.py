@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from symdecouple.numeric.moments.attainable import skewness_interval
-from symdecouple.numeric.moments.ties import CountedTies, WeighedTies, count_ties, ties_of
+from symdecouple.numeric.moments.ties import CountedTies, WeighedTies, count_ties, ties_of, why_unreachable
 from symdecouple.numeric.samples.batch import SampleMatrix
 
 rows = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), min_size=2, max_size=9).filter(
@@ -71,7 +71,7 @@ def test_ends_marked_before_rounding_count_where_the_floats_are_equal() -> None:
     ("target", "reason", "said"),
     [
         (1.5, "limit only", "choose a target strictly inside"),
-        (1.6, "skewness out of reach", "maximum with 0.2 of the weight; with less weight on the maximum"),
+        (1.6, "skewness out of reach", "maximum with 0.2 of the weight; not with these ties: with less weight on"),
         (-2.0, "skewness out of reach", "minimum with 0.3 of the weight"),
     ],
 )
@@ -79,3 +79,16 @@ def test_targets_at_and_beyond_an_end(target: float, reason: str, said: str) -> 
     """(1 - 2/5)/sqrt(4/25) = 3/2 for a fifth of the weight at the maximum."""
     (outcome,) = weighed([0, 1, 2], [3, 5, 2]).unreachable(np.array([target])).values()
     assert outcome.reason == reason and said in outcome.detail
+
+
+@pytest.mark.parametrize(("at_low", "at_high", "n_samples", "target", "said"), [
+    (1, 1, 5, 1.6, "no sample of 5 values has it, N >= 6 is needed"),  # 4/sqrt(5) is 1.789
+    (2, 1, 5, -3.0, "no sample of 5 values has it, N >= 12 is needed"),  # 9/sqrt(10) is 2.85, 10/sqrt(11) 3.015
+    (1, 1, 5, 1e200, "more than inf values are needed"),
+    (1, 2, 5, 1.2, "not with these ties: with fewer values tied at the maximum more can be reached"),
+    (3, 1, 5, 0.0, "not with these ties: fewer than half of the values may be tied at an end"),
+])
+def test_what_no_sample_has_is_told_from_what_ties_do_not_allow(at_low: int, at_high: int, n_samples: int,
+                                                                target: float, said: str) -> None:
+    outcome = why_unreachable(at_low, at_high, n_samples, target)
+    assert outcome is not None and said in outcome.detail

@@ -1,0 +1,255 @@
+r"""What each decoupled feature of one sample can be, by the kind of the features: counted, programmed, or followed.
+
+On the leaf of a sample, features 1..k-1 at their references, feature k runs over an interval:
+
+* moments: Theorem C and Theorem J, by the ordered ties of the sample;
+* energies of commuting filters: the cone of its active frequencies (Theorem E), by linear programs;
+* anything else: the narrow path is followed both ways until it ends; what was reached is known, that it is all is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from sympy import Expr, S, limit, oo
+
+from symdecouple.decoupling.energy_route import of_forms
+from symdecouple.decoupling.levels import Levels
+from symdecouple.decoupling.routes import AtLevel
+from symdecouple.families.moments import MomentCoordinates
+from symdecouple.families.quadratic import QuadraticForms
+from symdecouple.numeric.energies.energy_range import energy_range
+from symdecouple.numeric.energies.power_spectrum import Spectrum
+from symdecouple.numeric.features.expressions import Array
+from symdecouple.numeric.moments.attainable import skewness_interval, skewness_range
+from symdecouple.numeric.moments.out_of_reach import groups_of
+from symdecouple.numeric.moments.tied_range import Reach, reach_of_any, reach_of_counts
+from symdecouple.numeric.samples.batch import FloatArray
+
+__all__ = ["EnergyIntervals", "Interval", "MomentIntervals", "followed"]
+
+_OUTWARDS, _HALVED = 8, 10  # steps outwards, and back between what is reached and what is not
+_FIRST = 1e-2  # of the size of a feature: the first step
+_INSIDE = 1e-9  # of a reference: as near to an end counts as the end
+
+
+class Interval(NamedTuple):
+    """What one feature can be.
+
+    Attributes
+    ----------
+    low, high : float
+        NaN where a feature before it cannot come to its reference.
+    low_is_attained, high_is_attained : bool
+        False where an end is a limit only.
+    """
+
+    low: float
+    high: float
+    low_is_attained: bool = False
+    high_is_attained: bool = False
+
+    def holds(self, value: float | None) -> bool:
+        """True iff a value is strictly inside, or is the only one."""
+        if value is None or not self.low <= self.high:
+            return False
+        near = _INSIDE * (1 + abs(value))
+        if self.high - self.low <= near:
+            return abs(value - self.low) <= near
+        return self.low < value < self.high
+
+
+NOTHING = Interval(np.nan, np.nan)
+
+
+@dataclass(frozen=True, slots=True)
+class MomentIntervals:
+    """Intervals of moments; every pattern of ties is counted once.
+
+    Parameters
+    ----------
+    coordinates : MomentCoordinates
+    references : sequence of float
+        Of all features but the last one.
+    """
+
+    coordinates: MomentCoordinates
+    references: Sequence[Any]
+    _known: dict[Any, list[Interval]] = field(default_factory=dict, repr=False)
+
+    def of_sample(self, row: Array) -> list[Interval]:
+        """Intervals along the leaf of a sample (N,)."""
+        groups = groups_of(row)
+        return self._of(("leaf", len(row), groups.tobytes()), groups, len(row))
+
+    def of_any(self, n_samples: int) -> list[Interval]:
+        """Intervals over all samples of N values."""
+        return self._of(("any", n_samples, b""), None, n_samples)
+
+    def _of(self, key: Any, groups: FloatArray | None, n_samples: int) -> list[Interval]:
+        if key not in self._known:
+            self._known[key] = self._counted(groups, n_samples)
+        return self._known[key]
+
+    def _counted(self, groups: FloatArray | None, n_samples: int) -> list[Interval]:
+        found: list[Interval] = []
+        point = [float(c) for c in self.coordinates.coordinates(list(self.references[: len(self.coordinates) - 1]))]
+        for k in range(1, len(self.coordinates) + 1):
+            ends = self._ends(k, point, groups, n_samples)
+            if ends is None:
+                break
+            is_one = ends[0] == ends[1]
+            values = sorted(self._feature(k, point, end) for end in ends)
+            closed = (groups is None and k > 1) or is_one
+            found.append(Interval(values[0], values[1], *(closed and bool(np.isfinite(v)) for v in values)))
+            if k < len(self.coordinates) and not _is_inside(k, point, ends, is_one):
+                break
+        return found + [NOTHING] * (len(self.coordinates) - len(found))
+
+    def _ends(self, k: int, point: Sequence[float], groups: FloatArray | None, n_samples: int
+              ) -> tuple[float, float] | None:
+        """Both ends of coordinate k: the mean, the deviation, or a standardized moment."""
+        if k == 1:
+            return -np.inf, np.inf
+        is_constant = n_samples == 1 if groups is None else len(groups) == 1
+        if k == 2:
+            return (0.0, 0.0) if is_constant else (0.0, np.inf)
+        if is_constant:
+            return None
+        if k == 3:
+            return skewness_range(n_samples) if groups is None else skewness_interval(
+                int(groups[0]), int(groups[-1]), n_samples)
+        held = (1.0, 0.0, 1.0, *point[2 : k - 1])
+        found: Reach | None
+        found = reach_of_any(n_samples, held) if groups is None else reach_of_counts(groups.tobytes(), held)
+        return None if found is None or found.order != k else (found.low, found.high)
+
+    def _feature(self, k: int, point: Sequence[float], value: float) -> float:
+        """Feature k where its coordinate is at an end, the ones before at the references."""
+        forward, symbols = self.coordinates.forward[k - 1], self.coordinates.symbols
+        expr: Expr = forward.xreplace(dict(zip(symbols, map(S, point[: k - 1]), strict=False)))
+        if np.isfinite(value) and (k != 2 or value != 0):
+            return float(expr.subs(symbols[k - 1], value))
+        at = {np.inf: oo, -np.inf: -oo}.get(value, S(value))
+        return float(limit(expr, symbols[k - 1], at, "+" if value == 0 else "-"))
+
+
+def _is_inside(k: int, point: Sequence[float], ends: tuple[float, float], is_one: bool) -> bool:
+    """Whether a reference is a coordinate that samples on a leaf have."""
+    value = point[k - 1]
+    if is_one:
+        return abs(value - ends[0]) <= _INSIDE * (1 + abs(value)) and k > 2
+    if k > 2:
+        return Reach(k, *ends).side(value) == 0
+    return ends[0] < value < ends[1]
+
+
+@dataclass(frozen=True, slots=True)
+class EnergyIntervals:
+    """Intervals of quadratic features that commute, the mean perhaps before them.
+
+    Parameters
+    ----------
+    forms : QuadraticForms
+    references : sequence of float
+    spans : sequence of (int, int)
+        Features that are normalized together: those before the first of them are held.
+    """
+
+    forms: QuadraticForms
+    references: Sequence[Any]
+    spans: Sequence[tuple[int, int]]
+    _known: dict[Any, list[Interval]] = field(default_factory=dict, repr=False)
+
+    def of_rows(self, rows: Array, grid: tuple[int, ...]) -> list[list[Interval]]:
+        """Intervals on the leaf of each signal, (R, N)."""
+        energies = of_forms(self.forms, grid)
+        shares = Spectrum.of(energies.bands, np.asarray(rows, dtype=np.float64), energies.mean).shares
+        return [self._of(active, grid, False) for active in shares > 0]
+
+    def of_any(self, grid: tuple[int, ...]) -> list[Interval]:
+        """Intervals over all signals of this shape."""
+        energies = of_forms(self.forms, grid)
+        active = np.ones(energies.bands.count, dtype=np.bool_)
+        active[0] = not energies.mean
+        return self._of(active, grid, True)
+
+    def _of(self, active: Any, grid: tuple[int, ...], is_any: bool) -> list[Interval]:
+        key = active.tobytes(), grid, is_any
+        if key not in self._known:
+            self._known[key] = self._programmed(active, grid, is_any)
+        return self._known[key]
+
+    def _programmed(self, active: Any, grid: tuple[int, ...], is_any: bool) -> list[Interval]:
+        energies, offset = of_forms(self.forms, grid), int(self.forms.mean is not None)
+        shift = np.array([float(c) for c in self.forms.constants])
+        mean = 0.0
+        found = [Interval(-np.inf, np.inf)] * offset
+        if self.forms.mean is not None:
+            slope, constant = map(float, self.forms.mean)
+            mean = (float(self.references[0]) - constant) / slope if self.references[0] is not None else np.nan
+        shift = shift + mean**2 * energies.bands.at_zero if offset else shift
+        for start, end in self.spans:
+            if end > len(self.forms) or start < offset:
+                continue
+            held = self.references[offset:start]
+            is_there = all(found[j].holds(self.references[j]) for j in range(offset, start))
+            values = np.array([float(v) for v in held]) - shift[: start - offset] if is_there else np.zeros(0)
+            for j in range(start, end):
+                ends = energy_range(energies.bands, j - offset, values, active, start - offset) if is_there else None
+                found.append(NOTHING if ends is None else _with_ends(ends, float(shift[j - offset]), is_any))
+        return found
+
+
+def _with_ends(ends: tuple[float, float], shift: float, is_any: bool) -> Interval:
+    low, high = ends
+    if np.isfinite(high - low) and high - low <= 1e-12 * max(abs(low), abs(high)):
+        return Interval(low + shift, low + shift, True, True)
+    return Interval(low + shift, high + shift, is_any and bool(np.isfinite(low)), is_any and bool(np.isfinite(high)))
+
+
+def followed(levels: Levels, rows: Array, span: tuple[int, int], value: Array, references: Sequence[Any]
+             ) -> list[Interval]:
+    """What the path of a feature reached both ways, from rows at the level before it, (R, N), NaN where there is none.
+
+    Each step outwards is eight times the one before, from where that came to, until no row follows; then the last step
+    is halved. An end counts as infinite where 20,000 sizes of the feature were reached.
+    """
+    ends = [_end_of(levels, rows, span, value, references, sign) for sign in (-1.0, 1.0)]
+    return [Interval(low, high) if np.isfinite(f) else NOTHING for low, high, f in zip(*ends, value, strict=True)]
+
+
+def _end_of(levels: Levels, rows: Array, span: tuple[int, int], value: Array, references: Sequence[Any], sign: float
+            ) -> Array:
+    start, end = span
+    at = rows.copy()  # where each row came to
+    unit = _FIRST * (np.abs(value) + (value == 0))
+    reached, missed = value.astype(np.float64).copy(), np.full(len(value), sign * np.inf)
+
+    def tried(targets: Array, which: Array) -> Array:
+        """Bring rows to targets, and tell which came there."""
+        moved = _brought(levels, at[which], start, end, [*references[:start], targets])
+        there = np.array([r not in moved.refusals for r in range(len(which))], dtype=np.bool_)
+        at[which[there]], reached[which[there]] = moved.values[there], targets[there]
+        missed[which[~there]] = targets[~there]
+        return there
+
+    going = np.flatnonzero(np.isfinite(value))
+    for step in range(_OUTWARDS):
+        if len(going):
+            going = going[tried(value[going] + sign * unit[going] * 8.0**step, going)]
+    reached[going] = sign * np.inf
+    left = np.flatnonzero(np.isfinite(reached) & np.isfinite(missed))
+    for _ in range(_HALVED if len(left) else 0):
+        tried((reached[left] + missed[left]) / 2, left)
+    return reached
+
+
+def _brought(levels: Levels, rows: Array, start: int, end: int, targets: Sequence[Any]) -> AtLevel:
+    """As `Levels.move`, in steps for features."""
+    if levels.is_closed(end):
+        return levels.route.impose(rows, end, targets)
+    return levels.route.advance(AtLevel(rows, np.zeros(len(rows))), end, targets, keep=False, is_fine=False)

@@ -1,0 +1,98 @@
+"""The picture of attainable ranges: one row a feature, its interval, the value of the sample, and the reference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symdecouple.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from symdecouple.decoupling.attainable_ranges import Attainable
+
+__all__ = ["draw_attainable"]
+
+INTERVAL, OWN, WANTED = "#0072b2", "#d55e00", "#009e73"  # told apart by colour-blind readers
+
+
+def draw_attainable(found: Attainable, ax: Any = None) -> tuple[Any, ...]:
+    """Draw the intervals of one sample, each feature in its own unit.
+
+    Filled ends are attained, hollow ones are limits, and arrows go on without a bound.
+
+    Parameters
+    ----------
+    found : Attainable
+    ax : sequence of Axes, optional
+        One a feature; by default a figure is made.
+
+    Returns
+    -------
+    tuple of Axes
+
+    Raises
+    ------
+    ImportError
+        Without Matplotlib.
+    InvalidInput
+        For a batch.
+    """
+    if found.low.ndim > 1:
+        raise InvalidInput(f"a batch of shape {found.low.shape[:-1]} has no picture; index one sample")
+    axes = _figure(len(found.names)) if ax is None else tuple(np.atleast_1d(ax))
+    if len(axes) != len(found.names):
+        raise InvalidInput(f"{len(axes)} axes were given for {len(found.names)} features")
+    for j, one in enumerate(axes):
+        _draw(one, found, j)
+    axes[0].legend(*_legend(axes), frameon=False, fontsize="small", loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3,
+                   borderaxespad=0.2)
+    return axes
+
+
+def _figure(count: int) -> tuple[Any, ...]:
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError('pictures need Matplotlib; install it with: pip install "symdecouple[plot]"') from error
+    _, axes = pyplot.subplots(count, 1, figsize=(7, 0.55 + 0.75 * count), layout="constrained", squeeze=False)
+    return tuple(axes[:, 0])
+
+
+def _draw(ax: Any, found: Attainable, j: int) -> None:
+    low, high = float(found.low[j]), float(found.high[j])
+    own = None if found.values is None else float(found.values[j])
+    marks = [v for v in (own, found.reference[j]) if v is not None and np.isfinite(v)]
+    known = [v for v in (low, high, *marks) if np.isfinite(v)]
+    ax.set_yticks([])
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.set_ylabel(found.names[j], rotation=0, ha="right", va="center", fontsize="small")
+    ax.set_ylim(-1, 1)
+    if np.isnan(low):
+        ax.text(0.02, 0.5, "no level: a feature before it cannot come to its reference", transform=ax.transAxes,
+                va="center", fontsize="small", color="0.4")
+        ax.set_xticks([])
+        return
+    room = (max(known) - min(known)) if known and max(known) > min(known) else max(1.0, abs(known[0]) if known else 1)
+    left, right = (min(known, default=0.0) - 0.15 * room, max(known, default=0.0) + 0.15 * room)
+    ax.set_xlim(left, right)
+    begin, end = max(low, left), min(high, right)
+    ax.plot([begin, end], [0, 0], "-", color=INTERVAL, linewidth=5, alpha=0.35, solid_capstyle="butt")
+    ends = ((low, found.low_is_attained[j], "<", left), (high, found.high_is_attained[j], ">", right))
+    for value, is_attained, arrow, edge in ends:
+        is_bounded = np.isfinite(value)
+        ax.plot([value if is_bounded else edge], [0], "o" if is_bounded else arrow, color=INTERVAL, markersize=7,
+                markerfacecolor=INTERVAL if is_attained or not is_bounded else "white", clip_on=False)
+    if own is not None and np.isfinite(own):
+        ax.plot([own], [0], "D", color=OWN, markersize=7, label="decoupled feature of the sample")
+    reference = found.reference[j]
+    if reference is not None:
+        ax.plot([reference], [0], "|", color=WANTED, markersize=18, markeredgewidth=2.5, label="reference")
+
+
+def _legend(axes: tuple[Any, ...]) -> tuple[list[Any], list[str]]:
+    handles: dict[str, Any] = {}
+    for ax in axes:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    return list(handles.values()), list(handles)

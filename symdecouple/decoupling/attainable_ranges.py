@@ -1,0 +1,190 @@
+"""What decoupled features can be: intervals of a sample or a batch, or over all samples of N values; `Plan.attainable`.
+
+On the leaf of a sample the ends are limits as a rule: they belong to samples whose values have met, or whose
+frequencies have fallen silent. Over all samples of N values they are attained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from symdecouple.decoupling.attainable_levels import (
+    EnergyIntervals,
+    Interval,
+    MomentIntervals,
+    followed,
+)
+from symdecouple.decoupling.choice import Choice
+from symdecouple.decoupling.levels import Levels
+from symdecouple.errors import InvalidInput, UnsupportedExpression
+from symdecouple.numeric.samples.vectors import Batch
+from symdecouple.verdict import Status
+
+__all__ = ["Attainable", "intervals_of_any", "intervals_of_rows"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attainable:
+    """Intervals that decoupled features can be in, the features before each at their references.
+
+    Attributes
+    ----------
+    names : tuple of str
+    low, high : array (..., M)
+        NaN where a feature before is refused: the sample lacks the level.
+    low_is_attained, high_is_attained : bool array (..., M)
+        Whether an end is a value of a sample; a limit only where False.
+    values : array (..., M) or None
+        The decoupled features of the samples themselves.
+    reference : tuple of float or None
+    status : tuple of Status
+        Of each feature: PROVED where the interval follows from ties or frequencies (its ends are computed, to ten
+        digits), NUMERICAL where the path was followed: what was reached, to three digits.
+    n_samples : int or tuple or None
+        Where it is about all samples of a size.
+    """
+
+    names: tuple[str, ...]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    low_is_attained: NDArray[np.bool_]
+    high_is_attained: NDArray[np.bool_]
+    values: NDArray[np.float64] | None
+    reference: tuple[float | None, ...]
+    status: tuple[Status, ...]
+    n_samples: Any = None
+
+    def contains(self, values: ArrayLike) -> NDArray[np.bool_]:
+        """Return where values (..., M) are in the intervals, ends where they are attained; False where there is none.
+
+        Examples
+        --------
+        >>> import symdecouple as sd
+        >>> found = sd.decouple(sd.families.raw_moments(4)).attainable([0, 1, 2, 4, 5, 9, 9, 9])
+        >>> found.contains([7, 2, 0, 3]).tolist()
+        [True, True, True, False]
+        """
+        given = np.asarray(values, dtype=np.float64)
+        above = (given > self.low) | ((given == self.low) & self.low_is_attained)
+        below = (given < self.high) | ((given == self.high) & self.high_is_attained)
+        return np.asarray(above & below)
+
+    def __getitem__(self, index: Any) -> Attainable:
+        """Return the intervals of some samples of a batch."""
+        if self.low.ndim == 1:
+            raise InvalidInput("these are the intervals of one sample; .low[k] and .high[k] are those of a feature")
+        low = self.low[index]
+        if low.shape[-1:] != self.low.shape[-1:] or low.ndim > self.low.ndim:
+            raise InvalidInput(f"index {index!r} was given for a batch of shape {self.low.shape[:-1]}; index its axes")
+        return Attainable(self.names, low, self.high[index], self.low_is_attained[index], self.high_is_attained[index],
+                          None if self.values is None else self.values[index], self.reference, self.status,
+                          self.n_samples)
+
+    def __repr__(self) -> str:
+        of = f"n_samples={self.n_samples}" if self.n_samples is not None else f"batch {self.low.shape[:-1]}"
+        return f"<Attainable: {len(self.names)} features, {of}>"
+
+    def __str__(self) -> str:
+        if self.low.ndim > 1:
+            return (f"attainable ranges of {len(self.names)} features for a batch of shape {self.low.shape[:-1]}; "
+                    "index it for the table of one sample")
+        about = "all samples of N = " + str(self.n_samples) if self.n_samples is not None else "this sample"
+        lines = [f"attainable on the leaf of {about}" if self.n_samples is None else f"attainable by {about}"]
+        width = max(map(len, self.names))
+        for j, name in enumerate(self.names):
+            reference, status = self.reference[j], "" if self.status[j] is Status.PROVED else "  numerical"
+            own = "" if self.values is None else f"  is {self.values[j]:.6g}"
+            wanted = "" if reference is None else f"  reference {reference:.6g}"
+            if reference is not None and self.low[j] <= self.high[j] and not self._is_level(j, reference):
+                wanted += " not attainable"
+            lines.append(f"  {j + 1:>2}  {name:<{width}}  {self.interval(j):<24}{own}{wanted}{status}")
+        return "\n".join(line.rstrip() for line in lines)
+
+    def interval(self, j: int) -> str:
+        """Return the interval of feature j, counted from 0, of one sample: brackets where an end is attained.
+
+        >>> import symdecouple as sd
+        >>> plan = sd.decouple(sd.families.raw_moments(4))
+        >>> plan.attainable(n_samples=8).interval(3), plan.attainable([1, 2, 40]).interval(3)
+        ('[1, 4]', '{1.5}')
+        """
+        if np.isnan(self.low[j]):
+            return "no level"
+        if self.low[j] == self.high[j]:
+            return f"{{{self.low[j]:.6g}}}"
+        opened, closed = "[" if self.low_is_attained[j] else "(", "]" if self.high_is_attained[j] else ")"
+        return f"{opened}{self.low[j]:.6g}, {self.high[j]:.6g}{closed}"
+
+    def _is_level(self, j: int, value: float) -> bool:
+        return Interval(self.low[j], self.high[j]).holds(value)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the intervals of one sample, one row a feature, with its values and the references."""
+        from symdecouple.decoupling.attainable_plot import draw_attainable
+
+        return draw_attainable(self, ax)
+
+
+def intervals_of_rows(choice: Choice, levels: Levels, batch: Batch, values: Any, names: Sequence[str]) -> Attainable:
+    """Return the intervals of each sample of a batch; `values` (..., M) are its decoupled features."""
+    rows, size = np.asarray(batch.rows, dtype=np.float64), len(names)
+    fit = np.flatnonzero(np.isfinite(rows).all(axis=1) & (rows.shape[1] > 1))
+    found: list[list[Interval]] = [[] for _ in fit]
+    count = 0
+    if choice.moments is not None:
+        moments = MomentIntervals(choice.moments, choice.floats)
+        found, count = [moments.of_sample(rows[i]) for i in fit], len(choice.moments)
+    elif choice.energies is not None:
+        energies = EnergyIntervals(choice.energies, choice.floats, choice.spans)
+        found, count = energies.of_rows(rows[fit], batch.grid), len(choice.energies)
+    own = np.asarray(values, dtype=np.float64).reshape(len(rows), size)
+    status = [Status.PROVED] * count
+    for start, end in choice.spans:
+        if start < count:
+            continue
+        status += [Status.NUMERICAL] * (end - start)
+        if end - start > 1 or any(choice.floats[j] is None for j in range(start)):
+            found = [[*row, *[Interval(np.nan, np.nan)] * (end - start)] for row in found]
+            continue
+        at = next(levels.at(rows[fit], [start], choice.floats)) if start else None
+        there = rows[fit] if at is None else at.values
+        here = np.where(np.isfinite(there).all(axis=1), own[fit, start], np.nan)
+        more = followed(levels, there, (start, end), here, choice.floats)
+        found = [[*row, one] for row, one in zip(found, more, strict=True)]
+    out = np.full((len(rows), size, 4), np.nan)
+    for i, row in zip(fit, found, strict=True):
+        out[i] = row
+    shaped = out.reshape(*batch.shape, size, 4)
+    return _attainable(names, shaped, own.reshape(*batch.shape, size), choice, status, None)
+
+
+def intervals_of_any(choice: Choice, n_samples: Any, names: Sequence[str]) -> Attainable:
+    """Return the intervals over all samples of N values, or of a shape."""
+    size, ndim = len(names), choice.filter_ndim or 1
+    grid = (n_samples,) if isinstance(n_samples, int | np.integer) else n_samples
+    if (isinstance(n_samples, bool) or not isinstance(grid, tuple) or len(grid) != ndim
+            or not all(isinstance(n, int | np.integer) and not isinstance(n, bool) and n > 0 for n in grid)):
+        wanted = "the number of values of a sample" if ndim == 1 else f"a shape of {ndim} axes"
+        raise InvalidInput(f"n_samples={n_samples!r} was given, {wanted} is expected, in whole numbers")
+    if int(np.prod(grid)) < 2:
+        raise InvalidInput(f"n_samples={n_samples!r} was given: one value does not vary; 2 or more are needed")
+    grid = tuple(map(int, grid))
+    if choice.moments is not None and len(choice.moments) == size:
+        found = MomentIntervals(choice.moments, choice.floats).of_any(grid[0])
+    elif choice.energies is not None and len(choice.energies) == size:
+        found = EnergyIntervals(choice.energies, choice.floats, choice.spans).of_any(grid)
+    else:
+        raise UnsupportedExpression("what all samples can reach is known of moments and of energies of circular "
+                                    "filters; of other features it is followed from a sample: plan.attainable(x)")
+    return _attainable(names, np.array(found, dtype=np.float64), None, choice, [Status.PROVED] * size, n_samples)
+
+
+def _attainable(names: Sequence[str], ends: Any, values: Any, choice: Choice, status: Sequence[Status],
+                n_samples: Any) -> Attainable:
+    return Attainable(tuple(names), ends[..., 0], ends[..., 1], ends[..., 2] == 1, ends[..., 3] == 1, values,
+                      tuple(choice.floats), tuple(status), n_samples)

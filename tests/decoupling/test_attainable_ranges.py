@@ -1,0 +1,244 @@
+"""Attainable ranges of a plan: against counting by hand, other solvers, and what the plan itself refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+import symdecouple as sd
+from symdecouple import FilterBank, Group, Mean, x
+from symdecouple.errors import InvalidInput, UnsupportedExpression
+from symdecouple.families.bank import FilterBank as Bank
+from symdecouple.families.moments import raw_moments, standardized_moments
+from symdecouple.families.quadratic import autocorrelation, second_order_moments
+
+TIED = [0.0, 1, 2, 4, 5, 9, 9, 9]
+BANK = [[1, 1, 1], [-1, 0, 1], [-1, 2, -1]]
+
+
+def drawn_rows(seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, int(rng.integers(3, 12)), (20, int(rng.integers(4, 30)))).astype(float)
+
+
+def test_three_largest_tied() -> None:
+    found = sd.decouple(raw_moments(5)).attainable(TIED)
+    assert found.high[3] == pytest.approx(62 / 35, rel=1e-12) and found.low[3] == pytest.approx(1, rel=1e-12)
+    assert found.low[2] == pytest.approx(-6 / np.sqrt(7), rel=1e-13)
+    assert found.high[2] == pytest.approx((1 - 6 / 8) / np.sqrt(15 / 64), rel=1e-13)
+    assert np.isnan(found.low[4]) and np.isnan(found.high[4])
+    assert not found.low_is_attained.any() and not found.high_is_attained.any()
+    assert "not attainable" in str(found) and "no level" in str(found)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_features_are_refused_exactly_where_a_reference_before_is_out_of_range(seed: int) -> None:
+    plan, rows = sd.decouple(raw_moments(6)), drawn_rows(seed)
+    values, _ = plan.transform(rows, on_refusal="return")
+    found = plan.attainable(rows)
+    np.testing.assert_array_equal(np.isnan(values), np.isnan(found.low))
+    known = ~np.isnan(values)
+    slack = 1e-8 * (1 + np.abs(values))
+    assert np.all((found.low - slack <= values)[known]) and np.all((values <= found.high + slack)[known])
+
+
+def test_what_is_inside_can_be_set_and_what_is_outside_cannot() -> None:
+    plan, row = sd.decouple(raw_moments(4)), np.array([1.0, 2, 2, 3, 5, 8, 13])
+    found, there = plan.attainable(row), plan.normalize(row, level=3)
+    wide = found.high[3] - found.low[3]
+    for value, is_inside in ((found.low[3] + 0.01 * wide, True), (found.high[3] - 0.01 * wide, True),
+                             (found.low[3] - 0.01 * wide, False), (found.high[3] + 0.01 * wide, False)):
+        goal = [0.0, 1, 0, value]
+        assert found.contains(goal)[3] == is_inside
+        at_four = sd.decouple(raw_moments(5), reference=[0, 1, 0, float(value), 0])
+        _, outcomes = at_four.normalize(there[None], level=4, on_refusal="return")
+        assert outcomes[0].ok == is_inside
+        assert is_inside or outcomes[0].reason == "moment not attainable"
+
+
+@pytest.mark.parametrize(("n_samples", "highest"), [(21, 14.686), (22, 15.050)])
+def test_all_samples_of_so_many_values(n_samples: int, highest: float) -> None:
+    found = sd.decouple(raw_moments(6)).attainable(n_samples=n_samples)
+    assert round(float(found.high[5]), 3) == highest
+    assert found.low_is_attained[1:].all() and found.high_is_attained[2:].all() and not found.high_is_attained[:2].any()
+    assert bool(found.contains([0, 1, 0, 3, 0, 15])[5]) == (n_samples == 22)
+
+
+def test_features_with_other_values_have_their_own_units() -> None:
+    x_, plan = np.arange(9.0) ** 2, sd.decouple(standardized_moments(4), reference=[2, 9, 0])
+    raw = sd.decouple(raw_moments(4), reference=[2, 13, 2**3 + 3 * 2 * 9])
+    plain, other = plan.attainable(x_), raw.attainable(x_)
+    assert other.low[2] == pytest.approx(8 + 54 + 27 * plain.low[2], rel=1e-12)
+    assert other.high[2] == pytest.approx(8 + 54 + 27 * plain.high[2], rel=1e-12)
+    assert other.low[1] == 4 and plain.low[1] == 0
+
+
+def test_a_decreasing_feature_has_its_ends_in_order() -> None:
+    third = raw_moments(3)[2].expr
+    found = sd.decouple([Mean(x), Mean(x**2), -third], reference=[0, 1, 0]).attainable([1, 2, 4, 4, 9])
+    straight = sd.decouple(raw_moments(3)).attainable([1, 2, 4, 4, 9])
+    assert (found.low[2], found.high[2]) == pytest.approx((-straight.high[2], -straight.low[2]), rel=1e-13)
+
+
+def test_few_values_leave_one_sample() -> None:
+    plan = sd.decouple(raw_moments(5))
+    three, two = plan.attainable([1.0, 2, 40]), plan.attainable([0.0, 1, 1])
+    assert three.low[3] == three.high[3] == pytest.approx(1.5) and three.low_is_attained[3]
+    assert two.low[2] == two.high[2] == pytest.approx(-np.sqrt(0.5)) and np.isnan(two.low[3])
+    constant = plan.attainable([3.0, 3, 3])
+    assert constant.low[1] == constant.high[1] == 0 and np.isnan(constant.low[2:]).all()
+
+
+def test_rows_that_cannot_be_asked_have_no_intervals() -> None:
+    found = sd.decouple(raw_moments(3)).attainable([[1, 2, np.nan, 4], [1, 2, np.inf, 3], [1, 2, 3, 4]])
+    assert np.isnan(found.low[:2]).all() and np.isfinite(found.low[2, 2])
+
+
+def test_a_batch_keeps_its_shape_and_is_indexed() -> None:
+    rows = np.random.default_rng(0).normal(size=(2, 3, 9))
+    plan = sd.decouple(raw_moments(4))
+    found = plan.attainable(rows)
+    assert found.low.shape == (2, 3, 4) and str(found[1, 2]) == str(plan.attainable(rows[1, 2]))
+    assert plan.attainable(np.moveaxis(rows, -1, 0), axis=0).high.shape == (2, 3, 4)
+    with pytest.raises(InvalidInput, match="index its axes"):
+        found[0, 0, 1]
+    with pytest.raises(InvalidInput, match="one sample"):
+        found[0, 0][1]
+
+
+def test_rows_of_one_pattern_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from symdecouple.decoupling import attainable_levels
+
+    calls = []
+    counted = attainable_levels.reach_of_counts
+    monkeypatch.setattr(attainable_levels, "reach_of_counts", lambda *a: calls.append(a) or counted(*a))
+    rows = np.random.default_rng(0).normal(size=(200, 9))
+    sd.decouple(raw_moments(5)).attainable(rows)
+    assert len(calls) == 2  # levels 4 and 5
+
+
+# --- energies ---
+
+
+def by_primal_program(k: int, held: np.ndarray, weights: np.ndarray, sign: int) -> float:
+    found = linprog(sign * weights[k], A_eq=weights[:k] if k else None, b_eq=held if k else None, method="highs")
+    return {0: sign * found.fun if found.fun is not None else np.nan, 3: -sign * np.inf}.get(found.status, np.nan)
+
+
+@pytest.mark.parametrize("n_samples", [7, 16, 33])
+def test_energies_are_those_of_the_primal_program(n_samples: int) -> None:
+    plan = sd.decouple(second_order_moments(FilterBank(BANK)))
+    found = plan.attainable(n_samples=n_samples)
+    weights = np.array([np.abs(np.fft.rfft(np.r_[h, np.zeros(n_samples - 3)])) ** 2 for h in BANK])
+    for k in range(3):
+        held = np.array([3.0, 2, 6])[:k]
+        ends = [by_primal_program(k, held, weights, sign) for sign in (1, -1)]
+        assert (found.low[k], found.high[k]) == pytest.approx(ends, rel=1e-7, abs=1e-9)
+
+
+def test_a_silent_frequency_narrows_the_leaf() -> None:
+    plan = sd.decouple(second_order_moments(FilterBank(BANK)))
+    white = np.random.default_rng(0).normal(size=32)
+    spectrum = np.fft.rfft(white)
+    spectrum[[9, 10, 11, 12, 13, 14, 15, 16]] = 0
+    low_pass = np.fft.irfft(spectrum, 32)
+    whole, part = plan.attainable(white), plan.attainable(low_pass)
+    assert part.high[2] < whole.high[2] and not part.high_is_attained[2]
+    wave = plan.attainable(np.sin(2 * np.pi * np.arange(32) / 8))
+    assert wave.low[1] == wave.high[1] and np.isnan(wave.low[2])
+
+
+def test_an_energy_inside_is_reached_and_one_outside_is_refused() -> None:
+    signal = np.random.default_rng(1).normal(size=24)
+    found = sd.decouple(second_order_moments(FilterBank(BANK))).attainable(signal)
+    for value, is_inside in ((found.low[2] * 1.01, True), (found.high[2] * 0.99, True), (found.low[2] * 0.99, False),
+                             (found.high[2] * 1.01, False)):
+        plan = sd.decouple(second_order_moments(FilterBank(BANK)), reference=[3, 2, float(value)])
+        _, outcomes = plan.normalize(signal[None], level=3, on_refusal="return")
+        assert outcomes[0].ok == is_inside
+
+
+def test_the_mean_before_energies_is_free() -> None:
+    plan = sd.decouple([Mean(x), *second_order_moments(FilterBank(BANK[:2]))], reference=[0.5, 3, 2])
+    found = plan.attainable(np.random.default_rng(0).normal(size=16))
+    assert found.low[0] == -np.inf and found.low[1] == pytest.approx(9 * 0.25)  # the DC gain of [1, 1, 1] is 3
+
+
+def test_autocorrelations_have_the_bounds_of_a_power_spectrum() -> None:
+    found = sd.decouple(autocorrelation([0, 1, 2])).attainable(n_samples=8)
+    assert (found.low[1], found.high[1]) == pytest.approx((-1, 1), rel=1e-9)
+    assert (found.low[2], found.high[2]) == pytest.approx((-1, 1), rel=1e-9)
+
+
+def test_images_take_a_shape() -> None:
+    bank = Bank([[[1, 1, 1]] * 3, [[1, 0, -1]] * 3])
+    plan = sd.decouple(second_order_moments(bank))
+    assert plan.attainable(n_samples=(6, 8)).low.shape == (2,)
+    with pytest.raises(InvalidInput, match="a shape of 2 axes"):
+        plan.attainable(n_samples=8)
+
+
+# --- anything else ---
+
+
+@pytest.mark.slow
+def test_followed_ends_are_those_of_theorem_c() -> None:
+    a = sd.coordinates(4)
+    plan = sd.decouple([sum(v**k for v in a) / 4 for k in (1, 2, 3)], reference=[0, 1, 0])
+    found = plan.attainable([1.0, 2, 4, 8])
+    assert found.status == (sd.Status.NUMERICAL,) * 3 and "numerical" in str(found)
+    assert (found.low[2], found.high[2]) == pytest.approx((-2 / np.sqrt(3), 2 / np.sqrt(3)), rel=2e-3)
+    assert abs(found.high[2]) <= 2 / np.sqrt(3) and found.high[0] == np.inf
+    assert found.low[1] == pytest.approx(0, abs=1e-2)
+
+
+def test_what_is_followed_says_so() -> None:
+    found = sd.decouple([Mean(x), Mean(x**3)], reference=[0, 1]).attainable([1.0, 2, 4, 7])
+    assert found.status == (sd.Status.NUMERICAL,) * 2 and str(found).count("numerical") == 2
+    assert (found.low[1], found.high[1]) == (-np.inf, np.inf)  # cubes of mean 0 have no bound
+
+
+def test_all_samples_are_known_of_moments_and_energies_only() -> None:
+    plan = sd.decouple([Mean(x), Mean(x**3)], reference=[0, 1])
+    with pytest.raises(UnsupportedExpression, match="followed from a sample"):
+        plan.attainable(n_samples=9)
+
+
+@pytest.mark.parametrize("given", [1, 0, -2, 7.0, "8", True, (3, 3), None])
+def test_numbers_of_samples_that_are_none(given: Any) -> None:
+    with pytest.raises(InvalidInput):
+        sd.decouple(raw_moments(3)).attainable(n_samples=given)
+
+
+def test_samples_or_their_number() -> None:
+    plan = sd.decouple(raw_moments(3))
+    with pytest.raises(InvalidInput, match="one of the two"):
+        plan.attainable([1, 2, 3], n_samples=3)
+    with pytest.raises(InvalidInput, match="one of the two"):
+        plan.attainable()
+
+
+def test_features_of_a_group_share_what_is_held() -> None:
+    first, *rest = second_order_moments(FilterBank(BANK))
+    plan = sd.decouple(sd.FeatureSet([first, Group(*rest)]))
+    alone = sd.decouple(second_order_moments(FilterBank(BANK)))
+    found = plan.attainable(n_samples=16)
+    assert found.high[1] == pytest.approx(alone.attainable(n_samples=16).high[1])
+    assert found.low[2] < alone.attainable(n_samples=16).low[2]  # the second is not held
+
+
+def test_the_picture_has_a_row_a_feature() -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    found = sd.decouple(raw_moments(5)).attainable([TIED, TIED])
+    axes = found[0].plot()
+    assert len(axes) == 5 and axes[3].get_ylabel() == "Mean(x**4)"
+    assert "no level" in axes[4].texts[0].get_text()
+    with pytest.raises(InvalidInput, match="index one sample"):
+        found.plot()
+    pyplot.close("all")
