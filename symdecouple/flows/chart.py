@@ -15,7 +15,7 @@ import sympy as sp
 from sympy import Expr, Pow, S, exp, log, oo, pi
 
 from symdecouple.flows.projective import Projective, decide_sign
-from symdecouple.language.gate import expand
+from symdecouple.language.gate import cancel, expand
 from symdecouple.language.sample import Sample
 
 __all__ = ["Chart", "Piece", "function_charts", "logarithmic_charts", "real_roots", "slope_at"]
@@ -178,7 +178,7 @@ def _bases(v: Expr) -> list[tuple[Expr, Expr]]:
             found.append((scale, offset) if scale.is_positive else (S.One, offset / scale))
     if v.is_polynomial(X) and (degree := sp.degree(v, X)) > 2:
         lead, following = sp.Poly(v, X).all_coeffs()[:2]
-        found.append((S.One, sp.cancel(following / (degree * lead))))
+        found.append((S.One, cancel(following / (degree * lead))))
     return list(dict.fromkeys(found))
 
 

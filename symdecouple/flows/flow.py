@@ -23,6 +23,7 @@ from symdecouple.flows.evaluation import T, compiled, exact_number, float_array,
 from symdecouple.flows.projective import decide_sign
 from symdecouple.flows.quadrature import zeros_of
 from symdecouple.flows.source import source_of
+from symdecouple.language.closed_forms import is_solvable, simplify, solutions
 from symdecouple.verdict import Check
 
 __all__ = ["Flow"]
@@ -357,11 +358,13 @@ def _equilibria_of(piece: Piece) -> sp.Set:
     ends = (chart.u_low, chart.u_high)
     constants = w.free_symbols | chart.low.free_symbols
     if constants - {U}:
-        return sp.FiniteSet(*(chart.back.xreplace({U: root}) for root in sp.solve(w, U)))
+        if not is_solvable(w, U):
+            return sp.ConditionSet(X, sp.Eq(w.xreplace({U: chart.to}), 0), sp.S.Reals)
+        return sp.FiniteSet(*(chart.back.xreplace({U: root}) for root in solutions(w, U)))
     low, high = ends if decide_sign(ends[1] - ends[0]) > 0 else ends[::-1]
     found = zeros_of(w.xreplace({U: X}), low, high)
     if isinstance(found, sp.FiniteSet):
-        found = sp.FiniteSet(*(sp.simplify(chart.back.xreplace({U: root})) for root in found))
+        found = sp.FiniteSet(*(simplify(chart.back.xreplace({U: root})) for root in found))
     elif found is not sp.S.EmptySet and chart.back != U:
         return sp.ImageSet(sp.Lambda(U, chart.back), found)
     if chart.period is None or found is sp.S.EmptySet:

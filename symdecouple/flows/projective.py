@@ -24,11 +24,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import sympy as sp
-from sympy import Add, Expr, Integer, Piecewise, S, cos, cosh, exp, expand, log, oo, pi, sin, sinh, sqrt, tanh
+from sympy import Add, Expr, Integer, Piecewise, S, cos, cosh, exp, log, oo, pi, sin, sinh, sqrt, tanh
 
 from symdecouple.language.canonical import decompose
 from symdecouple.language.closed_forms import trigsimp
-from symdecouple.language.gate import factor
+from symdecouple.language.gate import expand, factor
 from symdecouple.language.sample import Sample
 
 __all__ = ["Projective", "decide_sign"]
@@ -62,9 +62,14 @@ class Projective:
         terms = decompose(w, u)
         w = Add(*(c * psi for psi, c in terms.items()))
         kappa, rate = _constants(terms, u)
-        if kappa is None or expand(w.diff(u, 3) - kappa * w.diff(u)) != 0:
+        if kappa is None:
             return None
-        constant = w.diff(u) ** 2 / 4 - w * w.diff(u, 2) / 2 + kappa * w**2 / 4
+        slope = w.diff(u)  # one after the other: for several at once SymPy factors in between
+        bend = slope.diff(u)
+        rest = bend.diff(u) - kappa * slope
+        if expand(rest) != 0:
+            return None
+        constant = slope**2 / 4 - w * bend / 2 + kappa * w**2 / 4
         constant = expand(constant.subs(u, 0))  # it does not depend on u
         return cls(w, u, kappa, rate, factor(trigsimp(constant) if constant.has(sin) else constant))
 
@@ -247,15 +252,16 @@ def _first_time(tangent: Expr, d: Expr) -> Expr:
 
 def _constants(terms: Mapping[Expr, Expr], u: Sample) -> tuple[Expr | None, Expr]:
     """Return kappa and the rate k > 0 from the basis functions of the field; None where they cannot fit."""
-    for psi in terms:
-        if isinstance(psi, exp) and not psi.args[0].diff(u).has(u):
-            rate = psi.args[0].diff(u)
-            rate = -rate if rate.could_extract_minus_sign() else rate
-            return rate**2, rate
-        if isinstance(psi, (sin, cos)) and not psi.args[0].diff(u).has(u):
-            rate = psi.args[0].diff(u)
+    moving = [psi for psi in terms if not psi.is_polynomial(u)]
+    if not all(isinstance(psi, (exp, sin, cos)) and not psi.args[0].diff(u).has(u) for psi in moving):
+        return None, S.Zero  # basis functions are independent, and others do not solve w''' = kappa w'
+    for psi in moving:
+        rate = psi.args[0].diff(u)
+        if not isinstance(psi, exp):
             return -(rate**2), rate
-    return (S.Zero, S.Zero) if all(psi.is_polynomial(u) for psi in terms) else (None, S.Zero)
+        rate = -rate if rate.could_extract_minus_sign() else rate
+        return rate**2, rate
+    return S.Zero, S.Zero
 
 
 def decide_sign(value: Expr) -> int:

@@ -19,8 +19,8 @@ from sympy import Expr, S, oo
 from symdecouple.errors import BudgetExceeded
 from symdecouple.flows.chart import Chart, Piece, U, X
 from symdecouple.flows.projective import Projective, decide_sign
-from symdecouple.language.budget import Budget
-from symdecouple.language.closed_forms import antiderivative, solutions
+from symdecouple.language.budget import Budget, check
+from symdecouple.language.closed_forms import antiderivative, breaks, limit, solutions, zeros
 
 __all__ = ["by_quadrature", "points_inside", "zeros_of"]
 
@@ -32,8 +32,9 @@ def zeros_of(v: Expr, low: Expr, high: Expr) -> sp.Set:
     """Return the zeros of the field in an interval, as a set; a `ConditionSet` where they are not found."""
     interval = sp.Interval.open(low, high)
     try:
-        return sp.solveset(v, X, interval)
-    except _FAILURES:
+        return zeros(v, X, interval)
+    except (BudgetExceeded, *_FAILURES):
+        check()  # too large is no matter, late is
         return sp.ConditionSet(X, sp.Eq(v, 0), interval)
 
 
@@ -53,7 +54,7 @@ def by_quadrature(v: Expr, low: Expr, high: Expr, budget: Budget) -> list[Piece]
     try:
         with budget.running("the quadrature of 1/v"):
             psi = antiderivative(1 / v, X)
-            ends = None if psi is None or psi.has(sp.I) else _ends(v, low, high)
+            ends = None if psi is None or psi.has(sp.I, sp.RootSum) else _ends(v, low, high)
             if ends is None:
                 return []
             pieces = [_piece(v, psi, a, b) for a, b in itertools.pairwise(ends)]
@@ -63,10 +64,7 @@ def by_quadrature(v: Expr, low: Expr, high: Expr, budget: Budget) -> list[Piece]
 
 
 def _ends(v: Expr, low: Expr, high: Expr) -> list[Expr] | None:
-    zeros = zeros_of(v, low, high)
-    broken = sp.calculus.singularities(v, X, sp.Interval.open(low, high))
-    domain = sp.calculus.util.continuous_domain(v, X, sp.Interval.open(low, high))
-    inner = zeros + broken + domain.boundary
+    inner = zeros_of(v, low, high) + breaks(v, X, sp.Interval.open(low, high))
     if not isinstance(inner, sp.FiniteSet) and inner is not S.EmptySet:
         return None
     points = sorted({p for p in inner if p not in (oo, -oo, low, high)}, key=lambda p: p.evalf(30))
@@ -81,7 +79,7 @@ def _piece(v: Expr, psi: Expr, low: Expr, high: Expr) -> Piece | None:
                            for node in psi.atoms(sp.log)})
     for back in solutions(signed - U, X):
         if all(_is_near(back.subs(U, signed.subs(X, p)), p) for p in samples):
-            u_low, u_high = sp.limit(signed, X, low, "+"), sp.limit(signed, X, high, "-")
+            u_low, u_high = limit(signed, X, low, "+"), limit(signed, X, high, "-")
             motion = Projective.of(S.One, U)
             return Piece(Chart(signed, back, low, high, u_low, u_high), motion) if motion else None
     return None
