@@ -37,7 +37,8 @@ ORDER = {
         "convolution frame convolution_frame membership jets near_dependence left_out sample_values segments cell "
         "witness coordinate_frame minor_conditions candidates exceptional evidence audit windows locality "
         "every_size claims cells cellwise sample_rank sample_claims ties certificates filtered sample_independence "
-        "by_cells independence frobenius verification bracket_growth closure_claims closure_search "
+        "by_cells independence frobenius verification bracket_growth closure_claims closure_up_to_integrals "
+        "closure_search "
         "point_growth closure"
     ),
     "flows": (

@@ -15,7 +15,7 @@ Ranks are generic ones. The numbers dim D^1, dim D^2, ... are the growth vector.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from typing import Any
 
@@ -138,9 +138,11 @@ class BracketGrowth:
                 out[i + 1, j + 1] = row
         return out
 
-    def pure_functions(self) -> list[Expr]:
-        """Return functions of the sample alone, without averages, that are fields of the span."""
-        return [] if self.coordinates else [*self._pure_fields(), *self._pure_rows()]
+    def pure_functions(self) -> Iterator[Expr]:
+        """Yield functions of the sample alone, without averages, that are fields of the span."""
+        if not self.coordinates:
+            yield from self._pure_fields()
+            yield from self._pure_rows()
 
     def weights_of(self, functions: Sequence[Expr]) -> tuple[tuple[Expr, ...], ...] | None:
         """Return some functions as combinations of the fields; None where that is not proved."""
@@ -158,13 +160,13 @@ class BracketGrowth:
         frame = recent_frame(tuple(self.fields), self.clock, declared=True)
         return [_function(frame, form) for form in frame.forms if _is_pure(frame, form)]
 
-    def _pure_rows(self) -> list[Expr]:
-        """Return the pure ones of the fields solved for some basis functions: all, where pure ones span the span."""
+    def _pure_rows(self) -> Iterator[Expr]:
+        """Yield the pure ones of the fields solved for some basis functions: all, where pure ones span the span."""
         frame = recent_frame(tuple(self.fields), self.clock, declared=True)
         member = Membership(frame, self.clock, self.rng)
         rows = member.rows(frame.basis(frame.forms))
         solved = filter(None, (member.solved_for(row, rows) for row in rows))
-        return [_function(frame, form) for form in solved if _is_pure(frame, form)]
+        yield from (_function(frame, form) for form in solved if _is_pure(frame, form))
 
     def _renew(self) -> None:
         """Write the fields in a frame of their own."""

@@ -26,6 +26,7 @@ from sympy import Symbol
 from symdecouple.calculus.certificates import Dependence
 from symdecouple.calculus.closure_claims import Closed, Everything
 from symdecouple.calculus.closure_search import ClosureSearch
+from symdecouple.calculus.closure_up_to_integrals import EverythingElse
 from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.independence import check_size
 from symdecouple.calculus.point_growth import PointGrowth, point_growth
@@ -52,8 +53,9 @@ class InvolutiveClosure:
     fields : tuple of VectorField
         A basis at generic points where the status is PROVED and the rank a number: the given fields without those that
         depend on others, then brackets up to functions and up to earlier fields. Else the fields found so far.
-    rank : int, Symbol N, or None
-        N where the closure is everything for every number of samples; None where it is not known.
+    rank : int, Symbol N, Expr, or None
+        N where the closure is everything for every number of samples, N - 1 or N - 2 where it is but for mean and
+        second moment; None where it is not known.
     growth : tuple of int
         The growth vector, dimensions of the spans of brackets of one, at most two, ... of the fields.
     certificate : Claim or None
@@ -95,7 +97,9 @@ class InvolutiveClosure:
         """True iff the given fields are involutive already; None where it is not known."""
         if len(self.growth) > 1:
             return False
-        return None if self.rank is None else self.rank != N
+        if self.rank is None or not isinstance(self.certificate, (Everything, EverythingElse)):
+            return None if self.rank is None else True
+        return self.n_samples is not None and self.rank == self.growth[0]
 
     def at(self, values: Mapping[Any, Any], budget: float = 30.0) -> InvolutiveClosure:
         """Return the closure with parameters bound to values, which may have another rank.
@@ -156,9 +160,7 @@ class InvolutiveClosure:
             return (Check("certificate", False, f"{self.status.name}, so there is nothing to verify: {self.reason}"),)
         flag = getattr(self.certificate, "flag", None)  # None: one field, which vanishes identically
         told = (self.growth, self.fields) == (((0,), ()) if flag is None else (flag.growth, flag.fields.items))
-        rank = N if isinstance(self.certificate, Everything) else len(self.fields)
-        asked = count(self.n_samples) if rank == N and self.n_samples is not None else rank
-        return (Check("says what its certificate says", told and self.rank == asked),
+        return (Check("says what its certificate says", told and self.rank == _rank(self.certificate, self.n_samples)),
                 *self.certificate.audit(budget))
 
     def verify(self, budget: float = 20.0) -> bool:
@@ -183,7 +185,7 @@ class InvolutiveClosure:
         lines += [f"  {k}  {text if len(text) <= 100 else text[:97] + '...'}"
                   for k, text in enumerate((f.body for f in self.fields), 1)]
         lines.append(f"  growth vector ({', '.join(map(str, self.growth))}"
-                     + (", ...)" if self.rank is None or self.rank == N else ")"))
+                     + (", ...)" if not isinstance(self.certificate, Closed) else ")"))
         lines.append(f"  why: {self.reason}")
         for values, other in self.exceptions:
             lines.append(f"  except at {', '.join(f'{k} = {v}' for k, v in values.items())}: there the rank is "
@@ -276,14 +278,20 @@ def _answer(found: ClosureSearch, clock: Budget, start: float) -> InvolutiveClos
     if proof is None:
         return InvolutiveClosure(fields, None, growth, None, Status.UNDECIDED, found.reason, subject, size,
                                  seconds=time.perf_counter() - start)
-    rank: Any = len(fields)
     if isinstance(proof, Dependence):
         growth = (0,)
-    if isinstance(proof, Everything):
-        rank = N if size is None else count(size)
+    rank = _rank(proof, size)
     exceptions = tuple(_exceptions(found, rank, clock))
     return InvolutiveClosure(fields, rank, growth, proof, Status.PROVED, proof.reason(size), subject, size, exceptions,
                              time.perf_counter() - start)
+
+
+def _rank(proof: Any, size: Size | None) -> Any:
+    """Return the rank that a certificate proves, for one size or for every one."""
+    if isinstance(proof, (Everything, EverythingElse)):
+        return (N if size is None else count(size)) - proof.corank
+    flag = getattr(proof, "flag", None)  # None: one field, which vanishes identically
+    return 0 if flag is None else len(flag.fields)
 
 
 def _exceptions(found: ClosureSearch, rank: Any, clock: Budget) -> Iterator[tuple[Mapping[Any, Any], Any]]:

@@ -200,6 +200,7 @@ class Everything(Claim):
     answers: ClassVar[tuple[str, Status]] = ("closure", Status.PROVED)
     n0: ClassVar[None] = None
     nonvanishing: ClassVar[tuple[Expr, ...]] = ()
+    corank: ClassVar[int] = 0
 
     @property
     def growth_is_proved(self) -> bool:

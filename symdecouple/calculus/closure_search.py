@@ -9,6 +9,7 @@ from symdecouple.calculus.bracket import as_field
 from symdecouple.calculus.bracket_growth import BracketGrowth
 from symdecouple.calculus.certificates import Independence
 from symdecouple.calculus.closure_claims import Closed, Everything, Flag
+from symdecouple.calculus.closure_up_to_integrals import EverythingElse, shifts_and_scalings, with_fields
 from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.independence import LARGE, SEED, check_independence
@@ -83,12 +84,32 @@ class ClosureSearch:
             is_pure = size is None and subject.is_smooth
             is_short = not any(f.expr.has(Mean) for f in growing.fields) if is_pure else True
             grows = growing.grow() if is_short else True
+            if grows and is_pure and (
+                    rest := self._everything_else(subject, clock)) is not None:
+                self.certificate = rest
+                return
             while grows:
                 if is_pure and len(growing.fields) >= ENOUGH and (proof := self._everything(clock)) is not None:
                     self.certificate = proof
                     return
                 grows = growing.grow()
             self.certificate = self._closed(subject, growing, size, clock)
+
+    def _everything_else(self, subject: Subject, clock: Budget) -> EverythingElse | None:
+        """Return a proof that only mean or second moment are constant, where they are; None where they are not."""
+        assert self.growing is not None
+        added, structure = shifts_and_scalings(subject, clock, random.Random(SEED))
+        if not added:
+            return None
+        whole = ClosureSearch(with_fields(subject, added), None)
+        try:
+            whole.search(Budget(clock.remaining * SHARE))
+        except (BudgetExceeded, UnsupportedExpression):
+            return None
+        if not isinstance(whole.certificate, Everything):
+            return None
+        self.candidates = whole.candidates
+        return EverythingElse(subject, _flag(self.growing, 1), added, whole.certificate, structure)
 
     def _closed(self, subject: Subject, growing: BracketGrowth, size: int | None, clock: Budget) -> Closed:
         flag = _flag(growing, 2 if growing.is_everything else 0)
