@@ -135,16 +135,20 @@ def _fill(
         del centred
     if order < 3:
         return {}
-    z, slope, left = standardized_entries(rows)
-    third, factor = mean_power(z, 3, None)[:, None], 3 / n_samples * slope
-    for i in range(0, n_samples, _PIECE):
-        part = z[:, i : i + _PIECE]
-        gradients[:, 2, i : i + _PIECE] = factor * (part * part - third * part - 1)
-    del z
-    refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(np.isnan(left))}
+    refusals = _fill_third(rows, gradients[:, 2])
     if order > 3:
         refusals = _fill_above(rows, order, goal, values[:, 3:], gradients[:, 3:])
     return refusals
+
+
+def _fill_third(rows: FloatArray, gradient: FloatArray) -> dict[int, Outcome]:
+    """The gradient of the skewness."""
+    z, slope, left = standardized_entries(rows)
+    third, factor = mean_power(z, 3, None)[:, None], 3 / rows.shape[1] * slope
+    for i in range(0, rows.shape[1], _PIECE):
+        part = z[:, i : i + _PIECE]
+        gradient[:, i : i + _PIECE] = factor * (part * part - third * part - 1)
+    return {int(i): ZERO_VARIANCE for i in np.flatnonzero(np.isnan(left))}
 
 
 def _fill_above(
