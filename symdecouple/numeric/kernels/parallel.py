@@ -54,10 +54,13 @@ def share_rows(
     """
     if not values.flags.writeable:
         values = values.copy()  # another type to numba, which would compile anew
+    n_parts = min(len(which) * values.shape[1] // _SHARE, len(which))
+    if n_parts < 2:
+        kernel(which, values, *others)
+        return
     asked = os.environ.get("NUMBA_NUM_THREADS", "")
     most = min(cores(), int(asked)) if asked.isdigit() and int(asked) else cores()
-    n_parts = min(most, len(which) * values.shape[1] // _SHARE, len(which))
-    parts = np.array_split(which, max(1, n_parts))
+    parts = np.array_split(which, min(most, n_parts))
     threads = [threading.Thread(target=kernel, args=(part, values, *others)) for part in parts[1:]]
     for thread in threads:
         thread.start()

@@ -19,16 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.moments.hankel import mean_of_product, orthogonal_basis
+from symdecouple.numeric.moments.hankel import orthogonal_basis
 from symdecouple.numeric.moments.levels import Ladder, climb, gaussian_moments, raw_moments, standardized_reference
 from symdecouple.numeric.moments.moment_path_adjoint import project, pullback
-from symdecouple.numeric.moments.nodes import series_at, series_of, tail
+from symdecouple.numeric.moments.nodes import COUNTS, FROM_ENTRIES, series_at, series_of, tail
 from symdecouple.numeric.moments.power_sums import (
     ZERO_VARIANCE,
     centred_rows,
+    mean_power,
     place_and_scale,
     standardized_entries,
 )
+from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.samples.batch import FloatArray, SampleMatrix
 
 __all__ = ["Gradients", "decoupled_gradients", "project", "pullback", "standardized_gradients"]
@@ -36,6 +38,7 @@ __all__ = ["Gradients", "decoupled_gradients", "project", "pullback", "standardi
 _CHUNK = 2**15  # numbers differentiated together: fewer leave calls dearer than sums, more leave the second cache
 _RESOLVED = np.array([[1e-10], [1e-20]])  # D_2/h_4 and D_3/h_6 at level 3: the skewness leaves 1e-15/D_2 open, p_3
 # is rounded by 1e-16
+_PIECE = 2**13  # entries of a row worked on together
 _TOLD = 1e-11  # last coefficients of gradients at nodes: a hundredth of what gradients are told to
 _CRITICAL = Outcome(False, "critical point", "two values are a critical point of the skewness: there is no gradient of "
                     "order 4 and above")
@@ -125,27 +128,47 @@ def _fill(
     n_samples = rows.shape[1]
     values[:, :3] = np.stack(place_and_scale(SampleMatrix.of(rows)), axis=1)[:, :order]
     gradients[:, 0] = 1 / n_samples
-    centred, exponent = centred_rows(rows)
     if order > 1:
-        gradients[:, 1] = np.ldexp(2 / n_samples * centred, exponent[:, None])
+        centred, exponent = centred_rows(rows)
+        np.ldexp(centred, exponent[:, None], out=gradients[:, 1])
+        gradients[:, 1] *= 2 / n_samples
+        del centred
     if order < 3:
         return {}
-    z, slope, left = standardized_entries(rows)
-    square = z * z
-    gradients[:, 2] = 3 / n_samples * slope * (square - mean_of_product(square, z)[:, None] * z - 1)
-    refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(np.isnan(left))}
+    refusals = _fill_third(rows, gradients[:, 2])
     if order > 3:
-        ladder = climb(rows, order, goal, store=True)
-        refusals = _unresolved(rows, ladder) | ladder.refusals
-        found, is_told = _descend(ladder, order)
-        if not is_told:
-            ladder = climb(rows, order, goal, store=True, with_nodes=False)
-            found, _ = _descend(ladder, order)
-        values[:, 3:] = ladder.moments[4:].T
-        gradients[:, 3:] = found.transpose(1, 0, 2)
-        for i, outcome in refusals.items():
-            if outcome in (_CRITICAL, _LOST):
-                gradients[i, 3:] = np.nan
+        refusals = _fill_above(rows, order, goal, values[:, 3:], gradients[:, 3:])
+    return refusals
+
+
+def _fill_third(rows: FloatArray, gradient: FloatArray) -> dict[int, Outcome]:
+    """The gradient of the skewness."""
+    z, slope, left = standardized_entries(rows)
+    third, factor = mean_power(z, 3, None)[:, None], 3 / rows.shape[1] * slope
+    for i in range(0, rows.shape[1], _PIECE):
+        part = z[:, i : i + _PIECE]
+        gradient[:, i : i + _PIECE] = factor * (part * part - third * part - 1)
+    return {int(i): ZERO_VARIANCE for i in np.flatnonzero(np.isnan(left))}
+
+
+def _fill_above(
+    rows: FloatArray, order: int, goal: Sequence[float], values: FloatArray, gradients: FloatArray
+) -> dict[int, Outcome]:
+    """The same from order 4 on. In long rows slopes are found once more at the end: their memory is lent till then."""
+    is_long = rows.shape[1] >= FROM_ENTRIES
+    ladder = climb(rows, order, goal, store=True, with_slope=not is_long)
+    refusals = _unresolved(rows, ladder) | ladder.refusals
+    while not _descend(ladder, order, gradients):  # which takes more nodes than the samples at their levels
+        most = max(len(standing[0].places) for standing, _, _ in ladder.parts)
+        del ladder
+        ladder = climb(rows, order, goal, store=True, counts=[m for m in COUNTS if m > most])
+    assert ladder.skew is not None
+    slope = impose_skewness(rows, goal[3]).slope if is_long else ladder.skew.slope
+    gradients *= slope[:, None]
+    values[:] = ladder.moments[4:].T
+    for i, outcome in refusals.items():
+        if outcome in (_CRITICAL, _LOST):
+            gradients[i] = np.nan
     return refusals
 
 
@@ -162,26 +185,30 @@ def _unresolved(rows: FloatArray, ladder: Ladder) -> dict[int, Outcome]:
     return found
 
 
-def _descend(ladder: Ladder, order: int) -> tuple[FloatArray, bool]:
-    """Gradients of orders 4..order, (order - 3, R, N), and whether the nodes, if any, tell all of them."""
+def _descend(ladder: Ladder, order: int, out: FloatArray) -> bool:
+    """Write covectors of orders 4..order at level 3, (R, order - 3, N); False where the nodes, if any, do not tell."""
     assert ladder.skew is not None
-    z, is_told = ladder.skew.values, True
-    covectors = _at_level_three(ladder, z, order, z.shape[1])
+    z, is_told, covectors = ladder.skew.values, True, out.swapaxes(0, 1)
+    _at_level_three(ladder, z, z.shape[1], covectors)
     for standing, places, part in ladder.parts:
-        at_nodes = _at_level_three(part, np.stack([n.places for n in standing]), order, 1)
+        at_nodes = np.empty((order - 3, len(standing), len(standing[0].places)))
+        _at_level_three(part, np.stack([n.places for n in standing]), 1, at_nodes)
         for row, place in places.items():
             series = series_of(standing[place], at_nodes[:, place])
             is_told &= bool((tail(series) <= _TOLD).all())
             series_at(standing[place], series / z.shape[1], z[row], covectors[:, row])
-    return ladder.skew.slope * project(z, covectors, 3), is_told
+    project(z, covectors, 3, out=covectors)
+    return is_told
 
 
-def _at_level_three(ladder: Ladder, z: FloatArray, order: int, unit: int) -> FloatArray:
-    """Covectors of orders 4..order, (order - 3, R, N), at samples z of level 3; the weight of an entry is 1/unit."""
-    covectors = np.full((order - 3, *z.shape), np.nan)
-    covectors[0] = 4 / unit * z**3
+def _at_level_three(ladder: Ladder, z: FloatArray, unit: int, covectors: FloatArray) -> None:
+    """Write covectors of orders 4 and up, (.., R, N), at samples z of level 3; the weight of an entry is 1/unit."""
+    np.multiply(z, z, out=covectors[0])
+    covectors[0] *= z
+    covectors[0] *= 4 / unit
+    covectors[1:] = np.nan
     for k, which, followed in ladder.levels:  # the covector of order k + 1 lives at level k
         covectors[k - 3, which] = (k + 1) / unit * followed.values**k
     for k, which, followed in reversed(ladder.levels):
-        covectors[k - 3 :, which] = pullback(followed, covectors[k - 3 :, which])
-    return covectors
+        if len(which):
+            covectors[k - 3 :, which] = pullback(followed, covectors[k - 3 :, which])

@@ -24,13 +24,12 @@ from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.moments.attainable import pulled_apart
-from symdecouple.numeric.moments.hankel import Weights, power_mean
+from symdecouple.numeric.moments.hankel import Weights
 from symdecouple.numeric.moments.moment_path import MOST_GROWTH, Followed, Follower, follow
 from symdecouple.numeric.moments.moment_path_kernel import climb_compiled
 from symdecouple.numeric.moments.nodes import COUNTS, FROM_ENTRIES, Nodes, series_of, tail
-from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, place_and_scale
+from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, mean_power, place_and_scale
 from symdecouple.numeric.moments.skewness_flow import Skewed, impose_skewness
-from symdecouple.numeric.moments.skewness_kernel import skewness_imposer
 from symdecouple.numeric.samples.batch import FloatArray, IntArray, RowValues, SampleMatrix
 
 __all__ = [
@@ -62,7 +61,7 @@ class Ladder:
     moments : array (order + 1, R)
         Standardized decoupled moments, from order 0; NaN from where a level is missing.
     skew : Skewed or None
-        Level 3; its slopes where steps are kept.
+        Level 3; its slopes where they are asked for.
     levels : list of (k, rows, Followed)
         Levels above; `rows` are places in the batch.
     parts : list of (list of Nodes, dict, Ladder)
@@ -119,7 +118,8 @@ def climb(
     weights: Weights = None,
     follower: Follower = follow,
     store: bool = False,
-    with_nodes: bool = True,
+    counts: Sequence[int] = COUNTS,
+    with_slope: bool = False,
 ) -> Ladder:
     """Normalize samples level by level, as far as the moment of this order asks for.
 
@@ -137,13 +137,12 @@ def climb(
         `moment_path.follow` or its compiled twin.
     store : bool
         Keep the steps, for gradients.
-    with_nodes : bool
-        Let nodes stand in for the entries of long samples.
+    counts : sequence of int
+        How many nodes to try in place of the entries of long samples; none at all is an answer too.
+    with_slope : bool
+        Whether level 3 keeps its slopes.
     """
-    if weights is None:
-        skew = skewness_imposer(rows.size)(rows, goal[3], with_slope=store)
-    else:
-        skew = impose_skewness(rows, goal[3], weights=weights, with_slope=store)
+    skew = impose_skewness(rows, goal[3], weights=weights, with_slope=with_slope)
     ladder = Ladder(np.full((order + 1, len(rows)), np.nan), skew, refusals=dict(skew.refusals))
     ladder.moments[:4] = np.array(goal[:4])[:, None]
     which = np.delete(np.arange(len(rows)), list(skew.refusals))
@@ -153,18 +152,19 @@ def climb(
         groups = _by_distinct_values(which, values)
     for places, z, share in groups:
         left = np.arange(len(z))
-        if with_nodes and share is None and z.shape[1] >= FROM_ENTRIES:
-            left = _climb_by_nodes(ladder, places, z, order, goal, follower, store)
+        if share is None and z.shape[1] >= FROM_ENTRIES:
+            left = _climb_by_nodes(ladder, places, z, order, goal, follower, store, counts)
         _climb_on(ladder, places[left], _taken(z, left), share, order, goal, follower, store)
     return ladder
 
 
 def _climb_by_nodes(
-    ladder: Ladder, which: IntArray, z: FloatArray, order: int, goal: Sequence[float], follower: Follower, store: bool
+    ladder: Ladder, which: IntArray, z: FloatArray, order: int, goal: Sequence[float], follower: Follower,
+    store: bool, counts: Sequence[int],
 ) -> IntArray:
     """Levels from 4 on by nodes; returns the rows that are left: where nodes do not do, or some level is missing."""
     todo, left = list(range(len(z))), []
-    for count in COUNTS:
+    for count in counts:
         found = {i: nodes for i in todo if (nodes := Nodes.of(z[i], count)) is not None}
         left += [i for i in todo if i not in found]
         if not found:
@@ -202,7 +202,7 @@ def _climb_on(
     for k in range(4, order):
         if not len(which):
             return
-        ladder.moments[k, which] = power_mean(z, k, weights)
+        ladder.moments[k, which] = mean_power(z, k, weights)
         moved = follower(z, k, goal[k], held=goal[1:k], weights=weights, store=store)
         ladder.levels.append((k, which, moved))
         growth = growth * moved.growth
@@ -212,7 +212,8 @@ def _climb_on(
         left = np.array([i for i in range(len(which)) if i not in refused], dtype=np.intp)
         which, z, growth = which[left], moved.values[left], growth[left]
         weights = None if weights is None else weights[left]
-    ladder.moments[order, which] = power_mean(z, order, weights)
+    if len(which):
+        ladder.moments[order, which] = mean_power(z, order, weights)
 
 
 def _by_distinct_values(which: IntArray, z: FloatArray) -> list[tuple[IntArray, FloatArray, Weights]]:

@@ -48,8 +48,8 @@ from symdecouple.numeric.paths.integrate import End, Path, Step, integrate
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = [
-    "FALLING", "FINE", "GROWN", "MOST_GROWTH", "REACH", "REDONE", "RESIDUAL", "RTOL", "SETTLED", "SHARP", "Course", "Followed",
-    "Follower", "follow", "refused_beforehand",
+    "FALLING", "FINE", "GROWN", "MOST_GROWTH", "REACH", "REDONE", "RESIDUAL", "RTOL", "SETTLED", "SHARP", "Course",
+    "Followed", "Follower", "follow", "refused_beforehand",
 ]
 
 RTOL = 1e-10  # local error of a step in standard deviations, estimated large: 1e-9 in moments to order 6, and to spare

@@ -19,14 +19,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from symdecouple.numeric.moments.hankel import (
-    Basis,
-    Weights,
-    mean_of_product,
-    orthogonal_basis,
-    taken,
-    weighted,
-)
+from symdecouple.numeric.moments.hankel import Basis, Weights, orthogonal_basis, taken
 from symdecouple.numeric.moments.moment_path import Course, Followed
 from symdecouple.numeric.paths.integrate import pull_back
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
@@ -64,14 +57,23 @@ def pullback(followed: Followed, covectors: FloatArray) -> FloatArray:
     return pulled if given.ndim == 3 else pulled[0]
 
 
-def project(z: FloatArray, covectors: FloatArray, k: int, weights: Weights = None) -> FloatArray:
-    """Covectors (c, R, N) less their part in span {1, z, .., z^(k-1)}, the gradients of moments 1..k."""
+def project(
+    z: FloatArray, covectors: FloatArray, k: int, weights: Weights = None, out: FloatArray | None = None
+) -> FloatArray:
+    """Covectors (c, R, N) less their part in span {1, z, .., z^(k-1)}, the gradients of moments 1..k.
+
+    They may be `out` themselves; nothing else as long as a row is made.
+    """
     basis, _ = orthogonal_basis(z, k, weights)
-    out = covectors.copy()
-    for norm, p in zip(basis.norm, basis.polynomials(z), strict=True):
-        heavy = weighted(p, weights)
-        for c in range(len(out)):
-            out[c] -= (mean_of_product(out[c], heavy) / norm)[:, None] * p
+    out, shares = np.empty_like(covectors) if out is None else out, np.zeros((len(z), len(covectors), k))
+    parts = [slice(i, i + _BLOCK) for i in range(0, z.shape[1], _BLOCK)]
+    for part in parts:
+        share = 1 / z.shape[1] if weights is None else weights[:, part]
+        shares += _products(covectors[:, :, part] * share, basis.polynomials(z[:, part]))
+    shares /= basis.norm.T[:, None]
+    for part in parts:
+        along = shares @ basis.polynomials(z[:, part]).swapaxes(0, 1)
+        np.subtract(covectors[:, :, part], along.swapaxes(0, 1), out=out[:, :, part])
     return out
 
 
@@ -117,7 +119,12 @@ def _means_of_products(covectors: FloatArray, p: FloatArray, weights: Weights) -
     """<l, p_j>, (r, c, k), each row by itself, in blocks."""
     n, total = p.shape[2], np.zeros((p.shape[1], len(covectors), len(p)))
     for i in range(0, n, _BLOCK):
-        part = covectors[:, :, i : i + _BLOCK]
-        part = part / n if weights is None else part * weights[:, i : i + _BLOCK]
-        total += part.swapaxes(0, 1) @ np.moveaxis(p[:, :, i : i + _BLOCK], 0, 2)
+        share = 1 / n if weights is None else weights[:, i : i + _BLOCK]
+        total += _products(covectors[:, :, i : i + _BLOCK] * share, p[:, :, i : i + _BLOCK])
     return total
+
+
+def _products(covectors: FloatArray, p: FloatArray) -> FloatArray:
+    """Sums of l p_j, (r, c, k)."""
+    sums: FloatArray = covectors.swapaxes(0, 1) @ np.moveaxis(p, 0, 2)
+    return sums

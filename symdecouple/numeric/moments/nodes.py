@@ -23,7 +23,7 @@ from symdecouple.numeric.samples.batch import FloatArray
 __all__ = ["COUNTS", "FROM_ENTRIES", "Nodes", "series_at", "series_of", "tail"]
 
 FROM_ENTRIES = 2**12  # below, the path of the entries costs less than the recurrence and the path of the nodes
-COUNTS = (48, 96, 192, 512)  # nodes to try: two laws of three take the first, gamma(1/4) the last
+COUNTS = (48, 96, 192, 512, 1024)  # nodes to try: two laws of three take the first, gamma(1/4) the last
 _FEWEST = 16  # entries for each node
 _BLOCK = 2**13  # entries worked on together
 _LAST = 4  # coefficients that must be rounding, of even and odd functions
@@ -65,8 +65,9 @@ class Nodes(NamedTuple):
             if j + 1 < count:
                 diagonal[j + 1] = first / square
             now, before, unit_before, unit = before, now, unit, 1 / beside[j]
-        matrix = np.diag(diagonal) + np.diag(beside[:-1], 1) + np.diag(beside[:-1], -1)
-        places, vectors = np.linalg.eigh(matrix)
+        matrix, place = np.zeros((count, count)), np.arange(count)
+        matrix[place, place], matrix[place[1:], place[:-1]] = diagonal, beside[:-1]
+        places, vectors = np.linalg.eigh(matrix)  # which looks at the lower half
         vectors *= np.where(vectors[0] < 0, -1.0, 1.0)
         return cls(places, vectors[0] ** 2, vectors, diagonal, beside[:-1])
 

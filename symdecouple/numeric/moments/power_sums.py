@@ -34,6 +34,7 @@ __all__ = [
     "blocks",
     "centred_rows",
     "kurtosis_rows",
+    "mean_power",
     "means_about",
     "near_sample",
     "place_and_scale",
@@ -52,7 +53,6 @@ _SHORT = 256  # products in one sum: BLAS adds them in 16 or more lanes
 PIVOT_SAMPLES = 32  # their mean stands for the mean of a long row, whose first pass then is its only one
 NEAR = 0.5  # a pivot within half a standard deviation costs the binomial shift less than one digit to order 8
 _NEARER = 2.0**-6  # and this one to any order
-HUGE = 2.0**1000  # beyond, low and high are brought down before they are subtracted
 
 ZERO_VARIANCE = Outcome(False, "zero variance", "all values are equal; shape needs at least two distinct values")
 
@@ -110,10 +110,13 @@ def place_and_scale(matrix: SampleMatrix) -> tuple[FloatArray, FloatArray, Float
 
 def range_exponent(matrix: SampleMatrix) -> NDArray[np.intc]:
     """e with 2^(e-1) <= max - min < 2^e, also where max - min itself overflows."""
-    huge = np.maximum(np.abs(matrix.low), np.abs(matrix.high)) >= HUGE
-    down = np.where(huge, 2.0**-4, 1.0)
-    exponent: NDArray[np.intc] = np.frexp(matrix.high * down - matrix.low * down)[1] + np.where(huge, 4, 0)
-    return exponent.astype(np.intc)
+    with np.errstate(all="ignore"):
+        span = matrix.high - matrix.low
+    if not np.isinf(span).any():
+        return np.frexp(span)[1]
+    down = np.where(np.isinf(span), 4, 0).astype(np.intc)
+    exponent: NDArray[np.intc] = np.frexp(np.ldexp(matrix.high, -down) - np.ldexp(matrix.low, -down))[1] + down
+    return exponent
 
 
 def unit_exponent(matrix: SampleMatrix) -> NDArray[np.intc]:
@@ -353,17 +356,18 @@ def standardized_entries(
     with np.errstate(all="ignore"):
         for part in blocks(len(rows), rows.shape[1]):
             here, heavy = z[part], None if weights is None else weights[part]
-            deviation = np.sqrt(_mean_square(here, heavy))[:, None]
+            deviation = np.sqrt(mean_power(here, 2, heavy))[:, None]
             here /= deviation
             slope[part] = np.ldexp(1 / deviation, -exponent[part, None])
-            off = np.abs(_mean_square(here, heavy) - 1) / 2
+            off = np.abs(mean_power(here, 2, heavy) - 1) / 2
             residual[part] = np.maximum(np.abs(_mean(here, heavy)), off)
     return z, slope, residual
 
 
-def _mean_square(z: FloatArray, weights: FloatArray | None) -> FloatArray:
-    total = PowerSums.empty(2, len(z))
+def mean_power(z: FloatArray, order: int, weights: FloatArray | None) -> FloatArray:
+    """Mean(z^order) of each row."""
+    total = PowerSums.empty(order, len(z))
     for i in range(0, z.shape[1], BLOCK):
         total.update(z[:, i : i + BLOCK], None if weights is None else weights[:, i : i + BLOCK])
-    mean: FloatArray = total.means()[2]
+    mean: FloatArray = total.means()[order]
     return mean

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -58,7 +58,8 @@ class Skewed:
     refusals: dict[int, Outcome] = field(default_factory=dict)
 
 
-# Fills in ordinary rows of the answer, of those named, all of which can move; leaves NaN residuals in all others.
+# Fills in ordinary rows of the answer, of those named; leaves NaN residuals in all others. Given are the exponents of
+# the powers of two that bring ranges near 1, before the matrix was lifted.
 Quick: TypeAlias = Callable[[SampleMatrix, IntArray, IntArray, FloatArray, Skewed], None]
 
 
@@ -133,16 +134,22 @@ def impose_skewness(
     slope = np.empty((len(samples), samples.shape[1] if with_slope else 0))
     answer = Skewed(np.empty(samples.shape), slope, np.full(len(samples), np.nan))
     matrix = _matrix(samples, answer.refusals, weights, ends)
-    if not answer.refusals:
-        _impose(*_lifted(matrix), wanted, answer, quick if weights is None else None)
-    elif len(answer.refusals) < len(samples):
-        which = np.array([i for i in range(len(samples)) if i not in answer.refusals], dtype=np.intp)
-        heavy = None if weights is None else weights[which]
-        part = impose_skewness(samples[which], wanted[which], weights=heavy, quick=quick, with_slope=with_slope)
-        answer.values[which], answer.slope[which], answer.residual[which] = part.values, part.slope, part.residual
-        answer.refusals.update((int(which[i]), outcome) for i, outcome in part.refusals.items())
-    lost = list(answer.refusals)
-    answer.values[lost], answer.slope[lost] = np.nan, np.nan
+    left = np.delete(np.arange(len(samples)), list(answer.refusals)) if answer.refusals else np.arange(len(samples))
+    if len(left):
+        lifted, lift, unit = _lifted(matrix)
+        if quick is not None and weights is None:
+            quick(lifted, left, unit, wanted, answer)
+            left = left[np.isnan(answer.residual[left])]
+        if len(left) == len(samples):
+            _impose(lifted, lift, wanted, answer)
+        elif len(left):
+            heavy = None if weights is None else weights[left]
+            part = impose_skewness(samples[left], wanted[left], weights=heavy, with_slope=with_slope)
+            answer.values[left], answer.slope[left], answer.residual[left] = part.values, part.slope, part.residual
+            answer.refusals.update((int(left[i]), outcome) for i, outcome in part.refusals.items())
+    if answer.refusals:
+        lost = list(answer.refusals)
+        answer.values[lost], answer.slope[lost] = np.nan, np.nan
     return answer
 
 
@@ -163,31 +170,31 @@ def _matrix(
     return matrix
 
 
-def _lifted(matrix: SampleMatrix) -> tuple[SampleMatrix, IntArray]:
-    """The rows times 2^lift, where a scale below 2**1023 would not bring their ranges near the top of float64."""
-    magnitude = np.frexp(np.maximum(np.abs(matrix.low), np.abs(matrix.high)))[1]
-    wanted = np.minimum(LIFT - range_exponent(matrix), 1022 - magnitude).astype(np.intp)
+def _lifted(matrix: SampleMatrix) -> tuple[SampleMatrix, IntArray, IntArray]:
+    """The rows times 2^lift, where a scale below 2**1023 would not bring their ranges near the top of float64.
+
+    And the exponents that bring the ranges of rows as they are near 1.
+    """
+    unit = -range_exponent(matrix).astype(np.intp)
+    wanted = np.minimum(LIFT + unit, 1022 - np.frexp(np.maximum(np.abs(matrix.low), np.abs(matrix.high)))[1])
     lift = np.where(wanted > 1023, wanted, 0)
     if not lift.any():
-        return matrix, lift
+        return matrix, lift, unit
     values = np.ldexp(matrix.values, lift[:, None])
     low, high = np.ldexp(matrix.low, lift), np.ldexp(matrix.high, lift)
-    return SampleMatrix(values, low, high, weights=matrix.weights), lift
+    return SampleMatrix(values, low, high, weights=matrix.weights), lift, unit
 
 
 # --- which rows move ---
 
 
-def _impose(matrix: SampleMatrix, lift: IntArray, target: FloatArray, answer: Skewed, quick: Quick | None) -> None:
+def _impose(matrix: SampleMatrix, lift: IntArray, target: FloatArray, answer: Skewed) -> None:
     """Fill in the answer: rows as they are where they are at the target already, else along the flow."""
     ties = ties_of(matrix)
     answer.refusals.update(ties.unreachable(target))
     two_valued = ties.two_valued()
     standing = [i for i in answer.refusals if two_valued[i]]
     movable = np.delete(np.arange(len(matrix.low)), list(answer.refusals))
-    if quick is not None:
-        quick(matrix, movable, lift, target, answer)
-        movable = movable[np.isnan(answer.residual[movable])]
     if len(movable):
         roots = find_roots(matrix, movable, target)
         standing += movable[roots.is_there[movable]].tolist()
@@ -219,7 +226,7 @@ def _move(matrix: SampleMatrix, rows: IntArray, roots: Roots, lift: IntArray, go
     is_run = rows[-1] - rows[0] + 1 == len(rows)
     here = slice(int(rows[0]), int(rows[-1]) + 1) if is_run else rows
     values, slope = answer.values[here], answer.slope[here]  # of a run, the very entries of the answer
-    bundle = _Bundle.of(matrix, rows, roots, goal, lift)
+    bundle = _Bundle.of(matrix, here, roots, goal, lift)
     place = bundle.at(roots.pole[rows], values, slope)
     bundle.polish(place)
     distance = bundle.put_right(place)
@@ -263,7 +270,7 @@ class _Bundle:
     weights: FloatArray | None
 
     @classmethod
-    def of(cls, matrix: SampleMatrix, rows: IntArray, roots: Roots, target: FloatArray, lift: IntArray) -> _Bundle:
+    def of(cls, matrix: SampleMatrix, rows: Any, roots: Roots, target: FloatArray, lift: IntArray) -> _Bundle:
         """The rows named, for their roots."""
         turned = roots.turned[rows]
         scale = np.ldexp(np.where(turned, -1.0, 1.0), roots.lift[rows])

@@ -2,9 +2,9 @@
 
 The formulas of the steps are those that NumPy runs (`skewness_series`, `power_sums.standardize`), compiled by
 `kernels.compile`; only the loops over entries are written again. What is not ordinary is handed back to NumPy: rows
-that may be at their target already, whose root takes more than `PASSES` looks, whose last digits want another step of
-the pole, without an entry near the mean, or with slopes beyond float64. The kurtosis agrees with NumPy's to 1e-14, the
-entries to the accuracy of `impose_skewness`, refusals exactly. Rows are shared out over threads.
+whose ties may keep them from their target, that may be at it already, whose root takes more than `PASSES` looks, whose
+last digits want another step of the pole, without an entry near the mean, or with slopes beyond float64. The kurtosis
+agrees with NumPy's to 1e-14, the entries to the accuracy of `impose_skewness`. Rows are shared out over threads.
 
 Sums are those of `CHUNK` entries, and these are added with what rounding takes from them.
 
@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from symdecouple.numeric.kernels.compile import Kernels
 from symdecouple.numeric.kernels.parallel import share_rows
-from symdecouple.numeric.moments.power_sums import HUGE, NEAR, PIVOT_SAMPLES, standardize
+from symdecouple.numeric.moments.power_sums import NEAR, PIVOT_SAMPLES, standardize
 from symdecouple.numeric.moments.skewness_flow import ASTRAY, LINEAR, LOOK, LOST, Skewed, impose_skewness
 from symdecouple.numeric.moments.skewness_root import (
     COLLAPSED,
@@ -32,10 +32,7 @@ from symdecouple.numeric.moments.skewness_root import (
     SAME,
     STRAIGHT,
     STRIDED,
-    at_zero_skewness,
-    find_roots,
     orthokurtosis_rows,
-    unit_and_lift,
 )
 from symdecouple.numeric.moments.skewness_series import (
     NEAREST,
@@ -46,24 +43,26 @@ from symdecouple.numeric.moments.skewness_series import (
     solve_series,
     stride_pole,
 )
+from symdecouple.numeric.moments.ties import is_clear
 from symdecouple.numeric.samples.batch import FloatArray, IntArray, Kernel, RowValues, SampleMatrix
 
 __all__ = [
-    "KERNELS", "compiled_impose_skewness", "compiled_orthokurtosis_rows", "count_rows", "flow_rows", "kurtosis_rows",
+    "KERNELS", "compiled_impose_skewness", "compiled_orthokurtosis_rows", "flow_rows", "kurtosis_rows",
     "orthokurtosis_kernel", "skewness_imposer", "warm",
 ]
 
 CHUNK = 256  # entries summed at a time: 2 KiB, and short sums
 PASSES = 24  # looks at a row, at most
+_HUGE = 2.0**1000  # beyond, low and high are brought down before they are subtracted
 _WIDENED = 2**20  # elements of 32 bits or less that are widened at once, at most
 
-_SOURCES = "power_sums skewness_series skewness_root skewness_flow skewness_kernel"
+_SOURCES = "ties power_sums skewness_series skewness_root skewness_flow skewness_kernel"
 KERNELS = Kernels(
     __name__,
     ("symdecouple.numeric.kernels.compile", *(f"{__package__}.{name}" for name in _SOURCES.split())),
     seconds=6e-8,
 )
-_FAST = ("_ends", "_fill", "_powers", "_four")  # where sums may be taken in any order
+_FAST = ("_may_move", "_fill", "_powers", "_four")  # where sums may be taken in any order
 
 
 def orthokurtosis_kernel(n_elements: int) -> Kernel:
@@ -78,20 +77,16 @@ def compiled_orthokurtosis_rows(matrix: SampleMatrix) -> RowValues:
     """
     if matrix.weights is not None or (matrix.values.dtype != np.float64 and matrix.values.size > _WIDENED):
         return orthokurtosis_rows(matrix)
-    values = np.ascontiguousarray(matrix.values, dtype=np.float64)
-
-    def solve(matrix: SampleMatrix, which: IntArray) -> FloatArray:
-        kurtosis = np.full(len(values), np.nan)
-        share_rows(_kernels()[0], which, values, matrix.low, matrix.high, kurtosis)
-        late = which[np.isnan(kurtosis[which])]
-        if len(late):
-            kurtosis[late] = find_roots(matrix, late, np.zeros(len(values))).kurtosis[late]
-        return kurtosis[which]
-
-    counted = np.empty((2, len(values)), dtype=np.intp) if matrix.ties is None else np.array(matrix.ties)
-    if matrix.ties is None:
-        share_rows(_kernels()[2], np.arange(len(values)), values, matrix.low, matrix.high, counted)
-    return at_zero_skewness(SampleMatrix(values, matrix.low, matrix.high, (counted[0], counted[1])), solve)
+    values, kurtosis = np.ascontiguousarray(matrix.values, dtype=np.float64), np.full(len(matrix.low), np.nan)
+    ties = np.full((2, len(values)), -1) if matrix.ties is None else np.array(matrix.ties)
+    share_rows(_kernels()[0], np.arange(len(values)), values, matrix.low, matrix.high, ties, kurtosis)
+    late = np.flatnonzero(~np.isfinite(kurtosis))
+    if not len(late):
+        return RowValues(kurtosis)
+    counted = None if matrix.ties is None else (ties[0, late], ties[1, late])
+    rest = orthokurtosis_rows(SampleMatrix(values[late], matrix.low[late], matrix.high[late], counted))
+    kurtosis[late] = rest.values
+    return RowValues(kurtosis, {int(late[i]): outcome for i, outcome in rest.refusals.items()})
 
 
 def skewness_imposer(n_elements: int) -> Callable[..., Skewed]:
@@ -106,10 +101,9 @@ def compiled_impose_skewness(
     return impose_skewness(rows, targets, quick=_settle, ends=ends, with_slope=with_slope)
 
 
-def _settle(matrix: SampleMatrix, which: IntArray, lift: IntArray, target: FloatArray, answer: Skewed) -> None:
-    exponent = unit_and_lift(matrix)[0] + lift
-    which = which[exponent[which] <= 1023]
-    given = np.stack([matrix.low, matrix.high, target, np.ldexp(1.0, np.minimum(exponent, 1023))])
+def _settle(matrix: SampleMatrix, which: IntArray, unit: IntArray, target: FloatArray, answer: Skewed) -> None:
+    which = which[unit[which] <= 1023]
+    given = np.array([matrix.low, matrix.high, target, np.ldexp(1.0, np.minimum(unit, 1023))])
     share_rows(_kernels()[1], which, matrix.values, given, answer.values, answer.slope, answer.residual)
 
 
@@ -123,32 +117,30 @@ def warm() -> None:
 
 @cache
 def _kernels() -> tuple[Callable[..., None], ...]:
-    kernels: tuple[Callable[..., None], ...] = KERNELS.build(kurtosis_rows, flow_rows, count_rows, fast=_FAST)
+    kernels: tuple[Callable[..., None], ...] = KERNELS.build(kurtosis_rows, flow_rows, fast=_FAST)
     return kernels
 
 
 # --- compiled from here on ---
 
 
-def count_rows(which: Any, values: Any, low: Any, high: Any, ties: Any) -> None:
-    """Write how many entries of each row named in `which` equal its ends."""
-    for i in which:
-        ties[0, i], ties[1, i] = _ends(values[i], low[i], high[i])
+def _may_move(row: Any, low: float, high: float, at_low: int, at_high: int, target: float) -> Any:
+    """True where the ties of the ends, counted here if that was not done before, leave no doubt."""
+    if at_low < 0:
+        below = above = 0.0  # as floats: vectors of numbers as wide as the entries
+        for i in range(len(row)):
+            below += 1.0 if row[i] == low else 0.0
+            above += 1.0 if row[i] == high else 0.0
+        return is_clear(below, above, float(len(row)), target)
+    return is_clear(float(at_low), float(at_high), float(len(row)), target)
 
 
-def _ends(row: Any, low: float, high: float) -> Any:
-    at_low = at_high = 0.0  # as floats: vectors of numbers as wide as the entries
-    for i in range(len(row)):
-        at_low += 1.0 if row[i] == low else 0.0
-        at_high += 1.0 if row[i] == high else 0.0
-    return int(at_low), int(at_high)
-
-
-def kurtosis_rows(which: Any, values: Any, low: Any, high: Any, kurtosis: Any) -> None:
+def kurtosis_rows(which: Any, values: Any, low: Any, high: Any, ties: Any, kurtosis: Any) -> None:
     """Write the kurtosis at zero skewness of the rows named in `which`; NaN for rows that are left to NumPy."""
     chunk, work = np.empty(CHUNK), np.empty((3, ORDER + 1))
     for i in which:
-        kurtosis[i] = _root(values[i], low[i], high[i], 0.0, chunk, work)[0]
+        if _may_move(values[i], low[i], high[i], ties[0, i], ties[1, i], 0.0):
+            kurtosis[i] = _root(values[i], low[i], high[i], 0.0, chunk, work)[0]
 
 
 def flow_rows(which: Any, values: Any, given: Any, moved: Any, slope: Any, residual: Any) -> None:
@@ -162,6 +154,8 @@ def flow_rows(which: Any, values: Any, given: Any, moved: Any, slope: Any, resid
     for i in which:
         low, high, target, back = given[0, i], given[1, i], given[2, i], given[3, i]
         residual[i] = np.nan
+        if not _may_move(values[i], low, high, -1, -1, target):
+            continue
         _, scale, offset, w, is_there = _root(values[i], low, high, target, chunk, work)
         if is_there or not w > 0:
             continue
@@ -276,7 +270,7 @@ def _search(
 def _unit_and_lift(low: float, high: float) -> tuple[float, float]:
     """The powers of two of `skewness_root.unit_and_lift`, for one row."""
     magnitude = max(abs(low), abs(high))
-    down = 4 if magnitude >= HUGE else 0
+    down = 4 if magnitude >= _HUGE else 0
     scale = math.ldexp(1.0, -down)
     exponent = math.frexp(high * scale - low * scale)[1] + down
     up = min(LIFT - exponent, 1022 - math.frexp(magnitude)[1], 1023)

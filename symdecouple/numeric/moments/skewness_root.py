@@ -28,7 +28,6 @@ Not covered: rows whose range exceeds 2**2030 times the gaps that matter; they a
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,7 +55,6 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray, RowValues, S
 
 __all__ = [
     "Roots",
-    "at_zero_skewness",
     "find_roots",
     "orthokurtosis_rows",
     "unit_and_lift",
@@ -79,24 +77,18 @@ UNRESOLVED = Outcome(
 
 
 def orthokurtosis_rows(matrix: SampleMatrix) -> RowValues:
-    """The kurtosis at zero skewness of each row; exactly 1 for two values in equal numbers."""
-    nowhere = np.zeros(len(matrix.low))
-    return at_zero_skewness(matrix, lambda matrix, which: find_roots(matrix, which, nowhere).kurtosis[which])
+    """The kurtosis at zero skewness of each row; exactly 1 for two values in equal numbers.
 
-
-def at_zero_skewness(matrix: SampleMatrix, solve: Callable[[SampleMatrix, IntArray], FloatArray]) -> RowValues:
-    """The kurtosis that `solve` finds for the rows that have a zero-skew point; the others are refused.
-
-    NaN where float64 ends, infinite where shares of weight near 1e-50 lie far away.
+    NaN where there is none or float64 ends, infinite where shares of weight near 1e-50 lie far away.
     """
-    ties = ties_of(matrix)
-    reasons = ties.unreachable(np.zeros(len(matrix.low)))
+    ties, nowhere = ties_of(matrix), np.zeros(len(matrix.low))
+    reasons = ties.unreachable(nowhere)
     values = np.full(len(matrix.low), np.nan)
     if reasons:
         values[ties.two_valued() & ties.balanced()] = 1.0
     which = np.delete(np.arange(len(values)), list(reasons))
     if len(which):
-        values[which] = solve(matrix, which)
+        values[which] = find_roots(matrix, which, nowhere).kurtosis[which]
     values[np.isinf(values)] = np.nan
     return RowValues(values, {i: reasons.get(i, UNRESOLVED) for i in np.flatnonzero(np.isnan(values)).tolist()})
 

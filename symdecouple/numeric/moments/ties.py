@@ -17,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
-from symdecouple.numeric.moments.attainable import beyond_end, saturated_skewness, skewness_interval
+from symdecouple.numeric.moments.attainable import beyond_end, skewness_interval
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE
 from symdecouple.numeric.samples.matrix import BoolArray, FloatArray, IntArray, SampleMatrix
 
-__all__ = ["CountedTies", "Tied", "Ties", "WeighedTies", "count_ties", "shares_at_ends", "ties_of", "why_unreachable"]
+__all__ = ["CountedTies", "Tied", "Ties", "WeighedTies", "count_ties", "is_clear", "shares_at_ends", "ties_of",
+           "why_unreachable"]
 
 Tied: TypeAlias = Any  # int, or Fraction of the weight
 
@@ -29,6 +30,17 @@ _CLEAR = 2.0**-40  # of a skewness: what no rounding of shares or targets amount
 _TOGETHER = 2**16  # entries compared at a time
 _COUNTED = 1e6  # of a skewness: beyond, nobody has as many samples
 _LOW_BITS = 26  # a mantissa of 53 bits in two parts, whose sums are exact in 64 bits
+
+
+def is_clear(at_low: Any, at_high: Any, total: Any, target: Any) -> Any:
+    """True where the exact comparison need not see: a third value, and no rounding takes the target to an end.
+
+    Columns of samples or one sample: the same lines are compiled.
+    """
+    lowest = (2 * at_low - total) / np.sqrt(at_low * (total - at_low))
+    highest = (total - 2 * at_high) / np.sqrt(at_high * (total - at_high))
+    is_above = target - lowest > _CLEAR * (1 + np.abs(lowest))
+    return is_above & (highest - target > _CLEAR * (1 + np.abs(highest))) & (at_low + at_high < total)
 
 
 def count_ties(matrix: SampleMatrix) -> tuple[IntArray, IntArray]:
@@ -102,20 +114,13 @@ class CountedTies:
     def unreachable(self, target: FloatArray) -> dict[int, Outcome]:
         """Why rows do not move to their targets; two-valued and constant ones never do."""
         reasons: dict[int, Outcome] = {}
-        for i in np.flatnonzero(~self._is_well_inside(target)).tolist():
+        with np.errstate(all="ignore"):  # where an end holds all values, nothing is clear
+            clear = is_clear(self.at_low, self.at_high, self.n_samples, target)
+        for i in np.flatnonzero(~clear).tolist():
             why = why_unreachable(int(self.at_low[i]), int(self.at_high[i]), self.n_samples, float(target[i]))
             if why is not None:
                 reasons[i] = why
         return reasons
-
-    def _is_well_inside(self, target: FloatArray) -> BoolArray:
-        """Rows that the exact comparison need not see: a third value, and no rounding takes the target to an end."""
-        inside: BoolArray = self.at_low + self.at_high < self.n_samples
-        for ties, wanted in ((self.at_low, -target), (self.at_high, target)):
-            counts, place = np.unique(np.minimum(ties, self.n_samples - 1), return_inverse=True)
-            end = np.array([saturated_skewness(count, self.n_samples) for count in counts.tolist()])[place]
-            inside &= end - wanted > _CLEAR * (1 + np.abs(end))
-        return inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,13 +156,10 @@ class WeighedTies:
     def unreachable(self, target: FloatArray) -> dict[int, Outcome]:
         """Why rows do not move to their targets; two-valued and constant ones never do."""
         at_low, at_high, total = self._sums()
-        inside = ~self.two_valued()
         with np.errstate(all="ignore"):  # where an end holds all of the weight, nothing is clear
-            for share, wanted in ((at_low / total, -target), (at_high / total, target)):
-                end = (1 - 2 * share) / np.sqrt(share * (1 - share))
-                inside &= end - wanted > _CLEAR * (1 + np.abs(end))
+            clear = is_clear(at_low, at_high, total, target) & ~self.two_valued()
         reasons: dict[int, Outcome] = {}
-        for i in np.flatnonzero(~inside).tolist():
+        for i in np.flatnonzero(~clear).tolist():
             why = why_unreachable(*self.shares(i), 1, float(target[i]))
             if why is not None:
                 reasons[i] = why

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from functools import partial
 
 import numpy as np
@@ -11,7 +10,8 @@ import pytest
 from symdecouple.numeric.moments.gradients import standardized_gradients
 from symdecouple.numeric.moments.levels import climb
 from symdecouple.numeric.moments.moment_path import follow
-from symdecouple.numeric.moments.nodes import FROM_ENTRIES, Nodes, series_at, series_of, tail
+from symdecouple.numeric.moments.nodes import COUNTS, FROM_ENTRIES, Nodes, series_at, series_of, tail
+from tests.traced import peak
 
 N = FROM_ENTRIES
 GOAL = (1.0, 0.0, 1.0, 0.0, 3.0, 0.0)
@@ -53,7 +53,7 @@ def test_moments_and_gradients_are_those_of_the_entries(name: str) -> None:
     row = LAWS[name][None]
     by_nodes = climb(row, 6, GOAL, store=True)
     assert by_nodes.parts and not any(len(which) for _, which, _ in by_nodes.levels)
-    exact = climb(row, 6, GOAL, follower=SHARP, with_nodes=False)
+    exact = climb(row, 6, GOAL, follower=SHARP, counts=())
     np.testing.assert_allclose(by_nodes.moments, exact.moments, rtol=1e-9, atol=1e-9)
 
 
@@ -79,16 +79,16 @@ def test_what_has_no_level_is_told_as_by_the_entries() -> None:
     tied = np.concatenate([np.zeros(N // 5 * 2), 1 + RNG.exponential(size=N - N // 5 * 2)])
     far = np.append(RNG.normal(size=N - 1), 1e6)
     for row in (tied, far):
-        found, exact = (climb(row[None], 6, GOAL, with_nodes=with_nodes) for with_nodes in (True, False))
+        found, exact = (climb(row[None], 6, GOAL, counts=counts) for counts in (COUNTS, ()))
         assert {i: o.reason for i, o in found.refusals.items()} == {i: o.reason for i, o in exact.refusals.items()}
         np.testing.assert_allclose(found.moments, exact.moments, rtol=2e-9, atol=1e-9)
 
 
-def test_memory_of_values() -> None:
+@pytest.mark.parametrize("name", ["values", "gradients"])
+def test_memory_of_one_long_sample(name: str) -> None:
+    """Three times the sample, beside the answer: level 3, and what makes nodes or slopes of it."""
     row = np.random.default_rng(3).normal(size=(1, 2**18))
-    climb(row[:, : 2**14], 6, GOAL)
-    tracemalloc.start()
-    climb(row, 6, GOAL)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak <= 3.5 * row.nbytes
+    ask = (lambda row: climb(row, 6, GOAL)) if name == "values" else lambda row: standardized_gradients(row, 6, GOAL)
+    ask(row[:, : 2**14])
+    answer = 6 * row.nbytes if name == "gradients" else 0
+    assert peak(lambda: ask(row)) <= answer + 3 * row.nbytes + 2**20
