@@ -113,7 +113,7 @@ class OrbitMotion:
             return self._search(moved, k, wanted)
         moved = self._explicit(moved, k, wanted)
         moved = replace(moved, residual=self._rest(moved, wanted))
-        if not self._is_there(moved):
+        if not (self._is_there(moved) or self._is_there_in_units(moved, wanted)):
             raise Unreachable(Outcome(False, f"level {k} not attainable", self._about(moved, k - 1, wanted)))
         return moved
 
@@ -193,6 +193,14 @@ class OrbitMotion:
 
     def _is_there(self, moved: Moved) -> bool:
         return bool(moved.residual <= mpmath.sqrt(unit(moved.values)))
+
+    def _is_there_in_units(self, moved: Moved, targets: Array) -> bool:
+        """True where what is missing is little beside what features change by when the samples move by their size."""
+        y, k = moved.values, len(targets)
+        with np.errstate(all="ignore"):
+            sizes = [abs(t) + largest(y) * largest(v) for t, v in zip(targets, self.gradients(y), strict=False)]
+            gaps = abs(self.values(y)[:k] - targets)
+            return all(is_finite(g) and g <= mpmath.sqrt(unit(y)) * size for g, size in zip(gaps, sizes, strict=True))
 
     def _about(self, moved: Moved, k: int, targets: Array) -> str:
         value = self.values(moved.values)[k]
