@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 import mpmath
 import numpy as np
 from sympy import Expr, Function, Pow
+from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
 from symdecouple.decoupling.levels import Levels
 from symdecouple.decoupling.routes import AtLevel, Leading, placed, rows_left
@@ -24,7 +25,7 @@ from symdecouple.numeric.features.black_box import Oracle
 from symdecouple.numeric.features.coordinates import compiled_feature
 from symdecouple.numeric.features.expressions import Array, Compiled
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE
-from symdecouple.numeric.samples.vectors import widened
+from symdecouple.numeric.samples.vectors import ROUNDED, WAVES, widened
 
 __all__ = ["Answers", "Application"]
 
@@ -67,6 +68,7 @@ class Application:
         self._oracles = {j: Oracle(f.black_box) for j, f in enumerate(features) if f.black_box is not None}
         symbolic = {j: f for j, f in enumerate(features) if j not in self._oracles}
         self._bounded = {j for j, f in symbolic.items() if _has_domain(f.expr)}
+        self.waves = {j for j, f in symbolic.items() if f.expr.has(TrigonometricFunction)}
         compiled = {j: compiled_feature(f) for j, f in symbolic.items()}
         self._values = {j: values for j, (values, _) in compiled.items()}
         self._gradients = {j: gradient for j, (_, gradient) in compiled.items()}
@@ -114,7 +116,7 @@ class Application:
         for at, (start, end) in zip(reached, spans, strict=True):
             fine = worst.see(at)
             for j in range(start, end):
-                out[fine, j], bad = self._value(j, _taken(at.values, fine))
+                out[fine, j], bad = self._value(j, _taken(at.values, fine), start > 0)
                 out[fine[list(bad)], j] = np.nan
                 wrong = {**{int(fine[r]): outcome for r, outcome in bad.items()}, **wrong}
         return worst.answers(out, {**worst.refusals, **wrong})
@@ -131,7 +133,7 @@ class Application:
         for at, (start, end) in zip(reached, spans, strict=True):
             fine = rows_left(len(rows), at.refusals)
             for j in range(start, end):
-                out[fine, j], found = self._covectors(j, _taken(at.values, fine))
+                out[fine, j], found = self._covectors(j, _taken(at.values, fine), start > 0)
                 wrong[j] = {int(fine[r]): outcome for r, outcome in found.items()}
         with np.errstate(all="ignore"):
             lost = _carry(reached, spans, out)
@@ -154,6 +156,7 @@ class Application:
                 out[[*worst.refusals, *wrong[j]], j] = np.nan
                 stopped = self._wrong(fine[~_all_finite(out[fine, j])], j, "critical point", "it, or a "
                                       "feature before it, has no gradient to go along at this sample")
+                out[list(stopped), j] = np.nan
                 worst.refusals = {**stopped, **wrong[j], **worst.refusals}
         worst.error = None if worst.error is None else worst.error + lost
         return worst.answers(out, worst.refusals)
@@ -201,25 +204,29 @@ class Application:
                     return Outcome(False, "out of range", told)
         return outcome
 
-    def _value(self, j: int, rows: Array) -> tuple[Array, dict[int, Outcome]]:
-        """Return feature j of rows, (R,), and what is wrong with it."""
+    def _value(self, j: int, rows: Array, is_moved: bool) -> tuple[Array, dict[int, Outcome]]:
+        """Return feature j of rows, (R,), and what is wrong with it; rows that were moved to a level are rounded."""
         if j in self._oracles:
             values = self._oracles[j].values(rows)
             return values, self._oracles[j].refusals(rows, values)
         values = _evaluated(self._values[j], rows)[:, 0]
-        return values, self._beyond(np.flatnonzero(~_finite(values)), j, values.dtype == object)
+        bad = self._beyond(np.flatnonzero(~_finite(values)), j, values.dtype == object)
+        if is_moved and j in self.waves and rows.dtype != object:
+            lost = np.flatnonzero(np.maximum(-rows.min(axis=1), rows.max(axis=1)) > WAVES)
+            bad |= self._wrong(lost, j, ROUNDED.reason, ROUNDED.detail)
+        return values, bad
 
-    def _covectors(self, j: int, rows: Array) -> tuple[Array, dict[int, Outcome]]:
+    def _covectors(self, j: int, rows: Array, is_moved: bool) -> tuple[Array, dict[int, Outcome]]:
         """Return the gradient of feature j at rows, (R, N), and what is wrong with it where it is a black box."""
         if j in self._oracles:
             oracle = self._oracles[j]
             wrong = oracle.gradient_refusals(rows) | oracle.refusals(rows, oracle.values(rows))
             return oracle.gradients(rows)[0], wrong
-        return _evaluated(self._gradients[j], rows) / rows.shape[1], self._outside(j, rows)
+        return _evaluated(self._gradients[j], rows) / rows.shape[1], self._outside(j, rows, is_moved)
 
-    def _outside(self, j: int, rows: Array) -> dict[int, Outcome]:
+    def _outside(self, j: int, rows: Array, is_moved: bool) -> dict[int, Outcome]:
         """Refuse rows outside the domain of feature j, where a formula of its gradient may give numbers still."""
-        return self._value(j, rows)[1] if j in self._bounded else {}
+        return self._value(j, rows, is_moved)[1] if j in self._bounded | self.waves else {}
 
     def _beyond(self, rows: Iterable[Any], j: int, is_precise: bool = False) -> dict[int, Outcome]:
         help_ = "samples in its domain" if is_precise else "dps= for values beyond float64"

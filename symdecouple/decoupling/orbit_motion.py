@@ -62,7 +62,7 @@ class Moved:
 class OrbitMotion:
     """Motion of single sample vectors on their orbits; subclasses say how features without a formula are imposed."""
 
-    otherwise = '; or leave it to path="auto", which takes offset and unit of a sample out first where it can'
+    otherwise = '; or leave it to path="auto"'
 
     def __init__(self, features: FeatureSet, steps: Sequence[Step], flows: Sequence[Flow]) -> None:
         self.sample = sample = features.sample

@@ -423,7 +423,8 @@ class Plan:
             raise InvalidInput(f"dps={dps!r} was given, a positive number of decimal digits is expected")
         batch = Batch.of(name, samples, axis, dps is not None, self.choice.filter_ndim,
                          centred=centred and self.choice.feels_no_shift,
-                         interval=None if name == "denormalize" else self.features.sample.interval)
+                         interval=None if name == "denormalize" else self.features.sample.interval,
+                         waves=bool(self._application.waves))
         count = self.choice.n_coordinates
         if count and batch.rows.shape[-1] != count:
             raise InvalidInput(f"the features are functions of {count} coordinates, the samples have "

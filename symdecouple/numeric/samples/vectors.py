@@ -29,9 +29,11 @@ from symdecouple.numeric.samples.batch import (
 )
 from symdecouple.numeric.samples.intake import fractions_of, shifted_exactly, take_numbers
 
-__all__ = ["Batch", "rounding", "widened"]
+__all__ = ["ROUNDED", "WAVES", "Batch", "rounding", "widened"]
 
 _NARROW = 2**17  # numbers of a row from which on types of 32 bits or less are kept, and widened where they are used
+WAVES = float(np.finfo(np.float64).eps) ** (-2 / 3)  # from here on rounding takes two thirds of their digits
+ROUNDED = Outcome(False, "beyond float64", "entries are rounded to more than a wave shows; use dps=")
 _BLOCK = 2**16  # numbers looked at together
 
 
@@ -83,7 +85,8 @@ class Batch:
 
     @classmethod
     def of(cls, name: str, samples: Any, axis: Axis, exact: bool, filtered: int | None = None, *,
-           centred: bool = False, interval: tuple[Any, Any] | None = None) -> Batch:
+           centred: bool = False, interval: tuple[Any, Any] | None = None,
+           waves: bool = False) -> Batch:
         """Take array-like samples.
 
         Parameters
@@ -100,6 +103,8 @@ class Batch:
             Take the median off rows that float64 would round, exactly; for functions that do not feel a shift.
         interval : pair of numbers, optional
             Where all entries have to lie, ends left out; other rows are refused.
+        waves : bool
+            Refuse rows that float64 would round by more than waves of unit length show.
         """
         given = take_numbers(samples)
         if given.masked is not None and given.masked.any():
@@ -128,6 +133,9 @@ class Batch:
         if shifted:
             rows = rows.copy()
             rows[list(shifted)] = [numbers for numbers, _ in shifted.values()]
+        for i in np.flatnonzero(np.abs(rows).max(axis=1, initial=0) > WAVES) if waves and not exact else ():
+            if i not in shifted and shifted_exactly(taken[i]) is not None:
+                barred.setdefault(int(i), ROUNDED)
         means = {i: mean for i, (_, mean) in shifted.items()}
         return cls(name, kept, rows, axes, grid, single, array.dtype.kind in "iub", means=means,
                    barred=barred)
