@@ -12,9 +12,13 @@ are added as they are found to be violated (as in `cone`).
 
 from __future__ import annotations
 
+from typing import Any
+from weakref import WeakKeyDictionary
+
 import numpy as np
 from numpy.typing import NDArray
 
+from symdecouple.numeric.energies.cone import dependence
 from symdecouple.numeric.energies.eigenvalues import Columns
 from symdecouple.numeric.samples.batch import FloatArray
 
@@ -23,7 +27,10 @@ __all__ = ["energy_range"]
 _ADDED = 64  # constraints at a time
 _VIOLATED = 1e-10  # of the largest weight
 _BOX = 1e9  # multipliers beyond it belong to targets that no signal has
+_KEPT = 256  # answers for the same weights: refused signals of a batch have the same targets as a rule
 _PRECISE = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+
+_KNOWN: WeakKeyDictionary[Columns, dict[Any, tuple[float, float] | None]] = WeakKeyDictionary()
 
 
 def energy_range(
@@ -37,7 +44,7 @@ def energy_range(
         Weights of the features at the frequencies.
     k : int
     held : array (first,)
-        Values of features 0..first - 1.
+        Values of features 0..first - 1; of those that depend on others at these frequencies, the first ones count.
     is_active : bool array (n,)
     first : int, optional
         Default k.
@@ -53,14 +60,28 @@ def energy_range(
     (0.0, inf)
     """
     count = k if first is None else first
+    key = k, count, held[:count].tobytes(), is_active.tobytes()
+    known = _KNOWN.setdefault(columns, {})
+    if key not in known:
+        if len(known) >= _KEPT:
+            known.clear()
+        known[key] = _programmed(columns, k, held[:count], is_active)
+    return known[key]
+
+
+def _programmed(columns: Columns, k: int, held: FloatArray, is_active: NDArray[np.bool_]
+                ) -> tuple[float, float] | None:
+    count = len(held)
     parts = [columns.at(part)[[*range(count), k]][:, is_active[part]] for part in columns.chunks()]
     rows = np.concatenate(parts, axis=1)
     if not rows.shape[1]:
-        return (0.0, 0.0) if not np.any(held[:count]) else None
+        return (0.0, 0.0) if not np.any(held) else None
     scale = np.abs(rows).max(axis=1)
     scale[scale == 0] = 1
     rows = rows / scale[:, None]
-    goal = np.asarray(held[:count], dtype=np.float64) / scale[:-1]
+    goal = np.asarray(held, dtype=np.float64) / scale[:-1]
+    free = dependence(rows[:-1]).independent if count else np.zeros(0, dtype=np.bool_)
+    rows, goal = rows[[*np.flatnonzero(free), count]], goal[free]
     size = float(np.abs(goal).max(initial=0)) or 1.0
     low, high = (_least(sign * rows[-1], rows[:-1], goal / size) for sign in (1.0, -1.0))
     if low is None or high is None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from symdecouple.errors import Outcome
 from symdecouple.numeric.energies.cone import Dependence, cone_membership_of, dependence_of, witnesses
 from symdecouple.numeric.energies.continuation import tilt_by_continuation
+from symdecouple.numeric.energies.energy_range import energy_range
 from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.power_spectrum import Spectrum
 from symdecouple.numeric.energies.tilting import Problems, Tilted, scaled_matrix, tilt
@@ -212,9 +213,20 @@ class EnergyProblems:
         form = " ".join(f"{c:+.4g} f{j}" for c, j in zip(d, names, strict=True) if abs(c) > 1e-7)
         helps = _HELPS[cone_membership_of(self.bands, is_wanted, slice(offset, None), v).where]
         said = f"level {level}: {form} <= 0 for every signal with these frequencies, the targets make it "
+        helps = self._range(int(problems.owner[q]), level) + helps
         if where == "boundary":
             return Outcome(False, "on the boundary of the cone", f"{said}0: reached in the limit only; {helps}")
         return Outcome(False, "outside the cone", f"{said}{d @ v:.4g}; {helps}")
+
+    def _range(self, row: int, level: int) -> str:
+        """Say what the last feature can be beside those before it; nothing where these are out of reach too."""
+        k, v = level - 1 - self.offset, self.targets[row]
+        found = energy_range(self.bands, k, v[:k], self.spectrum.shares[row] > 0)
+        if found is None:
+            return ""
+        shift = float(self.goals[row, level - 1] - v[k])
+        return (f"beside the features before it, feature {level} is in ({found[0] + shift:.6g}, "
+                f"{found[1] + shift:.6g}), {self.goals[row, level - 1]:.6g} is asked for; ")
 
 
 def _shaken(found: Tilted, wanted: NDArray[np.bool_], bands: Bands, which: IntArray) -> FloatArray:

@@ -51,7 +51,7 @@ def why_out_of_reach(
     --------
     >>> goal = np.array([1.0, 0, 1, 0, 3])
     >>> print(why_out_of_reach(goal, 1.7, np.ones(5), 5).detail)
-    moment 4 is 1.7, 3 was asked for (standardized): no sample has it among 5 values: beside the moments before it, it \
+    moment 4 is 1.7, 3 was asked for (standardized): no sample of 5 values has it: beside the moments before it, it \
 stays in (1.25, 2.5), whatever the ties; N >= 7 is needed
     >>> why_out_of_reach(goal, 1.6, np.array([1.0, 1, 1, 1, 1, 3]), 8).detail[49:143]
     'not with these ties: 6 distinct values among 8, 3 of them tied at most, keep it in (1, 1.77143'
@@ -84,8 +84,8 @@ def beyond_any_sample(goal: FloatArray, first: float, n_samples: int, *, is_cert
         return None
     if is_exact and found.low < target < found.high:
         return None
-    has = "only samples whose values have met have it" if found.is_end(target) else "no sample has it"
-    return unattainable(goal, first, f"{has} among {n_samples} values: beside the moments before it, it stays in "
+    has = "is a limit for samples of {} values" if found.is_end(target) else "no sample of {} values has it"
+    return unattainable(goal, first, f"{has.format(n_samples)}: beside the moments before it, it stays in "
                         f"({found.low:.6g}, {found.high:.6g}), whatever the ties; {needed(goal.tolist(), n_samples)}")
 
 
