@@ -20,9 +20,12 @@ from sympy.polys.polyerrors import BasePolynomialError
 from symdecouple.calculus.common_denominator import OverOneDenominator
 from symdecouple.calculus.field_generators import FieldGenerators
 from symdecouple.errors import UnsupportedExpression
+from symdecouple.language.budget import check
 from symdecouple.language.polynomials import RationalFunctions
 
 __all__ = ["CoefficientField"]
+
+LOOK = 2_000  # terms that are sorted between two looks at the clock: some milliseconds
 
 
 class CoefficientField:
@@ -91,6 +94,7 @@ class CoefficientField:
         """Reduce powers of roots, in numerator and denominator, by t^q = R; R may bring in powers of roots inside."""
         while high := [r for r in self.relations if element.numer.degree(r[0]) >= r[1]
                        or element.denom.degree(r[0]) >= r[1]]:
+            check()
             index, q, radicand = high[0]
             if element.denom == 1 and radicand.denom == 1:
                 element = self.field.raw_new(self._folded_polynomial(element.numer, index, q, radicand.numer))
@@ -116,6 +120,18 @@ class CoefficientField:
             if slope != 0:
                 total += element.diff(self._gen_element(generator)) * slope
         return self.reduced(total)
+
+    def combined(self, pairs: Iterable[tuple[FracElement, FracElement]]) -> FracElement:
+        """Return the reduced sum of products, without looking for common factors where nothing is divided."""
+        top, rest = self.field.ring.zero, self.field.zero
+        for a, b in pairs:
+            check()
+            if a.denom == 1 and b.denom == 1:
+                top += a.numer * b.numer
+            else:
+                rest += a * b
+        whole = self.field.raw_new(top)
+        return self.reduced(whole + rest if rest != 0 else whole)
 
     def common(self, elements: list[FracElement]) -> tuple[Any, list[Any]]:
         """Return (p, numerators) with elements = p * numerators, the numerators coprime polynomials.
@@ -158,6 +174,7 @@ class CoefficientField:
     def _folded_polynomial(self, polynomial: Any, index: int, q: int, radicand: Any) -> Any:
         total = self.field.ring.zero
         for power, part in self._parts(polynomial, index, q).items():
+            check()
             total += part * radicand**power if power else part
         return total
 
@@ -170,7 +187,9 @@ class CoefficientField:
     def _parts(self, polynomial: Any, index: int, q: int) -> dict[int, Any]:
         """Return the polynomials of degree below q in a generator that its q-th power multiplies, by the exponent."""
         parts: dict[int, dict[tuple[int, ...], Any]] = {}
-        for monomial, c in polynomial.iterterms():
+        for number, (monomial, c) in enumerate(polynomial.iterterms()):
+            if number % LOOK == 0:
+                check()
             rest = (*monomial[:index], monomial[index] % q, *monomial[index + 1 :])
             part = parts.setdefault(monomial[index] // q, {})
             part[rest] = part.get(rest, 0) + c

@@ -220,12 +220,10 @@ def _solved(matrix: list[list[Any]], last: list[Any], coefficients: CoefficientF
 def _determinant(matrix: list[list[Any]], coefficients: CoefficientField) -> Any:
     if not matrix:
         return coefficients.field.one
-    total, (first, *rest) = coefficients.field.zero, matrix
-    for j, c in enumerate(first):
-        if c != 0:
-            minor = _determinant([[*row[:j], *row[j + 1 :]] for row in rest], coefficients)
-            total += c * minor if j % 2 == 0 else -c * minor
-    return coefficients.reduced(total)
+    first, *rest = matrix
+    return coefficients.combined(
+        (c if j % 2 == 0 else -c, _determinant([[*row[:j], *row[j + 1 :]] for row in rest], coefficients))
+        for j, c in enumerate(first) if c != 0)
 
 
 def annihilates(forms: Sequence[OneForm], fields: Sequence[VectorField]) -> bool:
