@@ -7,7 +7,12 @@ counted with multiplicity. In one coordinate t, t = x or t = log x for samples t
 
 covers polynomials (a = 0), exponentials, and with t = log x the real powers and powers of log x. The functions t^i
 exp(a t), i < n_a, are a Chebyshev system on every interval. So Theorem I applies to Mean(m_1), .., Mean(m_k) if for
-each j the derivatives of the first j are independent and made of exactly j functions, closed downwards in i.
+each j the derivatives of the first j are independent and made of exactly j functions, closed downwards in i; or if
+each Wronskian has no zero,
+
+.. math:: W(m_1', \dots, m_j') \neq 0 \text{ on the interval}, \quad j = 1, \dots, k ,
+
+which is decided where it is a polynomial in t, or in one exponential: 1 and sinh t, of x and cosh x.
 
 Not covered: (x^2, x^4) where samples may have both signs, as x and x^3 have three zeros in a combination.
 """
@@ -16,8 +21,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from math import gcd, lcm
 
-from sympy import Add, Expr, Integer, Matrix, Mul, Poly, S, exp, expand, log, oo
+from sympy import Add, Expr, Integer, Matrix, Mul, Poly, Rational, S, Symbol, exp, expand, log, oo, together
 from sympy.polys.polyerrors import PolynomialError
 
 from symdecouple.language.canonical import close, statistics_of
@@ -28,7 +35,7 @@ from symdecouple.language.sample import Sample
 __all__ = ["AveragedFunctions", "Terms", "averaged_functions", "recognize_chebyshev", "slope"]
 
 Terms = Mapping[tuple[Expr, int], Expr]
-"""Coefficients of t^i exp(a t), by (a, i): rational numbers."""
+"""Coefficients of t^i exp(a t), by (a, i): real numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +71,7 @@ def recognize_chebyshev(features: FeatureSet) -> AveragedFunctions | None:
     True
     """
     return next((system for system in averaged_functions(features)
-                 if _is_chebyshev([slope(terms) for terms in system.functions])), None)
+                 if _is_chebyshev([slope(terms) for terms in system.functions], system.interval)), None)
 
 
 def averaged_functions(features: FeatureSet) -> Iterator[AveragedFunctions]:
@@ -129,30 +136,67 @@ def _terms(body: Expr, sample: Sample, is_logarithmic: bool) -> dict[tuple[Expr,
 
 def _in_sample(factor: Expr, sample: Sample) -> tuple[Expr, int, Expr] | None:
     """Return (rate, power, coefficient) of a factor c, x^i or exp(a x)."""
-    if factor.is_Rational:
+    if _is_known(factor):
         return S.Zero, 0, factor
     base, power = factor.as_base_exp()
     if base == sample and power.is_Integer and power > 0:
         return S.Zero, int(power), S.One
-    if factor.func is exp and (rate := factor.args[0] / sample).is_Rational:
+    if factor.func is exp and _is_known(rate := factor.args[0] / sample):
         return rate, 0, S.One
     return None
 
 
 def _in_logarithm(factor: Expr, sample: Sample) -> tuple[Expr, int, Expr] | None:
     """Return (rate, power, coefficient) of a factor c, x^a or log(x)^i, t = log x."""
-    if factor.is_Rational:
+    if _is_known(factor):
         return S.Zero, 0, factor
     base, power = factor.as_base_exp()
-    if base == sample and power.is_Rational:
+    if base == sample and _is_known(power):
         return power, 0, S.One
     if base == log(sample) and power.is_Integer and power > 0:
         return S.Zero, int(power), S.One
     return None
 
 
-def _is_chebyshev(slopes: Sequence[Terms]) -> bool:
-    return all(_is_system(slopes[:count]) for count in range(1, len(slopes) + 1))
+def _is_known(number: Expr) -> bool:
+    """True for real numbers, sqrt(2) and pi among them."""
+    return bool(number.is_number and number.is_real and number.is_finite)
+
+
+def _is_chebyshev(slopes: Sequence[Terms], interval: tuple[Expr, Expr]) -> bool:
+    return all(_is_system(slopes[:count]) for count in range(1, len(slopes) + 1)) or _is_extended(slopes, interval)
+
+
+def _is_extended(slopes: Sequence[Terms], interval: tuple[Expr, Expr]) -> bool:
+    """True if the Wronskians of the first 1, 2, .. functions are polynomials in one variable without a zero."""
+    keys = {key for terms in slopes for key in terms}
+    rates = {rate for rate, _ in keys} - {0}
+    if not all(number.is_Rational for number in (*rates, *(c for terms in slopes for c in terms.values()))):
+        return False
+    step = Rational(gcd(*(int(r.p) for r in rates)), lcm(*(int(r.q) for r in rates))) if rates else S.One
+    if rates and any(power for _, power in keys):
+        return False
+    t, (low, high) = Symbol("t", real=True), interval
+    rows, row = [], list(slopes)
+    for _ in slopes:
+        rows.append([Add(*(c * t ** (rate / step + power) for (rate, power), c in terms.items())) for terms in row])
+        row = [slope(terms) for terms in row]
+    if rates:
+        low, high = exp(step * low), exp(step * high)
+    for count in range(1, len(slopes) + 1):
+        wronskian = together(Matrix([line[:count] for line in rows[:count]]).det()).as_numer_denom()[0]
+        if wronskian == 0 or not _has_no_zero(Poly(wronskian, t), low, high):
+            return False
+    return True
+
+
+def _has_no_zero(polynomial: Poly, low: Expr, high: Expr) -> bool:
+    """True if a polynomial has no zero between two numbers; where these are no rational numbers, on a half line."""
+    if low == 0:  # a zero at the end is none inside
+        polynomial = Poly(polynomial.as_expr() / polynomial.gen ** min(m for m, in polynomial.monoms()), polynomial.gen)
+    low = low if low.is_Rational else S.Zero if low.is_positive else -oo
+    high = high if high.is_Rational else S.Zero if high.is_negative else oo
+    return bool(polynomial.count_roots(None if low == -oo else low, None if high == oo else high) == 0)
 
 
 def _is_system(slopes: Sequence[Terms]) -> bool:
@@ -160,7 +204,14 @@ def _is_system(slopes: Sequence[Terms]) -> bool:
     keys = sorted({key for terms in slopes for key in terms}, key=str)
     if len(keys) != len(slopes) or not set(_below(keys)) <= set(keys):
         return False
-    return bool(Matrix([[terms.get(key, Integer(0)) for key in keys] for terms in slopes]).det() != 0)
+    rates = [rate for rate, power in keys if power == 0]
+    differences = (a - b for a, b in combinations(rates, 2))
+    return all(map(_is_certainly_not_zero, (*differences, Matrix([
+        [terms.get(key, Integer(0)) for key in keys] for terms in slopes]).det())))
+
+
+def _is_certainly_not_zero(number: Expr) -> bool:
+    return bool(number != 0) if number.is_Rational else bool(abs(number.evalf(60)) > Rational(1, 10**40))
 
 
 def _below(keys: Sequence[tuple[Expr, int]]) -> Iterator[tuple[Expr, int]]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,10 @@ FLAT = 1e-6
 """Relative to the Hessian there or nearby: a smaller eigenvalue counts as one that is zero."""
 NEAR = 1e-2
 """How far beside a point, relative to it: where the Hessian vanishes, only its neighbours tell what is small."""
+ROUNDING = 1e-14
+"""Relative, of gradients."""
+LINEAR = 0.3
+"""Steps of which each is more than so much of the one before do not converge quadratically."""
 
 _STEPS = 50
 FloatArray = NDArray[np.float64]
@@ -71,10 +76,10 @@ class SearchedLevel:
         rng, idle = np.random.default_rng(self.n_samples), 0
         with np.errstate(all="ignore"):
             for start in range(STARTS):
-                x = self._solved(self._start(rng, start), known)
+                x, is_multiple = self._solved(self._start(rng, start), known)
                 if x is not None:
                     known.append(x)
-                    point = self._point(x)
+                    point = self._point(x, is_multiple)
                     if not _is_of_known_family(point[0], found):
                         found.append(point)
                         idle = 0
@@ -139,27 +144,32 @@ class SearchedLevel:
             return low + (high - low) * rng.random(self.n_samples)[places]
         return low + np.abs(x) if np.isfinite(low) else high - np.abs(x) if np.isfinite(high) else x
 
-    def _solved(self, x: FloatArray, known: Sequence[FloatArray]) -> FloatArray | None:
-        """Return a solution that is not known yet, from this start; None where Newton's method finds none."""
+    def _solved(self, x: FloatArray, known: Sequence[FloatArray]) -> tuple[FloatArray | None, bool]:
+        """Return a solution that is not known yet, from this start, and whether it is a multiple zero.
+
+        None where Newton's method finds none. At multiple zeros its last steps shrink by halves or thirds.
+        """
         slopes = self.system.gradients(x)
-        z = np.append(x, self.system.multipliers(slopes))
+        z, steps = np.append(x, self.system.multipliers(slopes)), [0.0]
         for _ in range(_STEPS):
             equations = self.system.equations(z)
             if not np.isfinite(equations).all():
-                return None
+                return None, False
             factor, slope = self._deflation(z, known)
             step = _least(self.system.jacobian(z), equations)
             if step is None:
-                return None
+                return None, False
             # Newton's step of factor * G, by the rank-one update of its Jacobian
             along = slope @ step / factor
             z = z - step / (1 + along) * min(1.0, 2.0 / (1e-300 + float(np.abs(step / (1 + along)).max())))
-            if np.abs(step).max() < 1e-12 * max(1.0, float(np.abs(z).max())):
+            steps.append(float(np.abs(step).max()))
+            if steps[-1] < 1e-12 * max(1.0, float(np.abs(z).max())):
                 break
         x = self._sorted(z[:self.n_samples])
-        if self.system.residual(x) > RESIDUAL or not self._is_inside(x):
-            return None
-        return None if any(np.abs(x - other).max() < APART * max(1.0, float(np.abs(x).max())) for other in known) else x
+        if self.system.residual(x) > RESIDUAL or not self._is_inside(x) or any(
+                np.abs(x - other).max() < APART * max(1.0, float(np.abs(x).max())) for other in known):
+            return None, False
+        return x, all(after > LINEAR * before for before, after in pairwise(steps[-4:]))
 
     def _deflation(self, z: FloatArray, known: Sequence[FloatArray]) -> tuple[float, FloatArray]:
         """Return prod (1 + 1/|x - x*|^2), known samples in the order of x, and its gradient."""
@@ -181,15 +191,19 @@ class SearchedLevel:
         low, high = (float(end) for end in self.features.sample.interval)
         return bool(low < x.min() and x.max() < high)
 
-    def _point(self, x: FloatArray) -> tuple[CriticalPoint, float]:
+    def _point(self, x: FloatArray, is_multiple: bool) -> tuple[CriticalPoint, float]:
         slopes = self.system.gradients(x)
         multipliers = self.system.multipliers(slopes)
         regular = np.linalg.matrix_rank(slopes[:-1], tol=1e-8 * np.abs(slopes).max()) == len(slopes) - 1
         tangent = null_space(slopes[:-1], rcond=1e-8) if len(slopes) > 1 else np.eye(self.n_samples)
         eigenvalues = np.linalg.eigvalsh(tangent.T @ self.system.hessian(x, multipliers) @ tangent)
-        beside = x + NEAR * np.abs(x).max() * np.cos(np.arange(self.n_samples))
-        size = max(np.abs(eigenvalues).max(initial=0.0), np.abs(self.system.hessian(beside, multipliers)).max())
-        kind, index = _kind(eigenvalues, size) if regular else ("degenerate", None)
+        away = NEAR * (np.abs(x).max() or 1.0) * np.cos(np.arange(self.n_samples))
+        here, beside = (self.system.hessian(y, multipliers) for y in (x, x + away))
+        size = max(np.abs(eigenvalues).max(initial=0.0), np.abs(beside).max())
+        # gradients are rounded, so the place is known up to rounding/e, and an eigenvalue e up to bend * rounding/e
+        bend = np.abs(beside - here).max() / np.abs(away).max()
+        flat = max(FLAT * size, float(np.sqrt(bend * ROUNDING * np.abs(slopes).max())))
+        kind, index = _kind(eigenvalues, flat) if regular and not is_multiple else ("degenerate", None)
         residual, value = self.system.residual(x), float(self.system.values(x)[-1])
         value = 0.0 if abs(value) < max(residual, 1e-14) else value
         shares, values = self._grouped(x)
@@ -241,10 +255,10 @@ def _least(matrix: FloatArray, vector: FloatArray) -> FloatArray | None:
         return None
 
 
-def _kind(eigenvalues: FloatArray, size: float) -> tuple[Kind, int | None]:
+def _kind(eigenvalues: FloatArray, flat: float) -> tuple[Kind, int | None]:
     if not len(eigenvalues):
         return "isolated", 0
-    if np.abs(eigenvalues).min() <= FLAT * size:
+    if np.abs(eigenvalues).min() <= flat:
         return "degenerate", None
     index = int((eigenvalues < 0).sum())
     return "minimum" if index == 0 else "maximum" if index == len(eigenvalues) else "saddle", index

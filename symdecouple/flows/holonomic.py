@@ -101,14 +101,14 @@ class Holonomy(Claim):
     def _checks(self, rng: Any, clock: Budget) -> Iterable[Check]:
         given, is_rigid = self.subject.items, _is_rigid(self.subject)
         yield Check("the closure is that of the kernel", bool(self.subject.forms) and (
-            is_rigid if self.closure is None else not is_rigid and self.closure.subject.items == given))
+            is_rigid if self.closure is None else not is_rigid and self.closure.subject == self.subject))
         if self.closure is not None:
             yield from self.closure._checks(rng, clock)
         if self.time is not None:
             moving = [field for field in given if field.components[-1] != 0]
             yield Check("the constraints are consistent", self.subject.coordinates[-1] == self.time and bool(moving))
         if self.refutation is not None:
-            yield Check("the bracket is one of the kernel", self.refutation.subject.items == given)
+            yield Check("the bracket is one of the kernel", self.refutation.subject == self.subject)
             yield from self.refutation._checks(rng, clock)
         for h in self.functions:
             yield Check(f"{h} is constant", is_constant_along(self.subject, h))

@@ -189,18 +189,21 @@ class IntegralSearch:
             terms.append(functions.monomial(powers))
             if len(terms) > UNKNOWNS:
                 return False
-        for relation in functions.relations(terms):
+        for relation, gradient in functions.relations(terms):
+            if self._take(_function([(terms[k], c) for k, c in relation.items()])):
+                functions.known.append(gradient)
             if self.is_complete:
                 return False
-            self._take(_function([(terms[k], c) for k, c in relation.items()]))
         return not self.is_complete
 
-    def _take(self, h: Expr) -> None:
-        """Keep a function that is constant along all fields and independent of those kept."""
+    def _take(self, h: Expr) -> bool:
+        """Keep a function that is constant along all fields and independent of those kept; say whether it is."""
         if not h.free_symbols & set(self.given.coordinates):
-            return
-        if is_constant_along(self.given, h) and self._is_new(h):
+            return False
+        is_taken = is_constant_along(self.given, h) and self._is_new(h)
+        if is_taken:
             self.found.append(h)
+        return is_taken
 
     def _is_new(self, h: Expr) -> bool:
         frame = CoordinateFrame(gradients_of([*self.found, h], self.given), Budget())

@@ -13,12 +13,12 @@ asks.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, reduce
 from math import isqrt
 from typing import Any, NamedTuple
 
-from sympy import Expr, Mul, Pow, Rational, atan, log, sqrt
+from sympy import Expr, Mul, Pow, Rational, Symbol, atan, log, sqrt
 
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
 from symdecouple.calculus.span import PRIME, Snapshot, modular_pivots, solve
@@ -67,6 +67,8 @@ class Functions:
         What monomials are made of: the generators, and elements that were adjoined.
     moving : list of int
         The generators that change along the fields, coordinates first.
+    known : list of list of int
+        Gradients of relations that were taken, at the probe.
     resting : list of Symbol
         The coordinates that do not: where they occur they are parameters.
     """
@@ -86,9 +88,12 @@ class Functions:
         absent = {self.generators.index(q) for q in self.resting if q in self.generators} - {*self.present}
         self.parameters = [k for k in range(len(self.generators)) if k not in self.moving and k not in absent]
         self._rates = [{k: self.rate(i, self.elements[k]) for k in self.moving} for i in range(frame.size)]
+        self._partials = [{k: self._partial(q, self.elements[k]) for k in self.moving} for q in frame.coordinates]
+        self.known: list[list[int]] = []
         self._points: list[Point] = []
         self._rng = random.Random(SEED)
         self._fixed = {k: self._rng.randrange(1, PRIME) for k in self.parameters}
+        self.probe = self._fresh(self._partials)
 
     def _scale(self, i: int) -> None:
         """Multiply a field by what the rates of generators are divided by: log(x) has the rate x'/x."""
@@ -117,9 +122,17 @@ class Functions:
         self.expressions.append(self.coefficients.decode(element))
         for i, row in enumerate(self._rates):
             row[place] = self.rate(i, element)
+        for q, row in zip(self.frame.coordinates, self._partials, strict=True):
+            row[place] = self._partial(q, element)
         for point in self._points:
-            self._complete(point)
+            self._complete(point, self._rates)
+        self._complete(self.probe, self._partials)
         return place
+
+    def _partial(self, coordinate: Symbol, element: Any) -> Any:
+        field = self.coefficients.field
+        along = dict.fromkeys(self.frame.coordinates, field.zero) | {coordinate: field.one}
+        return self.coefficients.differential(element, along)
 
     def rate(self, i: int, element: Any) -> Any:
         """Return the derivative of an element along field i."""
@@ -135,7 +148,7 @@ class Functions:
         expr = Mul(*(Pow(self.expressions[k], n) for k, n in exponents.items()))
 
         def rates(point: Point) -> list[int]:
-            value, sums = 1, [0] * self.frame.size
+            value, sums = 1, [0] * len(point.rates)
             for k, n in exponents.items():
                 value = value * pow(point.values[k], n, PRIME) % PRIME
                 inverse = n * pow(point.values[k], -1, PRIME)
@@ -152,32 +165,41 @@ class Functions:
 
     def logarithm(self, element: Any) -> Term:
         """Return the logarithm of an element."""
-        derivatives = [self.rate(i, element) for i in range(self.frame.size)]
+        k = self.adjoin(element)
 
         def rates(point: Point) -> list[int]:
-            inverse = pow(point.snapshot.at(element), -1, PRIME)
-            return [point.snapshot.at(d) * inverse % PRIME for d in derivatives]
+            inverse = pow(point.values[k], -1, PRIME)
+            return [row.get(k, 0) * inverse % PRIME for row in point.rates]
 
-        return Term(log(self.coefficients.decode(element)), rates, lambda: [d / element for d in derivatives])
+        return Term(log(self.expressions[k]), rates,
+                    lambda: [self.rate(i, element) / element for i in range(self.frame.size)])
 
     def angle(self, above: Any, below: Any, weight: Any = 1) -> Term:
         r"""Return :math:`\frac1{\sqrt c}\arctan\frac{\sqrt c\,y}x`, or with -c a logarithm, by elements y, x, c.
 
         The derivative is (x D y - y D x)/(x^2 + c y^2).
         """
-        field, decode = self.coefficients.field, self.coefficients.decode
-        y, x, c = above, below, field(weight)
-        bottom = self.coefficients.reduced(x**2 + c * y**2)
-        tops = [self.coefficients.reduced(x * self.rate(i, y) - y * self.rate(i, x)) for i in range(self.frame.size)]
+        reduced, c = self.coefficients.reduced, self.coefficients.field(weight)
+        y, x = self.adjoin(above), self.adjoin(below)
 
         def rates(point: Point) -> list[int]:
-            inverse = pow(point.snapshot.at(bottom), -1, PRIME)
-            return [point.snapshot.at(top) * inverse % PRIME for top in tops]
+            a, b = point.values[x], point.values[y]
+            inverse = pow(a * a + point.snapshot.at(c) * b * b, -1, PRIME)
+            return [(a * row.get(y, 0) - b * row.get(x, 0)) * inverse % PRIME for row in point.rates]
 
-        return Term(_angle(decode(y), decode(x), decode(c)), rates, lambda: [top / bottom for top in tops], True)
+        def derivatives() -> list[Any]:
+            bottom = reduced(below**2 + c * above**2)
+            return [reduced(below * self.rate(i, above) - above * self.rate(i, below)) / bottom
+                    for i in range(self.frame.size)]
 
-    def relations(self, terms: Sequence[Term]) -> list[dict[int, Expr]]:
-        """Return a basis of the relations, each with as few of the last terms as can be: place of a term to weight."""
+        return Term(_angle(self.expressions[y], self.expressions[x], self.coefficients.decode(c)), rates, derivatives,
+                    True)
+
+    def relations(self, terms: Sequence[Term]) -> Iterator[tuple[dict[int, Expr], list[int]]]:
+        """Yield a basis of the relations, each with as few of the last terms as can be: place of a term to weight.
+
+        Each comes with its gradient at a point; those with a gradient in the span of `known` ones are left out.
+        """
         rows: list[list[int]] = []
         for k in range(len(terms) + MORE):
             check()
@@ -186,9 +208,18 @@ class Functions:
             except ValueError:  # something vanishes at the point
                 continue
             rows += [[column[i] for column in columns] for i in range(self.frame.size)]
-        found = (self._weights(vector, terms) if self.parameters else rationals(vector)
-                 for vector in null_space(rows, len(terms)))
-        return [dict(sorted(weights.items())) for weights in found if weights is not None]
+        found = null_space(rows, len(terms))
+        slopes = [term.rates(self.probe) for term in terms] if found else []
+        for vector in found:
+            gradient = [sum(c * slopes[k][i] for k, c in vector.items()) % PRIME for i in range(len(self._partials))]
+            if self._adds(gradient):
+                weights = self._weights(vector, terms) if self.parameters else rationals(vector)
+                if weights is not None:
+                    yield dict(sorted(weights.items())), gradient
+
+    def _adds(self, gradient: list[int]) -> bool:
+        rows = [*self.known, gradient]
+        return len(modular_pivots(rows)[0]) > len(self.known)
 
     def sampled(self, monomials: Sequence[Mapping[int, int]]) -> list[Sampled]:
         """Return the values and rates of monomials at as many points as they need."""
@@ -266,19 +297,22 @@ class Functions:
     def point(self, k: int) -> Point:
         """Return the k-th random point."""
         while len(self._points) <= k:
-            point = Point(Snapshot(self.coefficients, self._rng, self._fixed), [], [{} for _ in self._rates])
-            self._complete(point)
-            self._points.append(point)
+            self._points.append(self._fresh(self._rates))
         return self._points[k]
 
-    def _complete(self, point: Point) -> None:
+    def _fresh(self, rates: Sequence[Mapping[int, Any]]) -> Point:
+        point = Point(Snapshot(self.coefficients, self._rng, self._fixed), [], [{} for _ in rates])
+        self._complete(point, rates)
+        return point
+
+    def _complete(self, point: Point, rates: Sequence[Mapping[int, Any]]) -> None:
         """Add the values and rates of elements that were adjoined since."""
+        at, size = point.snapshot.at, len(self.generators)
         for k in range(len(point.values), len(self.elements)):
-            at, size = point.snapshot.at, len(self.generators)
             point.values.append(point.snapshot.values[k] if k < size else at(self.elements[k]))
-            for row, rates in zip(point.rates, self._rates, strict=True):
-                if k in rates and rates[k] != 0:
-                    row[k] = at(rates[k])
+            for row, own in zip(point.rates, rates, strict=True):
+                if own.get(k, 0) != 0:
+                    row[k] = at(own[k])
 
 
 def _angle(y: Expr, x: Expr, c: Expr) -> Expr:

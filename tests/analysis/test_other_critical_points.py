@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
-from sympy import Abs, Rational, cos, exp, log, sin, sqrt
+from sympy import Abs, Rational, atan, cos, cosh, exp, log, pi, sin, sinh, sqrt
 
 import symdecouple as sd
 from symdecouple import FeatureSet, Filter, Mean, Status, x
@@ -37,7 +37,13 @@ def points(features: list[Any], reference: Any, level: int, n_samples: int) -> A
     ([Mean(sqrt(P)), Mean(1 / P), Mean(log(P)**2)], False), ([Mean(exp(x)), Mean(exp(-x))], True),
     ([Mean(x), Mean(exp(x)), Mean(exp(2 * x))], True), ([Mean(x * exp(x))], False),
     ([Mean(exp(x)), Mean(x * exp(x))], True), ([Mean(P) ** 2, Mean(P**2)], False), ([Mean(x**2)], False),
-    ([Mean(P**2)], True), ([Mean(log(P)), Mean(log(P) ** 2), Mean(log(P) ** 3)], True), ([Mean(sd.x**2 + x)], False)])
+    ([Mean(P**2)], True), ([Mean(log(P)), Mean(log(P) ** 2), Mean(log(P) ** 3)], True), ([Mean(sd.x**2 + x)], False),
+    # by Wronskians, and at real orders
+    ([Mean(x), Mean(cosh(x))], True), ([Mean(x), Mean(sinh(x))], False), ([Mean(sinh(x)), Mean(cosh(x))], True),
+    ([Mean(x), Mean(x**2), Mean(cosh(x))], False), ([Mean(x**3 + x)], True), ([Mean(P**2 + P), Mean(P**3)], True),
+    ([Mean(P), Mean(P**3 - P**2)], False), ([Mean(x), Mean(exp(x) + exp(2 * x))], True),
+    ([Mean(x), Mean(exp(x) - exp(2 * x))], False), ([Mean(P ** sqrt(2)), Mean(P**2), Mean(P**pi)], True),
+    ([Mean(x), Mean(x**2), Mean(pi * x**3)], True)])
 def test_which_averages_are_chebyshev(features: list[Any], known: bool) -> None:
     """On positive samples powers are; on the line only full sets of monomials; x e^x + e^x has a zero."""
     assert (recognize_chebyshev(FeatureSet(features)) is not None) is known
@@ -183,6 +189,33 @@ def test_degenerate_points_are_not_classified() -> None:
     a, b = sd.coordinates(2)
     flat = critical_points(plan_of([a**4 + b**4 + a**2]), level=1, n_samples=2)
     assert [p.kind for p in flat] == ["degenerate"]
+
+
+@pytest.mark.parametrize(("features", "reference", "level"), [
+    ([Mean(x), Mean(x**3)], [0], 2), ([Mean(atan(x)), Mean(x)], [0], 2), ([Mean(x**3)], [], 1), ([Mean(x**4)], [], 1),
+    ([Mean(x), Mean(sin(x))], [0], 2), ([Mean(x), Mean((x - 1) ** 3)], [1], 2)])
+def test_hessians_that_vanish_where_the_sample_does(features: list[Any], reference: list[int], level: int) -> None:
+    """At N equal values the Hessian is 0, and Newton's method ends beside them."""
+    found = points(features, [*reference, 0], level, 5)
+    centre = [p for p in found if len(p.values) == 1 and abs(float(p.value)) < 1e-9]
+    assert centre and all(p.kind == "degenerate" and p.index is None for p in centre)
+
+
+def test_real_orders_against_the_two_values_they_must_have() -> None:
+    """Two values a < b with shares p, 1 - p: by SciPy's roots, and the extremes by minimizing over the level."""
+    orders, references = (2**0.5, 2.0, np.pi), (1.0, 1.2)
+    found = points([Mean(P ** sqrt(2)), Mean(P**2), Mean(P**pi)], [1, Rational(6, 5), 2], 3, 5)
+    assert found.b1.status is Status.PROVED and found.b1.verify() and [p.index for p in found] == [1, 2, 3]
+    for p in found:
+        values = [float(v) for v in p.values]
+        sums = [sum(n * v**order for n, v in zip(p.ties, values, strict=True)) / 5 for order in orders]
+        assert sums == pytest.approx([*references, float(p.value)], rel=1e-13)
+    level = [{"type": "eq", "fun": lambda t, o=o, r=r: np.mean(np.exp(o * t)) - r}
+             for o, r in zip(orders, references, strict=False)]
+    searched = [minimize(lambda t: -np.mean(np.exp(np.pi * t)), start, constraints=level, bounds=[(-6, 1)] * 5)
+                for start in np.random.default_rng(4).normal(scale=0.3, size=(6, 5))]
+    best = min((search for search in searched if search.success), key=lambda search: search.fun)
+    assert -best.fun == pytest.approx(float(found[-1].value), rel=1e-6)
 
 
 def test_what_is_not_searched() -> None:
