@@ -131,3 +131,25 @@ def test_what_the_rounding_of_given_numbers_is() -> None:
                                  (list(thirds), 30, 1e-30), (thirds, None, 2.0**-52), ([1, 2], None, 2.0**-52),
                                  (np.float32([1]), 30, 2.0**-23)]:
         assert rounding(given, dps) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::symdecouple.errors.RefusalWarning")
+@pytest.mark.parametrize("digits", [20, 60])
+@pytest.mark.parametrize("sample", [[300, -100, 200, -400, 100, 50, -250, 350], [1.0, 3, 8, 20, 55, 148, 403, 1097],
+                                    [1e-9, 2e-9, -3e-9, 5e-10, 0, -1e-9, 4e-9, 2e-9]], ids=["far", "steep", "small"])
+def test_a_result_has_the_digits_that_are_asked_for_or_tells_that_it_has_not(sample: list[float], digits: int) -> None:
+    """Beside the same with thirty digits more: there all of them; on the way back what is lost is told, or refused."""
+    plan = decouple(FeatureSet([Mean(x), *BANK]))
+    for answer in (plan.transform, plan.normalize):
+        found, more = answer(sample, dps=digits), answer(sample, dps=digits + 30)
+        with mpmath.workdps(digits + 30):
+            unit = mpmath.mpf(10) ** (2 - digits)
+            size = max(map(abs, more)) if answer == plan.normalize else 0
+            assert all(abs(a - b) <= unit * max(size, abs(b)) for a, b in zip(found, more, strict=True))
+            assert found.error < unit
+    normal, values = (answer(sample, dps=200) for answer in (plan.normalize, plan.transform))
+    found, (outcome,) = plan.denormalize(normal, values, dps=digits, on_refusal="return")
+    assert outcome.ok or (digits == 20 and outcome.reason == "below rounding")
+    with mpmath.workdps(200):
+        apart = max(abs(a - mpmath.mpf(b)) for a, b in zip(found, sample, strict=True))
+        assert not outcome.ok or apart <= max(found.error, mpmath.mpf(10) ** (2 - digits)) * max(map(abs, sample))

@@ -204,7 +204,7 @@ class Columns:
     @cached_property
     def tables(self) -> Tables:
         """What sums of all features and of their products are made of."""
-        lines = self.lines
+        lines = self.lines._replace(outer=np.ascontiguousarray(self.lines.outer))
         return Tables(lines._replace(inner=_padded(lines.inner, 3)), _with_products(lines.outer),
                       _with_products(lines.inner), self.largest)
 

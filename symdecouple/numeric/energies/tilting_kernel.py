@@ -30,7 +30,6 @@ _FROM = 8000  # frequencies times features of a signal from which it pays: less 
 _TABLED = 2**21  # numbers in the tables of products of lines, 16 MiB
 _TOGETHER = 2**18  # frequencies that are worked on until an interrupt is heard: some 20 ms
 _BLOCK = 1024  # frequencies whose exponentials are made together, in 8 KiB
-
 _NEAR, _RADIUS, _WIDEST, _ENOUGH, _ACCURATE, _EPS = 0.5, 16.0, 2.0**60, 1e-4, 1e-11, 2.0**-52  # as in `tilting`
 _ROUGHLY = 0.02  # max |d.w| of the last step to a start: as far as one of Newton's goes without sums
 _FAR, _FARTHEST = 300.0, 708.0  # exponents up to here need no unit; what float64 has
@@ -39,9 +38,11 @@ _ROUNDER = 6755399441055744.0  # 3 * 2^51: what is added to it becomes an intege
 _ONE, _SIZE = 1023 << 52, 2**63 - 1  # the bits of 1.0, and all but the sign
 
 
-class Work(NamedTuple):
-    """Exponents or tilted power, (S, n) and flat and as bits; smaller things; and max |d.w| of a step without sums."""
+class Search(NamedTuple):
+    """Frequencies and their power; memory, first of exponents or tilted power; max |d.w| of a step without sums."""
 
+    bank: Tables
+    power: FloatArray
     along: FloatArray
     flat: FloatArray
     flat_bits: IntArray
@@ -90,12 +91,21 @@ def tilt_levels(problems: Problems, most: int, own: IntArray) -> Tilted:
     bands, owner = problems.bands, problems.owner
     count, m, coarse = len(problems), len(bands), bands.coarse
     posed = Posed(owner, problems.wanted.astype(np.float64), problems.targets, problems.log_scale, own)
-    sums, state = np.empty((count, 2 + m + m * m)), np.empty((count, 3))
-    reached = Reached(np.empty((count, m)), sums, state, np.empty((count, m)))
-    few = np.empty((0, 0)) if coarse is None else coarse.gathered(problems.shares)
     begins = [0, *(np.flatnonzero(owner[1:] != owner[:-1]) + 1).tolist()]  # of signals
-    for span in pairwise([*begins[:: 1 + _TOGETHER // bands.count], count]):
-        _kernel()(bands.tables, problems.shares, (coarse or bands).tables, few, posed, reached, most, span)
+    spans = list(pairwise([*begins[:: 1 + _TOGETHER // bands.count], count]))
+
+    def solved(some: Columns, power: FloatArray, enough: float, starts: FloatArray) -> Reached:
+        reached = Reached(*(np.empty((count, size)) for size in (m, 2 + m + m * m, 3, m)))
+        for span in spans:
+            _kernel()(Search(some.tables, power, *_work(some.tables), enough), starts, posed, reached, most, span)
+        return reached
+
+    starts = np.zeros((count, m))
+    if coarse is not None:
+        rough = solved(coarse, coarse.gathered(problems.shares), _ROUGHLY, starts)
+        starts = np.where(rough.state[:, 1:2] > 0, rough.parameters, np.nan)
+    reached = solved(bands, problems.shares, 0.0, starts)
+    sums, state = reached.sums, reached.state
     values = sums[:, 2 : 2 + m]
     return Tilted(reached.parameters, sums[:, 0], sums[:, 1], values, values, sums[:, 2 + m :].reshape(-1, m, m),
                   state[:, 0], state[:, 1] > 0, state[:, 2].astype(np.intp), reached.coefficients)
@@ -114,63 +124,82 @@ def _kernel() -> Any:
     return KERNELS.build(levels_solved, fast=("_five_products",))[0]  # sums in any order
 
 
-def levels_solved(bank: Tables, shares: FloatArray, coarse: Tables, few: FloatArray, posed: Posed, reached: Reached,
-                  most: int, span: tuple[int, int]) -> None:
-    """Solve some problems in their order; `few` is the power at the frequencies of `coarse`, without rows for none."""
-    m, last, has_rough, work, rough = len(bank.largest), -1, False, _work(bank, 0.0), _work(coarse, _ROUGHLY)
-    start, before, there = np.empty(m), np.empty(m), np.empty(2 + m + m * m)
+def levels_solved(search: Search, starts: FloatArray, posed: Posed, reached: Reached, most: int, span: tuple[int, int]
+                  ) -> None:
+    """Solve some problems in their order, each from its start, or from where the one before ended beside its own."""
+    m, last = len(search.bank.largest), -1
     for q in range(span[0], span[1]):
-        row, want, a, here = posed.owner[q], posed.wanted[q], reached.parameters[q], reached.sums[q]
-        is_same = row == last
-        is_from_before, has_rough = is_same and reached.state[q - 1, 1] > 0, len(few) > 0 and (has_rough or not is_same)
+        row, want, a = posed.owner[q], posed.wanted[q], reached.parameters[q]
+        is_next = row == last and reached.state[q - 1, 1] > 0
+        has_start = starts[q, 0] == starts[q, 0] and (not is_next or starts[q - 1, 0] == starts[q - 1, 0])
         for j in range(m):
-            start[j] = start[j] * want[j] if is_same else 0.0
-            before[j] = start[j] if is_from_before else 0.0
-            a[j] = reached.parameters[q - 1, j] * want[j] if is_from_before else 0.0
-        if has_rough:
-            has_rough = _lowered(few[row], coarse, posed, q, most, rough, start, there)[1]
-        for j in range(m if has_rough else 0):
-            a[j] += start[j] - before[j]
-        residual, is_done, steps = _lowered(shares[row], bank, posed, q, most, work, a, here)
+            before = starts[q - 1, j] if is_next else 0.0
+            a[j] = reached.parameters[q - 1, j] * want[j] if is_next else 0.0
+            a[j] += starts[q, j] - before * want[j] if has_start else 0.0
+        residual, is_done, steps = _lowered(search, posed, q, most, a, reached.sums[q])
         reached.state[q, 0], reached.state[q, 2], last = residual, steps, row
-        reached.state[q, 1] = 1.0 if is_done and residual <= _ACCURATE else 0.0
-        _column_solved(here, want, posed.own[q], work.small, reached.coefficients[q])
+        reached.state[q, 1] = 1.0 if is_done and (residual <= _ACCURATE or search.enough > 0) else 0.0
+        if search.enough == 0:
+            _column_solved(reached.sums[q], want, posed.own[q], search.small, reached.coefficients[q])
 
 
-def _work(bank: Tables, enough: float) -> Work:
+def _work(bank: Tables) -> tuple[Any, ...]:
     (f, count), (g, n), m = bank.outer.shape, bank.inner.shape, len(bank.largest)
-    along, floats = np.empty((count, n)), np.empty(_BLOCK)
-    flat = along.reshape(count * n)
-    return Work(along, flat, flat.view(np.int64), floats, floats.view(np.int64),
-                np.empty((len(bank.lines.inner), count)), np.empty((g, count)), np.empty((f, g)),
-                np.empty((7, 2 + m + m * m)), enough)
+    flat, floats = np.empty(count * n), np.empty(_BLOCK)
+    return (flat.reshape(count, n), flat, flat.view(np.int64), floats, floats.view(np.int64), np.empty((len(bank.lines.inner), count)),
+            np.empty((g, count)), np.empty((f, g)), np.empty((7, 2 + m + m * m)))
 
 
-def _lowered(power: FloatArray, bank: Tables, posed: Posed, q: int, most: int, work: Work, a: FloatArray,
-             here: FloatArray) -> tuple[float, bool, int]:
+def _lowered(search: Search, posed: Posed, q: int, most: int, a: FloatArray, here: FloatArray
+             ) -> tuple[float, bool, int]:
     """Solve one problem from `a`; `here` gets the sums at the end, but at few frequencies, whose last step is enough.
 
     Returns the residual, whether the search came to an end, and how many steps it took. See `tilting.tilt`.
     """
-    m, want, target, log_scale, small = len(a), posed.wanted[q], posed.targets[q], posed.log_scale[q], work.small
+    m, want, target, log_scale, small = len(a), posed.wanted[q], posed.targets[q], posed.log_scale[q], search.small
+    power = search.power[posed.owner[q]]
     goal, gap, newton, other = small[0][:m], small[1][:m], small[2][:m], small[3][:m]
     moved, scratch, there = small[4][:m], small[5], small[6]
-    _sums(a, power, bank, work, here)
-    residual = _residual(here, want, target, log_scale, goal)
-    radius, by_logarithm, boost, is_done, steps = _RADIUS, True, 1.0, residual <= 4 * _EPS, 0
-    while not is_done and steps < most:
+    residual, radius, boost, slope, linear, steps = math.inf, _RADIUS, 1.0, 0.0, 0.0, -1
+    by_logarithm, is_far, is_done = True, False, False
+    for j in range(m):
+        moved[j] = a[j]
+    while True:
+        _sums(moved, power, search, there)
+        after = _residual(there, want, target, log_scale, goal)
+        is_good, is_last = True, False
+        if steps >= 0:
+            is_sure = not is_far or (not by_logarithm and boost == 1)
+            unit = max(here[0], there[0])
+            old, new = math.exp(here[0] - unit), math.exp(there[0] - unit)
+            is_good = is_sure or there[1] * new - here[1] * old - linear * old <= _ENOUGH * slope * old
+            is_last = is_sure and residual < _ACCURATE and not after < residual / 4
+            radius = min(radius * (2.0 if not by_logarithm else 4.0 if is_good else 0.125), _WIDEST)
+            if not by_logarithm:
+                boost = min(2 * boost, _WIDEST) if is_good else 1.0
+            by_logarithm = by_logarithm == is_good and radius > 1
+        steps += 1
+        if is_good and not (is_last and not after < residual):
+            for j in range(len(here)):
+                here[j] = there[j]
+            for j in range(m):
+                a[j] = moved[j]
+            residual = after
+            is_done = after <= 4 * _EPS
+        if is_done or is_last or steps >= most:
+            return residual, is_done or is_last, steps
         uphill = _directions(here, posed, q, goal, gap, newton, other, scratch)
-        longest = _reach(newton, _NEAR, power, bank, work)
+        longest = _reach(newton, _NEAR, power, search)
         if not abs(uphill) + longest < math.inf:
-            break
+            return residual, False, steps
         is_far = longest > _NEAR
-        if longest <= work.enough:
+        if longest <= search.enough:
             for j in range(m):
                 a[j] += newton[j]
             return residual, True, steps
         by_logarithm, factor = by_logarithm and is_far and uphill > 0, 1.0
         if by_logarithm:
-            length = _reach(other, radius, power, bank, work)
+            length = _reach(other, radius, power, search)
             factor = min(1.0, radius / length) if length > 0 else 1.0
         elif is_far:
             factor = math.log1p(longest) / longest * boost
@@ -180,37 +209,15 @@ def _lowered(power: FloatArray, bank: Tables, posed: Posed, q: int, most: int, w
             moved[j] = a[j] + step
             slope += (here[2 + j] * want[j] - goal[j]) * step
             linear += goal[j] * step
-        _sums(moved, power, bank, work, there)
-        is_sure = not is_far or (not by_logarithm and boost == 1)
-        unit = max(here[0], there[0])
-        old, new = math.exp(here[0] - unit), math.exp(there[0] - unit)
-        is_good = is_sure or there[1] * new - here[1] * old - linear * old <= _ENOUGH * slope * old
-        after = _residual(there, want, target, log_scale, goal)
-        is_last = is_sure and residual < _ACCURATE and not after < residual / 4
-        if by_logarithm:
-            radius = min(radius * (4 if is_good else 0.125), _WIDEST)
-        else:
-            radius = min(2 * radius, _WIDEST)
-            boost = min(2 * boost, _WIDEST) if is_good else 1.0
-        by_logarithm = by_logarithm == is_good and radius > 1
-        steps += 1
-        if is_good and not (is_last and not after < residual):
-            for j in range(len(here)):
-                here[j] = there[j]
-            for j in range(m):
-                a[j] = moved[j]
-            residual = after
-            is_done = after <= 4 * _EPS
-        is_done = is_done or is_last
-    return residual, is_done, steps
 
 
-def _sums(a: FloatArray, power: FloatArray, bank: Tables, work: Work, out: FloatArray) -> None:
+def _sums(a: FloatArray, power: FloatArray, search: Search, out: FloatArray) -> None:
     """All sums at a in units of exp(out[0]): 1, or where a.w may be large its largest value at an active frequency."""
-    m, bound, shift, lines, flat, table = len(a), 0.0, 0.0, bank.lines, work.flat, work.table
+    m, bound, shift, bank, flat, table = len(a), 0.0, 0.0, search.bank, search.flat, search.table
+    lines = bank.lines
     for j in range(m):
         bound += abs(a[j]) * bank.largest[j]
-    _along(a, bank, work)
+    _along(a, search)
     if not bound <= _FAR:
         shift = -math.inf
         for t in range(len(power)):
@@ -220,12 +227,12 @@ def _sums(a: FloatArray, power: FloatArray, bank: Tables, work: Work, out: Float
             flat[t] = min(max(flat[t] - shift, -_FARTHEST), _FARTHEST)
     for begin in range(0, len(power), _BLOCK):
         end = min(len(power), begin + _BLOCK)
-        _tilt(flat[begin:end], power[begin:end], work.bits, work.floats)
+        _tilt(flat[begin:end], power[begin:end], search.bits, search.floats)
     for g in range(0, len(bank.inner), 5):
-        for s in range(len(work.along)):
-            _five_products(work.along[s], bank.inner[g : g + 5], work.half[g : g + 5, s])
+        for s in range(len(search.along)):
+            _five_products(search.along[s], bank.inner[g : g + 5], search.half[g : g + 5, s])
         for f in range(len(table)):
-            _five_products(bank.outer[f], work.half[g : g + 5], table[f, g : g + 5])
+            _five_products(bank.outer[f], search.half[g : g + 5], table[f, g : g + 5])
     out[0], out[1] = shift, table[0, 0]
     for j in range(m):
         p, q, scale = lines.places[0, j], lines.places[1, j], lines.scales[j]
@@ -253,9 +260,9 @@ def _five_products(line: FloatArray, others: FloatArray, out: FloatArray) -> Non
     out[0], out[1], out[2], out[3], out[4] = a, b, c, d, e
 
 
-def _along(a: FloatArray, bank: Tables, work: Work) -> None:
+def _along(a: FloatArray, search: Search) -> None:
     """Write a.w, three inner lines at a time."""
-    lines, factors, inner = bank.lines, work.factors, bank.lines.inner
+    lines, factors, inner = search.bank.lines, search.factors, search.bank.lines.inner
     for q in range(len(factors)):
         for s in range(factors.shape[1]):
             factors[q, s] = 0.0
@@ -263,8 +270,8 @@ def _along(a: FloatArray, bank: Tables, work: Work) -> None:
         one, into, scale = lines.outer[lines.places[0, j]], factors[lines.places[1, j]], a[j] * lines.scales[j]
         for s in range(len(one)):
             into[s] += scale * one[s]
-    for s in range(len(work.along)):
-        line = work.along[s]
+    for s in range(len(search.along)):
+        line = search.along[s]
         for q in range(0, len(factors), 3):
             f, g, h = factors[q, s], factors[q + 1, s], factors[q + 2, s]
             for t in range(len(line)):
@@ -272,18 +279,18 @@ def _along(a: FloatArray, bank: Tables, work: Work) -> None:
                 line[t] = three if q == 0 else line[t] + three
 
 
-def _reach(step: FloatArray, enough: float, power: FloatArray, bank: Tables, work: Work) -> float:
+def _reach(step: FloatArray, enough: float, power: FloatArray, search: Search) -> float:
     """The largest abs(d.w) where there is power; a bound, where that is at most `enough`."""
-    bound, bits, longest = 0.0, work.flat_bits, 0
-    for j in range(len(bank.largest)):
-        bound += abs(step[j]) * bank.largest[j]
+    bound, bits, longest = 0.0, search.flat_bits, 0
+    for j in range(len(search.bank.largest)):
+        bound += abs(step[j]) * search.bank.largest[j]
     if bound <= enough:
         return bound
-    _along(step, bank, work)
+    _along(step, search)
     for t in range(len(power)):  # sizes have the order of their bits, which are compared many at a time
         longest = max(longest, bits[t] & _SIZE if power[t] != 0 else 0)
-    work.bits[0] = longest
-    return float(work.floats[0])
+    search.bits[0] = longest
+    return float(search.floats[0])
 
 
 def _tilt(line: FloatArray, weight: FloatArray, bits: IntArray, floats: FloatArray) -> None:

@@ -105,14 +105,25 @@ class BankFeatures:
 
     def values(self, rows: FloatArray) -> FloatArray:
         """Return the features of rows (R, N), of shape (R, M)."""
-        outputs = self._compiled(rows, 0)[0] if self._is_wanted(rows) else self._outputs(rows)
-        return self._means(outputs, len(self))
+        if self._is_wanted(rows):
+            means, outputs = np.empty((len(rows), len(self))), np.empty((len(rows), len(self.bands), rows.shape[1]))
+            self._write(rows, outputs, means, outputs[:, :0])
+            return means
+        outputs, n = self._outputs(rows), rows.shape[1]
+        power = [np.ones((1, 1, n)), outputs]
+        while 2 * len(power) <= self.powers.max(initial=0) + 1:
+            power.append(power[-1] * outputs)
+        means = {p: np.vecdot(power[p // 2], power[p - p // 2]) / n for p in np.unique(self.powers)}
+        found = np.stack([means[p][:, b] for b, p in zip(self.index, self.powers, strict=True)], axis=1)
+        return np.asarray(self.gains * found)
 
     def gradients(self, rows: FloatArray, count: int | None = None) -> FloatArray:
         """Return v = N grad f of the first `count` features (default all), (R, count, N)."""
         count = len(self) if count is None else count
         if self._is_wanted(rows):
-            return self._compiled(rows, count)[1]
+            fields = np.empty((len(rows), count, rows.shape[1]))
+            self._write(rows, np.empty((len(rows), len(self.bands), rows.shape[1])), fields[:, :0, 0], fields)
+            return fields
         index, powers = self.index[:count], self.powers[:count]
         fields = np.stack(_powers(self._outputs(rows), index, powers - 1), axis=1)
         fields *= (self.gains[:count] * powers)[:, None]
@@ -160,16 +171,6 @@ class BankFeatures:
             total += self._band(summed.reshape(-1, n), b, adjoint=True).reshape(total.shape)
         return total
 
-    def _means(self, outputs: FloatArray, count: int) -> FloatArray:
-        """Return the first features (R, count) of outputs (R, B, N)."""
-        n, powers = outputs.shape[-1], self.powers[:count]
-        power = [np.ones((1, 1, n)), outputs]
-        while 2 * len(power) <= powers.max(initial=0) + 1:
-            power.append(power[-1] * outputs)
-        means = {p: np.vecdot(power[p // 2], power[p - p // 2]) / n for p in np.unique(powers)}
-        found = np.stack([means[p][:, b] for b, p in zip(self.index, powers, strict=False)], axis=1)
-        return np.asarray(self.gains[:count] * found)
-
     def _outputs(self, rows: FloatArray) -> FloatArray:
         """Return y of all bands, (R, B, N)."""
         out = np.empty((len(rows), len(self.bands), rows.shape[1]))
@@ -204,21 +205,17 @@ class BankFeatures:
                 rows.shape[1] * len(self) * _GRADIENTS)
         return bool(self._is_compiled)
 
-    def _compiled(self, rows: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
-        """Return the outputs (R, B, N), and the gradients of the first features (R, count, N)."""
-        outputs, fields = (np.empty((len(rows), k, rows.shape[1])) for k in (len(self.bands), count))
-        self._write(rows, outputs, fields)
-        return outputs, fields
-
-    def _write(self, rows: FloatArray, outputs: FloatArray, fields: FloatArray) -> None:
+    def _write(self, rows: FloatArray, outputs: FloatArray, means: FloatArray, fields: FloatArray) -> None:
         grid = (1, *self.grid)[-2:]
         images = np.ascontiguousarray(rows).reshape(-1, *grid)
-        _kernels()[0](images, self._bank, *(made.reshape(*made.shape[:2], *grid) for made in (outputs, fields)))
+        placed = [made.reshape(*made.shape[:2], *grid) for made in (outputs, fields)]
+        _kernels()[0](images, self._bank, placed[0], means, placed[1])
 
     def _projected(self, rows: FloatArray, count: int, wanted: FloatArray | None, gradients: FloatArray | None = None
                    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return unit directions or moves (R, N), the lengths of the gradients (R, k), and what `project` returns."""
         n, gaps = rows.shape[1], np.empty(0)
+        means = np.empty((1, 0 if wanted is None else count))
         found, lengths, length = np.zeros((len(rows), n)), np.empty((len(rows), count)), np.empty(len(rows))
         try:
             memory = self._memory.pop()
@@ -229,11 +226,11 @@ class BankFeatures:
         work = Work(np.empty((count + 3, count + 3)), np.empty(count), np.empty(count))
         for r in range(len(rows)):
             if gradients is None:
-                self._write(rows[r : r + 1], outputs, fields)
+                self._write(rows[r : r + 1], outputs, means, fields)
             else:
                 fields = gradients[r : r + 1]
             if wanted is not None:
-                gaps = n * (wanted[r] - self._means(outputs, count)[0])
+                gaps = n * (wanted[r] - means[0])
             length[r] = _kernels()[1](fields[0], gaps, work, found[r])
             lengths[r] = work.lengths
             if not length[r] > 0:

@@ -40,19 +40,24 @@ class Work(NamedTuple):
     shares: FloatArray
 
 
-def bank_fields(images: FloatArray, bank: Bank, outputs: FloatArray, fields: FloatArray) -> None:
-    """Write y_b (R, B, H, W) of images (R, H, W), and g p h~(y_b^(p-1)) of the first k features, (R, k, H, W)."""
+def bank_fields(images: FloatArray, bank: Bank, outputs: FloatArray, means: FloatArray, fields: FloatArray) -> None:
+    """Write y_b (R, B, H, W) of images (R, H, W), the first features (R, m), and g p h~(y_b^(p-1)), (R, k, H, W)."""
     height, width = images.shape[1:]
     reach, last = 0, bank.rows.shape[1] - 1
     for b in range(len(bank.first)):
         reach = max(reach, abs(bank.first[b, 1]), abs(bank.first[b, 1] + last))
     line, plane = np.empty(width + 2 * reach), np.empty((height, width))
+    flat, count = plane.ravel(), fields.shape[1]
     for r in range(len(images)):
         for b in range(outputs.shape[1]):
             _filter(images[r], bank, b, 1, line, outputs[r, b])
-        for j in range(fields.shape[1]):
-            _power(outputs[r, bank.band[j]].ravel(), bank.power[j] - 1, bank.gain[j] * bank.power[j], plane.ravel())
-            _filter(plane, bank, bank.band[j], -1, line, fields[r, j])
+        for j in range(max(count, means.shape[1])):
+            output, power = outputs[r, bank.band[j]].ravel(), bank.power[j]
+            _power(output, power - 1, bank.gain[j] * power, flat)
+            if j < means.shape[1]:
+                means[r, j] = _inner(flat, output) / (power * len(flat))
+            if j < count:
+                _filter(plane, bank, bank.band[j], -1, line, fields[r, j])
 
 
 def _filter(plane: FloatArray, bank: Bank, b: int, turn: int, line: FloatArray, out: FloatArray) -> None:

@@ -45,7 +45,6 @@ _LEG = float(np.log(64))  # the longest leg; the whole range of float64 has some
 _MOST_CORRECTIONS = 10  # each doubles the digits; the last ones find that nothing improves
 _ROUNDINGS = 64.0  # of the largest entry of a row: no smaller error of a step is asked for
 _ROUNDING = EPS / 8  # of a value and its change by a standard deviation: nearer to it no correction is tried
-_NEAR = 8 * EPS  # the same in quick steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +303,8 @@ class NarrowPath:
         path = integrate(
             lambda y, s, which: level.slope(y, s, which if is_all else going[which]), start, rtol=self.rtol,
             scale=np.maximum(_spread(start), self.roundings * EPS / self.rtol * np.abs(start).max(axis=1, initial=0)),
-            first_step=begin.steps, first_slopes=slopes, after_step=corrected, max_steps=self.max_steps,
+            first_step=begin.steps, first_slopes=slopes,
+            after_step=None if self.learns else corrected, max_steps=self.max_steps,
             store=store, pair=begin.pair,
         )
         at = part.rows[going]
@@ -326,7 +326,7 @@ class NarrowPath:
         units = np.abs(goals) + sizes[going] * _spread(there)[:, None]
         gap, left = _gap(goals, values, units), np.flatnonzero(reached)
         for _ in range(_MOST_CORRECTIONS):
-            left = left[gap[left] > (_NEAR if self.learns else _ROUNDING)]
+            left = left[gap[left] > _ROUNDING]
             if not len(left):
                 break
             trial, _ = level.corrected(ends[going[left]], np.ones(len(left)), going[left])

@@ -76,8 +76,8 @@ def test_sums_are_those_of_their_definition(ranks: tuple[int, int] | None, size:
     power[::3] = 0
     a *= size / np.abs(a @ bands.columns).max()
     monkeypatch.setattr(tilting_kernel, "_BLOCK", 8)
-    work = tilting_kernel._work(bands.tables, 0.0)
-    tilting_kernel._sums(a, power, bands.tables, work, out)
+    search = tilting_kernel.Search(bands.tables, power[None], *tilting_kernel._work(bands.tables), 0.0)
+    tilting_kernel._sums(a, power, search, out)
     along = a @ bands.columns
     tilted = power * np.exp(np.where(power > 0, along - out[0], 0))
     assert out[0] == (pytest.approx(along[power > 0].max(), rel=1e-13) if size > 300 else 0)
@@ -85,8 +85,8 @@ def test_sums_are_those_of_their_definition(ranks: tuple[int, int] | None, size:
     np.testing.assert_allclose(out[2 : 2 + m], bands.columns @ tilted, rtol=1e-12)
     np.testing.assert_allclose(out[2 + m :].reshape(m, m), (bands.columns * tilted) @ bands.columns.T, rtol=1e-12)
     longest = np.abs(along[power > 0]).max()
-    assert tilting_kernel._reach(a, 0.0, power, bands.tables, work) == pytest.approx(longest, rel=1e-13)
-    assert tilting_kernel._reach(a, 1e9, power, bands.tables, work) >= longest
+    assert tilting_kernel._reach(a, 0.0, power, search) == pytest.approx(longest, rel=1e-13)
+    assert tilting_kernel._reach(a, 1e9, power, search) >= longest
 
 
 BANKS = {"separable": ((160, 150), kernels()[:6]), "small": ((64, 64), kernels()), "signal": ((120,), SIGNAL),
