@@ -271,7 +271,7 @@ def standardized_rows(
         As in `decoupled_rows`.
     """
     values = np.full((len(matrix.low), max(order, 3)), np.nan)
-    values[:, :3] = np.stack(place_and_scale(matrix), axis=1)
+    values[:, :3] = np.array(place_and_scale(matrix)).T
     constant = matrix.low == matrix.high
     refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(constant)} if order > 2 else {}
     which = np.flatnonzero(~constant) if order > 3 else np.empty(0, dtype=np.intp)
