@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from symdecouple.numeric.kernels.compile import Kernels
 from symdecouple.numeric.kernels.parallel import share_rows
 from symdecouple.numeric.moments import hankel_kernel, nodes_kernel, skewness_kernel
-from symdecouple.numeric.moments.hankel import NOISE
+from symdecouple.numeric.moments.hankel import NOISE, RESIDUAL, SETTLED
 from symdecouple.numeric.moments.hankel_kernel import (
     BLOCK,
     EVERYDAY,
@@ -41,17 +41,7 @@ from symdecouple.numeric.moments.hankel_kernel import (
     means_to,
     polynomial,
 )
-from symdecouple.numeric.moments.moment_path import (
-    FALLING,
-    FINE,
-    GROWN,
-    MOST_GROWTH,
-    REACH,
-    REDONE,
-    RESIDUAL,
-    SETTLED,
-    SHARP,
-)
+from symdecouple.numeric.moments.moment_path import FALLING, FINE, GROWN, MOST_GROWTH, REACH, REDONE, SHARP
 from symdecouple.numeric.moments.nodes_kernel import (
     MOST_NODES,
     RESOLVED,

@@ -23,11 +23,10 @@ from numpy.typing import ArrayLike
 
 from symdecouple.numeric.kernels.compile import Kernels
 from symdecouple.numeric.kernels.parallel import share_rows
-from symdecouple.numeric.moments.power_sums import NEAR, PIVOT_SAMPLES, standardize
+from symdecouple.numeric.moments.power_sums import LIFT, NEAR, PIVOT_SAMPLES, standardize
 from symdecouple.numeric.moments.skewness_flow import ASTRAY, LINEAR, LOOK, LOST, Skewed, impose_skewness
 from symdecouple.numeric.moments.skewness_root import (
     COLLAPSED,
-    LIFT,
     PATIENCE,
     SAME,
     STRAIGHT,
