@@ -21,10 +21,10 @@ from scipy.integrate import solve_ivp
 
 from symdecouple.numeric.kernels.compile import is_available
 from symdecouple.numeric.moments import moment_path, moment_path_kernel
-from symdecouple.numeric.moments.gradients import decoupled_gradients
+from symdecouple.numeric.moments.gradients import standardized_gradients
 from symdecouple.numeric.moments.levels import climb, decoupled_rows, gaussian_moments
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
-from symdecouple.numeric.samples.batch import Panel
+from symdecouple.numeric.samples.batch import SampleMatrix
 
 SHAPES = [(2000, 64), (400, 512), (60, 4096), (4, 65536)]
 LAWS = {"normal": "standard_normal", "exponential": "standard_exponential"}
@@ -62,7 +62,7 @@ def error(x: np.ndarray, compiled: bool) -> float:
         return moment_path.follow(*arguments, **{**options, "rtol": 1e-13})
 
     exact = climb(x, 6, (1.0, *GAUSSIAN), follower=sharply).moments[5:].T
-    found = decoupled_rows(Panel.of(x), 6, GAUSSIAN, compiled=compiled).values[:, 4:]
+    found = decoupled_rows(SampleMatrix.of(x), 6, GAUSSIAN, compiled=compiled).values[:, 4:]
     return float(np.nanmax(np.abs(found - exact) / np.maximum(1, np.abs(exact))))
 
 
@@ -81,12 +81,12 @@ def main() -> None:
             some = x[:SOME]
             z = impose_skewness(x[:FEW], 0.0).values
             kurt = seconds(lambda x=x: scipy.stats.kurtosis(x, axis=1)) / x.size
-            numpys = seconds(lambda s=some: decoupled_rows(Panel.of(s), 6, GAUSSIAN), 3) / some.size
-            gradients = seconds(lambda s=some: decoupled_gradients(s, 6), 3) / some.size
+            numpys = seconds(lambda s=some: decoupled_rows(SampleMatrix.of(s), 6, GAUSSIAN), 3) / some.size
+            gradients = seconds(lambda s=some: standardized_gradients(s, 6, (1.0, *GAUSSIAN)), 3) / some.size
             hand = seconds(lambda z=z: [by_hand(row) for row in z], 1) / z.size
             ours, wrong = np.nan, np.nan
             if is_available():
-                ours = seconds(lambda x=x: decoupled_rows(Panel.of(x), 6, GAUSSIAN, compiled=True)) / x.size
+                ours = seconds(lambda x=x: decoupled_rows(SampleMatrix.of(x), 6, GAUSSIAN, compiled=True)) / x.size
                 wrong = error(some[:4], True)
             print(f"{rows:>6} x {n:<6}{law:>12} {1e9 * kurt:11.1f} {ours / kurt:8.1f}x {numpys / kurt:7.0f}x "
                   f"{gradients / numpys:9.2f}p {hand / ours:8.0f}x {wrong:8.0e} {error(some[:4], False):9.0e}",

@@ -95,7 +95,7 @@ class MomentRoute(Route):
         found, refusals = standardized_rows(matrix, count, _goal(point), compiled=compiled)
         if count > 1:
             found[:, 1][(matrix.low < matrix.high) & ~(found[:, 1] >= _NORMAL)] = np.nan
-        values = np.stack([self._feature(k, point, found[:, k - 1]) for k in range(1, count + 1)], axis=1)
+        values = np.array([self._feature(k, point, found[:, k - 1]) for k in range(1, count + 1)]).T
         return Leading(values, np.full(len(rows), np.nan), refusals)
 
     def gradients(self, rows: Array, targets: Sequence[Any]) -> Leading | None:
@@ -126,8 +126,10 @@ class MomentRoute(Route):
         """Feature k where the coordinates below are those of the point, or its derivative by the last one."""
         if (k, order) not in self._known:
             self._known[k, order] = _of_last(self.coordinates.forward[k - 1], self.coordinates.symbols[:k], order)
+        values = np.empty(np.shape(last))
         with np.errstate(all="ignore"):
-            return np.broadcast_to(self._known[k, order](*point[: k - 1], last), np.shape(last)).astype(float)
+            values[...] = self._known[k, order](*point[: k - 1], last)
+        return values
 
     def _point(self, targets: tuple[Any, ...]) -> list[float] | None:
         """Coordinates (m, s, c_3, ...) of targets; None where no sample has them."""

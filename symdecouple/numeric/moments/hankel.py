@@ -28,12 +28,14 @@ import numpy as np
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = [
-    "NOISE", "Basis", "Weights", "correct", "free_direction", "hankel_norms", "mean_of_product", "orthogonal_basis",
-    "power_mean", "power_means", "residuals", "steepness", "taken", "weighted",
+    "NOISE", "RESIDUAL", "SETTLED", "Basis", "Weights", "correct", "free_direction", "hankel_norms", "mean_of_product",
+    "orthogonal_basis", "power_means", "residuals", "steepness", "taken", "weighted",
 ]
 
 Weights: TypeAlias = FloatArray | None
 
+RESIDUAL = 2e-14  # of a moment, relative to Mean|z|^j: what counts as there
+SETTLED = 5e-15  # no further correction: sums of a thousand entries round by as much
 NOISE = 2.0**-48  # 4e-15 of Mean|z|^j: a gap from a goal that is left alone
 _BLOCK = 8192  # products summed at a time: short sums round less, and powers of long rows need no memory
 _LOST = 1e-5  # D_(k-1)/h_(2k-2) below which the Hankel matrix leaves fewer than eleven digits
@@ -113,39 +115,32 @@ def power_means(y: FloatArray, order: int, weights: Weights = None) -> FloatArra
     return means[: order + 1]
 
 
-def power_mean(y: FloatArray, order: int, weights: Weights = None) -> FloatArray:
-    """Mean(y^order) of each row."""
-    mean: FloatArray = power_means(y, order, weights)[order]
-    return mean
-
-
 def free_direction(y: FloatArray, k: int, weights: Weights = None) -> tuple[FloatArray, FloatArray]:
     """p_(k-1)(y) and D_(k-1), the direction in which the k-th moment moves and the others up to k-1 stay.
 
     D is 0 or less, or not a number, only where a row has fewer than k values that count, or rounding says so.
     """
-    factors = _Factors.of(power_means(y, 2 * k - 2, weights), k)
-    direction, norm = _horner(factors.last_row_of_inverse(), y), factors.norms(len(y), k - 1)[0]
-    poor = factors.poor()
-    if len(poor):
-        basis, direction[poor] = _stieltjes(y[poor], k, taken(weights, poor))
-        norm[poor] = basis.norm[-1]
-    return direction, norm
+    return _free(y, k, weights, 0)[:2]
 
 
 def steepness(y: FloatArray, k: int, weights: Weights = None) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The derivative of p_(k-1) at y, and D_(k-1), h_(2k-2): beside each other they tell how crowded a sample is."""
+    return _free(y, k, weights, 1)
+
+
+def _free(y: FloatArray, k: int, weights: Weights, order: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """p_(k-1) or its derivative, D_(k-1), and h_(2k-2)."""
     means = power_means(y, 2 * k - 2, weights)
     factors = _Factors.of(means, k)
     coefficients, norm = factors.last_row_of_inverse(), factors.norms(len(y), k - 1)[0]
-    slope = _horner([c * (i / (k - 1)) for i, c in enumerate(coefficients)][1:], y)
-    slope *= k - 1
+    values = _horner([i * c for i, c in enumerate(coefficients)][1:] if order else coefficients, y)
     poor = factors.poor()
     if len(poor):
-        basis, _ = _stieltjes(y[poor], k, taken(weights, poor))
-        slope[poor] = np.einsum("jr,jrn->rn", basis.derivatives()[-1], basis.polynomials(y[poor]))
+        basis, values[poor] = _stieltjes(y[poor], k, taken(weights, poor))
         norm[poor] = basis.norm[-1]
-    return slope, norm, means[-1]
+        if order:
+            values[poor] = np.einsum("jr,jrn->rn", basis.derivatives()[-1], basis.polynomials(y[poor]))
+    return values, norm, means[-1]
 
 
 def orthogonal_basis(y: FloatArray, k: int, weights: Weights = None) -> tuple[Basis, FloatArray]:
@@ -232,17 +227,15 @@ class _Factors(NamedTuple):
             lower.append([h[3], b / norm[1], c / norm[2]])
             norm.append(h[6] - h[3] * h[3] - b * lower[3][1] - c * lower[3][2])
         for i in range(4, k):
-            row, above = list[Any](), list[Any]()  # L_ij, L_ij D_j
-            for j in range(i):
+            above = list[Any]()  # L_ij D_j
+            lower.append([])
+            for j in range(i + 1):
                 entry = h[i + j]
                 for m in range(j):
                     entry = entry - above[m] * lower[j][m]
                 above.append(entry)
-                row.append(entry / norm[j])
-            entry = h[2 * i]
-            for m in range(i):
-                entry = entry - above[m] * row[m]
-            lower.append(row)
+                if j < i:
+                    lower[i].append(entry / norm[j])
             norm.append(entry)
         return cls(lower, norm, h[: 2 * k - 1 : 2])
 
@@ -255,7 +248,7 @@ class _Factors(NamedTuple):
         kept: Any = True
         for norm, highest in zip(self.norm, self.highest, strict=True):
             kept = kept & (norm > _LOST * highest)
-        return np.flatnonzero(~np.ravel(kept)) if kept is not True else _NONE
+        return _NONE if kept is True else np.flatnonzero(~np.ravel(kept))
 
     def last_row_of_inverse(self) -> list[Any]:
         """c with c L = (0, .., 0, 1): p_(k-1) = sum_i c_i y^i."""
@@ -274,10 +267,9 @@ def _stacked(columns: Sequence[Any], n_rows: int) -> FloatArray:
 
 
 def _horner(coefficients: Sequence[Any], y: FloatArray) -> FloatArray:
-    """The polynomial with these coefficients, the leading one 1."""
     if len(coefficients) == 1:
-        return np.ones_like(y)
-    value: FloatArray = y + coefficients[-2]
+        return np.full_like(y, coefficients[0])
+    value: FloatArray = y * coefficients[-1] + coefficients[-2]
     for c in coefficients[-3::-1]:
         value *= y
         value += c

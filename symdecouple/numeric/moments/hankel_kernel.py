@@ -11,7 +11,7 @@ import numpy as np
 from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = [
-    "BLOCK", "EVERYDAY", "FAST", "LOST", "as_powers", "decompose", "derivative", "four_means", "gap_of", "largest",
+    "BLOCK", "EVERYDAY", "FAST", "LOST", "as_powers", "decompose", "four_means", "gap_of", "largest",
     "largest_gap", "means_to", "polynomial",
 ]
 
@@ -19,7 +19,7 @@ LOST = 1e-5  # D_j/h_(2j) below which the Hankel matrix leaves fewer than eleven
 BLOCK = 512  # entries of a loop: sums round less, and what it touches stays in the first cache
 EVERYDAY = 5  # up to this k what a step does to 64 entries is one loop each, two to three times faster
 _FOLDED = 16  # the largest of so many is looked for one by one
-FAST = ("_add_power_sums", "four_means", "polynomial", "derivative")  # sums in any order
+FAST = ("_add_power_sums", "four_means", "polynomial")  # sums in any order
 
 
 def means_to(y: FloatArray, w: FloatArray, low: int, top: int, power: FloatArray, means: FloatArray) -> None:
@@ -109,15 +109,6 @@ def polynomial(y: FloatArray, c: FloatArray, k: int, out: FloatArray) -> None:
         out[i] = c[k - 1] * y[i] + c[k - 2]
     for j in range(k - 3, -1, -1):
         d = c[j]
-        for i in range(len(y)):
-            out[i] = out[i] * y[i] + d
-
-
-def derivative(y: FloatArray, c: FloatArray, k: int, out: FloatArray) -> None:
-    for i in range(len(y)):
-        out[i] = (k - 1) * c[k - 1] * y[i] + (k - 2) * c[k - 2]
-    for j in range(k - 3, 0, -1):
-        d = j * c[j]
         for i in range(len(y)):
             out[i] = out[i] * y[i] + d
 

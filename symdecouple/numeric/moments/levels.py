@@ -261,17 +261,10 @@ def standardized_rows(
 ) -> tuple[FloatArray, dict[int, Outcome]]:
     """Mean, variance and standardized decoupled moments 3..order of each row, (R, order), and the rows refused.
 
-    Parameters
-    ----------
-    matrix : SampleMatrix
-    order : int
-    goal : sequence
-        Standardized reference moments 0..order - 1.
-    follower, compiled
-        As in `decoupled_rows`.
+    `goal` is standardized reference moments 0..order - 1; `follower` and `compiled` are as in `decoupled_rows`.
     """
     values = np.full((len(matrix.low), max(order, 3)), np.nan)
-    values[:, :3] = np.stack(place_and_scale(matrix), axis=1)
+    values[:, :3] = np.array(place_and_scale(matrix)).T
     constant = matrix.low == matrix.high
     refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(constant)} if order > 2 else {}
     which = np.flatnonzero(~constant) if order > 3 else np.empty(0, dtype=np.intp)

@@ -34,16 +34,18 @@ from numpy.typing import ArrayLike, NDArray
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.moments.attainable import atoms, pulled_apart, refused_at_once, too_high, why_ended
 from symdecouple.numeric.moments.hankel import (
+    RESIDUAL,
+    SETTLED,
     Weights,
     correct,
     free_direction,
-    power_mean,
     power_means,
     residuals,
     steepness,
     taken,
 )
 from symdecouple.numeric.moments.out_of_reach import groups_of, why_out_of_reach
+from symdecouple.numeric.moments.power_sums import mean_power
 from symdecouple.numeric.paths.integrate import End, Path, Step, integrate
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
@@ -54,8 +56,6 @@ __all__ = [
 
 RTOL = 1e-10  # local error of a step in standard deviations, estimated large: 1e-9 in moments to order 6, and to spare
 FINE = 1e-11  # the same where the path pulls values apart from the start, and where samples are asked for
-RESIDUAL = 2e-14  # of a moment, relative to Mean|z|^j: what counts as there
-SETTLED = 5e-15  # no further correction: sums of a thousand entries round by as much
 _CORRECTIONS = 4  # at an end; the path leaves 1e-11, of which two leave nothing
 _FAR = 1e-3  # gap beyond which Newton's method may fail
 MOST_GROWTH = 2.0**24  # leaves about half of the digits
@@ -239,7 +239,7 @@ def follow(
         gone = sorted(refusals)
         residual[gone] = np.where(np.isfinite(residual[gone]), residual[gone], np.inf)
         values[gone] = np.nan
-        attained = power_mean(course.centre[:, None] + course.unit[:, None] * path.values, k, weights)
+        attained = mean_power(course.centre[:, None] + course.unit[:, None] * path.values, k, weights)
     return Followed(values, residual, attained, growth, dict(sorted(refusals.items())), course, path)
 
 
@@ -248,15 +248,7 @@ def refused_beforehand(
 ) -> dict[int, Outcome]:
     """What `follow` refuses without a step: too few distinct values, no moment beside those held, too many ties.
 
-    Parameters
-    ----------
-    rows, k, targets, held
-        As in `follow`.
-
-    Returns
-    -------
-    dict
-        `Outcome` by row. It rests on counts of ties and on what any sample can reach, not on the path.
+    It rests on counts of ties and on what any sample can reach, not on the path.
 
     Examples
     --------
@@ -384,8 +376,8 @@ def _settle(course: Course, z: FloatArray, moving: IntArray) -> FloatArray:
 def _why(course: Course, path: Path, i: int) -> Outcome:
     """Why the path of row i did not arrive."""
     z, k, weights = path.values[i : i + 1], course.k, taken(course.weights, slice(i, i + 1))
-    value = power_mean(z, k, weights)[0]
-    norm = float(free_direction(z, k, weights)[1][0] / power_mean(z, 2 * k - 2, weights)[0])
+    value = mean_power(z, k, weights)[0]
+    norm = float(free_direction(z, k, weights)[1][0] / mean_power(z, 2 * k - 2, weights)[0])
     is_over = path.ending[i] == End.OVER
     is_caught = norm < _LAST_POINT and (is_over or (path.ending[i] == End.STALLED and path.reached[i] > 0))
     groups = groups_of(course.start[i], None if weights is None else weights[0])

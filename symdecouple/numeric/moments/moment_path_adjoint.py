@@ -15,7 +15,9 @@ NumPy alone: with the path itself, which is NumPy's where steps are kept, compil
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -30,19 +32,10 @@ _BLOCK = 8192  # products summed at a time, as in `hankel`
 
 
 def pullback(followed: Followed, covectors: FloatArray) -> FloatArray:
-    """Covectors at the end of `moment_path.follow` become covectors at its start.
+    """Covectors at the end of `moment_path.follow`, with ``store=True``, become covectors at its start.
 
-    Parameters
-    ----------
-    followed : Followed
-        Of `follow` with ``store=True``.
-    covectors : array (R, N) or (c, R, N)
-        d(anything)/d(values), one row or c of them for every row; of weighted samples, over the weights.
-
-    Returns
-    -------
-    array
-        Of the same shape: d(anything)/d(rows) along the moments held; NaN in refused rows.
+    They are d(anything)/d(values), (R, N) or (c, R, N); of weighted samples, over the weights. The answer has their
+    shape: d(anything)/d(rows) along the moments held; NaN in refused rows.
     """
     course = followed.course
     given = np.asarray(covectors, dtype=np.float64)
@@ -65,13 +58,10 @@ def project(
     They may be `out` themselves; nothing else as long as a row is made.
     """
     basis, _ = orthogonal_basis(z, k, weights)
-    out, shares = np.empty_like(covectors) if out is None else out, np.zeros((len(z), len(covectors), k))
-    parts = [slice(i, i + _BLOCK) for i in range(0, z.shape[1], _BLOCK)]
-    for part in parts:
-        share = 1 / z.shape[1] if weights is None else weights[:, part]
-        shares += _products(covectors[:, :, part] * share, basis.polynomials(z[:, part]))
+    out = np.empty_like(covectors) if out is None else out
+    shares = _means_of_products(covectors, lambda part: basis.polynomials(z[:, part]), weights)
     shares /= basis.norm.T[:, None]
-    for part in parts:
+    for part in _parts(z.shape[1]):
         along = shares @ basis.polynomials(z[:, part]).swapaxes(0, 1)
         np.subtract(covectors[:, :, part], along.swapaxes(0, 1), out=out[:, :, part])
     return out
@@ -98,7 +88,8 @@ class _Backward:
         k, weights, basis = self.course.k, taken(self.course.weights, which), self.met.pop()
         p = basis.polynomials(y)
         rate = self.course.distance[which] / (k * basis.norm[-1])
-        shares = _means_of_products(covectors, p, weights) / basis.norm.T[:, None]  # <l, p_j>/D_j, (r, c, k)
+        shares = _means_of_products(covectors, lambda part: p[:, :, part], weights)
+        shares /= basis.norm.T[:, None]  # <l, p_j>/D_j, (r, c, k)
         self.by_distance[:, which] += shares[:, :, -1].T / k
         shares *= rate[:, None, None]
         slopes = np.ascontiguousarray(np.moveaxis(basis.derivatives(), 2, 0))  # (r, k, k)
@@ -115,16 +106,15 @@ class _Backward:
         return out
 
 
-def _means_of_products(covectors: FloatArray, p: FloatArray, weights: Weights) -> FloatArray:
+def _means_of_products(covectors: FloatArray, p: Callable[[slice], FloatArray], weights: Weights) -> FloatArray:
     """<l, p_j>, (r, c, k), each row by itself, in blocks."""
-    n, total = p.shape[2], np.zeros((p.shape[1], len(covectors), len(p)))
-    for i in range(0, n, _BLOCK):
-        share = 1 / n if weights is None else weights[:, i : i + _BLOCK]
-        total += _products(covectors[:, :, i : i + _BLOCK] * share, p[:, :, i : i + _BLOCK])
-    return total
+    share: Any = 1 / covectors.shape[2]
+    total: Any = 0.0
+    for part in _parts(covectors.shape[2]):
+        heavy = covectors[:, :, part] * (share if weights is None else weights[:, part])
+        total = total + heavy.swapaxes(0, 1) @ np.moveaxis(p(part), 0, 2)
+    return np.asarray(total)
 
 
-def _products(covectors: FloatArray, p: FloatArray) -> FloatArray:
-    """Sums of l p_j, (r, c, k)."""
-    sums: FloatArray = covectors.swapaxes(0, 1) @ np.moveaxis(p, 0, 2)
-    return sums
+def _parts(n_samples: int) -> list[slice]:
+    return [slice(i, i + _BLOCK) for i in range(0, n_samples, _BLOCK)]

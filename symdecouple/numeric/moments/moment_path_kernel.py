@@ -27,14 +27,13 @@ from numpy.typing import NDArray
 from symdecouple.numeric.kernels.compile import Kernels
 from symdecouple.numeric.kernels.parallel import share_rows
 from symdecouple.numeric.moments import hankel_kernel, nodes_kernel, skewness_kernel
-from symdecouple.numeric.moments.hankel import NOISE
+from symdecouple.numeric.moments.hankel import NOISE, RESIDUAL, SETTLED
 from symdecouple.numeric.moments.hankel_kernel import (
     BLOCK,
     EVERYDAY,
     LOST,
     as_powers,
     decompose,
-    derivative,
     four_means,
     gap_of,
     largest,
@@ -42,17 +41,7 @@ from symdecouple.numeric.moments.hankel_kernel import (
     means_to,
     polynomial,
 )
-from symdecouple.numeric.moments.moment_path import (
-    FALLING,
-    FINE,
-    GROWN,
-    MOST_GROWTH,
-    REACH,
-    REDONE,
-    RESIDUAL,
-    SETTLED,
-    SHARP,
-)
+from symdecouple.numeric.moments.moment_path import FALLING, FINE, GROWN, MOST_GROWTH, REACH, REDONE, SHARP
 from symdecouple.numeric.moments.nodes_kernel import (
     MOST_NODES,
     RESOLVED,
@@ -65,7 +54,7 @@ from symdecouple.numeric.moments.skewness_flow import Skewed
 from symdecouple.numeric.paths.runge_kutta import FIFTH, NODES, STAGES, THIRD, WEIGHTS
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
-__all__ = ["KERNELS", "Climbed", "Scratch", "climb_compiled", "climb_rows", "follow_path", "warm"]
+__all__ = ["KERNELS", "Climbed", "Scratch", "climb_compiled", "follow_path", "move_rows", "settle_rows", "warm"]
 
 KERNELS = Kernels(
     __name__,
@@ -82,6 +71,7 @@ _CROWDED = 1e-3  # D_j/h_(2j) at the start, below which a row is for the careful
 _FAR = 1e-3  # gap of an end from its moments beyond which Newton's method may fail
 _SWEEPS = 4  # of Newton's method: two do from a path's end, a third tells
 _MOST = float(np.log(MOST_GROWTH))
+_LOST, _STAYED, _GOES, _GOES_FAR = range(4)  # states of a sample at a level
 _COARSE = 3e-11  # local error of a step where errors do not grow: in order 6 a tenth of it, or less
 _SAFETY, _SHRINK, _GROW, _LAST = 0.9, 0.2, 8.0, 1.05  # of steps, as in `integrate`
 _MOST_STEPS = 400  # the same
@@ -110,8 +100,9 @@ class Climbed:
 
 
 @cache
-def _kernel() -> Callable[..., None]:
-    return KERNELS.build(climb_rows, fast=_FAST)[0]  # type: ignore[no-any-return]
+def _kernels() -> tuple[Callable[..., None], ...]:
+    kernels: tuple[Callable[..., None], ...] = KERNELS.build(settle_rows, move_rows, fast=_FAST)
+    return kernels
 
 
 def climb_compiled(
@@ -145,9 +136,16 @@ def climb_compiled(
     skew = impose(rows, goal[3], ends=ends, with_slope=False)
     moments, done = np.full((len(rows), order + 1), np.nan), np.zeros(len(rows), dtype=np.bool_)
     moments[:, :4] = goal[:4]
-    begun = ~np.isnan(skew.residual)
-    begun[list(skew.refusals)] = False
-    share_rows(_kernel(), np.flatnonzero(begun), skew.values, np.array(goal), moments, done)
+    which = np.array([i for i in np.flatnonzero(~np.isnan(skew.residual)) if i not in skew.refusals], dtype=np.intp)
+    (settle, move), goals = _kernels(), np.array(goal)
+    state, grown = np.full(len(rows), _STAYED), np.zeros(len(rows))
+    for k in range(4, order + 1):
+        share_rows(settle, which, skew.values, k, goals, moments, state)
+        which = which[state[which] != _LOST]
+        if k < order:
+            share_rows(move, which[state[which] != _STAYED], skew.values, k, goals, moments, state, grown)
+            which = which[grown[which] <= _MOST]
+    done[which] = True
     if not done.all():
         moments[~done], skew.values[~done] = np.nan, np.nan
     return Climbed(moments.T, skew.values, done)
@@ -165,38 +163,25 @@ def warm() -> None:
 
 
 class Scratch(NamedTuple):
-    """Memory: power means, norms and coefficients (3, some), the factor of the Hankel matrix, lines of nodes."""
+    """Memory: power means, norms, coefficients (3, some), the factor of the Hankel matrix, coefficients of series."""
 
     short: FloatArray
     lower: FloatArray
-    nodes: FloatArray
     series: FloatArray
 
 
-def climb_rows(
-    which: IntArray, z: FloatArray, goal: FloatArray, moments: FloatArray, done: NDArray[np.bool_]
+def settle_rows(
+    which: IntArray, z: FloatArray, k: int, goal: FloatArray, moments: FloatArray, state: IntArray
 ) -> None:
-    """Samples at level 3 to level order - 1, in place, where nothing needs care; their moments 4..order."""
-    n, order = z.shape[1], len(goal)
-    lines, share = np.empty((_LINES, min(n, max(_FEW, 4 * int(np.sqrt(n)))))), np.empty(n)
-    scratch = Scratch(np.empty((3, 2 * order + 6)), np.empty((order, order)), np.empty((_LINES + 2, MOST_NODES)),
-                      np.empty(MOST_NODES + 8))
-    for i in range(n):
-        share[i] = 1 / n
-    for r in which:
-        done[r] = _climb(z[r], share, goal, moments[r], lines, scratch)
-
-
-def _climb(
-    z: FloatArray, w: FloatArray, goal: FloatArray, moments: FloatArray, lines: FloatArray, scratch: Scratch
-) -> bool:
-    """One sample. Every function is called at as few places as can be: numba takes a second for each of them."""
+    """Bring samples to level k - 1 where the path to it has come near; write moment k, and how they go on."""
+    scratch, share, moved = _scratch(len(goal)), np.full(z.shape[1], 1 / z.shape[1]), np.empty(BLOCK)
+    power = np.empty(max(BLOCK, 4 * int(np.sqrt(z.shape[1]))))
     means, norm, c, lower = scratch.short[0], scratch.short[1], scratch.short[2], scratch.lower
-    grown, gap, is_moved = 0.0, 0.0, False
-    for k in range(4, len(goal) + 1):
-        for _ in range(_SWEEPS):  # to level k - 1, where the path has just come near it
-            means_to(z, w, 1, 2 * k - 2, lines[_POWER], means)
-            gap = largest_gap(means, k - 1, goal) if is_moved else 0.0
+    for r in which:
+        row, gap = z[r], 0.0
+        for _ in range(_SWEEPS):
+            means_to(row, share, min(k, 1), 2 * k - 2, power, means)  # no literal: numba would compile for each value
+            gap = largest_gap(means, k - 1, goal) if state[r] != _STAYED else 0.0
             if gap <= SETTLED or not (gap < _FAR and decompose(means, k - 1, lower, norm) > LOST):
                 break
             for i in range(k - 1):
@@ -205,61 +190,69 @@ def _climb(
                     rest -= lower[i, j] * norm[j] * c[j]
                 c[i] = rest / norm[i]
             as_powers(lower, k - 1, c)
-            for begin in range(0, len(z), BLOCK):
-                part = z[begin : begin + BLOCK]
-                polynomial(part, c, k - 1, lines[_MOVED])
+            for begin in range(0, len(row), BLOCK):
+                part = row[begin : begin + BLOCK]
+                polynomial(part, c, k - 1, moved)
                 for i in range(len(part)):
-                    part[i] += lines[_MOVED, i]
-        if not gap <= RESIDUAL:
-            return False
-        moments[k] = means[k]
-        if k == len(goal):
-            break
-        if not decompose(means, k, lower, norm) > _CROWDED:
-            return False
-        is_moved = not largest_gap(means, k, goal) <= RESIDUAL
-        if is_moved:
-            is_short = _SHORT * k * np.sqrt(norm[k - 1]) >= abs(goal[k] - means[k])
-            log_growth = _move(z, w, k, goal, is_short, lines, scratch)
-            grown += log_growth
-            if not (log_growth >= 0 and grown <= _MOST):
-                return False
-    return True
+                    part[i] += moved[i]
+        state[r] = _LOST
+        if gap <= RESIDUAL:
+            moments[r, k] = means[k]
+            if k == len(goal):
+                state[r] = _STAYED
+            elif decompose(means, k, lower, norm) > _CROWDED:
+                is_near = _SHORT * k * np.sqrt(norm[k - 1]) >= abs(goal[k] - means[k])
+                state[r] = _GOES_FAR if not is_near else _GOES
+                if largest_gap(means, k, goal) <= RESIDUAL:
+                    state[r] = _STAYED
 
 
-def _move(
-    z: FloatArray, w: FloatArray, k: int, goal: FloatArray, is_short: bool, lines: FloatArray, scratch: Scratch
-) -> float:
-    """Move a sample along its path, by nodes where these tell it; the logarithm of how much errors grew, -1 if lost."""
-    n, first, c = len(z), scratch.short[0, k], scratch.series
-    low = high = z[0]
-    for i in range(n):
-        low, high = min(low, z[i]), max(high, z[i])
-    centre, half, m = (low + high) / 2, (high - low) / 2, _FEWEST_NODES if is_short else 2 * _FEWEST_NODES
-    while True:
-        by_nodes = m <= min(MOST_NODES, n // _ENTRIES)
-        table, values, shares = lines, z, w
-        x = scratch.nodes[_LINES, : m if by_nodes else 0]
-        if by_nodes:
-            table, values, shares = scratch.nodes, scratch.nodes[_LINES + 1, :m], scratch.nodes[_SHARE, :m]
-            place_nodes(z, w, centre, half, x, c, shares)
-            for j in range(m):
-                values[j] = centre + half * x[j]
-        elif n > lines.shape[1]:
-            table = np.empty((_LINES, n))
-        log_growth, moved, tail = follow_path(values, shares, k, goal, first, table, scratch), table[_HERE], np.inf
-        if not by_nodes:
-            for i in range(n if log_growth >= 0 else 0):
-                z[i] = moved[i]
-            return log_growth
-        if log_growth >= 0:
-            for j in range(m):
-                moved[j] -= values[j]
-            tail = series_of(x, moved[:m], 0.0, 1.0, m, c)
-            if tail <= RESOLVED:
-                add_series(z, centre, half, c, m, z)
-                return log_growth
-        m = more_nodes(m, tail)
+def move_rows(
+    which: IntArray, z: FloatArray, k: int, goal: FloatArray, moments: FloatArray, state: IntArray, grown: FloatArray
+) -> None:
+    """Move samples of moment k along their paths, by nodes where these tell them.
+
+    The logarithms of how much errors grew are added up; NaN where the path is lost.
+    """
+    n = z.shape[1]
+    lines, share = np.empty((_LINES, min(n, max(_FEW, 4 * int(np.sqrt(n)))))), np.full(n, 1 / n)
+    nodes, scratch = np.empty((_LINES + 2, MOST_NODES)), _scratch(len(goal))
+    c = scratch.series
+    for r in which:
+        row, first = z[r], moments[r, k]
+        low = high = row[0]
+        for i in range(n):
+            low, high = min(low, row[i]), max(high, row[i])
+        centre, half = (low + high) / 2, (high - low) / 2
+        m, tail = _FEWEST_NODES if state[r] == _GOES else 2 * _FEWEST_NODES, np.inf
+        while not tail <= RESOLVED:
+            by_nodes = m <= min(MOST_NODES, n // _ENTRIES)
+            table, values, shares = lines, row, share
+            x = nodes[_LINES][: m if by_nodes else 0]
+            if by_nodes:
+                table, values, shares = nodes, nodes[_LINES + 1][:m], nodes[_SHARE][:m]
+                place_nodes(row, share, centre, half, x, c, shares)
+                for j in range(m):
+                    values[j] = centre + half * x[j]
+            elif n > lines.shape[1]:
+                table = np.empty((_LINES, n))
+            log_growth, moved = follow_path(values, shares, k, goal, first, table, scratch), table[_HERE]
+            if not by_nodes:
+                for i in range(n):
+                    row[i] = moved[i]
+                break
+            if log_growth >= 0:
+                for j in range(m):
+                    moved[j] -= values[j]
+                tail = series_of(x, moved[:m], 0.0, 1.0, m, c)
+                if tail <= RESOLVED:
+                    add_series(row, centre, half, c, m, row)
+            m = more_nodes(m, tail)
+        grown[r] += log_growth if log_growth >= 0 else np.nan
+
+
+def _scratch(order: int) -> Scratch:
+    return Scratch(np.empty((3, 2 * order + 6)), np.empty((order, order)), np.empty(MOST_NODES + 8))
 
 
 def follow_path(
@@ -270,7 +263,8 @@ def follow_path(
     Returns the logarithm of how much errors grew, -1 where the path is lost.
     """
     n, distance, most = len(begin), goal[k] - first, _COARSE
-    y, moved, power, c = lines[_HERE, :n], lines[_MOVED, :n], lines[_POWER], scratch.short[2]
+    y, moved, power = lines[_HERE][:n], lines[_MOVED][:n], lines[_POWER]
+    slope, c = scratch.short[1], scratch.short[2]  # where the norms are, which have had their use
     while True:
         for j in range(k):
             scratch.short[0, j] = goal[j]
@@ -297,7 +291,9 @@ def follow_path(
                         break
                     polynomial(moved, c, k, lines[i])
                     if i == 0 or i == _FIFTH - 1:  # the last stage is at the end of the step
-                        derivative(moved, c, k, power[:n])
+                        for j in range(1, k):
+                            slope[j - 1] = j * c[j]
+                        polynomial(moved, slope, k - 1, power[:n])
                         steepest = 0.0
                         for q in range(n if h == 0 else 0):
                             steepest = max(steepest, abs(power[q]))

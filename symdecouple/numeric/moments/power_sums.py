@@ -27,25 +27,9 @@ from symdecouple.errors import Outcome
 from symdecouple.numeric.samples.batch import FloatArray, IntArray, RowValues, SampleMatrix
 
 __all__ = [
-    "ZERO_VARIANCE",
-    "BlockMap",
-    "Moments",
-    "PowerSums",
-    "blocks",
-    "centred_rows",
-    "kurtosis_rows",
-    "mean_power",
-    "means_about",
-    "near_sample",
-    "place_and_scale",
-    "range_exponent",
-    "skewness_rows",
-    "standardize",
-    "standardized_entries",
-    "standardized_moments",
-    "to_unit_range",
-    "unit_exponent",
-    "weighted_medians",
+    "LIFT", "ZERO_VARIANCE", "BlockMap", "Moments", "PowerSums", "blocks", "centred_rows", "kurtosis_rows", "lifted",
+    "mean_power", "means_about", "near_sample", "place_and_scale", "range_exponent", "skewness_rows", "standardize",
+    "standardized_entries", "standardized_moments", "to_unit_range", "unit_exponent", "weighted_medians",
 ]
 
 BLOCK = 8192  # elements worked on at a time: the temporaries stay in the cache
@@ -53,6 +37,7 @@ _SHORT = 256  # products in one sum: BLAS adds them in 16 or more lanes
 PIVOT_SAMPLES = 32  # their mean stands for the mean of a long row, whose first pass then is its only one
 NEAR = 0.5  # a pivot within half a standard deviation costs the binomial shift less than one digit to order 8
 _NEARER = 2.0**-6  # and this one to any order
+LIFT = 1010  # both g and w keep all their digits down to 2**-2030 of the range
 
 ZERO_VARIANCE = Outcome(False, "zero variance", "all values are equal; shape needs at least two distinct values")
 
@@ -123,6 +108,21 @@ def unit_exponent(matrix: SampleMatrix) -> NDArray[np.intc]:
     """That of the power of two which brings the range of a row into [1/2, 1), as far as it is a float."""
     exponent: NDArray[np.intc] = np.minimum(-range_exponent(matrix), 1023)
     return exponent
+
+
+def lifted(matrix: SampleMatrix) -> tuple[SampleMatrix, IntArray, IntArray]:
+    """The rows times 2^lift, where a scale below 2**1023 would not bring their ranges near the top of float64.
+
+    And the exponents that bring the ranges of rows as they are near 1.
+    """
+    unit = -range_exponent(matrix).astype(np.intp)
+    wanted = np.minimum(LIFT + unit, 1022 - np.frexp(np.maximum(np.abs(matrix.low), np.abs(matrix.high)))[1])
+    lift = np.where(wanted > 1023, wanted, 0)
+    if not lift.any():
+        return matrix, lift, unit
+    values = np.ldexp(matrix.values, lift[:, None])
+    low, high = np.ldexp(matrix.low, lift), np.ldexp(matrix.high, lift)
+    return SampleMatrix(values, low, high, weights=matrix.weights), lift, unit
 
 
 def near_sample(matrix: SampleMatrix) -> FloatArray:

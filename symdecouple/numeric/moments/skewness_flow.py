@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.moments.power_sums import PowerSums, range_exponent, standardized_entries
-from symdecouple.numeric.moments.skewness_root import LIFT, UNRESOLVED, Roots, find_roots
+from symdecouple.numeric.moments.power_sums import PowerSums, lifted, standardized_entries
+from symdecouple.numeric.moments.skewness_root import UNRESOLVED, Roots, find_roots
 from symdecouple.numeric.moments.ties import ties_of
 from symdecouple.numeric.samples.batch import EMPTY, INFINITE, NAN_INPUT, SINGLE, FloatArray, IntArray, SampleMatrix
 
@@ -136,12 +136,12 @@ def impose_skewness(
     matrix = _matrix(samples, answer.refusals, weights, ends)
     left = np.delete(np.arange(len(samples)), list(answer.refusals)) if answer.refusals else np.arange(len(samples))
     if len(left):
-        lifted, lift, unit = _lifted(matrix)
+        raised, lift, unit = lifted(matrix)
         if quick is not None and weights is None:
-            quick(lifted, left, unit, wanted, answer)
+            quick(raised, left, unit, wanted, answer)
             left = left[np.isnan(answer.residual[left])]
         if len(left) == len(samples):
-            _impose(lifted, lift, wanted, answer)
+            _impose(raised, lift, wanted, answer)
         elif len(left):
             heavy = None if weights is None else weights[left]
             part = impose_skewness(samples[left], wanted[left], weights=heavy, with_slope=with_slope)
@@ -168,21 +168,6 @@ def _matrix(
     for i in np.flatnonzero(~np.isfinite(matrix.low) | ~np.isfinite(matrix.high)).tolist():
         refusals[i] = NAN_INPUT if np.isnan(samples[i]).any() else INFINITE
     return matrix
-
-
-def _lifted(matrix: SampleMatrix) -> tuple[SampleMatrix, IntArray, IntArray]:
-    """The rows times 2^lift, where a scale below 2**1023 would not bring their ranges near the top of float64.
-
-    And the exponents that bring the ranges of rows as they are near 1.
-    """
-    unit = -range_exponent(matrix).astype(np.intp)
-    wanted = np.minimum(LIFT + unit, 1022 - np.frexp(np.maximum(np.abs(matrix.low), np.abs(matrix.high)))[1])
-    lift = np.where(wanted > 1023, wanted, 0)
-    if not lift.any():
-        return matrix, lift, unit
-    values = np.ldexp(matrix.values, lift[:, None])
-    low, high = np.ldexp(matrix.low, lift), np.ldexp(matrix.high, lift)
-    return SampleMatrix(values, low, high, weights=matrix.weights), lift, unit
 
 
 # --- which rows move ---

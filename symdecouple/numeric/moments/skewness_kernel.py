@@ -23,11 +23,10 @@ from numpy.typing import ArrayLike
 
 from symdecouple.numeric.kernels.compile import Kernels
 from symdecouple.numeric.kernels.parallel import share_rows
-from symdecouple.numeric.moments.power_sums import NEAR, PIVOT_SAMPLES, standardize
+from symdecouple.numeric.moments.power_sums import LIFT, NEAR, PIVOT_SAMPLES, standardize
 from symdecouple.numeric.moments.skewness_flow import ASTRAY, LINEAR, LOOK, LOST, Skewed, impose_skewness
 from symdecouple.numeric.moments.skewness_root import (
     COLLAPSED,
-    LIFT,
     PATIENCE,
     SAME,
     STRAIGHT,
@@ -124,22 +123,21 @@ def _kernels() -> tuple[Callable[..., None], ...]:
 # --- compiled from here on ---
 
 
-def _may_move(row: Any, low: float, high: float, at_low: int, at_high: int, target: float) -> Any:
+def _may_move(row: Any, low: float, high: float, at_low: float, at_high: float, target: float) -> Any:
     """True where the ties of the ends, counted here if that was not done before, leave no doubt."""
     if at_low < 0:
-        below = above = 0.0  # as floats: vectors of numbers as wide as the entries
+        at_low = at_high = 0.0  # floats: vectors of numbers as wide as the entries
         for i in range(len(row)):
-            below += 1.0 if row[i] == low else 0.0
-            above += 1.0 if row[i] == high else 0.0
-        return is_clear(below, above, float(len(row)), target)
-    return is_clear(float(at_low), float(at_high), float(len(row)), target)
+            at_low += 1.0 if row[i] == low else 0.0
+            at_high += 1.0 if row[i] == high else 0.0
+    return is_clear(at_low, at_high, float(len(row)), target)
 
 
 def kurtosis_rows(which: Any, values: Any, low: Any, high: Any, ties: Any, kurtosis: Any) -> None:
     """Write the kurtosis at zero skewness of the rows named in `which`; NaN for rows that are left to NumPy."""
     chunk, work = np.empty(CHUNK), np.empty((3, ORDER + 1))
     for i in which:
-        if _may_move(values[i], low[i], high[i], ties[0, i], ties[1, i], 0.0):
+        if _may_move(values[i], low[i], high[i], float(ties[0, i]), float(ties[1, i]), 0.0):
             kurtosis[i] = _root(values[i], low[i], high[i], 0.0, chunk, work)[0]
 
 
@@ -154,7 +152,7 @@ def flow_rows(which: Any, values: Any, given: Any, moved: Any, slope: Any, resid
     for i in which:
         low, high, target, back = given[0, i], given[1, i], given[2, i], given[3, i]
         residual[i] = np.nan
-        if not _may_move(values[i], low, high, -1, -1, target):
+        if not _may_move(values[i], low, high, -1.0, -1.0, target):
             continue
         _, scale, offset, w, is_there = _root(values[i], low, high, target, chunk, work)
         if is_there or not w > 0:

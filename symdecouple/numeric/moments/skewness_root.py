@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.power_sums import (
+    LIFT,
     blocks,
     near_sample,
     range_exponent,
@@ -53,14 +54,8 @@ from symdecouple.numeric.moments.skewness_series import (
 from symdecouple.numeric.moments.ties import ties_of
 from symdecouple.numeric.samples.batch import FloatArray, IntArray, RowValues, SampleMatrix
 
-__all__ = [
-    "Roots",
-    "find_roots",
-    "orthokurtosis_rows",
-    "unit_and_lift",
-]
+__all__ = ["Roots", "find_roots", "orthokurtosis_rows", "unit_and_lift"]
 
-LIFT = 1010  # both g and w keep all their digits down to 2**-2030 of the range
 STRAIGHT = 2.0**80  # a pole at this distance does not bend a sample of range 1: g + w rounds to w
 PATIENCE = 8  # every eighth pass takes no proposal but a stride
 MOST_STEPS = 800  # 75 strides exhaust the widest bracket

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from symdecouple.numeric.moments.attainable import beyond_end, skewness_interval
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE
 from symdecouple.numeric.samples.matrix import BoolArray, FloatArray, IntArray, SampleMatrix
 
-__all__ = ["CountedTies", "Tied", "Ties", "WeighedTies", "count_ties", "is_clear", "shares_at_ends", "ties_of",
+__all__ = ["CountedTies", "Tied", "WeighedTies", "count_ties", "is_clear", "shares_at_ends", "ties_of",
            "why_unreachable"]
 
 Tied: TypeAlias = Any  # int, or Fraction of the weight
@@ -74,20 +74,7 @@ def shares_at_ends(matrix: SampleMatrix) -> Iterator[tuple[Tied, Tied, int]]:
         yield from ((*weighed.shares(i), 1) for i in range(len(matrix.low)))
 
 
-class Ties(Protocol):
-    """What the ties of each row allow."""
-
-    def two_valued(self) -> BoolArray:
-        """Rows without a third value."""
-
-    def balanced(self) -> BoolArray:
-        """Rows whose two ends are tied equally."""
-
-    def unreachable(self, target: FloatArray) -> dict[int, Outcome]:
-        """Why rows do not move to their targets; two-valued and constant ones never do."""
-
-
-def ties_of(matrix: SampleMatrix) -> Ties:
+def ties_of(matrix: SampleMatrix) -> CountedTies | WeighedTies:
     """Counts, or weights where the matrix has them."""
     return WeighedTies.of(matrix) if matrix.weights is not None else CountedTies(
         *count_ties(matrix), matrix.values.shape[1])
