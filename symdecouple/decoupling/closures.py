@@ -19,6 +19,7 @@ from sympy import Expr
 from symdecouple.calculus.bracket import as_field
 from symdecouple.calculus.closure import InvolutiveClosure, involutive_closure
 from symdecouple.calculus.field import VectorField
+from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.independence import check_independence
 from symdecouple.decoupling.modified import first_features
 from symdecouple.errors import NoClosedForm, SymdecoupleError
@@ -71,7 +72,7 @@ def filled_set(features: FeatureSet, budget: float) -> FilledSet:
     NoClosedForm
         Where the closure is everything (with the sentence that says so), no family is found, or it is undecided.
     """
-    if features.kind != "mean":
+    if features.coordinates or not features.symbolic:
         raise NoClosedForm(f"closures are filled up with averages, got features of kind {features.kind!r}")
     k = _first_failing(features, budget)
     if k == 0:
@@ -89,9 +90,9 @@ def filled_set(features: FeatureSet, budget: float) -> FilledSet:
 
 def _first_failing(features: FeatureSet, budget: float) -> int:
     """Return the size of the smallest leading set, before the last group, that is not involutive; 0 if all are."""
-    from symdecouple.calculus.frobenius import check_frobenius
-
     for end in [group[-1] + 1 for group in features.groups][:-1]:
+        if end > len(features.symbolic):  # a black box: nothing is known of it, nor of what comes after
+            return 0
         verdict = check_frobenius(first_features(features, end), budget=budget)
         if verdict.status is Status.REFUTED:
             return end
@@ -103,7 +104,8 @@ def _first_failing(features: FeatureSet, budget: float) -> int:
 def _filled(features: FeatureSet, family: ExactTriple) -> FilledSet:
     fields = [VectorField(a) for a in family.fields]
     given = list(features)
-    inside = next((n for n, f in enumerate(given) if _is_independent([*fields, as_field(f)])), len(given))
+    outside = (n for n, f in enumerate(given) if f.black_box or _is_independent([*fields, as_field(f)]))
+    inside = next(outside, len(given))
     group = given[:inside]
     for f in family.features:
         if len(group) < family.dimension and _is_independent([as_field(g) for g in (*group, f)]):

@@ -352,14 +352,15 @@ class Verdicts:
         return lines
 
     def of_closures(self) -> list[str]:
-        """Say what is decoupled from features themselves, where they fail C2: of the first such set, and the first of
-        which the closure is everything."""
+        """Say what is decoupled from features themselves: of the first set that fails C2, and the first of which the
+        closure is everything; of all features only where something is."""
         failing = [end for end in self._ends if self.original[end].status is Status.REFUTED]
         if self.features.kind != "mean" or self.features.filter_ndim is not None or not failing:
             return []
         told = [failing[0], *(end for end in failing[1:] if not self.closures[failing[0]].is_everything
                               and self.closures[end].is_everything)][:2]
-        return [self._closure_sentence(end) for end in told]
+        return [self._closure_sentence(end) for end in told
+                if end < len(self.features) or not self.closures[end].is_everything]
 
     def _closure_sentence(self, k: int) -> str:
         found = self.closures[k]

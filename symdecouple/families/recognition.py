@@ -18,7 +18,7 @@ from sympy import Expr, S
 from symdecouple.calculus.closure import InvolutiveClosure, involutive_closure
 from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.frobenius import check_frobenius
-from symdecouple.errors import BudgetExceeded, InvalidInput, NoClosedForm
+from symdecouple.errors import BudgetExceeded, InvalidInput, NoClosedForm, UnsupportedExpression
 from symdecouple.families.exact import ExactTriple
 from symdecouple.flows.coordinate import coordinate_of
 from symdecouple.flows.generators import generators
@@ -119,7 +119,7 @@ def recognize(features: Any, *, budget: float = 30.0) -> Recognition:
         raise InvalidInput(f"families are of averages, got features of kind {made.kind!r}: give functions of Mean(...)")
     verdict = check_frobenius(made, budget=budget)
     fields = None if verdict.status is Status.REFUTED else _fields(made, budget)
-    if fields is not None and len(fields) < len(made):
+    if fields is not None and len(fields) < len(made):  # they are dependent, and a basis of them is asked about
         verdict = check_frobenius([VectorField(a) for a in fields], budget=budget)
     if verdict.status is Status.REFUTED:
         i, j = verdict.failing_pair or (0, 0)
@@ -131,7 +131,10 @@ def recognize(features: Any, *, budget: float = 30.0) -> Recognition:
     if fields is None:
         return Recognition(made, None, verdict, "involutive, but no set of averages: the gradients are spanned by no "
                            "functions of the sample alone, which Theorem A is about", budget)
-    triple = family_of(fields, made, budget)
+    try:
+        triple = family_of(fields, made, budget)
+    except UnsupportedExpression as error:  # kinks: Lie's theorem is about analytic functions
+        return Recognition(made, None, verdict, f"involutive, but no coordinate is looked for: {error}", budget)
     why = ("the gradients span a Lie algebra of functions of the sample (Theorem A)" if triple is not None else
            "involutive, but the coordinate was not found")
     return Recognition(made, triple, verdict, why, budget)

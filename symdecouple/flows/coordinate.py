@@ -88,7 +88,7 @@ def coordinate_of(fields: Sequence[Expr], structure: Mapping[tuple[int, int], Se
     if len(fields) == 1:
         phi = antiderivative(simplify(1 / fields[0]), sample)
         found_phi = sp.Integral(1 / fields[0], sample) if phi is None else _without_constants(phi, sample)
-        return LineCoordinate(found_phi, sample, 1)
+        return LineCoordinate(found_phi, sample, 1, poles_inside(fields[0], sample) or ())
     found: list[tuple[tuple[int, int, int, int], LineCoordinate]] = []
     for place, (u, h) in enumerate(_pairs(fields, structure)):
         with sympy_failures("the coordinate of an algebra"):

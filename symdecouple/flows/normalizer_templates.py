@@ -227,7 +227,7 @@ def newton_on_leaf(start: Any, count: int, gaps: Any, ends: Any) -> Any:
     """Return where the first gaps vanish, by Newton's method in halved steps; None where they do not."""
     at, (gap, jacobian) = start, gaps(start)
     size = np.max(np.abs(gap[:count]))
-    for _ in range(40):
+    for _ in range(25):
         if not size > 2.0**-50:  # True for NaN
             break
         step = np.zeros(3)
@@ -236,7 +236,7 @@ def newton_on_leaf(start: Any, count: int, gaps: Any, ends: Any) -> Any:
         except np.linalg.LinAlgError:
             break
         share, better = step_inside(at, step, ends), None
-        for _ in range(12):
+        for _ in range(8):
             trial = at + share * step
             found = gaps(trial)
             after = np.max(np.abs(found[0][:count]))
@@ -257,10 +257,13 @@ def on_triple_leaf(y: Any, values: Any, moved: Any, ends: Any) -> Any:
     stretches the first two features are brought to their values, then the third one is led to its own: along the curve
     that is left it is strictly monotone as long as the fields are independent.
     """
-    count, scale = len(values), 1 + np.abs(values)
+    count, scale, left = len(values), 1 + np.abs(values), [2500]  # looks; most samples take a hundred
 
     def gaps_to(aim: Any) -> Any:
         def gaps(at: Any) -> Any:
+            left[0] -= 1
+            if left[0] < 0:
+                return np.full(count, np.nan), np.zeros((count, 3))
             reached, along = moved(at)
             return (reached - aim) / scale, along / scale[:, None]
 
@@ -277,7 +280,7 @@ def on_triple_leaf(y: Any, values: Any, moved: Any, ends: Any) -> Any:
             continue
         first, way, stride = moved(at)[0], 0.0, 1.0
         first[:2] = values[:2]
-        while way < 1 and stride > 2.0**-9:
+        while way < 1 and stride > 2.0**-8:
             share = min(way + stride, 1.0)
             aim = values if share == 1 else first + share * (values - first)
             found = newton_on_leaf(at, 3, gaps_to(aim), ends)

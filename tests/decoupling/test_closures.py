@@ -99,6 +99,13 @@ def test_references_of_what_is_added() -> None:
     assert decouple([Mean(x), Mean(x**3), Mean(x**5)], [0.5, 2, 7], path="closure").reference[2:] == (1, 7)
 
 
+def test_a_black_box_after_the_closure_is_exact_too() -> None:
+    soft = Feature.from_callable(lambda v: np.log(np.exp(v).mean()), lambda v: np.exp(v) / np.exp(v).sum(), "soft")
+    plan = decouple([Mean(x), Mean(x**3), soft], path="closure")
+    assert plan.added == (Feature(Mean(x**2)),)
+    assert cosines(plan.gradients(ROWS[0])[3], [np.ones(11), ROWS[0], ROWS[0] ** 2]) < 1e-12
+
+
 def test_an_involutive_set_is_left_as_it_is() -> None:
     plan = decouple([Mean(x), Mean(x**2), Mean(x**3), Mean(x**4)], path="closure")
     assert plan.added == () and plan.features == FeatureSet([Mean(x), Mean(x**2), Mean(x**3), Mean(x**4)])

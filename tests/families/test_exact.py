@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sympy import Rational, S, atan, cos, cosh, exp, log, oo, sin, sinh, sqrt, symbols, tan, tanh
+from sympy import Abs, Rational, S, atan, cos, cosh, exp, log, oo, sin, sinh, sqrt, symbols, tan, tanh
 
 from symdecouple import Filter, Mean, Status, check_frobenius, coordinates, decouple, kurtosis, skewness, variance
 from symdecouple.errors import InvalidInput, NoClosedForm
@@ -85,6 +85,15 @@ def test_what_is_no_set_of_averages_is_said() -> None:
         recognize([Feature.from_callable(np.max)])
     h = Filter("h", [1, 2, 1])
     assert recognize([Mean(x), Mean(h(x) ** 2)]).triple is None
+
+
+def test_kinks_and_folds() -> None:
+    """Where two coordinates meet there is none: |x| is analytic on each side only, and log|x| has a pole at 0."""
+    found = recognize([Feature(Mean(Abs(x)), allow_nonsmooth=["Abs"]), Mean(x)])
+    assert found.triple is None and found.verdict.status is not Status.UNDECIDED
+    squares = recognize([Mean(x**2)]).triple
+    assert squares is not None and squares.coordinate.poles == (0,)
+    assert squares.orthokurtosis([-1, 1, 2, 3], on_refusal="return")[1][0].reason == "pole inside"
 
 
 def test_dependent_features_are_taken_once() -> None:
