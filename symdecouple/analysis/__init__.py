@@ -3,6 +3,8 @@
 from symdecouple.analysis.critical_point import CriticalPoint, CriticalPoints
 from symdecouple.analysis.critical_points import critical_points
 from symdecouple.analysis.deviations import Deviations
+from symdecouple.analysis.discriminability import Discriminability, discriminability, local_covariance
+from symdecouple.analysis.discriminability_gaussian import GaussianClasses
 from symdecouple.analysis.orthogonality import Orthogonality, orthogonality
 from symdecouple.analysis.population_law import Density
 from symdecouple.analysis.populations import Population, population
@@ -19,11 +21,15 @@ __all__ = [
     "CriticalPoints",
     "Density",
     "Deviations",
+    "Discriminability",
+    "GaussianClasses",
     "Orthogonality",
     "Perturbed",
     "Population",
     "both_perturbations",
     "critical_points",
+    "discriminability",
+    "local_covariance",
     "orthogonality",
     "population",
     "quantisation_step",
