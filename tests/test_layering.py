@@ -82,7 +82,8 @@ ORDER = {
         "explained remembered explored_sets explored_orders explored_chain measured_orders exploration_tables "
         "exploration_report planner "
         "population_densities population_law population_quadrature population_settling population_leaf "
-        "population_levels populations discriminability enclosures"
+        "population_levels populations discriminability_influence discriminability_gaussian "
+        "discriminability_plot discriminability enclosures"
     ),
     "stats": "shape coordinates orders moments ranges",
     "sklearn": "",

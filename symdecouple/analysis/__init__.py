@@ -4,6 +4,8 @@ perturbations; and the question before any plan, which features can be decoupled
 from symdecouple.analysis.critical_point import CriticalPoint, CriticalPoints
 from symdecouple.analysis.critical_points import critical_points
 from symdecouple.analysis.deviations import Deviations
+from symdecouple.analysis.discriminability import Discriminability, discriminability, local_covariance
+from symdecouple.analysis.discriminability_gaussian import GaussianClasses
 from symdecouple.analysis.explained import Explained, explain
 from symdecouple.analysis.explored_chain import Chain
 from symdecouple.analysis.explored_orders import ModifiedSet
@@ -27,9 +29,11 @@ __all__ = [
     "CriticalPoints",
     "Density",
     "Deviations",
+    "Discriminability",
     "Explained",
     "Exploration",
     "ExploredSet",
+    "GaussianClasses",
     "MeasuredOrder",
     "ModifiedSet",
     "Orthogonality",
@@ -37,8 +41,10 @@ __all__ = [
     "Population",
     "both_perturbations",
     "critical_points",
+    "discriminability",
     "explain",
     "explore",
+    "local_covariance",
     "orthogonality",
     "population",
     "quantisation_step",

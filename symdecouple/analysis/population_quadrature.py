@@ -27,6 +27,7 @@ __all__ = ["Quadrature", "number_of"]
 
 _FIRST, _LAST = 2, 9  # halvings of the step: 1/4 at first, 1/512 at last
 _SETTLES = 7  # halvings after which a piece is cut in two
+_FARTHEST = 1000  # digits of a distance to an end
 _DEEPEST = 60  # cuts, one inside the other: to the last bit of a float
 _FLOAT_DIGITS, _FLOAT_WORK = 12, 30  # what densities in float64 leave, and what they are worked with
 
@@ -49,6 +50,7 @@ class _Panel:
     high: Number
     density: Callable[[Any], Any]
     depth: int = 0
+    reach: list[int] = field(default_factory=lambda: [0, 0])
     levels: list[list[tuple[Number, Number]]] = field(default_factory=list)
 
     def nodes(self, level: int, digits: int) -> list[tuple[Number, Number]]:
@@ -58,14 +60,16 @@ class _Panel:
 
     def _new(self, level: int, digits: int) -> list[tuple[Number, Number]]:
         step = mpf(1) / 2**level
-        reach = mpmath.asinh(2 * digits * mpmath.log(10) / mpmath.pi)
-        last = int(reach / step)
-        places = range(-last, last + 1) if level == _FIRST else [k for k in range(-last, last + 1) if k % 2]
+        reach = [max(digits, r) for r in self.reach]
+        first, last = (int(mpmath.asinh(2 * r * mpmath.log(10) / mpmath.pi) / step) for r in reach)
+        places = range(-first, last + 1) if level == _FIRST else [k for k in range(-first, last + 1) if k % 2]
         tiny, found = mpf(10) ** (-3 * digits), []
-        inside = [(x, slope) for x, slope in (self._at(k * step) for k in places) if self.low < x < self.high]
+        with mpmath.workdps(mpmath.mp.dps if max(reach) == digits else 2 * max(reach)):
+            inside = [(x, slope) for x, slope in (self._at(k * step) for k in places) if self.low < x < self.high]
         many = getattr(self.density, "many", None)
         is_infinite = mpmath.isinf(self.low) or mpmath.isinf(self.high)
-        with mpmath.workdps(digits if is_infinite else mpmath.mp.dps):  # erfc and the like take long
+        precision = digits if is_infinite else mpmath.mp.dps if max(reach) == digits else 2 * max(reach)
+        with mpmath.workdps(precision):  # erfc and the like take long
             values = many([x for x, _ in inside]) if many else [_value(self.density, x) for x, _ in inside]
         for (x, slope), value in zip(inside, values, strict=True):
             if isinstance(value, mpmath.mpc) or not mpmath.isfinite(value) or value < 0:
@@ -195,8 +199,8 @@ class Quadrature:
         return sorted(done, key=lambda p: p.low)
 
     def _check_ends(self, panel: _Panel) -> None:
-        """Refuse a density that grows like one over the distance to an end, or falls no faster, or worse."""
-        for end, other, sign in ((panel.low, panel.high, 1), (panel.high, panel.low, -1)):
+        """Refuse a density that grows like one over the distance to an end; see how far out a weaker one has mass."""
+        for side, (end, other, sign) in enumerate(((panel.low, panel.high, 1), (panel.high, panel.low, -1))):
             far = [mpf(10) ** power for power in (self.digits // 2, self.digits // 2 + 1)]
             places = [(-sign * v if mpmath.isinf(end) else end + sign * min(1, abs(other - end)) / v) for v in far]
             one, two = (_value(panel.density, x) for x in places)
@@ -206,6 +210,7 @@ class Quadrature:
             if excess >= -mpf(10) ** -9:
                 shown = "far out" if mpmath.isinf(end) else f"at {mpmath.nstr(end, 6)}"
                 raise InvalidInput(f"the integral diverges {shown} of {self.law.name}; a density has the integral 1")
+            panel.reach[side] = min(int((self.dps + 8) / -excess), _FARTHEST) * (2 if mpmath.isinf(end) else 1)
 
     def _check_mass(self) -> None:
         total = mpmath.fsum(self._mass(p) for p in self.panels) + mpmath.fsum(q for _, q in self.atoms)

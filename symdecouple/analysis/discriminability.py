@@ -1,0 +1,286 @@
+r"""How well features tell parameter values apart, before and after they are decoupled.
+
+Features of random samples vary about their expectations. Where two of them vary together, and both along the way on
+which the parameter moves them, clouds of neighbouring values overlap. The local covariance comes from influence
+functions, Cov(psi_f, psi_g)/N, or from the sample vectors themselves. It is not sigma^2 grad f . grad g, as the source
+has it: mean and variance of exponential samples have orthogonal gradients and the correlation 2/sqrt(8). For Gaussian
+samples the decoupled moments have Hermite polynomials as influence functions, and both agree on what is zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.analysis.discriminability_gaussian import GaussianClasses
+from symdecouple.analysis.discriminability_influence import Influence, of_averages, of_decoupled_moments
+from symdecouple.analysis.discriminability_plot import draw_ellipses
+from symdecouple.analysis.population_law import law_of
+from symdecouple.analysis.population_leaf import Leaf
+from symdecouple.analysis.population_levels import at_skewness
+from symdecouple.analysis.population_quadrature import Quadrature
+from symdecouple.analysis.population_settling import FloatLaw
+from symdecouple.decoupling.application import Application
+from symdecouple.decoupling.plan import Plan
+from symdecouple.errors import InvalidInput, Refused, UnsupportedExpression
+from symdecouple.language.precision import at_digits
+
+__all__ = ["Discriminability", "discriminability", "local_covariance"]
+
+FloatArray: TypeAlias = NDArray[np.float64]
+Covariance: TypeAlias = Literal["influence", "sample"]
+
+_DIGITS = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Discriminability:
+    """Gaussian classes in the space of the original features, and in that of the decoupled ones.
+
+    Attributes
+    ----------
+    original, decoupled : GaussianClasses
+    points : tuple of pairs of arrays, or None
+        The features of each class' sample vectors, original and decoupled; None of distributions.
+    """
+
+    original: GaussianClasses
+    decoupled: GaussianClasses
+    points: tuple[tuple[FloatArray, FloatArray], ...] | None = None
+
+    def __str__(self) -> str:
+        return f"{self.original}\n{self.decoupled}"
+
+    def plot(self, ax: Any = None, *, radius: float = 2.0, pair: tuple[int, int] = (0, 1)) -> Any:
+        """Draw the ellipses of two features, original and decoupled side by side; see `discriminability_plot`."""
+        return draw_ellipses(self, ax, radius=radius, pair=pair)
+
+
+def discriminability(plan: Plan, classes: Mapping[Any, Any], *, features: Sequence[int] | None = None,
+                     n_samples: int | None = None, covariance: Covariance = "influence") -> Discriminability:
+    r"""Return how often a Gaussian classifier confuses classes, by the original and by the decoupled features.
+
+    Parameters
+    ----------
+    plan : Plan
+    classes : mapping
+        From labels to sample vectors (R, N), or to distributions as `population` takes them: then means and covariances
+        are those of the law, for samples of `n_samples` values.
+    features : sequence of int, optional
+        Which features, from 1; all by default.
+    n_samples : int, optional
+        N, for distributions.
+    covariance : {"influence", "sample"}
+        Of sample vectors: by influence functions, averaged over the vectors, or that of the features over the vectors.
+
+    Returns
+    -------
+    Discriminability
+
+    Raises
+    ------
+    InvalidInput
+        If classes, features or sizes do not fit, or a covariance is singular.
+    UnsupportedExpression
+        If the influence functions of the plan are not known: covariance="sample" needs none.
+
+    Examples
+    --------
+    The source's example, u^theta with u uniform, which is the beta law with 1/theta and 1:
+
+    >>> import symdecouple as sd
+    >>> from scipy import stats
+    >>> plan = sd.decouple(sd.families.standardized_moments(4))
+    >>> classes = {theta: stats.beta(1 / theta, 1) for theta in (5, 6, 7)}
+    >>> found = discriminability(plan, classes, features=(3, 4), n_samples=1024)
+    >>> round(found.original.error, 3), round(found.decoupled.error, 3)
+    (0.124, 0.054)
+    """
+    chosen = _chosen(plan, features)
+    if not isinstance(classes, Mapping) or len(classes) < 2:
+        raise InvalidInput(f"classes are a mapping from two labels or more to sample vectors or distributions, got "
+                           f"{type(classes).__name__} of {len(classes) if hasattr(classes, '__len__') else '?'}")
+    if covariance not in ("influence", "sample"):
+        raise InvalidInput(f'covariance is "influence" or "sample", got {covariance!r}')
+    found = [_class(plan, str(label), given, chosen, n_samples, covariance) for label, given in classes.items()]
+    labels = tuple(map(str, classes))
+    names = tuple(str(f) for f in plan.features)
+    made = [GaussianClasses(title, tuple(names[k] if not side else f"decoupled {k + 1}" for k in chosen), labels,
+                            np.array([c.means[side] for c in found]), np.array([c.covariances[side] for c in found]))
+            for side, title in enumerate(("original features", "decoupled features"))]
+    points = [c.points for c in found]
+    return Discriminability(made[0], made[1], None if None in points else tuple(p for p in points if p is not None))
+
+
+def local_covariance(plan: Plan, samples: Any, *, decoupled: bool = True, n_samples: int | None = None) -> FloatArray:
+    r"""Return the covariance of features of random samples, by influence functions.
+
+    .. math:: \frac1{N^2} \sum_n \psi_f(x_n)\,\psi_g(x_n), \qquad
+        \frac1N\,\mathrm{E}\,\psi_f\,\psi_g \text{ for a distribution}
+
+    Parameters
+    ----------
+    plan : Plan
+    samples : array (..., N), or a distribution
+        Each sample vector stands for its law.
+    decoupled : bool
+        Of the decoupled features, else of the original ones.
+    n_samples : int, optional
+        N, for a distribution.
+
+    Returns
+    -------
+    array (..., M, M)
+
+    Examples
+    --------
+    Mean and variance of exponential samples have orthogonal gradients, and still vary together:
+
+    >>> import symdecouple as sd
+    >>> from scipy import stats
+    >>> plan = sd.decouple(sd.families.standardized_moments(2))
+    >>> (1000 * local_covariance(plan, stats.expon(), n_samples=1000)).round(6).tolist()
+    [[1.0, 2.0], [2.0, 8.0]]
+    """
+    chosen, samples = _chosen(plan, None), _nodes(samples)
+    rows, weights, count, shape = _rows_of(samples, n_samples)
+    influences = _influences(plan, rows, weights, decoupled, chosen, _law_leveled(plan, samples, rows, chosen))
+    psi = np.stack([i.psi for i in influences], axis=1)
+    found: FloatArray = np.einsum("rin,n,rjn->rij", psi, weights, psi) / count
+    return found.reshape(*shape, len(chosen), len(chosen))
+
+
+@dataclass(frozen=True, slots=True)
+class _Class:
+    means: tuple[FloatArray, FloatArray]
+    covariances: tuple[FloatArray, FloatArray]
+    points: tuple[FloatArray, FloatArray] | None
+
+
+def _chosen(plan: Any, features: Sequence[int] | None) -> list[int]:
+    if not isinstance(plan, Plan):
+        raise InvalidInput(f"a plan is expected, decouple(features), got {type(plan).__name__}")
+    size = len(plan.features)
+    chosen = list(range(1, size + 1)) if features is None else list(features)
+    if bad := [k for k in chosen if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= size]:
+        raise InvalidInput(f"features are numbered 1 to {size}, got {bad[0]!r}")
+    if len(set(chosen)) != len(chosen) or not chosen:
+        raise InvalidInput(f"features are different numbers, one at least, got {chosen}")
+    return [k - 1 for k in chosen]
+
+
+def _is_samples(given: Any) -> bool:
+    return isinstance(given, (np.ndarray, list, tuple)) and not isinstance(given, _Nodes)
+
+
+def _rows_of(samples: Any, n_samples: int | None) -> tuple[FloatArray, FloatArray, int, tuple[int, ...]]:
+    """Rows, the weights of their entries, N, and the shape before the last axis."""
+    if _is_samples(samples):
+        array = np.asarray(samples, dtype=float)
+        if array.ndim == 0 or array.shape[-1] < 2 or not np.isfinite(array).all():
+            raise InvalidInput("sample vectors of two finite numbers or more are expected, got the shape "
+                               f"{array.shape}")
+        size = array.shape[-1]
+        return array.reshape(-1, size), np.full(size, 1 / size), size, array.shape[:-1]
+    if isinstance(n_samples, bool) or not isinstance(n_samples, int) or n_samples < 2:
+        raise InvalidInput(f"features of a distribution vary with the number of values: n_samples=, 2 or more, got "
+                           f"{n_samples!r}")
+    leaf, law = samples
+    places = (law.places + float(leaf.centre)) * float(leaf.law.scale) + float(leaf.law.loc)
+    return places[None], law.weights, n_samples, ()
+
+
+class _Nodes(NamedTuple):
+    """A distribution on its leaf, and by nodes."""
+
+    leaf: Leaf
+    floats: FloatLaw
+
+
+def _nodes(given: Any) -> Any:
+    """Read a distribution; sample vectors stay as they are."""
+    if _is_samples(given):
+        return given
+    quadrature = Quadrature(law_of(given), _DIGITS)
+    with at_digits(quadrature.work):
+        leaf = Leaf(quadrature)
+        return _Nodes(leaf, leaf.floats)
+
+
+def _law_leveled(plan: Plan, samples: Any, rows: FloatArray, chosen: Sequence[int]) -> FloatArray | None:
+    """The nodes of a distribution at level 3."""
+    moments = plan.choice.moments
+    if _is_samples(samples) or moments is None or max(chosen) < 3:
+        return None
+    if max(chosen) > 3:
+        raise UnsupportedExpression("covariances of decoupled moments above order 4 are computed of sample vectors; "
+                                    "give those, or features=[...] up to 4")
+    leaf, floats = samples
+    target = moments.coordinates(plan.reference[: len(plan.features) - 1])[2]
+    with at_digits(leaf.quadrature.work):
+        at = at_skewness(leaf, target)
+    if not at.outcome.ok:
+        raise Refused(f"the decoupled fourth moment of {leaf.law.name}: {at.outcome.reason} ({at.outcome.detail})")
+    moved: FloatArray = (floats.places / (1 - float(at.time) * floats.places))[None]
+    return moved
+
+
+def _influences(plan: Plan, rows: FloatArray, weights: FloatArray, decoupled: bool, chosen: Sequence[int],
+                leveled: FloatArray | None) -> list[Influence]:
+    if not decoupled:
+        if plan.features.coordinates or any(plan.features[k].black_box is not None for k in chosen):
+            raise UnsupportedExpression('influence functions are those of averages; take covariance="sample"')
+        return [of_averages(plan.features[k].expr, plan.features.sample, rows, weights) for k in chosen]
+    moments, count = plan.choice.moments, max(chosen) + 1
+    if moments is None or len(moments) < count:
+        raise UnsupportedExpression("the influence functions of decoupled features are known for moments; take "
+                                    'covariance="sample"')
+    references = [float(c) for c in moments.coordinates(plan.reference[: len(plan.features) - 1])]
+    if count > 3 and leveled is None:
+        leveled = np.asarray(plan.normalize(rows, 3, on_refusal="return")[0])
+    found = of_decoupled_moments(moments, references, rows, weights, leveled, count)
+    return [found[k] for k in chosen]
+
+
+def _class(plan: Plan, label: str, given: Any, chosen: Sequence[int], n_samples: int | None, covariance: Covariance
+           ) -> _Class:
+    is_samples = _is_samples(given)
+    if is_samples and np.ndim(given) != 2:
+        raise InvalidInput(f"class {label} takes sample vectors (R, N), got the shape {np.shape(given)}")
+    if covariance == "sample":
+        return _by_vectors(plan, label, given, chosen)
+    given = _nodes(given)
+    rows, weights, count, _ = _rows_of(given, n_samples)
+    leveled = _law_leveled(plan, given, rows, chosen)
+    with np.errstate(all="ignore"):  # vectors without a feature are told below
+        both = [_influences(plan, rows, weights, side, chosen, leveled) for side in (False, True)]
+    values = [np.stack([i.value for i in side], axis=1) for side in both]
+    refused = np.asarray(~np.isfinite(values[1]).all(axis=1))
+    if refused.any():
+        raise InvalidInput(f"{refused.sum()} of {len(refused)} sample vectors of class {label} have not all of the "
+                           "decoupled features; leave them out, or leave out features")
+    covariances = []
+    for side in both:
+        psi = np.stack([i.psi for i in side], axis=1)
+        covariances.append(np.einsum("rin,n,rjn->ij", psi, weights, psi) / count / len(psi))
+    points = (values[0], values[1]) if is_samples else None
+    return _Class((values[0].mean(axis=0), values[1].mean(axis=0)), (covariances[0], covariances[1]), points)
+
+
+def _by_vectors(plan: Plan, label: str, given: Any, chosen: Sequence[int]) -> _Class:
+    if not _is_samples(given):
+        raise InvalidInput(f'class {label} is a distribution, and covariance="sample" needs sample vectors')
+    if len(given) <= len(chosen):
+        raise InvalidInput(f"class {label} has {len(given)} sample vectors, more than {len(chosen)} are needed for a "
+                           f"covariance of {len(chosen)} features")
+    rows = np.asarray(given, dtype=float)
+    values = Application(plan.features).on(rows.shape[1:]).values
+    original = np.array([values(row) for row in rows], dtype=float)[:, list(chosen)]
+    decoupled = np.asarray(plan.transform(rows, on_refusal="raise"))[:, list(chosen)]
+    return _Class((original.mean(axis=0), decoupled.mean(axis=0)),
+                  (np.cov(original.T).reshape(len(chosen), -1), np.cov(decoupled.T).reshape(len(chosen), -1)),
+                  (original, decoupled))

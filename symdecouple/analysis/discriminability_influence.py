@@ -1,0 +1,205 @@
+r"""Influence functions: what one more value at x does to a feature, and so how features of random samples vary.
+
+For independent values of one law, with N of them,
+
+.. math:: \mathrm{Cov}(f, g) = \frac1N\,\mathrm{E}\,\psi_f\,\psi_g + O(N^{-2}), \qquad
+    \psi_f(x) = \frac{d}{d\varepsilon}\, f\bigl((1-\varepsilon) P + \varepsilon\,\delta_x\bigr), \qquad \psi_f' = v_f
+
+For f = F(s_1, ..., s_r) of averages psi_f = sum_a F_a psi_{s_a}, and averages of phi with statistics s_b have
+
+For f = F(s_1, ..., s_r) of averages psi_f = sum_a F_a psi_{s_a}; an average of phi with statistics s_b inside has
+    \psi_{s_b}(x)
+
+A moment that is decoupled moves with the leaf: with y at skewness g, kappa and m_5 its moments,
+
+.. math:: \psi = y^4 - \kappa - 4 g y - 2\kappa (y^2 - 1) - \frac{4 (m_5 - g - \kappa g)}{3 (\kappa - g^2 - 1)}
+    \Bigl(y^3 - 3 y - \frac{3 g}2 (y^2 - 1) - g\Bigr)
+
+Above order 4 the derivative by the weights of the values is taken, as a central difference.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sympy import Dummy, Expr, diff, lambdify
+
+from symdecouple.errors import UnsupportedExpression
+from symdecouple.families.moments import MomentCoordinates
+from symdecouple.language.filters import Filtered
+from symdecouple.language.mean import Mean
+from symdecouple.language.sample import Sample
+from symdecouple.numeric.moments.levels import standardized_rows
+from symdecouple.numeric.samples.matrix import SampleMatrix
+
+__all__ = ["Influence", "of_averages", "of_decoupled_moments"]
+
+FloatArray: TypeAlias = NDArray[np.float64]
+
+_STEP = 1e-3  # of a weight: a central difference leaves its square over N, and rounding over it
+
+
+class Influence(NamedTuple):
+    """Values (R,) of a feature and its influence function at the values of each sample vector, (R, N)."""
+
+    value: FloatArray
+    psi: FloatArray
+
+
+def of_averages(expr: Expr, sample: Sample, rows: FloatArray, weights: FloatArray) -> Influence:
+    """Return a function of averages with its influence function.
+
+    Parameters
+    ----------
+    expr : Expr
+    sample : Sample
+    rows : array (R, N)
+    weights : array (N,)
+        Shares, with the sum 1.
+
+    Raises
+    ------
+    UnsupportedExpression
+        For filtered features: their values are not independent.
+    """
+    if expr.has(Filtered):
+        raise UnsupportedExpression("influence functions are those of independent values, and filtered ones are not; "
+                                    "take covariance='sample'")
+    return _Recursion(sample, rows, weights).of(expr)
+
+
+class _Recursion:
+    def __init__(self, sample: Sample, rows: FloatArray, weights: FloatArray) -> None:
+        self.sample, self.rows, self.weights = sample, rows, weights
+        self.known: dict[Expr, Influence] = {}
+
+    def of(self, expr: Expr) -> Influence:
+        """A function of averages, by the chain rule."""
+        if isinstance(expr, Mean):
+            if expr not in self.known:
+                self.known[expr] = self._average(expr)
+            return self.known[expr]
+        outer, inner = self._split(expr)
+        values = [self.of(mean).value for mean in inner]
+        total = np.zeros_like(self.rows)
+        for symbol, mean in zip(outer.values, inner, strict=True):
+            slope = self._evaluated(diff(outer.expr, symbol), outer.values, values)
+            total += slope[:, None] * self.of(mean).psi
+        return Influence(self._evaluated(outer.expr, outer.values, values), total)
+
+    def _average(self, mean: Mean) -> Influence:
+        body, inner = self._split(mean.opened(self.sample))
+        values = [self.of(each).value[:, None] for each in inner]
+        phi = self._of_rows(body.expr, body.values, values)
+        value = phi @ self.weights
+        total = phi - value[:, None]
+        for symbol, each in zip(body.values, inner, strict=True):
+            slope = self._of_rows(diff(body.expr, symbol), body.values, values) @ self.weights
+            total = total + slope[:, None] * self.of(each).psi
+        return Influence(value, total)
+
+    def _split(self, expr: Expr) -> tuple[_Opened, list[Mean]]:
+        """The outermost averages replaced by symbols."""
+        inner = _outermost(expr)
+        symbols = tuple(Dummy(real=True) for _ in inner)
+        return _Opened(expr.xreplace(dict(zip(inner, symbols, strict=True))), symbols), inner
+
+    def _evaluated(self, expr: Expr, symbols: tuple[Dummy, ...], values: list[FloatArray]) -> FloatArray:
+        found = lambdify(symbols, expr, "numpy")(*values)
+        return np.broadcast_to(np.asarray(found, dtype=float), (len(self.rows),))
+
+    def _of_rows(self, expr: Expr, symbols: tuple[Dummy, ...], values: list[FloatArray]) -> FloatArray:
+        point = Dummy(real=True)
+        found = lambdify((point, *symbols), expr.xreplace({self.sample: point}), ["numpy", "scipy"])(self.rows, *values)
+        return np.broadcast_to(np.asarray(found, dtype=float), self.rows.shape)
+
+
+class _Opened(NamedTuple):
+    expr: Expr
+    values: tuple[Dummy, ...]
+
+
+def _outermost(expr: Expr) -> list[Mean]:
+    if isinstance(expr, Mean):
+        return [expr]
+    found: list[Mean] = []
+    for arg in expr.args:
+        found += [mean for mean in _outermost(arg) if mean not in found]
+    return found
+
+
+# --- decoupled moments --------------------------------------------------------------------------------------------
+
+
+def of_decoupled_moments(coordinates: MomentCoordinates, references: list[float], rows: FloatArray,
+                         weights: FloatArray, leveled: FloatArray | None, count: int) -> list[Influence]:
+    """Return decoupled moments 1..count with their influence functions.
+
+    Parameters
+    ----------
+    coordinates : MomentCoordinates
+    references : list of float
+        (m, s, c_3, ...), at least count - 1 of them.
+    rows : array (R, N)
+    weights : array (N,)
+    leveled : array (R, N) or None
+        The rows at level 3, from order 4 on.
+    count : int
+    """
+    mean = rows @ weights
+    centred = rows - mean[:, None]
+    spread = np.sqrt(centred**2 @ weights)
+    z = centred / spread[:, None]
+    skewness = z**3 @ weights
+    found = [Influence(mean, centred), Influence(spread, spread[:, None] * (z**2 - 1) / 2),
+             Influence(skewness, _of_skewness(z, skewness))]
+    if count > 3:
+        assert leveled is not None
+        y = leveled - (leveled @ weights)[:, None]
+        y = y / np.sqrt(y**2 @ weights)[:, None]
+        found.append(_of_kurtosis(y, weights))
+    found += [_by_weights(rows, weights, k, references) for k in range(5, count + 1)]
+    return [_renamed(coordinates, references, k, found[k]) for k in range(count)]
+
+
+def _of_skewness(z: FloatArray, g: FloatArray) -> FloatArray:
+    g = g[:, None]
+    psi: FloatArray = z**3 - 3 * z - 1.5 * g * (z**2 - 1) - g
+    return psi
+
+
+def _of_kurtosis(y: FloatArray, weights: FloatArray) -> Influence:
+    g, kappa, fifth = (y**k @ weights for k in (3, 4, 5))
+    ratio = 4 * (fifth - g - kappa * g) / (3 * (kappa - g**2 - 1))
+    psi = (y**4 - kappa[:, None] - 4 * g[:, None] * y - 2 * kappa[:, None] * (y**2 - 1)
+           - ratio[:, None] * _of_skewness(y, g))
+    return Influence(kappa, psi)
+
+
+def _by_weights(rows: FloatArray, weights: FloatArray, order: int, references: list[float]) -> Influence:
+    """One value after the other gets a little more weight, and a little less."""
+    goal = (1.0, 0.0, 1.0, *references[2 : order - 1])[:order]
+    size = rows.shape[1]
+    psi, values = np.empty_like(rows), np.empty(len(rows))
+    for r, row in enumerate(rows):
+        copies = np.broadcast_to(row, (2 * size + 1, size))
+        around = np.tile(weights * size, (2 * size + 1, 1))
+        around[np.arange(size), np.arange(size)] *= 1 + _STEP
+        around[size + np.arange(size), np.arange(size)] *= 1 - _STEP
+        matrix = SampleMatrix.weighted(np.ascontiguousarray(copies), around)
+        moments, _ = standardized_rows(matrix, order, goal)
+        above, below, values[r] = moments[:size, -1], moments[size:-1, -1], moments[-1, -1]
+        psi[r] = (above - below) / (2 * _STEP * weights)
+    return Influence(values, psi)
+
+
+def _renamed(coordinates: MomentCoordinates, references: list[float], k: int, found: Influence) -> Influence:
+    """From coordinate k to the feature, those before it at their references."""
+    symbols, feature = coordinates.symbols[: k + 1], coordinates.forward[k]
+    fixed: tuple[Any, ...] = tuple(references[:k])
+    value = lambdify(symbols, feature, "numpy")(*fixed, found.value)
+    slope = lambdify(symbols, diff(feature, symbols[-1]), "numpy")(*fixed, found.value)
+    shape = found.value.shape
+    return Influence(np.broadcast_to(value, shape), np.broadcast_to(slope, shape)[:, None] * found.psi)

@@ -1,0 +1,226 @@
+"""Local covariances and Gaussian classes: against closed forms, random samples, and another way to the same number."""
+
+import numpy as np
+import pytest
+from scipy import stats as st
+
+import symdecouple as sd
+from symdecouple.analysis import GaussianClasses, discriminability, local_covariance
+from symdecouple.errors import InvalidInput, Refused, UnsupportedExpression
+
+SIZE = 100
+PLAN = sd.decouple(sd.families.standardized_moments(4))
+POWERS = {theta: st.beta(1 / theta, 1) for theta in (5, 6, 7)}
+
+
+def correlation(covariance: np.ndarray, i: int, j: int) -> float:
+    return float(covariance[i, j] / np.sqrt(covariance[i, i] * covariance[j, j]))
+
+
+# --- covariance ---
+
+
+def test_mean_and_variance_of_exponential_samples_vary_together() -> None:
+    """Var mean = 1/N, var variance = (mu_4 - 1)/N = 8/N, cov = mu_3/N = 2/N; the gradients are orthogonal."""
+    plan = sd.decouple(sd.families.standardized_moments(2))
+    found = local_covariance(plan, st.expon(), n_samples=1000)
+    assert 1000 * found == pytest.approx(np.array([[1, 2], [2, 8]]), abs=1e-9)
+    assert correlation(found, 0, 1) == pytest.approx(2 / np.sqrt(8), abs=1e-9)
+    sample = st.expon.rvs(size=50, random_state=0)
+    gradients = plan.gradients(sample)
+    assert abs(gradients[0] @ gradients[1]) < 1e-14 * np.linalg.norm(gradients[0]) * np.linalg.norm(gradients[1])
+    values = np.column_stack([(rows := st.expon.rvs(size=(4000, 200), random_state=1)).mean(axis=1), rows.var(axis=1)])
+    assert np.corrcoef(values.T)[0, 1] == pytest.approx(2 / np.sqrt(8), abs=0.03)  # four standard errors
+
+
+def test_gaussian_samples_have_hermite_influences() -> None:
+    """Uncorrelated, with variances k!/N: 1, 2, 6, 24, of mean, variance, skewness and orthokurtosis."""
+    found = local_covariance(PLAN, st.norm(), n_samples=100)
+    assert 100 * found == pytest.approx(np.diag([1, 2, 6, 24]), abs=1e-8)
+
+
+def test_orders_above_four_by_weights() -> None:
+    """Against central differences of another step, by the public statistics."""
+    plan = sd.decouple(sd.families.standardized_moments(6))
+    sample = st.norm.ppf((np.arange(SIZE) + 0.5) / SIZE)
+    found = SIZE * local_covariance(plan, sample)
+    step, direction = 1e-4, np.zeros(SIZE)
+    direction[20] = 1.0
+    weights = np.ones(SIZE)
+    above, below = (sd.stats.decoupled_moments(sample, 6, weights=weights + s * direction) for s in (step, -step))
+    psi = SIZE * (above - below) / (2 * step)
+    from symdecouple.analysis.discriminability_influence import of_decoupled_moments
+
+    leveled = plan.normalize(sample[None], 3)
+    each = of_decoupled_moments(plan.choice.moments, [0, 1, 0, 3, 0], sample[None], np.full(SIZE, 1 / SIZE), leveled, 6)
+    assert [i.psi[0, 20] for i in each] == pytest.approx(psi, rel=1e-5)
+    assert np.diag(found) == pytest.approx([(i.psi**2).mean() for i in each], rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["expon", "beta"])
+def test_influences_are_derivatives_by_weights(name: str) -> None:
+    """Original and decoupled moments, to the rounding of a central difference."""
+    law = {"expon": st.expon(), "beta": st.beta(0.3, 1)}[name]
+    sample = law.rvs(size=40, random_state=2)
+    for decoupled in (False, True):
+        found = 40 * local_covariance(PLAN, sample, decoupled=decoupled)
+        psi, step = np.empty((4, 40)), 1e-5
+        for n in range(40):
+            values = []
+            for s in (step, -step):
+                weights = np.ones(40)
+                weights[n] += s
+                moments = (sd.stats.decoupled_moments if decoupled else sd.stats.standardized_moments)(
+                    sample, 4, weights=weights)
+                values.append(moments)
+            psi[:, n] = 40 * (values[0] - values[1]) / (2 * step)
+        expected = psi @ psi.T / 40
+        assert found == pytest.approx(expected, rel=1e-5, abs=1e-6 * np.abs(expected).max())
+
+
+def test_nested_and_general_averages() -> None:
+    """Standard deviation of log cosh about the mean: against the bootstrap of influence by deleting one value."""
+    features = [sd.parse("mean(x)"), sd.parse("log(mean(exp(x)))"), sd.parse("mean(log(cosh(x - mean(x))))")]
+    plan = sd.decouple(features)
+    sample = st.norm.rvs(size=200, random_state=3)
+    found = local_covariance(plan, sample, decoupled=False)
+
+    def values(v: np.ndarray) -> list[float]:
+        return [v.mean(), np.log(np.exp(v).mean()), np.log(np.cosh(v - v.mean())).mean()]
+
+    left = np.array([values(np.delete(sample, n)) for n in range(200)])
+    jackknife = 199**2 / 200**2 * np.cov(left.T, bias=True) * 200
+    assert found == pytest.approx(jackknife, rel=0.03)
+
+
+def test_skewness_of_sixth_powers() -> None:
+    """Standard deviation .094204 by influence."""
+    found = local_covariance(PLAN, POWERS[6], n_samples=1024)
+    assert np.sqrt(found[2, 2]) == pytest.approx(0.094204, abs=1e-6)
+
+
+def test_figures_of_the_sources_example() -> None:
+    found = discriminability(PLAN, POWERS, features=(3, 4), n_samples=1024)
+    assert found.decoupled.deviations[:, 1] == pytest.approx([0.01851, 0.01656, 0.01499], abs=6e-6)
+    assert found.decoupled.correlations[:, 0, 1] == pytest.approx([0.087, 0.046, 0.023], abs=6e-4)
+    assert found.original.correlations[:, 0, 1] == pytest.approx([0.983, 0.985, 0.987], abs=6e-4)
+    assert found.original.error == pytest.approx(0.1242, abs=3e-4)
+    assert found.decoupled.error == pytest.approx(0.0539, abs=3e-4)
+    assert found.decoupled.means[:, 1] == pytest.approx(
+        [float(sd.analysis.population(PLAN, law)[3]) for law in POWERS.values()], abs=1e-12)
+
+
+@pytest.mark.slow
+def test_skewness_of_sixth_powers_by_random_samples() -> None:
+    rows = np.random.default_rng(0).random((4000, 1024)) ** 6
+    assert sd.stats.skewness(rows, axis=1).std() == pytest.approx(0.0941, abs=0.0044)  # four standard errors
+
+
+@pytest.mark.slow
+def test_the_sources_figure_is_one_draw_of_many() -> None:
+    rng = np.random.default_rng(1)
+    errors = [discriminability(PLAN, {t: rng.random((128, 1024)) ** t for t in (5, 6, 7)}, features=(3, 4),
+                               covariance="sample").decoupled.error for _ in range(30)]
+    assert np.mean(errors) == pytest.approx(0.055, abs=0.006)
+    assert 0.004 < np.std(errors) < 0.014
+
+
+# --- classes ---
+
+
+def test_two_classes_of_one_covariance_err_by_half_their_distance() -> None:
+    for correlated in (0.0, 0.98):
+        covariance = np.array([[1, correlated], [correlated, 1]])
+        classes = GaussianClasses("features", ("f", "g"), ("a", "b"), np.array([[0, 0], [1.2, -0.3]]),
+                                  np.stack([covariance, covariance]))
+        d = classes.distance(0, 1)
+        assert d == pytest.approx(np.sqrt(np.array([1.2, -0.3]) @ np.linalg.inv(covariance) @ [1.2, -0.3]))
+        assert classes.error == pytest.approx(st.norm.sf(d / 2), abs=3e-4)
+        assert classes.error_of([0]) == 0
+
+
+def test_unequal_covariances_against_an_integral() -> None:
+    one, two = st.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]]), st.multivariate_normal([1, 1], [[0.3, 0], [0, 2]])
+    grid = np.stack(np.meshgrid(np.linspace(-7, 8, 601), np.linspace(-8, 9, 601), indexing="ij"), axis=-1)
+    expected = np.minimum(one.pdf(grid), two.pdf(grid)).sum() / 2 * (15 / 600) * (17 / 600)
+    classes = GaussianClasses("features", ("f", "g"), ("a", "b"), np.array([one.mean, two.mean]),
+                              np.array([one.cov_object.covariance, two.cov_object.covariance]))
+    assert classes.error == pytest.approx(expected, abs=6e-4)
+
+
+def test_affine_maps_of_the_features_change_nothing() -> None:
+    found = discriminability(PLAN, POWERS, features=(3, 4), n_samples=1024).decoupled
+    a = np.array([[100.0, 3], [0, 0.01]])
+    moved = GaussianClasses("features", found.features, found.labels, found.means @ a.T, a @ found.covariances @ a.T)
+    assert moved.error == pytest.approx(found.error, abs=3e-4)
+
+
+def test_ellipses_have_their_radius() -> None:
+    found = discriminability(PLAN, POWERS, features=(3, 4), n_samples=1024).original
+    away = found.ellipse(1, 2.0) - found.means[1]
+    assert np.einsum("pi,ij,pj->p", away, np.linalg.inv(found.covariances[1]), away) == pytest.approx(4, rel=1e-9)
+
+
+def test_sample_vectors_and_both_covariances() -> None:
+    """256 vectors: deviations by influence and over the vectors agree within five standard errors, .044 each."""
+    rng = np.random.default_rng(4)
+    classes = {t: rng.random((256, 512)) ** t for t in (5, 7)}
+    by_influence = discriminability(PLAN, classes, features=(3, 4))
+    by_sample = discriminability(PLAN, classes, features=(3, 4), covariance="sample")
+    assert by_influence.decoupled.means == pytest.approx(by_sample.decoupled.means, rel=1e-9)
+    assert by_influence.original.means == pytest.approx(by_sample.original.means, rel=1e-9)
+    assert by_influence.decoupled.deviations == pytest.approx(by_sample.decoupled.deviations, rel=0.25)
+    assert by_influence.decoupled.error < by_influence.original.error
+    assert "error" in str(by_influence)
+
+
+def test_filtered_features_take_their_own_covariance() -> None:
+    h = sd.Filter([1, -1, 0])
+    plan = sd.decouple([sd.Mean(sd.x**2), sd.Mean(h(sd.x) ** 2)])
+    rng = np.random.default_rng(0)
+    rows = {"a": rng.normal(size=(30, 64)), "b": rng.normal(size=(30, 64)) * 1.2}
+    found = discriminability(plan, rows, covariance="sample")
+    assert 0 < found.decoupled.error < 0.5
+    with pytest.raises(UnsupportedExpression, match="sample"):
+        discriminability(plan, rows)
+
+
+# --- bad input ---
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: discriminability(PLAN, {5: st.expon()}), "two labels"),
+        (lambda: discriminability(PLAN, POWERS, features=(3, 4)), "n_samples"),
+        (lambda: discriminability(PLAN, POWERS, features=(3, 9), n_samples=10), "numbered 1 to 4"),
+        (lambda: discriminability(PLAN, POWERS, features=(3, 3), n_samples=10), "different numbers"),
+        (lambda: discriminability(PLAN, POWERS, n_samples=10, covariance="sample"), "sample vectors"),
+        (lambda: discriminability(PLAN, POWERS, n_samples=10, covariance="no"), "influence"),
+        (lambda: discriminability(PLAN, {1: np.ones(4), 2: np.ones(4)}), r"\(R, N\)"),
+        (lambda: discriminability(3, POWERS), "a plan"),
+        (lambda: discriminability(PLAN, {1: np.ones((9, 4)), 2: np.ones((9, 4))}), "decoupled"),
+        (lambda: local_covariance(PLAN, [1.0]), "two finite numbers"),
+        (lambda: discriminability(PLAN, {t: np.ones((3, 9)) for t in "ab"}, covariance="sample"), "more than 4"),
+        (lambda: GaussianClasses("f", ("f", "g"), ("a",), np.zeros((1, 2)), np.ones((1, 2, 2))), "of each other"),
+        (lambda: GaussianClasses("f", ("f",), ("a",), np.zeros((1, 1)), np.zeros((1, 1, 1))), "does not vary"),
+    ],
+)
+def test_bad_input_is_told(call: object, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        call()  # type: ignore[operator]
+
+
+def test_laws_without_the_feature_are_refused() -> None:
+    with pytest.raises(Refused, match="both tails"):
+        discriminability(PLAN, {1: st.skewnorm(4), 2: st.skewnorm(5)}, n_samples=100)
+
+
+def test_pictures() -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    axes = discriminability(PLAN, POWERS, features=(3, 4), n_samples=1024).plot()
+    assert [len(ax.lines) for ax in axes] == [6, 6]
+    with pytest.raises(InvalidInput, match="pair"):
+        discriminability(PLAN, POWERS, features=(3, 4), n_samples=1024).plot(pair=(0, 5))
+    axes[0].figure.clf()
