@@ -53,7 +53,8 @@ ORDER = {
         "features.differences features.black_box features.filtering features.expressions features.directional "
         "features.features features.coordinates features.bank_kernel features.bank "
         "energies.eigenvalues energies.tilting energies.tilting_kernel energies.frequencies energies.power_spectrum "
-        "energies.cone energies.energy_range energies.continuation energies.problems energies.gradients energies.normalization "
+        "energies.cone energies.energy_range energies.continuation energies.problems energies.gradients "
+        "energies.normalization "
         "energies.inverse "
         "paths.runge_kutta paths.integrate paths.first_steps paths.projection "
         "paths.narrow_path paths.narrow_path_adjoint paths.black_box_rows paths.empirical "
@@ -70,7 +71,8 @@ ORDER = {
     "decoupling": (
         "expectations sample_reference reference attainability motion orbit_motion leaf_motion joint_steps "
         "nested_roots concatenated_flows routes moment_route energy_route energy_return precise_energy_route "
-        "narrow_route levels modified closures spectral_minor modified_energies implicit refutation scenario inner_order "
+        "narrow_route levels modified closures spectral_minor modified_energies implicit refutation decisions scenario "
+        "inner_order "
         "choice attainable_levels attainable_plot attainable_ranges application dependence explanation precise masked "
         "perturbing checkpoint running report transfer plan storage"
     ),

@@ -22,10 +22,11 @@ from symdecouple.decoupling.attainable_levels import (
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.levels import Levels
 from symdecouple.errors import InvalidInput, UnsupportedExpression
+from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.samples.vectors import Batch
 from symdecouple.verdict import Status
 
-__all__ = ["Attainable", "intervals_of_any", "intervals_of_rows"]
+__all__ = ["Attainable", "check_asked", "intervals_of_any", "intervals_of_rows"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,9 +131,18 @@ class Attainable:
         return draw_attainable(self, ax)
 
 
-def intervals_of_rows(choice: Choice, levels: Levels, batch: Batch, values: Any, names: Sequence[str]) -> Attainable:
+def check_asked(features: FeatureSet, order: Sequence[int], samples: Any, n_samples: Any) -> None:
+    """Refuse what `Plan.attainable` cannot answer."""
+    if (samples is None) == (n_samples is None):
+        raise InvalidInput("attainable takes samples, or n_samples for all samples of a size: one of the two")
+    if tuple(order) != tuple(range(len(features))):
+        raise InvalidInput("the features of a group are brought to their references in another order than they are "
+                           "given; give them in the order that plan.explain() shows")
+
+
+def intervals_of_rows(choice: Choice, levels: Levels, batch: Batch, values: Any) -> Attainable:
     """Return the intervals of each sample of a batch; `values` (..., M) are its decoupled features."""
-    rows, size = np.asarray(batch.rows, dtype=np.float64), len(names)
+    rows, size = np.asarray(batch.rows, dtype=np.float64), len(choice.features)
     fit = np.flatnonzero(np.isfinite(rows).all(axis=1) & (rows.shape[1] > 1))
     found: list[list[Interval]] = [[] for _ in fit]
     count = 0
@@ -160,12 +170,12 @@ def intervals_of_rows(choice: Choice, levels: Levels, batch: Batch, values: Any,
     for i, row in zip(fit, found, strict=True):
         out[i] = row
     shaped = out.reshape(*batch.shape, size, 4)
-    return _attainable(names, shaped, own.reshape(*batch.shape, size), choice, status, None)
+    return _attainable(shaped, own.reshape(*batch.shape, size), choice, status, None)
 
 
-def intervals_of_any(choice: Choice, n_samples: Any, names: Sequence[str]) -> Attainable:
+def intervals_of_any(choice: Choice, n_samples: Any) -> Attainable:
     """Return the intervals over all samples of N values, or of a shape."""
-    size, ndim = len(names), choice.filter_ndim or 1
+    size, ndim = len(choice.features), choice.filter_ndim or 1
     grid = (n_samples,) if isinstance(n_samples, int | np.integer) else n_samples
     if (isinstance(n_samples, bool) or not isinstance(grid, tuple) or len(grid) != ndim
             or not all(isinstance(n, int | np.integer) and not isinstance(n, bool) and n > 0 for n in grid)):
@@ -181,10 +191,10 @@ def intervals_of_any(choice: Choice, n_samples: Any, names: Sequence[str]) -> At
     else:
         raise UnsupportedExpression("what all samples can reach is known of moments and of energies of circular "
                                     "filters; of other features it is followed from a sample: plan.attainable(x)")
-    return _attainable(names, np.array(found, dtype=np.float64), None, choice, [Status.PROVED] * size, n_samples)
+    return _attainable(np.array(found, dtype=np.float64), None, choice, [Status.PROVED] * size, n_samples)
 
 
-def _attainable(names: Sequence[str], ends: Any, values: Any, choice: Choice, status: Sequence[Status],
-                n_samples: Any) -> Attainable:
-    return Attainable(tuple(names), ends[..., 0], ends[..., 1], ends[..., 2] == 1, ends[..., 3] == 1, values,
+def _attainable(ends: Any, values: Any, choice: Choice, status: Sequence[Status], n_samples: Any) -> Attainable:
+    low, high, low_is_attained, high_is_attained = np.moveaxis(ends, -1, 0)
+    return Attainable(tuple(map(str, choice.features)), low, high, low_is_attained == 1, high_is_attained == 1, values,
                       tuple(choice.floats), tuple(status), n_samples)

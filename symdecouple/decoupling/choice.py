@@ -43,6 +43,7 @@ PathName = Literal["auto", "broad", "relaxed", "narrow", "parallel"]
 
 
 _COORDINATES = "functions of explicit coordinates have no flows in closed form here"
+_KEPT = 8  # levels and grids: a call on one image would wait longer for them than for its numbers
 _DIGITS = 30  # of a reference before it is rounded to float64
 FLOW_BUDGET = 10.0  # seconds for one flow, or to write features out along it; then the narrow path is taken
 
@@ -106,6 +107,7 @@ class Choice:
         self._last = self.spans[-1][0]
         self._found: set[int] = set()  # levels that have their references and their ways
         self._closed: dict[int, Closed] = {}
+        self._levels: dict[Any, Levels] = {}
         self.budget = budget
         if path != "narrow" and not self._is_covered(len(features)):
             self.closed(self._last)
@@ -163,7 +165,15 @@ class Choice:
         return normalizers(first_features(self.features, k), list(self.values[:k]), budget=self.budget)[-1]
 
     def levels(self, level: int, is_sample: bool, precise: bool, grid: tuple[int, ...]) -> Levels:
-        """Return the levels up to one for samples on a grid, in float64 or in mpmath numbers."""
+        """Return the levels up to one for samples on a grid, in float64 or in mpmath numbers; the last are kept."""
+        key = level, is_sample, precise, grid
+        if key not in self._levels:
+            if len(self._levels) >= _KEPT:
+                self._levels.clear()
+            self._levels[key] = self._made(*key)
+        return self._levels[key]
+
+    def _made(self, level: int, is_sample: bool, precise: bool, grid: tuple[int, ...]) -> Levels:
         known = len(self.features.symbolic)
         if precise and (level if is_sample else len(self.features)) > known:
             raise NoClosedForm(f"{self.features[known]} is a black box, known in float64 only: leave dps out, or "

@@ -12,7 +12,7 @@ family is involutive, and f_(k+1) at the level where all r are at their referenc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sympy import Expr
 
@@ -22,6 +22,7 @@ from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.independence import check_independence
 from symdecouple.decoupling.modified import first_features
+from symdecouple.decoupling.reference import Reference, reference_values
 from symdecouple.errors import NoClosedForm, SymdecoupleError
 from symdecouple.families.exact import ExactTriple
 from symdecouple.families.recognition import family_of
@@ -29,7 +30,7 @@ from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet, Group
 from symdecouple.verdict import Status
 
-__all__ = ["FilledSet", "closure_sentence", "filled_set"]
+__all__ = ["FilledSet", "closure_sentence", "filled_set", "filled_with_values"]
 
 
 class FilledSet(NamedTuple):
@@ -86,6 +87,19 @@ def filled_set(features: FeatureSet, budget: float) -> FilledSet:
                            "function on the circle: take the invariants of stats.circular_shape, as features "
                            "families.circular_features()")
     return _filled(features, family)
+
+
+def filled_with_values(features: FeatureSet, reference: Any, budget: float
+            ) -> tuple[FeatureSet, tuple[Feature, ...], tuple[Expr | None, ...]]:
+    """Return `filled_set`: its features, what was added, and all references; those of averages that were added are
+    Gaussian where values are given one by one."""
+    filled = filled_set(features, budget)
+    if isinstance(reference, (str, Reference)) or hasattr(reference, "pdf"):
+        return filled.features, filled.added, reference_values(filled.features, reference)
+    values: list[Expr | None] = list(reference_values(FeatureSet(filled.added), "gaussian")) if filled.added else []
+    given = iter(reference_values(features, reference))
+    return filled.features, filled.added, tuple(
+        next(given) if n in filled.places else values.pop(0) for n in range(len(filled.features)))
 
 
 def _first_failing(features: FeatureSet, budget: float) -> int:

@@ -11,6 +11,7 @@ from sympy import Symbol, latex
 
 from symdecouple.decoupling.choice import Choice
 from symdecouple.flows.normalizer import Normalizer
+from symdecouple.language.feature import Feature
 
 __all__ = ["Explanation", "LevelNote", "clipped", "explanation_of"]
 
@@ -118,14 +119,16 @@ def _row(note: LevelNote) -> str:
 
 
 def explanation_of(choice: Choice, features: tuple[Any, ...], references: tuple[Any, ...], perturbation: str,
-                   left_out: tuple[str, ...], added: tuple[str, ...] = ()) -> Explanation:
+                   left_out: tuple[str, ...], added: tuple[Feature, ...] = ()) -> Explanation:
     """Return what a plan does, with features as they were declared."""
     decided = min(len(v.decided) for v in (choice.verdicts.original, choice.verdicts.modified))
     scenario = str(choice.verdicts.scenario) if decided == len(features) else "not asked for yet (plan.scenario)"
     notes = tuple(_note(choice, features[start:end], references[start:end], end) for start, end in choice.spans
                   if references[end - 1] is not None)
     closures = tuple(choice.verdicts.of_closures()) if decided == len(features) else ()
-    return Explanation(choice.path, scenario, notes, perturbation, left_out, (*added, *closures))
+    filled = (f"added: {f} = {v}, which fills up the closure of the features before it"
+              for f, v in zip(features, references, strict=True) if f in added)
+    return Explanation(choice.path, scenario, notes, perturbation, left_out, (*filled, *closures))
 
 
 def _note(choice: Choice, features: tuple[Any, ...], references: tuple[Any, ...], level: int) -> LevelNote:

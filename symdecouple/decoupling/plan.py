@@ -15,7 +15,7 @@ of its steps, in many digits by the adjoint equation.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal
 
@@ -24,19 +24,19 @@ from sympy import Expr
 
 from symdecouple.decoupling.application import Answers, Application
 from symdecouple.decoupling.attainability import check_attainable
-from symdecouple.decoupling.attainable_ranges import Attainable, intervals_of_any, intervals_of_rows
+from symdecouple.decoupling.attainable_ranges import Attainable, check_asked, intervals_of_any, intervals_of_rows
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice, PathName
-from symdecouple.decoupling.closures import filled_set
+from symdecouple.decoupling.closures import filled_with_values
 from symdecouple.decoupling.dependence import Dependent, OnDependence, dependent_features, remaining, without
 from symdecouple.decoupling.explanation import Explanation, explanation_of
 from symdecouple.decoupling.inner_order import inner_order, reordered
 from symdecouple.decoupling.levels import Levels
 from symdecouple.decoupling.masked import leaves_out_masked
 from symdecouple.decoupling.perturbing import Perturbation, PerturbationKind, as_perturbation
-from symdecouple.decoupling.reference import Reference, reference_values
+from symdecouple.decoupling.reference import reference_values
 from symdecouple.decoupling.report import Report, report_of
-from symdecouple.decoupling.running import GUARD, Compute, Progress, Running, with_exact_means
+from symdecouple.decoupling.running import GUARD, Compute, Progress, Running, batch_of, with_exact_means
 from symdecouple.decoupling.scenario import Scenario, Verdicts
 from symdecouple.decoupling.transfer import Colour, Maps, transfer
 from symdecouple.errors import InvalidInput
@@ -52,12 +52,10 @@ from symdecouple.numeric.samples.vectors import Batch, rounding
 
 __all__ = ["Plan", "decouple"]
 
-_KEPT = 8  # levels and grids: a call on one image would wait longer for them than for its numbers
-
 
 def decouple(features: Any, reference: Any = "gaussian", *, path: PathName | Literal["closure"] = "auto",
-             budget: float = 30.0,
-             perturb: Perturbation | PerturbationKind | None = None, dependent: OnDependence = "raise") -> Plan:
+             budget: float = 30.0, perturb: Perturbation | PerturbationKind | None = None,
+             dependent: OnDependence = "raise") -> Plan:
     """Return the plan that decouples each feature from those before it.
 
     Parameters
@@ -110,27 +108,13 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName | Lit
     if features.parameters:
         names = ", ".join(sorted(map(str, features.parameters)))
         raise InvalidInput(f"{names} must be bound to numbers before a plan: features.bind({{...}})")
-    features, added, values = _filled(features, reference, budget) if path == "closure" else (
+    features, added, values = filled_with_values(features, reference, budget) if path == "closure" else (
         features, (), reference_values(features, reference))
-    application = Application(features)
-    if left_out := dependent_features(features, application, dependent):
+    if left_out := dependent_features(features, Application(features), dependent):
         features, values = without(features, left_out), remaining(values, left_out)
     check_attainable(features, values)
     inner: PathName = "auto" if path == "closure" else path
     return _made(features, values, inner, budget, as_perturbation(perturb), left_out, added)
-
-
-def _filled(features: FeatureSet, reference: Any, budget: float
-            ) -> tuple[FeatureSet, tuple[Feature, ...], tuple[Expr | None, ...]]:
-    """Fill up the closure of the first features that fail C2; what is added has its Gaussian value where values are
-    given one by one."""
-    filled = filled_set(features, budget)
-    if isinstance(reference, (str, Reference)) or hasattr(reference, "pdf"):
-        return filled.features, filled.added, reference_values(filled.features, reference)
-    values: list[Expr | None] = list(reference_values(FeatureSet(filled.added), "gaussian")) if filled.added else []
-    given = iter(reference_values(features, reference))
-    return filled.features, filled.added, tuple(
-        next(given) if n in filled.places else values.pop(0) for n in range(len(filled.features)))
 
 
 def _restored(features: FeatureSet, values: tuple[Any, ...], *rest: Any) -> Plan:
@@ -138,8 +122,7 @@ def _restored(features: FeatureSet, values: tuple[Any, ...], *rest: Any) -> Plan
 
 
 def _made(features: FeatureSet, values: tuple[Expr | None, ...], path: PathName, budget: float,
-          perturbation: Perturbation | None, left_out: tuple[Dependent, ...],
-          added: tuple[Feature, ...] = ()) -> Plan:
+          perturbation: Perturbation | None, left_out: tuple[Dependent, ...], added: tuple[Feature, ...]) -> Plan:
     order = inner_order(features)
     choice = Choice(reordered(features, order), tuple(values[j] for j in order), path, budget)
     return Plan(features, values, choice, Application(features), order, perturbation, left_out, added)
@@ -172,7 +155,6 @@ class Plan:
     perturbation: Perturbation | None = None
     left_out: tuple[Dependent, ...] = ()
     added: tuple[Feature, ...] = ()
-    _levels: dict[Any, Levels] = field(default_factory=dict, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:  # what it was made of: no compiled functions
         values = tuple(v if v is None else as_written(v, x, None) or v for v in self.reference)
@@ -210,11 +192,11 @@ class Plan:
         -------
         array (..., M)
         """
-        batch = self._batch("transform", samples, axis, dps)
+        batch = batch_of(self.choice, "transform", samples, axis, dps)
         compute = with_exact_means(lambda levels, rows, refs, _: (
             self._application.on(batch.grid).decoupled(levels, rows, refs)), batch, self.choice.leading)
-        shape = (self._application.size,)
-        return self._run(batch, shape, dps, on_refusal, compute, None, progress, checkpoint=checkpoint)
+        return self._run(batch, (self._application.size,), dps, on_refusal, compute, None, progress,
+                         checkpoint=checkpoint)
 
     @leaves_out_masked
     def normalize(self, samples: Any, level: int | None = None, *, axis: Axis = None, dps: int | None = None,
@@ -241,7 +223,7 @@ class Plan:
             at = next(levels.at(rows, [k], refs, is_fine=True))
             return Answers(at.values, at.residual, at.refusals, at.error)
 
-        batch = self._batch("normalize", samples, axis, dps, centred=k > 0)
+        batch = batch_of(self.choice, "normalize", samples, axis, dps, centred=k > 0)
         return self._run(batch, None, dps, on_refusal, compute, k, progress)
 
     @leaves_out_masked
@@ -261,7 +243,7 @@ class Plan:
         """
         k, unit = self.choice.level(level), max(rounding(samples, dps), rounding(values, dps))
         wanted = np.asarray(values, dtype=object if dps else float)
-        batch = self._batch("denormalize", samples, axis, dps, centred=False)
+        batch = batch_of(self.choice, "denormalize", samples, axis, dps, centred=False)
         if wanted.shape[:-1] != batch.shape or wanted.shape[-1] < k:
             raise InvalidInput(f"values of shape {wanted.shape} were given for samples of shape "
                                f"{(*batch.shape, batch.rows.shape[-1])}; (..., M) with M >= {k} is expected")
@@ -284,7 +266,7 @@ class Plan:
         samples, axis, dps, on_refusal, progress
             As in `transform`. With `dps` there are no gradients of black boxes.
         """
-        batch = self._batch("gradients", samples, axis, dps)
+        batch = batch_of(self.choice, "gradients", samples, axis, dps)
         compute = with_exact_means(lambda levels, rows, refs, _: (
             self._application.on(batch.grid).gradients(levels, rows, refs)), batch, self.choice.leading, slope=True)
         return self._run(batch, (self._application.size, *batch.grid), dps, on_refusal, compute, None, progress)
@@ -308,13 +290,12 @@ class Plan:
         """
         k, row = self.choice.level(level), list(sample)
         if any(np.ndim(v) != self.features.sample_ndim - 1 for v in row):
-            expected = "vector (N,)" if self.features.sample_ndim == 1 else "grid"
-            raise InvalidInput(f"a report is about one sample {expected}; pass one")
+            raise InvalidInput(f"a report is about one sample vector or grid, of {self.features.sample_ndim} axes; pass one")
         floats, (first,) = self.normalize([row], k, on_refusal="return")
         precise, (second,) = self.normalize([row], k, dps=dps, on_refusal="return")
-        names, applied = list(map(str, self.features))[:k], self._application.on(np.shape(floats)[1:])
+        names, values = list(map(str, self.features))[:k], self._application.on(np.shape(floats)[1:]).values
         with at_digits(dps + GUARD):
-            return report_of(dps, names, self.reference, applied.values, (floats, first), (precise, second))
+            return report_of(dps, names, self.reference, values, (floats, first), (precise, second))
 
     def attainable(self, samples: Any = None, *, n_samples: Any = None, axis: Axis = None) -> Attainable:
         """Return the interval that each decoupled feature can be in, the features before it at their references.
@@ -342,18 +323,13 @@ class Plan:
            3  Mean(x**3)  (-2.26779, 0.516398)      is 0.0347917  reference 0
            4  Mean(x**4)  (1, 1.77143)              is 1.43025  reference 3 not attainable
         """
-        names = list(map(str, self.features))
-        if (samples is None) == (n_samples is None):
-            raise InvalidInput("attainable takes samples, or n_samples for all samples of a size: one of the two")
-        if self._order != tuple(range(len(names))):
-            raise InvalidInput("the features of a group are brought to their references in another order than they "
-                               "are given; give them in the order that plan.explain() shows")
+        check_asked(self.features, self._order, samples, n_samples)
         if samples is None:
-            return intervals_of_any(self.choice, n_samples, names)
+            return intervals_of_any(self.choice, n_samples)
         values, _ = self.transform(samples, axis=axis, on_refusal="return")
-        batch = self._batch("attainable", samples, axis, None, centred=self.choice.moments is not None)
+        batch = batch_of(self.choice, "attainable", samples, axis, None, centred=self.choice.moments is not None)
         levels = self.choice.levels(self.choice.level(None), True, False, batch.grid)
-        return intervals_of_rows(self.choice, levels, batch, values, names)
+        return intervals_of_rows(self.choice, levels, batch, values)
 
     def transfer(self, source: Any, target: Any, *, axis: Axis = None, channel_axis: int | None = None,
                  colour: Colour = "channels", on_refusal: OnRefusal = "warn") -> Any:
@@ -372,8 +348,8 @@ class Plan:
     @property
     def is_of_sets(self) -> bool:
         """Whether features are known as functions of sets of numbers, wherever these lie in a sample."""
-        is_free = self.choice.filter_ndim is None and not self.choice.n_coordinates
-        return is_free and len(self.features.symbolic) == len(self.features)
+        has_places = self.choice.filter_ndim is not None or self.choice.n_coordinates > 0
+        return not has_places and len(self.features.symbolic) == len(self.features)
 
     @property
     def verdicts(self) -> Verdicts:
@@ -404,45 +380,21 @@ class Plan:
     def explain(self) -> Explanation:
         """Return what is done at each level and why: text, LaTeX, and HTML in notebooks."""
         return explanation_of(self.choice, tuple(self.features), self.reference, str(self.perturbation or ""),
-                              tuple(map(str, self.left_out)), self._of_added())
-
-    def _of_added(self) -> tuple[str, ...]:
-        given = [(f, v) for f, v in zip(self.features, self.reference, strict=True) if f in self.added]
-        return tuple(f"added: {f} = {v}, which fills up the closure of the features before it" for f, v in given)
+                              tuple(map(str, self.left_out)), self.added)
 
     # --- inside -------------------------------------------------------------------------------------------------
 
     def _fine_values(self, samples: Any, *, axis: Axis, on_refusal: OnRefusal) -> Any:
         """`transform` in the small steps of `normalize`: values to 1e-12 where dozens of features leave it 1e-9."""
-        batch = self._batch("transform", samples, axis, None, centred=False)
+        batch = batch_of(self.choice, "transform", samples, axis, None, centred=False)
         return self._run(batch, (self._application.size,), None, on_refusal, lambda levels, rows, refs, _: (
             self._application.on(batch.grid).decoupled(levels, rows, refs, is_fine=True)), None, None)
-
-    def _batch(self, name: str, samples: Any, axis: Axis, dps: int | None, centred: bool = True) -> Batch:
-        if dps is not None and (isinstance(dps, bool) or not isinstance(dps, int) or dps < 1):
-            raise InvalidInput(f"dps={dps!r} was given, a positive number of decimal digits is expected")
-        batch = Batch.of(name, samples, axis, dps is not None, self.choice.filter_ndim,
-                         centred=centred and self.choice.feels_no_shift,
-                         interval=None if name == "denormalize" else self.features.sample.interval,
-                         waves=bool(self._application.waves))
-        count = self.choice.n_coordinates
-        if count and batch.rows.shape[-1] != count:
-            raise InvalidInput(f"the features are functions of {count} coordinates, the samples have "
-                               f"{batch.rows.shape[-1]} numbers")
-        return batch
 
     def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
              compute: Compute, level: int | None, progress: Progress | None, *,
              checkpoint: str | PathLike[str] | None = None) -> Any:
-        key = level, shape is None, dps is not None, batch.grid
-        levels = self._levels.get(key)
-        if levels is None:
-            levels = self.choice.levels(self.choice.level(level), *key[1:])
-            if len(self._levels) >= _KEPT:
-                self._levels.clear()
-            self._levels[key] = levels
-        kept = None if checkpoint is None else Checkpoint.of(checkpoint, [
-            *self.features, self._order, *self.reference, self.path, self.perturbation, batch.means], batch)
+        levels = self.choice.levels(self.choice.level(level), shape is None, dps is not None, batch.grid)
+        told = [*self.features, self._order, *self.reference, self.path, self.perturbation, batch.means]
+        kept = None if checkpoint is None else Checkpoint.of(checkpoint, told, batch)
         values, applied = self.choice.values if dps else self.choice.floats, self._application.on(batch.grid)
-        run = Running(levels, values, applied, dps, self.perturbation, kept)
-        return run(batch, shape, on_refusal, compute, progress)
+        return Running(levels, values, applied, dps, self.perturbation, kept)(batch, shape, on_refusal, compute, progress)

@@ -13,18 +13,19 @@ import numpy as np
 
 from symdecouple.decoupling.application import Answers, Application
 from symdecouple.decoupling.checkpoint import Checkpoint
+from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.levels import Levels
 from symdecouple.decoupling.perturbing import Perturbation, spread
 from symdecouple.decoupling.precise import Precise
-from symdecouple.errors import Outcome
+from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
-from symdecouple.numeric.samples.batch import OnRefusal
+from symdecouple.numeric.samples.batch import Axis, OnRefusal
 from symdecouple.numeric.samples.intake import fractions_of
 from symdecouple.numeric.samples.vectors import Batch
 
-__all__ = ["GUARD", "Compute", "Progress", "Running", "with_exact_means"]
+__all__ = ["GUARD", "Compute", "Progress", "Running", "batch_of", "with_exact_means"]
 
 GUARD = 15
 _CHUNK = 2**18  # numbers that move together
@@ -117,6 +118,20 @@ class Running:
 
     def _numbers(self, rows: Array) -> Array:
         return as_multiprecision(rows) if self.dps else rows
+
+
+def batch_of(choice: Choice, name: str, samples: Any, axis: Axis, dps: int | None, centred: bool = True) -> Batch:
+    """Return samples as the rows of a batch, as the features of a plan need them."""
+    if dps is not None and (isinstance(dps, bool) or not isinstance(dps, int) or dps < 1):
+        raise InvalidInput(f"dps={dps!r} was given, a positive number of decimal digits is expected")
+    batch = Batch.of(name, samples, axis, dps is not None, choice.filter_ndim,
+                     centred=centred and choice.feels_no_shift,
+                     interval=None if name == "denormalize" else choice.features.sample.interval)
+    count = choice.n_coordinates
+    if count and batch.rows.shape[-1] != count:
+        raise InvalidInput(f"the features are functions of {count} coordinates, the samples have "
+                           f"{batch.rows.shape[-1]} numbers")
+    return batch
 
 
 def with_exact_means(compute: Compute, batch: Batch, leading: MomentCoordinates | None, slope: bool = False) -> Compute:

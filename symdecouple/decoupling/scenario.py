@@ -29,9 +29,8 @@ from __future__ import annotations
 
 import html
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
 
 from sympy import Expr
 
@@ -39,6 +38,7 @@ from symdecouple.calculus.closure import InvolutiveClosure, involutive_closure
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.independence import check_independence
 from symdecouple.decoupling.closures import closure_sentence
+from symdecouple.decoupling.decisions import Decisions
 from symdecouple.decoupling.modified import (
     AffineCovariance,
     ModifiedSubject,
@@ -49,7 +49,7 @@ from symdecouple.decoupling.modified import (
 )
 from symdecouple.decoupling.modified_energies import decide_energies
 from symdecouple.decoupling.refutation import decide_modified
-from symdecouple.errors import InvalidInput, SymdecoupleError
+from symdecouple.errors import SymdecoupleError
 from symdecouple.families.quadratic import recognize_quadratic
 from symdecouple.families.recognition import family_of
 from symdecouple.flows.steps import Step
@@ -57,11 +57,9 @@ from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.verdict import Status, Verdict
 
-__all__ = ["BLACK_BOX", "Decisions", "Scenario", "Verdicts", "bounds", "is_settled"]
+__all__ = ["BLACK_BOX", "Scenario", "Verdicts", "bounds", "is_settled"]
 
 HEAD = ("k", "feature", "original S_k", "modified hat S_k")
-Answer = TypeVar("Answer", Verdict, InvolutiveClosure)
-
 BLACK_BOX = "a feature is a black box: it has no expression to decide by"
 
 
@@ -102,44 +100,6 @@ def bounds(original: Status, modified: Iterable[Status]) -> tuple[int, int]:
             return lowest, 3
         is_open = is_open or answer is Status.UNDECIDED
     return (lowest if is_open or lowest == 2 else 4), 4
-
-
-class Decisions(Mapping[int, Answer], Generic[Answer]):
-    """Answers on the sets of the first k features, k = 1, ..., M, each decided when it is asked for and then kept."""
-
-    def __init__(self, size: int, decide: Callable[[int], Answer]) -> None:
-        self._size = size
-        self._decide: Callable[[int], Answer] = decide
-        self._kept: dict[int, Answer] = {}
-
-    def __getitem__(self, k: int) -> Answer:
-        if isinstance(k, bool) or not hasattr(k, "__index__") or not 1 <= k <= self._size:
-            raise InvalidInput(f"verdicts are on the first k features, k = 1 to {self._size}; got {k!r}")
-        if k not in self._kept:
-            self._kept[k] = self._decide(int(k))
-        return self._kept[k]
-
-    def learn(self, k: int, verdict: Verdict) -> None:
-        """Keep a verdict on the first k features that is known already."""
-        self._kept[k] = verdict
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(range(1, self._size + 1))
-
-    def __len__(self) -> int:
-        return self._size
-
-    def __contains__(self, k: object) -> bool:
-        return isinstance(k, int) and 1 <= k <= self._size
-
-    @property
-    def decided(self) -> Mapping[int, Answer]:
-        """The verdicts that are there already; looking at them decides nothing."""
-        return dict(sorted(self._kept.items()))
-
-    def __repr__(self) -> str:
-        kept = ", ".join(f"{k}: {verdict.status.name}" for k, verdict in self.decided.items())
-        return f"Decisions({self._size} sets, decided: {{{kept}}})"
 
 
 class Verdicts:
