@@ -98,6 +98,7 @@ class Choice:
         self.energies = None if path == "narrow" else recognize_quadratic(features)
         self.spans = [(group[0], group[-1] + 1) for group in features.groups]
         self.filter_ndim, self.n_coordinates = features.filter_ndim, len(features.coordinates)
+        self.has_black_boxes = len(features.symbolic) < len(features)
         ends = set(features.sample.interval)  # a path may not leave them
         self.own = min(len(self.leading), 2) if self.leading is not None and ends == {-oo, oo} else 0
         if path == "narrow" and self.leading is None and ends <= {-oo, S.Zero, oo}:

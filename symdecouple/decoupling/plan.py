@@ -290,7 +290,7 @@ class Plan:
         """
         k, row = self.choice.level(level), list(sample)
         if any(np.ndim(v) != self.features.sample_ndim - 1 for v in row):
-            raise InvalidInput(f"a report is about one sample vector or grid, of {self.features.sample_ndim} axes; pass one")
+            raise InvalidInput(f"a report is about one sample vector or grid, {self.features.sample_ndim}-d; pass one")
         floats, (first,) = self.normalize([row], k, on_refusal="return")
         precise, (second,) = self.normalize([row], k, dps=dps, on_refusal="return")
         names, values = list(map(str, self.features))[:k], self._application.on(np.shape(floats)[1:]).values
@@ -348,8 +348,7 @@ class Plan:
     @property
     def is_of_sets(self) -> bool:
         """Whether features are known as functions of sets of numbers, wherever these lie in a sample."""
-        has_places = self.choice.filter_ndim is not None or self.choice.n_coordinates > 0
-        return not has_places and len(self.features.symbolic) == len(self.features)
+        return not (self.choice.filter_ndim or self.choice.n_coordinates or self.choice.has_black_boxes)
 
     @property
     def verdicts(self) -> Verdicts:
@@ -394,7 +393,8 @@ class Plan:
              compute: Compute, level: int | None, progress: Progress | None, *,
              checkpoint: str | PathLike[str] | None = None) -> Any:
         levels = self.choice.levels(self.choice.level(level), shape is None, dps is not None, batch.grid)
-        told = [*self.features, self._order, *self.reference, self.path, self.perturbation, batch.means]
-        kept = None if checkpoint is None else Checkpoint.of(checkpoint, told, batch)
+        kept = None if checkpoint is None else Checkpoint.of(checkpoint, [
+            *self.features, self._order, *self.reference, self.path, self.perturbation, batch.means], batch)
         values, applied = self.choice.values if dps else self.choice.floats, self._application.on(batch.grid)
-        return Running(levels, values, applied, dps, self.perturbation, kept)(batch, shape, on_refusal, compute, progress)
+        run = Running(levels, values, applied, dps, self.perturbation, kept)
+        return run(batch, shape, on_refusal, compute, progress)
