@@ -45,8 +45,9 @@ def test_level_one_of_any_set_is_the_mean(name: str, path: Any) -> None:
     for row in (ends, far, long, STEPS * 1e200, STEPS * 2e-300):
         (value, *_), (outcome,) = plan.transform(row, on_refusal="return")
         assert value == pytest.approx(float(slope * mean_of(row) + shift), rel=1e-15)
-        assert outcome.ok or outcome.reason in ("out of range", "beyond float64", "not finite", "critical point",
-                                                "not attainable", "level 2 not attainable", "too few active frequencies")
+        assert outcome.ok or outcome.reason in (
+            "out of range", "beyond float64", "not finite", "critical point", "not attainable",
+            "level 2 not attainable", "too few active frequencies")
     for row in (far, long):
         centre = mean_of(row)
         expected = [float(Fraction(v) - centre + Fraction(-shift, slope)) for v in row.tolist()]
