@@ -67,7 +67,7 @@ class Running:
                     progress(len(done), len(asked))
             result = batch.result(shape)
         if self.dps:
-            with at_digits(self.dps):
+            with at_digits(self.dps), np.errstate(invalid="ignore"):  # NumPy tells of a NaN in an object array
                 rounded = np.frompyfunc(lambda v: +v, 1, 1)(result)
                 known = (each.reshape(batch.shape)[()] for each in (residual, error + mpmath.eps))
                 result = Precise.of(rounded, self.dps, *known)

@@ -27,7 +27,12 @@ from symdecouple.numeric.samples.batch import (
     as_rows,
     normalized_axes,
 )
-from symdecouple.numeric.samples.intake import fractions_of, shifted_exactly, take_numbers
+from symdecouple.numeric.samples.intake import (
+    exact as exact_number,
+    fractions_of,
+    shifted_exactly,
+    take_numbers,
+)
 
 __all__ = ["ROUNDED", "WAVES", "Batch", "rounding", "widened"]
 
@@ -134,7 +139,7 @@ class Batch:
             rows = rows.copy()
             rows[list(shifted)] = [numbers for numbers, _ in shifted.values()]
         for i in np.flatnonzero(np.abs(rows).max(axis=1, initial=0) > WAVES) if waves and not exact else ():
-            if i not in shifted and shifted_exactly(taken[i]) is not None:
+            if i not in shifted and any(exact_number(v) != w for v, w in zip(taken[i], rows[i], strict=True)):
                 barred.setdefault(int(i), ROUNDED)
         means = {i: mean for i, (_, mean) in shifted.items()}
         return cls(name, kept, rows, axes, grid, single, array.dtype.kind in "iub", means=means,

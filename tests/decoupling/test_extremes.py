@@ -1,0 +1,154 @@
+"""Samples at the ends of float64, of equal values and at the ends of their domain: right, or refused by their cause."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+import sympy as sp
+
+import symdecouple as sd
+from symdecouple.families.moments import raw_moments
+from symdecouple.language.feature_set import Group
+from symdecouple.language.filters import Filter
+from symdecouple.language.mean import Mean
+from symdecouple.language.sample import sample, x
+
+STEPS = np.array([1.0, 3, 4, 9, 10])
+M = [Mean(x**k) for k in range(5)]
+LOW, EDGE, HIGH = (Filter(taps) for taps in ([1, 1, 1], [-1, 0, 1], [-1, 2, -1]))
+FOURTH = sd.Feature.from_callable(lambda a: np.mean(np.asarray(a) ** 4, axis=-1), name="fourth")
+WITH_MEAN: dict[str, tuple[list[Any], Any]] = {
+    "one wave": ([M[1], Mean(sp.sin(x))], [0, 0]), "circle": ([M[1], Mean(sp.sin(x)), Mean(sp.cos(x))], [0, 0, 0.5]),
+    "exponentials": ([M[1], Mean(sp.exp(x)), Mean(sp.exp(-x))], [0, 2, 2]), "moments": (M[1:4], [0, 1, 0]),
+    "logarithm": ([M[1], Mean(sp.log(1 + x**2))], [0, 1]), "energies": ([M[1], Mean(LOW(x) ** 2)], [0, 3]),
+    "outputs": ([M[1], Mean(HIGH(x) ** 4)], [0, 3]), "black box": ([M[1], FOURTH], [0, 3]),
+    "affine": ([3 * M[1] - 1, M[2] - M[1] ** 2], [0, 1]),
+}
+
+
+def mean_of(row: Any) -> Fraction:
+    return sum(map(Fraction, np.asarray(row).tolist()), Fraction(0)) / len(row)
+
+
+@pytest.mark.parametrize("path", ["auto", "narrow"])
+@pytest.mark.parametrize("name", WITH_MEAN)
+def test_level_one_of_any_set_is_the_mean(name: str, path: Any) -> None:
+    """Of numbers that overflow in a sum, far from zero, or that float64 rounds; as exact fractions have it."""
+    features, reference = WITH_MEAN[name]
+    plan, (slope, shift) = sd.decouple(features, reference, path=path), (3, -1) if name == "affine" else (1, 0)
+    ends = np.array([1.7e308, -1.7e308, 1e308, 5e307, 1.6e308]) / slope
+    far, long = STEPS + 2.0**40, np.array([2**60 + int(k) for k in STEPS])
+    for row in (ends, far, long, STEPS * 1e200, STEPS * 2e-300):
+        (value, *_), (outcome,) = plan.transform(row, on_refusal="return")
+        assert value == pytest.approx(float(slope * mean_of(row) + shift), rel=1e-15)
+        assert outcome.ok or outcome.reason in (
+            "out of range", "beyond float64", "not finite", "critical point", "not attainable",
+            "level 2 not attainable", "too few active frequencies")
+    for row in (far, long):
+        centre = mean_of(row)
+        expected = [float(Fraction(v) - centre + Fraction(-shift, slope)) for v in row.tolist()]
+        assert np.abs(plan.normalize(row, 1) - expected).max() < 1e-14
+        assert np.abs(plan.gradients(row)[0] * 5 - slope).max() < 1e-15
+        assert np.abs(plan.transform(row)[1:] - plan.transform(STEPS)[1:]).max() < 1e-12
+
+
+UNFELT: dict[str, tuple[list[Any], list[int], Any]] = {  # features, references, and how features grow with a unit
+    "second and fourth": ([M[2], M[4]], [1, 0], [2, 0]), "second and third": ([M[2], M[3]], [1, 0], [2, 0]),
+    "group": ([Group(M[1], M[2]), M[3]], [0, 1, 0], [1, 2, 0]),
+    "group behind": ([M[1], Group(M[2], M[3])], [0, 1, 0], [1, 2, 3]),
+}
+
+
+@pytest.mark.parametrize("name", UNFELT)
+def test_what_a_unit_does_not_reach_is_there_at_any(name: str) -> None:
+    features, reference, degrees = UNFELT[name]
+    plan = sd.decouple(features, reference)
+    row = STEPS - 2
+    values, normalized = plan.transform(row), plan.normalize(row)
+    for unit in (2.0**-660, 2.0**-100, 2.0**200, 2.0**660):
+        found, (outcome,) = plan.transform(unit * row, on_refusal="return")
+        assert outcome.reason == ("" if 2 * abs(np.log2(unit)) < 1000 else "out of range")
+        fits = np.isfinite(found)
+        expected = np.ldexp(values, int(np.log2(unit)) * np.array(degrees) * fits)
+        np.testing.assert_allclose(found[fits], expected[fits], rtol=1e-12)
+        assert fits[np.array(degrees) == 0].all()
+        if not name.endswith("behind"):  # there the default level is the mean alone
+            np.testing.assert_allclose(plan.normalize(unit * row), normalized, atol=1e-12)
+
+
+EQUAL: dict[str, tuple[Any, Any]] = {
+    "moments": (raw_moments(3), [0, 1, 0]), "logarithm": ([M[1], M[2], Mean(sp.log(1 + x**2))], [0, 1, 0.5]),
+    "energies": ([M[1], Mean(LOW(x) ** 2), Mean(EDGE(x) ** 2)], [0, 3, 2]),
+    "outputs": ([Mean(LOW(x) ** 2), Mean(EDGE(x) ** 2), Mean(LOW(x) ** 4)], [3, 2, 27]),
+}
+
+
+@pytest.mark.parametrize("path", ["auto", "narrow", "relaxed"])
+@pytest.mark.parametrize("name", EQUAL)
+def test_equal_values_have_one_tag_on_every_road(name: str, path: Any) -> None:
+    plan = sd.decouple(*EQUAL[name], path=path)
+    for value in (0.1, 0.0) if path != "narrow" or name != "outputs" else (0.0,):
+        for dps in (None, 15):
+            _, (outcome,) = plan.transform([value] * 9, dps=dps, on_refusal="return")
+            _, (other,) = plan.gradients([value] * 9, dps=dps, on_refusal="return")
+            assert outcome.reason == other.reason == "zero variance"
+
+
+def test_a_constant_that_has_a_level_has_it_with_digits_too() -> None:
+    """The energy of a constant c through taps of sum 3 is 9 c^2: c becomes 1/sqrt(3)."""
+    plan = sd.decouple([Mean(LOW(x) ** 2)], [3], path="narrow")
+    for dps in (None, 12):
+        end = plan.normalize([0.1] * 5, 1, dps=dps)
+        assert max(abs(float(v) - 3**-0.5) for v in end) < 1e-11
+
+
+DOMAINS: list[tuple[dict[str, Any], list[Any], list[Any]]] = [
+    ({"positive": True}, [[0.0, 1, 2], [-1, 1, 2], [1, 2, -0.0]], [[5e-324, 1, 2]]),
+    ({"interval": (sp.Rational(1, 3), 1)}, [[1 / 3, 0.5, 0.6], [0.5, 0.6, 1], [0.5, 2, 0.6]],
+     [[np.nextafter(1 / 3, 1), 0.5, np.nextafter(1, 0)]]),
+    ({"interval": (-sp.oo, 0)}, [[-1, -2, 0], [0, 0, -1]], [[-1, -2, -1e300]]),
+]
+
+
+@pytest.mark.parametrize("path", ["auto", "narrow"])
+@pytest.mark.parametrize(("kind", "outside", "inside"), DOMAINS)
+def test_ends_of_an_open_domain_are_refused_on_every_road(kind: Any, outside: Any, inside: Any, path: Any) -> None:
+    y = sample("y", **kind)
+    for features in ([Mean(y)], [Mean(y**2)], [Mean(sp.atan(y))]):
+        plan = sd.decouple(features, [1], path=path)
+        for call in (plan.transform, plan.gradients, lambda rows, p=plan, **k: p.normalize(rows, 1, **k)):
+            for dps in (None, 15):
+                values, outcomes = call(np.array(outside + inside), dps=dps, on_refusal="return")
+                assert [o.reason for o in outcomes[: len(outside)]] == ["outside the domain"] * len(outside)
+                assert all(v != v for v in np.ravel(values[: len(outside)]))
+                assert outcomes[-1].reason != "outside the domain"
+    code: dict[str, Any] = {}
+    exec(sd.decouple([Mean(y**2)], [sp.Rational(1, 4)]).normalizer(1).code(), code)
+    for row in outside:
+        with pytest.raises(ValueError, match="samples must lie"):
+            code["normalize"](row)
+
+
+def test_exact_numbers_at_the_ends_of_a_domain() -> None:
+    y = sample("y", interval=(sp.Rational(1, 3), 2))
+    rows = [[Fraction(1, 3), 1, 1], [Fraction(10**30 + 1, 3 * 10**30), 1, sp.sqrt(3)], [1, mpmath.mpf(2), 1]]
+    _, outcomes = sd.decouple([Mean(y)], [1]).transform(rows, dps=40, on_refusal="return")
+    assert [o.ok for o in outcomes] == [False, True, False]
+
+
+def test_waves_of_entries_that_are_rounded_are_refused() -> None:
+    """Of exact floats at any size they are right: those of mpmath."""
+    waves = sd.decouple([Mean(sp.sin(x)), Mean(sp.cos(x))], [0, 0])
+    row = [2**60 + k for k in (1, 9, 77, 30)]
+    _, outcomes = waves.transform([row, [2**60, 2**61, 1, 2]], on_refusal="return")
+    assert outcomes[0].reason == "beyond float64" and outcomes[1].reason != "beyond float64"
+    with mpmath.workdps(40):
+        expected = mpmath.fsum(mpmath.sin(v) for v in row) / 4
+        assert abs(waves.transform(row, dps=20, on_refusal="return")[0][0] - expected) < 1e-19
+    circle = sd.decouple(*WITH_MEAN["circle"])
+    values, (outcome,) = circle.transform([1, 2, 3, 1e15], on_refusal="return")
+    assert outcome.reason == "beyond float64" and np.isnan(values[1:]).all()
