@@ -24,6 +24,7 @@ from symdecouple.errors import InvalidInput
 from symdecouple.families.moments import MomentCoordinates, recognize_moments
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.moments.tie_patterns import Kind, Ties, index_of, kind_of, patterns
+from symdecouple.numeric.moments.tied_range import smallest_size
 
 __all__ = ["MomentLevel", "Solution", "moment_level", "moment_range", "unsolved_level"]
 
@@ -213,7 +214,8 @@ def _unreachable(level: MomentLevel) -> str:
             break
         if moment_range(level.targets, n_samples) is not None:
             return f"{text}; N >= {n_samples} is needed"
-    return f"{text}; more samples may have them"
+    least = smallest_size((1.0, *(float(c) for c in targets)))
+    return f"{text}; " + ("more samples may have them" if least is None else f"N >= {least} is needed")
 
 
 def _is_smooth_at_zero(feature: Expr, variance: Symbol) -> bool:

@@ -84,7 +84,7 @@ def beyond_any_sample(goal: FloatArray, first: float, n_samples: int, *, is_cert
         return None
     if is_exact and found.low < target < found.high:
         return None
-    has = "is a limit for samples of {} values" if found.is_end(target) else "no sample of {} values has it"
+    has = "it is a limit for samples of {} values" if found.is_end(target) else "no sample of {} values has it"
     return unattainable(goal, first, f"{has.format(n_samples)}: beside the moments before it, it stays in "
                         f"({found.low:.6g}, {found.high:.6g}), whatever the ties; {needed(goal.tolist(), n_samples)}")
 
