@@ -81,7 +81,8 @@ def _scenarios(counts: Counter[str]) -> str:
 def _orders(found: Explored) -> Table:
     chains = found.longest
     if not chains:
-        return Table("no two features are proved to be decoupled, in whatever order", (), ())
+        so_far = "" if found.complete else "so far "
+        return Table(f"{so_far}no two features are proved to be decoupled, in whatever order", (), ())
     size = len(chains[0].numbers)
     rows = [(listed(chain.numbers), str(chain.scenario), chain.path, _EXACT[chain.next_is_exact],
              _clipped(chain.why, 80)) for chain in chains[:SHOWN]]

@@ -20,6 +20,7 @@ from typing import Any
 from symdecouple.analysis.remembered import form_of, remember
 from symdecouple.calculus.certificates import Involution, NonInvolution
 from symdecouple.calculus.frobenius import check_frobenius
+from symdecouple.calculus.independence import check_independence
 from symdecouple.errors import InvalidInput, SymdecoupleError
 from symdecouple.language.feature_set import FeatureSet, Group
 from symdecouple.verdict import Status, Verdict
@@ -131,7 +132,7 @@ class SetTable:
         """Return the answer on one set, asking for it where no larger set answers; it is kept."""
         found = self.known.get(numbers)
         if found is None or found.c2 is Status.UNDECIDED:
-            found = (None if len(numbers) <= OWN else self._inherited(numbers)) or self.asked(numbers, budget)
+            found = (None if len(numbers) <= OWN else self._inherited(numbers, budget)) or self.asked(numbers, budget)
             self.known[numbers] = found
         return found
 
@@ -158,30 +159,33 @@ class SetTable:
 
     # --- what larger sets say -----------------------------------------------------------------------------------
 
-    def _inherited(self, numbers: Numbers) -> ExploredSet | None:
+    def _inherited(self, numbers: Numbers, budget: float) -> ExploredSet | None:
         wanted = set(numbers)
         for larger in self.known.values():
             if larger.is_inherited or not wanted < set(larger.numbers):
                 continue
             certificate, pair = larger.verdict.certificate, larger.failing_pair
             if isinstance(certificate, NonInvolution) and pair is not None and wanted.issuperset(pair):
-                c1 = self._independence(numbers, larger)
-                if c1 is not None:
-                    why = (f"the bracket of the gradients of {pair[0]} and {pair[1]} is not even in the span of "
-                           f"{_listed(larger.numbers)}")
-                    return ExploredSet(numbers, c1, Status.REFUTED, why, larger.verdict, larger.about, pair)
-            if (isinstance(certificate, Involution) and larger.c1 is Status.PROVED
-                    and self._closes(numbers, larger, certificate)):
+                why = (f"the bracket of the gradients of {pair[0]} and {pair[1]} is not even in the span of "
+                       f"{_listed(larger.numbers)}")
+                c1 = self._independence(numbers, larger, budget)
+                return ExploredSet(numbers, c1, Status.REFUTED, why, larger.verdict, larger.about, pair)
+            if isinstance(certificate, Involution) and self._closes(numbers, larger, certificate):
                 why = (f"{_listed(larger.numbers)} are involutive, and the brackets of these are combinations of their "
                        "own gradients")
-                return ExploredSet(numbers, Status.PROVED, Status.PROVED, why, larger.verdict, larger.about)
+                c1 = self._independence(numbers, larger, budget)
+                return ExploredSet(numbers, c1, Status.PROVED, why, larger.verdict, larger.about)
         return None
 
-    def _independence(self, numbers: Numbers, larger: ExploredSet) -> Status | None:
-        """Return C1 of a set inside a larger one; None where the larger one does not tell."""
+    def _independence(self, numbers: Numbers, larger: ExploredSet, budget: float) -> Status:
+        """Return C1 of a set inside a larger one; that a dependent one is larger says nothing, and it is asked."""
         if larger.c1 is Status.PROVED:
             return Status.PROVED
-        return Status.REFUTED if self.is_dependent(numbers) else None
+        if self.is_dependent(numbers):
+            return Status.REFUTED
+        if larger.c1 is Status.UNDECIDED:
+            return Status.UNDECIDED
+        return check_independence(self.subset(numbers), budget=budget).status
 
     def _closes(self, numbers: Numbers, larger: ExploredSet, certificate: Involution) -> bool:
         """True where every bracket of the smaller set is a combination of its own gradients."""

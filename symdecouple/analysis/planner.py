@@ -75,8 +75,8 @@ def explore(features: Any, reference: Any = "gaussian", *, samples: Any = None, 
 
     Notes
     -----
-    Six moments take about 40 seconds: 63 sets and 1956 orders, of which 180 are asked about. Answers are remembered by
-    canonical form as long as the process lives, for other explorations too.
+    Six moments take 40 seconds: 63 sets and 1956 orders, of which fewer than 200 are asked about. Answers are
+    remembered by canonical form as long as the process lives, for other explorations too.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from functools import reduce
 from typing import Any
 
-from sympy import Dummy, Expr, Rational, Symbol
+from sympy import Add, Dummy, Expr, Rational, Symbol
 from sympy.polys.fields import FracElement
 from sympy.polys.polyerrors import BasePolynomialError
 
@@ -25,6 +25,7 @@ from symdecouple.language.polynomials import RationalFunctions
 
 __all__ = ["CoefficientField"]
 
+WRITTEN = 400  # terms that are written as an expression between two looks at the clock: 0.1 s
 LOOK = 2_000  # terms that are sorted between two looks at the clock: some milliseconds
 
 
@@ -80,7 +81,13 @@ class CoefficientField:
 
     def decode(self, element: FracElement) -> Expr:
         """Return an element as an expression."""
-        return self.uncoded(element.as_expr())
+        if len(element.numer) <= WRITTEN:
+            return self.uncoded(element.as_expr())
+        terms, parts = list(element.numer.iterterms()), []
+        for k in range(0, len(terms), WRITTEN):
+            check()
+            parts.append(self.uncoded(self.field.ring.from_terms(terms[k : k + WRITTEN]).as_expr()))
+        return Add(*parts) / self.uncoded(element.denom.as_expr())
 
     def uncoded(self, expr: Expr) -> Expr:
         """Return an expression in the generators with roots and functions written out."""

@@ -9,7 +9,7 @@ import pytest
 from sympy import Expr, cos, sin, symbols
 
 from symdecouple import OneForm, VectorField, first_integrals, involutive_closure
-from symdecouple.calculus.coefficients import CoefficientField
+from symdecouple.calculus.coefficients import WRITTEN, CoefficientField
 from symdecouple.errors import BudgetExceeded
 from symdecouple.language import budget
 from symdecouple.verdict import Status
@@ -51,3 +51,11 @@ def test_a_sum_of_products_is_what_the_field_makes_of_it() -> None:
             plain += a * b
         assert field.combined(pairs) == field.reduced(plain)
     assert field.combined([(s, s), (c, c)]) == 1
+
+
+def test_long_elements_are_written_in_parts_as_they_are_at_once() -> None:
+    x, y, z = symbols("x y z", real=True)
+    field = CoefficientField([sin(x) / (1 + y), cos(x) * y, z])
+    element = field.encode((sin(x) + cos(x) + y + z + 1) ** 11 / (1 + y) ** 2)
+    assert len(element.numer) > WRITTEN
+    assert field.decode(element) == field.uncoded(element.as_expr())
