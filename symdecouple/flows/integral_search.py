@@ -105,7 +105,7 @@ class IntegralSearch:
         before = [*map(functions.logarithm, self._invariant), *self._pairs(functions)]
         self._combine(functions, before, exponents(functions, 1))
         self._quotients(functions)
-        below = self._below(functions)
+        known, below = len(self.found), self._below(functions)
         for degree in range(2, DEGREE):
             if not self._combine(functions, before, laurent(functions, degree, below)):
                 break
@@ -115,6 +115,8 @@ class IntegralSearch:
         if len(present) < len(functions.moving):
             for degree in range(2, DEGREE):
                 self._combine(functions, [], exponents(functions, degree, present))
+        if len(self.found) > known:  # constants have angles too
+            self._quotients(functions)
 
     def _quotients(self, functions: Functions) -> None:
         """Angles, potentials, and monomials divided by Darboux polynomials."""
@@ -193,9 +195,9 @@ class IntegralSearch:
         for relation, gradient in functions.relations(terms):
             if self._take(_function([(terms[k], c) for k, c in relation.items()])):
                 functions.known.append(gradient)
-            if self.is_complete:
+            if len(self.found) >= self.wanted:
                 return False
-        return not self.is_complete
+        return True
 
     def _take(self, h: Expr) -> bool:
         """Keep a function that is constant along all fields and independent of those kept; say whether it is."""
