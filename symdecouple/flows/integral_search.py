@@ -84,8 +84,7 @@ class IntegralSearch:
         functions = Functions(CoordinateFrame(Subject(self.basis), Budget()))
         for q in functions.resting:
             self._take(q)
-        for search in (self._polynomials, self._products, self._quotients, self._one_field, self._cofactors,
-                       self._reduced):
+        for search in (self._polynomials, self._products, self._one_field, self._cofactors, self._reduced):
             if self.is_complete:
                 return
             try:
@@ -105,10 +104,9 @@ class IntegralSearch:
             self._invariant += by_cofactors(functions, monomials, self._invariant)
         before = [*map(functions.logarithm, self._invariant), *self._pairs(functions)]
         self._combine(functions, before, exponents(functions, 1))
-        conics = angles_of(functions, [*self._invariant, *self._constants(functions)])
-        self._combine(functions, [*before, *conics], [*exponents(functions, 1), *from_components(functions)])
-        below = self._below(functions)
-        for degree in range(1, DEGREE):
+        self._quotients(functions)
+        known, below = len(self.found), self._below(functions)
+        for degree in range(2, DEGREE):
             if not self._combine(functions, before, laurent(functions, degree, below)):
                 break
         for degree in range(4, DEGREE):
@@ -117,14 +115,17 @@ class IntegralSearch:
         if len(present) < len(functions.moving):
             for degree in range(2, DEGREE):
                 self._combine(functions, [], exponents(functions, degree, present))
+        if len(self.found) > known:  # constants have angles too
+            self._quotients(functions)
 
     def _quotients(self, functions: Functions) -> None:
         """Angles, potentials, and monomials divided by Darboux polynomials."""
-        conics = [*self._invariant, *(self._constants(functions))]
-        before = [*map(functions.logarithm, self._invariant), *angles_of(functions, conics)]
+        conics = angles_of(functions, [*self._invariant, *self._constants(functions)])
+        before = [*map(functions.logarithm, self._invariant), *conics]
+        self._combine(functions, before, [*exponents(functions, 1), *from_components(functions)])
         short = sorted((p for p in self._invariant if p.denom == 1 and len(p.numer) > 1), key=lambda p: len(p.numer))
         below = [*self._below(functions), *(functions.adjoin(p) for p in short[:BELOW])]
-        for degree in range(1, DEGREE):
+        for degree in range(2, DEGREE // 2):
             if not self._combine(functions, before, laurent(functions, degree, below)):
                 return
 
@@ -184,6 +185,8 @@ class IntegralSearch:
 
     def _combine(self, functions: Functions, before: Sequence[Term], monomials: Iterable[dict[int, int]]) -> bool:
         """Take the combinations of some functions and monomials that are constant; False where these are too many."""
+        if self.is_complete:
+            return False
         terms = list(before)
         for powers in monomials:
             terms.append(functions.monomial(powers))
@@ -192,9 +195,9 @@ class IntegralSearch:
         for relation, gradient in functions.relations(terms):
             if self._take(_function([(terms[k], c) for k, c in relation.items()])):
                 functions.known.append(gradient)
-            if self.is_complete:
+            if len(self.found) >= self.wanted:
                 return False
-        return not self.is_complete
+        return True
 
     def _take(self, h: Expr) -> bool:
         """Keep a function that is constant along all fields and independent of those kept; say whether it is."""
@@ -216,12 +219,12 @@ def _function(combination: Sequence[tuple[Term, Expr]]) -> Expr:
     """Return a function of sum_t c_t f_t that is written with as few logarithms as can be."""
     whole = dict(zip((term.expr for term, _ in combination), _without_denominators([c for _, c in combination]),
                      strict=True))
+    if any(term.is_angle for term, _ in combination):
+        return Add(*(c * f for f, c in whole.items()))
     products = {f: c for f, c in whole.items() if f.func is log and f.args[0].func is not exp}
     rest = {f.args[0].args[0] if f.func is log else f: c for f, c in whole.items() if f not in products}
     if not products:
         return shortest(Add(*(c * f for f, c in rest.items())))
-    if any(term.is_angle for term, _ in combination):
-        return Add(*(c * f for f, c in whole.items()))
     if next(iter(products.values())).could_extract_minus_sign():
         products, rest = ({f: -c for f, c in part.items()} for part in (products, rest))
     return Mul(*(Pow(f.args[0], c) for f, c in products.items())) * exp(Add(*(c * f for f, c in rest.items())))
