@@ -25,10 +25,8 @@ from numpy.typing import NDArray
 from symdecouple.numeric.energies.eigenvalues import EPS, Columns
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
-__all__ = ["Dependence", "Membership", "cone_membership", "cone_membership_of", "dependence", "dependence_of",
-           "witnesses"]
+__all__ = ["Dependence", "Membership", "cone_membership_of", "dependence_of", "witnesses"]
 
-_CHUNK = 2**16
 _TOLERANCE = 1e-12  # of unit vectors: as near to the boundary from outside as the iteration gets from inside
 _CLEAR = 1e-4  # what a constraint is below on a face; half of it is what 1e-16 of another one can buy there
 _SCALES = 1.0, 1e-6  # HiGHS keeps constraints to 1e-10: what is left is solved for once more, in a unit of its own
@@ -36,7 +34,6 @@ _PRECISE = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance":
 _VIOLATED = 1e-9  # of a constraint that is not there yet, in the unit of the step
 _ADDED = 64  # constraints added at a time
 _SETS, _LOOKED_AT, _PIVOT = 3, 2**12, 1e-6  # of witnesses; frequencies for them; the last pivot over the first one
-
 
 _Parts = Callable[[], Iterable[FloatArray]]  # some columns after the others, from the first one each time
 
@@ -67,27 +64,17 @@ class Dependence:
     is_free: bool
 
 
-def dependence(rows: FloatArray) -> Dependence:
-    """Find rows of an (M, n) matrix that depend on those before, up to rounding: by orthogonal triangles of its parts.
+def dependence_of(columns: Columns, is_active: NDArray[np.bool_] | slice) -> Dependence:
+    """Find features that depend on those before, up to rounding, at some frequencies: by triangles of their parts.
 
     Examples
     --------
-    >>> found = dependence(np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 1.0, 1.0]]))
+    >>> found = dependence_of(Columns(np.array([[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 1.0, 1.0]]), (3,)), slice(None))
     >>> found.independent.tolist(), found.coefficients[1].round(12).tolist()
     ([True, False, True], [2.0, 0.0, 0.0])
     """
-    parts = _split(rows)
-    return _dependence(parts(), _largest(parts, len(rows)))
-
-
-def dependence_of(columns: Columns, is_active: NDArray[np.bool_] | slice) -> Dependence:
-    """The same for features, at some of their frequencies; no more than a part is made."""
     parts = _some(columns, slice(None), is_active)
     return _dependence(parts(), _largest(parts, len(columns)))
-
-
-def _split(rows: FloatArray) -> _Parts:
-    return lambda: (rows[:, start : start + _CHUNK] for start in range(0, rows.shape[1], _CHUNK))
 
 
 def _some(columns: Columns, wanted: NDArray[np.bool_] | slice, is_active: NDArray[np.bool_] | slice) -> _Parts:
@@ -129,14 +116,18 @@ def _dependence(parts: Iterable[FloatArray], scale: FloatArray) -> Dependence:
     return Dependence(independent, coefficients, bool(independent.all()))
 
 
-def cone_membership(rows: FloatArray, target: FloatArray) -> Membership:
-    """Tell where a vector lies with respect to the cone of the columns of a matrix.
+def cone_membership_of(columns: Columns, wanted: NDArray[np.bool_] | slice, is_active: NDArray[np.bool_] | slice,
+                       target: FloatArray) -> Membership:
+    """Tell where a vector lies with respect to the cone of some features at some frequencies.
 
     Parameters
     ----------
-    rows : array (M, n)
-        Its columns generate the cone; those that vanish do not count.
-    target : array (M,)
+    columns : Columns
+    wanted : bool array (M,) or slice
+    is_active : bool array (n,) or slice
+        Which frequencies count; of a slice, those from its start on.
+    target : array
+        As many as are wanted.
 
     Returns
     -------
@@ -145,25 +136,9 @@ def cone_membership(rows: FloatArray, target: FloatArray) -> Membership:
 
     Examples
     --------
-    >>> quadrant = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
-    >>> [cone_membership(quadrant, np.array(v)).where for v in ([2.0, 1.0], [1.0, 0.0], [1.0, -1.0])]
+    >>> quadrant, all_ = Columns(np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]), (3,)), slice(None)
+    >>> [cone_membership_of(quadrant, all_, all_, np.array(v)).where for v in ([2.0, 1], [1.0, 0], [1.0, -1])]
     ['inside', 'boundary', 'outside']
-    """
-    return _membership(_split(rows), target)
-
-
-def cone_membership_of(columns: Columns, wanted: NDArray[np.bool_], is_active: NDArray[np.bool_] | slice,
-                       target: FloatArray) -> Membership:
-    """The same for some features, at some of their frequencies; no more than a part is made.
-
-    Parameters
-    ----------
-    columns : Columns
-    wanted : bool array (M,)
-    is_active : bool array (n,) or slice
-        Which frequencies count; of a slice, those from its start on.
-    target : array
-        As many as are wanted.
     """
     return _membership(_some(columns, wanted, is_active), target)
 

@@ -165,7 +165,6 @@ class Columns:
         self.count = lines.outer.shape[1] * lines.inner.shape[1]
         outer, inner = np.abs(lines.outer).max(axis=1), np.abs(lines.inner).max(axis=1)
         self.largest = np.abs(lines.scales) * (outer[lines.places[0]] * inner[lines.places[1]])
-        self._columns: FloatArray | None = None
         self._products: dict[int, FloatArray] = {}
 
     def __len__(self) -> int:
@@ -173,13 +172,8 @@ class Columns:
 
     @property
     def columns(self) -> FloatArray:
-        """All eigenvalues, (M, n); kept where they are few."""
-        if self._columns is not None:
-            return self._columns
-        columns = self.at(slice(0, self.count))
-        if columns.size <= _KEPT:
-            self._columns = columns
-        return columns
+        """All eigenvalues, (M, n)."""
+        return self.at(slice(0, self.count))
 
     def at(self, part: slice) -> FloatArray:
         """Return the eigenvalues at a part of the frequencies, (M, ...)."""

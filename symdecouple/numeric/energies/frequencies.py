@@ -80,33 +80,25 @@ class Grid:
 
     def inverse(self, spectra: NDArray[np.complex128], factors: Callable[[slice], FloatArray] | None = None,
                 out: FloatArray | None = None) -> FloatArray:
-        """Return rows (R, N), made by parts of the last axis; without `out` in the memory of the spectra.
-
-        Parameters
-        ----------
-        spectra : complex array ``(R, *half)``
-        factors : callable, optional
-            Returns what a part of them is multiplied by.
-        out : array (R, N), optional
-        """
+        """Return rows (R, N) of spectra times factors, by parts; without `out` in the memory of the spectra."""
         n, flat = self.shape[-1], spectra.view(np.float64).reshape(-1)
         lines = flat.reshape(*spectra.shape[:-1], -1)[..., :n] if out is None else out.reshape(-1, *self.shape)
         for part in self.parts():
             some = spectra[..., part] if factors is None else spectra[..., part] * factors(part)
             if len(self.shape) > 1:
                 some = scipy.fft.ifftn(some, axes=self.axes[:-1], overwrite_x=factors is not None)
-            # The lines are real: their n numbers are those of the half spectrum without the imaginary parts that are 0.
+            # The n numbers of a line are those of its half spectrum without the imaginary parts that are 0.
             numbers, at = np.ascontiguousarray(some).view(np.float64), max(2 * part.start - 1, 0)
             if at == 0:
                 lines[..., 0], numbers, at = numbers[..., 0], numbers[..., 2:], 1
             lines[..., at : at + numbers.shape[-1]] = numbers[..., : n - at]
         scipy.fftpack.irfft(lines, overwrite_x=True)
-        if out is not None:
-            return out
-        lines = lines.reshape(-1, n)
-        for part in self._parts(len(lines), n):
-            flat[part.start * n : part.stop * n] = lines[part].reshape(-1)  # what was read lies behind
-        return flat[: lines.size].reshape(-1, self.size)
+        if out is None:
+            lines = lines.reshape(-1, n)
+            for part in self._parts(len(lines), n):
+                flat[part.start * n : part.stop * n] = lines[part].reshape(-1)  # what was read lies behind
+            out = flat[: lines.size].reshape(-1, self.size)
+        return out
 
     def parts(self) -> Iterator[slice]:
         """Parts of the last axis of the half spectrum."""
@@ -241,14 +233,9 @@ class Bands(Columns):
 
     def along_parts(self, parameters: FloatArray) -> Callable[[slice], FloatArray]:
         """Return what gives a.w for several a, ``(Q, *lattice)``, at a part of the last axis."""
-        shares, inner, lead = self.lines.shares(parameters), self.lines.inner, self.lattice[:-1]
-        lines = inner.reshape(len(inner), -1, self.lattice[-1])
-
-        def along(part: slice) -> FloatArray:
-            found = shares @ lines[..., part].reshape(len(inner), -1)
-            return np.asarray(found.reshape(len(shares), *lead, -1))
-
-        return along
+        shares, lead = self.lines.shares(parameters), self.lattice[:-1]
+        lines = self.lines.inner.reshape(len(self.lines.inner), -1, self.lattice[-1])
+        return lambda k: np.asarray(shares @ lines[..., k].reshape(len(lines), -1)).reshape(len(shares), *lead, -1)
 
 
 def _stacked(sheets: Iterable[FloatArray]) -> FloatArray:

@@ -68,9 +68,8 @@ class DecoupledEnergies:
         found = np.empty((count, n_features, grid.size)) if out is None else out
         found[:, :first] = 1 / grid.size
         rows, features = np.divmod(np.arange(count * (n_features - first)), max(n_features - first, 1))
-        features += first
         for some in grid.groups(len(rows)):
-            r, k = rows[some], features[some]
+            r, k = rows[some], features[some] + first
             own = found[r[0], k[0] : k[0] + 1] if len(r) == 1 else None
             moved = self.spectrum.tilted(r, self.parameters[r, k], self.coefficients[r, k], own)
             if own is None:

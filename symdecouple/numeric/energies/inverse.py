@@ -118,15 +118,11 @@ def returned(energies: Energies, rows: FloatArray, references: FloatArray, value
     kept = np.array([r for r in range(len(rows)) if r not in refusals], dtype=np.intp)
     depth, growth = np.full((2, len(rows)), np.nan)
     depth[kept] = _depth(spectrum, kept, parameters[kept] / 2, np.abs(values[kept, 0]) if mean else 0 * values[kept, 0])
-    moved = spectrum.tilted(kept, parameters[kept] / 2, is_last=True)
-    lifted = _gain(bands, parameters[kept], mean) * np.sqrt((rows[kept] ** 2).mean(axis=1)) / moved.std(axis=1)
-    growth[kept] = lifted + moving[kept]
+    out = spectrum.all_tilted(kept, parameters[kept] / 2)
+    lifted = (np.sqrt((rows**2).mean(axis=1)) / out.std(axis=1))[kept]
+    growth[kept] = _gain(bands, parameters[kept], mean) * lifted + moving[kept]
     if mean:
-        moved += values[kept, :1]
-    out = moved
-    if len(kept) < len(rows):
-        out = np.full(rows.shape, np.nan)
-        out[kept] = moved
+        out += values[:, :1]
     return Returned(out, parameters, residual, depth, growth, refusals)
 
 

@@ -174,13 +174,7 @@ def _imposed(task: EnergyProblems, rows: FloatArray, open_: IntArray, wanted: ND
     good = np.array([q for q, r in enumerate(open_.tolist()) if r not in refusals], dtype=np.intp)
     kept = open_[good]
     halves = found.parameters[good] / 2
-    moved = spectrum.tilted(kept, halves, is_last=True)
-    if len(kept) == len(rows):
-        values = moved
-    else:
-        values = np.full(rows.shape, np.nan)
-        values[kept] = moved
-    del moved
+    values = spectrum.all_tilted(kept, halves)
     if task.mean:
         values += task.goals[:, :1]  # NaN stays
     # Where features depend on each other, the motion has no derivative at this signal.

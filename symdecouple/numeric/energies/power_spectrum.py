@@ -79,8 +79,8 @@ class Spectrum:
                    np.ldexp(means + rest, exponents) if centred else None)
 
     def tilted(self, rows: IntArray, parameters: FloatArray, coefficients: FloatArray | None = None,
-               out: FloatArray | None = None, is_last: bool = False) -> FloatArray:
-        """Multiply the transforms of some rows by exp(a.w), and return signals.
+               out: FloatArray | None = None) -> FloatArray:
+        """Multiply the transforms of some rows by exp(a.w), and return signals (Q, N).
 
         Parameters
         ----------
@@ -90,20 +90,20 @@ class Spectrum:
         coefficients : array (Q, M), optional
             Multiply by 2 c.w/N as well, and by nothing at frequency zero of centred signals: a gradient.
         out : array (Q, N), optional
-        is_last : bool
-            The transform of a single signal is not needed any more.
-
-        Returns
-        -------
-        array (Q, N)
         """
-        if is_last and len(rows) == len(self.transforms) == 1:
-            return self._tilted(rows, parameters, coefficients, None)
         found = np.empty((len(rows), self.bands.grid.size)) if out is None else out
         for some in self.bands.grid.groups(len(rows)):
             slopes = None if coefficients is None else coefficients[some]
             self._tilted(rows[some], parameters[some], slopes, found[some])
         return found
+
+    def all_tilted(self, rows: IntArray, parameters: FloatArray) -> FloatArray:
+        """Return signals (R, N), NaN where they are not among the rows; the transform of a single one is used up."""
+        if len(rows) == len(self.transforms) == 1:
+            return self._tilted(rows, parameters, None, None)
+        out = np.full((len(self.transforms), self.bands.grid.size), np.nan)
+        out[rows] = self.tilted(rows, parameters)
+        return out
 
     def _tilted(self, rows: IntArray, parameters: FloatArray, coefficients: FloatArray | None, out: FloatArray | None
                 ) -> FloatArray:

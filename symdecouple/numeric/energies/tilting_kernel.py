@@ -97,7 +97,7 @@ def tilt_levels(problems: Problems, most: int, own: IntArray) -> Tilted:
     def solved(some: Columns, power: FloatArray, enough: float, starts: FloatArray) -> Reached:
         reached = Reached(*(np.empty((count, size)) for size in (m, 2 + m + m * m, 3, m)))
         for span in spans:
-            _kernel()(Search(some.tables, power, *_work(some.tables), enough), starts, posed, reached, most, span)
+            _kernel()(_search(some.tables, power, enough), starts, posed, reached, most, span)
         return reached
 
     starts = np.zeros((count, m))
@@ -105,8 +105,7 @@ def tilt_levels(problems: Problems, most: int, own: IntArray) -> Tilted:
         rough = solved(coarse, coarse.gathered(problems.shares), _ROUGHLY, starts)
         starts = np.where(rough.state[:, 1:2] > 0, rough.parameters, np.nan)
     reached = solved(bands, problems.shares, 0.0, starts)
-    sums, state = reached.sums, reached.state
-    values = sums[:, 2 : 2 + m]
+    sums, state, values = reached.sums, reached.state, reached.sums[:, 2 : 2 + m]
     return Tilted(reached.parameters, sums[:, 0], sums[:, 1], values, values, sums[:, 2 + m :].reshape(-1, m, m),
                   state[:, 0], state[:, 1] > 0, state[:, 2].astype(np.intp), reached.coefficients)
 
@@ -143,11 +142,11 @@ def levels_solved(search: Search, starts: FloatArray, posed: Posed, reached: Rea
             _column_solved(reached.sums[q], want, posed.own[q], search.small, reached.coefficients[q])
 
 
-def _work(bank: Tables) -> tuple[Any, ...]:
+def _search(bank: Tables, power: FloatArray, enough: float) -> Search:
     (f, count), (g, n), m = bank.outer.shape, bank.inner.shape, len(bank.largest)
-    flat, floats = np.empty(count * n), np.empty(_BLOCK)
-    return (flat.reshape(count, n), flat, flat.view(np.int64), floats, floats.view(np.int64), np.empty((len(bank.lines.inner), count)),
-            np.empty((g, count)), np.empty((f, g)), np.empty((7, 2 + m + m * m)))
+    flat, floats, factors = np.empty(count * n), np.empty(_BLOCK), np.empty((len(bank.lines.inner), count))
+    return Search(bank, power, flat.reshape(count, n), flat, flat.view(np.int64), floats, floats.view(np.int64),
+                  factors, np.empty((g, count)), np.empty((f, g)), np.empty((7, 2 + m + m * m)), enough)
 
 
 def _lowered(search: Search, posed: Posed, q: int, most: int, a: FloatArray, here: FloatArray

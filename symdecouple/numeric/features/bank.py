@@ -113,8 +113,8 @@ class BankFeatures:
         power = [np.ones((1, 1, n)), outputs]
         while 2 * len(power) <= self.powers.max(initial=0) + 1:
             power.append(power[-1] * outputs)
-        means = {p: np.vecdot(power[p // 2], power[p - p // 2]) / n for p in np.unique(self.powers)}
-        found = np.stack([means[p][:, b] for b, p in zip(self.index, self.powers, strict=True)], axis=1)
+        each = {p: np.vecdot(power[p // 2], power[p - p // 2]) / n for p in np.unique(self.powers)}
+        found = np.stack([each[p][:, b] for b, p in zip(self.index, self.powers, strict=True)], axis=1)
         return np.asarray(self.gains * found)
 
     def gradients(self, rows: FloatArray, count: int | None = None) -> FloatArray:

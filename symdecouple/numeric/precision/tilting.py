@@ -17,7 +17,8 @@ import mpmath
 import numpy as np
 
 from symdecouple.language.precision import at_bits
-from symdecouple.numeric.energies.cone import cone_membership
+from symdecouple.numeric.energies.cone import cone_membership_of
+from symdecouple.numeric.energies.eigenvalues import Columns
 from symdecouple.numeric.features.expressions import Array
 
 __all__ = ["PreciseProblem", "exponentials", "solved"]
@@ -65,7 +66,8 @@ class PreciseProblem:
         some = self.weights[self.wanted]
         scale = np.array([max(map(abs, row)) for row in some], dtype=object)
         weights, v = some / scale[:, None], np.array([self.targets[j] for j in self.wanted], dtype=object) / scale
-        place = cone_membership(weights.astype(np.float64), (v / (max(map(abs, v)) or 1)).astype(np.float64))
+        columns, every = Columns(weights.astype(np.float64), weights.shape[1:]), slice(None)
+        place = cone_membership_of(columns, every, every, (v / (max(map(abs, v)) or 1)).astype(np.float64))
         if place.where == "inside":
             return ""
         d = np.array([mpmath.mpf(float(c)) for c in place.direction / np.abs(place.direction).max()], dtype=object)

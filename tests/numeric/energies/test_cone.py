@@ -6,12 +6,20 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from symdecouple.numeric.energies.cone import cone_membership, cone_membership_of, dependence, dependence_of, witnesses
+from symdecouple.numeric.energies.cone import Membership, cone_membership_of, dependence_of, witnesses
 from symdecouple.numeric.energies.eigenvalues import Columns
 from symdecouple.numeric.energies.frequencies import Bands
 from tests.numeric.energies.energy_banks import kernels, responses
 
 RNG = np.random.default_rng(5)
+
+
+def whole(rows: np.ndarray) -> Columns:
+    return Columns(rows, rows.shape[1:])
+
+
+def cone_membership(rows: np.ndarray, target: np.ndarray) -> Membership:
+    return cone_membership_of(whole(rows), slice(None), slice(None), target)
 
 
 def distance(columns: np.ndarray, vector: np.ndarray) -> float:
@@ -99,11 +107,11 @@ def test_dependence_names_the_later_row() -> None:
     rows = RNG.normal(size=(5, 30))
     rows[2] = 3 * rows[0] - 2e-9 * rows[1]
     rows[4] = 0
-    found = dependence(rows * np.array([[1.0], [1e100], [1.0], [1e-100], [1.0]]))
+    found = dependence_of(whole(rows * np.array([[1.0], [1e100], [1.0], [1e-100], [1.0]])), slice(None))
     assert found.independent.tolist() == [True, True, False, True, False]
     np.testing.assert_allclose(found.coefficients[2], [3, -2e-109, 0, 0, 0], rtol=1e-6)
     assert not found.coefficients[4].any()
-    assert dependence(rows[:, :2]).independent.tolist() == [True, True, False, False, False]
+    assert dependence_of(whole(rows[:, :2]), slice(None)).independent.tolist() == [True, True, False, False, False]
 
 
 def test_witnesses_are_independent_and_no_two_sets_share_one() -> None:

@@ -76,7 +76,7 @@ def test_sums_are_those_of_their_definition(ranks: tuple[int, int] | None, size:
     power[::3] = 0
     a *= size / np.abs(a @ bands.columns).max()
     monkeypatch.setattr(tilting_kernel, "_BLOCK", 8)
-    search = tilting_kernel.Search(bands.tables, power[None], *tilting_kernel._work(bands.tables), 0.0)
+    search = tilting_kernel._search(bands.tables, power[None], 0.0)
     tilting_kernel._sums(a, power, search, out)
     along = a @ bands.columns
     tilted = power * np.exp(np.where(power > 0, along - out[0], 0))
