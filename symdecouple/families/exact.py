@@ -34,7 +34,7 @@ from symdecouple.language.sample import Sample
 from symdecouple.numeric.moments.gradients import standardized_gradients
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
 from symdecouple.numeric.samples.batch import Axis, FloatArray, NanPolicy, OnRefusal
-from symdecouple.numeric.samples.mapped import Mapping, reduce_mapped
+from symdecouple.numeric.samples.mapped import EntryMap, reduce_mapped
 
 if TYPE_CHECKING:
     from scipy.stats.distributions import rv_frozen
@@ -303,12 +303,12 @@ def _function(expr: Expr, sample: Sample, module: str) -> Any:
 
 
 @lru_cache(maxsize=64)
-def _mapping(coordinate: LineCoordinate) -> Mapping:
+def _mapping(coordinate: LineCoordinate) -> EntryMap:
     phi, sample = coordinate.phi, coordinate.sample
     low, high = (float(end) for end in sample.interval)
     precise = _function(phi, sample, "mpmath")
     inside = f"is among the samples, which are declared in ({low:g}, {high:g}); leave it out, or give another interval"
-    return Mapping(_function(phi, sample, "numpy"), lambda value: mpmath.mpmathify(precise(value)), low, high, inside,
+    return EntryMap(_function(phi, sample, "numpy"), lambda value: mpmath.mpmathify(precise(value)), low, high, inside,
                    cells=_cells(coordinate))
 
 

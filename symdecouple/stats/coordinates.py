@@ -13,7 +13,7 @@ import numpy as np
 from symdecouple.numeric.barycentre import circular_shape_rows
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
 from symdecouple.numeric.samples.batch import Axis, NanPolicy, OnRefusal
-from symdecouple.numeric.samples.mapped import Mapping, reduce_mapped
+from symdecouple.numeric.samples.mapped import EntryMap, reduce_mapped
 
 __all__ = ["CircularShape", "circular_shape", "log_shape"]
 
@@ -31,9 +31,9 @@ def _angle(value: Any) -> float:
         return float(value - 2 * mpmath.pi * mpmath.nint(value / (2 * mpmath.pi)))
 
 
-_LOGARITHM = Mapping(np.log, _log, 0.0, np.inf, "is among the samples, and logarithms need positive numbers; leave it "
+_LOGARITHM = EntryMap(np.log, _log, 0.0, np.inf, "is among the samples, and logarithms need positive numbers; leave it "
                      "out, or measure from another origin")
-_ANGLES = Mapping(lambda angles: angles, _angle, keeps_type=True)
+_ANGLES = EntryMap(lambda angles: angles, _angle, keeps_type=True)
 
 
 def log_shape(
@@ -136,7 +136,7 @@ def circular_shape(
 
     Notes
     -----
-    Error below 1e-14 times the dilation (1 + r)/(1 - r), r = abs(a): what rounding of the angles themselves amounts to.
+    Error of some 1e-15 times the dilation (1 + r)/(1 - r), r = abs(a), which is what rounding of the angles amounts to.
     Some five passes. Three angles have the tail 0: they can be moved to equally spaced ones. Up to five have no
     odd part.
 

@@ -22,8 +22,7 @@ A = symbols("a", positive=True)
 
 FAMILIES: list[tuple[Any, list[Any], int]] = [  # phi up to a Moebius map, averages of, dimension
     (x, [x, x**2, x**3], 3), (x, [x**3, x, x**2], 3), (x, [x + x**2, x**2 + x**3, x**3 + 5 * x], 3),
-    (exp(x), [exp(-x), x, exp(x)], 3), (exp(x), [sinh(x), x, cosh(x)], 3),
-    (exp(3 * x), [exp(3 * x), x, exp(-3 * x)], 3),
+    (exp(x), [exp(-x), x, exp(x)], 3), (exp(3 * x), [exp(3 * x), x, exp(-3 * x)], 3),
     (tan(x / 2), [x, sin(x), cos(x)], 3),
     (log(P), [P**2, P**2 * log(P), P**2 * log(P) ** 2], 3), (P**3, [1 / P, P**2, P**5], 3),
     (sqrt(P), [P ** Rational(3, 2), P**2, P ** Rational(5, 2)], 3), (P**2, [log(P), P**2, P**4], 3),
@@ -113,7 +112,7 @@ def test_a_parameter_stays_a_symbol() -> None:
     assert triple is not None and triple.phi == P**-A
 
 
-@pytest.mark.parametrize("phi", [x, exp(x), tan(x / 2), log(P), P**3, sqrt(P), tanh(x / 2), P**2, P**-2], ids=str)
+@pytest.mark.parametrize("phi", [x, exp(x), tan(x / 2), log(P), P**3, tanh(x / 2), P**-2], ids=str)
 def test_generated_features_are_involutive_in_every_order_up_to_each(phi: Any) -> None:
     triple = exact_triple(phi)
     features = list(triple.features)

@@ -30,7 +30,7 @@ from symdecouple.numeric.samples.batch import (
 from symdecouple.numeric.samples.intake import Numbers, exact, is_exact_in_float64, take_numbers
 from symdecouple.numeric.samples.weights import WeightRows
 
-__all__ = ["DIGITS", "Mapping", "reduce_mapped"]
+__all__ = ["DIGITS", "EntryMap", "reduce_mapped"]
 
 DIGITS = 60
 BEYOND = "beyond float64"
@@ -39,7 +39,7 @@ TORN = Outcome(False, "pole inside", "the coordinate has a pole between the smal
 
 
 @dataclass(frozen=True, slots=True)
-class Mapping:
+class EntryMap:
     """phi, and the open interval on which it is a coordinate.
 
     Attributes
@@ -66,7 +66,7 @@ class Mapping:
     cells: Callable[[NDArray[Any]], NDArray[Any]] | None = None
 
 
-def reduce_mapped(name: str, a: Any, mapping: Mapping, kernel: Kernel, columns: int, *, axis: Axis,
+def reduce_mapped(name: str, a: Any, mapping: EntryMap, kernel: Kernel, columns: int, *, axis: Axis,
                   nan_policy: NanPolicy, keepdims: bool, weights: Any, on_refusal: OnRefusal) -> Any:
     """Apply a kernel to phi of every sample; as `reduce_rows`, with a last axis for kernels of several columns.
 
@@ -114,7 +114,7 @@ def _refuse(answer: Answer, i: int, outcome: Outcome) -> None:
         answer.values[i] = np.nan
 
 
-def _mapped(array: NDArray[Any], mapping: Mapping) -> tuple[NDArray[Any], NDArray[np.bool_], NDArray[np.bool_]]:
+def _mapped(array: NDArray[Any], mapping: EntryMap) -> tuple[NDArray[Any], NDArray[np.bool_], NDArray[np.bool_]]:
     """phi of all entries, a number in place of those that have none, and which are outside and which overflow."""
     if array.dtype.kind == "f" or (array.dtype.kind in "iu" and (
             not array.size or is_exact_in_float64(array.min(), array.max()))):
@@ -146,7 +146,7 @@ def _mapped(array: NDArray[Any], mapping: Mapping) -> tuple[NDArray[Any], NDArra
     return out.reshape(array.shape), outside.reshape(array.shape), beyond.reshape(array.shape)
 
 
-def _inside(mapping: Mapping) -> float:
+def _inside(mapping: EntryMap) -> float:
     low, high = mapping.low, mapping.high
     if math.isinf(low):
         return 0.0 if math.isinf(high) else high - 1
