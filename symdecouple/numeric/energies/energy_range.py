@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from symdecouple.numeric.energies.cone import dependence
+from symdecouple.numeric.energies.cone import dependence_of
 from symdecouple.numeric.energies.eigenvalues import Columns
 from symdecouple.numeric.samples.batch import FloatArray
 
@@ -80,7 +80,9 @@ def _programmed(columns: Columns, k: int, held: FloatArray, is_active: NDArray[n
     scale[scale == 0] = 1
     rows = rows / scale[:, None]
     goal = np.asarray(held, dtype=np.float64) / scale[:-1]
-    free = dependence(rows[:-1]).independent if count else np.zeros(0, dtype=np.bool_)
+    free = np.zeros(0, dtype=np.bool_)
+    if count:
+        free = dependence_of(Columns(rows[:-1], (rows.shape[1],)), slice(None)).independent
     rows, goal = rows[[*np.flatnonzero(free), count]], goal[free]
     size = float(np.abs(goal).max(initial=0)) or 1.0
     low, high = (_least(sign * rows[-1], rows[:-1], goal / size) for sign in (1.0, -1.0))
