@@ -48,6 +48,8 @@ def test_level_one_of_any_set_is_the_mean(name: str, path: Any) -> None:
         assert outcome.ok or outcome.reason in (
             "out of range", "beyond float64", "not finite", "critical point", "not attainable",
             "level 2 not attainable", "too few active frequencies")
+        slopes, (told,) = plan.gradients(row, on_refusal="return")
+        assert np.isfinite(slopes).all() == told.ok and not np.isinf(slopes).any()
     for row in (far, long):
         centre = mean_of(row)
         expected = [float(Fraction(v) - centre + Fraction(-shift, slope)) for v in row.tolist()]
