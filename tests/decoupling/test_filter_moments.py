@@ -12,6 +12,7 @@ from scipy.ndimage import convolve1d
 
 from symdecouple import FeatureSet, Mean, decouple, families, x
 from symdecouple.decoupling import narrow_route
+from symdecouple.families.filter_moments import recognize_filter_moments
 from symdecouple.numeric.features.bank import BankFeatures
 from symdecouple.numeric.paths.narrow_path import NarrowPath
 
@@ -138,3 +139,14 @@ def test_any_number_of_threads_gives_the_same_bits(monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(narrow_route, "cores", lambda threads=threads: threads)
         found[threads] = plan.transform(images)
     np.testing.assert_array_equal(found[1], found[3])
+
+
+def test_levels_end_within_a_rounding_of_their_targets() -> None:
+    """Steps of 5e-9 are corrected at the end of each level only: there the residual is some eps."""
+    features = families.filter_moments(families.tils(), (2, 3))
+    bank = recognize_filter_moments(features)
+    assert bank is not None
+    path = NarrowPath(narrow_route.bank_rows(bank, (SIDE, SIDE), features), rtol=5e-9, learns=True)
+    levels = path.normalize(patches(2, seed=4).reshape(2, -1), REFERENCE[:17])
+    assert not levels[-1].refusals
+    assert max(level.residual.max() for level in levels) < 4 * np.finfo(float).eps

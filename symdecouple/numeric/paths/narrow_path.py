@@ -326,7 +326,7 @@ class NarrowPath:
         units = np.abs(goals) + sizes[going] * _spread(there)[:, None]
         gap, left = _gap(goals, values, units), np.flatnonzero(reached)
         for _ in range(_MOST_CORRECTIONS):
-            left = left[gap[left] > _ROUNDING]
+            left = left[gap[left] > (EPS if self.learns else _ROUNDING)]  # one correction of the end is within EPS
             if not len(left):
                 break
             trial, _ = level.corrected(ends[going[left]], np.ones(len(left)), going[left])
