@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -10,6 +13,7 @@ import pytest
 from symdecouple import decouple
 from symdecouple.families.moments import raw_moments
 from symdecouple.numeric.moments.skewness_kernel import KERNELS
+from symdecouple.stats import orthokurtosis
 
 PLAIN = decouple(raw_moments(4))
 SHIFTED = decouple(raw_moments(4), [3, 13, 63])  # mean 3, variance 4, and Mean(x^3) = 27 + 3*3*4 + 8 G: G = 0
@@ -71,3 +75,24 @@ def test_a_level_beyond_float64_is_refused() -> None:
     found, outcomes = PLAIN.normalize([[1.7e308, 1.7e308, 1.7e308, -1.7e308], [1, 2, 3, 6]], 1, on_refusal="return")
     assert [one.reason for one in outcomes] == ["out of range", ""]
     assert np.isnan(found[0]).all() and np.array_equal(found[1], [-2, -1, 0, 3])
+
+
+@pytest.mark.usefixtures("kind")
+def test_an_ordinary_sample_passes_few_files() -> None:
+    """Whoever follows six numbers through a plan of four moments reads fourteen files, and ten for one statistic."""
+    plan, sample = decouple(raw_moments(4)), [1.0, 2, 3, 5, 8, 13]
+    for ask, most in ((plan.transform, 14), (orthokurtosis, 10)):
+        ask(sample)
+        seen, before = set[str](), sys.getprofile()
+
+        def note(frame: FrameType, event: str, _: object, seen: set[str] = seen) -> None:
+            if "symdecouple" in frame.f_globals.get("__name__", ""):
+                seen.add(frame.f_code.co_filename)
+
+        sys.setprofile(note)
+        try:
+            ask(sample)
+        finally:
+            sys.setprofile(before)
+        ours = {name for name in seen if Path(name).is_file()}  # beside functions made of expressions
+        assert 5 < len(ours) <= most, sorted(ours)

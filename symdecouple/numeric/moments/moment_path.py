@@ -5,9 +5,10 @@ On rows y whose first k-1 moments are held, with D_(k-1) the squared norm of the
 
     dy/ds = (v - Mean(y0^k)) p_(k-1)(y) / (k D_(k-1)),      s from 0 to 1
 
-After every step, and at the end, Newton's correction puts all k moments where they belong: y + sum_j c_j p_j(y), where
-i sum_(j<i) <y^(i-1), p_j> c_j is the gap of moment i, one after the other. Every motion is a polynomial of the entry,
-so equal entries stay equal and the order of entries stays.
+The path keeps the moments that it finds, so they drift by the errors of steps only. At the end, Newton's correction
+puts all k moments where they belong: y + sum_j c_j p_j(y), where i sum_(j<i) <y^(i-1), p_j> c_j is the gap of moment i,
+one after the other. Every motion is a polynomial of the entry, so equal entries stay equal and the order of entries
+stays.
 
 *Coordinates.* Mean and variance are held, so the path runs in z = (y - mean)/deviation, where all is near 1; a change
 of the k-th raw moment is deviation^k times that of z.
