@@ -309,10 +309,9 @@ class Plan:
                                "are given; give them in the order that plan.explain() shows")
         if samples is None:
             return intervals_of_any(self.choice, n_samples, names)
-        values, _ = self.transform(samples, axis=axis, on_refusal="return")
         batch = self._batch("attainable", samples, axis, None, centred=self.choice.moments is not None)
-        levels = self.choice.levels(self.choice.level(None), True, False, batch.grid)
-        return intervals_of_rows(self.choice, levels, batch, values, names)
+        values, _ = self.transform(samples, axis=axis, on_refusal="return")
+        return intervals_of_rows(self.choice, batch, values, names)
 
     def transfer(self, source: Any, target: Any, *, axis: Axis = None, channel_axis: int | None = None,
                  colour: Colour = "channels", on_refusal: OnRefusal = "warn") -> Any:

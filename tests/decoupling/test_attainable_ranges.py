@@ -242,3 +242,8 @@ def test_the_picture_has_a_row_a_feature() -> None:
     with pytest.raises(InvalidInput, match="index one sample"):
         found.plot()
     pyplot.close("all")
+
+
+def test_the_mean_alone_is_free() -> None:
+    plan = sd.decouple([Mean(x)])
+    assert plan.attainable([1, 2, 3]).low[0] == -np.inf and plan.attainable(n_samples=3).high[0] == np.inf
