@@ -166,16 +166,12 @@ class EnergyIntervals:
 
     def of_rows(self, rows: Array, grid: tuple[int, ...]) -> list[list[Interval]]:
         """Intervals on the leaf of each signal, (R, N)."""
-        if not self.forms.constants:  # the mean alone
-            return [[Interval(-np.inf, np.inf)] for _ in rows]
         energies = of_forms(self.forms, grid)
         shares = Spectrum.of(energies.bands, np.asarray(rows, dtype=np.float64), energies.mean).shares
         return [self._of(active, grid, False) for active in shares > 0]
 
     def of_any(self, grid: tuple[int, ...]) -> list[Interval]:
         """Intervals over all signals of this shape."""
-        if not self.forms.constants:
-            return [Interval(-np.inf, np.inf)]
         energies = of_forms(self.forms, grid)
         active = np.ones(energies.bands.count, dtype=np.bool_)
         active[0] = not energies.mean
