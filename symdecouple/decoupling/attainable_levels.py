@@ -231,7 +231,8 @@ def _end_of(levels: Levels, rows: Array, span: tuple[int, int], value: Array, re
 
     def tried(targets: Array, which: Array) -> Array:
         """Bring rows to targets, and tell which came there."""
-        moved = _brought(levels, at[which], start, end, [*references[:start], targets])
+        here = AtLevel(at[which], np.zeros(len(which)))
+        moved = levels.route.advance(here, end, [*references[:start], targets], keep=False, is_fine=False)
         there = np.array([r not in moved.refusals for r in range(len(which))], dtype=np.bool_)
         at[which[there]], reached[which[there]] = moved.values[there], targets[there]
         missed[which[~there]] = targets[~there]
@@ -246,10 +247,3 @@ def _end_of(levels: Levels, rows: Array, span: tuple[int, int], value: Array, re
     for _ in range(_HALVED if len(left) else 0):
         tried((reached[left] + missed[left]) / 2, left)
     return reached
-
-
-def _brought(levels: Levels, rows: Array, start: int, end: int, targets: Sequence[Any]) -> AtLevel:
-    """As `Levels.move`, in steps for features."""
-    if levels.is_closed(end):
-        return levels.route.impose(rows, end, targets)
-    return levels.route.advance(AtLevel(rows, np.zeros(len(rows))), end, targets, keep=False, is_fine=False)

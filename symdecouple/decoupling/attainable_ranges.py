@@ -20,7 +20,6 @@ from symdecouple.decoupling.attainable_levels import (
     followed,
 )
 from symdecouple.decoupling.choice import Choice
-from symdecouple.decoupling.levels import Levels
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.samples.vectors import Batch
@@ -140,7 +139,7 @@ def check_asked(features: FeatureSet, order: Sequence[int], samples: Any, n_samp
                            "given; give them in the order that plan.explain() shows")
 
 
-def intervals_of_rows(choice: Choice, levels: Levels, batch: Batch, values: Any) -> Attainable:
+def intervals_of_rows(choice: Choice, batch: Batch, values: Any) -> Attainable:
     """Return the intervals of each sample of a batch; `values` (..., M) are its decoupled features."""
     rows, size = np.asarray(batch.rows, dtype=np.float64), len(choice.features)
     fit = np.flatnonzero(np.isfinite(rows).all(axis=1) & (rows.shape[1] > 1))
@@ -154,6 +153,7 @@ def intervals_of_rows(choice: Choice, levels: Levels, batch: Batch, values: Any)
         found, count = energies.of_rows(rows[fit], batch.grid), len(choice.energies)
     own = np.asarray(values, dtype=np.float64).reshape(len(rows), size)
     status = [Status.PROVED] * count
+    levels = choice.levels(choice.level(None), True, False, batch.grid)
     for start, end in choice.spans:
         if start < count:
             continue

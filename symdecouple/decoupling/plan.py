@@ -326,10 +326,9 @@ class Plan:
         check_asked(self.features, self._order, samples, n_samples)
         if samples is None:
             return intervals_of_any(self.choice, n_samples)
-        values, _ = self.transform(samples, axis=axis, on_refusal="return")
         batch = batch_of(self.choice, "attainable", samples, axis, None, centred=self.choice.moments is not None)
-        levels = self.choice.levels(self.choice.level(None), True, False, batch.grid)
-        return intervals_of_rows(self.choice, levels, batch, values)
+        values, _ = self.transform(samples, axis=axis, on_refusal="return")
+        return intervals_of_rows(self.choice, batch, values)
 
     def transfer(self, source: Any, target: Any, *, axis: Axis = None, channel_axis: int | None = None,
                  colour: Colour = "channels", on_refusal: OnRefusal = "warn") -> Any:

@@ -278,12 +278,12 @@ def _reduced(
 def _kurtosis_of_counts(counts: bytes) -> tuple[float, float]:
     """Both ends for samples of two groups or more: all merged samples that can be extreme."""
     shares = np.frombuffer(counts, dtype=np.float64)
-    below = np.cumsum(shares)[:-1] / shares.sum()  # of two values
-    two = 1 / (below * (1 - below)) - 3
     shares = shares / shares.sum()
+    below, above = np.cumsum(shares)[:-1], np.cumsum(shares[::-1])[-2::-1]  # of two values
+    two = 1 / (below * above) - 3
     lower = np.concatenate([below[:-1], [shares[0]]])
-    middle = np.concatenate([shares[1:-1], [1 - shares[0] - shares[-1]]])
-    upper = 1 - lower - middle
+    middle = np.concatenate([shares[1:-1], [shares[1:-1].sum()]])
+    upper = np.concatenate([above[1:], [shares[-1]]])
     z = np.array([upper - middle, lower - upper, middle - lower])  # of three values without a quadratic term
     rising = np.diff(z, axis=0)
     is_ordered = (rising > 0).all(axis=0) | (rising < 0).all(axis=0)

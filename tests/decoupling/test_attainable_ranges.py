@@ -242,3 +242,8 @@ def test_the_picture_has_a_row_a_feature() -> None:
     with pytest.raises(InvalidInput, match="index one sample"):
         found.plot()
     pyplot.close("all")
+
+
+def test_the_mean_alone_is_free() -> None:
+    found = sd.decouple([Mean(x)]).attainable([1, 2, 3])
+    assert found.low[0] == -np.inf and found.high[0] == np.inf

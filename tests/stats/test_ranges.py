@@ -189,3 +189,9 @@ def test_many_rows_of_one_pattern_are_counted_once() -> None:
     reach_of_counts.cache_clear()
     orthokurtosis_range(np.sort(rows, axis=1)[:, ::-1], axis=1)
     assert reach_of_counts.cache_info().misses <= 8  # where the tie lies among the values
+
+
+def test_tiny_weights_at_the_ends_keep_their_digits() -> None:
+    weights, p = [1e-9, 1, 1, 1, 1e-9], 1e-9 / (3 + 2e-9)
+    assert orthokurtosis_range([1, 2, 3, 4, 5], weights=weights).high == pytest.approx(1 / (2 * p), rel=1e-12)
+    assert kurtosis_range([1, 2, 3, 4, 5], weights=weights).high == pytest.approx(1 / (p * (1 - p)) - 3, rel=1e-12)

@@ -40,20 +40,24 @@ class Lost(ArithmeticError):
 
 
 class Shares(NamedTuple):
-    """How a sample is shared out among d groups: their shares added up, (d + 1,); None if all are equal."""
+    """How a sample is shared out among d groups: the share of each, None if all are equal.
+
+    Small shares are added, and never taken as a difference: ends of a range rest on them.
+    """
 
     groups: int
-    sums: FloatArray | None = None
+    each: FloatArray | None = None
 
     @classmethod
     def of(cls, shares: FloatArray) -> Shares:
         """Take shares of any sum, (d,)."""
-        sums = np.concatenate([[0.0], np.cumsum(shares)])
-        return cls(len(shares), sums / sums[-1])
+        return cls(len(shares), shares / shares.sum())
 
     def of_blocks(self, ends: IntArray) -> FloatArray:
         """Return the shares of blocks."""
-        shares: FloatArray = np.diff(ends) / self.groups if self.sums is None else np.diff(self.sums[ends])
+        if self.each is None:
+            return np.asarray(np.diff(ends) / self.groups)
+        shares: FloatArray = np.add.reduceat(self.each, ends[:-1])
         return shares
 
 
@@ -84,8 +88,8 @@ def first_corner(ties: Shares) -> Corner:
     """Two blocks of mean 0 and variance 1, a corner of level 3; there are at least two groups."""
     half = ties.groups // 2
     ends = np.array([0, half, ties.groups])
-    p = float(ties.of_blocks(ends)[1])
-    values = np.array([-((p / (1 - p)) ** 0.5), ((1 - p) / p) ** 0.5])
+    q, p = ties.of_blocks(ends).tolist()
+    values = np.array([-((p / q) ** 0.5), (q / p) ** 0.5])
     return Corner(ends, values)
 
 
