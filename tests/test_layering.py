@@ -67,8 +67,9 @@ ORDER = {
     "decoupling": (
         "expectations sample_reference reference attainability motion orbit_motion leaf_motion joint_steps "
         "nested_roots concatenated_flows routes moment_route energy_route energy_return precise_energy_route "
-        "narrow_route levels modified closures spectral_minor modified_energies implicit refutation scenario inner_order "
-        "choice application dependence explanation precise perturbing checkpoint running report transfer plan storage"
+        "narrow_route levels modified closures spectral_minor modified_energies implicit refutation scenario "
+        "inner_order choice application dependence explanation precise perturbing checkpoint running report transfer "
+        "plan storage"
     ),
     "analysis": (
         "deviations deviation_tables gradient_directions orthogonality_plot orthogonality "
