@@ -82,7 +82,7 @@ def test_nineteen_of_twenty_five(generated: Callable[[np.ndarray], np.ndarray]) 
             generated(row)
         except ValueError:
             refused.append(n)
-    assert refused == WITHOUT == [n for n, row in enumerate(ROWS) if image_by_scipy(row, [1, 1.2, 1.5], 40) is None]
+    assert refused == WITHOUT == [n for n, row in enumerate(ROWS) if image_by_scipy(row, [1, 1.2, 1.5], 12) is None]
 
 
 def test_plans_and_generated_code_agree_and_more_digits_refine(generated: Callable[[np.ndarray], np.ndarray]) -> None:
