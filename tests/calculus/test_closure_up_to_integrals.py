@@ -67,7 +67,8 @@ def test_forged_proofs_are_found() -> None:
     assert isinstance(other, Everything)
     row = (S.One, S.Zero, S.Zero)
     for change in ({"added": (x,)}, {"added": ()}, {"added": (S.One, x)}, {"added": (x - M,)},
-                   {"added": (S.One, S.One)}, {"whole": other}, {"structure": {}}, {"structure": {**proof.structure, (1, 2): row}},
+                   {"added": (S.One, S.One)}, {"whole": other}, {"structure": {}},
+                   {"structure": {**proof.structure, (1, 2): row}},
                    {"structure": {**proof.structure, (2, 1): row}}, {"flag": other.flag},
                    {"whole": dataclasses.replace(proof.whole, functions=proof.whole.functions[:3])}):
         assert not dataclasses.replace(proof, **change).verify()

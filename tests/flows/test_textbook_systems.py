@@ -18,7 +18,8 @@ from tests.flows.textbook_systems import SYSTEMS, System, trailers
 IDS = [system.name for system in SYSTEMS]
 SLOW = {"Lorenz", "Henon-Heiles", "separable equation", "Kepler", "Moebius on four points", "two trailers",
         "car with a trailer", "differential drive", "linear equation", "epidemic", "Sneddon, x^2 z - y^3",
-        "Ince, 1 + yz", "sphere on a plane", "hopping robot", "upright disc", "rolling disc", "one trailer", "car"}
+        "Toda, two particles", "curvature and its derivative",
+        "roller racer", "Goursat", "Ince, 1 + yz", "sphere on a plane", "hopping robot", "upright disc", "rolling disc", "one trailer", "car"}
 TABLE = [pytest.param(s, marks=[pytest.mark.slow] * (s.name in SLOW), id=s.name) for s in SYSTEMS]
 
 
@@ -68,7 +69,7 @@ def test_first_integrals(system: System) -> None:
     found = first_integrals(system.given, budget=20)
     subject = found.closure.subject
     assert found.expected == len(subject.coordinates) - system.growth[-1] == len(system.integrals) + system.extra
-    assert found.complete is (system.extra == 0) and found.verify()
+    assert found.complete is (system.extra == 0 or len(found.functions) == found.expected) and found.verify()
     assert len(found.functions) >= len(system.integrals)
     for h in system.integrals:  # the book is right, by SymPy's simplification
         assert all(simplify(sum(c * h.diff(q) for c, q in zip(v.components, subject.coordinates, strict=True))) == 0
