@@ -5,6 +5,7 @@ from symdecouple.analysis.critical_points import critical_points
 from symdecouple.analysis.deviations import Deviations
 from symdecouple.analysis.discriminability import Discriminability, discriminability, local_covariance
 from symdecouple.analysis.discriminability_gaussian import GaussianClasses
+from symdecouple.analysis.enclosures import Enclosure, enclose
 from symdecouple.analysis.orthogonality import Orthogonality, orthogonality
 from symdecouple.analysis.population_law import Density
 from symdecouple.analysis.populations import Population, population
@@ -22,6 +23,7 @@ __all__ = [
     "Density",
     "Deviations",
     "Discriminability",
+    "Enclosure",
     "GaussianClasses",
     "Orthogonality",
     "Perturbed",
@@ -29,6 +31,7 @@ __all__ = [
     "both_perturbations",
     "critical_points",
     "discriminability",
+    "enclose",
     "local_covariance",
     "orthogonality",
     "population",

@@ -17,10 +17,11 @@ import numpy as np
 from sympy import Expr, Float, diff
 
 from symdecouple.analysis.population_densities import POLE
-from symdecouple.analysis.population_law import Law, law_of
+from symdecouple.analysis.population_law import Law
 from symdecouple.analysis.population_leaf import Leaf
 from symdecouple.analysis.population_levels import at_skewness, moments_of
 from symdecouple.analysis.population_quadrature import Quadrature
+from symdecouple.analysis.population_readers import law_of
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput, NoClosedForm, Outcome, Refused, UnsupportedExpression
 from symdecouple.families.moments import MomentCoordinates
