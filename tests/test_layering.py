@@ -76,8 +76,8 @@ ORDER = {
         "critical_certificate two_values chebyshev interval_newton chebyshev_level spectral_level local_extrema "
         "multiplier_equations searched_level critical_readers critical_points critical_points_plot planner "
         "population_densities population_law population_readers population_quadrature population_settling "
-        "population_leaf population_levels populations discriminability_influence discriminability_gaussian "
-        "discriminability_plot discriminability enclosure_numbers enclosure_root enclosures"
+        "population_leaf population_levels population_averages populations "
+        "discriminability_influence discriminability_gaussian discriminability_plot discriminability enclosure_numbers enclosure_root enclosures"
     ),
     "stats": "shape orders moments",
     "sklearn": "",
