@@ -83,9 +83,10 @@ ORDER = {
         "multiplier_equations searched_level critical_readers critical_points critical_points_plot "
         "explained remembered explored_sets explored_orders explored_chain measured_orders exploration_tables "
         "exploration_report planner "
-        "population_densities population_law population_quadrature population_settling population_leaf "
-        "population_levels populations discriminability_influence discriminability_gaussian "
-        "discriminability_plot discriminability enclosures"
+        "population_densities population_law population_readers population_quadrature population_settling "
+        "population_leaf population_levels population_averages populations "
+        "discriminability_influence discriminability_gaussian discriminability_plot discriminability "
+        "enclosure_numbers enclosure_root enclosures"
     ),
     "stats": "shape coordinates orders moments ranges",
     "sklearn": "",

@@ -6,6 +6,7 @@ from symdecouple.analysis.critical_points import critical_points
 from symdecouple.analysis.deviations import Deviations
 from symdecouple.analysis.discriminability import Discriminability, discriminability, local_covariance
 from symdecouple.analysis.discriminability_gaussian import GaussianClasses
+from symdecouple.analysis.enclosures import Enclosure, enclose
 from symdecouple.analysis.explained import Explained, explain
 from symdecouple.analysis.explored_chain import Chain
 from symdecouple.analysis.explored_orders import ModifiedSet
@@ -30,6 +31,7 @@ __all__ = [
     "Density",
     "Deviations",
     "Discriminability",
+    "Enclosure",
     "Explained",
     "Exploration",
     "ExploredSet",
@@ -42,6 +44,7 @@ __all__ = [
     "both_perturbations",
     "critical_points",
     "discriminability",
+    "enclose",
     "explain",
     "explore",
     "local_covariance",

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from symdecouple.analysis.discriminability_gaussian import GaussianClasses
 from symdecouple.analysis.discriminability_influence import Influence, of_averages, of_decoupled_moments
 from symdecouple.analysis.discriminability_plot import draw_ellipses
-from symdecouple.analysis.population_law import law_of
 from symdecouple.analysis.population_leaf import Leaf
 from symdecouple.analysis.population_levels import at_skewness
 from symdecouple.analysis.population_quadrature import Quadrature
+from symdecouple.analysis.population_readers import law_of
 from symdecouple.analysis.population_settling import FloatLaw
 from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.plan import Plan
@@ -35,6 +35,7 @@ FloatArray: TypeAlias = NDArray[np.float64]
 Covariance: TypeAlias = Literal["influence", "sample"]
 
 _DIGITS = 15
+_SHORT = 24  # letters of a feature's text that fit along an axis
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ def discriminability(plan: Plan, classes: Mapping[Any, Any], *, features: Sequen
         raise InvalidInput(f'covariance is "influence" or "sample", got {covariance!r}')
     found = [_class(plan, str(label), given, chosen, n_samples, covariance) for label, given in classes.items()]
     labels = tuple(map(str, classes))
-    names = tuple(str(f) for f in plan.features)
+    names = tuple(str(f) if len(str(f)) <= _SHORT else f"feature {k}" for k, f in enumerate(plan.features, 1))
     made = [GaussianClasses(title, tuple(names[k] if not side else f"decoupled {k + 1}" for k in chosen), labels,
                             np.array([c.means[side] for c in found]), np.array([c.covariances[side] for c in found]))
             for side, title in enumerate(("original features", "decoupled features"))]

@@ -15,19 +15,15 @@ from typing import Any
 import mpmath
 import numpy as np
 import sympy as sp
-import sympy.stats
 from sympy import Expr, lambdify, oo
-from sympy.calculus.util import function_range
 
-from symdecouple.analysis.population_densities import PLACE, POLE, Standard, standard_law
-from symdecouple.errors import InvalidInput, NoClosedForm
+from symdecouple.analysis.population_densities import PLACE, POLE, Standard
+from symdecouple.errors import InvalidInput
 from symdecouple.language.mean import exact
 
-__all__ = ["Density", "Law", "Piece", "law_of"]
+__all__ = ["Density", "Law", "Piece", "exact_number", "in_floats", "of_density", "pieces_of"]
 
 _FARTHEST = 10**7  # of an exponent: beyond, a density is 0 or infinite to any digits that are asked for
-_ATOMS = 20_000  # of a law on whole numbers, before the tail counts as too heavy
-_TAIL = {True: 1e-60, False: 1e-30}  # of the masses of whole numbers that are left away, exact ones and floats
 
 
 def _exp(value: Any) -> Any:
@@ -144,67 +140,40 @@ class Law:
         return None if found is None or not found.is_finite else found
 
 
-def law_of(distribution: Any) -> Law:
-    """Return the law that was given, whatever its kind.
-
-    Raises
-    ------
-    InvalidInput
-        If it is no law of one real number.
-    """
-    if isinstance(distribution, Law):
-        return distribution
-    if isinstance(distribution, Density):
-        return _of_density(distribution)
-    if isinstance(distribution, Expr) and distribution.has(sympy.stats.rv.RandomSymbol):
-        return _of_sympy(distribution)
-    if hasattr(distribution, "dist") and hasattr(distribution, "kwds"):
-        return _of_scipy(distribution)
-    if hasattr(distribution, "xk") and hasattr(distribution, "pk"):  # scipy.stats.rv_discrete(values=...)
-        return _of_atoms("the given law", dict(zip(map(_number, distribution.xk), map(_number, distribution.pk),
-                                                   strict=True)))
-    if hasattr(distribution, "freeze"):
-        raise InvalidInput(f"a frozen scipy.stats law is expected: scipy.stats.{distribution.name}(...)")
-    if hasattr(distribution, "pdf") and hasattr(distribution, "support"):
-        low, high = map(_number, distribution.support())
-        return _in_floats(type(distribution).__name__, distribution.pdf, low, high, (), is_vector=True)
-    raise InvalidInput(f"a distribution is a frozen scipy.stats law, a sympy.stats random variable or "
-                       f"analysis.Density(pdf, (low, high)), got {type(distribution).__name__}")
-
-
 # --- densities ----------------------------------------------------------------------------------------------------
 
 
-def _of_density(given: Density) -> Law:
+def of_density(given: Density) -> Law:
     try:
-        low, high = map(_number, given.support)
+        low, high = map(exact_number, given.support)
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"support is a pair of numbers, got {given.support!r}") from error
     if not low <= high:
         raise InvalidInput(f"support is (low, high) with low < high, got {given.support!r}")
-    points = sorted({_number(v) for v in given.points}, key=float)
+    points = sorted({exact_number(v) for v in given.points}, key=float)
     if outside := [v for v in points if not low < v < high]:
         raise InvalidInput(f"points are inside the support ({low}, {high}), got {outside[0]}")
-    atoms = tuple(sorted(((_number(v), _number(m)) for v, m in given.atoms.items()), key=lambda a: float(a[0])))
+    masses = [(exact_number(v), exact_number(m)) for v, m in given.atoms.items()]
+    atoms = tuple(sorted(masses, key=lambda atom: float(atom[0])))
     if bad := [m for _, m in atoms if not 0 < m <= 1]:
         raise InvalidInput(f"the masses of atoms are in (0, 1], got {bad[0]}")
     if given.pdf is None or given.pdf == 0:
         return Law("the given law", (), atoms, low=atoms[0][0] if atoms else low, high=atoms[-1][0] if atoms else high)
     low, high = sp.Min(low, *(v for v, _ in atoms)), sp.Max(high, *(v for v, _ in atoms))
-    ends = [*map(_number, given.support)]
+    ends = [*map(exact_number, given.support)]
     if not isinstance(given.pdf, Expr):
         if not callable(given.pdf):
             raise InvalidInput(f"pdf is an expression in one symbol or a function, got {type(given.pdf).__name__}")
-        return _in_floats("the given density", given.pdf, ends[0], ends[1], points, atoms, low, high)
+        return in_floats("the given density", given.pdf, ends[0], ends[1], points, atoms, low, high)
     symbols = sorted(given.pdf.free_symbols, key=str)
     if len(symbols) > 1:
         raise InvalidInput(f"pdf has one symbol, {given.pdf} has {', '.join(map(str, symbols))}")
     body = given.pdf.xreplace({s: PLACE for s in symbols}).xreplace(
         {f: exact(f, "a number of a density") for f in given.pdf.atoms(sp.Float)})
-    return Law("the given density", _pieces(body, ends[0], ends[1], points), atoms, low=low, high=high)
+    return Law("the given density", pieces_of(body, ends[0], ends[1], points), atoms, low=low, high=high)
 
 
-def _pieces(body: Expr, low: Expr, high: Expr, points: Sequence[Expr]) -> tuple[Piece, ...]:
+def pieces_of(body: Expr, low: Expr, high: Expr, points: Sequence[Expr]) -> tuple[Piece, ...]:
     """One smooth piece between two breaks, those of a `Piecewise` and of kinks included; none where it is zero."""
     kinks: set[Expr] = set()
     for part in body.atoms(sp.Piecewise):
@@ -249,7 +218,7 @@ class _Floats:
         return mpmath.mpf(float(self.pdf(float(value))))
 
 
-def _in_floats(name: str, pdf: Callable[[Any], Any], low: Expr, high: Expr, points: Sequence[Expr],
+def in_floats(name: str, pdf: Callable[[Any], Any], low: Expr, high: Expr, points: Sequence[Expr],
                atoms: tuple[tuple[Expr, Expr], ...] = (), lowest: Expr | None = None, highest: Expr | None = None,
                is_vector: bool = False) -> Law:
     density = _Floats(pdf, is_vector)
@@ -258,7 +227,7 @@ def _in_floats(name: str, pdf: Callable[[Any], Any], low: Expr, high: Expr, poin
                is_exact=False)
 
 
-def _number(value: Any) -> Expr:
+def exact_number(value: Any) -> Expr:
     if isinstance(value, Expr):
         return sp.nsimplify(value) if value.is_Float else value
     if hasattr(value, "item"):
@@ -267,140 +236,3 @@ def _number(value: Any) -> Expr:
         return oo if value > 0 else -oo
     found: Expr = exact(value, "a number of a law")
     return found
-
-
-# --- scipy.stats --------------------------------------------------------------------------------------------------
-
-
-def _of_scipy(law: Any) -> Law:
-    shapes, loc, scale = _parameters(law)
-    name = law.dist.name
-    if hasattr(law.dist, "pmf") or (hasattr(law, "pmf") and not hasattr(law.dist, "pdf")):
-        if name in _FINITE:
-            return _of_atoms(name, _FINITE[name](*map(_number, shapes)), _number(loc))
-        low, high = map(_number, law.support())
-        if name in _COUNTED and loc == 0:
-            return _counted(name, _COUNTED[name](*map(_number, shapes)), low, high)
-        return _counted(name, lambda k: _number(float(law.pmf(k))), low, high, is_exact=False)
-    standard = standard_law(name, tuple(map(_number, shapes))) if all(_is_one(s) for s in shapes) else None
-    if standard is not None:
-        if name == "chi2":
-            scale = 2 * _number(scale)
-        return _standard(name, standard, _number(loc), _number(scale))
-    low, high = map(_number, law.support())
-    return _in_floats(name or "a law", law.pdf, low, high, (), is_vector=True)
-
-
-def _is_one(value: Any) -> bool:
-    return isinstance(value, (int, float)) or (hasattr(value, "ndim") and value.ndim == 0)
-
-
-def _parameters(law: Any) -> tuple[list[Any], Any, Any]:
-    """Shapes, place and scale of a frozen law, however they were passed."""
-    names = [s.strip() for s in (law.dist.shapes or "").split(",") if s.strip()]
-    given = dict(zip([*names, "loc", "scale"], law.args, strict=False)) | dict(law.kwds)
-    return [given[n] for n in names], given.get("loc", 0), given.get("scale", 1)
-
-
-def _standard(name: str, standard: Standard, loc: Expr, scale: Expr) -> Law:
-    pieces = _pieces(standard.density, standard.low, standard.high, standard.breaks)
-    return Law(name, pieces, (), loc, scale, standard.low, standard.high, True, standard)
-
-
-_FINITE: Mapping[str, Callable[..., Any]] = {
-    "bernoulli": lambda p: {0: 1 - p, 1: p},
-    "binom": lambda n, p: {k: sp.binomial(n, k) * p**k * (1 - p) ** (n - k) for k in range(int(n) + 1)},
-    "randint": lambda low, high: {k: 1 / (high - low) for k in range(int(low), int(high))},
-}
-"""Masses of `scipy.stats` laws in exact numbers."""
-
-
-def _of_atoms(name: str, masses: Mapping[Any, Expr], loc: Expr = sp.S.Zero) -> Law:
-    atoms = tuple(sorted(((v + loc, q) for v, q in masses.items() if q != 0), key=lambda a: float(a[0])))
-    return Law(name, (), atoms, low=atoms[0][0], high=atoms[-1][0])
-
-
-_COUNTED: Mapping[str, Callable[..., Any]] = {
-    "poisson": lambda mu: lambda k: sp.exp(-mu) * mu**k / sp.factorial(k),
-    "geom": lambda p: lambda k: p * (1 - p) ** (k - 1),
-    "nbinom": lambda n, p: lambda k: sp.binomial(n + k - 1, k) * p**n * (1 - p) ** k,
-}
-
-
-def _counted(name: str, mass: Callable[[int], Expr], low: Expr, high: Expr, is_exact: bool = True) -> Law:
-    """A law on whole numbers; far out, what is left of it is left away."""
-    if not low.is_finite:
-        raise NoClosedForm(f"{name} has no smallest number; laws on whole numbers that are bounded below are read")
-    atoms: list[tuple[Expr, Expr]] = []
-    left, k = 1.0, int(low)
-    while k <= high and len(atoms) < _ATOMS:
-        q = mass(k)
-        if q > 0:
-            atoms.append((sp.Integer(k), q))
-            left -= float(q)
-        if high == oo and left < 1e-10 and float(q) < _TAIL[is_exact]:
-            break
-        k += 1
-    else:
-        if high == oo:
-            raise NoClosedForm(f"the tail of {name} is too heavy: {left:.2g} of its mass lies beyond {k}; give a "
-                               "density, or a bounded law")
-    return Law(name, (), tuple(atoms), low=atoms[0][0], high=oo if high == oo else atoms[-1][0],
-               left_out=_TAIL[is_exact] if high == oo else 0.0, is_exact=is_exact)
-
-
-# --- sympy.stats --------------------------------------------------------------------------------------------------
-
-
-_SCIPY_NAMES = {
-    "UniformDistribution": "uniform", "ExponentialDistribution": "expon", "GammaDistribution": "gamma",
-    "BetaDistribution": "beta", "ParetoDistribution": "pareto", "NormalDistribution": "norm",
-    "LaplaceDistribution": "laplace", "LogisticDistribution": "logistic", "ArcsinDistribution": "arcsine",
-}
-"""Those whose arguments are read below; others by their densities."""
-
-
-def _of_sympy(variable: Expr) -> Law:
-    symbols = [s for s in variable.atoms(sympy.stats.rv.RandomSymbol)]
-    if len(symbols) == 1 and variable == symbols[0]:
-        known = symbols[0].pspace.distribution
-        if (read := _read_sympy(known)) is not None:
-            return read
-    if free := variable.free_symbols - set(symbols) - {s.symbol for s in symbols}:
-        raise InvalidInput(f"{', '.join(map(str, free))} must be numbers in the law {variable}")
-    density = sympy.stats.density(variable)
-    if isinstance(density, Mapping) or hasattr(density, "dict"):
-        return _of_atoms(str(variable), density if isinstance(density, Mapping) else density.dict)
-    domain = sympy.stats.rv.pspace(variable).domain.set
-    if isinstance(domain, sp.ProductSet):
-        raise InvalidInput(f"the law of one number is expected, {variable} has {len(symbols)}")
-    if domain.is_subset(sp.S.Integers):
-        return _counted(str(variable), lambda k: sp.nsimplify(density(k)), domain.inf, domain.sup)
-    body = density(PLACE)
-    if variable != symbols[0]:
-        try:
-            domain = function_range(variable.xreplace({symbols[0]: PLACE}), PLACE, domain)
-        except NotImplementedError as error:
-            raise InvalidInput(f"the range of {variable} is not known; give analysis.Density(pdf, (low, high))"
-                               ) from error
-    low, high = domain.inf, domain.sup
-    return Law(str(variable), _pieces(body, low, high, ()), low=low, high=high)
-
-
-def _placed(a: Sequence[Expr]) -> tuple[tuple[Expr, ...], Expr, Expr]:
-    return (), a[0], a[1]
-
-
-def _read_sympy(known: Any) -> Law | None:
-    name = _SCIPY_NAMES.get(type(known).__name__)
-    if name is None or not all(a.is_number for a in known.args):
-        return None
-    a = [_number(v) for v in known.args]
-    shapes, loc, scale = {
-        "uniform": lambda a: ((), a[0], a[1] - a[0]), "expon": lambda a: ((), sp.S.Zero, 1 / a[0]),
-        "gamma": lambda a: ((a[0],), sp.S.Zero, a[1]), "beta": lambda a: ((a[0], a[1]), sp.S.Zero, sp.S.One),
-        "pareto": lambda a: ((a[1],), sp.S.Zero, a[0]), "arcsine": lambda a: ((), a[0], a[1] - a[0]),
-    }.get(name, _placed)(a)  # type: ignore[no-untyped-call]
-    standard = standard_law(name, shapes)
-    return None if standard is None else _standard(name, standard, loc, scale)
-

@@ -150,7 +150,11 @@ class Leaf:
     @property
     def floats(self) -> FloatLaw:
         """The law in float64, about its centre."""
-        nodes = [(float(x - self.centre), float(w)) for x, w in self.quadrature.nodes()]
+        return self.floats_to()
+
+    def floats_to(self, last: int | None = None) -> FloatLaw:
+        """Return the same with steps of the quadrature down to 2^(1-last)."""
+        nodes = [(float(x - self.centre), float(w)) for x, w in self.quadrature.nodes(last)]
         places, weights = (np.array(column) for column in zip(*nodes, strict=True))
         low, high = (float(e - self.centre) for e in self.ends)
         return FloatLaw(places, weights / weights.sum(), low, high)

@@ -143,13 +143,13 @@ class Quadrature:
             total = [a + mass * b for a, b in zip(total, function(value), strict=True)]
         return total
 
-    def nodes(self) -> list[tuple[Number, Number]]:
+    def nodes(self, last: int | None = None) -> list[tuple[Number, Number]]:
         """Return places and weights that stand for the law, in order."""
-        found = list(self.atoms)
+        end, found = last or _SETTLES, list(self.atoms)
         for panel in self.panels:
-            for level in range(_FIRST, _SETTLES):
+            for level in range(_FIRST, end):
                 panel.nodes(level, self.digits)
-            found += [(x, w / 2 ** (_SETTLES - 1)) for part in panel.levels[: _SETTLES - _FIRST] for x, w in part]
+            found += [(x, w / 2 ** (end - 1)) for part in panel.levels[: end - _FIRST] for x, w in part]
         return sorted(found)
 
     # --- inside ---

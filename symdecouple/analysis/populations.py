@@ -14,15 +14,17 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from sympy import Expr, Float, diff
+from sympy import Expr, Float, diff, nan
 
+from symdecouple.analysis.population_averages import higher_moment, of_averages
 from symdecouple.analysis.population_densities import POLE
-from symdecouple.analysis.population_law import Law, law_of
+from symdecouple.analysis.population_law import Law
 from symdecouple.analysis.population_leaf import Leaf
 from symdecouple.analysis.population_levels import at_skewness, moments_of
 from symdecouple.analysis.population_quadrature import Quadrature
+from symdecouple.analysis.population_readers import law_of
 from symdecouple.decoupling.plan import Plan
-from symdecouple.errors import InvalidInput, NoClosedForm, Outcome, Refused, UnsupportedExpression
+from symdecouple.errors import InvalidInput, Outcome, Refused, UnsupportedExpression
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.precision import at_digits
 
@@ -108,7 +110,8 @@ def population(plan: Plan, distribution: Any, *, dps: int = 15, on_refusal: Lite
     Parameters
     ----------
     plan : Plan
-        Of moments, or of averages whose levels have explicit normalizers; no filters: a law has no neighbours.
+        Of moments, or of averages whose levels have explicit normalizers; no filters: a law has no neighbours. Moments
+        of order 5 and above are computed where the law is bounded at level 3, to 8 digits.
     distribution : frozen scipy.stats law, sympy.stats random variable, or Density
     dps : int
         Digits of what has no closed form; quadrature costs about their square.
@@ -164,10 +167,11 @@ def population(plan: Plan, distribution: Any, *, dps: int = 15, on_refusal: Lite
 
 def _found(plan: Plan, law: Law, dps: int) -> Population:
     moments = plan.choice.moments
-    if moments is None:
-        raise NoClosedForm("populations of plans that are no moments")
     quadrature = Quadrature(law, dps)
     with at_digits(quadrature.work):
+        if moments is None or len(moments) < len(plan.features):
+            values, outcomes = of_averages(plan, quadrature)
+            return Population(law.name, tuple(values), tuple(outcomes), quadrature.dps)
         return _of_moments(plan, moments, Leaf(quadrature))
 
 
@@ -182,8 +186,16 @@ def _of_moments(plan: Plan, coordinates: MomentCoordinates, leaf: Leaf) -> Popul
         at = at_skewness(leaf, references[2])
         found.append(at.kurtosis)
         outcomes.append(at.outcome)
+        for order in range(5, size + 1):
+            if not at.outcome.ok:
+                found.append(nan)
+                outcomes.append(at.outcome)
+                continue
+            value, outcome = higher_moment(leaf, at.time, order, [float(c) for c in references[2 : order - 1]])
+            found.append(value)
+            outcomes.append(outcome)
     values = []
-    for k in range(min(size, 4)):
+    for k in range(size):
         rule = dict(zip(coordinates.symbols, [*references[:k], found[k]], strict=False))
         value = coordinates.forward[k].subs(rule) if outcomes[k].ok else found[k]
         values.append(value.evalf(digits) if value.has(Float) else value)

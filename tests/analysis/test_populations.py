@@ -11,7 +11,7 @@ from sympy import Rational, oo
 import symdecouple as sd
 from symdecouple import Refused
 from symdecouple.analysis import Density, population
-from symdecouple.errors import InvalidInput, UnsupportedExpression
+from symdecouple.errors import InvalidInput, NoClosedForm, UnsupportedExpression
 
 PLAN = sd.decouple(sd.families.standardized_moments(4))
 RAW = sd.decouple(sd.families.raw_moments(4))
@@ -156,6 +156,34 @@ def test_mean_variance_and_skewness_are_decoupled_values() -> None:
     assert population(sd.decouple(sd.families.raw_moments(2)), st.expon(5, 2)).values == (7, 4)
 
 
+# --- other features ---
+
+
+def test_moments_above_order_four() -> None:
+    """Uniform: against a sample of midpoints; normal: Hermite, nothing moves."""
+    plan = sd.decouple(sd.families.standardized_moments(6))
+    found = population(plan, st.uniform())
+    midpoints = sd.stats.decoupled_moments((np.arange(20_000) + 0.5) / 20_000, 6)
+    assert [float(v) for v in found.values[3:]] == pytest.approx(midpoints[3:], abs=1e-5)
+    assert population(plan, st.norm(2, 3)).values[3:] == (3, 0, 15)
+    with pytest.raises(Refused, match="unbounded at level 3"):
+        population(plan, st.laplace())
+
+
+def test_other_averages_with_explicit_levels() -> None:
+    """E log cosh of the standardized law, by another quadrature."""
+    x = sd.x
+    plan = sd.decouple([sd.Mean(x), sd.Mean(x**2) - sd.Mean(x) ** 2, sd.Mean(sp.log(sp.cosh(x - sd.Mean(x))))],
+                       reference=[0, 1])
+    expected = mp.quad(lambda v: mp.log(mp.cosh(v - 1)) * mp.exp(-v), [0, 1, 10, 60])
+    assert float(population(plan, st.expon(4, 3))[2]) == pytest.approx(float(expected), abs=1e-13)
+    assert [float(v) for v in population(plan, st.expon(4, 3)).values[:2]] == pytest.approx([7, 9], abs=1e-12)
+    with pytest.raises(Refused, match="infinite"):
+        population(plan, st.cauchy())
+    with pytest.raises(NoClosedForm, match="implicit"):
+        population(sd.decouple([sd.Mean(x), sd.Mean(sp.exp(x)), sd.Mean(sp.exp(-x))]), st.norm())
+
+
 # --- refusals ---
 
 
@@ -261,7 +289,8 @@ def test_random_samples_converge() -> None:
 @pytest.mark.slow
 def test_asymmetric_laplace_samples_drift() -> None:
     law, rng = st.laplace_asymmetric(0.5), np.random.default_rng(0)
-    shown = [float(np.mean(sd.stats.orthokurtosis(law.rvs((r, n), random_state=rng), axis=1)))
+    shown = [float(np.median(sd.stats.orthokurtosis(law.rvs((r, n), random_state=rng), axis=1)))
              for n, r in ((100, 2000), (1000, 1000), (10_000, 300), (100_000, 60))]
-    assert shown == pytest.approx([3.2, 4.0, 4.8, 5.0], abs=0.25)
+    assert shown == pytest.approx([3.2, 4.0, 4.8, 5.0], abs=0.35)  # medians: a few samples reach 10 and more
+    assert shown == sorted(shown)
 

@@ -1,0 +1,101 @@
+"""Intervals and balls: one set of operations, by mpmath's interval arithmetic or by the balls of python-flint.
+
+Whatever is computed with them contains the exact value; ends are handed out as fractions.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, Literal, Protocol, TypeAlias, get_args
+
+from mpmath.ctx_iv import MPIntervalContext
+from mpmath.libmp import to_rational
+
+from symdecouple.errors import InvalidInput
+
+__all__ = ["Backend", "Numbers", "numbers_of"]
+
+Backend = Literal["iv", "arb"]
+Number: TypeAlias = Any
+
+
+class Numbers(Protocol):
+    """Numbers that enclose: sums, products and quotients by Python's operators, and these."""
+
+    def number(self, value: Fraction) -> Number:
+        """Return an enclosure of a fraction."""
+
+    def around(self, value: Fraction, radius: Fraction) -> Number:
+        """Return an enclosure of all numbers within a radius."""
+
+    def root(self, value: Number) -> Number:
+        """Return an enclosure of the square roots of numbers that are all positive."""
+
+    def ends(self, value: Number) -> tuple[Fraction, Fraction] | None:
+        """Return both ends; None where they are not finite."""
+
+
+def numbers_of(backend: Backend, bits: int) -> Numbers:
+    """Return the numbers of a backend.
+
+    Raises
+    ------
+    ImportError
+        If "arb" is asked for without python-flint.
+    """
+    if backend not in get_args(Backend):
+        raise InvalidInput(f'backend is "iv" (mpmath, always there) or "arb" (python-flint), got {backend!r}')
+    return _Intervals(bits) if backend == "iv" else _Balls(bits)
+
+
+class _Intervals:
+    def __init__(self, bits: int) -> None:
+        self.context = MPIntervalContext()
+        self.context.prec = bits
+
+    def number(self, value: Fraction) -> Number:
+        return self.context.mpf(value.numerator) / value.denominator
+
+    def around(self, value: Fraction, radius: Fraction) -> Number:
+        return self.number(value) + self.context.mpf([-1, 1]) * self.number(radius)
+
+    def root(self, value: Number) -> Number:
+        return self.context.sqrt(value)
+
+    def ends(self, value: Number) -> tuple[Fraction, Fraction] | None:
+        low, high = value._mpi_
+        if any(not end[1] and end[2] for end in (low, high)):  # mpmath's infinities and nan
+            return None
+        return Fraction(*map(int, to_rational(low))), Fraction(*map(int, to_rational(high)))
+
+
+class _Balls:
+    def __init__(self, bits: int) -> None:
+        try:
+            import flint
+        except ImportError as error:
+            raise ImportError('backend="arb" needs python-flint; install it, or take backend="iv"') from error
+        self.flint, self.bits = flint, bits
+        flint.ctx.prec = bits
+
+    def number(self, value: Fraction) -> Number:
+        self.flint.ctx.prec = self.bits
+        return self.flint.arb(self.flint.fmpq(value.numerator, value.denominator))
+
+    def around(self, value: Fraction, radius: Fraction) -> Number:
+        middle, more = self.number(value), self.number(radius)
+        return middle.union(middle - more).union(middle + more)
+
+    def root(self, value: Number) -> Number:
+        return value.sqrt()
+
+    def ends(self, value: Number) -> tuple[Fraction, Fraction] | None:
+        if not value.is_finite():
+            return None
+        middle, radius = (_dyadic(*part.man_exp()) for part in (value.mid(), value.rad()))
+        return middle - radius, middle + radius
+
+
+def _dyadic(mantissa: Any, exponent: Any) -> Fraction:
+    m, e = int(mantissa), int(exponent)
+    return Fraction(m * 2**e) if e >= 0 else Fraction(m, 2**-e)
