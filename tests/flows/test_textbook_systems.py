@@ -19,7 +19,8 @@ IDS = [system.name for system in SYSTEMS]
 SLOW = {"Lorenz", "Henon-Heiles", "separable equation", "Kepler", "Moebius on four points", "two trailers",
         "car with a trailer", "differential drive", "linear equation", "epidemic", "Sneddon, x^2 z - y^3",
         "Toda, two particles", "curvature and its derivative",
-        "roller racer", "Goursat", "Ince, 1 + yz", "sphere on a plane", "hopping robot", "upright disc", "rolling disc", "one trailer", "car"}
+        "roller racer", "Goursat", "Ince, 1 + yz",
+        "sphere on a plane", "hopping robot", "upright disc", "rolling disc", "one trailer", "car"}
 TABLE = [pytest.param(s, marks=[pytest.mark.slow] * (s.name in SLOW), id=s.name) for s in SYSTEMS]
 
 
