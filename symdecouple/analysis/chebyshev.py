@@ -70,8 +70,11 @@ def recognize_chebyshev(features: FeatureSet) -> AveragedFunctions | None:
     >>> recognize_chebyshev(FeatureSet([Mean(x**2), Mean(x**4)])) is None
     True
     """
-    return next((system for system in averaged_functions(features)
-                 if _is_chebyshev([slope(terms) for terms in system.functions], system.interval)), None)
+    systems = list(averaged_functions(features))
+    slopes = [[slope(terms) for terms in system.functions] for system in systems]
+    both = list(zip(systems, slopes, strict=True))
+    return next((system for system, own in both if _is_chebyshev(own)), None) or next(
+        (system for system, own in both if _is_extended(own, system.interval)), None)
 
 
 def averaged_functions(features: FeatureSet) -> Iterator[AveragedFunctions]:
@@ -163,8 +166,8 @@ def _is_known(number: Expr) -> bool:
     return bool(number.is_number and number.is_real and number.is_finite)
 
 
-def _is_chebyshev(slopes: Sequence[Terms], interval: tuple[Expr, Expr]) -> bool:
-    return all(_is_system(slopes[:count]) for count in range(1, len(slopes) + 1)) or _is_extended(slopes, interval)
+def _is_chebyshev(slopes: Sequence[Terms]) -> bool:
+    return all(_is_system(slopes[:count]) for count in range(1, len(slopes) + 1))
 
 
 def _is_extended(slopes: Sequence[Terms], interval: tuple[Expr, Expr]) -> bool:

@@ -131,6 +131,10 @@ def test_forged_verdicts_are_found() -> None:
     proof: Any = two.certificate
     other: Any = holonomic([[-z, 1, 0, 0], [0, 0, 0, 1]], None, [x, y, z, w]).certificate
     assert proof.verify()
+    for part in (proof.closure, proof.refutation):  # the same fields, told to be the kernel of other forms
+        foreign = dataclasses.replace(part, subject=dataclasses.replace(part.subject, forms=part.subject.forms[:1]))
+        name = "closure" if part is proof.closure else "refutation"
+        assert not dataclasses.replace(proof, **{name: foreign}).verify()
     for forged in (dataclasses.replace(proof, functions=(w,)), dataclasses.replace(proof, functions=(w - x * y, w)),
                    dataclasses.replace(proof, minor=None), dataclasses.replace(proof, closure=other.closure),
                    dataclasses.replace(proof, closure=None), dataclasses.replace(proof, time=x),
