@@ -77,7 +77,8 @@ ORDER = {
         "multiplier_equations searched_level critical_readers critical_points critical_points_plot planner "
         "population_densities population_law population_readers population_quadrature population_settling "
         "population_leaf population_levels population_averages populations "
-        "discriminability_influence discriminability_gaussian discriminability_plot discriminability enclosure_numbers enclosure_root enclosures"
+        "discriminability_influence discriminability_gaussian discriminability_plot discriminability "
+        "enclosure_numbers enclosure_root enclosures"
     ),
     "stats": "shape orders moments",
     "sklearn": "",
