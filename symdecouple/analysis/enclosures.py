@@ -340,5 +340,5 @@ def _written(value: Any) -> tuple[Any, Any]:
 def _common_digits(low: Fraction, high: Fraction) -> int:
     if low == high:
         return 15
-    size = max(abs(low), abs(high))
-    return max(0, math.floor(math.log10(size / (high - low)))) if high - low < size else 0
+    ratio = max(abs(low), abs(high)) / (high - low)
+    return max(0, (ratio.numerator.bit_length() - ratio.denominator.bit_length()) * 3 // 10)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import sympy as sp
 import sympy.stats
 from sympy import Expr, oo
@@ -58,6 +59,10 @@ def law_of(distribution: Any) -> Law:
 def _of_scipy(law: Any) -> Law:
     shapes, loc, scale = _parameters(law)
     name = law.dist.name
+    if not all(map(_is_one, (*shapes, loc, scale))):
+        raise InvalidInput(f"one law is expected, the parameters of {name} are arrays")
+    if np.isnan(law.support()).any():
+        raise InvalidInput(f"scipy.stats.{name} takes no such parameters: {(*law.args, *law.kwds.values())}")
     if hasattr(law.dist, "pmf") or (hasattr(law, "pmf") and not hasattr(law.dist, "pdf")):
         if name in _FINITE:
             return _of_atoms(name, _FINITE[name](*map(exact_number, shapes)), exact_number(loc))
@@ -65,7 +70,7 @@ def _of_scipy(law: Any) -> Law:
         if name in _COUNTED and loc == 0:
             return _counted(name, _COUNTED[name](*map(exact_number, shapes)), low, high)
         return _counted(name, lambda k: exact_number(float(law.pmf(k))), low, high, is_exact=False)
-    standard = standard_law(name, tuple(map(exact_number, shapes))) if all(_is_one(s) for s in shapes) else None
+    standard = standard_law(name, tuple(map(exact_number, shapes)))
     if standard is not None:
         if name == "chi2":
             scale = 2 * exact_number(scale)
@@ -144,12 +149,16 @@ _SCIPY_NAMES = {
 
 
 def _of_sympy(variable: Expr) -> Law:
-    symbols = [s for s in variable.atoms(sympy.stats.rv.RandomSymbol)]
+    symbols = list(variable.atoms(sympy.stats.rv.RandomSymbol))
+    if len(symbols) != 1:
+        raise InvalidInput(f"the law of one random variable is expected, {variable} has {len(symbols)}; give its "
+                           "density")
     if len(symbols) == 1 and variable == symbols[0]:
         known = symbols[0].pspace.distribution
         if (read := _read_sympy(known)) is not None:
             return read
-    if free := variable.free_symbols - set(symbols) - {s.symbol for s in symbols}:
+    parameters = {p for s in symbols for p in s.pspace.distribution.free_symbols}
+    if free := parameters | (variable.free_symbols - set(symbols) - {s.symbol for s in symbols}):
         raise InvalidInput(f"{', '.join(map(str, free))} must be numbers in the law {variable}")
     density = sympy.stats.density(variable)
     if isinstance(density, Mapping) or hasattr(density, "dict"):

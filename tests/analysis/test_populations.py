@@ -246,6 +246,8 @@ def test_what_an_atom_allows() -> None:
     [
         (Density(2 * u, (0, 2)), "total mass 4"), (Density(1 / u, (0, 1)), "integral diverges"),
         (Density(u - Rational(1, 2) + 1, (-2, 1)), "0 or more"), (3, "scipy.stats"), (st.norm, "scipy.stats"),
+        (st.norm(0, -1), "parameters"), (st.gamma(-1), "parameters"), (st.norm(0, [1, 2]), "arrays"),
+        (sympy.stats.Normal("n", sp.Symbol("m"), 1), "numbers"),
         (Density(u * sp.Symbol("v"), (0, 1)), "one symbol"), (Density(u, (1, 0)), "low < high"),
         (Density(2 * u, (0, 1), points=[3]), "inside the support"), (Density("u", (0, 1)), "an expression"),
         (Density(2 * u, (0, 1), atoms={0: 2}), "masses of atoms"),
