@@ -60,7 +60,7 @@ def test_nothing_is_told_of_sets_that_are_involutive(features: list[Any]) -> Non
 @pytest.mark.parametrize("bodies, added, fields", [
     ([x, x**3, x**5], [x**2], [np.ones_like, lambda r: r, lambda r: r**2]),
     ([x, x**3, x**2, x**4], [], [np.ones_like, lambda r: r, lambda r: r**2]),
-    ([exp(x), exp(-x), x**2], [x], [np.exp, lambda r: np.exp(-r), np.ones_like])], ids=str)
+    ([exp(x), exp(-x), x**2], [x], [np.exp, lambda r: np.exp(-r), np.ones_like])], ids=["x", "x^2 is there", "exp"])
 def test_the_feature_after_is_decoupled_from_the_features_themselves(bodies: list[Any], added: list[Any],
                                                                      fields: list[Any]) -> None:
     plan = decouple([Mean(b) for b in bodies], path="closure")
