@@ -185,7 +185,7 @@ def _fractions(x: Any) -> list[Fraction]:
     if any(isinstance(v, Expr) and not v.is_Rational and not v.is_Float for v in given):
         raise InvalidInput("an enclosure is of exact numbers: integers, fractions, decimals and binary numbers; round "
                            "irrational ones first")
-    found = [exact(v) for v in given]
+    found = [_exactly(v) for v in given]
     values = [v for v in found if isinstance(v, Fraction)]
     if len(values) != len(found) or len(values) < 2:
         raise InvalidInput(f"a sample vector of 2 finite numbers or more is expected, got {len(found)} of which "
@@ -331,10 +331,15 @@ def _written(value: Any) -> tuple[Any, Any]:
     if isinstance(value, Expr) and not value.is_Rational and not value.is_Float:
         near, far = Fraction(str(value.evalf(300))), Fraction(1, 10**290)
         return near - far, near + far
-    found = exact(value)
+    found = _exactly(value)
     if not isinstance(found, Fraction):
         raise InvalidInput(f"a finite number is expected, got {value!r}")
     return found, found
+
+
+def _exactly(value: Any) -> Any:
+    """As `exact`, and a `Float` of SymPy with all of its bits."""
+    return exact(sp.Rational(value) if isinstance(value, sp.Float) else value)
 
 
 def _common_digits(low: Fraction, high: Fraction) -> int:

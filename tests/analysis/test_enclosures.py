@@ -184,6 +184,9 @@ def test_values_as_they_are_written() -> None:
         True, True, False, True, True, True, False]
     assert third.contains(sp.sqrt(sp.Rational(1, 9)))
     assert not third.contains(sp.sqrt(2) / 3)
+    one = Enclosure((Fraction(1), Fraction(1)), True, "")
+    assert not one.contains(1 + sp.Float(10, 120) ** -100)
+    assert one.contains(sp.Float(1, 120))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
