@@ -101,7 +101,7 @@ def enclose(plan: Plan, x: Any, *, dps: int = 30, backend: Backend = "iv") -> En
     dps : int
         Digits: the interval is narrower than 10^-dps, relative to its place.
     backend : {"iv", "arb"}
-        Interval arithmetic of mpmath, or balls of python-flint where that is installed: a hundred times faster.
+        Interval arithmetic of mpmath, or balls of python-flint where that is installed.
 
     Returns
     -------
