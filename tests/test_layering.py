@@ -76,17 +76,17 @@ ORDER = {
         "choice attainable_levels attainable_plot attainable_ranges application dependence explanation precise masked "
         "perturbing checkpoint running report transfer plan storage"
     ),
-    "analysis": (
-        "figures deviations deviation_tables gradient_directions orthogonality_plot orthogonality "
-        "value_boxes exact_values pattern_solutions critical_claims critical_point moment_level "
-        "critical_certificate two_values chebyshev interval_newton chebyshev_level spectral_level local_extrema "
-        "multiplier_equations searched_level critical_readers critical_points critical_points_plot "
-        "explained remembered explored_sets explored_orders explored_chain measured_orders exploration_tables "
-        "exploration_report planner "
-        "population_densities population_law population_readers population_quadrature population_settling "
-        "population_leaf population_levels population_averages populations "
-        "discriminability_influence discriminability_gaussian discriminability_plot discriminability "
-        "enclosure_numbers enclosure_root enclosures"
+    "analysis": (  # its faces, and a room behind each
+        "figures angles.deviations angles.tables angles.directions angles.picture orthogonality critical.value_boxes "
+        "critical.exact_values critical.pattern_solutions critical.claims critical.point critical.moment_level "
+        "critical.certificate critical.two_values critical.chebyshev critical.interval_newton "
+        "critical.chebyshev_level critical.spectral_level critical.local_extrema critical.multiplier_equations "
+        "critical.searched_level critical.readers critical_points critical.picture explained exploration.remembered "
+        "exploration.sets exploration.orders exploration.chain exploration.measured exploration.tables "
+        "exploration.report planner population.densities population.law population.readers population.quadrature "
+        "population.settling population.leaf population.levels population.averages populations "
+        "discrimination.influence discrimination.gaussian discrimination.picture discriminability enclosure.numbers "
+        "enclosure.root enclosures"
     ),
     "stats": "shape coordinates orders moments ranges",
     "sklearn": "",
@@ -104,7 +104,7 @@ ORDER = {
 # TYPE_CHECKING only, so that nothing is loaded in a circle; a door that nobody uses any more is an error.
 DOORS = {
     ("verdict", "calculus.verification"): "Verdict.verify recomputes what the verdict says",
-    ("analysis.critical_point", "analysis.critical_points_plot"): "CriticalPoints.plot draws where Matplotlib is",
+    ("analysis.critical.point", "analysis.critical.picture"): "CriticalPoints.plot draws where Matplotlib is",
     ("decoupling.attainable_plot", "decoupling.attainable_ranges"): "the type of what is drawn",
     ("calculus.frobenius", "numeric.paths.empirical"): "check_frobenius(samples=X): black boxes are not exact",
     ("language.feature", "calculus.field"): "the type of Feature.gradient",

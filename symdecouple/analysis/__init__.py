@@ -1,20 +1,20 @@
 """Questions about a plan: how far from orthogonal its gradients are, where they are critical, what distributions have;
 perturbations; and the question before any plan, which features can be decoupled in which order."""
 
-from symdecouple.analysis.critical_point import CriticalPoint, CriticalPoints
+from symdecouple.analysis.angles.deviations import Deviations
+from symdecouple.analysis.critical.point import CriticalPoint, CriticalPoints
 from symdecouple.analysis.critical_points import critical_points
-from symdecouple.analysis.deviations import Deviations
 from symdecouple.analysis.discriminability import Discriminability, discriminability, local_covariance
-from symdecouple.analysis.discriminability_gaussian import GaussianClasses
+from symdecouple.analysis.discrimination.gaussian import GaussianClasses
 from symdecouple.analysis.enclosures import Enclosure, enclose
 from symdecouple.analysis.explained import Explained, explain
-from symdecouple.analysis.explored_chain import Chain
-from symdecouple.analysis.explored_orders import ModifiedSet
-from symdecouple.analysis.explored_sets import ExploredSet
-from symdecouple.analysis.measured_orders import MeasuredOrder
+from symdecouple.analysis.exploration.chain import Chain
+from symdecouple.analysis.exploration.measured import MeasuredOrder
+from symdecouple.analysis.exploration.orders import ModifiedSet
+from symdecouple.analysis.exploration.sets import ExploredSet
 from symdecouple.analysis.orthogonality import Orthogonality, orthogonality
 from symdecouple.analysis.planner import Exploration, explore
-from symdecouple.analysis.population_law import Density
+from symdecouple.analysis.population.law import Density
 from symdecouple.analysis.populations import Population, population
 from symdecouple.numeric.perturbation import (
     Perturbed,

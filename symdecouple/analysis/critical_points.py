@@ -19,13 +19,13 @@ from __future__ import annotations
 
 from sympy import Expr
 
-from symdecouple.analysis.chebyshev_level import chebyshev_level
-from symdecouple.analysis.critical_certificate import verdicts_of
-from symdecouple.analysis.critical_point import CriticalPoints, sorted_points
-from symdecouple.analysis.moment_level import moment_level
-from symdecouple.analysis.searched_level import searched_level
-from symdecouple.analysis.spectral_level import spectral_level
-from symdecouple.analysis.two_values import skewness_for_every_size
+from symdecouple.analysis.critical.certificate import verdicts_of
+from symdecouple.analysis.critical.chebyshev_level import chebyshev_level
+from symdecouple.analysis.critical.moment_level import moment_level
+from symdecouple.analysis.critical.point import CriticalPoints, sorted_points
+from symdecouple.analysis.critical.searched_level import searched_level
+from symdecouple.analysis.critical.spectral_level import spectral_level
+from symdecouple.analysis.critical.two_values import skewness_for_every_size
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput
 from symdecouple.language.feature_set import FeatureSet

@@ -16,14 +16,14 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from symdecouple.analysis.discriminability_gaussian import GaussianClasses
-from symdecouple.analysis.discriminability_influence import Influence, of_averages, of_decoupled_moments
-from symdecouple.analysis.discriminability_plot import draw_ellipses
-from symdecouple.analysis.population_leaf import Leaf
-from symdecouple.analysis.population_levels import at_skewness
-from symdecouple.analysis.population_quadrature import Quadrature
-from symdecouple.analysis.population_readers import law_of
-from symdecouple.analysis.population_settling import FloatLaw
+from symdecouple.analysis.discrimination.gaussian import GaussianClasses
+from symdecouple.analysis.discrimination.influence import Influence, of_averages, of_decoupled_moments
+from symdecouple.analysis.discrimination.picture import draw_ellipses
+from symdecouple.analysis.population.leaf import Leaf
+from symdecouple.analysis.population.levels import at_skewness
+from symdecouple.analysis.population.quadrature import Quadrature
+from symdecouple.analysis.population.readers import law_of
+from symdecouple.analysis.population.settling import FloatLaw
 from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput, Refused, UnsupportedExpression

@@ -21,8 +21,8 @@ import sympy as sp
 from sympy import Expr, Poly
 from sympy.polys.polyerrors import PolynomialError
 
-from symdecouple.analysis.enclosure_numbers import Backend, Numbers, numbers_of
-from symdecouple.analysis.enclosure_root import Moved, approximate_root, cosines_at, is_proved, moved_by
+from symdecouple.analysis.enclosure.numbers import Backend, Numbers, numbers_of
+from symdecouple.analysis.enclosure.root import Moved, approximate_root, cosines_at, is_proved, moved_by
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput, NoClosedForm, Refused, UnsupportedExpression
 from symdecouple.families.moments import MomentCoordinates

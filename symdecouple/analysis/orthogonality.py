@@ -20,10 +20,10 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from symdecouple.analysis.deviation_tables import as_html, as_latex, as_text
-from symdecouple.analysis.deviations import Deviations, deviations
-from symdecouple.analysis.gradient_directions import GradientDirections, gradient_directions
-from symdecouple.analysis.orthogonality_plot import draw_orthogonality
+from symdecouple.analysis.angles.deviations import Deviations, deviations
+from symdecouple.analysis.angles.directions import GradientDirections, gradient_directions
+from symdecouple.analysis.angles.picture import draw_orthogonality
+from symdecouple.analysis.angles.tables import as_html, as_latex, as_text
 from symdecouple.decoupling.modified import starts
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput, Outcome

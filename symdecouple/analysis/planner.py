@@ -5,7 +5,7 @@ modified sets hat S_1, hat S_2, ... Together they say which of the source's four
 of its decoupled features are proved mutually decoupled (Theorem D4): one more than the longest beginning of which all
 modified sets are involutive with independent gradients.
 
-Little of that has to be computed: `explored_sets` and `explored_orders` tell which answers follow from others, and why.
+Little of that has to be computed: `exploration.sets` and `exploration.orders` tell which answers follow from others, and why.
 Whatever is not decided within the budget is UNDECIDED, which is not "no".
 """
 
@@ -19,12 +19,12 @@ from typing import Any
 
 from sympy import Expr
 
-from symdecouple.analysis.exploration_report import tables_of
-from symdecouple.analysis.exploration_tables import as_html, as_latex, as_text
-from symdecouple.analysis.explored_chain import Chain, chain_of
-from symdecouple.analysis.explored_orders import OrderTree
-from symdecouple.analysis.explored_sets import ExploredSet, Numbers, SetTable
-from symdecouple.analysis.measured_orders import MeasuredOrder, measured, ranked
+from symdecouple.analysis.exploration.chain import Chain, chain_of
+from symdecouple.analysis.exploration.measured import MeasuredOrder, measured, ranked
+from symdecouple.analysis.exploration.orders import OrderTree
+from symdecouple.analysis.exploration.report import tables_of
+from symdecouple.analysis.exploration.sets import ExploredSet, Numbers, SetTable
+from symdecouple.analysis.exploration.tables import as_html, as_latex, as_text
 from symdecouple.calculus.closure import InvolutiveClosure, involutive_closure
 from symdecouple.decoupling.reference import reference_values
 from symdecouple.errors import InvalidInput, SymdecoupleError

@@ -16,13 +16,13 @@ from typing import Any, Literal
 import numpy as np
 from sympy import Expr, Float, diff, nan
 
-from symdecouple.analysis.population_averages import higher_moment, of_averages
-from symdecouple.analysis.population_densities import POLE
-from symdecouple.analysis.population_law import Law
-from symdecouple.analysis.population_leaf import Leaf
-from symdecouple.analysis.population_levels import at_skewness, moments_of
-from symdecouple.analysis.population_quadrature import Quadrature
-from symdecouple.analysis.population_readers import law_of
+from symdecouple.analysis.population.averages import higher_moment, of_averages
+from symdecouple.analysis.population.densities import POLE
+from symdecouple.analysis.population.law import Law
+from symdecouple.analysis.population.leaf import Leaf
+from symdecouple.analysis.population.levels import at_skewness, moments_of
+from symdecouple.analysis.population.quadrature import Quadrature
+from symdecouple.analysis.population.readers import law_of
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput, Outcome, Refused, UnsupportedExpression
 from symdecouple.families.moments import MomentCoordinates

@@ -44,7 +44,7 @@ __all__ = ["Claim", "Dependence", "FullSpan", "Independence", "Involution", "Non
 # Certificates about plans, critical points and constraints live with those: the readers are loaded for reading.
 _ELSEWHERE = {"affine covariance": "decoupling.modified", "modified energies": "decoupling.modified_energies",
               "modified independence": "decoupling.refutation", "modified non-involution": "decoupling.refutation",
-              "critical points": "analysis.critical_readers", **dict.fromkeys(
+              "critical points": "analysis.critical.readers", **dict.fromkeys(
                   ("closure", "everything", "holonomy"), "flows.holonomic")}
 
 MAX_TEXT = 20_000_000

@@ -16,8 +16,8 @@ from sympy import Integer, Matrix, N as digits, Rational, Symbol, simplify, sqrt
 import symdecouple as sd
 from symdecouple import FeatureSet, InvalidInput, Mean, Status, stats, x
 from symdecouple.analysis import critical_points
-from symdecouple.analysis.moment_level import moment_range
-from symdecouple.analysis.pattern_solutions import PatternSolutions, Targets
+from symdecouple.analysis.critical.moment_level import moment_range
+from symdecouple.analysis.critical.pattern_solutions import PatternSolutions, Targets
 from symdecouple.families.moments import raw_moments, standardized_moments
 from symdecouple.numeric.moments.tie_patterns import patterns
 

@@ -49,7 +49,7 @@ def test_orders_above_four_by_weights() -> None:
     weights = np.ones(SIZE)
     above, below = (sd.stats.decoupled_moments(sample, 6, weights=weights + s * direction) for s in (step, -step))
     psi = SIZE * (above - below) / (2 * step)
-    from symdecouple.analysis.discriminability_influence import of_decoupled_moments
+    from symdecouple.analysis.discrimination.influence import of_decoupled_moments
 
     leveled = plan.normalize(sample[None], 3)
     each = of_decoupled_moments(plan.choice.moments, [0, 1, 0, 3, 0], sample[None], np.full(SIZE, 1 / SIZE), leveled, 6)

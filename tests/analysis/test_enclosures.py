@@ -164,8 +164,8 @@ def test_arb_is_optional() -> None:
 
 def test_what_is_not_proved_is_not_called_rigorous() -> None:
     """A root that is off, and a box that is too wide or too narrow, are not proved."""
-    from symdecouple.analysis.enclosure_numbers import numbers_of
-    from symdecouple.analysis.enclosure_root import approximate_root, is_proved
+    from symdecouple.analysis.enclosure.numbers import numbers_of
+    from symdecouple.analysis.enclosure.root import approximate_root, is_proved
 
     numbers = numbers_of("iv", 120)
     centred = [Fraction(v) - Fraction(16, 3) for v in (1, 2, 3, 5, 8, 13)]

@@ -14,7 +14,7 @@ from sympy import Abs, Rational, atan, cos, cosh, exp, log, pi, sin, sinh, sqrt
 import symdecouple as sd
 from symdecouple import FeatureSet, Filter, Mean, Status, x
 from symdecouple.analysis import critical_points
-from symdecouple.analysis.chebyshev import recognize_chebyshev
+from symdecouple.analysis.critical.chebyshev import recognize_chebyshev
 
 P = sd.sample("p", positive=True)
 LOW, HIGH = Filter([1, 2, 1]), Filter([1, -1], origin=0)

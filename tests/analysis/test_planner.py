@@ -276,7 +276,7 @@ def test_verdicts_are_remembered_by_canonical_form(monkeypatch: pytest.MonkeyPat
     explore([Mean(x), Mean(x**5)], **LONG)
     asked = []
     real = sd.check_frobenius
-    monkeypatch.setattr("symdecouple.analysis.explored_sets.check_frobenius",
+    monkeypatch.setattr("symdecouple.analysis.exploration.sets.check_frobenius",
                         lambda *args, **more: (asked.append(args), real(*args, **more))[1])
     again = explore([Mean(x**5 + x - x) + 0, Mean((x + 1) - 1)], **LONG)
     assert asked == []

@@ -9,8 +9,8 @@ import pytest
 from scipy.optimize import minimize
 from sympy import Integer, Rational
 
-from symdecouple.analysis.moment_level import moment_range
-from symdecouple.analysis.pattern_solutions import Targets
+from symdecouple.analysis.critical.moment_level import moment_range
+from symdecouple.analysis.critical.pattern_solutions import Targets
 from symdecouple.numeric.moments.moment_path import follow
 from symdecouple.numeric.moments.tied_edges import Shares
 from symdecouple.numeric.moments.tied_range import Reach, reach, reach_of_any, reach_of_counts, smallest_size

@@ -1,0 +1,1 @@
+"""Angles between gradients: measured, averaged, shown."""

@@ -1,0 +1,1 @@
+"""Critical points of decoupled features: found, classified, proved to be all."""

@@ -1,0 +1,1 @@
+"""How well features tell laws apart."""

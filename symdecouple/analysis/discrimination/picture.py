@@ -1,0 +1,86 @@
+"""The picture of classes in the plane of two features: ellipses of one Mahalanobis radius, and the sample vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.analysis.discrimination.gaussian import GaussianClasses
+from symdecouple.errors import InvalidInput
+
+__all__ = ["draw_ellipses"]
+
+COLOURS = ("#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")  # told apart by colour-blind readers
+MARKERS = "osD^vP"
+
+
+class Drawn(Protocol):
+    """What the picture shows of a `Discriminability`."""
+
+    @property
+    def original(self) -> GaussianClasses: ...
+
+    @property
+    def decoupled(self) -> GaussianClasses: ...
+
+    @property
+    def points(self) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...] | None: ...
+
+
+def draw_ellipses(found: Drawn, ax: Any = None, *, radius: float = 2.0, pair: tuple[int, int] = (0, 1)
+                  ) -> tuple[Any, ...]:
+    """Draw the ellipses of two features, original on the left and decoupled on the right.
+
+    Parameters
+    ----------
+    found : Discriminability
+    ax : sequence of two Axes, optional
+    radius : float
+        In Mahalanobis distance.
+    pair : pair of int
+        Places of two of the chosen features, from 0.
+
+    Returns
+    -------
+    tuple of Axes
+
+    Raises
+    ------
+    ImportError
+        Without Matplotlib.
+    InvalidInput
+        If there are fewer than two features, or `ax` is something else.
+    """
+    size = len(found.original.features)
+    if size < 2 or len(set(pair)) != 2 or not all(0 <= k < size for k in pair):
+        raise InvalidInput(f"an ellipse is drawn in the plane of two of {size} features; pair={pair!r}")
+    axes = _figure() if ax is None else tuple(np.ravel(ax)) if isinstance(ax, (Sequence, np.ndarray)) else (ax,)
+    if len(axes) != 2 or not all(hasattr(one, "plot") for one in axes):
+        raise InvalidInput(f"ax is a sequence of two Matplotlib Axes, got {ax!r}")
+    for side, (one, classes) in enumerate(zip(axes, (found.original, found.decoupled), strict=True)):
+        for c, label in enumerate(classes.labels):
+            colour = COLOURS[c % len(COLOURS)]
+            if found.points is not None:
+                cloud = found.points[c][side]
+                one.scatter(cloud[:, pair[0]], cloud[:, pair[1]], s=7, color=colour, alpha=0.35, linewidths=0,
+                            marker=MARKERS[c % len(MARKERS)])
+            ring = classes.ellipse(c, radius, pair)
+            one.plot(ring[:, 0], ring[:, 1], color=colour, linewidth=1.6, label=label)
+            one.plot(*classes.means[c][list(pair)], marker="+", color=colour, markersize=8)
+        one.set_xlabel(classes.features[pair[0]])
+        one.set_ylabel(classes.features[pair[1]])
+        one.set_title(f"{classes.title}: error {100 * classes.error:.1f} %")
+    axes[0].legend(title="class", frameon=False)
+    return axes
+
+
+def _figure() -> tuple[Any, ...]:
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError('pictures need Matplotlib; install it with: pip install "symdecouple[plot]"') from error
+    figure = pyplot.figure(figsize=(9.5, 4.4), layout="constrained")
+    return tuple(figure.subplots(1, 2))

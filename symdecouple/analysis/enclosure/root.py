@@ -1,0 +1,140 @@
+r"""The Moebius root of a sample, proved by interval Newton, and what follows from it.
+
+With x centred exactly, z = x/(1 - t x) has dz/dt = z^2, so that its skewness g and kurtosis k obey
+
+.. math:: \frac{dg}{dt} = 3 s\,(k - g^2 - 1)
+
+For a box T around t_0, the Newton image t_0 - (g(t_0) - c)/g'(T) inside T proves one root in T. There is no other one
+on the leaf: the skewness increases (Theorem C).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple, TypeAlias
+
+import mpmath
+
+from symdecouple.analysis.enclosure.numbers import Numbers
+from symdecouple.language.precision import at_bits
+
+__all__ = ["Cosines", "Moved", "approximate_root", "cosines_at", "is_proved", "moved_by"]
+
+Number: TypeAlias = Any
+
+_STEPS = 200
+
+
+class Moved(NamedTuple):
+    """A sample moved by t: its entries standardized, their slopes up to a factor, and moments about the mean."""
+
+    entries: list[Number]
+    slopes: list[Number]
+    deviation: Number
+    skewness: Number
+    kurtosis: Number
+
+
+def moved_by(numbers: Numbers, centred: Sequence[Fraction], time: Number) -> Moved:
+    """Return the sample x/(1 - t x) standardized."""
+    one, share = numbers.number(Fraction(1)), numbers.number(Fraction(1, len(centred)))
+    exact = [numbers.number(v) for v in centred]
+    slopes = [one / (one - time * v) for v in exact]
+    z = [v * s for v, s in zip(exact, slopes, strict=True)]
+    mean = _sum(z) * share
+    offsets = [v - mean for v in z]
+    squares = [v * v for v in offsets]
+    variance = _sum(squares) * share
+    deviation = numbers.root(variance)
+    third = _sum([v * q for v, q in zip(offsets, squares, strict=True)]) * share
+    fourth = _sum([q * q for q in squares]) * share
+    return Moved([v / deviation for v in offsets], [s * s for s in slopes], deviation,
+                 third / (variance * deviation), fourth / (variance * variance))
+
+
+def approximate_root(centred: Sequence[Fraction], target: Fraction, bits: int) -> Fraction:
+    """Return t near the root, to about so many bits: bisection between the poles, then Newton's method."""
+    low, high = 1 / min(centred), 1 / max(centred)
+    with at_bits(bits):
+        exact = [mpmath.mpf(v.numerator) / v.denominator for v in centred]
+        a, b, goal = (mpmath.mpf(v.numerator) / v.denominator for v in (low, high, target))
+        t, size = mpmath.mpf(0), b - a
+        for _ in range(_STEPS):
+            value, slope = _skewness_and_slope(exact, t)
+            a, b = (a, t) if value > goal else (t, b)
+            step = (value - goal) / slope
+            new = t - step if a < t - step < b else (a + b) / 2
+            if abs(new - t) < size * mpmath.mpf(2) ** (12 - bits):
+                t = new
+                break
+            t = new
+        return Fraction(*map(int, mpmath.libmp.to_rational(t._mpf_)))
+
+
+def _skewness_and_slope(exact: Sequence[Number], time: Number) -> tuple[Number, Number]:
+    z = [v / (1 - time * v) for v in exact]
+    size = len(z)
+    mean = mpmath.fsum(z) / size
+    offsets = [v - mean for v in z]
+    variance = mpmath.fsum(v**2 for v in offsets) / size
+    deviation = mpmath.sqrt(variance)
+    skewness = mpmath.fsum(v**3 for v in offsets) / size / (variance * deviation)
+    kurtosis = mpmath.fsum(v**4 for v in offsets) / size / variance**2
+    return skewness, 3 * deviation * (kurtosis - skewness**2 - 1)
+
+
+def is_proved(numbers: Numbers, centred: Sequence[Fraction], target: Fraction, root: Fraction, radius: Fraction
+              ) -> bool:
+    """Return True iff interval Newton proves exactly one root within the radius, and no pole comes near."""
+    low, high = 1 / min(centred), 1 / max(centred)
+    if not (low < root - radius and root + radius < high):
+        return False
+    at, over = (moved_by(numbers, centred, t) for t in (numbers.number(root), numbers.around(root, radius)))
+    one, goal = numbers.number(Fraction(1)), numbers.number(target)
+    slope = 3 * over.deviation * (over.kurtosis - over.skewness * over.skewness - one)
+    ends = numbers.ends(slope)
+    if ends is None or not ends[0] > 0:
+        return False
+    step = numbers.ends((at.skewness - goal) / slope)
+    return step is not None and max(map(abs, step)) < radius
+
+
+class Cosines(NamedTuple):
+    """Cosines between gradients of two decoupled features, by their orders."""
+
+    orders: tuple[int, int]
+    value: Number
+
+
+def cosines_at(numbers: Numbers, centred: Sequence[Fraction], moved: Moved | None, count: int) -> list[Cosines]:
+    """Return enclosures of the cosines between the gradients of decoupled moments 1..count at the sample itself.
+
+    They are 1, x, w^2 - g w - 1 with w standardized, and DPhi pi_3(z) with the monic cubic pi_3 that is orthogonal to
+    1, z, z^2 (Theorem F). A gradient that may be 0, as at critical points, has none.
+    """
+    one, share = numbers.number(Fraction(1)), numbers.number(Fraction(1, len(centred)))
+    here = moved_by(numbers, centred, numbers.number(Fraction(0)))
+    gradients = [[one] * len(centred), here.entries, [w * w - here.skewness * w - one for w in here.entries]]
+    if moved is not None:
+        g, kappa = moved.skewness, moved.kurtosis
+        fifth = _sum([z * z * z * z * z for z in moved.entries]) * share
+        ratio = (fifth - kappa * g - g) / (kappa - g * g - one)
+        cubic = [z * z * z - ratio * (z * z - g * z - one) - kappa * z - g for z in moved.entries]
+        gradients.append([s * c for s, c in zip(moved.slopes, cubic, strict=True)])
+    squares = [_sum([v * v for v in each]) for each in gradients[:count]]
+    sizes = {i: numbers.root(square) for i, square in enumerate(squares) if _is_positive(numbers, square)}
+    return [Cosines((i + 1, j + 1), _sum([a * b for a, b in zip(gradients[i], gradients[j], strict=True)])
+                    / (sizes[i] * sizes[j])) for i in sizes for j in sizes if j < i]
+
+
+def _is_positive(numbers: Numbers, value: Number) -> bool:
+    ends = numbers.ends(value)
+    return ends is not None and ends[0] > 0
+
+
+def _sum(values: Sequence[Number]) -> Number:
+    total = values[0]
+    for value in values[1:]:
+        total = total + value
+    return total

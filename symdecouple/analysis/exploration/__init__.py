@@ -1,0 +1,1 @@
+"""Subsets and orders of features: decided, measured, shown."""

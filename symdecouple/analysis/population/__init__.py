@@ -1,0 +1,1 @@
+"""Decoupled features of distributions."""

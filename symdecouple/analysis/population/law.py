@@ -1,0 +1,238 @@
+"""Laws of one number, however they are given: frozen `scipy.stats`, `sympy.stats`, densities, and atoms.
+
+A law is read once into pieces with a density and atoms with a mass, in a standard place and scale, X = loc + scale Y.
+What is known exactly stays exact: parameters become rational numbers as they are written, 0.1 is 1/10.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import mpmath
+import numpy as np
+import sympy as sp
+from sympy import Expr, lambdify, oo
+
+from symdecouple.analysis.population.densities import PLACE, POLE, Standard
+from symdecouple.errors import InvalidInput
+from symdecouple.language.mean import exact
+
+__all__ = ["Density", "Law", "Piece", "exact_number", "in_floats", "of_density", "pieces_of"]
+
+_FARTHEST = 10**7  # of an exponent: beyond, a density is 0 or infinite to any digits that are asked for
+
+
+def _exp(value: Any) -> Any:
+    """The exponential, which mpmath would write out to millions of digits far out."""
+    if isinstance(value, mpmath.mpf) and abs(value) > _FARTHEST:
+        return mpmath.inf if value > 0 else mpmath.mpf(0)
+    return mpmath.exp(value)
+
+
+_FAR = {"exp": _exp, "cosh": lambda v: (_exp(v) + _exp(-v)) / 2, "sinh": lambda v: (_exp(v) - _exp(-v)) / 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Density:
+    r"""A law given by its density on an interval, with atoms beside it.
+
+    .. math:: P(dx) = f(x)\,dx + \sum_i q_i\,\delta_{a_i}(dx)
+
+    Parameters
+    ----------
+    pdf : Expr or callable
+        In one symbol, exact; or a function of one number, which is called with floats.
+    support : pair of numbers
+        The ends of the smallest interval that holds the law; infinite ones with ``float("inf")`` or ``oo``.
+    points : sequence of numbers
+        Where the density is not smooth inside, or leaves a gap.
+    atoms : mapping
+        From places to masses.
+
+    Examples
+    --------
+    >>> from sympy.abc import u
+    >>> Density(2*u, (0, 1))
+    Density(pdf=2*u, support=(0, 1), points=(), atoms={})
+    """
+
+    pdf: Any
+    support: tuple[Any, Any]
+    points: Sequence[Any] = ()
+    atoms: Mapping[Any, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A density on an interval; `density` takes and returns mpmath numbers."""
+
+    low: Expr
+    high: Expr
+    density: Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """A law that was read.
+
+    Attributes
+    ----------
+    name : str
+    pieces : tuple of Piece
+        One behind the other.
+    atoms : tuple of pairs
+        Places, in order, and masses.
+    loc, scale : Expr
+        X = loc + scale Y, all else is of Y.
+    low, high : Expr
+        The ends of its hull.
+    is_exact : bool
+        False for densities that are known in float64 only.
+    standard : Standard or None
+        Where it is in the table.
+    left_out : float
+        Mass of atoms far out that are left away.
+    """
+
+    name: str
+    pieces: tuple[Piece, ...]
+    atoms: tuple[tuple[Expr, Expr], ...] = ()
+    loc: Expr = sp.S.Zero
+    scale: Expr = sp.S.One
+    low: Expr = -oo
+    high: Expr = oo
+    is_exact: bool = True
+    standard: Standard | None = None
+    left_out: float = 0.0
+
+    def atom_at(self, place: Expr) -> Expr:
+        """Return the mass at a place."""
+        return next((mass for value, mass in self.atoms if value == place), sp.S.Zero)
+
+    @property
+    def support_size(self) -> float:
+        """How many places carry mass."""
+        return math.inf if self.pieces else len(self.atoms)
+
+    @property
+    def transform(self) -> Expr | None:
+        """E 1/(X - p) in `POLE`; None where it has no closed form here."""
+        place = (POLE - self.loc) / self.scale
+        if not self.pieces and not self.left_out:
+            return sp.Add(*(q / (v - place) for v, q in self.atoms)) / self.scale
+        found = None if self.standard is None else self.standard.transform
+        return None if found is None else found.xreplace({POLE: place}) / self.scale
+
+    def exact_moment(self, order: int, pole: Expr | None = None) -> Expr | None:
+        """Return E Y^order, or E (Y - pole)^-order, exactly; None where it is not known or not finite."""
+        if not self.pieces and not self.left_out:
+            base, power = (0, order) if pole is None else (pole, -order)
+            return sp.simplify(sum(((v - base) ** power * m for v, m in self.atoms), sp.S.Zero))
+        if self.standard is None or self.standard.moment is None or pole not in (None, 0):
+            return None
+        if pole == 0 and not (self.low > 0 or self.high < 0):
+            return None
+        found = self.standard.moment(order if pole is None else -order)
+        return None if found is None or not found.is_finite else found
+
+
+# --- densities ----------------------------------------------------------------------------------------------------
+
+
+def of_density(given: Density) -> Law:
+    try:
+        low, high = map(exact_number, given.support)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"support is a pair of numbers, got {given.support!r}") from error
+    if not low <= high:
+        raise InvalidInput(f"support is (low, high) with low < high, got {given.support!r}")
+    points = sorted({exact_number(v) for v in given.points}, key=float)
+    if outside := [v for v in points if not low < v < high]:
+        raise InvalidInput(f"points are inside the support ({low}, {high}), got {outside[0]}")
+    masses = [(exact_number(v), exact_number(m)) for v, m in given.atoms.items()]
+    atoms = tuple(sorted(masses, key=lambda atom: float(atom[0])))
+    if bad := [m for _, m in atoms if not 0 < m <= 1]:
+        raise InvalidInput(f"the masses of atoms are in (0, 1], got {bad[0]}")
+    if given.pdf is None or given.pdf == 0:
+        return Law("the given law", (), atoms, low=atoms[0][0] if atoms else low, high=atoms[-1][0] if atoms else high)
+    low, high = sp.Min(low, *(v for v, _ in atoms)), sp.Max(high, *(v for v, _ in atoms))
+    ends = [*map(exact_number, given.support)]
+    if not isinstance(given.pdf, Expr):
+        if not callable(given.pdf):
+            raise InvalidInput(f"pdf is an expression in one symbol or a function, got {type(given.pdf).__name__}")
+        return in_floats("the given density", given.pdf, ends[0], ends[1], points, atoms, low, high)
+    symbols = sorted(given.pdf.free_symbols, key=str)
+    if len(symbols) > 1:
+        raise InvalidInput(f"pdf has one symbol, {given.pdf} has {', '.join(map(str, symbols))}")
+    body = given.pdf.xreplace({s: PLACE for s in symbols}).xreplace(
+        {f: exact(f, "a number of a density") for f in given.pdf.atoms(sp.Float)})
+    return Law("the given density", pieces_of(body, ends[0], ends[1], points), atoms, low=low, high=high)
+
+
+def pieces_of(body: Expr, low: Expr, high: Expr, points: Sequence[Expr]) -> tuple[Piece, ...]:
+    """One smooth piece between two breaks, those of a `Piecewise` and of kinks included; none where it is zero."""
+    kinks: set[Expr] = set()
+    for part in body.atoms(sp.Piecewise):
+        kinks |= {end for _, where in part.args for relation in where.atoms(sp.core.relational.Relational)
+                  for end in [_solved(relation.lhs - relation.rhs)] if end is not None}
+    kinks |= {end for part in body.atoms(sp.Abs, sp.sign, sp.Heaviside) for end in [_solved(part.args[0])]
+              if end is not None}
+    inner = sorted({*points, *(k for k in kinks if k.is_real and low < k < high)}, key=float)
+    found = []
+    for a, b in pairwise([low, *inner, high]):
+        inside = _chosen(body, a, b)
+        if inside != 0:
+            found.append(Piece(a, b, lambdify(PLACE, inside, [_FAR, "mpmath"])))
+    return tuple(found)
+
+
+def _solved(expr: Expr) -> Expr | None:
+    """Where an affine function vanishes."""
+    slope = sp.diff(expr, PLACE)
+    return None if slope == 0 or slope.has(PLACE) else -expr.subs(PLACE, 0) / slope
+
+
+def _chosen(body: Expr, low: Expr, high: Expr) -> Expr:
+    """A piecewise body between two neighbouring breaks."""
+    middle = (low + high) / 2 if low.is_finite and high.is_finite else (
+        low + 1 if low.is_finite else high - 1 if high.is_finite else sp.S.Zero)
+    rule = {}
+    for part in body.atoms(sp.Piecewise):
+        rule[part] = next((e for e, where in part.args if where.subs(PLACE, middle) == sp.true), sp.S.Zero)
+    return body.xreplace(rule)
+
+
+class _Floats:
+    """A density in float64: of mpmath numbers one by one, or of many at once where it takes arrays."""
+
+    def __init__(self, pdf: Callable[[Any], Any], is_vector: bool) -> None:
+        self.pdf = pdf
+        if is_vector:
+            self.many = lambda places: list(map(mpmath.mpf, np.asarray(pdf(np.array(places, dtype=float))).tolist()))
+
+    def __call__(self, value: Any) -> Any:
+        return mpmath.mpf(float(self.pdf(float(value))))
+
+
+def in_floats(name: str, pdf: Callable[[Any], Any], low: Expr, high: Expr, points: Sequence[Expr],
+               atoms: tuple[tuple[Expr, Expr], ...] = (), lowest: Expr | None = None, highest: Expr | None = None,
+               is_vector: bool = False) -> Law:
+    density = _Floats(pdf, is_vector)
+    pieces = tuple(Piece(a, b, density) for a, b in pairwise([low, *points, high]))
+    return Law(name, pieces, atoms, low=low if lowest is None else lowest, high=high if highest is None else highest,
+               is_exact=False)
+
+
+def exact_number(value: Any) -> Expr:
+    if isinstance(value, Expr):
+        return sp.nsimplify(value) if value.is_Float else value
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and math.isinf(value):
+        return oo if value > 0 else -oo
+    found: Expr = exact(value, "a number of a law")
+    return found

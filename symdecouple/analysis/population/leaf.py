@@ -1,0 +1,228 @@
+r"""The leaf of a law under its first three moments, and where the skewness has a wanted value: Theorem C for laws.
+
+A law P with three places or more and the hull [A, B] moves, up to shift and scale, along
+
+.. math:: z_t = \frac{x - c}{1 - t\,(x - c)}, \qquad \frac1{A - c} < t < \frac1{B - c}
+
+with its pole c + 1/t off the hull. At an infinite end the bound is t = 0, the law itself, and belongs to the leaf where
+its moments exist; with both ends infinite nothing else does. The skewness increases in t, as
+
+.. math:: \frac{d\gamma}{dt} = 3 s\, \mathrm{E}\,(w^2 - \gamma w - 1)^2 > 0, \qquad w = (z_t - m)/s .
+
+Its lower limit, at A, is that of -1/(x - A): -(1 - 2q)/sqrt(q(1 - q)) for an atom q at A; minus infinity without an
+atom if E abs(x - A)^-3 is infinite; else finite, and not reached. At an infinite end read the third moment of x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import mpmath
+import numpy as np
+import sympy as sp
+from mpmath import mpf
+from sympy import Expr
+
+from symdecouple.analysis.population.law import Law
+from symdecouple.analysis.population.quadrature import Quadrature, number_of
+from symdecouple.analysis.population.settling import FloatLaw
+
+__all__ = ["Leaf", "Limit", "Shape", "tail_exponent"]
+
+Number: TypeAlias = Any
+
+_LOG = mpf(10) ** -6  # exponents nearer to a whole number than this are that number
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Mean, standard deviation, skewness and kurtosis of z_t."""
+
+    mean: Number
+    deviation: Number
+    skewness: Number
+    kurtosis: Number
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What the skewness tends to at one end of the leaf.
+
+    Attributes
+    ----------
+    value : number of mpmath
+        Infinite, or finite.
+    exact : Expr or None
+        Where it is that of an atom.
+    is_reached : bool
+        True at an infinite end where the law itself has this skewness.
+    reason : str
+    """
+
+    value: Number
+    exact: Expr | None
+    is_reached: bool
+    reason: str
+
+
+class Leaf:
+    """The leaf of one law; call its methods inside `at_digits(quadrature.work)`."""
+
+    def __init__(self, quadrature: Quadrature) -> None:
+        self.quadrature, self.law, self.centre = quadrature, quadrature.law, quadrature.middle
+        low, high = (number_of(e, quadrature.work) for e in (self.law.low, self.law.high))
+        self.ends = low, high
+
+    @property
+    def times(self) -> tuple[Number, Number]:
+        """The ends of t."""
+        low, high = (mpf(0) if mpmath.isinf(e) else 1 / (e - self.centre) for e in self.ends)
+        return low, high
+
+    @property
+    def is_whole_line(self) -> bool:
+        """True iff both ends of the hull are infinite."""
+        return all(map(mpmath.isinf, self.ends))
+
+    def time(self, place: Number) -> Number:
+        """Return t at a number of the line: minus and plus infinity are the ends."""
+        low, high = self.times
+        return low + (high - low) / (1 + mpmath.exp(-place))
+
+    def shape(self, time: Number) -> Shape:
+        """Return mean, deviation, skewness and kurtosis of z_t."""
+        return self._shape(lambda x: (x - self.centre) / (1 - time * (x - self.centre)))
+
+    def _shape(self, moved: Callable[[Number], Number], order: int = 4) -> Shape:
+        def powers(x: Number) -> list[Number]:
+            z = moved(x)
+            square = z * z
+            return [z, square, z * square, square * square][:order]
+
+        one, two, three, *four = self.quadrature.expect(powers)
+        variance = two - one**2
+        deviation = mpmath.sqrt(variance)
+        third = three - 3 * one * two + 2 * one**3
+        fourth = four[0] - 4 * one * three + 6 * one**2 * two - 3 * one**4 if four else mpmath.inf
+        return Shape(one, deviation, third / deviation**3, fourth / variance**2)
+
+    @property
+    def is_one_sided(self) -> bool:
+        """True iff one end of the hull is infinite, and the other one is not."""
+        return bool(mpmath.isinf(self.ends[0]) != mpmath.isinf(self.ends[1]))
+
+    def highest_order(self) -> int:
+        """Return up to which whole order the moments of the law exist; 99 for all."""
+        exponent = min((tail_exponent(self.law, end, self.quadrature.digits) for end in self.ends if mpmath.isinf(end)),
+                       default=mpmath.inf)
+        return 99 if exponent > 99 else int(mpmath.ceil(exponent - _LOG)) - 1
+
+    def itself(self) -> tuple[Shape | None, int]:
+        """Return the shape of the law where its third moment exists, and `highest_order`."""
+        order = self.highest_order()
+        if order < 3:
+            return None, order
+        return self._shape(lambda x: x - self.centre, 4 if order >= 4 else 3), order
+
+    def limit(self, upper: bool) -> Limit:
+        """Return what the skewness tends to at the upper end of the leaf or at the lower one, and why."""
+        end, sign = self.ends[upper], 1 if upper else -1
+        place, name = (self.law.high if upper else self.law.low), "right" if upper else "left"
+        if mpmath.isinf(end):
+            shape, _ = self.itself()
+            if shape is None:
+                return Limit(sign * mpmath.inf, None, False, f"unbounded to the {name} with an infinite third moment")
+            return Limit(shape.skewness, None, True, f"unbounded to the {name}: the end of the leaf is the law itself")
+        shown = self._shown(place)
+        if (q := self.law.atom_at(place)) != 0:
+            exact = sign * (1 - 2 * q) / sp.sqrt(q * (1 - q))
+            return Limit(number_of(exact, self.quadrature.work), exact, False, f"an atom of {q} at {shown}")
+        if self.law.pieces and tail_exponent(self.law, end, self.quadrature.digits, self.ends) <= 3 + _LOG:
+            return Limit(sign * mpmath.inf, None, False, f"no atom at {shown}, and E|x - A|^-3 is infinite")
+        return Limit(self._shape(lambda x: -1 / (x - end), 3).skewness, None, False,
+                     f"no atom at {shown}, and E|x - A|^-3 is finite")
+
+    def _shown(self, place: Expr) -> str:
+        return str(sp.nsimplify(self.law.loc + self.law.scale * place))
+
+    @property
+    def floats(self) -> FloatLaw:
+        """The law in float64, about its centre."""
+        return self.floats_to()
+
+    def floats_to(self, last: int | None = None) -> FloatLaw:
+        """Return the same with steps of the quadrature down to 2^(1-last)."""
+        nodes = [(float(x - self.centre), float(w)) for x, w in self.quadrature.nodes(last)]
+        places, weights = (np.array(column) for column in zip(*nodes, strict=True))
+        low, high = (float(e - self.centre) for e in self.ends)
+        return FloatLaw(places, weights / weights.sum(), low, high)
+
+    def root(self, target: Number, digits: int) -> Number | None:
+        """Return the place on the line of `time` where the skewness is `target`, to so many digits; None if none is.
+
+        From the root in float64 outward, until poles are as near to the ends as the digits of the quadrature tell.
+        """
+        reach = (digits + 6) * mpmath.log(10)
+
+        def above(place: Number) -> Number:
+            return self.shape(self.time(place)).skewness - target
+
+        start = self.floats.root(float(target))
+        here, step = (mpf(0), mpf(1)) if start is None else (mpf(start), mpf(10) ** -9)
+        value = above(here)
+        direction = -1 if value > 0 else 1
+        before, old = here, value
+        while value * old > 0:
+            before, old = here, value
+            if abs(here) >= reach:
+                return None
+            here = max(min(here + direction * step, reach), -reach)
+            step *= 8
+            value = above(here)
+        return _between(above, before, old, here, value, mpf(10) ** -digits)
+
+
+def _between(function: Callable[[Number], Number], a: Number, fa: Number, b: Number, fb: Number, tolerance: Number
+             ) -> Number:
+    """The zero of an increasing function between two places: secants, that of Illinois where one end stays."""
+    if fa == 0 or fb == 0:
+        return a if fa == 0 else b
+    while abs(b - a) > tolerance * (1 + abs(b)):
+        c = b - fb * (b - a) / (fb - fa)
+        fc = function(c)
+        if fc == 0 or abs(c - b) <= tolerance * (1 + abs(b)) / 4:
+            return c
+        if fc * fb < 0:
+            a, fa = b, fb
+        else:
+            fa /= 2
+        b, fb = c, fc
+    return b
+
+
+def tail_exponent(law: Law, end: Number, digits: int, hull: tuple[Number, Number] | None = None) -> Number:
+    """Return the largest a with E abs(x)^k finite for all k < a, or E abs(x - end)^-k for a finite end.
+
+    It is read off the density (or off the masses of whole numbers) far out: of y f it is the slope over log y.
+    """
+    if not law.pieces:
+        return mpmath.inf  # whole numbers were read only as far as their masses fall fast
+    piece = law.pieces[-1] if (hull and end == hull[1]) or end == mpmath.inf else law.pieces[0]
+    places = []
+    for power in (digits // 3, digits // 3 + 1):
+        far = mpf(10) ** power
+        places.append((mpmath.log(far), far if end == mpmath.inf else -far if end == -mpmath.inf else
+                       end + (1 / far if end == hull[0] else -1 / far)))  # type: ignore[index]
+    logs = []
+    for _, place in places:
+        try:
+            value = piece.density(place)
+        except (MemoryError, OverflowError):
+            value = mpf(0)
+        if not mpmath.isfinite(value) or value <= 0:
+            return mpmath.inf
+        distance = abs(place) if mpmath.isinf(end) else abs(place - end)
+        logs.append(mpmath.log(value * distance))
+    return -(logs[1] - logs[0]) / (places[1][0] - places[0][0])

@@ -1,0 +1,262 @@
+r"""The levels of a plan of moments for a law: shift, scale, and the Moebius map to the wanted skewness.
+
+Exact numbers where they are proved: moments of the table of laws and of finitely many atoms, and the root itself where
+its pole is a place at which they are known,
+
+.. math:: \mathrm{E}\,(z^3) = c_3, \qquad z = -\frac1{x - p} \text{ standardized, or } x \text{ itself.}
+
+Everything else is computed to the digits that are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import mpmath
+import sympy as sp
+from mpmath import mpf
+from sympy import Expr, Float, nan, oo
+
+from symdecouple.analysis.population.law import Law
+from symdecouple.analysis.population.leaf import Leaf, Limit, Shape
+from symdecouple.analysis.population.quadrature import number_of
+from symdecouple.analysis.population.settling import told_of_samples
+from symdecouple.errors import NoClosedForm, Outcome
+
+__all__ = ["AtSkewness", "Moments", "at_skewness", "moments_of"]
+
+Number = Any
+
+_FINE = Outcome(True)
+_HALVES = sp.Rational(3, 2)
+_SMALL = 1000  # denominators of poles that are tried exactly
+
+
+class Moments(NamedTuple):
+    """Mean, standard deviation and skewness of a law: exact, or `Float`; infinite or nan with the outcome."""
+
+    values: tuple[Expr, Expr, Expr]
+    outcomes: tuple[Outcome, Outcome, Outcome]
+
+
+class AtSkewness(NamedTuple):
+    """A law on its leaf at a skewness.
+
+    Attributes
+    ----------
+    kurtosis : Expr
+        Its standardized fourth moment; nan where it is refused.
+    outcome : Outcome
+    pole : Expr or None
+        Of the Moebius map, in units of the law; ``oo`` where it is affine.
+    time : number or None
+        t of the leaf.
+    limits : pair of Limit, or None
+    notes : tuple of str
+    """
+
+    kurtosis: Expr
+    outcome: Outcome
+    pole: Expr | None = None
+    time: Number = None
+    limits: tuple[Limit, Limit] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def moments_of(leaf: Leaf) -> Moments:
+    """Return mean, standard deviation and skewness of the law as it is."""
+    law, quadrature = leaf.law, leaf.quadrature
+    order = leaf.highest_order()
+    found: list[Expr] = [nan, nan, nan]
+    if order >= 1:
+        one, two, three = [*quadrature.expect(lambda x: [(x - leaf.centre) ** k for k in range(1, min(order, 3) + 1)]),
+                           mpf(0), mpf(0)][:3]
+        exact = _exact_moments(law, 1), _exact_moments(law, 2), _exact_moments(law, 3)
+        found[0] = _exact_or(exact[0] and exact[0][0], leaf.centre + one, quadrature.dps)
+        if order >= 2:
+            variance = two - one**2
+            found[1] = sp.sqrt(_exact_or(exact[1] and _variance(exact[1]), variance, quadrature.dps + 5))
+            if order >= 3 and variance > 0:
+                skewness = (three - 3 * one * two + 2 * one**3) / variance ** mpf(1.5)
+                found[2] = _exact_or(exact[2] and sp.simplify(_third(exact[2]) / _variance(exact[2]) ** _HALVES),
+                                     skewness, quadrature.dps)
+    outcomes = [_FINE if v is not nan else Outcome(False, "no moment", f"E|x|^{k} is infinite")
+                for k, v in enumerate(found, 1)]
+    place, scale = law.loc + law.scale * found[0], law.scale * found[1]
+    if order < 2 and leaf.is_one_sided:
+        found[1], scale = oo, oo
+        if order < 1:
+            place = oo if mpmath.isinf(leaf.ends[1]) else -oo
+    elif order == 1:
+        scale = oo
+    return Moments((_short(place, quadrature.dps), _short(scale, quadrature.dps + 5), found[2]),
+                   (outcomes[0], outcomes[1], outcomes[2]))
+
+
+def _short(value: Expr, digits: int) -> Expr:
+    return value.evalf(digits) if value.has(Float) else sp.simplify(value) if value.is_finite else value
+
+
+def _exact_or(exact: Expr | None, value: Number, digits: int) -> Expr:
+    return exact if exact is not None else Float(mpmath.nstr(value, digits + 5), digits)
+
+
+# --- level 3 ------------------------------------------------------------------------------------------------------
+
+
+def at_skewness(leaf: Leaf, target: Expr) -> AtSkewness:
+    """Bring a law to a skewness along its leaf, or say why it is not there."""
+    law, quadrature = leaf.law, leaf.quadrature
+    if law.support_size < 3:
+        return _few_values(law, target)
+    goal = number_of(target, quadrature.work)
+    if leaf.is_whole_line:
+        return _itself(leaf, target, goal, "both tails are unbounded, so that the leaf is the law itself (t = 0)")
+    limits = leaf.limit(False), leaf.limit(True)
+    for limit, sign in zip(limits, (1, -1), strict=True):
+        room = sign * (goal - limit.value)
+        if limit.is_reached and abs(room) <= mpf(10) ** (3 - quadrature.dps):
+            return _itself(leaf, target, goal, "the law itself is the end of its leaf")._replace(limits=limits)
+        if (_is_beyond(limit, target, sign) if limit.exact is not None else room <= mpf(10) ** (2 - quadrature.dps)):
+            return _refused(leaf, goal, limits)
+    place = leaf.root(goal, quadrature.dps)
+    if place is None:
+        raise NoClosedForm(f"skewness {target} lies on the leaf of {law.name}, with its pole nearer to an end of the "
+                           f"hull than {quadrature.dps} digits tell; ask for more, dps=")
+    time = leaf.time(place)
+    pole = leaf.centre + 1 / time if time else mpmath.inf
+    for candidate in _candidates(pole, quadrature.dps, leaf.centre):
+        exact = _exact_kurtosis(law, candidate, target)
+        if exact is not None:
+            pole_of_law = oo if candidate == oo else sp.simplify(law.loc + law.scale * candidate)
+            return AtSkewness(exact, _FINE, pole_of_law, time, limits)
+    shape = leaf.shape(time)
+    return AtSkewness(_exact_or(None, shape.kurtosis, quadrature.dps), _FINE,
+                      (law.loc + law.scale * _exact_or(None, pole, quadrature.dps)).evalf(quadrature.dps), time, limits)
+
+
+def _few_values(law: Law, target: Expr) -> AtSkewness:
+    if law.support_size < 2:
+        return AtSkewness(nan, Outcome(False, "zero variance", "one place carries all of the mass"))
+    share = law.atoms[1][1]
+    skewness = sp.simplify((1 - 2 * share) / sp.sqrt(share * (1 - share)))
+    if sp.simplify(skewness - target) == 0:
+        return AtSkewness(sp.simplify(1 + skewness**2), _FINE, oo, mpf(0))
+    return AtSkewness(nan, Outcome(False, "two-valued", "critical point of the skewness: a law on two places has the "
+                                   f"skewness {skewness.evalf(6)} wherever they are, and {target} is wanted; three "
+                                   "places are needed"))
+
+
+def _is_beyond(limit: Limit, target: Expr, sign: int) -> bool:
+    """Exactly, for the limit of an atom."""
+    return bool(sign * (target - limit.exact) <= 0)
+
+
+def _refused(leaf: Leaf, goal: Number, limits: tuple[Limit, Limit]) -> AtSkewness:
+    low, high = (mpmath.nstr(limit.value, 6) for limit in limits)
+    side = 0 if goal <= limits[0].value else 1
+    closed = ("(", "[")[limits[0].is_reached], (")", "]")[limits[1].is_reached]
+    words = (f"the skewness stays in {closed[0]}{low}, {high}{closed[1]} on the leaf, and {_told(goal)} is wanted "
+             f"({limits[side].reason})")
+    notes = _settling_notes(leaf, goal) if limits[side].is_reached else ()
+    outcome = Outcome(False, "skewness out of reach", "; ".join([words, *notes]))
+    return AtSkewness(nan, outcome, limits=limits, notes=notes)
+
+
+def _told(goal: Number) -> str:
+    return f"{float(goal):.6g}"
+
+
+def _itself(leaf: Leaf, target: Expr, goal: Number, why: str) -> AtSkewness:
+    """The law itself where it is all of its leaf, or the end of it that is wanted."""
+    law, quadrature = leaf.law, leaf.quadrature
+    shape, order = leaf.itself()
+    if shape is None:
+        notes = _settling_notes(leaf, goal)
+        return AtSkewness(nan, Outcome(False, "no third moment", "; ".join(
+            [f"{why}, and its third moment is infinite", *notes])), notes=notes)
+    exact = [law.exact_moment(k) for k in range(1, 5 if order >= 4 else 4)]
+    if None in exact:
+        is_there = abs(shape.skewness - goal) <= mpf(10) ** (4 - quadrature.dps)
+        if is_there and goal == 0 and not _is_symmetric(leaf, shape):
+            return AtSkewness(nan, Outcome(False, "not decided", f"{why}: its skewness is "
+                                           f"{mpmath.nstr(shape.skewness, 3)}, and that it is 0 exactly is not known, "
+                                           "as it is not symmetric"))
+        kurtosis = _exact_or(None, shape.kurtosis, quadrature.dps)
+    else:
+        is_there = _exact_kurtosis(law, oo, target, 4 if order >= 4 else 3) is not None
+        kurtosis = (_exact_kurtosis(law, oo, target) if order >= 4 else None) or nan
+    if not is_there:
+        notes = _settling_notes(leaf, goal)
+        return AtSkewness(nan, Outcome(False, "skewness out of reach", "; ".join(
+            [f"{why}, and its skewness is {mpmath.nstr(shape.skewness, 6)}, not {_told(goal)}", *notes])),
+            notes=notes)
+    if order < 4:
+        return AtSkewness(nan, Outcome(False, "no fourth moment", f"{why}, and its fourth moment is infinite"))
+    return AtSkewness(kurtosis, _FINE, oo, mpf(0))
+
+
+def _settling_notes(leaf: Leaf, goal: Number) -> tuple[str, ...]:
+    law = leaf.law
+    scale = float(law.scale.evalf())
+    return told_of_samples(leaf.floats, float(goal), float(law.loc.evalf()) + scale * float(leaf.centre), scale)
+
+
+def _is_symmetric(leaf: Leaf, shape: Shape) -> bool:
+    """Whether the density is the same on both sides of the mean, at a few hundred places."""
+    mean = leaf.centre + shape.mean
+
+    def density(x: Number) -> Number:
+        return mpmath.fsum(p.density(x) for p in leaf.law.pieces if number_of(p.low, 30) < x <= number_of(p.high, 30))
+    if leaf.law.atoms:
+        return False
+    top, exponent = density(mean), 2 - leaf.quadrature.dps
+    for j in range(1, 300):
+        u = shape.deviation * mpf(j) * 13 / 1000
+        right, left = density(mean + u), density(mean - u)
+        if abs(right - left) > mpf(10) ** exponent * (right + left + top):
+            return False
+    return True
+
+
+# --- exact --------------------------------------------------------------------------------------------------------
+
+
+def _candidates(pole: Number, digits: int, centre: Number) -> Sequence[Expr]:
+    """Poles near which the root is: infinity, and fractions with small denominators."""
+    if mpmath.isinf(pole) or abs(pole) > mpf(10) ** (digits * 0.6) * (1 + abs(centre)):
+        return (oo,)
+    near = Fraction(int(mpmath.nint(pole * 10**15)), 10**15).limit_denominator(_SMALL)
+    if abs(pole - mpf(near.numerator) / near.denominator) < mpf(10) ** (-digits * 0.6) * (1 + abs(pole)):
+        return (sp.Rational(near.numerator, near.denominator),)
+    return ()
+
+
+def _exact_kurtosis(law: Law, pole: Expr, target: Expr, order: int = 4) -> Expr | None:
+    """The kurtosis of the law moved with this pole, if its skewness is exactly the target; else None."""
+    raw = _exact_moments(law, order, None if pole == oo else pole)
+    if raw is None:
+        return None
+    variance, third = _variance(raw), _third(raw) * (1 if pole == oo else -1)
+    if sp.simplify(third - target * variance**_HALVES) != 0:
+        return None
+    if order < 4:
+        return nan
+    return sp.simplify((raw[3] - 4 * raw[0] * raw[2] + 6 * raw[0] ** 2 * raw[1] - 3 * raw[0] ** 4) / variance**2)
+
+
+def _exact_moments(law: Law, order: int, pole: Expr | None = None) -> list[Expr] | None:
+    """E Y^k for k = 1..order, or E (Y - pole)^-k; None where one of them is not known."""
+    found = [law.exact_moment(k, pole) for k in range(1, order + 1)]
+    known = [m for m in found if m is not None]
+    return known if len(known) == order else None
+
+
+def _variance(raw: Sequence[Expr]) -> Expr:
+    return sp.simplify(raw[1] - raw[0] ** 2)
+
+
+def _third(raw: Sequence[Expr]) -> Expr:
+    return sp.simplify(raw[2] - 3 * raw[0] * raw[1] + 2 * raw[0] ** 3)
