@@ -5,7 +5,8 @@ modified sets hat S_1, hat S_2, ... Together they say which of the source's four
 of its decoupled features are proved mutually decoupled (Theorem D4): one more than the longest beginning of which all
 modified sets are involutive with independent gradients.
 
-Little of that has to be computed: `exploration.sets` and `exploration.orders` tell which answers follow from others, and why.
+Little of that has to be computed: `exploration.sets` and `exploration.orders` tell which
+answers follow from others, and why.
 Whatever is not decided within the budget is UNDECIDED, which is not "no".
 """
 

@@ -189,14 +189,19 @@ class Application:
                 break
         return worst.answers(out, worst.refusals)
 
-    def judged(self, row: Array, outcome: Outcome) -> Outcome:
-        """Return why a sample is refused, by the cause where ways of different kinds see different symptoms."""
+    def judged(self, row: Array, outcome: Outcome, own: Array | None) -> Outcome:
+        """Return why a sample is refused, by the cause where ways of different kinds see different symptoms.
+
+        `own` are its features, NaN where it has none; None where they were not asked for.
+        """
         is_later = outcome.reason.startswith("level ") and not outcome.reason.startswith("level 1 ")
         is_equal = not self.features.coordinates and bool((row == row[0]).all())
         if is_equal and (outcome.reason in _OF_EQUAL_VALUES or is_later):
             return replace(ZERO_VARIANCE, detail=f"all values are equal; {outcome.detail}")
         if row.dtype != object and outcome.reason in _OF_RANGE:
             for j, values in self._values.items():
+                if own is not None and own[j] == own[j]:
+                    continue
                 with np.errstate(all="ignore"):
                     value = np.ravel(values(row[None])[0])[0]
                 if _runs_out(values, row, value):

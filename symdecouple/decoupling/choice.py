@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from sympy import S, oo
+from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
 from symdecouple.decoupling.concatenated_flows import ConcatenatedFlows
 from symdecouple.decoupling.energy_return import TwoWayEnergyRoute
@@ -80,6 +81,10 @@ class Choice:
         Where the features are quadratic forms of a signal, and are not asked to take the narrow path.
     spans : list of tuple
         (first, last + 1) of each group of features that are normalized together; mostly single features.
+    is_of_sets : bool
+        Whether features are known as functions of sets of numbers, wherever these lie in a sample.
+    kept : dict
+        Levels by the arguments of `levels`.
     feels_no_shift : bool
         True iff level 1 takes the mean away, so that from there on no offset of a sample is felt.
     own : int
@@ -98,7 +103,9 @@ class Choice:
         self.energies = None if path == "narrow" else recognize_quadratic(features)
         self.spans = [(group[0], group[-1] + 1) for group in features.groups]
         self.filter_ndim, self.n_coordinates = features.filter_ndim, len(features.coordinates)
-        self.has_black_boxes = len(features.symbolic) < len(features)
+        self.is_of_sets = len(features.symbolic) == len(features) and not (self.filter_ndim or self.n_coordinates)
+        self.interval = features.sample.interval
+        self.has_waves = any(f.expr.has(TrigonometricFunction) for f in features.symbolic)
         ends = set(features.sample.interval)  # a path may not leave them
         self.own = min(len(self.leading), 2) if self.leading is not None and ends == {-oo, oo} else 0
         if path == "narrow" and self.leading is None and ends <= {-oo, S.Zero, oo}:
@@ -108,7 +115,7 @@ class Choice:
         self._last = self.spans[-1][0]
         self._found: set[int] = set()  # levels that have their references and their ways
         self._closed: dict[int, Closed] = {}
-        self._levels: dict[Any, Levels] = {}
+        self.kept: dict[Any, Levels] = {}
         self.budget = budget
         if path != "narrow" and not self._is_covered(len(features)):
             self.closed(self._last)
@@ -165,14 +172,15 @@ class Choice:
                                "shows it, with its equations")
         return normalizers(first_features(self.features, k), list(self.values[:k]), budget=self.budget)[-1]
 
-    def levels(self, level: int, is_sample: bool, precise: bool, grid: tuple[int, ...]) -> Levels:
-        """Return the levels up to one for samples on a grid, in float64 or in mpmath numbers; the last are kept."""
-        key = level, is_sample, precise, grid
-        if key not in self._levels:
-            if len(self._levels) >= _KEPT:
-                self._levels.clear()
-            self._levels[key] = self._made(*key)
-        return self._levels[key]
+    def levels(self, level: int | None, is_sample: bool, precise: bool, grid: tuple[int, ...]) -> Levels:
+        """Return the levels up to one for samples on a grid, in float64 or in mpmath numbers.
+
+        The last few are in `kept`, by what was asked for.
+        """
+        if len(self.kept) >= _KEPT:
+            self.kept.clear()
+        made = self.kept[level, is_sample, precise, grid] = self._made(self.level(level), is_sample, precise, grid)
+        return made
 
     def _made(self, level: int, is_sample: bool, precise: bool, grid: tuple[int, ...]) -> Levels:
         known = len(self.features.symbolic)

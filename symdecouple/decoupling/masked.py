@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -18,49 +17,41 @@ from symdecouple.decoupling.precise import Precise
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.samples.batch import Answer, as_rows, normalized_axes
 
-__all__ = ["leaves_out_masked"]
-
-Method = TypeVar("Method", bound=Callable[..., Any])
+__all__ = ["without_masked"]
 
 _MASKED = Outcome(False, "masked entries", "the features ask where each entry of a sample lies; fill masked ones first")
 
 
-def leaves_out_masked(method: Method) -> Method:
-    """Let a method of a plan answer rows of masked arrays; what has the shape of the samples is masked where they are.
+def without_masked(method: Callable[..., Any], plan: Any, samples: Any, *arguments: Any, **options: Any) -> Any:
+    """Answer a method of a plan for masked samples; what has the shape of the samples is masked where they are.
 
-    The plan says by `is_of_sets` whether its features are functions of sets of numbers.
+    Features that are no functions of sets of numbers are asked about rows without masked entries only.
     """
-    @wraps(method)
-    def answer(self: Any, samples: Any, *arguments: Any, **options: Any) -> Any:
-        if not ma.is_masked(samples):
-            return method(self, samples, *arguments, **options)
-        if options.get("checkpoint") is not None:
-            raise InvalidInput("a checkpoint keeps whole samples: leave masked entries out, or the checkpoint")
-        on_refusal, axis = options.pop("on_refusal", "warn"), options.pop("axis", None)
-        ndim = self.choice.filter_ndim or 1
-        axes = tuple(sorted(normalized_axes(tuple(range(-ndim, 0)) if axis is None else axis, samples.shape)))
-        rows, kept = as_rows(ma.getdata(samples), axes), ~as_rows(ma.getmaskarray(samples), axes)
-        shape = tuple(n for i, n in enumerate(samples.shape) if i not in axes)
-        grid, counts = tuple(samples.shape[i] for i in axes), kept.sum(axis=1)
-        told, parts = Answer(method.__name__, shape, frames=3), []
-        for count in np.unique(counts):
-            which = np.flatnonzero(counts == count)
-            if count < rows.shape[1] and not self.is_of_sets:
-                told.refusals |= dict.fromkeys(which.tolist(), _MASKED)
-                continue
-            part = rows[which][kept[which]].reshape(len(which), *((count,) if self.is_of_sets else grid))
-            mine = ([_of(v, which) for v in arguments], {name: _of(v, which) for name, v in options.items()})
-            values, outcomes = method(self, part, *mine[0], on_refusal="return", **mine[1])
-            parts.append((which, values))
-            for i, outcome in zip(which.tolist(), outcomes, strict=True):
-                (told.refusals if not outcome.ok else told.notes if outcome.reason else {})[i] = outcome
-        if method.__name__ == "transform":
-            return told.deliver(_of_rows(parts, shape, len(self.features)), on_refusal)
-        lead = (len(self.features),) if method.__name__ == "gradients" else ()
-        found = _of_entries(parts, kept, lead).reshape(*shape, *lead, *grid)
-        return told.deliver(found if lead else np.moveaxis(found, range(-len(axes), 0), axes), on_refusal)
-
-    return cast(Method, answer)
+    if options.get("checkpoint") is not None:
+        raise InvalidInput("a checkpoint keeps whole samples: leave masked entries out, or the checkpoint")
+    on_refusal, axis = options.pop("on_refusal", "warn"), options.pop("axis", None)
+    ndim = plan.choice.filter_ndim or 1
+    axes = tuple(sorted(normalized_axes(tuple(range(-ndim, 0)) if axis is None else axis, samples.shape)))
+    rows, kept = as_rows(ma.getdata(samples), axes), ~as_rows(ma.getmaskarray(samples), axes)
+    shape = tuple(n for i, n in enumerate(samples.shape) if i not in axes)
+    grid, counts = tuple(samples.shape[i] for i in axes), kept.sum(axis=1)
+    told, parts = Answer(method.__name__, shape, frames=4), []
+    for count in np.unique(counts):
+        which = np.flatnonzero(counts == count)
+        if count < rows.shape[1] and not plan.choice.is_of_sets:
+            told.refusals |= dict.fromkeys(which.tolist(), _MASKED)
+            continue
+        part = rows[which][kept[which]].reshape(len(which), *((count,) if plan.choice.is_of_sets else grid))
+        mine = ([_of(v, which) for v in arguments], {name: _of(v, which) for name, v in options.items()})
+        values, outcomes = method(plan, part, *mine[0], on_refusal="return", **mine[1])
+        parts.append((which, values))
+        for i, outcome in zip(which.tolist(), outcomes, strict=True):
+            (told.refusals if not outcome.ok else told.notes if outcome.reason else {})[i] = outcome
+    if method.__name__ == "transform":
+        return told.deliver(_of_rows(parts, shape, len(plan.features)), on_refusal)
+    lead = (len(plan.features),) if method.__name__ == "gradients" else ()
+    found = _of_entries(parts, kept, lead).reshape(*shape, *lead, *grid)
+    return told.deliver(found if lead else np.moveaxis(found, range(-len(axes), 0), axes), on_refusal)
 
 
 def _of(value: Any, which: Any) -> Any:

@@ -120,7 +120,7 @@ class MomentRoute(Route):
 
     @property
     def _count(self) -> int:
-        return min(len(self.coordinates), HIGHEST if self.own > 2 else self.own)
+        return min(len(self.coordinates.inverse), HIGHEST if self.own > 2 else self.own)
 
     def _feature(self, k: int, point: Sequence[float], last: Array, order: int = 0) -> Array:
         """Feature k where the coordinates below are those of the point, or its derivative by the last one."""

@@ -32,11 +32,18 @@ from symdecouple.decoupling.dependence import Dependent, OnDependence, dependent
 from symdecouple.decoupling.explanation import Explanation, explanation_of
 from symdecouple.decoupling.inner_order import inner_order, reordered
 from symdecouple.decoupling.levels import Levels
-from symdecouple.decoupling.masked import leaves_out_masked
 from symdecouple.decoupling.perturbing import Perturbation, PerturbationKind, as_perturbation
 from symdecouple.decoupling.reference import reference_values
 from symdecouple.decoupling.report import Report, report_of
-from symdecouple.decoupling.running import GUARD, Compute, Progress, Running, batch_of, with_exact_means
+from symdecouple.decoupling.running import (
+    GUARD,
+    Compute,
+    Progress,
+    Running,
+    batch_of,
+    leaves_out_masked,
+    with_exact_means,
+)
 from symdecouple.decoupling.scenario import Scenario, Verdicts
 from symdecouple.decoupling.transfer import Colour, Maps, transfer
 from symdecouple.errors import InvalidInput
@@ -70,9 +77,8 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName | Lit
         narrow path ("auto"); the flows of the modified features, where these are proved involutive ("broad", the strict
         broad path); those of the original features, one scalar root a level ("relaxed"); their concatenation with one
         vector root a level ("parallel", Algorithm 4); the projected gradients ("narrow", Algorithm 3). "closure": where
-        leading features fail C2 and their involutive closure is an exact family, they become one group with the
-        averages that it lacks (`Plan.added`), so that the features after it are decoupled from them, and not from their
-        modified features only (Theorem H); then as "auto".
+        leading features fail C2 and their closure is an exact family, they become one group with the averages that it
+        lacks (`Plan.added`), so that the features after it are decoupled from them themselves (Theorem H); then "auto".
     budget : float
         Seconds for each verdict. Nothing is decided before it is needed.
     perturb : Perturbation or {"ramp", "spectral", "ramp and spectral"}, optional
@@ -106,8 +112,8 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName | Lit
     """
     features = features if isinstance(features, FeatureSet) else FeatureSet(features)
     if features.parameters:
-        names = ", ".join(sorted(map(str, features.parameters)))
-        raise InvalidInput(f"{names} must be bound to numbers before a plan: features.bind({{...}})")
+        raise InvalidInput(", ".join(sorted(map(str, features.parameters))) + " must be bound to numbers before a plan: "
+                           "features.bind({...})")
     features, added, values = filled_with_values(features, reference, budget) if path == "closure" else (
         features, (), reference_values(features, reference))
     if left_out := dependent_features(features, Application(features), dependent):
@@ -333,9 +339,8 @@ class Plan:
     def transfer(self, source: Any, target: Any, *, axis: Axis = None, channel_axis: int | None = None,
                  colour: Colour = "channels", on_refusal: OnRefusal = "warn") -> Any:
         """Return a `Transferred`: the source with the decoupled features of the target; see `decoupling.transfer`."""
-        maps = Maps(self.features, self._fine_values, self.normalize, self.denormalize)
-        return transfer(maps, source, target, axis=axis, channel_axis=channel_axis, colour=colour,
-                        on_refusal=on_refusal)
+        return transfer(Maps(self.features, self._fine_values, self.normalize, self.denormalize), source, target,
+                        axis=axis, channel_axis=channel_axis, colour=colour, on_refusal=on_refusal)
 
     # --- what is known ------------------------------------------------------------------------------------------
 
@@ -343,11 +348,6 @@ class Plan:
     def path(self) -> PathName:
         """The path that was asked for."""
         return self.choice.path
-
-    @property
-    def is_of_sets(self) -> bool:
-        """Whether features are known as functions of sets of numbers, wherever these lie in a sample."""
-        return not (self.choice.filter_ndim or self.choice.n_coordinates or self.choice.has_black_boxes)
 
     @property
     def verdicts(self) -> Verdicts:
@@ -391,7 +391,8 @@ class Plan:
     def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
              compute: Compute, level: int | None, progress: Progress | None, *,
              checkpoint: str | PathLike[str] | None = None) -> Any:
-        levels = self.choice.levels(self.choice.level(level), shape is None, dps is not None, batch.grid)
+        key = level, shape is None, dps is not None, batch.grid
+        levels = self.choice.kept.get(key) or self.choice.levels(*key)
         kept = None if checkpoint is None else Checkpoint.of(checkpoint, [
             *self.features, self._order, *self.reference, self.path, self.perturbation, batch.means], batch)
         values, applied = self.choice.values if dps else self.choice.floats, self._application.on(batch.grid)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, TypeAlias
+from functools import partial, wraps
+from typing import Any, TypeAlias, TypeVar, cast
 
 import mpmath
 import numpy as np
@@ -15,6 +15,7 @@ from symdecouple.decoupling.application import Answers, Application
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.levels import Levels
+from symdecouple.decoupling.masked import without_masked
 from symdecouple.decoupling.perturbing import Perturbation, spread
 from symdecouple.decoupling.precise import Precise
 from symdecouple.errors import InvalidInput, Outcome
@@ -25,7 +26,8 @@ from symdecouple.numeric.samples.batch import Axis, OnRefusal
 from symdecouple.numeric.samples.intake import fractions_of
 from symdecouple.numeric.samples.vectors import Batch
 
-__all__ = ["GUARD", "Compute", "Progress", "Running", "batch_of", "with_exact_means"]
+__all__ = ["GUARD", "Compute", "Progress", "Running", "batch_of", "leaves_out_masked",
+           "with_exact_means"]
 
 GUARD = 15
 _CHUNK = 2**18  # numbers that move together
@@ -33,6 +35,7 @@ _OUT_OF_RANGE = Outcome(False, "out of range", "feature 1 is beyond float64, all
 
 Compute: TypeAlias = Callable[[Levels, Array, Sequence[Any], Array], Answers]
 Progress: TypeAlias = Callable[[int, int], object]
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +84,8 @@ class Running:
         kept[0], kept[1] = found.residual, found.error
         batch.put_all(index, found.values)
         for r, symptom in found.refusals.items():
-            outcome = self.application.judged(batch.rows[index[r]], symptom)
             own = found.values[r] if is_feature else None
+            outcome = self.application.judged(batch.rows[index[r]], symptom, own)
             again = self._once_more(batch, int(index[r]), outcome, own, partial(compute, self.levels), targets)
             if again is not None:
                 kept[:, r] = again.residual[0], None if again.error is None else again.error[0]
@@ -120,13 +123,25 @@ class Running:
         return as_multiprecision(rows) if self.dps else rows
 
 
+def leaves_out_masked(method: Method) -> Method:
+    """Let a method of a plan answer masked samples too; see `without_masked`."""
+
+    @wraps(method)
+    def answer(self: Any, samples: Any, *arguments: Any, **options: Any) -> Any:
+        if np.ma.is_masked(samples):
+            return without_masked(method, self, samples, *arguments, **options)
+        return method(self, samples, *arguments, **options)
+
+    return cast(Method, answer)
+
+
 def batch_of(choice: Choice, name: str, samples: Any, axis: Axis, dps: int | None, centred: bool = True) -> Batch:
     """Return samples as the rows of a batch, as the features of a plan need them."""
     if dps is not None and (isinstance(dps, bool) or not isinstance(dps, int) or dps < 1):
         raise InvalidInput(f"dps={dps!r} was given, a positive number of decimal digits is expected")
     batch = Batch.of(name, samples, axis, dps is not None, choice.filter_ndim,
                      centred=centred and choice.feels_no_shift,
-                     interval=None if name == "denormalize" else choice.features.sample.interval)
+                     interval=None if name == "denormalize" else choice.interval, waves=choice.has_waves)
     count = choice.n_coordinates
     if count and batch.rows.shape[-1] != count:
         raise InvalidInput(f"the features are functions of {count} coordinates, the samples have "
