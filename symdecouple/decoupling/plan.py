@@ -112,8 +112,8 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName | Lit
     """
     features = features if isinstance(features, FeatureSet) else FeatureSet(features)
     if features.parameters:
-        raise InvalidInput(", ".join(sorted(map(str, features.parameters))) + " must be bound to numbers before a plan: "
-                           "features.bind({...})")
+        raise InvalidInput(", ".join(sorted(map(str, features.parameters))) +
+                           " must be bound to numbers before a plan: features.bind({...})")
     features, added, values = filled_with_values(features, reference, budget) if path == "closure" else (
         features, (), reference_values(features, reference))
     if left_out := dependent_features(features, Application(features), dependent):

@@ -324,19 +324,20 @@ def too_high(
 
 
 def why_ended(
-    goal: FloatArray, first: float, ties: tuple[FloatArray, int | None], value: float, is_caught: bool, steps: int
+    goal: FloatArray, first: float, ties: tuple[FloatArray, int | None], value: float, is_caught: bool, is_there: bool,
+    steps: int,
 ) -> Outcome:
     """Say why the path of one row ended at a value: what counting tells, or what was seen.
 
     `ties` are the groups of the row and its number of samples, None where these are weighed; `is_caught` tells that
-    k - 1 distinct values were left.
+    k - 1 distinct values were left, `is_there` that it came to its end and only rounding is left.
     """
     told = why_out_of_reach(goal, first, *ties, value=value if is_caught else None)
     if told is not None or is_caught:
         return told or comes_to(goal, first, value)
     return Outcome(
         False,
-        "not converged",
+        "beyond float64" if is_there else "not converged",
         f"moment {len(goal) - 1} came to {value:.10g} after {steps} steps, {goal[-1]:.10g} was asked for "
         "(standardized); the sample crowds beyond the reach of float64",
     )

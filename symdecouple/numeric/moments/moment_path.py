@@ -383,4 +383,5 @@ def _why(course: Course, path: Path, i: int) -> Outcome:
     is_caught = norm < _LAST_POINT and (is_over or (path.ending[i] == End.STALLED and path.reached[i] > 0))
     groups = groups_of(course.start[i], None if weights is None else weights[0])
     n_samples = None if weights is not None else len(z[0])
-    return why_ended(course.goal[:, i], course.first[i], (groups, n_samples), value, is_caught, path.steps[i])
+    return why_ended(course.goal[:, i], course.first[i], (groups, n_samples), value, is_caught,
+                     path.ending[i] == End.REACHED, path.steps[i])
