@@ -22,7 +22,7 @@ import sympy as sp
 from sympy import Expr, S, oo
 
 from symdecouple.errors import InvalidInput, NoClosedForm
-from symdecouple.flows.coordinate import LineCoordinate, double_angles, poles_inside
+from symdecouple.flows.coordinate import LineCoordinate, double_angles, poles_inside, slope_squared
 from symdecouple.flows.normalizer import Normalizer, normalizers
 from symdecouple.language.budget import Budget
 from symdecouple.language.closed_forms import antiderivative, simplify
@@ -263,7 +263,8 @@ def _features(coordinate: LineCoordinate) -> FeatureSet:
     found: list[dict[Expr, Expr]] = []
     for n, velocity in enumerate(coordinate.fields):
         body = next((m for form in (velocity, sp.expand(velocity.rewrite(sp.exp)), sp.expand(velocity))
-                     if (m := antiderivative(form, coordinate.sample)) is not None), None)
+                     if (m := antiderivative(form, coordinate.sample)) is not None and not m.has(sp.RootSum)), None)
+        body = _through_coordinate(coordinate, n) if body is None else body
         if body is None:
             raise NoClosedForm(f"the average number {n + 1} of {coordinate.phi} is that of the integral of {velocity}, "
                                "of which no closed form is known; the orthokurtosis of the coordinate needs none")
@@ -279,6 +280,18 @@ def _features(coordinate: LineCoordinate) -> FeatureSet:
         turn = -1 if 2 * sum(bool(c.is_negative) for c in scaled.values()) > len(scaled) else 1
         found.append({t: turn * c for t, c in scaled.items()})
     return FeatureSet([Mean(sp.Add(*(c * t for t, c in terms.items()))) for terms in found])
+
+
+def _through_coordinate(coordinate: LineCoordinate, power: int) -> Expr | None:
+    """The integral of phi^power/phi' where phi'^2 = P(phi): that of y^power/P(y) at y = phi."""
+    phi, sample, y = coordinate.phi, coordinate.sample, sp.Dummy("y", real=True)
+    square = slope_squared(phi, sample, y)
+    found = None if square is None else antiderivative(sp.cancel(y**power / square), y)
+    if found is None:
+        return None
+    middle = sp.N(phi.subs(sample, _points(*sample.interval)[1]), 30)
+    negative = [u for u in found.atoms(sp.log) if sp.N(u.args[0].subs(y, middle), 30) < 0]
+    return found.xreplace({u: sp.log(-u.args[0]) for u in negative}).subs(y, phi)
 
 
 def _terms(expr: Expr) -> dict[Expr, Expr]:

@@ -23,11 +23,13 @@ from dataclasses import dataclass
 import sympy as sp
 from sympy import Add, Expr, Matrix, S, oo
 
+from symdecouple.errors import SymdecoupleError
+from symdecouple.language.canonical import decompose
 from symdecouple.language.closed_forms import antiderivative, simplify
 from symdecouple.language.failures import sympy_failures
 from symdecouple.language.sample import Sample
 
-__all__ = ["LineCoordinate", "coordinate_of", "double_angles", "poles_inside"]
+__all__ = ["LineCoordinate", "coordinate_of", "double_angles", "poles_inside", "slope_squared"]
 
 _CANDIDATES = 4  # fields u of dimension 3 that are looked at, unless the first one is as simple as can be
 _ORDER = (0, 1, -1, 2, -2)
@@ -199,3 +201,27 @@ def poles_inside(u: Expr, sample: Sample) -> tuple[Expr, ...] | None:
         return tuple(sorted(zeros, key=sp.default_sort_key))[:3]
     near = zeros.intersect(sp.Interval(max(low, -10), min(high, 10))) if {low, high} & {oo, -oo} else zeros
     return tuple(sorted(near, key=sp.default_sort_key))[:3] if isinstance(near, sp.FiniteSet) else None
+
+
+def slope_squared(phi: Expr, sample: Sample, y: Expr) -> Expr | None:
+    """Return the polynomial P(y) of degree 4 at most with phi'^2 = P(phi); None where there is none.
+
+    Then x = phi^-1(y) has the rate 1/sqrt(P(y)), and what is integrated over x becomes rational in y.
+
+    Examples
+    --------
+    >>> from symdecouple.language.sample import x
+    >>> slope_squared(sp.sinh(x), x, sp.Symbol("y")), slope_squared(sp.atan(x), x, sp.Symbol("y"))
+    (y**2 + 1, None)
+    """
+    unknowns = sp.symbols("c:5", cls=sp.Dummy)
+    try:
+        gap = decompose(phi.diff(sample) ** 2, sample)
+        for power, c in enumerate(unknowns):
+            for psi, factor in decompose(phi**power, sample).items():
+                gap[psi] = gap.get(psi, S.Zero) - c * factor
+    except SymdecoupleError:
+        return None
+    for found in sp.linsolve(list(gap.values()), *unknowns):
+        return Add(*(c * y**power for power, c in enumerate(found))).xreplace(dict.fromkeys(unknowns, S.Zero))
+    return None

@@ -73,7 +73,7 @@ def _rational_form(factors: list[Expr], sample: Sample) -> dict[Expr, Expr]:
         leads.append((ordered[0], n))
         steps += [_difference(other, ordered[0]) for other in ordered[1:]]
     shift = _sum([(dict(lead), n) for lead, n in leads])
-    step = _common_step([s for s in steps if s])
+    step = _common_step(steps)
     lowered = [({_frozen(_difference(u, lead)): cancel(c / monomials[lead]) for u, c in monomials.items()}, n)
                for (monomials, n), (lead, _) in zip(below, leads, strict=True)]
     out: dict[Expr, Expr] = {}
@@ -135,6 +135,8 @@ def _sum(parts: list[tuple[Exponent, int]]) -> Exponent:
 
 def _common_step(steps: list[Exponent]) -> Exponent | None:
     """Return w of which all steps are whole multiples, its first coefficient positive; None where there is none."""
+    if not steps:  # denominators came out as single exponentials
+        return None
     first = dict(_frozen(steps[0]))
     t0 = next(iter(first))
     ratios = [step.get(t0, S.Zero) / first[t0] for step in steps]

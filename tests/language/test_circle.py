@@ -61,6 +61,10 @@ def one_form(*functions: Expr) -> list[dict[Expr, Expr]]:
     (exp(a * x) / (exp(a * x) + exp(b * x)), 1 / (1 + exp((b - a) * x))),
     (exp(x) / (1 + exp(x) + exp(x**2)), 1 / (1 + exp(-x) + exp(x**2 - x))),
     (2 / (4 + 2 * exp(x) + 6 * exp(x**2)), 1 / (2 + exp(x) + 3 * exp(x**2))), (tanh(x**2), 1 - 2 / (1 + exp(2 * x**2))),
+    # denominators that come out as single exponentials
+    (1 / (1 + tanh(x)), (1 + exp(-2 * x)) / 2), (1 / (1 - tanh(x) ** 2), (2 + exp(2 * x) + exp(-2 * x)) / 4),
+    (1 / (1 - 1 / (1 + exp(2 * x)) + exp(x) / (exp(x) + exp(-x))), (1 + exp(-2 * x)) / 2),
+    (1 / (2 + exp(x) - exp(x) / (1 + exp(x)) - exp(2 * x) / (1 + exp(x))), S.Half),
 ], ids=str)
 def test_equal_functions_have_one_form(left: Expr, right: Expr) -> None:
     first, second = one_form(left, right)
