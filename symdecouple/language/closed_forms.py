@@ -18,6 +18,8 @@ from __future__ import annotations
 
 import sympy as sp
 from sympy import Add, Expr, Mul, Symbol, exp, log, oo
+from sympy.functions.elementary.hyperbolic import HyperbolicFunction, InverseHyperbolicFunction
+from sympy.functions.elementary.trigonometric import InverseTrigonometricFunction, TrigonometricFunction
 
 from symdecouple.language.budget import check, too_large
 from symdecouple.language.gate import size_of
@@ -28,7 +30,9 @@ __all__ = ["antiderivative", "breaks", "gaussian_integral", "is_solvable", "limi
 DEGREE = 8  # of a numerator; a denominator has half of it
 EQUATION = 15  # operations of an equation in exponentials and logarithms
 CURVE = 30  # operations of a function whose zeros, breaks or limits are asked for: at most 1.7 s each
-SIMPLIFIED = 100  # operations, terms and degree: SymPy simplifies so many in 0.5 s
+SIMPLIFIED = 100  # operations, terms and degree: SymPy simplifies so many in 0.5 s, of one kind; of three it may hang
+_KINDS = ((exp, HyperbolicFunction), (log,), (TrigonometricFunction,),
+          (InverseTrigonometricFunction, InverseHyperbolicFunction))
 SINGLE = (sp.sin, sp.cos, sp.tan, sp.sinh, sp.cosh, sp.tanh, sp.atan, sp.asinh)
 
 
@@ -156,10 +160,11 @@ def _admit(expr: Expr) -> None:
 
 
 def simplify(expr: Expr) -> Expr:
-    """Return SymPy's simplification; the expression as it is where it is long."""
+    """Return SymPy's simplification; the expression as it is where it is long for its kinds of functions."""
     check()
-    size = size_of(expr)
-    return sp.simplify(expr) if max(expr.count_ops(), size.terms, size.degree) <= SIMPLIFIED else expr
+    size, kinds = size_of(expr), sum(bool(expr.atoms(*kind)) for kind in _KINDS)
+    is_short = max(expr.count_ops(), size.terms, size.degree) <= SIMPLIFIED // max(1, kinds**2)
+    return sp.simplify(expr) if is_short else expr
 
 
 def trigsimp(expr: Expr) -> Expr:
