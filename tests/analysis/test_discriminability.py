@@ -105,7 +105,8 @@ def test_figures_of_the_sources_example() -> None:
     assert found.decoupled.correlations[:, 0, 1] == pytest.approx([0.087, 0.046, 0.023], abs=6e-4)
     assert found.original.correlations[:, 0, 1] == pytest.approx([0.983, 0.985, 0.987], abs=6e-4)
     assert found.original.error == pytest.approx(0.1242, abs=3e-4)
-    assert found.decoupled.error == pytest.approx(0.0539, abs=3e-4)
+    assert found.decoupled.error == pytest.approx(0.0541, abs=2e-4)  # four sequences of 2^17 points: .05409 to .05414
+    assert found.decoupled.error == pytest.approx(0.0539, abs=5e-4)  # drawn at random, to two digits
     assert found.decoupled.means[:, 1] == pytest.approx(
         [float(sd.analysis.population(PLAN, law)[3]) for law in POWERS.values()], abs=1e-12)
 
