@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -164,7 +164,8 @@ def of_density(given: Density) -> Law:
     if not isinstance(given.pdf, Expr):
         if not callable(given.pdf):
             raise InvalidInput(f"pdf is an expression in one symbol or a function, got {type(given.pdf).__name__}")
-        return in_floats("the given density", given.pdf, ends[0], ends[1], points, atoms, low, high)
+        law = in_floats("the given density", given.pdf, ends[0], ends[1], points)
+        return replace(law, atoms=atoms, low=low, high=high)
     symbols = sorted(given.pdf.free_symbols, key=str)
     if len(symbols) > 1:
         raise InvalidInput(f"pdf has one symbol, {given.pdf} has {', '.join(map(str, symbols))}")
@@ -218,13 +219,11 @@ class _Floats:
         return mpmath.mpf(float(self.pdf(float(value))))
 
 
-def in_floats(name: str, pdf: Callable[[Any], Any], low: Expr, high: Expr, points: Sequence[Expr],
-               atoms: tuple[tuple[Expr, Expr], ...] = (), lowest: Expr | None = None, highest: Expr | None = None,
-               is_vector: bool = False) -> Law:
+def in_floats(name: str, pdf: Callable[[Any], Any], low: Expr, high: Expr, points: Sequence[Expr] = (), *,
+              is_vector: bool = False) -> Law:
     density = _Floats(pdf, is_vector)
     pieces = tuple(Piece(a, b, density) for a, b in pairwise([low, *points, high]))
-    return Law(name, pieces, atoms, low=low if lowest is None else lowest, high=high if highest is None else highest,
-               is_exact=False)
+    return Law(name, pieces, low=low, high=high, is_exact=False)
 
 
 def exact_number(value: Any) -> Expr:

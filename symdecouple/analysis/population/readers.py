@@ -48,7 +48,7 @@ def law_of(distribution: Any) -> Law:
         raise InvalidInput(f"a frozen scipy.stats law is expected: scipy.stats.{distribution.name}(...)")
     if hasattr(distribution, "pdf") and hasattr(distribution, "support"):
         low, high = map(exact_number, distribution.support())
-        return in_floats(type(distribution).__name__, distribution.pdf, low, high, (), is_vector=True)
+        return in_floats(type(distribution).__name__, distribution.pdf, low, high, is_vector=True)
     raise InvalidInput(f"a distribution is a frozen scipy.stats law, a sympy.stats random variable or "
                        f"analysis.Density(pdf, (low, high)), got {type(distribution).__name__}")
 
@@ -76,7 +76,7 @@ def _of_scipy(law: Any) -> Law:
             scale = 2 * exact_number(scale)
         return _standard(name, standard, exact_number(loc), exact_number(scale))
     low, high = map(exact_number, law.support())
-    return in_floats(name or "a law", law.pdf, low, high, (), is_vector=True)
+    return in_floats(name or "a law", law.pdf, low, high, is_vector=True)
 
 
 def _is_one(value: Any) -> bool:

@@ -207,7 +207,7 @@ def test_crowds_that_rounding_has_blurred_are_refused() -> None:
     assert follow(narrow, 4, 3.0, held=GAUSSIAN[:3]).refusals[0].reason == "beyond float64"
 
 
-@pytest.mark.parametrize(("shape", "growth", "error"), [(0.2, 100, REDONE * GROWN), (0.1, 1000, GROWN / 4)])
+@pytest.mark.parametrize(("shape", "growth", "error"), [(0.2, 100, REDONE * GROWN / 10), (0.1, 1000, 1e-11)])
 def test_paths_that_pull_values_apart_take_smaller_steps(shape: float, growth: float, error: float) -> None:
     """Half of the values of gamma(.1) crowd at the minimum: nothing near a critical point, yet errors grow.
 
@@ -217,7 +217,7 @@ def test_paths_that_pull_values_apart_take_smaller_steps(shape: float, growth: f
     grown = at_level_3(np.random.default_rng(0).gamma(shape, size=(1, 300)))
     there = follow(grown, 4, 3.0, held=GAUSSIAN[:3])
     sharp = follow(grown, 4, 3.0, held=GAUSSIAN[:3], rtol=1e-14)
-    assert there.growth[0] > growth and there.values == pytest.approx(sharp.values, abs=error / 10)
+    assert there.growth[0] > growth and there.values == pytest.approx(sharp.values, abs=error)
     if there.growth[0] > 1000:
         kept = [follow(grown, 4, 3.0, held=GAUSSIAN[:3], store=True, rtol=rtol) for rtol in (1e-11, 1e-14)]
         assert np.array_equal(kept[0].values, kept[1].values)
