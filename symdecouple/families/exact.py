@@ -142,7 +142,7 @@ class ExactTriple:
         >>> bool(abs(exact_triple(sp.exp(x)).orthokurtosis(values) / orthokurtosis(np.exp(values)) - 1) < 1e-14)
         True
         """
-        return reduce_mapped("orthokurtosis", samples, _mapping(self.coordinate), orthokurtosis_rows, 1, axis=axis,
+        return reduce_mapped("orthokurtosis", samples, _mapping(self.coordinate), orthokurtosis_rows, axis=axis,
                              nan_policy=nan_policy, keepdims=keepdims, weights=weights, on_refusal=on_refusal)
 
     @property

@@ -75,7 +75,7 @@ def log_shape(
     >>> print(outcomes[0].reason)
     outside the domain
     """
-    return reduce_mapped("log_shape", a, _LOGARITHM, orthokurtosis_rows, 1, axis=axis, nan_policy=nan_policy,
+    return reduce_mapped("log_shape", a, _LOGARITHM, orthokurtosis_rows, axis=axis, nan_policy=nan_policy,
                          keepdims=keepdims, weights=weights, on_refusal=on_refusal)
 
 
@@ -153,8 +153,8 @@ def circular_shape(
     >>> bool(abs(symmetric.odd) < 1e-15)
     True
     """
-    found = reduce_mapped("circular_shape", a, _ANGLES, circular_shape_rows, 2, axis=axis, nan_policy=nan_policy,
-                          keepdims=keepdims, weights=weights, on_refusal=on_refusal)
+    found = reduce_mapped("circular_shape", a, _ANGLES, circular_shape_rows, columns=2, axis=axis,
+                          nan_policy=nan_policy, keepdims=keepdims, weights=weights, on_refusal=on_refusal)
     values, *outcomes = found if on_refusal == "return" else (found,)
     shape = CircularShape(values[..., 0][()], values[..., 1][()])
     return (shape, *outcomes) if outcomes else shape

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import mul
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
@@ -20,18 +20,15 @@ from symdecouple.errors import Outcome
 from symdecouple.numeric.samples.batch import (
     Answer,
     Axis,
-    FloatArray,
     Kernel,
     NanPolicy,
     OnRefusal,
     RowValues,
     SampleMatrix,
     as_rows,
-    check_choice,
-    fill,
-    normalized_axes,
+    reduce_rows,
 )
-from symdecouple.numeric.samples.intake import Numbers, exact, is_exact_in_float64, take_numbers
+from symdecouple.numeric.samples.intake import Numbers, exact, is_exact_in_float64
 from symdecouple.numeric.samples.weights import WeightRows
 
 __all__ = ["Orders"]
@@ -54,46 +51,28 @@ class Orders:
 
     def reduce(self, a: Any, weights: Any, kernel: Kernel) -> Any:
         """Apply the kernel to every sample."""
-        check_choice("nan_policy", self.nan_policy, get_args(NanPolicy))
-        check_choice("on_refusal", self.on_refusal, get_args(OnRefusal))
-        given = take_numbers(a)
-        if given.array.ndim == 0:
-            given = Numbers(given.array.reshape(1), None if given.masked is None else given.masked.reshape(1))
-        shape = given.array.shape
-        axes = normalized_axes(self.axis, shape)
-        weighed = None if weights is None else WeightRows.of(weights, shape, axes)
-        answer = _Orders(self.name, tuple(n for i, n in enumerate(shape) if i not in axes), order=self.order)
-        with np.errstate(all="ignore"):
-            fill(answer, given, axes, lambda matrix: _with_variation(kernel, matrix), self.nan_policy, weighed)
+
+        def after(answer: Answer, given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None) -> None:
             for i, mean, variance in _exact_rows(answer, given, axes, weighed):
                 answer.values[i, : min(self.order, 2)] = (mean, variance + self.added)[: self.order]
-            values = answer.in_range(given.result_type)
-            kept = tuple(1 if i in axes else n for i, n in enumerate(shape)) if self.keepdims else answer.shape
-            result = values.astype(given.result_type).reshape(*kept, self.order)
-        return answer.deliver(result, self.on_refusal)
+            self._keep_in_range(answer, given.result_type)
 
+        return reduce_rows(self.name, a, lambda matrix: _with_variation(kernel, matrix), axis=self.axis,
+                           nan_policy=self.nan_policy, keepdims=self.keepdims, weights=weights,
+                           on_refusal=self.on_refusal, columns=self.order + 1, frames=5, after=after)
 
-@dataclass(slots=True)
-class _Orders(Answer):
-    """A row a sample: as many values as there are orders, then 1 where it varies."""
-
-    order: int = 1
-
-    def __post_init__(self) -> None:
-        self.values = np.full((math.prod(self.shape), self.order + 1), np.nan)
-
-    def in_range(self, kind: type[np.floating[Any]]) -> FloatArray:
-        """The orders; NaN, and an outcome, where the type of the result cannot hold them."""
-        values, varies = self.values[:, : self.order].copy(), self.values[:, self.order] == 1
+    def _keep_in_range(self, answer: Answer, kind: type[np.floating[Any]]) -> None:
+        """Leave the orders; NaN, and an outcome, where the type of the result cannot hold them."""
+        values, varies = answer.values[:, : self.order].copy(), answer.values[:, self.order] == 1
         info = np.finfo(kind)
         beyond = np.abs(values) > info.max
         if self.order > 1:
             beyond[:, 1] |= varies & (values[:, 1] < info.tiny)  # below, digits are missing
         for i in np.flatnonzero(beyond.any(axis=1)).tolist():
             orders = (np.flatnonzero(beyond[i]) + 1).tolist()
-            self.refusals[i] = _out_of_range(orders, info.bits, self.refusals.get(i))
+            answer.refusals[i] = _out_of_range(orders, info.bits, answer.refusals.get(i))
         values[beyond] = np.nan
-        return values
+        answer.values = values
 
 
 def _with_variation(kernel: Kernel, matrix: SampleMatrix) -> RowValues:

@@ -268,7 +268,7 @@ def _reduced(
         return RowValues(out, refusals)
 
     found = reduce_rows(name, a, kernel, axis=axis, nan_policy=nan_policy, keepdims=keepdims, weights=weights,
-                        on_refusal=on_refusal, columns=2)
+                        on_refusal=on_refusal, columns=2, frames=5)
     values, *outcomes = found if on_refusal == "return" else (found,)
     both = Range(values[..., 0][()], values[..., 1][()])
     return (both, *outcomes) if outcomes else both

@@ -22,7 +22,7 @@ __all__ = ["GaussianClasses"]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 
-_POINTS = 2**16  # of a low-discrepancy sequence, mirrored: an error probability of 0.1 is known to some 1e-4
+_POINTS = 2**17  # of a low-discrepancy sequence, mirrored: an error probability of 0.1 is known to some 1e-4
 _FLAT = 1e-10  # of the eigenvalues of a correlation matrix: below, features are functions of each other
 
 

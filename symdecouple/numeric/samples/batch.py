@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, get_args
@@ -88,6 +88,9 @@ def reduce_rows(
     weights: Any = None,
     on_refusal: OnRefusal = "warn",
     columns: int | None = None,
+    frames: int = 4,
+    before: Callable[[Numbers], Numbers] | None = None,
+    after: Callable[[Answer, Numbers, tuple[int, ...], WeightRows | None], None] | None = None,
 ) -> Any:
     """Apply `kernel` to every sample of `a`; the contract of all row-wise functions of the package.
 
@@ -111,7 +114,13 @@ def reduce_rows(
     on_refusal : {"warn", "raise", "return"}
         Samples without an answer: NaN and one `RefusalWarning`; `Refused` after all rows; or ``(values, outcomes)``.
     columns : int, optional
-        Of kernels with several values a sample, which are the last axis of the result; the caller is one call away.
+        Of kernels with several values a sample, which are the last axis of the result.
+    frames : int
+        From a warning to the line of the user: 4 where the public function calls this one.
+    before : callable, optional
+        From the numbers that were given to those that the kernel sees, in the same places.
+    after : callable, optional
+        Puts right in the answer what the kernel could not see, from the numbers that were given.
     """
     check_choice("nan_policy", nan_policy, get_args(NanPolicy))
     check_choice("on_refusal", on_refusal, get_args(OnRefusal))
@@ -120,13 +129,15 @@ def reduce_rows(
         given = Numbers(given.array.reshape(1), None if given.masked is None else given.masked.reshape(1))
     axes = normalized_axes(axis, given.array.shape)
     answer = Answer(name, tuple(n for i, n in enumerate(given.array.shape) if i not in axes),
-                    frames=4 if columns is None else 5, columns=columns)
+                    frames=frames, columns=columns)
     with np.errstate(all="ignore"):  # min and max of rows with NaN; a caller's seterr(all="raise") is not ours to meet
         weighed = None if weights is None else WeightRows.of(weights, given.array.shape, axes)
-        fill(answer, given, axes, kernel, nan_policy, weighed)
+        fill(answer, given if before is None else before(given), axes, kernel, nan_policy, weighed)
+        if after is not None:
+            after(answer, given, axes, weighed)
+        values = answer.values.astype(given.result_type)  # numbers may be too large for it
     shape = tuple(1 if i in axes else n for i, n in enumerate(given.array.shape)) if keepdims else answer.shape
-    values = answer.values.astype(given.result_type).reshape((*shape, *answer.values.shape[1:]))
-    return answer.deliver(values[()], on_refusal)
+    return answer.deliver(values.reshape((*shape, *values.shape[1:]))[()], on_refusal)
 
 
 def fill(

@@ -9,25 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
-from symdecouple.numeric.samples.batch import (
-    NAN_INPUT,
-    Answer,
-    Axis,
-    Kernel,
-    NanPolicy,
-    OnRefusal,
-    as_rows,
-    check_choice,
-    fill,
-    normalized_axes,
-)
-from symdecouple.numeric.samples.intake import Numbers, exact, is_exact_in_float64, take_numbers
+from symdecouple.numeric.samples.batch import NAN_INPUT, Answer, Kernel, as_rows, reduce_rows
+from symdecouple.numeric.samples.intake import Numbers, exact, is_exact_in_float64
 from symdecouple.numeric.samples.weights import WeightRows
 
 __all__ = ["DIGITS", "EntryMap", "reduce_mapped"]
@@ -66,45 +55,25 @@ class EntryMap:
     cells: Callable[[NDArray[Any]], NDArray[Any]] | None = None
 
 
-def reduce_mapped(name: str, a: Any, mapping: EntryMap, kernel: Kernel, columns: int, *, axis: Axis,
-                  nan_policy: NanPolicy, keepdims: bool, weights: Any, on_refusal: OnRefusal) -> Any:
-    """Apply a kernel to phi of every sample; as `reduce_rows`, with a last axis for kernels of several columns.
+def reduce_mapped(name: str, a: Any, mapping: EntryMap, kernel: Kernel, **options: Any) -> Any:
+    """Apply a kernel to phi of every sample; options as in `reduce_rows`, the caller one call away."""
+    bad: list[tuple[NDArray[np.bool_], str]] = []
 
-    Parameters
-    ----------
-    columns : int
-        How many values the kernel gives a sample; with 1 there is no last axis.
-    """
-    check_choice("nan_policy", nan_policy, get_args(NanPolicy))
-    check_choice("on_refusal", on_refusal, get_args(OnRefusal))
-    given = take_numbers(a)
-    if given.array.ndim == 0:
-        given = Numbers(given.array.reshape(1), None if given.masked is None else given.masked.reshape(1))
-    axes = normalized_axes(axis, given.array.shape)
-    answer = _Columns(name, tuple(n for i, n in enumerate(given.array.shape) if i not in axes), columns=columns)
-    with np.errstate(all="ignore"):
-        weighed = None if weights is None else WeightRows.of(weights, given.array.shape, axes)
+    def before(given: Numbers) -> Numbers:
         mapped, outside, beyond = _mapped(given.array, mapping)
-        fill(answer, Numbers(mapped, given.masked), axes, kernel, nan_policy, weighed)
-        for bad, reason in ((beyond, BEYOND), (outside, "outside the domain")):
-            for i, value in _first_bad(bad, given, axes, weighed):
+        bad.extend([(beyond, BEYOND), (outside, "outside the domain")])
+        return Numbers(mapped, given.masked)
+
+    def after(answer: Answer, given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None) -> None:
+        for where, reason in bad:
+            for i, value in _first_bad(where, given, axes, weighed):
                 _refuse(answer, i, Outcome(False, reason, f"{value} {mapping.outside}" if reason != BEYOND else
                                            f"{value} is mapped to no float64 number; change the unit of the sample"))
         if mapping.cells is not None:
             for i in _torn(mapping.cells, given, axes, weighed):
                 _refuse(answer, i, TORN)
-    kept = tuple(1 if i in axes else n for i, n in enumerate(given.array.shape)) if keepdims else answer.shape
-    shape = kept if columns == 1 else (*kept, columns)
-    return answer.deliver(answer.values.astype(given.result_type).reshape(shape)[()], on_refusal)
 
-
-@dataclass(slots=True)
-class _Columns(Answer):
-    columns: int = 1
-
-    def __post_init__(self) -> None:
-        count = math.prod(self.shape)
-        self.values = np.full(count if self.columns == 1 else (count, self.columns), np.nan)
+    return reduce_rows(name, a, kernel, **options, frames=5, before=before, after=after)
 
 
 def _refuse(answer: Answer, i: int, outcome: Outcome) -> None:
