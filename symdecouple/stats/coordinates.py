@@ -12,7 +12,7 @@ import numpy as np
 
 from symdecouple.numeric.barycentre import circular_shape_rows
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
-from symdecouple.numeric.samples.batch import Axis, NanPolicy, OnRefusal
+from symdecouple.numeric.samples.batch import Axis, NanPolicy, OnRefusal, named
 from symdecouple.numeric.samples.mapped import EntryMap, reduce_mapped
 
 __all__ = ["CircularShape", "circular_shape", "log_shape"]
@@ -155,6 +155,4 @@ def circular_shape(
     """
     found = reduce_mapped("circular_shape", a, _ANGLES, circular_shape_rows, columns=2, axis=axis,
                           nan_policy=nan_policy, keepdims=keepdims, weights=weights, on_refusal=on_refusal)
-    values, *outcomes = found if on_refusal == "return" else (found,)
-    shape = CircularShape(values[..., 0][()], values[..., 1][()])
-    return (shape, *outcomes) if outcomes else shape
+    return named(CircularShape, found, on_refusal)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.moments import attainable
 from symdecouple.numeric.moments.out_of_reach import groups_of
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE
-from symdecouple.numeric.moments.tied_range import reach_of_counts
+from symdecouple.numeric.moments.tied_range import kurtosis_of_counts, reach_of_counts
 from symdecouple.numeric.moments.ties import Tied, shares_at_ends, why_unreachable
 from symdecouple.numeric.samples.batch import (
     Axis,
@@ -26,6 +25,7 @@ from symdecouple.numeric.samples.batch import (
     OnRefusal,
     RowValues,
     SampleMatrix,
+    named,
     reduce_rows,
 )
 
@@ -156,7 +156,7 @@ def kurtosis_range(
         return Range(*attainable.kurtosis_range(n_samples))
 
     def interval(low: Tied, high: Tied, total: int, groups: FloatArray) -> tuple[float, float]:
-        return _kurtosis_of_counts(groups.tobytes())
+        return kurtosis_of_counts(groups.tobytes())
 
     return _reduced("kurtosis_range", a, interval, axis, nan_policy, keepdims, weights, on_refusal)
 
@@ -269,25 +269,4 @@ def _reduced(
 
     found = reduce_rows(name, a, kernel, axis=axis, nan_policy=nan_policy, keepdims=keepdims, weights=weights,
                         on_refusal=on_refusal, columns=2, frames=5)
-    values, *outcomes = found if on_refusal == "return" else (found,)
-    both = Range(values[..., 0][()], values[..., 1][()])
-    return (both, *outcomes) if outcomes else both
-
-
-@lru_cache(maxsize=1024)
-def _kurtosis_of_counts(counts: bytes) -> tuple[float, float]:
-    """Both ends for samples of two groups or more: all merged samples that can be extreme."""
-    shares = np.frombuffer(counts, dtype=np.float64)
-    shares = shares / shares.sum()
-    below, above = np.cumsum(shares)[:-1], np.cumsum(shares[::-1])[-2::-1]  # of two values
-    two = 1 / (below * above) - 3
-    lower = np.concatenate([below[:-1], [shares[0]]])
-    middle = np.concatenate([shares[1:-1], [shares[1:-1].sum()]])
-    upper = np.concatenate([above[1:], [shares[-1]]])
-    z = np.array([upper - middle, lower - upper, middle - lower])  # of three values without a quadratic term
-    rising = np.diff(z, axis=0)
-    is_ordered = (rising > 0).all(axis=0) | (rising < 0).all(axis=0)
-    weights = np.array([lower, middle, upper])[:, is_ordered]
-    z = z[:, is_ordered]
-    three = (weights * z**4).sum(axis=0) / (weights * z**2).sum(axis=0) ** 2
-    return float(min(two.min(), three.min(initial=np.inf))), float(max(two.max(), three.max(initial=-np.inf)))
+    return named(Range, found, on_refusal)

@@ -31,7 +31,7 @@ from symdecouple.numeric.moments.tied_edges import (
 )
 from symdecouple.numeric.samples.batch import FloatArray
 
-__all__ = ["Reach", "reach", "reach_of_any", "reach_of_counts", "smallest_size"]
+__all__ = ["Reach", "kurtosis_of_counts", "reach", "reach_of_any", "reach_of_counts", "smallest_size"]
 
 _MOVES = (1e-6, 0.0, 1e-9, 1e-4, 1e-12)  # of the targets, one after the other until summits are found
 _EQUAL = 1e-11  # of a moment: what is left where coincident values are merged
@@ -233,3 +233,22 @@ def _fitted(shares: FloatArray, z: FloatArray, goal: FloatArray) -> FloatArray |
         if not np.isfinite(z).all():
             break
     return None
+
+
+@lru_cache(maxsize=1024)
+def kurtosis_of_counts(counts: bytes) -> tuple[float, float]:
+    """Return both ends of the kurtosis, whatever the skewness: of all merged samples that can be extreme."""
+    shares = np.frombuffer(counts, dtype=np.float64)
+    shares = shares / shares.sum()
+    below, above = np.cumsum(shares)[:-1], np.cumsum(shares[::-1])[-2::-1]  # of two values
+    two = 1 / (below * above) - 3
+    lower = np.concatenate([below[:-1], [shares[0]]])
+    middle = np.concatenate([shares[1:-1], [shares[1:-1].sum()]])
+    upper = np.concatenate([above[1:], [shares[-1]]])
+    z = np.array([upper - middle, lower - upper, middle - lower])  # of three values without a quadratic term
+    rising = np.diff(z, axis=0)
+    is_ordered = (rising > 0).all(axis=0) | (rising < 0).all(axis=0)
+    weights = np.array([lower, middle, upper])[:, is_ordered]
+    z = z[:, is_ordered]
+    three = (weights * z**4).sum(axis=0) / (weights * z**2).sum(axis=0) ** 2
+    return float(min(two.min(), three.min(initial=np.inf))), float(max(two.max(), three.max(initial=-np.inf)))

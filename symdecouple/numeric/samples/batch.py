@@ -63,6 +63,7 @@ __all__ = [
     "as_rows",
     "check_choice",
     "fill",
+    "named",
     "normalized_axes",
     "reduce_rows",
 ]
@@ -138,6 +139,13 @@ def reduce_rows(
         values = answer.values.astype(given.result_type)  # numbers may be too large for it
     shape = tuple(1 if i in axes else n for i, n in enumerate(given.array.shape)) if keepdims else answer.shape
     return answer.deliver(values.reshape((*shape, *values.shape[1:]))[()], on_refusal)
+
+
+def named(kind: Callable[..., Any], found: Any, on_refusal: OnRefusal) -> Any:
+    """Return what `reduce_rows` found, its columns as the fields of a named tuple."""
+    values, *outcomes = found if on_refusal == "return" else (found,)
+    fields = kind(*(values[..., k][()] for k in range(values.shape[-1])))
+    return (fields, *outcomes) if outcomes else fields
 
 
 def fill(
