@@ -19,7 +19,7 @@ MAX_LINES = 400
 NAMES_OF_NOTHING = {"utils", "util", "helpers", "common", "tools", "misc"}
 
 ROOMS = (
-    "errors verdict language calculus flows numeric families decoupling analysis "
+    "errors verdict figures language calculus flows numeric families decoupling analysis "
     "stats sklearn lazy cli reproduction"
 ).split()
 
@@ -77,7 +77,7 @@ ORDER = {
         "perturbing checkpoint running report transfer plan storage"
     ),
     "analysis": (  # its faces, and a room behind each
-        "figures angles.deviations angles.tables angles.directions angles.picture orthogonality critical.value_boxes "
+        "angles.deviations angles.tables angles.directions angles.picture orthogonality critical.value_boxes "
         "critical.exact_values critical.pattern_solutions critical.claims critical.point critical.moment_level "
         "critical.certificate critical.two_values critical.chebyshev critical.interval_newton "
         "critical.chebyshev_level critical.spectral_level critical.local_extrema critical.multiplier_equations "

@@ -37,7 +37,7 @@ from symdecouple.language.canonical import Statistic, canonical, close
 from symdecouple.language.disguise import is_analytic
 from symdecouple.language.feature import Feature
 from symdecouple.language.filtered import Response
-from symdecouple.language.mean import Mean
+from symdecouple.language.mean import Mean, outermost_means
 from symdecouple.language.sample import Sample
 from symdecouple.verdict import Check
 
@@ -160,20 +160,14 @@ def _bound(subject: Subject, witness: Witness) -> Subject:
 
 def _opened(expr: Expr, sample: Sample, averages: dict[Expr, Dummy]) -> Expr:
     """Return a feature as a function of averages of functions of windows, which are given symbols."""
-    outermost = _outermost(expr)
+    outermost = outermost_means(expr)
     expr = expr.xreplace({mean: canonical(mean, sample) for mean in outermost if mean.body.has(Mean)})
-    for mean in sorted(_outermost(expr), key=str):
+    for mean in sorted(outermost_means(expr), key=str):
         if mean.body.has(Mean):
             raise UnsupportedExpression(f"{mean} is an average of averages")
         if mean not in averages:
             averages[mean] = Dummy(f"s{len(averages)}", real=True, positive=mean.is_positive)
     return expr.xreplace(averages)
-
-
-def _outermost(expr: Expr) -> set[Expr]:
-    if isinstance(expr, Mean):
-        return {expr}
-    return set().union(*(_outermost(arg) for arg in expr.args if isinstance(arg, Expr)))
 
 
 Linear = dict[Expr, Fraction]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symdecouple.errors import InvalidInput
+from symdecouple.figures import new_figure
 
 if TYPE_CHECKING:
     from symdecouple.decoupling.attainable_ranges import Attainable
@@ -51,12 +52,7 @@ def draw_attainable(found: Attainable, ax: Any = None) -> tuple[Any, ...]:
 
 
 def _figure(count: int) -> tuple[Any, ...]:
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError('pictures need Matplotlib; install it with: pip install "symdecouple[plot]"') from error
-    _, axes = pyplot.subplots(count, 1, figsize=(7, 0.55 + 0.75 * count), layout="constrained", squeeze=False)
-    return tuple(axes[:, 0])
+    return tuple(new_figure(7, 0.55 + 0.75 * count).subplots(count, 1, squeeze=False)[:, 0])
 
 
 def _draw(ax: Any, found: Attainable, j: int) -> None:

@@ -17,7 +17,7 @@ from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language.gamma_shifts import by_gamma
 from symdecouple.language.sample import BoundSample, Sample
 
-__all__ = ["Mean", "exact", "free_sample"]
+__all__ = ["Mean", "exact", "free_sample", "outermost_means"]
 
 _BOUND_NAME = "x"
 
@@ -171,3 +171,17 @@ def free_sample(expr: Expr) -> Sample | None:
         raise InvalidInput(f"{expr} contains a plain symbol named {min(names)}, which is not the sample; "
                            "use symdecouple.x for the sample and another name for the parameter")
     return samples[0] if samples else None
+
+
+def outermost_means(expr: Expr) -> list[Mean]:
+    """Return the averages of an expression that are in no other average, each once.
+
+    Examples
+    --------
+    >>> from symdecouple.language.sample import x
+    >>> sorted(map(str, outermost_means(Mean((x - Mean(x))**2) + Mean(x))))
+    ['Mean((x - Mean(x))**2)', 'Mean(x)']
+    """
+    if isinstance(expr, Mean):
+        return [expr]
+    return list(dict.fromkeys(mean for arg in expr.args if isinstance(arg, Expr) for mean in outermost_means(arg)))

@@ -9,8 +9,8 @@ import numpy as np
 
 from symdecouple.analysis.angles.deviations import Deviations
 from symdecouple.analysis.angles.tables import TINY, title_of
-from symdecouple.analysis.figures import COLOURS, new_figure, quiet, titled
 from symdecouple.errors import InvalidInput
+from symdecouple.figures import COLOURS, new_figure, quiet, titled
 
 __all__ = ["draw_orthogonality"]
 

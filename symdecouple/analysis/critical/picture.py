@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.analysis.critical.point import CriticalPoints
-from symdecouple.analysis.figures import COLOURS, new_figure, quiet, titled
 from symdecouple.errors import InvalidInput
+from symdecouple.figures import COLOURS, new_figure, quiet, titled
 
 __all__ = ["draw_critical_points"]
 

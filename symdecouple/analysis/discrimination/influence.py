@@ -29,7 +29,7 @@ from sympy import Dummy, Expr, diff, lambdify
 from symdecouple.errors import UnsupportedExpression
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.filters import Filtered
-from symdecouple.language.mean import Mean
+from symdecouple.language.mean import Mean, outermost_means
 from symdecouple.language.sample import Sample
 from symdecouple.numeric.moments.levels import standardized_rows
 from symdecouple.numeric.samples.matrix import SampleMatrix
@@ -102,7 +102,7 @@ class _Recursion:
 
     def _split(self, expr: Expr) -> tuple[_Opened, list[Mean]]:
         """The outermost averages replaced by symbols."""
-        inner = _outermost(expr)
+        inner = outermost_means(expr)
         symbols = tuple(Dummy(real=True) for _ in inner)
         return _Opened(expr.xreplace(dict(zip(inner, symbols, strict=True))), symbols), inner
 
@@ -119,15 +119,6 @@ class _Recursion:
 class _Opened(NamedTuple):
     expr: Expr
     values: tuple[Dummy, ...]
-
-
-def _outermost(expr: Expr) -> list[Mean]:
-    if isinstance(expr, Mean):
-        return [expr]
-    found: list[Mean] = []
-    for arg in expr.args:
-        found += [mean for mean in _outermost(arg) if mean not in found]
-    return found
 
 
 # --- decoupled moments --------------------------------------------------------------------------------------------

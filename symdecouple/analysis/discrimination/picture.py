@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from symdecouple.analysis.discrimination.gaussian import GaussianClasses
 from symdecouple.errors import InvalidInput
+from symdecouple.figures import new_figure
 
 __all__ = ["draw_ellipses"]
 
@@ -57,7 +58,9 @@ def draw_ellipses(found: Drawn, ax: Any = None, *, radius: float = 2.0, pair: tu
     size = len(found.original.features)
     if size < 2 or len(set(pair)) != 2 or not all(0 <= k < size for k in pair):
         raise InvalidInput(f"an ellipse is drawn in the plane of two of {size} features; pair={pair!r}")
-    axes = _figure() if ax is None else tuple(np.ravel(ax)) if isinstance(ax, (Sequence, np.ndarray)) else (ax,)
+    axes = (ax,)
+    if ax is None or isinstance(ax, (Sequence, np.ndarray)):
+        axes = tuple(new_figure(9.5, 4.4).subplots(1, 2) if ax is None else np.ravel(ax))
     if len(axes) != 2 or not all(hasattr(one, "plot") for one in axes):
         raise InvalidInput(f"ax is a sequence of two Matplotlib Axes, got {ax!r}")
     for side, (one, classes) in enumerate(zip(axes, (found.original, found.decoupled), strict=True)):
@@ -75,12 +78,3 @@ def draw_ellipses(found: Drawn, ax: Any = None, *, radius: float = 2.0, pair: tu
         one.set_title(f"{classes.title}: error {100 * classes.error:.1f} %")
     axes[0].legend(title="class", frameon=False)
     return axes
-
-
-def _figure() -> tuple[Any, ...]:
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError('pictures need Matplotlib; install it with: pip install "symdecouple[plot]"') from error
-    figure = pyplot.figure(figsize=(9.5, 4.4), layout="constrained")
-    return tuple(figure.subplots(1, 2))

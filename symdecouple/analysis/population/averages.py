@@ -25,7 +25,7 @@ from symdecouple.analysis.population.quadrature import Quadrature, number_of
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput, NoClosedForm, Outcome
 from symdecouple.flows.normalizer import modified_feature
-from symdecouple.language.mean import Mean
+from symdecouple.language.mean import Mean, outermost_means
 from symdecouple.language.sample import Sample
 from symdecouple.numeric.moments.levels import standardized_rows
 from symdecouple.numeric.samples.matrix import SampleMatrix
@@ -60,7 +60,7 @@ def of_averages(plan: Plan, quadrature: Quadrature) -> tuple[list[Expr], list[Ou
 
 def _under(expr: Expr, sample: Sample, quadrature: Quadrature) -> Any:
     """Replace every average by an expectation, innermost first, and return the number."""
-    inner = _outermost(expr)
+    inner = outermost_means(expr)
     known = {mean: _expectation(mean, sample, quadrature) for mean in inner}
     symbols = {mean: Dummy(real=True) for mean in inner}
     function = lambdify(list(symbols.values()), expr.xreplace(symbols), "mpmath")
@@ -69,7 +69,7 @@ def _under(expr: Expr, sample: Sample, quadrature: Quadrature) -> Any:
 
 def _expectation(mean: Mean, sample: Sample, quadrature: Quadrature) -> Any:
     body, law = mean.opened(sample), quadrature.law
-    inner = _outermost(body)
+    inner = outermost_means(body)
     values = [_under(each, sample, quadrature) for each in inner]
     point, symbols = Dummy(real=True), [Dummy(real=True) for _ in inner]
     function = lambdify([point, *symbols], body.xreplace(dict(zip(inner, symbols, strict=True))).xreplace(
@@ -103,15 +103,6 @@ def _check_order(function: Any, values: Sequence[Any], quadrature: Quadrature, m
 
 def _affine(law: Law, digits: int) -> tuple[Any, Any]:
     return number_of(law.loc, digits), number_of(law.scale, digits)
-
-
-def _outermost(expr: Expr) -> list[Mean]:
-    if isinstance(expr, Mean):
-        return [expr]
-    found: list[Mean] = []
-    for arg in expr.args:
-        found += [mean for mean in _outermost(arg) if mean not in found]
-    return found
 
 
 # --- moments above level 3 ----------------------------------------------------------------------------------------
