@@ -58,7 +58,7 @@ def draw_ellipses(found: Drawn, ax: Any = None, *, radius: float = 2.0, pair: tu
     size = len(found.original.features)
     if size < 2 or len(set(pair)) != 2 or not all(0 <= k < size for k in pair):
         raise InvalidInput(f"an ellipse is drawn in the plane of two of {size} features; pair={pair!r}")
-    axes = (ax,)
+    axes: tuple[Any, ...] = (ax,)
     if ax is None or isinstance(ax, (Sequence, np.ndarray)):
         axes = tuple(new_figure(9.5, 4.4).subplots(1, 2) if ax is None else np.ravel(ax))
     if len(axes) != 2 or not all(hasattr(one, "plot") for one in axes):
