@@ -196,7 +196,7 @@ def _fractions(x: Any) -> list[Fraction]:
 def _target(references: Sequence[Any], size: int) -> Fraction:
     if size < 4:
         return Fraction(0)
-    value = sp.nsimplify(references[2]) if references[2].has(sp.Float) else sp.simplify(references[2])
+    value = sp.simplify(_in_fractions(references[2]))
     if not value.is_Rational:
         raise UnsupportedExpression(f"the reference of the skewness is {value}; enclosures take a fraction")
     return Fraction(int(value.p), int(value.q))
@@ -302,7 +302,7 @@ def _polynomial(numbers: Numbers, coordinates: MomentCoordinates, references: Se
     symbol = coordinates.symbols[k]
     expr = coordinates.forward[k].xreplace(dict(zip(coordinates.symbols[:k], references, strict=False)))
     try:
-        terms = Poly(sp.nsimplify(expr), symbol).all_coeffs()
+        terms = Poly(_in_fractions(expr), symbol).all_coeffs()
     except PolynomialError:
         terms = [sp.nan]
     if not all(c.is_Rational for c in terms):
@@ -312,6 +312,11 @@ def _polynomial(numbers: Numbers, coordinates: MomentCoordinates, references: Se
     for c in terms:
         total = total * value + numbers.number(Fraction(int(c.p), int(c.q)))
     return total
+
+
+def _in_fractions(expr: Expr) -> Expr:
+    """Floats as the binary fractions that they are, which is what plans compute with."""
+    return expr.xreplace({f: sp.Rational(f) for f in expr.atoms(sp.Float)})
 
 
 # --- values as they are written ---

@@ -10,6 +10,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 import sympy as sp
+from scipy import stats as st
 
 import symdecouple as sd
 from symdecouple import Refused
@@ -195,3 +196,11 @@ def test_sixty_four_values_take_less_than_a_second(backend: str) -> None:
     start = time.process_time()
     enclose(PLAN, heavy(64, 2), backend=backend)
     assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize("law", [st.skewnorm(2), st.gamma(7), st.weibull_min(1.7)], ids=["skewnorm", "gamma", "weibull"])
+def test_references_in_floats_are_the_binary_fractions_that_they_are(law: object) -> None:
+    """The value of the plan in 40 digits is inside, for what the law has in float64 and no number near it."""
+    plan = sd.decouple(sd.families.standardized_moments(4), law)
+    found = enclose(plan, [1, 2, 3, 5, 8, 13], dps=25)
+    assert found.rigorous and found.contains(plan.transform([1, 2, 3, 5, 8, 13], dps=40)[3])

@@ -227,8 +227,6 @@ def in_floats(name: str, pdf: Callable[[Any], Any], low: Expr, high: Expr, point
 
 
 def exact_number(value: Any) -> Expr:
-    if isinstance(value, Expr):
-        return sp.nsimplify(value) if value.is_Float else value
     if hasattr(value, "item"):
         value = value.item()
     if isinstance(value, float) and math.isinf(value):

@@ -167,7 +167,7 @@ def _of_sympy(variable: Expr) -> Law:
     if isinstance(domain, sp.ProductSet):
         raise InvalidInput(f"the law of one number is expected, {variable} has {len(symbols)}")
     if domain.is_subset(sp.S.Integers):
-        return _counted(str(variable), lambda k: sp.nsimplify(density(k)), domain.inf, domain.sup)
+        return _counted(str(variable), lambda k: exact_number(density(k)), domain.inf, domain.sup)
     body = density(PLACE)
     if variable != symbols[0]:
         try:
