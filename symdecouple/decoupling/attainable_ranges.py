@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,9 +23,11 @@ from symdecouple.decoupling.choice import Choice
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.samples.vectors import Batch
-from symdecouple.verdict import Status
 
 __all__ = ["Attainable", "check_asked", "intervals_of_any", "intervals_of_rows"]
+
+
+FoundBy: TypeAlias = Literal["ties", "frequencies", "path"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,9 +44,9 @@ class Attainable:
     values : array (..., M) or None
         The decoupled features of the samples themselves.
     reference : tuple of float or None
-    status : tuple of Status
-        Of each feature: PROVED where the interval follows from ties or frequencies (its ends are computed, to ten
-        digits), NUMERICAL where the path was followed: what was reached, to three digits.
+    found_by : tuple of {"ties", "frequencies", "path"}
+        Of each feature: Theorem J or E tells the interval by ties or frequencies, and its ends are computed to ten
+        digits; or the path was followed, and what was reached is known to three. None of it comes with a certificate.
     n_samples : int or tuple or None
         Where it is about all samples of a size.
     """
@@ -56,7 +58,7 @@ class Attainable:
     high_is_attained: NDArray[np.bool_]
     values: NDArray[np.float64] | None
     reference: tuple[float | None, ...]
-    status: tuple[Status, ...]
+    found_by: tuple[FoundBy, ...]
     n_samples: Any = None
 
     def contains(self, values: ArrayLike) -> NDArray[np.bool_]:
@@ -82,7 +84,7 @@ class Attainable:
         if low.shape[-1:] != self.low.shape[-1:] or low.ndim > self.low.ndim:
             raise InvalidInput(f"index {index!r} was given for a batch of shape {self.low.shape[:-1]}; index its axes")
         return Attainable(self.names, low, self.high[index], self.low_is_attained[index], self.high_is_attained[index],
-                          None if self.values is None else self.values[index], self.reference, self.status,
+                          None if self.values is None else self.values[index], self.reference, self.found_by,
                           self.n_samples)
 
     def __repr__(self) -> str:
@@ -97,7 +99,7 @@ class Attainable:
         lines = [f"attainable on the leaf of {about}" if self.n_samples is None else f"attainable by {about}"]
         width = max(map(len, self.names))
         for j, name in enumerate(self.names):
-            reference, status = self.reference[j], "" if self.status[j] is Status.PROVED else "  numerical"
+            reference, status = self.reference[j], "  numerical" if self.found_by[j] == "path" else ""
             own = "" if self.values is None else f"  is {self.values[j]:.6g}"
             wanted = "" if reference is None else f"  reference {reference:.6g}"
             if reference is not None and self.low[j] <= self.high[j] and not self._is_level(j, reference):
@@ -152,12 +154,12 @@ def intervals_of_rows(choice: Choice, batch: Batch, values: Any) -> Attainable:
         energies = EnergyIntervals(choice.energies, choice.floats, choice.spans)
         found, count = energies.of_rows(rows[fit], batch.grid), len(choice.energies)
     own = np.asarray(values, dtype=np.float64).reshape(len(rows), size)
-    status = [Status.PROVED] * count
+    found_by = [_counted_by(choice)] * count
     levels = choice.levels(choice.level(None), True, False, batch.grid)
     for start, end in choice.spans:
         if start < count:
             continue
-        status += [Status.NUMERICAL] * (end - start)
+        found_by += ["path"] * (end - start)
         if end - start > 1 or any(choice.floats[j] is None for j in range(start)):
             found = [[*row, *[Interval(np.nan, np.nan)] * (end - start)] for row in found]
             continue
@@ -170,7 +172,7 @@ def intervals_of_rows(choice: Choice, batch: Batch, values: Any) -> Attainable:
     for i, row in zip(fit, found, strict=True):
         out[i] = row
     shaped = out.reshape(*batch.shape, size, 4)
-    return _attainable(shaped, own.reshape(*batch.shape, size), choice, status, None)
+    return _attainable(shaped, own.reshape(*batch.shape, size), choice, found_by, None)
 
 
 def intervals_of_any(choice: Choice, n_samples: Any) -> Attainable:
@@ -191,10 +193,14 @@ def intervals_of_any(choice: Choice, n_samples: Any) -> Attainable:
     else:
         raise UnsupportedExpression("what all samples can reach is known of moments and of energies of circular "
                                     "filters; of other features it is followed from a sample: plan.attainable(x)")
-    return _attainable(np.array(found, dtype=np.float64), None, choice, [Status.PROVED] * size, n_samples)
+    return _attainable(np.array(found, dtype=np.float64), None, choice, [_counted_by(choice)] * size, n_samples)
 
 
-def _attainable(ends: Any, values: Any, choice: Choice, status: Sequence[Status], n_samples: Any) -> Attainable:
+def _counted_by(choice: Choice) -> FoundBy:
+    return "ties" if choice.moments is not None else "frequencies"
+
+
+def _attainable(ends: Any, values: Any, choice: Choice, found_by: Sequence[FoundBy], n_samples: Any) -> Attainable:
     low, high, low_is_attained, high_is_attained = np.moveaxis(ends, -1, 0)
     return Attainable(tuple(map(str, choice.features)), low, high, low_is_attained == 1, high_is_attained == 1, values,
-                      tuple(choice.floats), tuple(status), n_samples)
+                      tuple(choice.floats), tuple(found_by), n_samples)

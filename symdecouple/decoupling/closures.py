@@ -23,7 +23,7 @@ from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.independence import check_independence
 from symdecouple.decoupling.modified import first_features
 from symdecouple.decoupling.reference import Reference, reference_values
-from symdecouple.errors import NoClosedForm, SymdecoupleError
+from symdecouple.errors import InvalidInput, NoClosedForm, SymdecoupleError
 from symdecouple.families.exact import ExactTriple
 from symdecouple.families.recognition import family_of
 from symdecouple.language.feature import Feature
@@ -133,10 +133,16 @@ def _filled(features: FeatureSet, family: ExactTriple) -> FilledSet:
 
 
 def _is_independent(fields: Sequence[VectorField]) -> bool:
+    """Raise NoClosedForm where that is not decided: a feature is put inside or outside of a closure by proof only."""
     try:
-        return check_independence(list(fields), budget=10.0).status is Status.PROVED
-    except SymdecoupleError:
+        verdict = check_independence(list(fields), budget=10.0)
+    except InvalidInput:  # two fields are the same
         return False
+    except SymdecoupleError as error:
+        raise NoClosedForm(f"whether a feature is in the closure is not decided: {error}") from error
+    if verdict.status is Status.UNDECIDED:
+        raise NoClosedForm(f"whether a feature is in the closure is not decided: {verdict.reason}")
+    return verdict.status is Status.PROVED
 
 
 def _is_periodic(features: Sequence[Feature], family: ExactTriple) -> bool:
