@@ -145,7 +145,7 @@ class Leaf:
                      f"no atom at {shown}, and E|x - A|^-3 is finite")
 
     def _shown(self, place: Expr) -> str:
-        return str(sp.nsimplify(self.law.loc + self.law.scale * place))
+        return str(self.law.loc + self.law.scale * place)
 
     @property
     def floats(self) -> FloatLaw:
