@@ -68,13 +68,14 @@ ORDER = {
         "barycentre perturbation"
     ),
     "families": "moments linear_forms bank tils filter_moments quadratic exact recognition circular",
-    "decoupling": (
-        "expectations sample_reference reference attainability motion orbit_motion leaf_motion joint_steps "
-        "nested_roots concatenated_flows routes moment_route energy_route energy_return precise_energy_route "
-        "narrow_route levels modified closures spectral_minor modified_energies implicit refutation decisions scenario "
-        "inner_order "
-        "choice attainable_levels attainable_plot attainable_ranges application dependence explanation precise masked "
-        "perturbing checkpoint running report transfer plan storage"
+    "decoupling": (  # the plan and what it is made of, and four rooms behind it
+        "expectations sample_reference reference attainable.reference motions.motion motions.orbit motions.leaf "
+        "motions.joint_steps motions.nested_roots motions.concatenated routes.route routes.moments routes.energies "
+        "routes.energy_return routes.precise_energies routes.narrow routes.levels verdicts.modified "
+        "verdicts.closures verdicts.spectral_minor verdicts.modified_energies verdicts.implicit verdicts.refutation "
+        "verdicts.decisions verdicts.scenario inner_order choice attainable.levels attainable.picture "
+        "attainable.ranges application dependence explanation precise masked perturbing checkpoint running report "
+        "transfer plan storage"
     ),
     "analysis": (  # its faces, and a room behind each
         "angles.deviations angles.tables angles.directions angles.picture orthogonality critical.value_boxes "
@@ -105,7 +106,7 @@ ORDER = {
 DOORS = {
     ("verdict", "calculus.verification"): "Verdict.verify recomputes what the verdict says",
     ("analysis.critical.point", "analysis.critical.picture"): "CriticalPoints.plot draws where Matplotlib is",
-    ("decoupling.attainable_plot", "decoupling.attainable_ranges"): "the type of what is drawn",
+    ("decoupling.attainable.picture", "decoupling.attainable.ranges"): "the type of what is drawn",
     ("calculus.frobenius", "numeric.paths.empirical"): "check_frobenius(samples=X): black boxes are not exact",
     ("language.feature", "calculus.field"): "the type of Feature.gradient",
     ("language.feature", "calculus.gradient"): "Feature.gradient is the vector field",

@@ -24,8 +24,8 @@ from symdecouple.analysis.angles.deviations import Deviations, deviations
 from symdecouple.analysis.angles.directions import GradientDirections, gradient_directions
 from symdecouple.analysis.angles.picture import draw_orthogonality
 from symdecouple.analysis.angles.tables import as_html, as_latex, as_text
-from symdecouple.decoupling.modified import starts
 from symdecouple.decoupling.plan import Plan
+from symdecouple.decoupling.verdicts.modified import starts
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.samples.batch import Answer, Axis, FloatArray, OnRefusal
 from symdecouple.numeric.samples.vectors import Batch, widened

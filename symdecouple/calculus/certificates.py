@@ -42,10 +42,12 @@ __all__ = ["Claim", "Dependence", "FullSpan", "Independence", "Involution", "Non
            "denominators", "verdict_from_json"]
 
 # Certificates about plans, critical points and constraints live with those: the readers are loaded for reading.
-_ELSEWHERE = {"affine covariance": "decoupling.modified", "modified energies": "decoupling.modified_energies",
-              "modified independence": "decoupling.refutation", "modified non-involution": "decoupling.refutation",
-              "critical points": "analysis.critical.readers", **dict.fromkeys(
-                  ("closure", "everything", "holonomy"), "flows.holonomic")}
+_ELSEWHERE = {
+    "affine covariance": "decoupling.verdicts.modified", "modified energies": "decoupling.verdicts.modified_energies",
+    **dict.fromkeys(("modified independence", "modified non-involution"), "decoupling.verdicts.refutation"),
+    **dict.fromkeys(("closure", "everything", "holonomy"), "flows.holonomic"),
+    "critical points": "analysis.critical.readers",
+}
 
 MAX_TEXT = 20_000_000
 """Characters of a verdict as JSON: a dependence at a sample of a million numbers has as many."""

@@ -16,8 +16,8 @@ import numpy as np
 from sympy import Expr, Function, Pow
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
-from symdecouple.decoupling.levels import Levels
-from symdecouple.decoupling.routes import AtLevel, Leading, placed, rows_left
+from symdecouple.decoupling.routes.levels import Levels
+from symdecouple.decoupling.routes.route import AtLevel, Leading, placed, rows_left
 from symdecouple.errors import Outcome
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean

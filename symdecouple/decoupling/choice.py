@@ -9,18 +9,18 @@ from typing import Any, Literal, get_args
 from sympy import S, oo
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
-from symdecouple.decoupling.concatenated_flows import ConcatenatedFlows
-from symdecouple.decoupling.energy_return import TwoWayEnergyRoute
-from symdecouple.decoupling.joint_steps import JointSteps
-from symdecouple.decoupling.levels import Levels
-from symdecouple.decoupling.modified import first_features, modified_features
-from symdecouple.decoupling.moment_route import MomentRoute
-from symdecouple.decoupling.narrow_route import NarrowRoute
-from symdecouple.decoupling.nested_roots import Automatic, NestedRoots
-from symdecouple.decoupling.orbit_motion import OrbitMotion
-from symdecouple.decoupling.precise_energy_route import PreciseEnergyRoute
-from symdecouple.decoupling.routes import OrbitRoute, Route
-from symdecouple.decoupling.scenario import Verdicts
+from symdecouple.decoupling.motions.concatenated import ConcatenatedFlows
+from symdecouple.decoupling.motions.joint_steps import JointSteps
+from symdecouple.decoupling.motions.nested_roots import Automatic, NestedRoots
+from symdecouple.decoupling.motions.orbit import OrbitMotion
+from symdecouple.decoupling.routes.energy_return import TwoWayEnergyRoute
+from symdecouple.decoupling.routes.levels import Levels
+from symdecouple.decoupling.routes.moments import MomentRoute
+from symdecouple.decoupling.routes.narrow import NarrowRoute
+from symdecouple.decoupling.routes.precise_energies import PreciseEnergyRoute
+from symdecouple.decoupling.routes.route import OrbitRoute, Route
+from symdecouple.decoupling.verdicts.modified import first_features, modified_features
+from symdecouple.decoupling.verdicts.scenario import Verdicts
 from symdecouple.errors import BudgetExceeded, InvalidInput, NoClosedForm
 from symdecouple.families.moments import recognize_moments
 from symdecouple.families.quadratic import recognize_quadratic

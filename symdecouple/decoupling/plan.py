@@ -23,18 +23,17 @@ import numpy as np
 from sympy import Expr
 
 from symdecouple.decoupling.application import Answers, Application
-from symdecouple.decoupling.attainability import check_attainable
-from symdecouple.decoupling.attainable_ranges import Attainable, check_asked, intervals_of_any, intervals_of_rows
+from symdecouple.decoupling.attainable.ranges import Attainable, check_asked, intervals_of_any, intervals_of_rows
+from symdecouple.decoupling.attainable.reference import check_attainable
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice, PathName
-from symdecouple.decoupling.closures import filled_with_values
 from symdecouple.decoupling.dependence import Dependent, OnDependence, dependent_features, remaining, without
 from symdecouple.decoupling.explanation import Explanation, explanation_of
 from symdecouple.decoupling.inner_order import inner_order, reordered
-from symdecouple.decoupling.levels import Levels
 from symdecouple.decoupling.perturbing import Perturbation, PerturbationKind, as_perturbation
 from symdecouple.decoupling.reference import reference_values
 from symdecouple.decoupling.report import Report, report_of
+from symdecouple.decoupling.routes.levels import Levels
 from symdecouple.decoupling.running import (
     GUARD,
     Compute,
@@ -44,8 +43,9 @@ from symdecouple.decoupling.running import (
     leaves_out_masked,
     with_exact_means,
 )
-from symdecouple.decoupling.scenario import Scenario, Verdicts
 from symdecouple.decoupling.transfer import Colour, Maps, transfer
+from symdecouple.decoupling.verdicts.closures import filled_with_values
+from symdecouple.decoupling.verdicts.scenario import Scenario, Verdicts
 from symdecouple.errors import InvalidInput
 from symdecouple.flows.normalizer import Normalizer
 from symdecouple.language.feature import Feature

@@ -14,10 +14,10 @@ import numpy as np
 from symdecouple.decoupling.application import Answers, Application
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice
-from symdecouple.decoupling.levels import Levels
 from symdecouple.decoupling.masked import without_masked
 from symdecouple.decoupling.perturbing import Perturbation, spread
 from symdecouple.decoupling.precise import Precise
+from symdecouple.decoupling.routes.levels import Levels
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.precision import at_digits

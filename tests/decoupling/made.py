@@ -11,10 +11,10 @@ import mpmath
 import numpy as np
 from sympy import Expr, Rational, cos, cosh, exp, log, sin, sympify, tanh
 
-from symdecouple.decoupling.modified import ModifiedSubject
 from symdecouple.decoupling.plan import decouple
 from symdecouple.decoupling.reference import reference_values
-from symdecouple.decoupling.scenario import Verdicts
+from symdecouple.decoupling.verdicts.modified import ModifiedSubject
+from symdecouple.decoupling.verdicts.scenario import Verdicts
 from symdecouple.errors import NoClosedForm
 from symdecouple.flows.generators import generators
 from symdecouple.flows.separable import flow

@@ -4,7 +4,7 @@ import pytest
 from sympy import Rational, exp, sqrt
 
 from symdecouple import FeatureSet, InvalidInput, Mean, decouple, kurtosis, skewness, variance, x
-from symdecouple.decoupling.attainability import check_attainable
+from symdecouple.decoupling.attainable.reference import check_attainable
 from symdecouple.decoupling.reference import reference_values
 from symdecouple.families.moments import raw_moments, standardized_moments
 

@@ -110,7 +110,7 @@ def test_a_batch_keeps_its_shape_and_is_indexed() -> None:
 
 
 def test_rows_of_one_pattern_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    from symdecouple.decoupling import attainable_levels
+    from symdecouple.decoupling.attainable import levels as attainable_levels
 
     calls = []
     counted = attainable_levels.reach_of_counts

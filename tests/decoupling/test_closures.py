@@ -10,7 +10,7 @@ import pytest
 from sympy import cos, exp, log, sin
 
 from symdecouple import Group, Mean, Status, decouple, kurtosis, variance
-from symdecouple.decoupling.closures import filled_set
+from symdecouple.decoupling.verdicts.closures import filled_set
 from symdecouple.errors import NoClosedForm
 from symdecouple.families import circular_features
 from symdecouple.language.feature import Feature

@@ -11,7 +11,7 @@ from sympy import Symbol, exp
 
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.jets import Jet, Point
-from symdecouple.decoupling.implicit import ModifiedPoint
+from symdecouple.decoupling.verdicts.implicit import ModifiedPoint
 from symdecouple.errors import BudgetExceeded
 from symdecouple.language.budget import Budget
 from symdecouple.language.mean import Mean

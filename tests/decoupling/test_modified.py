@@ -15,7 +15,7 @@ from symdecouple.calculus.elementary import World
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.jets import Point
 from symdecouple.calculus.subject import Subject
-from symdecouple.decoupling.modified import (
+from symdecouple.decoupling.verdicts.modified import (
     AffineCovariance,
     ModifiedSubject,
     affine_covariance,
@@ -160,7 +160,7 @@ def test_a_certificate_of_something_else_does_not_verify(items: Any) -> None:
 
 def test_the_brackets_are_looked_at_as_well() -> None:
     """If the theorem were misapplied, to f_3 itself instead of its modified feature, the enclosures would tell."""
-    from symdecouple.decoupling import modified
+    from symdecouple.decoupling.verdicts import modified
 
     certificate = affine_covariance(FeatureSet([M[1], M[2], M[4]]))
     assert certificate is not None

@@ -9,9 +9,9 @@ import pytest
 from sympy import S
 
 from symdecouple.calculus.certificates import verdict_from_json
-from symdecouple.decoupling.modified import ModifiedSubject
-from symdecouple.decoupling.modified_energies import ModifiedEnergies, decide_energies
 from symdecouple.decoupling.plan import Plan, decouple
+from symdecouple.decoupling.verdicts.modified import ModifiedSubject
+from symdecouple.decoupling.verdicts.modified_energies import ModifiedEnergies, decide_energies
 from symdecouple.families.bank import FilterBank
 from symdecouple.families.quadratic import autocorrelation, second_order_moments
 from symdecouple.families.tils import tils

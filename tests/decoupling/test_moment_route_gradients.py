@@ -10,8 +10,8 @@ import pytest
 from sympy import exp, log, tanh
 
 from symdecouple import decouple
-from symdecouple.decoupling.moment_route import MomentRoute
 from symdecouple.decoupling.plan import Plan
+from symdecouple.decoupling.routes.moments import MomentRoute
 from symdecouple.families.moments import raw_moments, standardized_moments
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x

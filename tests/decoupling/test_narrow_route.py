@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sympy import Rational, sqrt
 
-from symdecouple.decoupling.narrow_route import NarrowRoute
 from symdecouple.decoupling.plan import decouple
+from symdecouple.decoupling.routes.narrow import NarrowRoute
 from symdecouple.families.moments import raw_moments
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from sympy import Expr, Rational, cos, exp, sin
 
-from symdecouple.decoupling.concatenated_flows import ConcatenatedFlows
-from symdecouple.decoupling.joint_steps import JointSteps
-from symdecouple.decoupling.nested_roots import Automatic, NestedRoots
-from symdecouple.decoupling.orbit_motion import Moved, OrbitMotion, Unreachable
+from symdecouple.decoupling.motions.concatenated import ConcatenatedFlows
+from symdecouple.decoupling.motions.joint_steps import JointSteps
+from symdecouple.decoupling.motions.nested_roots import Automatic, NestedRoots
+from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable
 from symdecouple.flows.generators import generators
 from symdecouple.flows.separable import flow
 from symdecouple.flows.steps import TIME, make_steps

@@ -14,7 +14,7 @@ from sympy import Integer, Rational
 
 from symdecouple import verdict_from_json
 from symdecouple.calculus.witness import Minor
-from symdecouple.decoupling.refutation import ModifiedIndependence, ModifiedNonInvolution, decide_modified
+from symdecouple.decoupling.verdicts.refutation import ModifiedIndependence, ModifiedNonInvolution, decide_modified
 from symdecouple.errors import InvalidInput
 from symdecouple.verdict import Certificate, Status, Verdict
 from tests.decoupling.made import differenced_minor, made
@@ -116,7 +116,7 @@ def test_a_changed_certificate_does_not_verify(name: str) -> None:
 
 
 def test_formulas_that_do_not_impose_the_references_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    from symdecouple.decoupling import refutation
+    from symdecouple.decoupling.verdicts import refutation
 
     certificate: Any = decided("four moments", 4).certificate
     wrong = tuple(dataclasses.replace(s, formula=None if s.formula is None else 2 * s.formula)

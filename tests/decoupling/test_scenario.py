@@ -8,9 +8,9 @@ import pytest
 from sympy import Integer
 
 from symdecouple.calculus.frobenius import check_frobenius
-from symdecouple.decoupling import scenario as module
-from symdecouple.decoupling.decisions import Decisions
-from symdecouple.decoupling.scenario import Scenario, Verdicts
+from symdecouple.decoupling.verdicts import scenario as module
+from symdecouple.decoupling.verdicts.decisions import Decisions
+from symdecouple.decoupling.verdicts.scenario import Scenario, Verdicts
 from symdecouple.errors import InvalidInput
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet, Group

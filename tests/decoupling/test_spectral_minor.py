@@ -8,7 +8,12 @@ import pytest
 from sympy import Expr, Rational, S, besselj, exp, sqrt
 
 from symdecouple.calculus.elementary import World
-from symdecouple.decoupling.spectral_minor import EnclosedSpectrum, classes_of, have_taps, size_without_wrapping
+from symdecouple.decoupling.verdicts.spectral_minor import (
+    EnclosedSpectrum,
+    classes_of,
+    have_taps,
+    size_without_wrapping,
+)
 from symdecouple.errors import UnsupportedExpression
 from symdecouple.families.bank import FilterBank
 from symdecouple.families.quadratic import autocorrelation, recognize_quadratic, second_order_moments

@@ -7,7 +7,7 @@ from typing import Any
 
 from symdecouple.analysis.exploration.orders import ModifiedSet, OrderTree
 from symdecouple.analysis.exploration.sets import ExploredSet, Numbers
-from symdecouple.decoupling.scenario import BLACK_BOX, Scenario, bounds
+from symdecouple.decoupling.verdicts.scenario import BLACK_BOX, Scenario, bounds
 from symdecouple.verdict import Status
 
 __all__ = ["Chain", "chain_of", "listed"]

@@ -24,7 +24,7 @@ from sympy import Expr
 from symdecouple.analysis.exploration.remembered import remember
 from symdecouple.analysis.exploration.sets import Numbers, SetTable
 from symdecouple.decoupling.choice import Choice
-from symdecouple.decoupling.scenario import BLACK_BOX, is_settled
+from symdecouple.decoupling.verdicts.scenario import BLACK_BOX, is_settled
 from symdecouple.errors import SymdecoupleError
 from symdecouple.families.quadratic import recognize_quadratic
 from symdecouple.verdict import Status, Verdict

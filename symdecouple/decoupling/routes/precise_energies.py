@@ -15,9 +15,9 @@ import mpmath
 import numpy as np
 from sympy import Expr
 
-from symdecouple.decoupling.energy_return import lost_digits
-from symdecouple.decoupling.energy_route import AlongForms
-from symdecouple.decoupling.routes import AtLevel
+from symdecouple.decoupling.routes.energies import AlongForms
+from symdecouple.decoupling.routes.energy_return import lost_digits
+from symdecouple.decoupling.routes.route import AtLevel
 from symdecouple.errors import Outcome
 from symdecouple.families.linear_forms import LinearForm
 from symdecouple.families.quadratic import QuadraticForms

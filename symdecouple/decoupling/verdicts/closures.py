@@ -21,8 +21,8 @@ from symdecouple.calculus.closure import InvolutiveClosure, involutive_closure
 from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.independence import check_independence
-from symdecouple.decoupling.modified import first_features
 from symdecouple.decoupling.reference import Reference, reference_values
+from symdecouple.decoupling.verdicts.modified import first_features
 from symdecouple.errors import InvalidInput, NoClosedForm, SymdecoupleError
 from symdecouple.families.exact import ExactTriple
 from symdecouple.families.recognition import family_of

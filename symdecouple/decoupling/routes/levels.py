@@ -13,7 +13,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from symdecouple.decoupling.routes import AtLevel, Route
+from symdecouple.decoupling.routes.route import AtLevel, Route
 from symdecouple.errors import Outcome
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.samples.vectors import widened

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import mpmath
 import numpy as np
 
-from symdecouple.decoupling.routes import AtLevel, Route, StepAdjoint, placed, rows_left
+from symdecouple.decoupling.routes.route import AtLevel, Route, StepAdjoint, placed, rows_left
 from symdecouple.errors import Outcome
 from symdecouple.families.filter_moments import FilterMoments, recognize_filter_moments
 from symdecouple.families.moments import MomentCoordinates

@@ -19,10 +19,10 @@ from typing import Any
 import mpmath
 from scipy.optimize import brentq
 
-from symdecouple.decoupling.joint_steps import JointSteps
-from symdecouple.decoupling.leaf_motion import LeafMotion
-from symdecouple.decoupling.motion import is_finite, largest, unit
-from symdecouple.decoupling.orbit_motion import Moved, OrbitMotion, Unreachable, keeps_digits, ran_out
+from symdecouple.decoupling.motions.joint_steps import JointSteps
+from symdecouple.decoupling.motions.leaf import LeafMotion
+from symdecouple.decoupling.motions.motion import is_finite, largest, unit
+from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable, keeps_digits, ran_out
 from symdecouple.errors import Outcome
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.steps import Step

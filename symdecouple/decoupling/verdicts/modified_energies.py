@@ -26,9 +26,14 @@ from scipy.linalg import qr
 from symdecouple.calculus.certificates import Claim
 from symdecouple.calculus.elementary import Irrational, OutsideDomain, World
 from symdecouple.calculus.subject import Size, Subject
-from symdecouple.decoupling.energy_route import of_forms
-from symdecouple.decoupling.modified import ModifiedSubject
-from symdecouple.decoupling.spectral_minor import EnclosedSpectrum, classes_of, have_taps, size_without_wrapping
+from symdecouple.decoupling.routes.energies import of_forms
+from symdecouple.decoupling.verdicts.modified import ModifiedSubject
+from symdecouple.decoupling.verdicts.spectral_minor import (
+    EnclosedSpectrum,
+    classes_of,
+    have_taps,
+    size_without_wrapping,
+)
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.families.quadratic import QuadraticForms, recognize_quadratic
 from symdecouple.language.budget import Budget

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from symdecouple.decoupling.routes import AtLevel, Leading, Route
+from symdecouple.decoupling.routes.route import AtLevel, Leading, Route
 from symdecouple.errors import Outcome
 from symdecouple.families.quadratic import QuadraticForms
 from symdecouple.numeric.energies.frequencies import Bands

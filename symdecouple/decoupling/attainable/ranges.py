@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from symdecouple.decoupling.attainable_levels import (
+from symdecouple.decoupling.attainable.levels import (
     EnergyIntervals,
     Interval,
     MomentIntervals,
@@ -127,7 +127,7 @@ class Attainable:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the intervals of one sample, one row a feature, with its values and the references."""
-        from symdecouple.decoupling.attainable_plot import draw_attainable
+        from symdecouple.decoupling.attainable.picture import draw_attainable
 
         return draw_attainable(self, ax)
 

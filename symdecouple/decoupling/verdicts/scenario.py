@@ -37,9 +37,9 @@ from sympy import Expr
 from symdecouple.calculus.closure import InvolutiveClosure, involutive_closure
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.independence import check_independence
-from symdecouple.decoupling.closures import closure_sentence
-from symdecouple.decoupling.decisions import Decisions
-from symdecouple.decoupling.modified import (
+from symdecouple.decoupling.verdicts.closures import closure_sentence
+from symdecouple.decoupling.verdicts.decisions import Decisions
+from symdecouple.decoupling.verdicts.modified import (
     AffineCovariance,
     ModifiedSubject,
     affine_covariance,
@@ -47,8 +47,8 @@ from symdecouple.decoupling.modified import (
     modified_features,
     starts,
 )
-from symdecouple.decoupling.modified_energies import decide_energies
-from symdecouple.decoupling.refutation import decide_modified
+from symdecouple.decoupling.verdicts.modified_energies import decide_energies
+from symdecouple.decoupling.verdicts.refutation import decide_modified
 from symdecouple.errors import SymdecoupleError
 from symdecouple.families.quadratic import recognize_quadratic
 from symdecouple.families.recognition import family_of

@@ -18,7 +18,7 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from symdecouple.decoupling.orbit_motion import Moved, OrbitMotion, Unreachable
+from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.numeric.features.expressions import Array

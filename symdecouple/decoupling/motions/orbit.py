@@ -19,7 +19,7 @@ import mpmath
 import numpy as np
 from sympy import Expr
 
-from symdecouple.decoupling.motion import Motion, is_finite, largest, linear_solution, unit
+from symdecouple.decoupling.motions.motion import Motion, is_finite, largest, linear_solution, unit
 from symdecouple.errors import Outcome
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.steps import TARGET, Step, undone

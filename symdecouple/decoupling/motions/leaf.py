@@ -9,8 +9,8 @@ import mpmath
 import numpy as np
 from sympy import Expr
 
-from symdecouple.decoupling.motion import is_finite, largest, unit
-from symdecouple.decoupling.orbit_motion import Moved, OrbitMotion
+from symdecouple.decoupling.motions.motion import is_finite, largest, unit
+from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion
 from symdecouple.flows.leaf import Leaf, Y, leaf_of
 from symdecouple.flows.normalizer_templates import on_triple_leaf, triple_image
 from symdecouple.language.sample import Sample

@@ -21,8 +21,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from symdecouple.decoupling.motion import largest, unit
-from symdecouple.decoupling.orbit_motion import Moved, OrbitMotion, Unreachable, keeps_digits, ran_out
+from symdecouple.decoupling.motions.motion import largest, unit
+from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable, keeps_digits, ran_out
 from symdecouple.errors import Outcome
 from symdecouple.flows.flow import Flow
 from symdecouple.flows.steps import Step

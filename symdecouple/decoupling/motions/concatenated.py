@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from symdecouple.decoupling.orbit_motion import Moved, OrbitMotion, Unreachable, keeps_digits
+from symdecouple.decoupling.motions.orbit import Moved, OrbitMotion, Unreachable, keeps_digits
 from symdecouple.errors import Outcome
 from symdecouple.numeric.features.expressions import Array
 

@@ -28,8 +28,8 @@ from symdecouple.calculus.jets import Jet, Point, bracket_at
 from symdecouple.calculus.span import independent_rows
 from symdecouple.calculus.subject import Size, Subject
 from symdecouple.calculus.witness import Minor, Witness, draws, minor_of
-from symdecouple.decoupling.implicit import Column, ModifiedPoint
-from symdecouple.decoupling.modified import ModifiedSubject
+from symdecouple.decoupling.verdicts.implicit import Column, ModifiedPoint
+from symdecouple.decoupling.verdicts.modified import ModifiedSubject
 from symdecouple.errors import BudgetExceeded, InvalidInput, SymdecoupleError
 from symdecouple.flows.generators import generators
 from symdecouple.flows.separable import flow

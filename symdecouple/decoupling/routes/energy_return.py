@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from symdecouple.decoupling.energy_route import EnergyRoute, of_forms
-from symdecouple.decoupling.routes import AtLevel
+from symdecouple.decoupling.routes.energies import EnergyRoute, of_forms
+from symdecouple.decoupling.routes.route import AtLevel
 from symdecouple.errors import Outcome
 from symdecouple.numeric.energies.inverse import returned
 from symdecouple.numeric.features.expressions import Array

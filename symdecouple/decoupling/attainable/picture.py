@@ -10,7 +10,7 @@ from symdecouple.errors import InvalidInput
 from symdecouple.figures import new_figure
 
 if TYPE_CHECKING:
-    from symdecouple.decoupling.attainable_ranges import Attainable
+    from symdecouple.decoupling.attainable.ranges import Attainable
 
 __all__ = ["draw_attainable"]
 

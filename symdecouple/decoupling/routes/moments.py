@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from sympy import Expr, Symbol, diff, lambdify, sqrt
 
-from symdecouple.decoupling.routes import AtLevel, Leading, Route
+from symdecouple.decoupling.routes.route import AtLevel, Leading, Route
 from symdecouple.errors import Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.numeric.features.expressions import Array

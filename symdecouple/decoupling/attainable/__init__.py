@@ -1,0 +1,1 @@
+"""Which values features can take, and which references can be reached."""

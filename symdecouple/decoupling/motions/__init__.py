@@ -1,0 +1,1 @@
+"""Samples moved along flows: one level, several at once, with their derivatives."""

@@ -1,0 +1,1 @@
+"""How the levels of a plan are reached: one file a way."""
