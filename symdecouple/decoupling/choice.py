@@ -95,6 +95,7 @@ class Choice:
         if path not in get_args(PathName):
             raise InvalidInput(f"path={path!r} was given, one of {', '.join(map(repr, get_args(PathName)))} is "
                                "expected")
+        Budget(budget)
         self.features, self.values, self.path = features, values, path
         with at_digits(_DIGITS):  # SymPy sets the precision of mpmath for some functions
             self.floats = [None if v is None else float(v.evalf(_DIGITS)) for v in values]

@@ -120,15 +120,15 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName | Lit
         features, values = without(features, left_out), remaining(values, left_out)
     check_attainable(features, values)
     inner: PathName = "auto" if path == "closure" else path
-    return _made(features, values, inner, budget, as_perturbation(perturb), left_out, added)
+    return plan_of(features, values, inner, budget, as_perturbation(perturb), left_out, added)
 
 
-def _restored(features: FeatureSet, values: tuple[Any, ...], *rest: Any) -> Plan:
-    return _made(features, tuple(read_back(*v) if isinstance(v, tuple) else v for v in values), *rest)
+def _unpickled(features: FeatureSet, values: tuple[Any, ...], *rest: Any) -> Plan:
+    return plan_of(features, tuple(read_back(*v) if isinstance(v, tuple) else v for v in values), *rest)
 
 
-def _made(features: FeatureSet, values: tuple[Expr | None, ...], path: PathName, budget: float,
-          perturbation: Perturbation | None, left_out: tuple[Dependent, ...], added: tuple[Feature, ...]) -> Plan:
+def plan_of(features: FeatureSet, values: tuple[Expr | None, ...], path: PathName, budget: float,
+            perturbation: Perturbation | None, left_out: tuple[Dependent, ...], added: tuple[Feature, ...]) -> Plan:
     order = inner_order(features)
     choice = Choice(reordered(features, order), tuple(values[j] for j in order), path, budget)
     return Plan(features, values, choice, Application(features), order, perturbation, left_out, added)
@@ -164,7 +164,7 @@ class Plan:
 
     def __reduce__(self) -> tuple[Any, ...]:  # what it was made of: no compiled functions
         values = tuple(v if v is None else as_written(v, x, None) or v for v in self.reference)
-        return _restored, (self.features, values, self.path, self.choice.budget, self.perturbation, self.left_out,
+        return _unpickled, (self.features, values, self.path, self.choice.budget, self.perturbation, self.left_out,
                            self.added)
 
     # --- numbers ------------------------------------------------------------------------------------------------

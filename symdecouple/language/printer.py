@@ -24,7 +24,7 @@ from sympy.core.function import AppliedUndef, UndefinedFunction
 from symdecouple.errors import UnsupportedExpression
 from symdecouple.language.feature import Feature
 from symdecouple.language.filter_notation import boundary_word, tap_text
-from symdecouple.language.filtered import DcGain, Filtered, Unit
+from symdecouple.language.filtered import DcGain, Filtered, Response, Unit
 from symdecouple.language.filters import Filter
 from symdecouple.language.limits import MAX_DIGITS, number_complaint
 from symdecouple.language.mean import Mean, exact
@@ -284,8 +284,9 @@ class _Printer:
     def _filter_name(self, h: Filter) -> str:
         symbol = h.args[0]
         if symbol != Symbol(symbol.name) or name_problem(symbol.name):
+            why = "its symbol has assumptions" if type(symbol) is not Response else "a frequency response tells it"
             raise UnsupportedExpression(f"the filter {symbol} cannot be written as text: "
-                                        f"{name_problem(symbol.name) or 'its symbol has assumptions'}")
+                                        f"{name_problem(symbol.name) or why}")
         how = [str(h.ndim)] * (h.ndim > 1) + [boundary_word(h)] * (h.boundary != "circular") + ["zero_dc"] * h.zero_dc
         return ", ".join([str(symbol.name), *how])
 

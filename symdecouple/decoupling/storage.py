@@ -1,0 +1,322 @@
+"""Plans as JSON: features and references in the package's own grammar, proofs as certificates that are recomputed.
+
+.. code-block:: text
+
+    {"format": "symdecouple.plan", "version": 1, "written_by": "0.1.0", "domain": "x=real", "n_samples": null,
+     "features": [{"text": "mean(x)"}, [{"text": "mean(x**2)"}, {"text": "mean(x**3)"}], ...],    (a list: a Group)
+     "responses": [], "reference": ["0", "1", null], "path": "auto", "budget": 30.0, "perturbation": null,
+     "left_out": [], "added": [], "verdicts": {"original": {"2": {...}}, "modified": {}}}
+
+Nothing in a file is executed or trusted: texts are parsed, references are checked as `decouple` checks them, and a
+verdict of a file is taken only when its certificate was recomputed. What is not decided yet, or was not proved either
+way, is not written: the plan decides it anew when it is asked for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from importlib.metadata import version
+from math import inf, isfinite
+from numbers import Real
+from typing import Any, NoReturn
+
+import numpy as np
+from sympy import Expr, Float, Symbol
+
+from symdecouple.calculus.certificates import verdict_from_json
+from symdecouple.calculus.subject import Subject
+from symdecouple.decoupling.attainable.reference import check_attainable
+from symdecouple.decoupling.dependence import Dependent
+from symdecouple.decoupling.perturbing import Perturbation
+from symdecouple.decoupling.plan import Plan, plan_of
+from symdecouple.decoupling.reference import reference_values
+from symdecouple.decoupling.verdicts.modified import (
+    AffineCovariance,
+    ModifiedSubject,
+    first_features,
+    modified_features,
+    starts,
+)
+from symdecouple.decoupling.verdicts.scenario import Verdicts
+from symdecouple.errors import InvalidInput, SymdecoupleError, UnsupportedExpression
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet, Group
+from symdecouple.language.filtered import Response, response_values
+from symdecouple.language.sample import Sample
+from symdecouple.language.text import domain_to_text, parse_domain, parse_expression, to_text
+from symdecouple.verdict import Status, Verdict
+
+__all__ = ["plan_from_json", "plan_to_json"]
+
+FORMAT = "symdecouple.plan"
+VERSION = 1
+MAX_TEXT = 100_000_000
+"""Characters of a plan: 45 bands of 256 x 256 frequencies have about 80 millions."""
+
+_KEYS = ("format version written_by domain n_samples features responses reference path budget perturbation left_out "
+         "added verdicts").split()
+_LONGEST = 10**6  # characters of one feature
+_RESPONSE = "response_{}"
+
+
+def plan_to_json(plan: Plan, indent: int | None = 2) -> str:
+    """Return a plan as JSON text, with the verdicts that it has proved or refuted so far.
+
+    Parameters
+    ----------
+    plan : Plan
+    indent : int or None
+        As in `json.dumps`.
+
+    Raises
+    ------
+    InvalidInput
+        If a feature is a black box, which no text tells; `pickle` keeps it where its function can be imported.
+
+    Examples
+    --------
+    >>> from symdecouple.decoupling.plan import decouple
+    >>> from symdecouple.families.moments import raw_moments
+    >>> plan = plan_from_json(plan_to_json(decouple(raw_moments(4))))
+    >>> plan.features, plan.reference
+    (FeatureSet([Mean(x), Mean(x**2), Mean(x**3), Mean(x**4)]), (0, 1, 0, 3))
+    """
+    texts = _Texts(plan.features)
+    of = texts.feature
+    data = {
+        "format": FORMAT, "version": VERSION, "written_by": version("symdecouple"),
+        "domain": domain_to_text(plan.features.sample), "n_samples": texts.size,
+        "features": [of(plan.features[g[0]]) if len(g) == 1 else [of(plan.features[j]) for j in g]
+                     for g in plan.features.groups],
+        "reference": [None if v is None else _number(v, j) for j, v in enumerate(plan.reference, 1)],
+        "path": plan.path, "budget": float(plan.choice.budget) if isfinite(plan.choice.budget) else None,
+        "perturbation": plan.perturbation and asdict(plan.perturbation),
+        "left_out": [{"index": d.index, "feature": of(d.feature), "reason": d.reason} for d in plan.left_out],
+        "added": [of(f) for f in plan.added],
+        "responses": texts.responses(),
+        "verdicts": {name: dict(_told(decisions.decided)) for name, decisions in _decisions(plan.verdicts)},
+    }
+    return json.dumps({key: data[key] for key in _KEYS}, indent=indent, allow_nan=False)
+
+
+def plan_from_json(text: str, *, verify: bool = False) -> Plan:
+    """Return the plan that `plan_to_json` wrote; it gives the same numbers.
+
+    Parameters
+    ----------
+    text : str
+    verify : bool
+        Recompute the verdicts in the text, each by its certificate, and take them into the plan. Otherwise they are
+        left, and the plan decides anew what it is asked for. As long as a verdict was to be decided, at most.
+
+    Raises
+    ------
+    InvalidInput
+        If the text is no plan of this or an older version, if an expression in it is outside the grammar, a reference
+        does not fit, or, with `verify`, a verdict is of other features or its certificate does not hold.
+
+    Examples
+    --------
+    >>> from symdecouple.decoupling.plan import decouple
+    >>> from symdecouple.families.moments import raw_moments
+    >>> plan = decouple(raw_moments(3))
+    >>> _ = plan.verdicts.original[3]
+    >>> plan_from_json(plan_to_json(plan), verify=True).verdicts.original.decided[3].status.name
+    'PROVED'
+    >>> plan_from_json(plan_to_json(plan).replace("mean(x**2)", "open(x)"))
+    Traceback (most recent call last):
+    symdecouple.errors.InvalidInput: features of the plan: ...
+    """
+    try:
+        data = _checked(text)
+        plan = _plan(data)
+        if verify:
+            for name, decisions in _decisions(plan.verdicts):
+                for k, verdict in data["verdicts"][name].items():
+                    decisions.learn(int(k), _verified(plan.verdicts, name, int(k), json.dumps(verdict)))
+        return plan
+    except InvalidInput:
+        raise
+    except (SymdecoupleError, KeyError, TypeError, ValueError, LookupError, AttributeError, ArithmeticError,
+            RecursionError) as error:
+        raise InvalidInput(f"this is no plan that was saved, or it was edited: {type(error).__name__} {error}"
+                           ) from error
+
+
+class _Texts:
+    """Features as texts of one domain and one size, the frequency responses of their filters beside them."""
+
+    def __init__(self, features: FeatureSet) -> None:
+        self.sample, self.size = features.sample, (features.coordinates[0].size if features.coordinates else None)
+        self._known: dict[Response, Symbol] = {}
+
+    def feature(self, feature: Feature) -> dict[str, Any]:
+        if feature.black_box is not None:
+            raise InvalidInput(f"{feature} is a black box, a function of Python that no text tells: a plan of it is "
+                               "kept by pickle, where its function can be imported")
+        for response in sorted(feature.expr.atoms(Response), key=lambda r: (r.name, str(r.values))):
+            self._known.setdefault(response, Symbol(_RESPONSE.format(len(self._known))))
+        out: dict[str, Any] = {"text": to_text(feature.expr.xreplace(self._known), sample=self.sample)}
+        return out | ({"allow_nonsmooth": sorted(feature.allow_nonsmooth)} if feature.allow_nonsmooth else {})
+
+    def responses(self) -> list[dict[str, Any]]:
+        arrays = {response: np.array(response.values, dtype=complex) for response in self._known}
+        return [{"name": response.name, "real": a.real.tolist(), "imag": a.imag.tolist()}
+                for response, a in arrays.items()]
+
+
+def _number(value: Expr, index: int) -> Any:
+    """Write a reference: text, or the bits of a float, which a decimal would not tell."""
+    if isinstance(value, Float):
+        sign, mantissa, exponent, _ = value._mpf_
+        return {"mantissa": str(-mantissa if sign else mantissa), "exponent": exponent, "bits": value._prec}
+    text = to_text(value)
+    if parse_expression(text, max_length=_LONGEST) != value:
+        raise InvalidInput(f"the reference of feature {index}, {value}, has no text; give it as a number")
+    return text
+
+
+def _told(decided: Mapping[int, Verdict]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what was proved or refuted, as far as it has text: filters known by frequency responses have none."""
+    for k, verdict in decided.items():
+        with suppress(UnsupportedExpression):
+            if _is_answer(verdict):
+                yield str(k), verdict.to_dict()
+
+
+def _is_answer(verdict: Verdict) -> bool:
+    return verdict.status in (Status.PROVED, Status.REFUTED) and verdict.certificate is not None
+
+
+def _decisions(verdicts: Verdicts) -> Iterator[tuple[str, Any]]:
+    return iter((("original", verdicts.original), ("modified", verdicts.modified)))
+
+
+# --- reading --------------------------------------------------------------------------------------------------------
+
+
+def _checked(text: Any) -> dict[str, Any]:
+    """Read the frame: a mapping of this format, with all its keys and no other ones."""
+    if not isinstance(text, str) or len(text) > MAX_TEXT:
+        raise InvalidInput(f"a plan is read from text of up to {MAX_TEXT} characters, got "
+                           f"{len(text) if isinstance(text, str) else type(text).__name__}")
+    try:
+        data = json.loads(text, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"this is not JSON: {error}") from error
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        kind = data.get("format") if isinstance(data, dict) else type(data).__name__
+        raise InvalidInput(f"this is no {FORMAT}, but {kind!r}; verdicts are read by verdict_from_json")
+    if data.get("version") != VERSION:
+        raise InvalidInput(f"this plan has version {data.get('version')!r} of the format, written by symdecouple "
+                           f"{str(data.get('written_by'))[:40]}; symdecouple {version('symdecouple')} reads version "
+                           f"{VERSION}: install a newer one")
+    if set(data) != set(_KEYS):
+        wrong = [f"lacks {key!r}" for key in _KEYS if key not in data] + [
+            f"has {str(key)[:40]!r}, which is unknown" for key in data if key not in _KEYS]
+        raise InvalidInput(f"the plan {'; it '.join(wrong)}")
+    return data
+
+
+def _no_number(name: str) -> NoReturn:
+    raise InvalidInput(f"{name} is no number of a plan")
+
+
+def _part(value: Any, kind: type, name: str, read: Callable[[Any], Any] = lambda value: value) -> Any:
+    """Read a part of the plan, and say which one is wrong."""
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise InvalidInput(f"{name} of the plan: {kind.__name__} is expected, got {str(value)[:60]}")
+    try:
+        return read(value)
+    except (SymdecoupleError, KeyError, TypeError, ValueError, LookupError, ArithmeticError) as error:
+        told = str(error) if isinstance(error, SymdecoupleError) else f"{type(error).__name__} {error}"
+        raise InvalidInput(f"{name} of the plan: {told}") from error
+
+
+def _plan(data: dict[str, Any]) -> Plan:
+    sample, size = _part(data["domain"], str, "domain", parse_domain), data["n_samples"]
+    if size is not None:
+        _part(size, int, "n_samples")
+    responses = dict(_part(data["responses"], list, "responses", lambda found: [
+        (Symbol(_RESPONSE.format(n)), _response(**r)) for n, r in enumerate(found)]))
+
+    def feature(written: Mapping[str, Any]) -> Feature:
+        return _feature(**written, sample=sample, size=size, responses=responses)
+
+    features = _part(data["features"], list, "features", lambda items: FeatureSet([
+        Group(*map(feature, item)) if isinstance(item, list) else feature(item) for item in items]))
+    if features.parameters:
+        raise InvalidInput(f"features of the plan: {', '.join(sorted(map(str, features.parameters)))} is not bound")
+    values = _part(data["reference"], list, "reference", lambda found: _references(features, found))
+    check_attainable(features, values)
+    budget = inf if data["budget"] is None else _part(data["budget"], Real, "budget", float)
+    perturbation = None if data["perturbation"] is None else _part(
+        data["perturbation"], dict, "perturbation", lambda found: Perturbation(**found))
+    left_out = _part(data["left_out"], list, "left_out", lambda found: tuple(
+        Dependent(int(d["index"]), feature(d["feature"]), str(d["reason"])) for d in found))
+    added = _part(data["added"], list, "added", lambda found: tuple(map(feature, found)))
+    if not set(added) <= set(features):
+        raise InvalidInput("added of the plan: these are features of it, got others")
+    path = _part(data["path"], str, "path")
+    return plan_of(features, values, path, budget, perturbation, left_out, added)
+
+
+def _feature(text: str, sample: Sample, size: int | None, responses: Mapping[Symbol, Response],
+             allow_nonsmooth: tuple[str, ...] = ()) -> Feature:
+    expr = parse_expression(text, sample=sample, n_samples=size, max_length=_LONGEST)
+    return Feature(expr.xreplace(responses), allow_nonsmooth=allow_nonsmooth)
+
+
+def _response(name: str, real: Any, imag: Any) -> Response:
+    values = np.array(real, dtype=float) + 1j * np.array(imag, dtype=float)
+    response_values(values)  # a real filter, finite
+    return Response(name, _nested(values.tolist()))
+
+
+def _nested(values: Any) -> Any:
+    return tuple(map(_nested, values)) if isinstance(values, list) else values
+
+
+def _references(features: FeatureSet, found: list[Any]) -> tuple[Expr | None, ...]:
+    values = [_value(v) for v in (found[:-1] if found and found[-1] is None else found)]
+    if len(found) != len(features):
+        raise InvalidInput(f"{len(features)} features have {len(features)} references, got {len(found)}")
+    reference_values(features, values)  # checked, and floats stay floats
+    return tuple([*values, None][: len(features)])
+
+
+def _value(written: Any) -> Expr:
+    if isinstance(written, str):
+        return parse_expression(written, max_length=_LONGEST)
+    mantissa, exponent, bits = (int(written[key]) for key in ("mantissa", "exponent", "bits"))
+    if not (abs(exponent) < 10**6 and 0 < bits < 10**5 and mantissa.bit_length() <= bits):
+        raise InvalidInput(f"{written} is no float")
+    return Float((int(mantissa < 0), abs(mantissa), exponent), precision=bits)
+
+
+def _verified(verdicts: Verdicts, name: str, k: int, text: str) -> Verdict:
+    """Return a verdict of a file once it is known to be about the set, and its certificate was recomputed."""
+    verdict = verdict_from_json(text)
+    if not _is_answer(verdict) or not _is_about(verdicts, name == "modified", k, verdict):
+        raise InvalidInput(f"the verdict on the {name} set of {k} features is not about these: the plan was edited")
+    if not verdict.verify(verdicts.budget):
+        raise InvalidInput(f"the verdict on the {name} set of {k} features could not be recomputed: it was edited, or "
+                           f"takes more than {verdicts.budget:g} seconds")
+    return verdict
+
+
+def _is_about(verdicts: Verdicts, is_modified: bool, k: int, verdict: Verdict) -> bool:
+    features, certificate = verdicts.features, verdict.certificate
+    is_general = verdict.n_samples is None or bool(features.coordinates)
+    if verdict.question != "C2" or not is_general or not 1 <= k <= len(features):
+        return False
+    first, subject = first_features(features, k), getattr(certificate, "subject", None)
+    if not is_modified or max(starts(features)[:k]) == 0 or isinstance(certificate, AffineCovariance):
+        return bool(subject == Subject.of(first))
+    if isinstance(subject, ModifiedSubject):
+        return bool(subject == ModifiedSubject.first(features, k, verdicts.values))
+    hats = modified_features(features, verdicts.steps, k)
+    return hats is not None and bool(subject == Subject.of(hats))
