@@ -15,7 +15,7 @@ of the k-th raw moment is deviation^k times that of z.
 
 *What ends a path.* At a critical point p_(k-1) vanishes on the sample: k-1 distinct values are left, apart from
 rounding. A target behind it is not attainable on this path; the value that was reached is its limit to about twelve
-digits. Rows where that is known beforehand are refused at once, the others as soon as they are caught (`attainable`).
+digits. Rows where that is likely beforehand are counted at once, the others as soon as they crowd (`out_of_reach`).
 
 *What errors do.* A path that pulls near values apart takes errors with it, by the exponential of the integral of its
 derivative by the value, along each value. Where the error of its steps would grow beyond 1e-9 it is followed again in
@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.moments.attainable import atoms, pulled_apart, refused_at_once, too_high, why_ended
+from symdecouple.numeric.moments.attainable import comes_to, is_heavy, pulled_apart, refused_at_once
 from symdecouple.numeric.moments.hankel import (
     RESIDUAL,
     SETTLED,
@@ -45,7 +45,7 @@ from symdecouple.numeric.moments.hankel import (
     steepness,
     taken,
 )
-from symdecouple.numeric.moments.out_of_reach import groups_of, why_out_of_reach
+from symdecouple.numeric.moments.out_of_reach import end_before, groups_of, why_out_of_reach
 from symdecouple.numeric.moments.power_sums import mean_power
 from symdecouple.numeric.paths.integrate import End, Path, Step, integrate
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
@@ -102,6 +102,10 @@ class Course:
         """By how much the k-th moment of z has to change."""
         change: FloatArray = self.goal[self.k] - self.first
         return change
+
+    def groups(self, i: int) -> FloatArray:
+        """How often each distinct value of row i is taken, or its weight."""
+        return groups_of(self.start[i], None if self.weights is None else self.weights[i])
 
     def slope(self, z: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
         """dz/ds."""
@@ -219,28 +223,30 @@ def follow(
     moment not attainable
     """
     with np.errstate(all="ignore"):
-        course, there, refusals, summits = _begun(rows, k, targets, held, weights)
+        course, there, refusals, ends = _begun(rows, k, targets, held, weights)
         refused = np.zeros(len(there), dtype=np.bool_)
-        refused[[*refusals, *summits]] = True
+        refused[[*refusals, *ends]] = True
         moving = np.flatnonzero(~(refused | there))
         tolerance, begun = np.full(len(there), rtol), _stretch(course, course.start[moving], moving)[0]
         tolerance[moving] = np.clip(GROWN * np.exp(-FALLING * begun.max(axis=1, initial=0.0)), min(FINE, rtol), rtol)
-        path, growth = _integrate(course, moving, tolerance, store)
-        path, growth = _sharpened(course, path, growth, tolerance, store)
-        for i, top in summits.items():
-            path.values[i], path.ending[i] = top, End.OVER
+        path, growth = Path.standing(course.start), np.ones(len(there))
+        tape = _integrate(course, path, growth, ends, moving, tolerance, store)
+        path = replace(path, tape=_sharpened(course, path, growth, ends, tolerance, tape))
+        path.ending[list(ends)] = End.OVER
         residual = residuals(course.start, course.goal, weights)
         residual[moving] = _settle(course, path.values, moving)
         values = np.array(rows, dtype=np.float64)
         values[moving] = course.centre[moving, None] + course.unit[moving, None] * path.values[moving]
         arrived = (path.ending == End.REACHED) & (residual <= RESIDUAL)
         growth[~arrived] = 1
-        refusals |= {i: _why(course, path, i) for i in [*moving[~arrived[moving]].tolist(), *summits]}
+        refusals |= {i: _why(course, path, i) for i in {*moving[~arrived[moving]].tolist(), *ends}}
         refusals |= {int(i): pulled_apart(k, growth[i]) for i in np.flatnonzero(growth > MOST_GROWTH)}
         gone = sorted(refusals)
         residual[gone] = np.where(np.isfinite(residual[gone]), residual[gone], np.inf)
         values[gone] = np.nan
         attained = mean_power(course.centre[:, None] + course.unit[:, None] * path.values, k, weights)
+        for i, end in ends.items():
+            attained[i] = np.broadcast_to(targets, len(rows))[i] - course.unit[i] ** k * (course.goal[k, i] - end)
     return Followed(values, residual, attained, growth, dict(sorted(refusals.items())), course, path)
 
 
@@ -260,34 +266,40 @@ def refused_beforehand(
     with np.errstate(all="ignore"):
         course, there, refused, _ = _begun(rows, k, targets, held, None)
         left = [i for i in range(len(rows)) if i not in refused and not there[i]]
-        counted = {i: why_out_of_reach(course.goal[:, i], float(course.first[i]), groups_of(course.start[i]),
-                                       rows.shape[1]) for i in left}
+        counted = {i: why_out_of_reach(course.goal[:, i], float(course.first[i]), course.groups(i), rows.shape[1])
+                   for i in left}
     return dict(sorted({**refused, **{i: told for i, told in counted.items() if told is not None}}.items()))
 
 
 def _begun(
     rows: FloatArray, k: int, targets: ArrayLike, held: ArrayLike | None, weights: Weights
-) -> tuple[Course, NDArray[np.bool_], dict[int, Outcome], dict[int, FloatArray]]:
-    """The course, which rows are there, those refused, and the highest samples of those that cannot rise so far."""
+) -> tuple[Course, NDArray[np.bool_], dict[int, Outcome], dict[int, float]]:
+    """The course, which rows are there, those refused, and what moment k ends at where heavy ties stop it."""
     if k < 3:
         raise InvalidInput(f"k={k} was given, at least 3 is expected; shift and scale impose moments 1 and 2")
     rows = np.ascontiguousarray(rows, dtype=np.float64)
     course = Course.of(rows, k, np.broadcast_to(np.asarray(targets, dtype=np.float64), len(rows)), held, weights)
     there = residuals(course.start, course.goal, weights) <= RESIDUAL
     refused = refused_at_once(course.start, weights, course.goal, course.first, there)
-    left = ~there
-    left[list(refused)] = False
-    return course, there, refused, too_high(course.start, weights, course.goal, course.first, left)
+    heavy = is_heavy(course.start, weights, course.goal, course.first) & ~there
+    heavy[list(refused)] = False
+    ends = {i: end_before(course.goal[:, i], course.groups(i)) for i in np.flatnonzero(heavy).tolist()}
+    return course, there, refused, {i: end for i, end in ends.items() if end is not None}
 
 
 # --- the path ---
 
 
-def _integrate(course: Course, moving: IntArray, tolerance: FloatArray, store: bool) -> tuple[Path, FloatArray]:
-    """The paths of the rows named in `moving`, and how much errors grew; the others stay at s = 0."""
-    k, z, goal = course.k, course.start[moving], course.goal[:, moving]
-    weights, rtol = taken(course.weights, moving), tolerance[moving]
-    passed, log_growth, limits = np.zeros(len(moving)), np.zeros_like(z), dict[int, FloatArray]()
+def _integrate(
+    course: Course, path: Path, growth: FloatArray, ends: dict[int, float], moving: IntArray, tolerance: FloatArray,
+    store: bool,
+) -> tuple[Step, ...]:
+    """Write where the rows named in `moving` come to, and how much errors grew; returns the steps, if kept.
+
+    A row that is seen to end before its goal stops there: what moment k comes to is written to `ends`.
+    """
+    k, z, rtol = course.k, course.start[moving], tolerance[moving]
+    passed, log_growth, counted = np.zeros(len(moving)), np.zeros_like(z), np.zeros(len(moving), dtype=np.bool_)
     stretch, spare = _stretch(course, z, moving)
 
     def after_step(z: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
@@ -298,12 +310,12 @@ def _integrate(course: Course, moving: IntArray, tolerance: FloatArray, store: b
         return z
 
     def is_over(z: FloatArray, s: FloatArray, which: IntArray) -> NDArray[np.bool_]:
-        for i in np.flatnonzero((spare[which] < _CROWDED) & (s < 1)):
-            row = which[i]
-            end = atoms(z[i], None if weights is None else weights[row], goal[:, row])
-            if end is not None:
-                limits[int(row)] = end
-        return np.array([int(i) in limits for i in which])
+        crowded = which[(spare[which] < _CROWDED) & (s < 1) & ~counted[which]]
+        counted[crowded] = True
+        for i in moving[crowded].tolist():
+            if (end := end_before(course.goal[:, i], course.groups(i))) is not None:
+                ends[i] = end
+        return np.isin(moving[which], list(ends))
 
     found = integrate(
         lambda z, s, which: course.slope(z, s, moving[which]),
@@ -316,17 +328,10 @@ def _integrate(course: Course, moving: IntArray, tolerance: FloatArray, store: b
         together=_TOGETHER,
         store=store,
     )
-    for i, end in limits.items():
-        found.values[i] = end
-    n_rows, growth = len(course.start), np.ones(len(course.start))
-    steps, failed = np.zeros((2, n_rows), dtype=np.intp)
-    tape = tuple(Step(moving[step.which], step.begin, step.size, step.values) for step in found.tape)
-    path = Path(course.start.copy(), np.zeros(n_rows), np.full(n_rows, End.REACHED, np.int8), steps, failed,
-                np.ones(n_rows), tape)
     for name in ("values", "reached", "ending", "steps", "failed"):
         getattr(path, name)[moving] = getattr(found, name)
     growth[moving] = np.exp(log_growth.max(axis=1, initial=0.0))
-    return path, growth
+    return tuple(Step(moving[step.which], step.begin, step.size, step.values) for step in found.tape)
 
 
 def _stretch(course: Course, z: FloatArray, which: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -337,22 +342,20 @@ def _stretch(course: Course, z: FloatArray, which: IntArray) -> tuple[FloatArray
 
 
 def _sharpened(
-    course: Course, path: Path, growth: FloatArray, tolerance: FloatArray, store: bool
-) -> tuple[Path, FloatArray]:
+    course: Course, path: Path, growth: FloatArray, ends: dict[int, float], tolerance: FloatArray,
+    tape: tuple[Step, ...],
+) -> tuple[Step, ...]:
     """Follow rows again, in smaller steps, whose errors grew beyond what was asked for, where these would help."""
     is_rough = (tolerance > SHARP) & (tolerance * growth > REDONE * GROWN) & (growth <= MOST_GROWTH)
     rough = (path.ending == End.REACHED) & is_rough
     again = np.flatnonzero(rough)
     if not len(again):
-        return path, growth
-    finer = np.full(len(growth), SHARP) if store else np.maximum(_SPARE * GROWN / growth, SHARP)
-    second, second_growth = _integrate(course, again, finer, store)
-    for name in ("values", "reached", "ending", "steps", "failed"):
-        getattr(path, name)[again] = getattr(second, name)[again]
-    growth[again] = second_growth[again]
-    kept = [(step, ~rough[step.which]) for step in path.tape]
-    tape = [Step(step.which[some], step.begin[some], step.size[some], step.values[some]) for step, some in kept]
-    return replace(path, tape=(*tape, *second.tape)), growth
+        return tape
+    finer = np.full(len(growth), SHARP) if tape else np.maximum(_SPARE * GROWN / growth, SHARP)
+    second = _integrate(course, path, growth, ends, again, finer, bool(tape))
+    kept = [(step, ~rough[step.which]) for step in tape]
+    return (*(Step(step.which[some], step.begin[some], step.size[some], step.values[some]) for step, some in kept),
+            *second)
 
 
 def _settle(course: Course, z: FloatArray, moving: IntArray) -> FloatArray:
@@ -375,13 +378,20 @@ def _settle(course: Course, z: FloatArray, moving: IntArray) -> FloatArray:
 
 
 def _why(course: Course, path: Path, i: int) -> Outcome:
-    """Why the path of row i did not arrive."""
-    z, k, weights = path.values[i : i + 1], course.k, taken(course.weights, slice(i, i + 1))
+    """Why the path of row i did not arrive: what counting tells, or what was seen."""
+    goal, first, k = course.goal[:, i], float(course.first[i]), course.k
+    weights = taken(course.weights, slice(i, i + 1))
+    told = why_out_of_reach(goal, first, course.groups(i), None if weights is not None else course.start.shape[1])
+    if told is not None:
+        return told
+    z = path.values[i : i + 1]
     value = mean_power(z, k, weights)[0]
-    norm = float(free_direction(z, k, weights)[1][0] / mean_power(z, 2 * k - 2, weights)[0])
-    is_over = path.ending[i] == End.OVER
-    is_caught = norm < _LAST_POINT and (is_over or (path.ending[i] == End.STALLED and path.reached[i] > 0))
-    groups = groups_of(course.start[i], None if weights is None else weights[0])
-    n_samples = None if weights is not None else len(z[0])
-    return why_ended(course.goal[:, i], course.first[i], (groups, n_samples), value, is_caught,
-                     path.ending[i] == End.REACHED, path.steps[i])
+    norm = free_direction(z, k, weights)[1][0] / mean_power(z, 2 * k - 2, weights)[0]
+    if norm < _LAST_POINT and path.ending[i] == End.STALLED and path.reached[i] > 0:
+        return comes_to(goal, first, value)
+    return Outcome(
+        False,
+        "beyond float64" if path.ending[i] == End.REACHED else "not converged",
+        f"moment {k} came to {value:.10g} after {path.steps[i]} steps, {goal[k]:.10g} was asked for (standardized); "
+        "the sample crowds beyond the reach of float64",
+    )

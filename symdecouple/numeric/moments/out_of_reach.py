@@ -13,7 +13,7 @@ from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.tied_range import Reach, reach_of_any, reach_of_counts, smallest_size
 from symdecouple.numeric.samples.batch import FloatArray
 
-__all__ = ["beyond_any_sample", "groups_of", "needed", "unattainable", "why_out_of_reach"]
+__all__ = ["beyond_any_sample", "end_before", "groups_of", "needed", "unattainable", "why_out_of_reach"]
 
 
 def groups_of(z: FloatArray, weights: FloatArray | None = None) -> FloatArray:
@@ -29,23 +29,34 @@ def groups_of(z: FloatArray, weights: FloatArray | None = None) -> FloatArray:
     return np.bincount(place, weights=weights[counts]).astype(np.float64)
 
 
-def why_out_of_reach(
-    goal: FloatArray, first: float, groups: FloatArray, n_samples: int | None, value: float | None = None
-) -> Outcome | None:
-    """Return why a sample does not come to standardized moments goal (k + 1,); None where counting allows it.
+def end_before(goal: FloatArray, groups: FloatArray) -> float | None:
+    """Return what moment k of a sample ends at before it comes to goal[k]; None where counting allows that.
+
+    It is certain: a target at an end, to ten digits, is left open.
 
     Parameters
     ----------
     goal : array (k + 1,)
-        From order 0; all but the last are those of the sample.
-    first : float
-        Its moment k.
+        Standardized moments from order 0; all but the last are those of the sample.
     groups : array (d,)
         As `groups_of` returns them.
-    n_samples : int or None
-        None where samples are weighed and not counted.
-    value : float, optional
-        What the path came to.
+
+    Examples
+    --------
+    Two of nine values at either end cannot come apart; without skewness the fourth moment stays below 9/4:
+
+    >>> ties = np.array([2.0, 1, 1, 1, 1, 1, 2])
+    >>> round(end_before(np.array([1.0, 0, 1, 0, 3]), ties), 10), end_before(np.array([1.0, 0, 1, 0, 2.24]), ties)
+    (2.25, None)
+    """
+    found = _counted(goal, groups)
+    return None if found is None or not found.is_beyond(float(goal[-1])) else found.nearest(float(goal[-1]))
+
+
+def why_out_of_reach(goal: FloatArray, first: float, groups: FloatArray, n_samples: int | None) -> Outcome | None:
+    """Return why a sample, whose moment k is `first`, does not come to goal[k]; None where counting allows it.
+
+    `goal` and `groups` are as in `end_before`; `n_samples` is None where samples are weighed and not counted.
 
     Examples
     --------
@@ -58,13 +69,18 @@ stays in (1.25, 2.5), whatever the ties; N >= 7 is needed
     """
     if n_samples is not None and (told := beyond_any_sample(goal, first, n_samples)) is not None:
         return told
-    k, held = len(goal) - 1, tuple(goal[:-1].tolist())
+    found = _counted(goal, groups)
+    if found is None or found.side(float(goal[-1])) == 0:
+        return None
+    return unattainable(goal, first, _by_ties(found, goal, groups, n_samples))
+
+
+def _counted(goal: FloatArray, groups: FloatArray) -> Reach | None:
+    """What moment k can be with these ties; None where that is lost."""
     if not np.isfinite(goal).all() or len(groups) < 2:
         return None
-    found = reach_of_counts(np.asarray(groups, dtype=np.float64).tobytes(), held)
-    if found is None or found.order != k or found.side(float(goal[k])) == 0:
-        return None
-    return unattainable(goal, first, _by_ties(found, goal, groups, n_samples, value))
+    found = reach_of_counts(np.asarray(groups, dtype=np.float64).tobytes(), tuple(goal[:-1].tolist()))
+    return None if found is None or found.order != len(goal) - 1 else found
 
 
 def beyond_any_sample(goal: FloatArray, first: float, n_samples: int, *, is_certain: bool = False) -> Outcome | None:
@@ -113,7 +129,7 @@ def unattainable(goal: FloatArray, first: float, why: str) -> Outcome:
     )
 
 
-def _by_ties(found: Reach, goal: FloatArray, groups: FloatArray, n_samples: int | None, value: float | None) -> str:
+def _by_ties(found: Reach, goal: FloatArray, groups: FloatArray, n_samples: int | None) -> str:
     """What the ties of a sample leave, and what it is without them."""
     k = len(goal) - 1
     if n_samples is None:
@@ -124,7 +140,7 @@ def _by_ties(found: Reach, goal: FloatArray, groups: FloatArray, n_samples: int 
     said = f"not with these ties: {tied} keep it in ({found.low:.6g}, {found.high:.6g})"
     if n_samples is not None and (free := reach_of_any(n_samples, tuple(goal[:-1].tolist()))) and free.order == k:
         said += f", without ties it is in ({free.low:.6g}, {free.high:.6g})"
-    end = f"{found.high if found.side(float(goal[k])) > 0 else found.low:.10g}" if value is None else f"{value:.10g}"
-    return (f"{said}; on the path it comes to {end} and no farther, where the samples fall together to {k - 1} "
+    end = found.nearest(float(goal[k]))
+    return (f"{said}; on the path it comes to {end:.10g} and no farther, where the samples fall together to {k - 1} "
             "distinct values; ask for a value before it, take more samples, or break ties if noise is acceptable: "
             'decouple(..., perturb="ramp")')

@@ -65,6 +65,10 @@ class Reach(NamedTuple):
         """True iff a value is one of the ends, to ten digits."""
         return min(abs(value - self.low), abs(value - self.high)) <= _NEAR * (1 + abs(value))
 
+    def nearest(self, value: float) -> float:
+        """Return the end that is nearer to a value."""
+        return min(self.low, self.high, key=lambda end: abs(end - value))
+
     def is_beyond(self, value: float) -> bool:
         """True iff a value is outside whatever rounding did to the ends, and to the moments before."""
         return not self.is_end(value) and not self.low < value < self.high

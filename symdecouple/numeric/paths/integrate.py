@@ -119,6 +119,13 @@ class Path:
     next_step: FloatArray
     tape: tuple[Step, ...] = ()
 
+    @classmethod
+    def standing(cls, start: FloatArray) -> Path:
+        """The rows of an array (R, N) before any step, as if they were there."""
+        steps, failed = np.zeros((2, len(start)), dtype=np.intp)
+        return cls(start.copy(), np.zeros(len(start)), np.full(len(start), End.REACHED, dtype=np.int8), steps, failed,
+                   np.ones(len(start)))
+
 
 def integrate(
     rhs: Rhs,
@@ -182,11 +189,8 @@ def integrate(
     True
     """
     start = np.ascontiguousarray(start, dtype=np.float64)
-    n_rows = len(start)
     size = _size(start) if scale is None else np.asarray(scale, dtype=np.float64)
-    path = Path(start.copy(), np.zeros(n_rows), np.full(n_rows, End.REACHED, dtype=np.int8),
-                np.zeros(n_rows, dtype=np.intp), np.zeros(n_rows, dtype=np.intp), np.ones(n_rows))
-    tape: list[Step] = []
+    path, tape = Path.standing(start), list[Step]()
     with np.errstate(all="ignore"):  # what overflows is a failed step
         for which in _chunks(start.shape[0], start.shape[1], together):
             slope = rhs(start[which], np.zeros(len(which)), which) if first_slopes is None else first_slopes[which]

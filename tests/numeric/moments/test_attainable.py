@@ -11,15 +11,14 @@ import pytest
 
 from symdecouple.numeric.moments import moment_path
 from symdecouple.numeric.moments.attainable import (
-    atoms,
     beyond_end,
     orthokurtosis_range,
     saturated_skewness,
     skewness_interval,
     skewness_range,
-    summit,
 )
 from symdecouple.numeric.moments.moment_path import follow
+from symdecouple.numeric.moments.out_of_reach import end_before, groups_of
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
 from symdecouple.numeric.paths.integrate import End
@@ -118,21 +117,18 @@ def three_atoms(low: float, high: float) -> float:
     return float(moment(tuple(at), 4))
 
 
-def test_equal_masses_at_both_ends() -> None:
-    """Atoms -a, 0, a of masses w, 1 - 2 w, w: a^2 = 1/(2 w) and the fourth moment 1/(2 w)."""
-    z = at_level_3(np.array([-3, -3, -3, -1, 0, 0.2, 1.5, 3, 3, 3.0]))[0]
-    top = summit(z, None, np.array([1, 0, 1, 0, 3.0]))
-    assert top is not None and np.mean(top**4) == pytest.approx(1 / 0.6, rel=1e-13)
-    assert sorted(np.unique(top, return_counts=True)[1].tolist()) == [3, 3, 4]
-
-
-def test_unequal_masses() -> None:
-    z = at_level_3(tied_at_the_minimum(50, 21))[0]
-    top = summit(z, None, np.array([1, 0, 1, 0, 3.0]))
-    assert top is not None and np.mean(top**4) == pytest.approx(three_atoms(21 / 50, 1 / 50), rel=1e-12)
-    values, counts = np.unique(z, return_counts=True)
-    weighted = summit(np.append(values, values[0]), np.append(counts / 50, 0), np.array([1, 0, 1, 0, 3.0]))
-    assert weighted is not None and weighted[:-1] == pytest.approx(np.unique(top)[[0] + [1] * 28 + [2]], rel=1e-12)
+@pytest.mark.parametrize(("z", "highest"), [
+    (np.array([-3, -3, -3, -1, 0, 0.2, 1.5, 3, 3, 3.0]), 1 / 0.6),  # atoms -a, 0, a of masses w, 1 - 2w, w: 1/(2w)
+    (tied_at_the_minimum(50, 21), three_atoms(21 / 50, 1 / 50)),
+])
+def test_heavy_ties_end_at_three_atoms(z: np.ndarray, highest: float) -> None:
+    z = at_level_3(z)
+    _, first, counts = np.unique(z[0], return_index=True, return_counts=True)
+    goal = np.array([1, 0, 1, 0, 3.0])
+    assert end_before(goal, groups_of(z[0])) == pytest.approx(highest, rel=1e-12)
+    weights = np.append(counts, 0)[None] / len(z[0])  # an entry without weight does not count
+    for there in (follow(z, 4, 3.0), follow(z[:, [*first, 0]], 4, 3.0, weights=weights)):
+        assert there.attained[0] == pytest.approx(highest, rel=1e-12) and not there.path.steps.any()
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -153,15 +149,21 @@ def test_the_fifth_moment_is_given_up_on_the_way_at_the_value_it_would_stall_at(
 ) -> None:
     z = follow(at_level_3(turned * tied_at_the_minimum(60, 19)), 4, 3.0, held=HELD[:3]).values
     early = follow(z, 5, 0.0, held=HELD)
-    assert early.path.ending[0] == End.OVER and len(np.unique(early.path.values[0])) == 4
-    monkeypatch.setattr(moment_path, "atoms", lambda *_: None)
+    assert early.path.ending[0] == End.OVER
+    monkeypatch.setattr(moment_path, "end_before", lambda *_: None)
     late = follow(z, 5, 0.0, held=HELD)
     assert late.path.ending[0] == End.STALLED
-    assert early.refusals[0].reason == late.refusals[0].reason == "moment not attainable"
+    assert early.refusals[0].detail == late.refusals[0].detail and early.refusals[0].reason == "moment not attainable"
     assert early.attained[0] == pytest.approx(late.attained[0], rel=1e-9)
     assert early.path.steps[0] + early.path.failed[0] < 0.7 * (late.path.steps[0] + late.path.failed[0])
-    end = early.path.values[0]
-    assert [np.mean(end**j) for j in (1, 2, 3, 4)] == pytest.approx([0, 1, 0, 3], abs=1e-12)
+
+
+def test_what_is_attained_is_a_raw_moment() -> None:
+    """Rows of another mean and deviation: the raw moment of the three atoms, moved alike."""
+    rows, unit = 7 + 2 * at_level_3(tied_at_the_minimum(30, 12)), three_atoms(12 / 30, 1 / 30)
+    there = follow(rows, 4, 3657.0)  # 5, standardized
+    assert there.attained[0] == pytest.approx(7**4 + 6 * 7**2 * 2**2 + 2**4 * unit, rel=1e-12)  # no skewness
+    assert there.refusals[0].reason == "moment not attainable" and np.isnan(there.values).all()
 
 
 def test_a_target_before_the_last_point_is_reached() -> None:
@@ -172,18 +174,12 @@ def test_a_target_before_the_last_point_is_reached() -> None:
         assert follow(z, 5, target, held=HELD).attained[0] == pytest.approx(target, rel=1e-11)
 
 
-def test_values_that_are_pulled_apart_do_not_end_a_path() -> None:
-    """The same cluster at a root where clusters contract, and where they are pulled apart unless they are one value."""
+def test_ties_decide_and_not_how_near_values_are() -> None:
+    """The middle may crowd on the way up, the ends may not: unless they are one value, they come apart."""
     z = np.array([-1.5, -1.5, -0.1, -0.05, 0, 0.05, 0.1, 1.5, 1.5])
-    rising, falling = np.array([1.0, 0, 1, 0, 3]), np.array([1.0, 0, 1, 0, 1.01])
-    assert atoms(z / z.std(), None, rising) is not None
-    assert atoms(z / z.std(), None, falling) is None
+    rising, falling = np.array([1.0, 0, 1, 0, 3]), np.array([1.0, 0, 1, 0, 1.2])
+    assert end_before(rising, groups_of(z)) == pytest.approx(2.25) and end_before(falling, groups_of(z)) is None
     split = z + np.array([-1e-9, 1e-9, 0, 0, 0, 0, 0, 0, 0])
-    assert atoms(split / split.std(), None, rising) is None
-
-
-def test_samples_far_from_a_last_point_go_on() -> None:
-    for z in at_level_3(np.random.default_rng(1).normal(size=(20, 8))):
-        assert atoms(z, None, np.array([1.0, 0, 1, 0, 5])) is None
-    assert atoms(np.resize([-1.0, 1.0], 10), None, np.array([1.0, 0, 1, 0, 3])) is None
-    assert summit(np.resize([-1.0, 1.0], 10), None, np.array([1.0, 0, 1, 0, 3])) is None
+    assert end_before(rising, groups_of(split)) is None
+    assert end_before(rising, np.array([5.0, 5])) == pytest.approx(1)  # two values stay at 1
+    assert end_before(rising, np.ones(1)) is None and end_before(np.array([1.0, 0, 1, np.nan, 3]), np.ones(9)) is None
