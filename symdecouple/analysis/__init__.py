@@ -4,7 +4,12 @@ perturbations; and the question before any plan, which features can be decoupled
 from symdecouple.analysis.angles.deviations import Deviations
 from symdecouple.analysis.critical.point import CriticalPoint, CriticalPoints
 from symdecouple.analysis.critical_points import critical_points
-from symdecouple.analysis.discriminability import Discriminability, discriminability, local_covariance
+from symdecouple.analysis.discriminability import (
+    Discriminability,
+    discriminability,
+    gradient_covariance,
+    local_covariance,
+)
 from symdecouple.analysis.discrimination.gaussian import GaussianClasses
 from symdecouple.analysis.enclosures import Enclosure, enclose
 from symdecouple.analysis.explained import Explained, explain
@@ -47,6 +52,7 @@ __all__ = [
     "enclose",
     "explain",
     "explore",
+    "gradient_covariance",
     "local_covariance",
     "orthogonality",
     "population",

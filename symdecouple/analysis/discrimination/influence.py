@@ -5,21 +5,21 @@ For independent values of one law, with N of them,
 .. math:: \mathrm{Cov}(f, g) = \frac1N\,\mathrm{E}\,\psi_f\,\psi_g + O(N^{-2}), \qquad
     \psi_f(x) = \frac{d}{d\varepsilon}\, f\bigl((1-\varepsilon) P + \varepsilon\,\delta_x\bigr), \qquad \psi_f' = v_f
 
-For f = F(s_1, ..., s_r) of averages psi_f = sum_a F_a psi_{s_a}, and averages of phi with statistics s_b have
-
 For f = F(s_1, ..., s_r) of averages psi_f = sum_a F_a psi_{s_a}; an average of phi with statistics s_b inside has
-    \psi_{s_b}(x)
 
-A moment that is decoupled moves with the leaf: with y at skewness g, kappa and m_5 its moments,
+.. math:: \psi = \phi - \mathrm{E}\,\phi + \sum_b \mathrm{E}\Bigl(\frac{\partial\phi}{\partial s_b}\Bigr)\,\psi_{s_b}
 
-.. math:: \psi = y^4 - \kappa - 4 g y - 2\kappa (y^2 - 1) - \frac{4 (m_5 - g - \kappa g)}{3 (\kappa - g^2 - 1)}
-    \Bigl(y^3 - 3 y - \frac{3 g}2 (y^2 - 1) - g\Bigr)
+Standardized moments c_k of z, and the fourth one decoupled, which moves with its leaf: with y at skewness g,
+
+.. math:: \psi_k = z^k - c_k - k\,c_{k-1}\,z - \frac k2\,c_k\,(z^2 - 1), \qquad
+    \psi = \psi_4(y) - \frac{4\,(c_5 - g - c_4 g)}{3\,(c_4 - g^2 - 1)}\;\psi_3(y)
 
 Above order 4 the derivative by the weights of the values is taken, as a central difference.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -34,7 +34,7 @@ from symdecouple.language.sample import Sample
 from symdecouple.numeric.moments.levels import standardized_rows
 from symdecouple.numeric.samples.matrix import SampleMatrix
 
-__all__ = ["Influence", "of_averages", "of_decoupled_moments"]
+__all__ = ["Influence", "of_averages", "of_decoupled_moments", "of_moments"]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 
@@ -121,7 +121,27 @@ class _Opened(NamedTuple):
     values: tuple[Dummy, ...]
 
 
-# --- decoupled moments --------------------------------------------------------------------------------------------
+# --- moments ------------------------------------------------------------------------------------------------------
+
+
+def of_moments(coordinates: MomentCoordinates, rows: FloatArray, weights: FloatArray, chosen: Sequence[int]
+               ) -> list[Influence]:
+    """Return features of a set of moments, by their numbers from 0, with their influence functions.
+
+    By their standardized moments: raw averages of values far from 0 would leave no digit.
+    """
+    known = _coordinates(rows, weights, max(chosen) + 1)
+    found = []
+    for k in chosen:
+        symbols, feature = coordinates.symbols[: k + 1], coordinates.forward[k]
+        values = [c.value for c in known[: k + 1]]
+        total = np.zeros_like(rows)
+        for symbol, one in zip(symbols, known, strict=False):
+            slope = lambdify(symbols, diff(feature, symbol), "numpy")(*values)
+            total += np.broadcast_to(slope, len(rows))[:, None] * one.psi
+        value = np.broadcast_to(lambdify(symbols, feature, "numpy")(*values), len(rows))
+        found.append(Influence(np.asarray(value, dtype=float), total))
+    return found
 
 
 def of_decoupled_moments(coordinates: MomentCoordinates, references: list[float], rows: FloatArray,
@@ -139,34 +159,42 @@ def of_decoupled_moments(coordinates: MomentCoordinates, references: list[float]
         The rows at level 3, from order 4 on.
     count : int
     """
-    mean = rows @ weights
-    centred = rows - mean[:, None]
-    spread = np.sqrt(centred**2 @ weights)
-    z = centred / spread[:, None]
-    skewness = z**3 @ weights
-    found = [Influence(mean, centred), Influence(spread, spread[:, None] * (z**2 - 1) / 2),
-             Influence(skewness, _of_skewness(z, skewness))]
+    found = _coordinates(rows, weights, min(count, 3))
     if count > 3:
         assert leveled is not None
-        y = leveled - (leveled @ weights)[:, None]
-        y = y / np.sqrt(y**2 @ weights)[:, None]
-        found.append(_of_kurtosis(y, weights))
+        found.append(_of_kurtosis(_standardized(leveled, weights)[2], weights))
     found += [_by_weights(rows, weights, k, references) for k in range(5, count + 1)]
     return [_renamed(coordinates, references, k, found[k]) for k in range(count)]
 
 
-def _of_skewness(z: FloatArray, g: FloatArray) -> FloatArray:
-    g = g[:, None]
-    psi: FloatArray = z**3 - 3 * z - 1.5 * g * (z**2 - 1) - g
-    return psi
+def _standardized(rows: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Means and standard deviations as columns, and z: squares are taken in a unit that no float64 leaves."""
+    near = (rows @ weights)[:, None]
+    rest = ((rows - near) @ weights)[:, None]
+    centred = rows - near - rest
+    unit = np.exp2(np.floor(np.log2(np.abs(centred) @ weights)))[:, None]
+    scaled = centred / unit
+    spread = np.sqrt(scaled**2 @ weights)[:, None]
+    return near + rest, unit * spread, scaled / spread
+
+
+def _coordinates(rows: FloatArray, weights: FloatArray, count: int) -> list[Influence]:
+    """Mean, standard deviation and standardized moments up to an order."""
+    mean, spread, z = _standardized(rows, weights)
+    found = [Influence(mean[:, 0], rows - mean), Influence(spread[:, 0], spread * (z**2 - 1) / 2)]
+    return [*found, *(_of_standardized(z, weights, k) for k in range(3, count + 1))][:count]
+
+
+def _of_standardized(z: FloatArray, weights: FloatArray, k: int) -> Influence:
+    before, value = z ** (k - 1) @ weights, z**k @ weights
+    psi = z**k - value[:, None] - k * before[:, None] * z - k / 2 * value[:, None] * (z**2 - 1)
+    return Influence(value, psi)
 
 
 def _of_kurtosis(y: FloatArray, weights: FloatArray) -> Influence:
-    g, kappa, fifth = (y**k @ weights for k in (3, 4, 5))
-    ratio = 4 * (fifth - g - kappa * g) / (3 * (kappa - g**2 - 1))
-    psi = (y**4 - kappa[:, None] - 4 * g[:, None] * y - 2 * kappa[:, None] * (y**2 - 1)
-           - ratio[:, None] * _of_skewness(y, g))
-    return Influence(kappa, psi)
+    (g, third), (kappa, fourth) = (_of_standardized(y, weights, k) for k in (3, 4))
+    ratio = 4 * (y**5 @ weights - g - kappa * g) / (3 * (kappa - g**2 - 1))
+    return Influence(kappa, fourth - ratio[:, None] * third)
 
 
 def _by_weights(rows: FloatArray, weights: FloatArray, order: int, references: list[float]) -> Influence:
