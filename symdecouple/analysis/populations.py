@@ -156,7 +156,7 @@ def population(plan: Plan, distribution: Any, *, dps: int = 15, on_refusal: Lite
     if plan.features.coordinates or plan.features.filter_ndim:
         raise UnsupportedExpression("a law is that of one number: features of explicit coordinates or with filters "
                                     "have no value for it; take averages of functions of the sample")
-    law = law_of(distribution)
+    law = law_of(distribution, dps)
     found = _found(plan, law, dps)
     if on_refusal == "raise" and not found.outcomes[-1].ok:
         last = found.outcomes[-1]
@@ -201,6 +201,6 @@ def _of_moments(plan: Plan, coordinates: MomentCoordinates, leaf: Leaf) -> Popul
         values.append(value.evalf(digits) if value.has(Float) else value)
     limits = None if at is None or at.limits is None else tuple(
         own.values[2] if limit.is_reached else limit.exact if limit.exact is not None and leaf.law.is_exact
-        else Float(limit.value, 15) for limit in at.limits)
+        else Float(limit.value, min(digits, 15)) for limit in at.limits)
     return Population(leaf.law.name, tuple(values), tuple(outcomes[:size]), digits, at.pole if at else None, limits,
                       at.notes if at else (), leaf.law.transform)
