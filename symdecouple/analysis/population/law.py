@@ -164,7 +164,7 @@ def of_density(given: Density) -> Law:
     if far := [v for v, _ in masses if not v.is_finite]:
         raise InvalidInput(f"an atom is at a finite place, got {far[0]}")
     atoms = tuple(sorted(masses, key=lambda atom: float(atom[0])))
-    pdf = given.pdf if callable(given.pdf) and not isinstance(given.pdf, sp.Basic) or given.pdf is None else (
+    pdf = given.pdf if (callable(given.pdf) and not isinstance(given.pdf, sp.Basic)) or given.pdf is None else (
         exact(given.pdf, "pdf, an expression in one symbol or a function,"))
     if pdf is None or pdf == 0:
         if not atoms:

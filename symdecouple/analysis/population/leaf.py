@@ -25,7 +25,6 @@ import sympy as sp
 from mpmath import mpf
 from sympy import Expr
 
-from symdecouple.analysis.population.law import Law
 from symdecouple.analysis.population.quadrature import Quadrature, number_of, value_at
 from symdecouple.analysis.population.settling import FloatLaw
 

@@ -71,11 +71,11 @@ def moments_of(leaf: Leaf) -> Moments:
     order, found = leaf.highest_order(), [nan, nan, nan]
     exact = [_exact_moments(law, k) if k <= order else None for k in (1, 2, 3)]
     if order >= 1:
-        missing = any(e is None for e in exact[: min(order, 3)])
-        raw = quadrature.expect(lambda x: [(x - leaf.centre) ** k for k in range(1, min(order, 3) + 1)]) if missing else []
+        orders = range(1, min(order, 3) + 1)
+        raw = quadrature.expect(lambda x: [(x - leaf.centre) ** k for k in orders]) if None in exact[: len(orders)] else []
         one, two, three = [*raw, mpf(0), mpf(0), mpf(0)][:3]
         variance = two - one**2
-        found[0] = exact[0][0] if exact[0] else _computed(leaf.centre + one, quadrature, mpmath.sqrt(variance) or mpf(1))
+        found[0] = exact[0][0] if exact[0] else _computed(leaf.centre + one, quadrature, mpmath.sqrt(variance) or 1)
         if order >= 2:
             found[1] = sp.sqrt(_variance(exact[1]) if exact[1] else _computed(variance, quadrature, mpf(0), 5))
             if order >= 3 and found[1] != 0:
@@ -98,7 +98,7 @@ def _short(value: Expr, digits: int) -> Expr:
     return value.evalf(digits) if value.has(Float) else sp.simplify(value) if value.is_finite else value
 
 
-def _computed(value: Number, quadrature: Quadrature, unit: Number = mpf(1), more: int = 0) -> Expr:
+def _computed(value: Number, quadrature: Quadrature, unit: Number = 1, more: int = 0) -> Expr:
     """A number to the digits that are known; 0 where it is below the last one of `unit`."""
     if abs(value) < mpf(10) ** -quadrature.dps * unit:
         return Float(0)

@@ -277,8 +277,8 @@ def _median(marks: Sequence[tuple[Number, Number]]) -> Number:
     for place, weight in marks:
         left += weight
         if left >= half:
-            break
-    return place
+            return place
+    return marks[-1][0]
 
 
 def value_at(density: Callable[[Any], Any], place: Number) -> Number:
