@@ -7,7 +7,7 @@ What is known exactly stays exact: parameters become rational numbers as they ar
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 from typing import Any
@@ -130,15 +130,21 @@ class Law:
 
     def exact_moment(self, order: int, pole: Expr | None = None) -> Expr | None:
         """Return E Y^order, or E (Y - pole)^-order, exactly; None where it is not known or not finite."""
-        if not self.pieces and not self.left_out:
+        if not self.pieces and not self.left_out and self.is_exact:
             base, power = (0, order) if pole is None else (pole, -order)
             return sp.simplify(sum(((v - base) ** power * m for v, m in self.atoms), sp.S.Zero))
         if self.standard is None or self.standard.moment is None or pole not in (None, 0):
             return None
-        if pole == 0 and not (self.low > 0 or self.high < 0):
+        if pole == 0 and self.low < 0 < self.high:
             return None
         found = self.standard.moment(order if pole is None else -order)
         return None if found is None or not found.is_finite else found
+
+    def exact_moments(self, order: int, pole: Expr | None = None) -> list[Expr] | None:
+        """Return E Y^k for k = 1..order, or E (Y - pole)^-k; None where one of them is not known."""
+        found = [self.exact_moment(k, pole) for k in range(1, order + 1)]
+        known = [m for m in found if m is not None]
+        return known if len(known) == order else None
 
 
 # --- densities ----------------------------------------------------------------------------------------------------
@@ -198,55 +204,69 @@ def of_expression(name: str, body: Expr, low: Expr, high: Expr, points: Sequence
 
 def pieces_of(body: Expr, low: Expr, high: Expr, points: Sequence[Expr]) -> tuple[Piece, ...]:
     """One smooth piece between two breaks, those of a `Piecewise` and of kinks included; none where it is zero."""
-    kinks: set[Expr] = set()
-    for part in body.atoms(sp.Piecewise):
-        kinks |= {end for _, where in part.args for relation in where.atoms(sp.core.relational.Relational)
-                  for end in [_solved(relation.lhs - relation.rhs)] if end is not None}
-    for part in body.atoms(*_KINKED):
-        ends = [a - b for a, b in combinations(part.args, 2)] if isinstance(part, (sp.Max, sp.Min)) else part.args[:1]
-        kinks |= {end for one in ends for end in [_solved(one)] if end is not None}
-    inner = sorted({*points, *(k for k in kinks if k.is_real and low < k < high)}, key=float)
-    found = []
-    for a, b in pairwise([low, *inner, high]):
-        inside = _chosen(body, a, b)
-        if inside != 0:
-            found.append(Piece(a, b, lambdify(PLACE, inside, [_FAR, "mpmath"])))
-    return tuple(found)
+    try:
+        return tuple(Piece(a, b, lambdify(PLACE, inside, [_FAR, "mpmath"])) for a, b, inside in
+                     _smooth(body, low, high, points))
+    except (TypeError, KeyError, NotImplementedError) as error:
+        raise InvalidInput(f"a density is a real function of one number; {body} has no numbers ({error})") from error
 
 
 _KINKED = (sp.Abs, sp.sign, sp.Heaviside, sp.Max, sp.Min)
 
 
+def _smooth(body: Expr, low: Expr, high: Expr, points: Sequence[Expr] = ()) -> Iterator[tuple[Expr, Expr, Expr]]:
+    inner = sorted({k for k in (*points, *_kinks(body)) if k.is_real and low < k < high}, key=float)
+    for a, b in pairwise([low, *inner, high]):
+        inside = _chosen(body, a, b)
+        if inside != body and any(k.is_real and a < k < b for k in _kinks(inside)):
+            yield from _smooth(inside, a, b)
+        elif inside != 0:
+            yield a, b, inside
+
+
+def _kinks(body: Expr) -> set[Expr]:
+    """Places of kinks whose argument is affine; others come out when those inside of them are resolved."""
+    found = [end for part in body.atoms(sp.Piecewise, *_KINKED) for end in _ends(part)]
+    return {end for end in found if end is not None}
+
+
+def _ends(part: Expr) -> list[Expr | None]:
+    if isinstance(part, sp.Piecewise):
+        relations = {r for _, where in part.args for r in where.atoms(sp.core.relational.Relational)}
+        return [_solved(r.lhs - r.rhs) for r in relations]
+    if isinstance(part, (sp.Max, sp.Min)):
+        return [_solved(a - b) for a, b in combinations(part.args, 2)]
+    return [_solved(part.args[0])]
+
+
 def _solved(expr: Expr) -> Expr | None:
     """Where an affine function vanishes."""
-    slope = sp.diff(expr, PLACE)
+    slope = sp.diff(expr, PLACE) if not expr.has(*_KINKED, sp.Piecewise) else PLACE
     return None if slope == 0 or slope.has(PLACE) else -expr.subs(PLACE, 0) / slope
 
 
 def _chosen(body: Expr, low: Expr, high: Expr) -> Expr:
-    """A piecewise body between two neighbouring breaks."""
+    """A body with kinks between two neighbouring ones."""
     middle = (low + high) / 2 if low.is_finite and high.is_finite else (
         low + 1 if low.is_finite else high - 1 if high.is_finite else sp.S.Zero)
-    rule = {}
-    for part in body.atoms(sp.Piecewise):
-        rule[part] = next((e for e, where in part.args if where.subs(PLACE, middle) == sp.true), sp.S.Zero)
-    chosen = body.xreplace(rule)
-    for kind in _KINKED:
-        chosen = chosen.xreplace({part: _resolved(part, middle) for part in chosen.atoms(kind)})
-    return chosen
+    parts = body.atoms(sp.Piecewise, *_KINKED)
+    return body.xreplace({part: resolved for part in parts if (resolved := _resolved(part, middle)) != part})
 
 
 def _resolved(part: Expr, middle: Expr) -> Expr:
-    """What a function with kinks is about a place that is none of them."""
+    """What a function with kinks is about a place that is none of them; itself where not all of them are known."""
+    if None in _ends(part):
+        return part
+    if isinstance(part, sp.Piecewise):
+        return next((e for e, where in part.args if where.subs(PLACE, middle) == sp.true), sp.S.Zero)
     at = [a.subs(PLACE, middle) for a in part.args]
     if isinstance(part, (sp.Max, sp.Min)):
-        best = part.func(*at)
-        return next((a for a, value in zip(part.args, at, strict=True) if value == best), part)
-    if any(_solved(a) is None and a.has(PLACE) for a in part.args[:1]) or at[0] == 0:
+        return part.args[at.index(part.func(*at))]
+    if at[0] == 0:
         return part
-    positive = bool(at[0] > 0)
-    return {sp.Abs: part.args[0] if positive else -part.args[0], sp.sign: sp.Integer(1 if positive else -1),
-            sp.Heaviside: sp.Integer(positive)}[part.func]
+    sign = 1 if at[0] > 0 else -1
+    values = {sp.Abs: sign * part.args[0], sp.sign: sp.Integer(sign), sp.Heaviside: sp.Integer(sign > 0)}
+    return values[part.func]
 
 
 class _Floats:

@@ -15,7 +15,7 @@ atom if E abs(x - A)^-3 is infinite; else finite, and not reached. At an infinit
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -27,8 +27,9 @@ from sympy import Expr
 
 from symdecouple.analysis.population.quadrature import Quadrature, number_of, value_at
 from symdecouple.analysis.population.settling import FloatLaw
+from symdecouple.errors import NoClosedForm
 
-__all__ = ["Leaf", "Limit", "Shape", "tail_of"]
+__all__ = ["Leaf", "Limit", "Shape", "tail_of", "zero_between"]
 
 Number: TypeAlias = Any
 
@@ -124,22 +125,33 @@ class Leaf:
         tails = [tail_of(self.quadrature, end, self.ends) for end in self.ends if mpmath.isinf(end)]
         return next((k - 1 for k in range(1, 100) if not all(tail is None or tail.has(k) for tail in tails)), 99)
 
-    def itself(self) -> tuple[Shape | None, int]:
-        """Return the shape of the law where its third moment exists, and `highest_order`."""
-        order = self.highest_order()
-        if order < 3:
-            return None, order
-        return self._shape(lambda x: x - self.centre, 4 if order >= 4 else 3), order
+    def itself(self) -> Shape:
+        """Return the shape of a law that has a third moment."""
+        return self._shape(lambda x: x - self.centre, 4 if self.highest_order() >= 4 else 3)
+
+    def mean(self) -> Number:
+        """Return the mean of a law that has one."""
+        exact = self.law.exact_moment(1)
+        return number_of(exact, self.quadrature.work) if exact is not None else (
+            self.centre + self.quadrature.expect(lambda x: [x - self.centre])[0])
+
+    def skewness(self) -> Number:
+        """Return the skewness of a law that has a third moment."""
+        raw = self.law.exact_moments(3)
+        return self._shape(lambda x: x - self.centre, 3).skewness if raw is None else self._skewness_of(raw)
+
+    def _skewness_of(self, raw: Sequence[Expr]) -> Number:
+        one, two, three = (number_of(m, 2 * self.quadrature.work) for m in raw)
+        return (three - 3 * one * two + 2 * one**3) / (two - one**2) ** mpf(1.5)
 
     def limit(self, upper: bool) -> Limit:
         """Return what the skewness tends to at the upper end of the leaf or at the lower one, and why."""
         end, sign = self.ends[upper], 1 if upper else -1
         place, name = (self.law.high if upper else self.law.low), "right" if upper else "left"
         if mpmath.isinf(end):
-            shape, _ = self.itself()
-            if shape is None:
+            if self.highest_order() < 3:
                 return Limit(sign * mpmath.inf, None, False, f"unbounded to the {name} with an infinite third moment")
-            return Limit(shape.skewness, None, True, f"unbounded to the {name}: the end of the leaf is the law itself")
+            return Limit(self.skewness(), None, True, f"unbounded to the {name}: the end of the leaf is the law itself")
         shown = self._shown(place)
         if (q := self.law.atom_at(place)) != 0:
             exact = sign * (1 - 2 * q) / sp.sqrt(q * (1 - q))
@@ -147,8 +159,18 @@ class Leaf:
         tail = tail_of(self.quadrature, end, self.ends)
         if tail is not None and not tail.has(3):
             return Limit(sign * mpmath.inf, None, False, f"no atom at {shown}, and E|x - A|^-3 is infinite")
-        why = "E|x - A|^-3 is finite" if tail is not None else "the density vanishes in float64 near it"
-        return Limit(self._shape(lambda x: -1 / (x - end), 3).skewness, None, False, f"no atom at {shown}, and {why}")
+        why = "E|x - A|^-3 is finite" if tail is not None else (
+            "the density vanishes in float64 near it; a support is the smallest interval that holds the law")
+        return Limit(self._finite_limit(place, end), None, False, f"no atom at {shown}, and {why}")
+
+    def _finite_limit(self, place: Expr, end: Number) -> Number:
+        """The skewness of -1/(x - end); nan where its moments lie too far out to be computed."""
+        if (raw := self.law.exact_moments(3, place) if place == 0 else None) is not None:
+            return -self._skewness_of(raw)
+        try:
+            return self._shape(lambda x: -1 / (x - end), 3).skewness
+        except NoClosedForm:
+            return mpmath.nan
 
     def _shown(self, place: Expr) -> str:
         return str(self.law.loc + self.law.scale * place)
@@ -187,12 +209,12 @@ class Leaf:
             here = max(min(here + direction * step, reach), -reach)
             step *= 8
             value = above(here)
-        return _between(above, before, old, here, value, mpf(10) ** -digits)
+        return zero_between(above, before, old, here, value, mpf(10) ** -digits)
 
 
-def _between(function: Callable[[Number], Number], a: Number, fa: Number, b: Number, fb: Number, tolerance: Number
+def zero_between(function: Callable[[Number], Number], a: Number, fa: Number, b: Number, fb: Number, tolerance: Number
              ) -> Number:
-    """The zero of an increasing function between two places: secants, that of Illinois where one end stays."""
+    """The zero of a monotone function between two places: secants, that of Illinois where one end stays."""
     if fa == 0 or fb == 0:
         return a if fa == 0 else b
     while abs(b - a) > tolerance * (1 + abs(b)):
@@ -231,7 +253,7 @@ def tail_of(quadrature: Quadrature, end: Number, hull: tuple[Number, Number]) ->
         return Tail(mpmath.inf)  # whole numbers were read only as far as their masses fall fast
     piece, outward = (law.pieces[-1], 1) if end == hull[1] else (law.pieces[0], -1)
     is_far = mpmath.isinf(end)
-    unit = mpf(1) if law.standard else quadrature.spread if is_far else abs(quadrature.middle - end)
+    unit = mpf(1) if law.standard else abs(quadrature.tail_place(outward > 0) - (quadrature.middle if is_far else end))
     powers = (quadrature.digits // 3, 2 * (quadrature.digits // 3)) if law.is_exact or is_far or end == 0 else (3, 6)
 
     def size(power: int) -> Number | None:

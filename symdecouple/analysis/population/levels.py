@@ -20,12 +20,12 @@ from mpmath import mpf
 from sympy import Expr, Float, nan, oo
 
 from symdecouple.analysis.population.law import Law
-from symdecouple.analysis.population.leaf import Leaf, Limit, Shape
-from symdecouple.analysis.population.quadrature import Quadrature, number_of
+from symdecouple.analysis.population.leaf import Leaf, Limit
+from symdecouple.analysis.population.quadrature import Quadrature, number_of, value_at
 from symdecouple.analysis.population.settling import told_of_samples
 from symdecouple.errors import NoClosedForm, Outcome
 
-__all__ = ["AtSkewness", "Moments", "at_skewness", "moments_of"]
+__all__ = ["AtSkewness", "Moments", "at_skewness", "is_symmetric", "moments_of"]
 
 Number = Any
 
@@ -69,10 +69,11 @@ def moments_of(leaf: Leaf) -> Moments:
     """Return mean, standard deviation and skewness of the law as it is."""
     law, quadrature = leaf.law, leaf.quadrature
     order, found = leaf.highest_order(), [nan, nan, nan]
-    exact = [_exact_moments(law, k) if k <= order else None for k in (1, 2, 3)]
+    exact = [law.exact_moments(k) if k <= order else None for k in (1, 2, 3)]
     if order >= 1:
         orders = range(1, min(order, 3) + 1)
-        raw = quadrature.expect(lambda x: [(x - leaf.centre) ** k for k in orders]) if None in exact[: len(orders)] else []
+        is_known = None not in exact[: len(orders)]
+        raw = [] if is_known else quadrature.expect(lambda x: [(x - leaf.centre) ** k for k in orders])
         one, two, three = [*raw, mpf(0), mpf(0), mpf(0)][:3]
         variance = two - one**2
         found[0] = exact[0][0] if exact[0] else _computed(leaf.centre + one, quadrature, mpmath.sqrt(variance) or 1)
@@ -81,8 +82,8 @@ def moments_of(leaf: Leaf) -> Moments:
             if order >= 3 and found[1] != 0:
                 found[2] = sp.simplify(_third(exact[2]) / _variance(exact[2]) ** _HALVES) if exact[2] else _computed(
                     (three - 3 * one * two + 2 * one**3) / variance ** mpf(1.5), quadrature)
-    outcomes = [_FINE if v is not nan else Outcome(False, "no moment", f"E|x|^{k} is infinite")
-                for k, v in enumerate(found, 1)]
+    outcomes = [_FINE if v is not nan else Outcome(False, "no moment", f"E|x|^{k} is infinite") if k > order else
+                Outcome(False, "zero variance", "one place carries all of the mass") for k, v in enumerate(found, 1)]
     place, scale = law.loc + law.scale * found[0], law.scale * found[1]
     if order < 2 and leaf.is_one_sided:
         found[1], scale = oo, oo
@@ -121,7 +122,8 @@ def at_skewness(leaf: Leaf, target: Expr) -> AtSkewness:
         room = sign * (goal - limit.value)
         if limit.is_reached and abs(room) <= mpf(10) ** (3 - quadrature.dps):
             return _itself(leaf, target, goal, "the law itself is the end of its leaf")._replace(limits=limits)
-        if (_is_beyond(limit, target, sign) if limit.exact is not None else room <= mpf(10) ** (2 - quadrature.dps)):
+        is_exact = limit.exact is not None and law.is_exact
+        if _is_beyond(limit, target, sign) if is_exact else room <= mpf(10) ** (2 - quadrature.dps):
             return _refused(leaf, goal, limits)
     if (kurtosis := _exact_kurtosis(law, oo, target)) is not None:
         return AtSkewness(kurtosis, _FINE, oo, mpf(0), limits)
@@ -139,7 +141,8 @@ def at_skewness(leaf: Leaf, target: Expr) -> AtSkewness:
     shape = leaf.shape(time)
     is_affine = abs(pole - leaf.centre) > mpf(10) ** quadrature.dps * quadrature.spread
     return AtSkewness(_computed(shape.kurtosis, quadrature), _FINE, oo if is_affine else (
-        law.loc + law.scale * _computed(pole, quadrature, quadrature.spread)).evalf(quadrature.dps), time, limits)
+        law.loc + law.scale * _computed(pole, quadrature, quadrature.spread)).evalf(quadrature.dps),
+        mpf(0) if is_affine else time, limits)
 
 
 def _few_values(law: Law, target: Expr) -> AtSkewness:
@@ -182,13 +185,12 @@ def _itself(leaf: Leaf, target: Expr, goal: Number, why: str) -> AtSkewness:
         notes = _settling_notes(leaf, goal)
         return AtSkewness(nan, Outcome(False, "no third moment", "; ".join(
             [f"{why}, and its third moment is infinite", *notes])), notes=notes)
-    raw = _exact_moments(law, 3)
+    raw = law.exact_moments(3)
     if raw is None:
-        shape, _ = leaf.itself()
-        assert shape is not None  # it has a third moment
+        shape = leaf.itself()
         skewness = shape.skewness
         is_there = abs(skewness - goal) <= mpf(10) ** (4 - quadrature.dps)
-        if is_there and goal == 0 and not _is_symmetric(leaf, shape):
+        if is_there and goal == 0 and is_symmetric(leaf) is None:
             return AtSkewness(nan, Outcome(False, "not decided", f"{why}: its skewness is "
                                            f"{mpmath.nstr(skewness, 3)}, and that it is 0 exactly is not known, "
                                            "as it is not symmetric"))
@@ -202,7 +204,8 @@ def _itself(leaf: Leaf, target: Expr, goal: Number, why: str) -> AtSkewness:
         return AtSkewness(nan, Outcome(False, "skewness out of reach", "; ".join(
             [f"{why}, and its skewness is {mpmath.nstr(skewness, 6)}, not {_told(goal)}", *notes])), notes=notes)
     if order < 4:
-        return AtSkewness(nan, Outcome(False, "no fourth moment", f"{why}, and its fourth moment is infinite"))
+        return AtSkewness(oo, Outcome(False, "no fourth moment", f"{why}, and its fourth moment is infinite"), oo,
+                          mpf(0))
     return AtSkewness(kurtosis, _FINE, oo, mpf(0))
 
 
@@ -212,21 +215,29 @@ def _settling_notes(leaf: Leaf, goal: Number) -> tuple[str, ...]:
     return told_of_samples(leaf.floats, float(goal), float(law.loc.evalf()) + scale * float(leaf.centre), scale)
 
 
-def _is_symmetric(leaf: Leaf, shape: Shape) -> bool:
-    """Whether the density is the same on both sides of the mean, at a few hundred places."""
-    mean = leaf.centre + shape.mean
+def is_symmetric(leaf: Leaf) -> Number | None:
+    """Return the point of symmetry of a law with a mean, by its density at a few hundred places; None without one."""
+    mean, quadrature = leaf.mean(), leaf.quadrature
+    low, high = leaf.ends
+    near, places = mpf(10) ** (2 - quadrature.dps), quadrature.atoms
+    unit = quadrature.spread
+    if mpmath.isinf(low) != mpmath.isinf(high) or (mpmath.isfinite(low) and abs(low + high - 2 * mean) > near * unit):
+        return None
+    if any(abs(a + b - 2 * mean) > near * unit or abs(p - q) > near
+           for (a, p), (b, q) in zip(places, reversed(places), strict=True)):
+        return None
+    ends = [(number_of(p.low, 30), number_of(p.high, 30), p.density) for p in leaf.law.pieces]
 
     def density(x: Number) -> Number:
-        return mpmath.fsum(p.density(x) for p in leaf.law.pieces if number_of(p.low, 30) < x <= number_of(p.high, 30))
-    if leaf.law.atoms:
-        return False
-    top, exponent = density(mean), 2 - leaf.quadrature.dps
+        return mpmath.fsum(value_at(f, x) for a, b, f in ends if a < x <= b)
+
+    top = density(mean + unit / 7)
     for j in range(1, 300):
-        u = shape.deviation * mpf(j) * 13 / 1000
+        u = unit * mpf(j) * 17 / 1000
         right, left = density(mean + u), density(mean - u)
-        if abs(right - left) > mpf(10) ** exponent * (right + left + top):
-            return False
-    return True
+        if abs(right - left) > near * (right + left + top):
+            return None
+    return mean
 
 
 # --- exact --------------------------------------------------------------------------------------------------------
@@ -244,7 +255,7 @@ def _candidates(pole: Number, digits: int, centre: Number) -> Sequence[Expr]:
 
 def _exact_kurtosis(law: Law, pole: Expr, target: Expr, order: int = 4) -> Expr | None:
     """The kurtosis of the law moved with this pole, if its skewness is exactly the target; else None."""
-    raw = _exact_moments(law, order, None if pole == oo else pole)
+    raw = law.exact_moments(order, None if pole == oo else pole)
     if raw is None:
         return None
     variance, third = _variance(raw), _third(raw) * (1 if pole == oo else -1)
@@ -253,13 +264,6 @@ def _exact_kurtosis(law: Law, pole: Expr, target: Expr, order: int = 4) -> Expr 
     if order < 4:
         return nan
     return sp.simplify((raw[3] - 4 * raw[0] * raw[2] + 6 * raw[0] ** 2 * raw[1] - 3 * raw[0] ** 4) / variance**2)
-
-
-def _exact_moments(law: Law, order: int, pole: Expr | None = None) -> list[Expr] | None:
-    """E Y^k for k = 1..order, or E (Y - pole)^-k; None where one of them is not known."""
-    found = [law.exact_moment(k, pole) for k in range(1, order + 1)]
-    known = [m for m in found if m is not None]
-    return known if len(known) == order else None
 
 
 def _variance(raw: Sequence[Expr]) -> Expr:

@@ -21,7 +21,7 @@ from mpmath import mpf
 from sympy import Expr, oo
 
 from symdecouple.analysis.population.law import Law, Piece
-from symdecouple.errors import InvalidInput, NoClosedForm
+from symdecouple.errors import InvalidInput, NoClosedForm, SymdecoupleError
 from symdecouple.language.precision import at_digits
 
 __all__ = ["Quadrature", "number_of", "value_at"]
@@ -77,7 +77,7 @@ class _Panel:
         if many is not None:
             values = many([x for x, _ in inside])
         for (x, slope), value in zip(inside, values, strict=True):
-            if isinstance(value, mpmath.mpc) or not mpmath.isfinite(value) or value < 0:
+            if not mpmath.isfinite(value) or value < 0:
                 raise InvalidInput(f"a density is a finite number of 0 or more, at {mpmath.nstr(x, 6)} it is "
                                    f"{mpmath.nstr(value, 6)}")
             if (weight := value * slope) > tiny:
@@ -151,7 +151,7 @@ class Quadrature:
         """A place near the median, strictly inside."""
         with at_digits(self.work):
             low, high = (number_of(e, self.work) for e in (self.law.low, self.law.high))
-            place = _median(self._marks())
+            place = _quantile(self._marks(), mpf(1) / 2)
             if low < place < high:
                 return place
             inner = [x for x, _ in self._marks() if low < x < high]
@@ -161,7 +161,14 @@ class Quadrature:
     def spread(self) -> Number:
         """About how far places are from the middle."""
         with at_digits(self.work):
-            return _median(sorted((abs(x - self.middle), w) for x, w in self._marks() if x != self.middle))
+            distances = sorted((abs(x - self.middle), w) for x, w in self._marks() if x != self.middle)
+            return _quantile(distances, mpf(1) / 2)
+
+    def tail_place(self, upper: bool) -> Number:
+        """A place beyond which about a ten thousandth of the mass lies."""
+        with at_digits(self.work):
+            marks = self._marks()
+            return _quantile(marks[::-1] if upper else marks, mpf(10) ** -4)
 
     def _marks(self) -> list[tuple[Number, Number]]:
         marks = list(self.atoms)
@@ -247,12 +254,20 @@ class Quadrature:
     def _check_ends(self, panel: _Panel) -> None:
         """Refuse a density that grows like one over the distance to an end; see how far out a weaker one has mass."""
         for side, (end, other, sign) in enumerate(((panel.low, panel.high, 1), (panel.high, panel.low, -1))):
-            far = [mpf(10) ** power for power in (self.digits // 2, self.digits // 2 + 1)]
-            places = [(-sign * v if mpmath.isinf(end) else end + sign * min(1, abs(other - end)) / v) for v in far]
-            one, two = (value_at(panel.density, x) for x in places)
-            if not (0 < one < mpmath.inf and 0 < two < mpmath.inf):
+            excesses = []
+            for power in (self.digits // 4, self.digits // 2):
+                far = [mpf(10) ** power, mpf(10) ** (power + 1)]
+                places = [(-sign * v if mpmath.isinf(end) else end + sign * min(1, abs(other - end)) / v) for v in far]
+                one, two = (value_at(panel.density, x) for x in places)
+                if 0 < one < mpmath.inf and 0 < two < mpmath.inf:
+                    excesses.append(mpmath.log(two / one) / mpmath.log(10) + (1 if mpmath.isinf(end) else -1))
+            if len(excesses) < 2:
                 continue
-            excess = mpmath.log(two / one) / mpmath.log(10) + (1 if mpmath.isinf(end) else -1)
+            excess = excesses[1]
+            if excesses[0] < mpf(3) / 2 * excess < -mpf(10) ** -9:
+                raise NoClosedForm(f"the mass of {self.law.name} "
+                                   + ("far out" if mpmath.isinf(end) else f"near {mpmath.nstr(end, 6)}")
+                                   + " falls more slowly than any power of the distance; no quadrature finds all of it")
             if excess >= -mpf(10) ** -9:
                 shown = "far out" if mpmath.isinf(end) else f"at {mpmath.nstr(end, 6)}"
                 raise InvalidInput(f"the integral diverges {shown} of {self.law.name}; a density has the integral 1")
@@ -272,11 +287,11 @@ class Quadrature:
                                f"{self.law.high}], and 1 is expected; divide the density by it{far}")
 
 
-def _median(marks: Sequence[tuple[Number, Number]]) -> Number:
-    left, half = mpf(0), mpmath.fsum(w for _, w in marks) / 2
+def _quantile(marks: Sequence[tuple[Number, Number]], share: Number) -> Number:
+    left, wanted = mpf(0), mpmath.fsum(w for _, w in marks) * share
     for place, weight in marks:
         left += weight
-        if left >= half:
+        if left >= wanted:
             return place
     return marks[-1][0]
 
@@ -284,11 +299,20 @@ def _median(marks: Sequence[tuple[Number, Number]]) -> Number:
 def value_at(density: Callable[[Any], Any], place: Number) -> Number:
     """Return a density at a place; 0 and infinity where it is beyond what can be written."""
     try:
-        return mpmath.mpmathify(density(place))
+        value = mpmath.mpmathify(density(place))
+        if isinstance(value, mpmath.mpc):
+            raise InvalidInput(f"a density is a real number of 0 or more, at {mpmath.nstr(place, 6)} it is "
+                               f"{mpmath.nstr(value, 6)}")
+        return value
     except (MemoryError, OverflowError):  # exp(-exp(-x)) far out
         return mpf(0)
     except ZeroDivisionError:
         return mpmath.inf
+    except (TypeError, ValueError, NameError, AttributeError, NotImplementedError) as error:
+        if isinstance(error, SymdecoupleError):
+            raise
+        raise InvalidInput(f"the density has no number at {mpmath.nstr(place, 6)} ({type(error).__name__}: {error}); "
+                           "give a function of one number, analysis.Density(pdf, (low, high))") from error
 
 
 def _one(_: Number) -> Sequence[Number]:
@@ -307,4 +331,4 @@ def _located(panel: _Panel) -> Number:
     if not weights:
         raise InvalidInput(f"a density was given that vanishes at {len(marks)} places from {mpmath.nstr(panel.low, 6)} "
                            f"to {mpmath.nstr(panel.high, 6)}; name a place amid its mass with points=")
-    return _median(weights)
+    return _quantile(weights, mpf(1) / 2)

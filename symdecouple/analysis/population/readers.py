@@ -59,6 +59,8 @@ def law_of(distribution: Any, dps: int = 15) -> Law:
     if hasattr(distribution, "freeze"):
         raise InvalidInput(f"a frozen scipy.stats law is expected: scipy.stats.{distribution.name}(...)")
     if hasattr(distribution, "pdf") and hasattr(distribution, "support"):
+        if any(np.ndim(v) for v in distribution.support()):
+            raise InvalidInput(f"one law is expected, the parameters of {type(distribution).__name__} are arrays")
         low, high = map(exact_number, distribution.support())
         return in_floats(type(distribution).__name__, distribution.pdf, low, high, is_vector=True)
     raise InvalidInput(f"a distribution is a frozen scipy.stats law, a sympy.stats random variable or "
@@ -83,7 +85,9 @@ def _of_scipy(law: Any, dps: int) -> Law:
             return replace(_of_atoms(name, _FINITE[name](*map(exact_number, shapes))), loc=place)
         low, high = (exact_number(v) for v in law.dist.support(*shapes))
         if name in _COUNTED:
-            found = _counted(name, _COUNTED[name](*map(exact_number, shapes)), low, high, dps + _GUARD)
+            rounded = (exact_number(v).evalf(2 * dps + _GUARD) for v in shapes)
+            found = _counted(name, _COUNTED[name](*rounded), low, high, dps + _GUARD,
+                             first=_COUNTED[name](*map(exact_number, shapes))(int(low)))
         else:
             found = _counted(name, lambda k: exact_number(float(law.dist.pmf(k, *shapes))), low, high, _FLOAT_TAIL,
                              near=int(law.dist.median(*shapes)), is_exact=False)
@@ -91,9 +95,12 @@ def _of_scipy(law: Any, dps: int) -> Law:
     standard = standard_law(name, tuple(map(exact_number, shapes)))
     if standard is not None:
         return _standard(name, standard, place, 2 * size if name == "chi2" else size)
+    if name == "vonmises":
+        raise InvalidInput("vonmises is a law of angles, whose density goes round; take scipy.stats.vonmises_line")
     low, high = map(exact_number, law.dist.support(*shapes))
-    return replace(in_floats(name, lambda v: law.dist.pdf(v, *shapes), low, high, is_vector=True), loc=place,
-                   scale=size)
+    points = (sp.S.Zero,) if low < 0 < high else ()  # where many of them have a kink, or a pole
+    floats = in_floats(name, lambda v: law.dist.pdf(v, *shapes), low, high, points, is_vector=True)
+    return replace(floats, loc=place, scale=size)
 
 
 def _is_one(value: Any) -> bool:
@@ -138,12 +145,15 @@ _COUNTED: Mapping[str, Callable[..., Any]] = {
 
 
 def _counted(name: str, mass: Callable[[int], Expr], low: Expr, high: Expr, digits: int, *, near: int = 0,
-             is_exact: bool = True) -> Law:
+             first: Expr | None = None, is_exact: bool = True) -> Law:
     """A law on whole numbers; far out, masses below 10^-digits are left away. `near` is about where a law is that has
-    no ends."""
+    no ends; `first` is the exact mass at the lower end."""
     start = int(low) if low.is_finite else int(high) + 1 if high.is_finite else near
-    up = _one_way(name, mass, start, high, digits)
-    down = [] if low.is_finite else _one_way(name, lambda k: mass(-k), 1 - start, oo, digits)
+    is_half = not (low.is_finite or high.is_finite)
+    up = _one_way(name, mass, start, high, digits, is_half)
+    down = [] if low.is_finite else _one_way(name, lambda k: mass(-k), 1 - start, oo, digits, is_half)
+    if first is not None:
+        up[0] = start, first
     atoms = tuple((sp.Integer(k), q) for k, q in [*((-k, q) for k, q in reversed(down)), *up] if q > 0)
     if not atoms:
         raise InvalidInput(f"{name} has no mass on the whole numbers from {low} to {high}")
@@ -152,8 +162,9 @@ def _counted(name: str, mass: Callable[[int], Expr], low: Expr, high: Expr, digi
                high, left_out=10.0**-digits if is_cut else 0.0, is_exact=is_exact)
 
 
-def _one_way(name: str, mass: Callable[[int], Expr], start: int, end: Expr, digits: int) -> list[tuple[int, Expr]]:
-    """Masses of whole numbers upward, until those of a falling tail are too small."""
+def _one_way(name: str, mass: Callable[[int], Expr], start: int, end: Expr, digits: int, is_half: bool
+             ) -> list[tuple[int, Expr]]:
+    """Masses of whole numbers upward, until those of a falling tail are too small; with `is_half` all of them fall."""
     found: list[tuple[int, Expr]] = []
     k, before, total = start, mpmath.inf, 0.0
     while k <= end:
@@ -162,7 +173,7 @@ def _one_way(name: str, mass: Callable[[int], Expr], start: int, end: Expr, digi
         if end == oo:
             size = _size(found[-1][1])
             fall, before = before - size, size
-            if size < -digits and fall > 0 and total > 0:
+            if size < -digits and fall > 0 and (total > 0.4 or (is_half and len(found) > 1)):
                 return found
             if len(found) % _LOOK == 0 and total > 0.4 and (fall <= 0 or (digits + size) / fall > _ATOMS):
                 k = _ATOMS + start
