@@ -85,7 +85,8 @@ ORDER = {
         "critical.searched_level critical.readers critical_points critical.picture explained exploration.remembered "
         "exploration.sets exploration.orders exploration.chain exploration.measured exploration.tables "
         "exploration.report planner population.densities population.law population.readers population.quadrature "
-        "population.settling population.leaf population.levels population.averages populations "
+        "population.settling population.leaf population.levels population.symmetric population.higher "
+        "population.node_paths population.averages populations "
         "discrimination.influence discrimination.gaussian discrimination.picture discriminability enclosure.numbers "
         "enclosure.root enclosures"
     ),

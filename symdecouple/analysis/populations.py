@@ -16,21 +16,23 @@ from typing import Any, Literal
 import numpy as np
 from sympy import Expr, Float, diff, nan
 
-from symdecouple.analysis.population.averages import higher_moment, of_averages
+from symdecouple.analysis.population.averages import of_averages
 from symdecouple.analysis.population.densities import POLE
+from symdecouple.analysis.population.higher import HigherMoments
 from symdecouple.analysis.population.law import Law
 from symdecouple.analysis.population.leaf import Leaf
 from symdecouple.analysis.population.levels import at_skewness, moments_of
 from symdecouple.analysis.population.quadrature import Quadrature
 from symdecouple.analysis.population.readers import law_of
 from symdecouple.decoupling.plan import Plan
-from symdecouple.errors import InvalidInput, Outcome, Refused, UnsupportedExpression
+from symdecouple.errors import InvalidInput, NoClosedForm, Outcome, Refused, UnsupportedExpression
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.precision import at_digits
 
 __all__ = ["Population", "population"]
 
 _MOST_DIGITS = 200
+_FEWEST_DIGITS = 6  # of densities in float64, before they are refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +155,19 @@ def population(plan: Plan, distribution: Any, *, dps: int = 15, on_refusal: Lite
         raise InvalidInput(f"dps is a number of digits from 1 to {_MOST_DIGITS}, got {dps!r}")
     if on_refusal not in ("raise", "return"):
         raise InvalidInput(f'on_refusal is "raise" or "return", got {on_refusal!r}')
+    if plan.perturbation is not None:
+        raise InvalidInput("the plan perturbs refused samples, and a law has no quantisation to hide that in; plan "
+                           "without perturb=")
+    if any(len(group) > 1 for group in plan.features.groups):
+        raise UnsupportedExpression("features of a Group are normalized together, which is done for samples only; plan "
+                                    "with one feature after the other")
+    if len(plan.features.symbolic) < len(plan.features):
+        raise UnsupportedExpression("a feature is a function of arrays, and laws need its expression; write it with "
+                                    "Mean")
     if plan.features.coordinates or plan.features.filter_ndim:
         raise UnsupportedExpression("a law is that of one number: features of explicit coordinates or with filters "
                                     "have no value for it; take averages of functions of the sample")
-    law = law_of(distribution)
+    law = law_of(distribution, dps)
     found = _found(plan, law, dps)
     if on_refusal == "raise" and not found.outcomes[-1].ok:
         last = found.outcomes[-1]
@@ -168,11 +179,17 @@ def population(plan: Plan, distribution: Any, *, dps: int = 15, on_refusal: Lite
 def _found(plan: Plan, law: Law, dps: int) -> Population:
     moments = plan.choice.moments
     quadrature = Quadrature(law, dps)
-    with at_digits(quadrature.work):
-        if moments is None or len(moments) < len(plan.features):
-            values, outcomes = of_averages(plan, quadrature)
-            return Population(law.name, tuple(values), tuple(outcomes), quadrature.dps)
-        return _of_moments(plan, moments, Leaf(quadrature))
+    while True:
+        with at_digits(quadrature.work):
+            try:
+                if moments is not None and len(moments) == len(plan.features):
+                    return _of_moments(plan, moments, Leaf(quadrature))
+                values, outcomes = of_averages(plan, Leaf(quadrature))
+                return Population(law.name, tuple(values), tuple(outcomes), quadrature.dps)
+            except NoClosedForm:
+                if law.is_exact or quadrature.dps <= _FEWEST_DIGITS:
+                    raise
+        quadrature.dps -= 2  # densities in float64 may be known to fewer digits than that
 
 
 def _of_moments(plan: Plan, coordinates: MomentCoordinates, leaf: Leaf) -> Population:
@@ -186,12 +203,9 @@ def _of_moments(plan: Plan, coordinates: MomentCoordinates, leaf: Leaf) -> Popul
         at = at_skewness(leaf, references[2])
         found.append(at.kurtosis)
         outcomes.append(at.outcome)
+        higher = HigherMoments(leaf, at.time, references[2:]) if size > 4 and at.time is not None else None
         for order in range(5, size + 1):
-            if not at.outcome.ok:
-                found.append(nan)
-                outcomes.append(at.outcome)
-                continue
-            value, outcome = higher_moment(leaf, at.time, order, [float(c) for c in references[2 : order - 1]])
+            value, outcome = (nan, at.outcome) if higher is None else higher.moment(order)
             found.append(value)
             outcomes.append(outcome)
     values = []
@@ -201,6 +215,6 @@ def _of_moments(plan: Plan, coordinates: MomentCoordinates, leaf: Leaf) -> Popul
         values.append(value.evalf(digits) if value.has(Float) else value)
     limits = None if at is None or at.limits is None else tuple(
         own.values[2] if limit.is_reached else limit.exact if limit.exact is not None and leaf.law.is_exact
-        else Float(limit.value, 15) for limit in at.limits)
+        else Float(limit.value, min(digits, 15)) for limit in at.limits)
     return Population(leaf.law.name, tuple(values), tuple(outcomes[:size]), digits, at.pole if at else None, limits,
                       at.notes if at else (), leaf.law.transform)

@@ -1,12 +1,11 @@
-r"""Decoupled features of a law beyond the leaf of three moments: other averages, and moments of order 5 and above.
+r"""Decoupled features of a law that are no moments: other averages.
 
 Where the levels before a feature have explicit normalizers, the decoupled feature is a closed form in averages of x,
 
 .. math:: \hat f_k = f_k \circ N_{k-1} = F\bigl(\mathrm{Mean}(\varphi_1), \dots\bigr) \;\to\;
     F(\mathrm{E}\,\varphi_1, \dots)
 
-Moments of order 5 and above go on along narrow paths from level 3. A law that is bounded there is a sample of weighted
-nodes to the paths, and the answer is that of two sets of nodes that agree.
+From the first level without one on, narrow paths are followed (`node_paths`).
 """
 
 from __future__ import annotations
@@ -15,43 +14,41 @@ from collections.abc import Sequence
 from typing import Any
 
 import mpmath
-import numpy as np
 from mpmath import mpf
 from sympy import Dummy, Expr, Float, lambdify, nan
 
 from symdecouple.analysis.population.law import Law
 from symdecouple.analysis.population.leaf import Leaf
+from symdecouple.analysis.population.node_paths import decoupled_by_nodes
 from symdecouple.analysis.population.quadrature import Quadrature, number_of
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput, NoClosedForm, Outcome
 from symdecouple.flows.normalizer import modified_feature
 from symdecouple.language.mean import Mean, outermost_means
 from symdecouple.language.sample import Sample
-from symdecouple.numeric.moments.levels import standardized_rows
-from symdecouple.numeric.samples.matrix import SampleMatrix
 
-__all__ = ["higher_moment", "of_averages"]
-
-_DIGITS = 8  # of what two sets of nodes agree on
+__all__ = ["of_averages"]
 
 
-def of_averages(plan: Plan, quadrature: Quadrature) -> tuple[list[Expr], list[Outcome]]:
-    """Return the decoupled features of a law by their closed forms; call it inside `at_digits`.
-
-    Raises
-    ------
-    NoClosedForm
-        If a level before the last feature is not explicit.
-    """
-    values, outcomes, fine = [], [], Outcome(True)
+def of_averages(plan: Plan, leaf: Leaf) -> tuple[list[Expr], list[Outcome]]:
+    """Return the decoupled features of a law: closed forms as far as they go, then narrow paths; inside `at_digits`."""
+    quadrature, law = leaf.quadrature, leaf.law
+    values: list[Expr] = []
+    outcomes: list[Outcome] = []
     references = [v for v in plan.reference if v is not None]
     for k in range(1, len(plan.features) + 1):
         padded = [*references, *[Float(0)] * (len(plan.features) - len(references))]
-        closed = modified_feature(plan.features, padded, k)
+        try:
+            closed = modified_feature(plan.features, padded, k)
+        except NoClosedForm:
+            rest, why = decoupled_by_nodes(plan, leaf, k)
+            return [*values, *rest], [*outcomes, *why]
         try:
             found = _under(closed, plan.features.sample, quadrature)
-            values.append(Float(mpmath.nstr(found, quadrature.dps + 5), quadrature.dps))
-            outcomes.append(fine)
+            noise = mpf(10) ** (5 - quadrature.digits) * min(1, quadrature.spread * _affine(law, quadrature.work)[1])
+            values.append(Float(0) if abs(found) < noise else Float(mpmath.nstr(found, quadrature.dps + 5),
+                                                                    quadrature.dps))
+            outcomes.append(Outcome(True))
         except (NoClosedForm, InvalidInput) as error:
             values.append(nan)
             outcomes.append(Outcome(False, "no expectation", str(error)))
@@ -103,42 +100,3 @@ def _check_order(function: Any, values: Sequence[Any], quadrature: Quadrature, m
 
 def _affine(law: Law, digits: int) -> tuple[Any, Any]:
     return number_of(law.loc, digits), number_of(law.scale, digits)
-
-
-# --- moments above level 3 ----------------------------------------------------------------------------------------
-
-
-def higher_moment(leaf: Leaf, time: Any, order: int, goal: Sequence[float]) -> tuple[Expr, Outcome]:
-    """Return the standardized decoupled moment of an order of 5 or more, of the law at level 3 by the map of `time`.
-
-    `goal` are the standardized reference moments 3..order - 1.
-    """
-    if any(mpmath.isinf(end) for end in leaf.ends) and time == 0:
-        own = _standardized(leaf.law, order)
-        if own is not None and all(abs(float(own[k - 3]) - goal[k - 3]) < 1e-15 for k in range(3, order)):
-            return own[order - 3], Outcome(True)
-        return nan, Outcome(False, "unbounded at level 3", f"order {order}: the law is unbounded at level 3, and paths "
-                            "of moments above it are followed for bounded laws only")
-    found = []
-    for law in (leaf.floats_to(6), leaf.floats_to(7)):
-        y = law.places / (1 - float(time) * law.places)
-        matrix = SampleMatrix.weighted(y[None], law.weights[None].copy())
-        values, refusals = standardized_rows(matrix, order, (1.0, 0.0, 1.0, *goal)[:order])
-        if refusals:
-            outcome = refusals[0]
-            return nan, Outcome(False, outcome.reason, f"order {order}: {outcome.detail}")
-        found.append(float(values[0, order - 1]))
-    if not np.isfinite(found).all() or abs(found[1] - found[0]) > 10.0**-_DIGITS * (1 + abs(found[1])):
-        return nan, Outcome(False, "not settled", f"order {order}: nodes of the law give {found[0]:.10g} and "
-                            f"{found[1]:.10g}")
-    return Float(repr(found[1]), _DIGITS), Outcome(True)
-
-
-def _standardized(law: Law, order: int) -> list[Expr] | None:
-    """Exact standardized moments 3..order of a law that is symmetric about 0, the only ones that get here."""
-    raw = [law.exact_moment(k) for k in range(1, order + 1)]
-    known = [m for m in raw if m is not None]
-    if len(known) < order or known[0] != 0:
-        return None
-    return [known[k - 1] / known[1] ** (Float(k) / 2 if k % 2 and known[k - 1] != 0 else k // 2)
-            for k in range(3, order + 1)]

@@ -7,9 +7,9 @@ What is known exactly stays exact: parameters become rational numbers as they ar
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import mpmath
@@ -21,13 +21,14 @@ from symdecouple.analysis.population.densities import PLACE, POLE, Standard
 from symdecouple.errors import InvalidInput
 from symdecouple.language.mean import exact
 
-__all__ = ["Density", "Law", "Piece", "exact_number", "in_floats", "of_density", "pieces_of"]
+__all__ = ["Density", "Law", "Piece", "as_a_law", "exact_number", "in_floats", "of_density", "of_expression",
+           "pieces_of"]
 
-_FARTHEST = 10**7  # of an exponent: beyond, a density is 0 or infinite to any digits that are asked for
+_FARTHEST = mpmath.mpf(10) ** 100  # of an exponent: beyond, a density is 0 or infinite to any digits asked for
 
 
 def _exp(value: Any) -> Any:
-    """The exponential, which mpmath would write out to millions of digits far out."""
+    """The exponential, whose argument mpmath would write out to millions of digits far out."""
     if isinstance(value, mpmath.mpf) and abs(value) > _FARTHEST:
         return mpmath.inf if value > 0 else mpmath.mpf(0)
     return mpmath.exp(value)
@@ -129,15 +130,21 @@ class Law:
 
     def exact_moment(self, order: int, pole: Expr | None = None) -> Expr | None:
         """Return E Y^order, or E (Y - pole)^-order, exactly; None where it is not known or not finite."""
-        if not self.pieces and not self.left_out:
+        if not self.pieces and not self.left_out and self.is_exact:
             base, power = (0, order) if pole is None else (pole, -order)
             return sp.simplify(sum(((v - base) ** power * m for v, m in self.atoms), sp.S.Zero))
         if self.standard is None or self.standard.moment is None or pole not in (None, 0):
             return None
-        if pole == 0 and not (self.low > 0 or self.high < 0):
+        if pole == 0 and self.low < 0 < self.high:
             return None
         found = self.standard.moment(order if pole is None else -order)
         return None if found is None or not found.is_finite else found
+
+    def exact_moments(self, order: int, pole: Expr | None = None) -> list[Expr] | None:
+        """Return E Y^k for k = 1..order, or E (Y - pole)^-k; None where one of them is not known."""
+        found = [self.exact_moment(k, pole) for k in range(1, order + 1)]
+        known = [m for m in found if m is not None]
+        return known if len(known) == order else None
 
 
 # --- densities ----------------------------------------------------------------------------------------------------
@@ -146,65 +153,120 @@ class Law:
 def of_density(given: Density) -> Law:
     try:
         low, high = map(exact_number, given.support)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"support is a pair of numbers, got {given.support!r}") from error
+        points = sorted({exact_number(v) for v in given.points}, key=float)
+        masses = [(exact_number(v), exact_number(m)) for v, m in given.atoms.items()]
+    except (TypeError, ValueError, AttributeError) as error:
+        raise InvalidInput("a density has a support that is a pair of numbers, points= that are numbers and atoms= "
+                           f"from places to masses, got {given!r} ({error})") from error
+    numbers = [low, high, *points, *(v for atom in masses for v in atom)]
+    if odd := [v for v in numbers if not (v.is_number and v.is_extended_real)]:
+        raise InvalidInput(f"support, points and atoms of a density are real numbers, got {odd[0]}")
     if not low <= high:
         raise InvalidInput(f"support is (low, high) with low < high, got {given.support!r}")
-    points = sorted({exact_number(v) for v in given.points}, key=float)
     if outside := [v for v in points if not low < v < high]:
         raise InvalidInput(f"points are inside the support ({low}, {high}), got {outside[0]}")
-    masses = [(exact_number(v), exact_number(m)) for v, m in given.atoms.items()]
-    atoms = tuple(sorted(masses, key=lambda atom: float(atom[0])))
-    if bad := [m for _, m in atoms if not 0 < m <= 1]:
+    if bad := [m for _, m in masses if not 0 < m <= 1]:
         raise InvalidInput(f"the masses of atoms are in (0, 1], got {bad[0]}")
-    if given.pdf is None or given.pdf == 0:
-        return Law("the given law", (), atoms, low=atoms[0][0] if atoms else low, high=atoms[-1][0] if atoms else high)
-    low, high = sp.Min(low, *(v for v, _ in atoms)), sp.Max(high, *(v for v, _ in atoms))
-    ends = [*map(exact_number, given.support)]
-    if not isinstance(given.pdf, Expr):
-        if not callable(given.pdf):
-            raise InvalidInput(f"pdf is an expression in one symbol or a function, got {type(given.pdf).__name__}")
-        law = in_floats("the given density", given.pdf, ends[0], ends[1], points)
-        return replace(law, atoms=atoms, low=low, high=high)
-    symbols = sorted(given.pdf.free_symbols, key=str)
-    if len(symbols) > 1:
-        raise InvalidInput(f"pdf has one symbol, {given.pdf} has {', '.join(map(str, symbols))}")
-    body = given.pdf.xreplace({s: PLACE for s in symbols}).xreplace(
-        {f: exact(f, "a number of a density") for f in given.pdf.atoms(sp.Float)})
-    return Law("the given density", pieces_of(body, ends[0], ends[1], points), atoms, low=low, high=high)
+    if far := [v for v, _ in masses if not v.is_finite]:
+        raise InvalidInput(f"an atom is at a finite place, got {far[0]}")
+    atoms = tuple(sorted(masses, key=lambda atom: float(atom[0])))
+    pdf = given.pdf if (callable(given.pdf) and not isinstance(given.pdf, sp.Basic)) or given.pdf is None else (
+        exact(given.pdf, "pdf, an expression in one symbol or a function,"))
+    if pdf is None or pdf == 0:
+        if not atoms:
+            raise InvalidInput("a density was given that is 0, without atoms; a law has the mass 1")
+        return Law("the given law", (), as_a_law(atoms), low=atoms[0][0], high=atoms[-1][0])
+    if not isinstance(pdf, Expr):
+        law = in_floats("the given density", pdf, low, high, points)
+    else:
+        if len(symbols := sorted(pdf.free_symbols, key=str)) > 1:
+            raise InvalidInput(f"pdf has one symbol, {pdf} has {', '.join(map(str, symbols))}")
+        law = of_expression("the given density", pdf.xreplace({s: PLACE for s in symbols}), low, high, points)
+    return replace(law, atoms=atoms, low=sp.Min(law.low, *(v for v, _ in atoms)),
+                   high=sp.Max(law.high, *(v for v, _ in atoms)))
+
+
+def as_a_law(atoms: Sequence[tuple[Expr, Expr]]) -> tuple[tuple[Expr, Expr], ...]:
+    """Divide masses by their total where they are floats that miss 1 by roundings: three times 1/3."""
+    total = sp.Add(*(q for _, q in atoms))
+    if total == 1 or not total.is_Rational or abs(total - 1) > sp.Rational(1, 10**14) * len(atoms):
+        return tuple(atoms)
+    return tuple((v, q / total) for v, q in atoms)
+
+
+def of_expression(name: str, body: Expr, low: Expr, high: Expr, points: Sequence[Expr] = ()) -> Law:
+    """A law with a density in `PLACE`; its hull ends where the density does."""
+    pieces = pieces_of(sp.powsimp(body), low, high, points)
+    if not pieces:
+        raise InvalidInput(f"the density of {name} is 0 between {low} and {high}; a law has the mass 1")
+    return Law(name, pieces, low=pieces[0].low, high=pieces[-1].high)
 
 
 def pieces_of(body: Expr, low: Expr, high: Expr, points: Sequence[Expr]) -> tuple[Piece, ...]:
     """One smooth piece between two breaks, those of a `Piecewise` and of kinks included; none where it is zero."""
-    kinks: set[Expr] = set()
-    for part in body.atoms(sp.Piecewise):
-        kinks |= {end for _, where in part.args for relation in where.atoms(sp.core.relational.Relational)
-                  for end in [_solved(relation.lhs - relation.rhs)] if end is not None}
-    kinks |= {end for part in body.atoms(sp.Abs, sp.sign, sp.Heaviside) for end in [_solved(part.args[0])]
-              if end is not None}
-    inner = sorted({*points, *(k for k in kinks if k.is_real and low < k < high)}, key=float)
-    found = []
+    try:
+        return tuple(Piece(a, b, lambdify(PLACE, inside, [_FAR, "mpmath"])) for a, b, inside in
+                     _smooth(body, low, high, points))
+    except (TypeError, KeyError, NotImplementedError) as error:
+        raise InvalidInput(f"a density is a real function of one number; {body} has no numbers ({error})") from error
+
+
+_KINKED = (sp.Abs, sp.sign, sp.Heaviside, sp.Max, sp.Min)
+
+
+def _smooth(body: Expr, low: Expr, high: Expr, points: Sequence[Expr] = ()) -> Iterator[tuple[Expr, Expr, Expr]]:
+    inner = sorted({k for k in (*points, *_kinks(body)) if k.is_real and low < k < high}, key=float)
     for a, b in pairwise([low, *inner, high]):
         inside = _chosen(body, a, b)
-        if inside != 0:
-            found.append(Piece(a, b, lambdify(PLACE, inside, [_FAR, "mpmath"])))
-    return tuple(found)
+        if inside != body and any(k.is_real and a < k < b for k in _kinks(inside)):
+            yield from _smooth(inside, a, b)
+        elif inside != 0:
+            yield a, b, inside
+
+
+def _kinks(body: Expr) -> set[Expr]:
+    """Places of kinks whose argument is affine; others come out when those inside of them are resolved."""
+    found = [end for part in body.atoms(sp.Piecewise, *_KINKED) for end in _ends(part)]
+    return {end for end in found if end is not None}
+
+
+def _ends(part: Expr) -> list[Expr | None]:
+    if isinstance(part, sp.Piecewise):
+        relations = {r for _, where in part.args for r in where.atoms(sp.core.relational.Relational)}
+        return [_solved(r.lhs - r.rhs) for r in relations]
+    if isinstance(part, (sp.Max, sp.Min)):
+        return [_solved(a - b) for a, b in combinations(part.args, 2)]
+    return [_solved(part.args[0])]
 
 
 def _solved(expr: Expr) -> Expr | None:
     """Where an affine function vanishes."""
-    slope = sp.diff(expr, PLACE)
+    slope = sp.diff(expr, PLACE) if not expr.has(*_KINKED, sp.Piecewise) else PLACE
     return None if slope == 0 or slope.has(PLACE) else -expr.subs(PLACE, 0) / slope
 
 
 def _chosen(body: Expr, low: Expr, high: Expr) -> Expr:
-    """A piecewise body between two neighbouring breaks."""
+    """A body with kinks between two neighbouring ones."""
     middle = (low + high) / 2 if low.is_finite and high.is_finite else (
         low + 1 if low.is_finite else high - 1 if high.is_finite else sp.S.Zero)
-    rule = {}
-    for part in body.atoms(sp.Piecewise):
-        rule[part] = next((e for e, where in part.args if where.subs(PLACE, middle) == sp.true), sp.S.Zero)
-    return body.xreplace(rule)
+    parts = body.atoms(sp.Piecewise, *_KINKED)
+    return body.xreplace({part: resolved for part in parts if (resolved := _resolved(part, middle)) != part})
+
+
+def _resolved(part: Expr, middle: Expr) -> Expr:
+    """What a function with kinks is about a place that is none of them; itself where not all of them are known."""
+    if None in _ends(part):
+        return part
+    if isinstance(part, sp.Piecewise):
+        return next((e for e, where in part.args if where.subs(PLACE, middle) == sp.true), sp.S.Zero)
+    at = [a.subs(PLACE, middle) for a in part.args]
+    if isinstance(part, (sp.Max, sp.Min)):
+        return part.args[at.index(part.func(*at))]
+    if at[0] == 0:
+        return part
+    sign = 1 if at[0] > 0 else -1
+    values = {sp.Abs: sign * part.args[0], sp.sign: sp.Integer(sign), sp.Heaviside: sp.Integer(sign > 0)}
+    return values[part.func]
 
 
 class _Floats:
@@ -213,10 +275,23 @@ class _Floats:
     def __init__(self, pdf: Callable[[Any], Any], is_vector: bool) -> None:
         self.pdf = pdf
         if is_vector:
-            self.many = lambda places: list(map(mpmath.mpf, np.asarray(pdf(np.array(places, dtype=float))).tolist()))
+            self.many = self._many
+
+    def _many(self, places: Sequence[Any]) -> list[Any]:
+        with np.errstate(all="ignore"):
+            return list(map(mpmath.mpf, np.asarray(self.pdf(np.array(places, dtype=float))).tolist()))
 
     def __call__(self, value: Any) -> Any:
-        return mpmath.mpf(float(self.pdf(float(value))))
+        try:
+            with np.errstate(all="ignore"):
+                return mpmath.mpf(float(self.pdf(float(value))))
+        except ZeroDivisionError:
+            return mpmath.inf
+        except OverflowError:
+            return mpmath.mpf(0)
+        except Exception as error:  # of a function that was given
+            raise InvalidInput(f"a density is a function of one number with values of 0 or more; at {float(value):.6g} "
+                               f"the given one raised {type(error).__name__}: {error}") from error
 
 
 def in_floats(name: str, pdf: Callable[[Any], Any], low: Expr, high: Expr, points: Sequence[Expr] = (), *,

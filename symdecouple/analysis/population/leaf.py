@@ -15,9 +15,9 @@ atom if E abs(x - A)^-3 is infinite; else finite, and not reached. At an infinit
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import mpmath
 import numpy as np
@@ -25,15 +25,17 @@ import sympy as sp
 from mpmath import mpf
 from sympy import Expr
 
-from symdecouple.analysis.population.law import Law
-from symdecouple.analysis.population.quadrature import Quadrature, number_of
+from symdecouple.analysis.population.quadrature import Quadrature, number_of, value_at
 from symdecouple.analysis.population.settling import FloatLaw
+from symdecouple.errors import NoClosedForm
 
-__all__ = ["Leaf", "Limit", "Shape", "tail_exponent"]
+__all__ = ["Leaf", "Limit", "Shape", "tail_of", "zero_between"]
 
 Number: TypeAlias = Any
 
 _LOG = mpf(10) ** -6  # exponents nearer to a whole number than this are that number
+_FLOAT_LOG = mpf("0.02")  # the same of densities in float64 near a finite end, a thousandth and a millionth away
+_STEEP = 1000  # of an exponent: no power
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +73,14 @@ class Leaf:
     """The leaf of one law; call its methods inside `at_digits(quadrature.work)`."""
 
     def __init__(self, quadrature: Quadrature) -> None:
-        self.quadrature, self.law, self.centre = quadrature, quadrature.law, quadrature.middle
+        self.quadrature, self.law = quadrature, quadrature.law
         low, high = (number_of(e, quadrature.work) for e in (self.law.low, self.law.high))
         self.ends = low, high
+
+    @property
+    def centre(self) -> Number:
+        """A place inside."""
+        return self.quadrature.middle
 
     @property
     def times(self) -> tuple[Number, Number]:
@@ -115,34 +122,55 @@ class Leaf:
 
     def highest_order(self) -> int:
         """Return up to which whole order the moments of the law exist; 99 for all."""
-        exponent = min((tail_exponent(self.law, end, self.quadrature.digits) for end in self.ends if mpmath.isinf(end)),
-                       default=mpmath.inf)
-        return 99 if exponent > 99 else int(mpmath.ceil(exponent - _LOG)) - 1
+        tails = [tail_of(self.quadrature, end, self.ends) for end in self.ends if mpmath.isinf(end)]
+        return next((k - 1 for k in range(1, 100) if not all(tail is None or tail.has(k) for tail in tails)), 99)
 
-    def itself(self) -> tuple[Shape | None, int]:
-        """Return the shape of the law where its third moment exists, and `highest_order`."""
-        order = self.highest_order()
-        if order < 3:
-            return None, order
-        return self._shape(lambda x: x - self.centre, 4 if order >= 4 else 3), order
+    def itself(self) -> Shape:
+        """Return the shape of a law that has a third moment."""
+        return self._shape(lambda x: x - self.centre, 4 if self.highest_order() >= 4 else 3)
+
+    def mean(self) -> Number:
+        """Return the mean of a law that has one."""
+        exact = self.law.exact_moment(1)
+        return number_of(exact, self.quadrature.work) if exact is not None else (
+            self.centre + self.quadrature.expect(lambda x: [x - self.centre])[0])
+
+    def skewness(self) -> Number:
+        """Return the skewness of a law that has a third moment."""
+        raw = self.law.exact_moments(3)
+        return self._shape(lambda x: x - self.centre, 3).skewness if raw is None else self._skewness_of(raw)
+
+    def _skewness_of(self, raw: Sequence[Expr]) -> Number:
+        one, two, three = (number_of(m, 2 * self.quadrature.work) for m in raw)
+        return (three - 3 * one * two + 2 * one**3) / (two - one**2) ** mpf(1.5)
 
     def limit(self, upper: bool) -> Limit:
         """Return what the skewness tends to at the upper end of the leaf or at the lower one, and why."""
         end, sign = self.ends[upper], 1 if upper else -1
         place, name = (self.law.high if upper else self.law.low), "right" if upper else "left"
         if mpmath.isinf(end):
-            shape, _ = self.itself()
-            if shape is None:
+            if self.highest_order() < 3:
                 return Limit(sign * mpmath.inf, None, False, f"unbounded to the {name} with an infinite third moment")
-            return Limit(shape.skewness, None, True, f"unbounded to the {name}: the end of the leaf is the law itself")
+            return Limit(self.skewness(), None, True, f"unbounded to the {name}: the end of the leaf is the law itself")
         shown = self._shown(place)
         if (q := self.law.atom_at(place)) != 0:
             exact = sign * (1 - 2 * q) / sp.sqrt(q * (1 - q))
             return Limit(number_of(exact, self.quadrature.work), exact, False, f"an atom of {q} at {shown}")
-        if self.law.pieces and tail_exponent(self.law, end, self.quadrature.digits, self.ends) <= 3 + _LOG:
+        tail = tail_of(self.quadrature, end, self.ends)
+        if tail is not None and not tail.has(3):
             return Limit(sign * mpmath.inf, None, False, f"no atom at {shown}, and E|x - A|^-3 is infinite")
-        return Limit(self._shape(lambda x: -1 / (x - end), 3).skewness, None, False,
-                     f"no atom at {shown}, and E|x - A|^-3 is finite")
+        why = "E|x - A|^-3 is finite" if tail is not None else (
+            "the density vanishes in float64 near it; a support is the smallest interval that holds the law")
+        return Limit(self._finite_limit(place, end), None, False, f"no atom at {shown}, and {why}")
+
+    def _finite_limit(self, place: Expr, end: Number) -> Number:
+        """The skewness of -1/(x - end); nan where its moments lie too far out to be computed."""
+        if (raw := self.law.exact_moments(3, place) if place == 0 else None) is not None:
+            return -self._skewness_of(raw)
+        try:
+            return self._shape(lambda x: -1 / (x - end), 3).skewness
+        except NoClosedForm:
+            return mpmath.nan
 
     def _shown(self, place: Expr) -> str:
         return str(self.law.loc + self.law.scale * place)
@@ -181,12 +209,12 @@ class Leaf:
             here = max(min(here + direction * step, reach), -reach)
             step *= 8
             value = above(here)
-        return _between(above, before, old, here, value, mpf(10) ** -digits)
+        return zero_between(above, before, old, here, value, mpf(10) ** -digits)
 
 
-def _between(function: Callable[[Number], Number], a: Number, fa: Number, b: Number, fb: Number, tolerance: Number
+def zero_between(function: Callable[[Number], Number], a: Number, fa: Number, b: Number, fb: Number, tolerance: Number
              ) -> Number:
-    """The zero of an increasing function between two places: secants, that of Illinois where one end stays."""
+    """The zero of a monotone function between two places: secants, that of Illinois where one end stays."""
     if fa == 0 or fb == 0:
         return a if fa == 0 else b
     while abs(b - a) > tolerance * (1 + abs(b)):
@@ -202,27 +230,52 @@ def _between(function: Callable[[Number], Number], a: Number, fa: Number, b: Num
     return b
 
 
-def tail_exponent(law: Law, end: Number, digits: int, hull: tuple[Number, Number] | None = None) -> Number:
-    """Return the largest a with E abs(x)^k finite for all k < a, or E abs(x - end)^-k for a finite end.
+class Tail(NamedTuple):
+    """How a law falls at an end: E abs(x)^k is finite for k < exponent, and for k = exponent iff `is_finite_there`; at
+    a finite end E abs(x - end)^-k."""
 
-    It is read off the density (or off the masses of whole numbers) far out: of y f it is the slope over log y.
+    exponent: Number
+    is_finite_there: bool = False
+
+    def has(self, order: int) -> bool:
+        """Return whether the expectation of this order is finite."""
+        return bool(order < self.exponent or (order == self.exponent and self.is_finite_there))
+
+
+def tail_of(quadrature: Quadrature, end: Number, hull: tuple[Number, Number]) -> Tail | None:
+    """Return how a law falls at an end of its hull; None where its density vanishes there in float64.
+
+    With L = log of the distance, y f falls like y^-a L^-b where its slope over L is -(a + b/L): a and b are read off
+    two distances. Slopes that grow with L are those of an exponential or a lognormal law: a is infinite.
     """
+    law = quadrature.law
     if not law.pieces:
-        return mpmath.inf  # whole numbers were read only as far as their masses fall fast
-    piece = law.pieces[-1] if (hull and end == hull[1]) or end == mpmath.inf else law.pieces[0]
-    places = []
-    for power in (digits // 3, digits // 3 + 1):
-        far = mpf(10) ** power
-        places.append((mpmath.log(far), far if end == mpmath.inf else -far if end == -mpmath.inf else
-                       end + (1 / far if end == hull[0] else -1 / far)))  # type: ignore[index]
-    logs = []
-    for _, place in places:
-        try:
-            value = piece.density(place)
-        except (MemoryError, OverflowError):
-            value = mpf(0)
-        if not mpmath.isfinite(value) or value <= 0:
-            return mpmath.inf
-        distance = abs(place) if mpmath.isinf(end) else abs(place - end)
-        logs.append(mpmath.log(value * distance))
-    return -(logs[1] - logs[0]) / (places[1][0] - places[0][0])
+        return Tail(mpmath.inf)  # whole numbers were read only as far as their masses fall fast
+    piece, outward = (law.pieces[-1], 1) if end == hull[1] else (law.pieces[0], -1)
+    is_far = mpmath.isinf(end)
+    unit = mpf(1) if law.standard else abs(quadrature.tail_place(outward > 0) - (quadrature.middle if is_far else end))
+    powers = (quadrature.digits // 3, 2 * (quadrature.digits // 3)) if law.is_exact or is_far or end == 0 else (3, 6)
+
+    def size(power: int) -> Number | None:
+        distance = unit * mpf(10) ** (power if is_far else -power)
+        value = value_at(piece.density, outward * distance if is_far else end - outward * distance)
+        if not mpmath.isfinite(value):
+            return mpf("-inf")
+        return mpmath.log(value * distance) if value > 0 else None
+
+    slopes = []
+    for power in powers:
+        near, far = size(power), size(power + 1)
+        if near is None or far is None:
+            return Tail(mpmath.inf) if law.is_exact or is_far else None
+        slopes.append((near - far) / mpmath.log(10))
+    first, second = slopes
+    if not mpmath.isfinite(second) or second - first > (1 + abs(first)) / 4 or second > _STEEP:
+        return Tail(mpmath.inf)
+    length = [(p + mpf(1) / 2) * mpmath.log(10) for p in powers]
+    rate = (first - second) / (1 / length[0] - 1 / length[1])
+    exponent = second - rate / length[1]
+    whole = mpmath.nint(exponent)
+    if abs(exponent - whole) > (_LOG + abs(first - second) / 8 if law.is_exact or is_far else _FLOAT_LOG):
+        return Tail(exponent)
+    return Tail(whole, bool(rate > 1 + _LOG) and law.is_exact)

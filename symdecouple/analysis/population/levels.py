@@ -20,12 +20,12 @@ from mpmath import mpf
 from sympy import Expr, Float, nan, oo
 
 from symdecouple.analysis.population.law import Law
-from symdecouple.analysis.population.leaf import Leaf, Limit, Shape
-from symdecouple.analysis.population.quadrature import number_of
+from symdecouple.analysis.population.leaf import Leaf, Limit
+from symdecouple.analysis.population.quadrature import Quadrature, number_of, value_at
 from symdecouple.analysis.population.settling import told_of_samples
 from symdecouple.errors import NoClosedForm, Outcome
 
-__all__ = ["AtSkewness", "Moments", "at_skewness", "moments_of"]
+__all__ = ["AtSkewness", "Moments", "at_skewness", "is_symmetric", "moments_of"]
 
 Number = Any
 
@@ -68,22 +68,22 @@ class AtSkewness(NamedTuple):
 def moments_of(leaf: Leaf) -> Moments:
     """Return mean, standard deviation and skewness of the law as it is."""
     law, quadrature = leaf.law, leaf.quadrature
-    order = leaf.highest_order()
-    found: list[Expr] = [nan, nan, nan]
+    order, found = leaf.highest_order(), [nan, nan, nan]
+    exact = [law.exact_moments(k) if k <= order else None for k in (1, 2, 3)]
     if order >= 1:
-        one, two, three = [*quadrature.expect(lambda x: [(x - leaf.centre) ** k for k in range(1, min(order, 3) + 1)]),
-                           mpf(0), mpf(0)][:3]
-        exact = _exact_moments(law, 1), _exact_moments(law, 2), _exact_moments(law, 3)
-        found[0] = _exact_or(exact[0] and exact[0][0], leaf.centre + one, quadrature.dps)
+        orders = range(1, min(order, 3) + 1)
+        is_known = None not in exact[: len(orders)]
+        raw = [] if is_known else quadrature.expect(lambda x: [(x - leaf.centre) ** k for k in orders])
+        one, two, three = [*raw, mpf(0), mpf(0), mpf(0)][:3]
+        variance = two - one**2
+        found[0] = exact[0][0] if exact[0] else _computed(leaf.centre + one, quadrature, mpmath.sqrt(variance) or 1)
         if order >= 2:
-            variance = two - one**2
-            found[1] = sp.sqrt(_exact_or(exact[1] and _variance(exact[1]), variance, quadrature.dps + 5))
-            if order >= 3 and variance > 0:
-                skewness = (three - 3 * one * two + 2 * one**3) / variance ** mpf(1.5)
-                found[2] = _exact_or(exact[2] and sp.simplify(_third(exact[2]) / _variance(exact[2]) ** _HALVES),
-                                     skewness, quadrature.dps)
-    outcomes = [_FINE if v is not nan else Outcome(False, "no moment", f"E|x|^{k} is infinite")
-                for k, v in enumerate(found, 1)]
+            found[1] = sp.sqrt(_variance(exact[1]) if exact[1] else _computed(variance, quadrature, mpf(0), 5))
+            if order >= 3 and found[1] != 0:
+                found[2] = sp.simplify(_third(exact[2]) / _variance(exact[2]) ** _HALVES) if exact[2] else _computed(
+                    (three - 3 * one * two + 2 * one**3) / variance ** mpf(1.5), quadrature)
+    outcomes = [_FINE if v is not nan else Outcome(False, "no moment", f"E|x|^{k} is infinite") if k > order else
+                Outcome(False, "zero variance", "one place carries all of the mass") for k, v in enumerate(found, 1)]
     place, scale = law.loc + law.scale * found[0], law.scale * found[1]
     if order < 2 and leaf.is_one_sided:
         found[1], scale = oo, oo
@@ -99,8 +99,11 @@ def _short(value: Expr, digits: int) -> Expr:
     return value.evalf(digits) if value.has(Float) else sp.simplify(value) if value.is_finite else value
 
 
-def _exact_or(exact: Expr | None, value: Number, digits: int) -> Expr:
-    return exact if exact is not None else Float(mpmath.nstr(value, digits + 5), digits)
+def _computed(value: Number, quadrature: Quadrature, unit: Number = 1, more: int = 0) -> Expr:
+    """A number to the digits that are known; 0 where it is below the last one of `unit`."""
+    if abs(value) < mpf(10) ** -quadrature.dps * unit:
+        return Float(0)
+    return Float(mpmath.nstr(value, quadrature.dps + 5 + more), quadrature.dps + more)
 
 
 # --- level 3 ------------------------------------------------------------------------------------------------------
@@ -119,8 +122,11 @@ def at_skewness(leaf: Leaf, target: Expr) -> AtSkewness:
         room = sign * (goal - limit.value)
         if limit.is_reached and abs(room) <= mpf(10) ** (3 - quadrature.dps):
             return _itself(leaf, target, goal, "the law itself is the end of its leaf")._replace(limits=limits)
-        if (_is_beyond(limit, target, sign) if limit.exact is not None else room <= mpf(10) ** (2 - quadrature.dps)):
+        is_exact = limit.exact is not None and law.is_exact
+        if _is_beyond(limit, target, sign) if is_exact else room <= mpf(10) ** (2 - quadrature.dps):
             return _refused(leaf, goal, limits)
+    if (kurtosis := _exact_kurtosis(law, oo, target)) is not None:
+        return AtSkewness(kurtosis, _FINE, oo, mpf(0), limits)
     place = leaf.root(goal, quadrature.dps)
     if place is None:
         raise NoClosedForm(f"skewness {target} lies on the leaf of {law.name}, with its pole nearer to an end of the "
@@ -133,8 +139,10 @@ def at_skewness(leaf: Leaf, target: Expr) -> AtSkewness:
             pole_of_law = oo if candidate == oo else sp.simplify(law.loc + law.scale * candidate)
             return AtSkewness(exact, _FINE, pole_of_law, time, limits)
     shape = leaf.shape(time)
-    return AtSkewness(_exact_or(None, shape.kurtosis, quadrature.dps), _FINE,
-                      (law.loc + law.scale * _exact_or(None, pole, quadrature.dps)).evalf(quadrature.dps), time, limits)
+    is_affine = abs(pole - leaf.centre) > mpf(10) ** quadrature.dps * quadrature.spread
+    return AtSkewness(_computed(shape.kurtosis, quadrature), _FINE, oo if is_affine else (
+        law.loc + law.scale * _computed(pole, quadrature, quadrature.spread)).evalf(quadrature.dps),
+        mpf(0) if is_affine else time, limits)
 
 
 def _few_values(law: Law, target: Expr) -> AtSkewness:
@@ -172,29 +180,32 @@ def _told(goal: Number) -> str:
 def _itself(leaf: Leaf, target: Expr, goal: Number, why: str) -> AtSkewness:
     """The law itself where it is all of its leaf, or the end of it that is wanted."""
     law, quadrature = leaf.law, leaf.quadrature
-    shape, order = leaf.itself()
-    if shape is None:
+    order = leaf.highest_order()
+    if order < 3:
         notes = _settling_notes(leaf, goal)
         return AtSkewness(nan, Outcome(False, "no third moment", "; ".join(
             [f"{why}, and its third moment is infinite", *notes])), notes=notes)
-    exact = [law.exact_moment(k) for k in range(1, 5 if order >= 4 else 4)]
-    if None in exact:
-        is_there = abs(shape.skewness - goal) <= mpf(10) ** (4 - quadrature.dps)
-        if is_there and goal == 0 and not _is_symmetric(leaf, shape):
+    raw = law.exact_moments(3)
+    if raw is None:
+        shape = leaf.itself()
+        skewness = shape.skewness
+        is_there = abs(skewness - goal) <= mpf(10) ** (4 - quadrature.dps)
+        if is_there and goal == 0 and is_symmetric(leaf) is None:
             return AtSkewness(nan, Outcome(False, "not decided", f"{why}: its skewness is "
-                                           f"{mpmath.nstr(shape.skewness, 3)}, and that it is 0 exactly is not known, "
+                                           f"{mpmath.nstr(skewness, 3)}, and that it is 0 exactly is not known, "
                                            "as it is not symmetric"))
-        kurtosis = _exact_or(None, shape.kurtosis, quadrature.dps)
+        kurtosis = _computed(shape.kurtosis, quadrature) if order >= 4 else nan
     else:
-        is_there = _exact_kurtosis(law, oo, target, 4 if order >= 4 else 3) is not None
+        skewness = number_of(sp.simplify(_third(raw) / _variance(raw) ** _HALVES), quadrature.work)
+        is_there = _exact_kurtosis(law, oo, target, 3) is not None
         kurtosis = (_exact_kurtosis(law, oo, target) if order >= 4 else None) or nan
     if not is_there:
         notes = _settling_notes(leaf, goal)
         return AtSkewness(nan, Outcome(False, "skewness out of reach", "; ".join(
-            [f"{why}, and its skewness is {mpmath.nstr(shape.skewness, 6)}, not {_told(goal)}", *notes])),
-            notes=notes)
+            [f"{why}, and its skewness is {mpmath.nstr(skewness, 6)}, not {_told(goal)}", *notes])), notes=notes)
     if order < 4:
-        return AtSkewness(nan, Outcome(False, "no fourth moment", f"{why}, and its fourth moment is infinite"))
+        return AtSkewness(oo, Outcome(False, "no fourth moment", f"{why}, and its fourth moment is infinite"), oo,
+                          mpf(0))
     return AtSkewness(kurtosis, _FINE, oo, mpf(0))
 
 
@@ -204,21 +215,29 @@ def _settling_notes(leaf: Leaf, goal: Number) -> tuple[str, ...]:
     return told_of_samples(leaf.floats, float(goal), float(law.loc.evalf()) + scale * float(leaf.centre), scale)
 
 
-def _is_symmetric(leaf: Leaf, shape: Shape) -> bool:
-    """Whether the density is the same on both sides of the mean, at a few hundred places."""
-    mean = leaf.centre + shape.mean
+def is_symmetric(leaf: Leaf) -> Number | None:
+    """Return the point of symmetry of a law with a mean, by its density at a few hundred places; None without one."""
+    mean, quadrature = leaf.mean(), leaf.quadrature
+    low, high = leaf.ends
+    near, places = mpf(10) ** (2 - quadrature.dps), quadrature.atoms
+    unit = quadrature.spread
+    if mpmath.isinf(low) != mpmath.isinf(high) or (mpmath.isfinite(low) and abs(low + high - 2 * mean) > near * unit):
+        return None
+    if any(abs(a + b - 2 * mean) > near * unit or abs(p - q) > near
+           for (a, p), (b, q) in zip(places, reversed(places), strict=True)):
+        return None
+    ends = [(number_of(p.low, 30), number_of(p.high, 30), p.density) for p in leaf.law.pieces]
 
     def density(x: Number) -> Number:
-        return mpmath.fsum(p.density(x) for p in leaf.law.pieces if number_of(p.low, 30) < x <= number_of(p.high, 30))
-    if leaf.law.atoms:
-        return False
-    top, exponent = density(mean), 2 - leaf.quadrature.dps
+        return mpmath.fsum(value_at(f, x) for a, b, f in ends if a < x <= b)
+
+    top = density(mean + unit / 7)
     for j in range(1, 300):
-        u = shape.deviation * mpf(j) * 13 / 1000
+        u = unit * mpf(j) * 17 / 1000
         right, left = density(mean + u), density(mean - u)
-        if abs(right - left) > mpf(10) ** exponent * (right + left + top):
-            return False
-    return True
+        if abs(right - left) > near * (right + left + top):
+            return None
+    return mean
 
 
 # --- exact --------------------------------------------------------------------------------------------------------
@@ -236,7 +255,7 @@ def _candidates(pole: Number, digits: int, centre: Number) -> Sequence[Expr]:
 
 def _exact_kurtosis(law: Law, pole: Expr, target: Expr, order: int = 4) -> Expr | None:
     """The kurtosis of the law moved with this pole, if its skewness is exactly the target; else None."""
-    raw = _exact_moments(law, order, None if pole == oo else pole)
+    raw = law.exact_moments(order, None if pole == oo else pole)
     if raw is None:
         return None
     variance, third = _variance(raw), _third(raw) * (1 if pole == oo else -1)
@@ -245,13 +264,6 @@ def _exact_kurtosis(law: Law, pole: Expr, target: Expr, order: int = 4) -> Expr 
     if order < 4:
         return nan
     return sp.simplify((raw[3] - 4 * raw[0] * raw[2] + 6 * raw[0] ** 2 * raw[1] - 3 * raw[0] ** 4) / variance**2)
-
-
-def _exact_moments(law: Law, order: int, pole: Expr | None = None) -> list[Expr] | None:
-    """E Y^k for k = 1..order, or E (Y - pole)^-k; None where one of them is not known."""
-    found = [law.exact_moment(k, pole) for k in range(1, order + 1)]
-    known = [m for m in found if m is not None]
-    return known if len(known) == order else None
 
 
 def _variance(raw: Sequence[Expr]) -> Expr:

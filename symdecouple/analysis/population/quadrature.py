@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import mpmath
@@ -20,14 +21,14 @@ from mpmath import mpf
 from sympy import Expr, oo
 
 from symdecouple.analysis.population.law import Law, Piece
-from symdecouple.errors import InvalidInput, NoClosedForm
+from symdecouple.errors import InvalidInput, NoClosedForm, SymdecoupleError
 from symdecouple.language.precision import at_digits
 
-__all__ = ["Quadrature", "number_of"]
+__all__ = ["Quadrature", "number_of", "value_at"]
 
 _FIRST, _LAST = 2, 9  # halvings of the step: 1/4 at first, 1/512 at last
 _SETTLES = 7  # halvings after which a piece is cut in two
-_FARTHEST = 1000  # digits of a distance to an end
+_FARTHEST = 10_000  # digits of a distance to an end
 _DEEPEST = 60  # cuts, one inside the other: to the last bit of a float
 _FLOAT_DIGITS, _FLOAT_WORK = 12, 30  # what densities in float64 leave, and what they are worked with
 
@@ -64,15 +65,19 @@ class _Panel:
         first, last = (int(mpmath.asinh(2 * r * mpmath.log(10) / mpmath.pi) / step) for r in reach)
         places = range(-first, last + 1) if level == _FIRST else [k for k in range(-first, last + 1) if k % 2]
         tiny, found = mpf(10) ** (-3 * digits), []
-        with mpmath.workdps(mpmath.mp.dps if max(reach) == digits else 2 * max(reach)):
-            inside = [(x, slope) for x, slope in (self._at(k * step) for k in places) if self.low < x < self.high]
-        many = getattr(self.density, "many", None)
-        is_infinite = mpmath.isinf(self.low) or mpmath.isinf(self.high)
-        precision = digits if is_infinite else mpmath.mp.dps if max(reach) == digits else 2 * max(reach)
-        with mpmath.workdps(precision):  # erfc and the like take long
-            values = many([x for x, _ in inside]) if many else [_value(self.density, x) for x, _ in inside]
+        inside: list[tuple[Number, Number]] = []
+        many, values = getattr(self.density, "many", None), []
+        for t in (k * step for k in places):
+            with mpmath.workdps(mpmath.mp.dps + (self._lost(t) if max(reach) > digits else 0)):
+                x, slope = self._at(t)
+                if self.low < x < self.high:
+                    inside.append((x, slope))
+                    if many is None:
+                        values.append(value_at(self.density, x))
+        if many is not None:
+            values = many([x for x, _ in inside])
         for (x, slope), value in zip(inside, values, strict=True):
-            if isinstance(value, mpmath.mpc) or not mpmath.isfinite(value) or value < 0:
+            if not mpmath.isfinite(value) or value < 0:
                 raise InvalidInput(f"a density is a finite number of 0 or more, at {mpmath.nstr(x, 6)} it is "
                                    f"{mpmath.nstr(value, 6)}")
             if (weight := value * slope) > tiny:
@@ -89,6 +94,15 @@ class _Panel:
         q, width = mpmath.exp(-2 * abs(u)), self.high - self.low
         near = width * q / (1 + q)
         return (self.low + near if t < 0 else self.high - near), 2 * width * q / (1 + q) ** 2 * rate
+
+    def _lost(self, t: Number) -> int:
+        """Digits that the distance of a node to an end loses, other than 0."""
+        u = mpmath.pi / 2 * mpmath.sinh(t)
+        if mpmath.isinf(self.low) or mpmath.isinf(self.high):
+            end, size = (self.low if mpmath.isinf(self.high) else self.high), -u
+        else:
+            end, size = (self.low if t < 0 else self.high), 2 * abs(u)
+        return max(0, int(size / mpmath.log(10))) if end != 0 else 0
 
     def halves(self) -> list[_Panel]:
         if mpmath.isinf(self.low) and mpmath.isinf(self.high):
@@ -117,11 +131,50 @@ class Quadrature:
         self.dps = dps if law.is_exact else min(dps, _FLOAT_DIGITS)
         self.digits = 2 * dps + 20 if law.is_exact else _FLOAT_WORK
         self.work = self.digits + 5
+        if law.standard is None:
+            _ = self.panels  # a law of the table is one
+
+    @cached_property
+    def atoms(self) -> list[tuple[Number, Number]]:
         with at_digits(self.work):
-            self.atoms = [(number_of(v, self.work), number_of(q, self.work)) for v, q in law.atoms]
-            self.panels = [panel for piece in law.pieces for panel in self._panels(piece)]
-            self._check_mass()
-            self.middle = self._middle()
+            return [(number_of(v, self.work), number_of(q, self.work)) for v, q in self.law.atoms]
+
+    @cached_property
+    def panels(self) -> list[_Panel]:
+        with at_digits(self.work):
+            found = [panel for piece in self.law.pieces for panel in self._panels(piece)]
+            self._check_mass(found)
+            return found
+
+    @cached_property
+    def middle(self) -> Number:
+        """A place near the median, strictly inside."""
+        with at_digits(self.work):
+            low, high = (number_of(e, self.work) for e in (self.law.low, self.law.high))
+            place = _quantile(self._marks(), mpf(1) / 2)
+            if low < place < high:
+                return place
+            inner = [x for x, _ in self._marks() if low < x < high]
+            return min(inner, key=lambda x: abs(x - place)) if inner else (low + high) / 2
+
+    @cached_property
+    def spread(self) -> Number:
+        """About how far places are from the middle."""
+        with at_digits(self.work):
+            distances = sorted((abs(x - self.middle), w) for x, w in self._marks() if x != self.middle)
+            return _quantile(distances, mpf(1) / 2)
+
+    def tail_place(self, upper: bool) -> Number:
+        """A place beyond which about a ten thousandth of the mass lies."""
+        with at_digits(self.work):
+            marks = self._marks()
+            return _quantile(marks[::-1] if upper else marks, mpf(10) ** -4)
+
+    def _marks(self) -> list[tuple[Number, Number]]:
+        marks = list(self.atoms)
+        for panel in self.panels:
+            marks += [(x, w / 2**_FIRST) for x, w in panel.nodes(_FIRST, self.digits)]
+        return sorted(marks, key=lambda mark: mark[0])
 
     def expect(self, function: Function) -> list[Number]:
         """Return E of each of some functions; call it inside `at_digits`.
@@ -201,49 +254,65 @@ class Quadrature:
     def _check_ends(self, panel: _Panel) -> None:
         """Refuse a density that grows like one over the distance to an end; see how far out a weaker one has mass."""
         for side, (end, other, sign) in enumerate(((panel.low, panel.high, 1), (panel.high, panel.low, -1))):
-            far = [mpf(10) ** power for power in (self.digits // 2, self.digits // 2 + 1)]
-            places = [(-sign * v if mpmath.isinf(end) else end + sign * min(1, abs(other - end)) / v) for v in far]
-            one, two = (_value(panel.density, x) for x in places)
-            if not (0 < one < mpmath.inf and 0 < two < mpmath.inf):
+            excesses = []
+            for power in (self.digits // 4, self.digits // 2):
+                far = [mpf(10) ** power, mpf(10) ** (power + 1)]
+                places = [(-sign * v if mpmath.isinf(end) else end + sign * min(1, abs(other - end)) / v) for v in far]
+                one, two = (value_at(panel.density, x) for x in places)
+                if 0 < one < mpmath.inf and 0 < two < mpmath.inf:
+                    excesses.append(mpmath.log(two / one) / mpmath.log(10) + (1 if mpmath.isinf(end) else -1))
+            if len(excesses) < 2:
                 continue
-            excess = mpmath.log(two / one) / mpmath.log(10) + (1 if mpmath.isinf(end) else -1)
+            excess = excesses[1]
+            if excesses[0] < mpf(3) / 2 * excess < -mpf(10) ** -9:
+                raise NoClosedForm(f"the mass of {self.law.name} "
+                                   + ("far out" if mpmath.isinf(end) else f"near {mpmath.nstr(end, 6)}")
+                                   + " falls more slowly than any power of the distance; no quadrature finds all of it")
             if excess >= -mpf(10) ** -9:
                 shown = "far out" if mpmath.isinf(end) else f"at {mpmath.nstr(end, 6)}"
                 raise InvalidInput(f"the integral diverges {shown} of {self.law.name}; a density has the integral 1")
-            panel.reach[side] = min(int((self.dps + 8) / -excess), _FARTHEST) * (2 if mpmath.isinf(end) else 1)
+            if (needed := int((self.dps + 8) / -excess)) > _FARTHEST:
+                raise NoClosedForm(f"{self.law.name} has mass that {self.dps} digits feel "
+                                   + (f"beyond 10^{_FARTHEST}" if mpmath.isinf(end) else
+                                      f"within 10^-{_FARTHEST} of {mpmath.nstr(end, 6)}") + "; ask for fewer, dps=")
+            panel.reach[side] = needed * (2 if mpmath.isinf(end) else 1)
 
-    def _check_mass(self) -> None:
-        total = mpmath.fsum(self._mass(p) for p in self.panels) + mpmath.fsum(q for _, q in self.atoms)
+    def _check_mass(self, panels: Sequence[_Panel]) -> None:
+        total = mpmath.fsum(self._mass(p) for p in panels) + mpmath.fsum(q for _, q in self.atoms)
         allowed = mpf(10) ** (2 - self.dps) if self.law.is_exact else mpf(10) ** -9
         if not abs(total - 1) <= allowed:
+            far = "" if self.law.low.is_finite and self.law.high.is_finite else (
+                "; if it is 1, name places amid the mass that was not found with points=")
             raise InvalidInput(f"{self.law.name} has the total mass {mpmath.nstr(total, 12)} on [{self.law.low}, "
-                               f"{self.law.high}], and 1 is expected; divide the density by it")
-
-    def _middle(self) -> Number:
-        """A place near the median, strictly inside."""
-        marks = list(self.atoms)
-        for panel in self.panels:
-            marks += [(x, w / 2**_FIRST) for x, w in panel.nodes(_FIRST, self.digits)]
-        marks.sort(key=lambda mark: mark[0])
-        left = mpf(0)
-        for place, weight in marks:
-            left += weight
-            if left >= mpf(1) / 2:
-                low, high = (number_of(e, self.work) for e in (self.law.low, self.law.high))
-                if low < place < high:
-                    return place
-                inner = [x for x, _ in marks if low < x < high]
-                return min(inner, key=lambda x: abs(x - place)) if inner else (low + high) / 2
-        return marks[-1][0]
+                               f"{self.law.high}], and 1 is expected; divide the density by it{far}")
 
 
-def _value(density: Callable[[Any], Any], place: Number) -> Number:
+def _quantile(marks: Sequence[tuple[Number, Number]], share: Number) -> Number:
+    left, wanted = mpf(0), mpmath.fsum(w for _, w in marks) * share
+    for place, weight in marks:
+        left += weight
+        if left >= wanted:
+            return place
+    return marks[-1][0]
+
+
+def value_at(density: Callable[[Any], Any], place: Number) -> Number:
+    """Return a density at a place; 0 and infinity where it is beyond what can be written."""
     try:
-        return density(place)
+        value = mpmath.mpmathify(density(place))
+        if isinstance(value, mpmath.mpc):
+            raise InvalidInput(f"a density is a real number of 0 or more, at {mpmath.nstr(place, 6)} it is "
+                               f"{mpmath.nstr(value, 6)}")
+        return value
     except (MemoryError, OverflowError):  # exp(-exp(-x)) far out
         return mpf(0)
     except ZeroDivisionError:
         return mpmath.inf
+    except (TypeError, ValueError, NameError, AttributeError, NotImplementedError) as error:
+        if isinstance(error, SymdecoupleError):
+            raise
+        raise InvalidInput(f"the density has no number at {mpmath.nstr(place, 6)} ({type(error).__name__}: {error}); "
+                           "give a function of one number, analysis.Density(pdf, (low, high))") from error
 
 
 def _one(_: Number) -> Sequence[Number]:
@@ -257,10 +326,9 @@ def _located(panel: _Panel) -> Number:
     signs = ([-1] if mpmath.isinf(panel.low) else []) + ([1] if mpmath.isinf(panel.high) else [])
     marks = sorted((base + sign * mpf(2) ** (mpf(j) / 8), mpf(2) ** (mpf(j) / 8)) for j in range(-320, 321)
                    for sign in signs)
-    weights = [width * _value(panel.density, x) for x, width in marks]
-    half, left = mpmath.fsum(weights) / 2, mpf(0)
-    for (x, _), weight in zip(marks, weights, strict=True):
-        left += weight
-        if left >= half and weight:
-            return x
-    raise InvalidInput("a density was given that vanishes wherever it was looked at; give its support")
+    values = [value_at(panel.density, x) for x, _ in marks]
+    weights = [(x, width * v) for (x, width), v in zip(marks, values, strict=True) if mpmath.isfinite(v) and v > 0]
+    if not weights:
+        raise InvalidInput(f"a density was given that vanishes at {len(marks)} places from {mpmath.nstr(panel.low, 6)} "
+                           f"to {mpmath.nstr(panel.high, 6)}; name a place amid its mass with points=")
+    return _quantile(weights, mpf(1) / 2)

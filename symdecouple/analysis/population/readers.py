@@ -7,8 +7,10 @@ numbers by their masses, as far out as these count.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+import mpmath
 import numpy as np
 import sympy as sp
 import sympy.stats
@@ -16,17 +18,28 @@ from sympy import Expr, oo
 from sympy.calculus.util import function_range
 
 from symdecouple.analysis.population.densities import PLACE, Standard, standard_law
-from symdecouple.analysis.population.law import Density, Law, exact_number, in_floats, of_density, pieces_of
-from symdecouple.errors import InvalidInput, NoClosedForm
+from symdecouple.analysis.population.law import (
+    Density,
+    Law,
+    as_a_law,
+    exact_number,
+    in_floats,
+    of_density,
+    of_expression,
+    pieces_of,
+)
+from symdecouple.errors import InvalidInput, NoClosedForm, SymdecoupleError
 
 __all__ = ["law_of"]
 
 _ATOMS = 20_000  # of a law on whole numbers, before the tail counts as too heavy
-_TAIL = {True: 1e-60, False: 1e-30}  # of the masses of whole numbers that are left away, exact ones and floats
+_LOOK = 512  # atoms after which it is told how many there will be
+_GUARD = 45  # digits more than are asked for that masses left away do not touch
+_FLOAT_TAIL = 30  # digits, of masses known in float64
 
 
-def law_of(distribution: Any) -> Law:
-    """Return the law that was given, whatever its kind.
+def law_of(distribution: Any, dps: int = 15) -> Law:
+    """Return the law that was given, whatever its kind; on whole numbers, as far out as `dps` digits feel.
 
     Raises
     ------
@@ -38,15 +51,16 @@ def law_of(distribution: Any) -> Law:
     if isinstance(distribution, Density):
         return of_density(distribution)
     if isinstance(distribution, Expr) and distribution.has(sympy.stats.rv.RandomSymbol):
-        return _of_sympy(distribution)
+        return _of_sympy(distribution, dps)
     if hasattr(distribution, "dist") and hasattr(distribution, "kwds"):
-        return _of_scipy(distribution)
+        return _of_scipy(distribution, dps)
     if hasattr(distribution, "xk") and hasattr(distribution, "pk"):  # scipy.stats.rv_discrete(values=...)
-        places, masses = (map(exact_number, values) for values in (distribution.xk, distribution.pk))
-        return _of_atoms("the given law", dict(zip(places, masses, strict=True)))
+        return _of_values(distribution)
     if hasattr(distribution, "freeze"):
         raise InvalidInput(f"a frozen scipy.stats law is expected: scipy.stats.{distribution.name}(...)")
     if hasattr(distribution, "pdf") and hasattr(distribution, "support"):
+        if any(np.ndim(v) for v in distribution.support()):
+            raise InvalidInput(f"one law is expected, the parameters of {type(distribution).__name__} are arrays")
         low, high = map(exact_number, distribution.support())
         return in_floats(type(distribution).__name__, distribution.pdf, low, high, is_vector=True)
     raise InvalidInput(f"a distribution is a frozen scipy.stats law, a sympy.stats random variable or "
@@ -56,31 +70,41 @@ def law_of(distribution: Any) -> Law:
 # --- scipy.stats --------------------------------------------------------------------------------------------------
 
 
-def _of_scipy(law: Any) -> Law:
+def _of_scipy(law: Any, dps: int) -> Law:
     shapes, loc, scale = _parameters(law)
-    name = law.dist.name
+    name = law.dist.name or "the given law"
     if not all(map(_is_one, (*shapes, loc, scale))):
-        raise InvalidInput(f"one law is expected, the parameters of {name} are arrays")
-    if np.isnan(law.support()).any():
+        raise InvalidInput(f"one law is expected, the parameters of {name} are arrays or no numbers")
+    if np.isnan(law.support()).any() or not all(map(np.isfinite, (*shapes, loc, scale))):
         raise InvalidInput(f"scipy.stats.{name} takes no such parameters: {(*law.args, *law.kwds.values())}")
+    place, size = exact_number(loc), exact_number(scale)
+    if hasattr(law.dist, "xk"):
+        return replace(_of_values(law.dist), loc=place)
     if hasattr(law.dist, "pmf") or (hasattr(law, "pmf") and not hasattr(law.dist, "pdf")):
         if name in _FINITE:
-            return _of_atoms(name, _FINITE[name](*map(exact_number, shapes)), exact_number(loc))
-        low, high = map(exact_number, law.support())
-        if name in _COUNTED and loc == 0:
-            return _counted(name, _COUNTED[name](*map(exact_number, shapes)), low, high)
-        return _counted(name, lambda k: exact_number(float(law.pmf(k))), low, high, is_exact=False)
+            return replace(_of_atoms(name, _FINITE[name](*map(exact_number, shapes))), loc=place)
+        low, high = (exact_number(v) for v in law.dist.support(*shapes))
+        if name in _COUNTED:
+            rounded = (exact_number(v).evalf(2 * dps + _GUARD) for v in shapes)
+            found = _counted(name, _COUNTED[name](*rounded), low, high, dps + _GUARD,
+                             first=_COUNTED[name](*map(exact_number, shapes))(int(low)))
+        else:
+            found = _counted(name, lambda k: exact_number(float(law.dist.pmf(k, *shapes))), low, high, _FLOAT_TAIL,
+                             near=int(law.dist.median(*shapes)), is_exact=False)
+        return replace(found, loc=place)
     standard = standard_law(name, tuple(map(exact_number, shapes)))
     if standard is not None:
-        if name == "chi2":
-            scale = 2 * exact_number(scale)
-        return _standard(name, standard, exact_number(loc), exact_number(scale))
-    low, high = map(exact_number, law.support())
-    return in_floats(name or "a law", law.pdf, low, high, is_vector=True)
+        return _standard(name, standard, place, 2 * size if name == "chi2" else size)
+    if name == "vonmises":
+        raise InvalidInput("vonmises is a law of angles, whose density goes round; take scipy.stats.vonmises_line")
+    low, high = map(exact_number, law.dist.support(*shapes))
+    points = (sp.S.Zero,) if low < 0 < high else ()  # where many of them have a kink, or a pole
+    floats = in_floats(name, lambda v: law.dist.pdf(v, *shapes), low, high, points, is_vector=True)
+    return replace(floats, loc=place, scale=size)
 
 
 def _is_one(value: Any) -> bool:
-    return isinstance(value, (int, float)) or (hasattr(value, "ndim") and value.ndim == 0)
+    return (isinstance(value, (int, float)) or (hasattr(value, "ndim") and value.ndim == 0)) and not np.iscomplex(value)
 
 
 def _parameters(law: Any) -> tuple[list[Any], Any, Any]:
@@ -88,6 +112,11 @@ def _parameters(law: Any) -> tuple[list[Any], Any, Any]:
     names = [s.strip() for s in (law.dist.shapes or "").split(",") if s.strip()]
     given = dict(zip([*names, "loc", "scale"], law.args, strict=False)) | dict(law.kwds)
     return [given[n] for n in names], given.get("loc", 0), given.get("scale", 1)
+
+
+def _of_values(law: Any) -> Law:
+    places, masses = (list(map(exact_number, values)) for values in (law.xk, law.pk))
+    return _of_atoms("the given law", dict(zip(places, masses, strict=True)))
 
 
 def _standard(name: str, standard: Standard, loc: Expr, scale: Expr) -> Law:
@@ -103,9 +132,9 @@ _FINITE: Mapping[str, Callable[..., Any]] = {
 """Masses of `scipy.stats` laws in exact numbers."""
 
 
-def _of_atoms(name: str, masses: Mapping[Any, Expr], loc: Expr = sp.S.Zero) -> Law:
-    atoms = tuple(sorted(((v + loc, q) for v, q in masses.items() if q != 0), key=lambda a: float(a[0])))
-    return Law(name, (), atoms, low=atoms[0][0], high=atoms[-1][0])
+def _of_atoms(name: str, masses: Mapping[Any, Expr]) -> Law:
+    atoms = tuple(sorted(((sp.sympify(v), q) for v, q in masses.items() if q != 0), key=lambda a: float(a[0])))
+    return Law(name, (), as_a_law(atoms), low=atoms[0][0], high=atoms[-1][0])
 
 
 _COUNTED: Mapping[str, Callable[..., Any]] = {
@@ -115,26 +144,49 @@ _COUNTED: Mapping[str, Callable[..., Any]] = {
 }
 
 
-def _counted(name: str, mass: Callable[[int], Expr], low: Expr, high: Expr, is_exact: bool = True) -> Law:
-    """A law on whole numbers; far out, what is left of it is left away."""
-    if not low.is_finite:
-        raise NoClosedForm(f"{name} has no smallest number; laws on whole numbers that are bounded below are read")
-    atoms: list[tuple[Expr, Expr]] = []
-    left, k = 1.0, int(low)
-    while k <= high and len(atoms) < _ATOMS:
-        q = mass(k)
-        if q > 0:
-            atoms.append((sp.Integer(k), q))
-            left -= float(q)
-        if high == oo and left < 1e-10 and float(q) < _TAIL[is_exact]:
-            break
-        k += 1
-    else:
-        if high == oo:
-            raise NoClosedForm(f"the tail of {name} is too heavy: {left:.2g} of its mass lies beyond {k}; give a "
+def _counted(name: str, mass: Callable[[int], Expr], low: Expr, high: Expr, digits: int, *, near: int = 0,
+             first: Expr | None = None, is_exact: bool = True) -> Law:
+    """A law on whole numbers; far out, masses below 10^-digits are left away. `near` is about where a law is that has
+    no ends; `first` is the exact mass at the lower end."""
+    start = int(low) if low.is_finite else int(high) + 1 if high.is_finite else near
+    is_half = not (low.is_finite or high.is_finite)
+    up = _one_way(name, mass, start, high, digits, is_half)
+    down = [] if low.is_finite else _one_way(name, lambda k: mass(-k), 1 - start, oo, digits, is_half)
+    if first is not None:
+        up[0] = start, first
+    atoms = tuple((sp.Integer(k), q) for k, q in [*((-k, q) for k, q in reversed(down)), *up] if q > 0)
+    if not atoms:
+        raise InvalidInput(f"{name} has no mass on the whole numbers from {low} to {high}")
+    is_cut = not (low.is_finite and high.is_finite)
+    return Law(name, (), atoms, low=atoms[0][0] if low.is_finite else low, high=atoms[-1][0] if high.is_finite else
+               high, left_out=10.0**-digits if is_cut else 0.0, is_exact=is_exact)
+
+
+def _one_way(name: str, mass: Callable[[int], Expr], start: int, end: Expr, digits: int, is_half: bool
+             ) -> list[tuple[int, Expr]]:
+    """Masses of whole numbers upward, until those of a falling tail are too small; with `is_half` all of them fall."""
+    found: list[tuple[int, Expr]] = []
+    k, before, total = start, mpmath.inf, 0.0
+    while k <= end:
+        found.append((k, mass(k)))
+        total += float(found[-1][1])
+        if end == oo:
+            size = _size(found[-1][1])
+            fall, before = before - size, size
+            if size < -digits and fall > 0 and (total > 0.4 or (is_half and len(found) > 1)):
+                return found
+            if len(found) % _LOOK == 0 and total > 0.4 and (fall <= 0 or (digits + size) / fall > _ATOMS):
+                k = _ATOMS + start
+        if k - start >= _ATOMS:
+            raise NoClosedForm(f"{name} has masses above 10^-{digits} on more than {_ATOMS} whole numbers; give a "
                                "density, or a bounded law")
-    return Law(name, (), tuple(atoms), low=atoms[0][0], high=oo if high == oo else atoms[-1][0],
-               left_out=_TAIL[is_exact] if high == oo else 0.0, is_exact=is_exact)
+        k += 1
+    return found
+
+
+def _size(mass: Expr) -> Any:
+    """The decimal logarithm; that of float64's last zero is finite."""
+    return mpmath.log10(mpmath.mpmathify(mass.evalf(15))) if mass != 0 else mpmath.mpf(-400)
 
 
 # --- sympy.stats --------------------------------------------------------------------------------------------------
@@ -148,35 +200,50 @@ _SCIPY_NAMES = {
 """Those whose arguments are read below; others by their densities."""
 
 
-def _of_sympy(variable: Expr) -> Law:
+def _of_sympy(variable: Expr, dps: int) -> Law:
     symbols = list(variable.atoms(sympy.stats.rv.RandomSymbol))
     if len(symbols) != 1:
         raise InvalidInput(f"the law of one random variable is expected, {variable} has {len(symbols)}; give its "
                            "density")
-    if len(symbols) == 1 and variable == symbols[0]:
-        known = symbols[0].pspace.distribution
-        if (read := _read_sympy(known)) is not None:
-            return read
-    parameters = {p for s in symbols for p in s.pspace.distribution.free_symbols}
+    known = getattr(symbols[0].pspace, "distribution", None)
+    if variable == symbols[0] and (read := _read_sympy(known)) is not None:
+        return read
+    parameters = known.free_symbols if isinstance(known, sp.Basic) else set()
     if free := parameters | (variable.free_symbols - set(symbols) - {s.symbol for s in symbols}):
-        raise InvalidInput(f"{', '.join(map(str, free))} must be numbers in the law {variable}")
+        raise InvalidInput(f"{', '.join(sorted(map(str, free)))} must be numbers in the law {variable}")
+    try:
+        return _by_density(variable, symbols[0], dps)
+    except SymdecoupleError:
+        raise
+    except Exception as error:  # SymPy raises anything where it has no density
+        raise InvalidInput(f"SymPy gives no density of {variable} ({type(error).__name__}: {error}); give "
+                           "analysis.Density(pdf, (low, high))") from error
+
+
+def _by_density(variable: Expr, symbol: Expr, dps: int) -> Law:
     density = sympy.stats.density(variable)
     if isinstance(density, Mapping) or hasattr(density, "dict"):
-        return _of_atoms(str(variable), density if isinstance(density, Mapping) else density.dict)
+        masses = density if isinstance(density, Mapping) else density.dict
+        if odd := [v for v in masses if not (sp.sympify(v).is_number and sp.sympify(v).is_real)]:
+            raise InvalidInput(f"a law of numbers is expected, {variable} takes the value {odd[0]}")
+        return _of_atoms(str(variable), masses)
     domain = sympy.stats.rv.pspace(variable).domain.set
     if isinstance(domain, sp.ProductSet):
-        raise InvalidInput(f"the law of one number is expected, {variable} has {len(symbols)}")
+        raise InvalidInput(f"the law of one number is expected, {variable} has several components")
     if domain.is_subset(sp.S.Integers):
-        return _counted(str(variable), lambda k: exact_number(density(k)), domain.inf, domain.sup)
+        if variable != symbol:
+            raise InvalidInput(f"laws on whole numbers are read as they are, {variable} is a function of one; give "
+                               "the atoms of a finite law, analysis.Density(None, (low, high), atoms={...})")
+        return _counted(str(variable), lambda k: exact_number(density(k)), domain.inf, domain.sup, dps + _GUARD)
     body = density(PLACE)
-    if variable != symbols[0]:
+    if variable != symbol:
         try:
-            domain = function_range(variable.xreplace({symbols[0]: PLACE}), PLACE, domain)
+            domain = function_range(variable.xreplace({symbol: PLACE}), PLACE, domain)
         except NotImplementedError as error:
             raise InvalidInput(f"the range of {variable} is not known; give analysis.Density(pdf, (low, high))"
                                ) from error
     low, high = domain.inf, domain.sup
-    return Law(str(variable), pieces_of(body, low, high, ()), low=low, high=high)
+    return of_expression(str(variable), body, low, high)
 
 
 def _placed(a: Sequence[Expr]) -> tuple[tuple[Expr, ...], Expr, Expr]:
