@@ -34,7 +34,7 @@ SECOND = {"energies": 6000, "filter moments": 16, "decoupled, 6": 800}
 
 
 class Case(NamedTuple):
-    """What is asked of a function of the table, on rows of a law: "drawn" for its own laws, "odd" for hard or refused ones."""
+    """What is asked of a function of the table, on rows of a law: "drawn" for its own, or "odd"."""
 
     function: str
     asked: str
@@ -42,7 +42,7 @@ class Case(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """Numbers and outcomes of a case; what was not the same for rows alone, or in single precision; calls of kernels."""
+    """Numbers and outcomes of each case, what is not the same alone or in single precision, and calls of kernels."""
 
     found: dict[Case, list[tuple[Array, list[str]]]]
     apart: list[tuple[Case, str]]
@@ -70,9 +70,10 @@ def rows_of(case: Case) -> list[Array]:
         return [odd(16)]
     if case.law != "drawn":
         return [drawn(case.law, 2, function.sizes[0], 6)]
-    return [np.concatenate([*(drawn(law, 2, n, 8) for law in function.laws),
-                            [np.full(n, 7.0), np.where(np.arange(n) == 1, np.inf, 1.0 * np.arange(n))]])
-            for n in sorted({function.sizes[0], SECOND.get(case.function, function.middle)})]
+    short, long = function.sizes[0], SECOND.get(case.function, function.middle)
+    rows = [np.full(short, 7.0), np.where(np.arange(short) == 1, np.inf, 1.0 * np.arange(short))]
+    return [np.concatenate([*(drawn(law, 2, short, 8) for law in function.laws), rows]),
+            np.concatenate([drawn(law, 1, long, 8) for law in function.laws])]
 
 
 def odd(n: int) -> Array:
