@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from symdecouple.numeric.kernels import compile as jit
+from symdecouple.numeric.kernels import compile as jit, parallel
 from tests.laws.rows import FUNCTIONS, HARD, Array, Function, drawn
 
 __all__ = ["CASES", "Answers", "Case", "answers", "bound_of"]
@@ -28,11 +28,13 @@ __all__ = ["CASES", "Answers", "Case", "answers", "bound_of"]
 ASKED = ("numbers", "gradients", "normalized")
 WITH_KERNELS = ("orthokurtosis", "decoupled, 4", "decoupled, 6", "plan of four moments", "plan of six moments",
                 "energies", "filter moments")
-SECOND = {"energies": 6000, "filter moments": 16}  # lengths of rows: a kernel for long ones only; slow without
+MOMENTS = WITH_KERNELS[:5]
+# Lengths of the second rows: a kernel for long ones only; slow without; nodes instead of the entries.
+SECOND = {"energies": 6000, "filter moments": 16, "decoupled, 6": 800}
 
 
 class Case(NamedTuple):
-    """What is asked of a function of the table, on rows of a law: "drawn" for its own laws and rows that it refuses."""
+    """What is asked of a function of the table, on rows of a law: "drawn" for its own, or "odd"."""
 
     function: str
     asked: str
@@ -40,9 +42,10 @@ class Case(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """Numbers and outcomes of a case, and how often each function of a set of kernels was called in all cases."""
+    """Numbers and outcomes of each case, what is not the same alone or in single precision, and calls of kernels."""
 
     found: dict[Case, list[tuple[Array, list[str]]]]
+    apart: list[tuple[Case, str]]
     calls: Counter[tuple[str, str]]
 
 
@@ -51,6 +54,8 @@ def cases() -> Iterator[Case]:
         function = FUNCTIONS[name]
         for asked in ASKED if function.plan else ASKED[:1]:
             yield Case(name, asked, "drawn")
+            if name in MOMENTS and asked != "gradients":
+                yield Case(name, asked, "odd")
         for law in HARD if function.hard else ():
             yield Case(name, "numbers", law)
 
@@ -61,11 +66,30 @@ CASES = list(cases())
 def rows_of(case: Case) -> list[Array]:
     """Rows of two lengths; an infinite one and one of equal values are among those of its own laws."""
     function = FUNCTIONS[case.function]
+    if case.law == "odd":
+        return [odd(16)]
     if case.law != "drawn":
         return [drawn(case.law, 2, function.sizes[0], 6)]
-    return [np.concatenate([*(drawn(law, 2, n, 8) for law in function.laws),
-                            [np.full(n, 7.0), np.where(np.arange(n) == 1, np.inf, 1.0 * np.arange(n))]])
-            for n in sorted({function.sizes[0], SECOND.get(case.function, function.middle)})]
+    short, long = function.sizes[0], SECOND.get(case.function, function.middle)
+    rows = [np.full(short, 7.0), np.where(np.arange(short) == 1, np.inf, 1.0 * np.arange(short))]
+    return [np.concatenate([*(drawn(law, 2, short, 8) for law in function.laws), rows]),
+            np.concatenate([drawn(law, 1, long, 8) for law in function.laws])]
+
+
+def odd(n: int) -> Array:
+    """Far from ordinary: few values, ties that leave no way or no end, crowds, an outlier, the ends of float64."""
+    rng, rows = np.random.default_rng(n), np.random.default_rng(n).exponential(size=(11, n))
+    rows[0] = np.resize([1.0, 2], n)
+    rows[1] = np.resize([0.0, 0, 1], n)
+    rows[2] = np.resize([0.0, 1, 5], n)
+    rows[3, : n // 2] = 0
+    rows[4, : 2 * n // 5] = 0
+    rows[5] = np.arange(n) % 2 + 1e-11 * rng.random(n)
+    rows[6, 0] = 1e12
+    rows[7, :2] = -1.7e308, 1.7e308
+    rows[8] *= 1e-200
+    rows[9] = np.ldexp(np.round(64 * rows[9]), 900)
+    return rows
 
 
 def bound_of(case: Case, values: Array) -> Array:
@@ -113,6 +137,8 @@ def choose(way: str, calls: Counter[tuple[str, str]]) -> None:
     jit.Kernels.are_wanted = lambda *_: wanted  # type: ignore[method-assign]
     jit.Kernels.are_warm = lambda *_: wanted  # type: ignore[method-assign]
     jit.is_available = lambda: wanted
+    parallel._SHARE = 64  # so that rows are shared among threads
+    parallel.cores = lambda: 3
 
 
 @cache
@@ -121,16 +147,35 @@ def answers(way: str) -> Answers:
     command = [sys.executable, "-m", "tests.laws.kernels", way]
     done = subprocess.run(command, capture_output=True, check=False, cwd=Path(__file__).parents[2])
     assert done.returncode == 0, done.stderr.decode()
-    found, calls = pickle.loads(done.stdout)
-    return Answers({Case(*case): answer for case, answer in found.items()}, calls)
+    found, apart, calls = pickle.loads(done.stdout)
+    return Answers({Case(*case): answer for case, answer in found.items()}, apart, calls)
+
+
+def differences(case: Case, rows: Array, found: tuple[Array, list[str]]) -> Iterator[tuple[Case, str]]:
+    """Rows alone, where they are shared among threads together; and narrow ones, beside the same numbers widened."""
+    function = FUNCTIONS[case.function]
+    for i in (1, len(rows) - 1):
+        alone, told = asked_of(case, function, rows[i : i + 1].copy())
+        if told != found[1][i : i + 1] or not np.array_equal(alone[0], found[0][i], equal_nan=True):
+            yield case, f"row {i} alone"
+    if case.asked == "numbers" and case.law == "drawn":
+        narrow = rows.astype(np.float32)
+        single, wide = (asked_of(case, function, some) for some in (narrow, narrow.astype(float)))
+        if single[1] != wide[1] or not np.array_equal(single[0], wide[0].astype(single[0].dtype), equal_nan=True):
+            yield case, "single precision"
 
 
 def main(way: str) -> None:
     calls: Counter[tuple[str, str]] = Counter()
     choose(way, calls)
+    found, apart = {}, []
     with np.errstate(all="ignore"):
-        found = {case: [asked_of(case, FUNCTIONS[case.function], rows) for rows in rows_of(case)] for case in CASES}
-    sys.stdout.buffer.write(pickle.dumps(({tuple(case): got for case, got in found.items()}, calls)))
+        for case in CASES:
+            sets = rows_of(case)
+            found[tuple(case)] = [asked_of(case, FUNCTIONS[case.function], rows) for rows in sets]
+            apart += [(tuple(one), what) for rows, got in zip(sets, found[tuple(case)], strict=True)
+                      for one, what in differences(case, rows, got)]
+    sys.stdout.buffer.write(pickle.dumps((found, apart, calls)))
 
 
 if __name__ == "__main__":

@@ -22,6 +22,11 @@ def test_every_kernel_is_tried(way: str) -> None:
 
 
 @ways
+def test_a_row_alone_is_the_row_among_threads_and_single_precision_is_widened(way: str) -> None:
+    assert not answers(way).apart
+
+
+@ways
 @pytest.mark.parametrize("case", CASES, ids=" - ".join)
 def test_numbers_and_refusals_are_those_of_numpy(case: Case, way: str) -> None:
     for (found, told), (expected, wanted) in zip(answers(way).found[case], answers("numpy").found[case], strict=True):

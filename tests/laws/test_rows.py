@@ -73,7 +73,7 @@ def test_a_row_alone_is_the_row_in_a_batch(name: str) -> None:
     """To the last bit, and with the same outcome; in any place, and where rows do not lie one after the other."""
     function = FUNCTIONS[name]
     for n in function.sizes:
-        rows = mixed(function, n)
+        rows = mixed(function, n)[1:]
         values, outcomes = function.answer(rows)
         for i, row in enumerate(rows):
             (alone,), (outcome,) = function.answer(row[None].copy())
@@ -148,7 +148,6 @@ def test_integers_far_from_zero_have_a_right_answer_or_none(name: str) -> None:
         near(found[kept], moved(function, values[kept], offset), function.bound)
 
 
-
 @pytest.mark.parametrize("offset", [1e8, pytest.param(-1e12, marks=pytest.mark.slow)])
 @those(lambda function: function.moved is not None)
 def test_far_from_zero_an_answer_is_right_or_there_is_none(name: str, offset: float) -> None:
@@ -177,7 +176,7 @@ def test_threads_change_no_bit(name: str) -> None:
     function = FUNCTIONS[name]
     rows = mixed(function, function.middle)
     with ThreadPoolExecutor(4) as threads:
-        found = list(threads.map(lambda _: function.answer(rows), range(6)))
+        found = list(threads.map(lambda _: function.answer(rows), range(4)))
     values, outcomes = function.answer(rows)
     for other, told in found:
         assert np.array_equal(other, values, equal_nan=True) and list(told) == list(outcomes)

@@ -302,7 +302,8 @@ def _folded(rows: FloatArray) -> FloatArray:
         filled = np.zeros((n_rows, n_samples + missing))
         filled[:, :n_samples] = rows
         rows = filled
-    folded: FloatArray = rows.reshape(n_rows, -1, min(rows.shape[1], _SHORT))
+    width = min(rows.shape[1], _SHORT)
+    folded: FloatArray = rows.reshape(n_rows, rows.shape[1] // width, width)  # not -1: there may be no rows
     return folded
 
 

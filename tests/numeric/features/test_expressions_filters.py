@@ -192,10 +192,10 @@ def test_features_against_the_same_in_coordinates(boundary: str, grid: tuple[int
     """Values, gradients and Hessians of averages written out over exact matrices, in float64 and 30 digits."""
     h = (LINE if len(grid) == 1 else PLANE)[boundary]
     nested = Mean(h(h.adjoint(x) ** 2) * x) if len(grid) == 1 else Mean(h.adjoint(x) * h(x))
-    features = FeatureSet([Mean(h(x) ** 3), nested, Mean(h(x - Mean(x)) ** 2)])
+    features = FeatureSet([Mean(h(x) ** 3), nested, Mean(h(x - Mean(x)) ** 2)] if len(grid) == 1 else [nested])
     ours, theirs = CompiledFeatures(features).on(grid), CompiledCoordinates(features.at(n_samples=grid))
-    n = int(np.prod(grid))
-    rows, weights = np.random.default_rng(15).normal(size=(2, n)), np.random.default_rng(16).normal(size=(2, 3, n))
+    n, m = int(np.prod(grid)), len(features)
+    rows, weights = np.random.default_rng(15).normal(size=(2, n)), np.random.default_rng(16).normal(size=(2, m, n))
     with mpmath.workdps(30):
         y, w = as_multiprecision(rows), as_multiprecision(weights)
         for name, arguments, precise in (("values", (rows,), (y,)), ("gradients", (rows,), (y,)),

@@ -210,7 +210,8 @@ print(heard, abs(stats.orthokurtosis(sample) / expected - 1) < 1e-12, compile._l
 """
 
 
-@pytest.mark.parametrize("name", ["numba.core.types.functions", "numba.core.decorators", "llvmlite.binding"])
+@pytest.mark.parametrize("name", ["numba.core.decorators", *(
+    pytest.param(name, marks=pytest.mark.slow) for name in ("numba.core.types.functions", "llvmlite.binding"))])
 def test_after_an_interruption_while_numba_loads_numpy_answers(name: str, tmp_path: Path) -> None:
     pytest.importorskip("numba")
     assert run(INTERRUPTED.format(name=name), tmp_path).startswith("True True")

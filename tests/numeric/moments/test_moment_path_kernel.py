@@ -1,13 +1,11 @@
-"""The compiled ladder against NumPy's: values, refusals, what is handed back; and its functions as plain Python."""
+"""The functions of the compiled levels as plain Python, piece by piece; and that ordinary samples are not handed back.
+
+That all answers and refusals are those of NumPy, compiled and interpreted, alone and on threads, is a law of kernels.
+"""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,64 +13,10 @@ from numpy.polynomial import chebyshev
 
 from symdecouple.numeric.moments import hankel_kernel, moment_path_kernel as kernel, nodes_kernel
 from symdecouple.numeric.moments.hankel import orthogonal_basis, power_means, residuals
-from symdecouple.numeric.moments.levels import climb, decoupled_rows, gaussian_moments
+from symdecouple.numeric.moments.levels import climb
 from symdecouple.numeric.moments.moment_path import RESIDUAL, follow
-from symdecouple.numeric.moments.moment_path_kernel import KERNELS, Climbed, climb_compiled, move_rows, settle_rows
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.paths.runge_kutta import FIFTH, STAGES, THIRD, WEIGHTS
-from symdecouple.numeric.samples.batch import SampleMatrix
-
-TABLE = json.loads((Path(__file__).parents[2] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
-
-
-def goal(order: int) -> tuple[float, ...]:
-    return (1.0, *gaussian_moments(order - 1))
-
-
-@pytest.fixture
-def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The very functions that are compiled, without numba."""
-
-    def quiet(function: Callable[..., None]) -> Callable[..., None]:
-        return np.errstate(all="ignore")(function)
-
-    monkeypatch.setattr(kernel, "_kernels", lambda: (quiet(settle_rows), quiet(move_rows)))
-
-
-def climb_plain(rows: np.ndarray, order: int) -> Climbed:
-    return climb_compiled(rows, order, goal(order), impose=impose_skewness)
-
-
-@pytest.fixture
-def compiled() -> None:
-    pytest.importorskip("numba")
-    if not KERNELS.are_warm():
-        kernel.warm()  # leaves the mark: no other process compiles again, and no later run
-
-
-# --- as plain Python ---
-
-
-@pytest.mark.parametrize("case", TABLE["decoupled_moments"], ids=lambda case: f"N={len(case['sample'])}")
-def test_the_functions_meet_the_reference_table_without_numba(case: dict[str, object], plain: None) -> None:
-    found = climb_plain(np.array([case["sample"]], dtype=float), 6)
-    expected = [float(str(case[f"order{k}"])) for k in (4, 5, 6)]
-    assert found.done.all() and found.moments[4:, 0] == pytest.approx(expected, rel=1e-10)
-
-
-def test_what_needs_care_is_handed_back_untouched_by_an_answer(plain: None) -> None:
-    rng = np.random.default_rng(0)
-    rows = np.array([
-        rng.normal(size=12),
-        np.resize([0.0, 1.0], 12),  # two values
-        np.ones(12),  # constant
-        [0.0] * 6 + [1, 2, 3, 4, 5, 6],  # zero skewness in the limit only
-        np.arange(12) % 2 + 1e-11 * rng.random(12),  # crowded
-        [-1.7e308, 1.7e308, *range(10)],  # a range beyond float64
-    ])
-    found = climb_plain(rows, 5)
-    assert found.done.tolist() == [True, False, False, False, False, False]
-    assert np.isnan(found.moments[:, 1:]).all() and np.isnan(found.values[1:]).all()
 
 
 def scratch(order: int) -> kernel.Scratch:
@@ -158,100 +102,23 @@ def test_more_nodes_where_a_series_has_not_ended() -> None:
     assert 40 <= nodes_kernel.more_nodes(32, 1e-11) <= 48 and nodes_kernel.more_nodes(64, 0.5) > 512
 
 
-# --- compiled ---
-
-LAWS = {
-    "normal": lambda rng, shape: rng.normal(size=shape),
-    "exponential": lambda rng, shape: rng.exponential(size=shape),
-    "uniform": lambda rng, shape: rng.random(shape),
-    "gamma": lambda rng, shape: rng.gamma(0.25, size=shape),
-    "integers": lambda rng, shape: rng.integers(0, 9, shape).astype(float),
-}
+RNG = np.random.default_rng(3)
+SIX = (1.0, 0, 1, 0, 3, 0)
 
 
-@pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize(("n_samples", "order"), [(12, 5), (64, 6), (512, 6), (5000, 8)])
-def test_compiled_and_numpy_agree(law: str, n_samples: int, order: int, compiled: None) -> None:
-    rows = LAWS[law](np.random.default_rng(n_samples), (12, n_samples))
-    found, expected = climb_compiled(rows, order, goal(order)), climb(rows, order, goal(order))
-    for i in range(12):
-        if found.done[i]:
-            size = np.maximum(1, np.abs(expected.moments[:, i]))
-            assert i not in expected.refusals
-            assert found.moments[:, i] == pytest.approx(expected.moments[:, i], abs=1e-9 * size.max())
-    if law == "normal" and n_samples >= 64:
-        assert found.done.all()
-
-
-def test_the_samples_at_the_last_level_are_on_the_manifold(compiled: None) -> None:
-    rows = np.random.default_rng(3).exponential(size=(5, 300)) * 1e-150
-    found = climb_compiled(rows, 6, goal(6))
-    assert found.done.all()
-    assert np.all(residuals(found.values, np.repeat(np.array(goal(6))[:, None], 5, axis=1)) <= RESIDUAL)
-
-
-def test_refusals_and_values_are_those_of_numpy(compiled: None) -> None:
-    rng = np.random.default_rng(4)
-    rows = rng.exponential(size=(9, 60))
-    rows[1] = 3
-    rows[2, :30] = 0
-    rows[3] = np.resize([1.0, 2.0], 60)
-    rows[4, :23] = 0
-    rows[5, 0] = 1e12
-    rows[6] = np.arange(60) % 2 + 1e-11 * rng.random(60)
-    rows[7] *= 1e-200
-    matrix = SampleMatrix.of(rows)
-    ours, numpys = (decoupled_rows(matrix, 6, gaussian_moments(5), compiled=flag) for flag in (True, False))
-    assert ours.refusals == numpys.refusals and {1, 2, 3, 6} <= set(ours.refusals)
-    assert np.array_equal(np.isnan(ours.values), np.isnan(numpys.values))
-    assert ours.values == pytest.approx(numpys.values, rel=1e-9, abs=1e-10, nan_ok=True)
-
-
-def test_rows_never_meet(compiled: None) -> None:
-    rows = np.random.default_rng(5).gamma(1.0, size=(300, 77))
-    together: Climbed = climb_compiled(rows, 6, goal(6))
-    few = climb_compiled(rows[3::50].copy(), 6, goal(6))
-    assert np.array_equal(few.moments, together.moments[:, 3::50], equal_nan=True)
-    single = climb_compiled(rows.astype(np.float32), 5, goal(5))
-    widened = climb_compiled(rows.astype(np.float32).astype(np.float64), 5, goal(5))
-    assert np.array_equal(single.moments, widened.moments, equal_nan=True)
-
-
-def test_threads_change_no_bit(compiled: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = np.random.default_rng(8).exponential(size=(400, 300))
-    found = []
-    for count in (1, 2, 3):
-        monkeypatch.setattr("symdecouple.numeric.kernels.parallel.cores", lambda count=count: count)
-        found.append(climb_compiled(rows, 6, goal(6)))
-    assert found[0].done.any()
-    for other in found[1:]:
-        assert np.array_equal(other.moments, found[0].moments, equal_nan=True)
-        assert np.array_equal(other.values, found[0].values, equal_nan=True)
-
-
-@pytest.mark.parametrize("law", ["normal", "exponential", "uniform"])
-def test_long_rows_by_way_of_nodes_are_where_each_sample_would_go(law: str, compiled: None) -> None:
-    rows = LAWS[law](np.random.default_rng(9), (1, 6000))
-    rows[:, :50] = rows[:, 50:100]  # ties
-    found = climb_compiled(rows, 6, goal(6))
-    expected = climb(rows, 6, goal(6), follower=partial(follow, rtol=1e-13))
+@pytest.mark.parametrize(("rows", "goal"), [
+    (RNG.normal(size=(4, 64)), SIX), (1e-150 * RNG.exponential(size=(5, 300)), SIX),
+    (RNG.exponential(size=(4, 200)), (1.0, 0, 1, 0.5, 3.5)), (np.resize(RNG.normal(size=5950), (1, 6000)), SIX),
+    (np.resize(RNG.random(5950), (1, 6000)), SIX),
+], ids=["short", "small", "another reference", "long, by nodes", "uniform"])
+def test_ordinary_samples_end_on_the_manifold(rows: np.ndarray, goal: tuple[float, ...]) -> None:
+    """Ties stay ties, and the order stays."""
+    pytest.importorskip("numba")
+    found = kernel.climb_compiled(rows, len(goal), goal)
+    expected = climb(rows, len(goal), goal, follower=partial(follow, rtol=1e-13))
     assert found.done.all()
     assert found.moments[4:] == pytest.approx(expected.moments[4:], abs=2e-9)
-    order = np.argsort(rows[0], kind="stable")
-    steps, gaps = np.diff(found.values[0][order]), np.diff(rows[0][order])
-    assert (steps[gaps == 0] == 0).all() and (steps[gaps > 1e-9] > 0).all() and (gaps == 0).sum() >= 50
-
-
-def test_other_references(compiled: None) -> None:
-    rows = np.random.default_rng(6).exponential(size=(4, 200))
-    target = (1.0, 0.0, 1.0, 0.5, 3.5)
-    found, expected = climb_compiled(rows, 5, target), climb(rows, 5, target)
-    assert found.done.all() and found.moments[5] == pytest.approx(expected.moments[5], abs=1e-9)
-    assert np.mean(found.values**3, axis=1) == pytest.approx(np.full(4, 0.5), abs=1e-13)
-
-
-def test_numba_is_not_loaded_by_importing_these() -> None:
-    names = "sys, symdecouple.numeric.moments.moment_path_kernel, symdecouple.stats"
-    code = f"import {names}; print('numba' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
+    assert (residuals(found.values, np.repeat(np.array(goal)[:, None], len(rows), axis=1)) <= RESIDUAL).all()
+    order = np.argsort(rows, axis=1, kind="stable")
+    steps, gaps = (np.diff(np.take_along_axis(some, order, axis=1)) for some in (found.values, rows / np.ptp(rows)))
+    assert (steps[gaps == 0] == 0).all() and (steps[gaps > 1e-9] > 0).all()

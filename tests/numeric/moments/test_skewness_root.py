@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from symdecouple.numeric.kernels.compile import is_available
+from symdecouple.numeric.moments import skewness_kernel
 from symdecouple.numeric.moments.power_sums import BLOCK
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
 from symdecouple.numeric.moments.skewness_series import propose_pole, series_step
@@ -75,6 +77,7 @@ def test_three_values_have_three_halves(sample: list[float]) -> None:
 @pytest.mark.parametrize(
     "sample",
     [
+        *(case["sample"] for case in TABLE["orthokurtosis"]),
         [0, 1e-300, 2e-300, 3e-300, 1],
         [0, 1e-200, 3e-200, 1, 1e100, 1e103],
         [1, 1 + 2**-52, 1 + 3 * 2**-52, 1 + 4 * 2**-52, 1e16],
@@ -88,8 +91,16 @@ def test_three_values_have_three_halves(sample: list[float]) -> None:
     ],
     ids=lambda sample: f"{len(sample)}-from-{sample[0]:g}-{sample[1]:g}-to-{sample[-1]:g}",
 )
-def test_clusters_built_to_defeat_the_search(sample: list[float]) -> None:
-    assert orthokurtosis(sample) == pytest.approx(float(oracle.orthokurtosis(sample, 30)), rel=1e-14)
+def test_clusters_built_to_defeat_the_search(sample: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    """By NumPy, compiled, and by the same functions as plain Python."""
+    expected = pytest.approx(float(oracle.orthokurtosis(sample, 30)), rel=1e-14)
+    assert orthokurtosis(sample) == expected
+    rows = SampleMatrix.of(np.array([sample], dtype=np.float64))
+    if is_available():
+        assert skewness_kernel.compiled_orthokurtosis_rows(rows).values[0] == expected
+    monkeypatch.setattr(skewness_kernel, "_kernels", lambda: (skewness_kernel.kurtosis_rows, None))
+    with np.errstate(all="ignore"):
+        assert skewness_kernel.compiled_orthokurtosis_rows(rows).values[0] == expected
 
 
 def test_random_clusters_across_sixty_decades() -> None:

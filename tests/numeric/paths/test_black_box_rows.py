@@ -170,6 +170,11 @@ FAILURES: dict[str, tuple[Callable[[Any], Any], str, str]] = {
 FINE, BAD = [1.0, 2.0, 4.0, 7.0, 9.0], [-9.0, 1.0, 2.0, 3.0, 5.0]
 
 
+@cache
+def raised_to_forty() -> Any:
+    return NarrowPath([Mean(x), Mean(x**2)]).follow([FINE], 2, 40.0).values[0]
+
+
 @pytest.mark.parametrize("vectorized", [False, True])
 @pytest.mark.parametrize("failure", FAILURES)
 def test_only_the_failing_row_is_refused(failure: str, vectorized: bool) -> None:
@@ -179,12 +184,12 @@ def test_only_the_failing_row_is_refused(failure: str, vectorized: bool) -> None
     def of_rows(rows: Any) -> Any:
         return np.array([function(row) for row in rows])
 
-    box = Feature.from_callable(of_rows if vectorized else function, name="squares", vectorized=vectorized)
+    box = Feature.from_callable(of_rows if vectorized else function, None if vectorized else lambda v: 2 * v / len(v),
+                                "squares", vectorized=vectorized)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        moved = BlackBoxPath([Mean(x), box]).follow([FINE, BAD, FINE], 2, 40.0)
-    expected = NarrowPath([Mean(x), Mean(x**2)]).follow([FINE], 2, 40.0).values[0]
-    np.testing.assert_allclose(moved.values[[0, 2]], [expected, expected], rtol=1e-10)
+        moved = BlackBoxPath([Mean(x), box]).follow([FINE, BAD], 2, 40.0)
+    np.testing.assert_allclose(moved.values[0], raised_to_forty(), rtol=1e-10)
     assert np.isnan(moved.values[1]).all() and list(moved.refusals) == [1]
     if (failure, vectorized) in {("nothing", True), ("shape", True), ("complex", True), ("text", True)}:
         said = ""  # the list of answers fails in its own way
@@ -237,8 +242,7 @@ def test_a_gradient_as_other_arrays_have_it() -> None:
 
     box = Feature.from_callable(lambda v: Foreign((v**2).mean()), lambda v: Foreign(2 * v / len(v)))
     moved = BlackBoxPath([Mean(x), box]).follow([FINE], 2, 40.0)
-    expected = NarrowPath([Mean(x), Mean(x**2)]).follow([FINE], 2, 40.0)
-    np.testing.assert_allclose(moved.values, expected.values, rtol=1e-14)
+    np.testing.assert_allclose(moved.values[0], raised_to_forty(), rtol=1e-14)
 
 
 def test_single_precision_without_a_gradient_is_refused_and_says_why() -> None:
@@ -269,7 +273,8 @@ def test_the_reason_of_a_stop_on_the_way_is_told() -> None:
             raise OverflowError("beyond 11")
         return (v**2).mean()
 
-    refusal = BlackBoxPath([Mean(x), Feature.from_callable(within)]).follow([FINE], 2, 400.0).refusals[0]
+    box = Feature.from_callable(within, lambda v: 2 * v / len(v))
+    refusal = BlackBoxPath([Mean(x), box]).follow([FINE], 2, 400.0).refusals[0]
     assert refusal.reason == "not attainable" and "OverflowError: beyond 11" in refusal.detail
 
 

@@ -141,16 +141,17 @@ def test_tied_samples_stay_tied() -> None:
     assert (moved[:, ::2] == moved[:, 1::2]).all()
 
 
-@pytest.mark.parametrize("unit", [1e-40, 1e30])
+@pytest.mark.parametrize("unit", [1e-8, 1e6, *(
+    pytest.param(far, marks=pytest.mark.slow) for far in (1e-40, 1e30))])
 def test_samples_of_any_unit(unit: float) -> None:
-    rows = samples(POWERS)
+    rows = samples(POWERS, n_rows=2)
     expected = NarrowPath(POWERS).normalize(rows, [0, 1, 0])[-1]
     found = NarrowPath(POWERS).normalize(unit * rows, [0, 1, 0])[-1]
     assert not found.refusals
     np.testing.assert_allclose(found.values, expected.values, atol=1e-9)
 
 
-@pytest.mark.parametrize("unit", [1e-8, 1e-3, 1e3, 1e8])
+@pytest.mark.parametrize("unit", [1e-6, 1e5])
 def test_fourth_moment_alone_in_closed_form_from_afar(unit: float) -> None:
     """dx/dt = x^3 adds a constant to 1/x^2."""
     rows = unit * samples(POWERS)
@@ -165,10 +166,10 @@ def test_fourth_moment_alone_in_closed_form_from_afar(unit: float) -> None:
 
 
 def test_features_that_are_held_are_put_right() -> None:
-    rows = 1e30 * samples(POWERS, n_rows=1)
+    rows = 1e18 * samples(POWERS, n_rows=1)
     path = NarrowPath(POWERS)
     centred = path.follow(rows, 1, 0.0).values
-    assert np.abs(centred.mean(axis=1)).max() > 1e10  # rounding
+    assert np.abs(centred.mean(axis=1)).max() > 3  # rounding
     held = path.follow(centred, 2, 1.0, held=[0.0])
     assert not held.refusals and np.abs(held.values.mean(axis=1)).max() < 1e-15
     assert path.follow(centred, 2, 1.0).refusals  # the second moment is at least the squared mean

@@ -52,7 +52,9 @@ def decoupled(path: NarrowPath, rows: Array, targets: Any) -> Array:
 
 def richardson(function: Any, rows: Array, direction: Array, h: float) -> Array:
     """Central differences extrapolated twice: error of order h^6."""
-    plain = [(function(rows + s * direction) - function(rows - s * direction)) / (2 * s) for s in (h, h / 2, h / 4)]
+    sides = [s * step for step in (h, h / 2, h / 4) for s in (1, -1)]
+    ends = np.split(np.asarray(function(np.concatenate([rows + s * direction for s in sides]))), 6)
+    plain = [(up - down) / (2 * s) for up, down, s in zip(ends[::2], ends[1::2], sides[::2], strict=True)]
     once = [(4 * b - a) / 3 for a, b in itertools.pairwise(plain)]
     return np.asarray((16 * once[1] - once[0]) / 15)
 
@@ -63,11 +65,10 @@ def test_against_differences_of_the_path(features: list[Any], targets: list[floa
     rows = samples(features)
     gradients, levels = decoupled_gradients(path, rows, targets)
     assert not levels[-1].refusals and gradients.shape == (3, len(features), 24)
-    for seed in range(2):
-        direction = np.random.default_rng(seed).normal(size=rows.shape)
-        expected = richardson(lambda y: decoupled(path, y, targets), rows, direction, 5e-4)
-        found = np.einsum("rjn,rn->rj", gradients, direction)
-        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=2e-11)
+    direction = np.random.default_rng(1).normal(size=rows.shape)
+    expected = richardson(lambda y: decoupled(path, y, targets), rows, direction, 5e-4)
+    found = np.einsum("rjn,rn->rj", gradients, direction)
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=2e-11)
 
 
 def test_coarse_steps_are_differentiated_as_they_are() -> None:
@@ -97,7 +98,8 @@ def test_coarse_steps_are_differentiated_as_they_are() -> None:
     np.testing.assert_allclose(same_steps(start), (level.values**5).mean(axis=1), rtol=1e-13)
     direction = np.random.default_rng(1).normal(size=start.shape)
     found = (pullback(level, level.values**4 * 5 / start.shape[1]) * direction).sum(axis=1)
-    assert found == pytest.approx(richardson(same_steps, start, direction, 1e-3), rel=1e-9)
+    expected = richardson(lambda rows: np.array([same_steps(y[None])[0] for y in rows]), start, direction, 1e-3)
+    assert found == pytest.approx(expected, rel=1e-9)
 
 
 def test_orthokurtosis_by_theorem_f() -> None:
@@ -203,10 +205,10 @@ def test_gradients_for_features_of_any_origin() -> None:
     path = NarrowPath(Handwritten(), rtol=1e-14)
     row = np.array([[2.0, 3.0, 0.5]])
     level = path.follow(row, 2, 2.5, store=True)
-    for covector in np.eye(3):
-        found = check_gradient(lambda y, c=covector: path.follow(y[None], 2, 2.5).values[0] @ c, row[0],
-                               pullback(level, covector[None])[0], first_step=0.03, n_directions=1)
-        assert found.agrees and found.error < 1e-9, found.verdict
+    covector = np.array([1.0, -2, 3])
+    found = check_gradient(lambda y: path.follow(y[None], 2, 2.5).values[0] @ covector, row[0],
+                           pullback(level, covector[None])[0], first_step=0.03, n_directions=1)
+    assert found.agrees and found.error < 1e-9, found.verdict
 
 
 def black_box(functions: Sequence[Any]) -> Any:

@@ -74,7 +74,7 @@ def far_entries(draw: st.DrawFn) -> tuple[list[float], list[float]]:
 
 
 @given(far_entries())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_moments_keep_their_digits(drawn: tuple[list[float], list[float]]) -> None:
     sample, weights = drawn
     expected, absolute = moments(sample, weights, 6)
@@ -86,7 +86,7 @@ def test_moments_keep_their_digits(drawn: tuple[list[float], list[float]]) -> No
 
 
 @given(far_entries())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_mean_and_variance_keep_their_digits(drawn: tuple[list[float], list[float]]) -> None:
     """The mean to its own rounding and that of a standard deviation, however wide the range is."""
     sample, weights = drawn
@@ -100,7 +100,7 @@ def test_mean_and_variance_keep_their_digits(drawn: tuple[list[float], list[floa
 
 
 @given(far_entries())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_the_orthokurtosis_keeps_its_digits(drawn: tuple[list[float], list[float]]) -> None:
     sample, weights = drawn
     expected = orthokurtosis_by_halving(sample, weights)
