@@ -22,7 +22,7 @@ from symdecouple.language.statistics import kurtosis, skewness, variance
 from symdecouple.verdict import Status
 from tests.numeric.paths.test_black_box_rows import BOXES, fails_below, peakedness, raised
 
-X = np.random.default_rng(5).normal(size=(2, 12))
+X = np.random.default_rng(5).normal(size=(2, 8))
 FIRST, REFERENCE = [Mean(x), variance(), skewness()], [0, 1, 0, 2.5, 15]
 NAMED = Feature.from_callable(peakedness, BOXES["gradient"].black_box.gradient, "peakedness")
 
@@ -133,9 +133,9 @@ def test_a_reference_sample_is_asked() -> None:
 
 def test_failing_rows_leave_the_others_alone() -> None:
     """A failure at the sample of a level concerns this row and this feature; on the way, everything after it."""
-    rows = np.array([[1.0, 2, 4, 7, 9], [-90, 1, 2, 3, 5], [0, 3, 1, 4, 2]])
+    rows = np.array([[1.0, 2, 4, 7, 9], [-90, 1, 2, 3, 5], [0, 7, 2, 8, 4]])
     box = Feature.from_callable(fails_below(-50, raised), name="squares")
-    plan = decouple([box, Mean(x), variance()], [30, 2])
+    plan = decouple([box, Mean(x), variance()], [29, 4.5])
     values, outcomes = plan.transform(rows, on_refusal="return")
     assert [o.ok for o in outcomes] == [True, False, True] and outcomes[1].reason == "callable failed"
     assert "squares: it raised ZeroDivisionError: no inverse here" in outcomes[1].detail

@@ -109,9 +109,9 @@ def test_one_row_beyond_float64_loses_itself_only() -> None:
 
 
 def test_a_used_plan_pickles_and_copies_as_an_unused_one() -> None:
-    plan = sd.decouple(standardized_moments(5), perturb="ramp")
+    plan = sd.decouple(standardized_moments(4), perturb="ramp")
     generic = sd.decouple([Mean(x), Mean(sp.log(sp.cosh(x)))], [0, 1])
-    sample = np.random.default_rng(0).standard_normal(50)
+    sample = np.random.default_rng(0).standard_normal(12)
     for each in (plan, generic):
         before = pickle.dumps(each)
         expected = each.transform(sample)
@@ -226,7 +226,7 @@ def test_named_paths_feel_no_offset_behind_the_mean(path: Any) -> None:
     plan = sd.decouple(raw_moments(3), path=path)
     near = np.array([STEPS, STEPS[::-1]], dtype=float) / 8
     values, gradients, normalized = plan.transform(near), plan.gradients(near), plan.normalize(near)
-    for offset in (1e8, -1e12, 2.0**49):
+    for offset in (1e8, -(2.0**49)):
         far = near + offset
         found = plan.transform(far)
         assert (found[:, 0] == offset + float(MEAN) / 8).all()

@@ -36,8 +36,8 @@ def energies(image: Array) -> Array:
 
 def test_narrow_path_and_convex_newton_agree() -> None:
     rng = np.random.default_rng(1)
-    smooth = np.cumsum(rng.standard_normal((15, 15)), axis=1)
-    images = np.array([rng.exponential(size=(15, 15)) - 1, smooth - smooth.mean()])
+    smooth = np.cumsum(rng.standard_normal((9, 9)), axis=1)
+    images = np.array([rng.exponential(size=(9, 9)) - 1, smooth - smooth.mean()])
     narrow = sd.decouple(FEATURES, path="narrow")
     np.testing.assert_allclose(PLAN.transform(images), narrow.transform(images), rtol=1e-9)
     np.testing.assert_allclose(PLAN.normalize(images), narrow.normalize(images), rtol=0, atol=1e-9)

@@ -21,29 +21,25 @@ from symdecouple.language.sample import x
 from tests.traced import peak
 
 Array = NDArray[Any]
-ENERGIES = sd.decouple(FeatureSet([Mean(x), *second_order_moments(tils())]))
+ENERGIES = sd.decouple(FeatureSet([Mean(x), *list(second_order_moments(tils()))[:4]]))
 METHODS = ("transform", "normalize", "gradients")
 
 
-@pytest.mark.parametrize(("method", "images"), [("transform", 2.1), ("normalize", 2.1), ("gradients", 11.6)])
-def test_one_image(method: str, images: float) -> None:
-    """A transform and half of one; with the answer in its memory, or the gradients of the mean and nine energies."""
+def test_one_image() -> None:
+    """A transform and half of one; with the answer in its memory, with its kernel and what powers need of a transform;
+    or the gradients of the mean and four energies."""
     image = np.random.default_rng(0).standard_normal((1024, 1024))
-    getattr(ENERGIES, method)(image[::-1])  # what is made once for all images
-    assert peak(lambda: getattr(ENERGIES, method)(image)) < images * image.nbytes
+    values = ENERGIES.transform(image)  # with what is made once for all images
+    normal: list[Array] = []
+    for images, ask in ((2.1, lambda: ENERGIES.transform(image)), (2.1, lambda: normal.append(ENERGIES.normalize(image))),
+                        (4, lambda: ENERGIES.denormalize(normal[0], values)), (6.6, lambda: ENERGIES.gradients(image))):
+        assert peak(ask) < images * image.nbytes
 
 
-def test_the_way_back_of_one_image() -> None:
-    """The answer, its kernel, a transform, and one half of it in powers."""
-    image = np.random.default_rng(0).standard_normal((1024, 1024))
-    values, normal = ENERGIES.transform(image), ENERGIES.normalize(image)
-    assert peak(lambda: ENERGIES.denormalize(normal, values)) < 4 * image.nbytes
-
-
-@pytest.mark.parametrize(("method", "results"), [("transform", 0), ("normalize", 1), ("gradients", 10)])
+@pytest.mark.parametrize(("method", "results"), [("transform", 0), ("normalize", 1), ("gradients", 5)])
 def test_a_batch_takes_one_image_at_a_time(monkeypatch: pytest.MonkeyPatch, method: str, results: int) -> None:
-    monkeypatch.setattr(running, "_CHUNK", 2**14)
-    images = np.random.default_rng(1).standard_normal((40, 128, 128))
+    monkeypatch.setattr(running, "_CHUNK", 2**12)
+    images = np.random.default_rng(1).standard_normal((40, 64, 64))
     ENERGIES.transform(images[0])
     few = peak(lambda: getattr(ENERGIES, method)(images[:8]))
     many = peak(lambda: getattr(ENERGIES, method)(images))
@@ -62,7 +58,7 @@ def test_a_refused_image_takes_next_to_nothing(value: float) -> None:
 PLANS: dict[str, tuple[Callable[[], sd.Plan], tuple[int, ...]]] = {
     "energies": (lambda: ENERGIES, (2, 8, 9)),
     "images along the narrow path": (
-        lambda: sd.decouple(list(second_order_moments(tils()))[:2], path="narrow"), (2, 6, 7)),
+        lambda: sd.decouple(list(second_order_moments(tils()))[:2], path="narrow"), (2, 4, 4)),
     "moments": (lambda: sd.decouple(raw_moments(4)), (3, 12)),
     "narrow": (lambda: sd.decouple(raw_moments(3), path="narrow"), (3, 12)),
     "perturbed": (lambda: sd.decouple(raw_moments(3), perturb="ramp"), (3, 12)),
@@ -85,7 +81,7 @@ def asked(plan: sd.Plan, samples: Array) -> list[Array]:
 def test_samples_are_read_only_and_answers_are_not_theirs(name: str) -> None:
     make, shape = PLANS[name]
     plan = make()
-    samples = np.random.default_rng(3).gamma(2.0, size=shape)
+    samples = np.random.default_rng(3).standard_normal(shape)
     if name == "perturbed":
         samples = np.floor(samples)
         samples[1] = 4 * (np.arange(shape[1]) > 9)

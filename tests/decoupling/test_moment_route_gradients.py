@@ -16,7 +16,7 @@ from symdecouple.families.moments import raw_moments, standardized_moments
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import x
 
-N = 300
+N = 60
 VARIANCE = Mean(x**2) - Mean(x) ** 2
 PLANS: dict[str, Callable[[], Plan]] = {
     "raw": lambda: decouple(raw_moments(6), [3, 13, 63, 380, 2300, 16000]),

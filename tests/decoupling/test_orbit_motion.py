@@ -35,7 +35,7 @@ SETS: dict[str, tuple[tuple[Expr, ...], list[float]]] = {
 }
 KINDS = (JointSteps, NestedRoots, Automatic, ConcatenatedFlows)
 SLOW_OR_NO_LEAF = {  # x and sin x have no leaf of their own
-    (NestedRoots, "circle"), *((ConcatenatedFlows, name) for name in ("standardized", "deviation", "powers"))}
+    (NestedRoots, "circle"), (ConcatenatedFlows, "deviation"), (ConcatenatedFlows, "powers")}
 POINTS = np.array([-0.7, 0.1, 0.4, 1.3, 0.2])
 
 
@@ -56,7 +56,7 @@ def imposed(name: str, points: Any, targets: Any = None, kind: Any = JointSteps)
     return motion(name, kind).impose(np.asarray(points), len(wanted), wanted)
 
 
-@pytest.mark.parametrize("name", [name for name in SETS if name != "Riccati first"])
+@pytest.mark.parametrize("name", ["raw", "deviation", "circle", "exponentials", "powers"])
 def test_all_searches_end_at_the_same_point_with_the_same_slope(name: str) -> None:
     """To 36 digits; and float64 beside them is as far off as it says, features at their targets."""
     kinds = [kind for kind in KINDS if (kind, name) not in SLOW_OR_NO_LEAF]
@@ -97,14 +97,14 @@ def kurtosis_there(points: Any) -> Any:
 @pytest.mark.parametrize("law", LAWS)
 def test_never_a_wrong_value_against_the_moebius_kernel(law: str) -> None:
     answered = 0
-    for seed in range(8):
+    for seed in range(4):
         points = LAWS[law](np.random.default_rng(seed))
         try:
             assert kurtosis_there(points) == pytest.approx(orthokurtosis(points), rel=1e-9)
             answered += 1
         except Unreachable as refusal:
             assert refusal.outcome.reason == "beyond float64" and "dps=" in refusal.outcome.detail
-    assert answered == 8 or law in ("gamma(.02)", "lognormal(3)", "lognormal(5)", "lognormal(10)", "cauchy")
+    assert answered == 4 or law in ("gamma(.02)", "lognormal(3)", "lognormal(5)", "lognormal(10)", "cauchy")
 
 
 @pytest.mark.parametrize("law", ["lognormal(5)", "lognormal(10)"])

