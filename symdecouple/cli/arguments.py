@@ -9,7 +9,16 @@ from itertools import pairwise
 from typing import NoReturn
 
 from symdecouple.cli import help_texts
-from symdecouple.cli.argument_types import delimiter, digits, header_lines, level, order, sample_size, seconds
+from symdecouple.cli.argument_types import (
+    delimiter,
+    digits,
+    header_lines,
+    level,
+    order,
+    sample_size,
+    seconds,
+    thousands,
+)
 from symdecouple.errors import InvalidInput
 
 __all__ = ["COMMANDS", "UsageError", "check_output", "read_arguments"]
@@ -186,8 +195,13 @@ def _add_reading(parser: argparse.ArgumentParser) -> Callable[..., object]:
         help="what separates fields: a character, tab, space or auto (default)")
     add("--decimal", choices=["auto", ".", ","], default="auto", metavar="SIGN",
         help="the decimal sign: a point, a comma or auto (default)")
+    add("--thousands", default="", type=thousands, metavar="SIGN",
+        help="what separates groups of three digits: a comma, a point, an apostrophe, space; default nothing")
     add("--skip-header", default="auto", type=header_lines, metavar="LINES",
-        help="lines before the data, the last of which names the columns; auto (default) finds one line of names")
+        help="lines before the data, blank ones and comments counted, the last of which names the columns; auto "
+        "(default) finds one line of names, and units under it")
+    add("--comment", metavar="TEXT", help='leave out every line that begins so, or with "" none; default: # or %%, '
+        "before the data only")
     add("--encoding", default="auto", metavar="NAME", help="of text; auto (default) is UTF-8, or UTF-16 with its mark")
     return add
 

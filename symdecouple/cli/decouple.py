@@ -172,6 +172,7 @@ def describe(samples: Samples, source: str, axis: str = "auto") -> str:
     lines = [f"{source}: {what}{hint}" if samples.has_choice else f"{source}: 1 sample", samples.described]
     if samples.left_out:
         lines.append(f"left out, text: {', '.join(map(printable, samples.left_out))}")
+    lines += map(printable, samples.notes)
     return "\n".join(lines)
 
 

@@ -13,6 +13,7 @@ from symdecouple.cli.check import formulas_of
 from symdecouple.cli.declaration import declared
 from symdecouple.cli.exact_numbers import LAWS, named_or_numbers
 from symdecouple.cli.exit_codes import ExitCode
+from symdecouple.cli.report import printable
 from symdecouple.cli.sample_file import read_samples, source_of
 from symdecouple.cli.sample_rows import present
 from symdecouple.cli.waiting import progress_line
@@ -40,6 +41,8 @@ def _samples(arguments: argparse.Namespace) -> Any:
     """The samples of the file as rows; those with missing values are left out."""
     try:
         samples = read_samples(arguments)
+        for note in samples.notes:
+            print(f"symdecouple: {source_of(arguments)}: {printable(note)}", file=sys.stderr)
         whole = [vector.astype(np.float64) for vector in samples.vectors if present(vector).all()]
         sizes = sorted({len(vector) for vector in whole})
         if not whole:

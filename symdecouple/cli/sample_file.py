@@ -75,7 +75,8 @@ def _read_stream(stream: BinaryIO, arguments: argparse.Namespace) -> Samples:
             raise InvalidInput("this is no NPY file, its first bytes are not \\x93NUMPY; numpy.save writes one")
         text = decode(head + stream.read(), arguments.encoding)
         grid = read_grid(text, delimiter=arguments.delimiter, decimal=arguments.decimal,
-                         header_lines=arguments.skip_header, is_exact=arguments.dps is not None)
+                         header_lines=arguments.skip_header, is_exact=arguments.dps is not None,
+                         comment=arguments.comment, thousands=arguments.thousands)
         return arrange(grid, arguments.axis, arguments.columns)
     if arguments.columns is not None:
         raise InvalidInput("an array has no named columns: --columns is for text; take a part with NumPy")
