@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from symdecouple.analysis.planner import explore
 from symdecouple.cli.check import formulas_of
@@ -43,7 +44,7 @@ def _samples(arguments: argparse.Namespace) -> Any:
         samples = read_samples(arguments)
         for note in samples.notes:
             print(f"symdecouple: {source_of(arguments)}: {printable(note)}", file=sys.stderr)
-        whole = [vector.astype(np.float64) for vector in samples.vectors if present(vector).all()]
+        whole = [_floats(vector) for vector in samples.vectors if present(vector).all()]
         sizes = sorted({len(vector) for vector in whole})
         if not whole:
             raise InvalidInput("every sample has missing values")
@@ -56,3 +57,10 @@ def _samples(arguments: argparse.Namespace) -> Any:
         print(f"symdecouple: {len(samples.vectors) - len(whole)} samples with missing values are left out",
               file=sys.stderr)
     return np.stack(whole)
+
+
+def _floats(vector: NDArray[Any]) -> NDArray[np.float64]:
+    try:
+        return vector.astype(np.float64)
+    except OverflowError:
+        raise InvalidInput("some numbers are beyond float64; give the data in another unit") from None

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from symdecouple.cli.cells import is_error, is_number, looks_like_thousands, read_cell
 from symdecouple.cli.text_file import Grid
 from symdecouple.errors import InvalidInput
-from symdecouple.numeric.samples.intake import take_numbers
+from symdecouple.numeric.samples.intake import exact, take_numbers
 
 __all__ = ["Axis", "Samples", "arrange", "read_array"]
 
@@ -210,7 +210,8 @@ def read_array(stream: BinaryIO, axis: str = "auto") -> Samples:
     InvalidInput
         If it is damaged, empty, or holds anything but real numbers; Python objects are never loaded.
     """
-    array = take_numbers(_loaded(stream)).array
+    loaded = _loaded(stream)
+    array = take_numbers(_narrow(loaded)).array
     if array.ndim == 0:
         raise InvalidInput(f"the array is a single number, {array}; a sample is a 1-D array at least")
     if array.size == 0:
@@ -223,7 +224,7 @@ def read_array(stream: BinaryIO, axis: str = "auto") -> Samples:
     places = np.ndindex(*batch) if batch else ()
     labels = tuple(f"{word} {', '.join(str(k + 1) for k in place)}" for place in places) or ("all",)
     shape = " x ".join(map(str, array.shape))
-    return Samples(chosen, labels, tuple(map(_float_or_exact, rows)), f"an array of {shape}, {array.dtype}",
+    return Samples(chosen, labels, tuple(map(_float_or_exact, rows)), f"an array of {shape}, {loaded.dtype}",
                    has_choice=array.ndim > 1)
 
 
@@ -241,10 +242,19 @@ def _loaded(stream: BinaryIO) -> NDArray[Any]:
     return np.asarray(array)
 
 
+def _narrow(array: NDArray[Any]) -> NDArray[Any]:
+    """Floats of more than 64 bits as float64, where that holds all of them."""
+    if array.dtype.kind != "f" or array.dtype.itemsize <= 8:
+        return array
+    with np.errstate(all="ignore"):
+        near = array.astype(np.float64)
+    return near if np.array_equal(near, array, equal_nan=True) else array
+
+
 def _float_or_exact(row: NDArray[Any]) -> Vector:
-    """Integers past 2**53 as objects, everything else as float64."""
-    if row.dtype.kind == "O":
-        return row
+    """Integers past 2**53, and what float64 would round, as objects; everything else as float64."""
+    if row.dtype.kind == "O":  # floats of more than 64 bits
+        return np.array(list(map(exact, row)), dtype=object)
     if row.dtype.kind in "iu" and row.dtype.itemsize == 8 and (int(row.max()) > 2**53 or int(row.min()) < -(2**53)):
         return row.astype(object)
     return row.astype(np.float64)
