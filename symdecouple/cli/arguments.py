@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from symdecouple.cli import help_texts
 from symdecouple.cli.argument_types import (
@@ -38,6 +39,10 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}\n{self.prog} --help shows what is taken")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Where the help cannot be written, argparse would not say so."""
+        (file or sys.stdout).write(message)
 
 
 def read_arguments(argv: Sequence[str]) -> argparse.Namespace:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import io
-import sys
 from pathlib import Path
 from typing import BinaryIO
 
 from symdecouple.cli.report import printable
 from symdecouple.cli.samples import Samples, arrange, read_array
+from symdecouple.cli.streams import read_input
 from symdecouple.cli.text_file import decode, read_grid
 from symdecouple.errors import InvalidInput
 
@@ -32,7 +32,7 @@ def read_samples(arguments: argparse.Namespace) -> Samples:
         If it cannot be read, or is no table of numbers.
     """
     if arguments.file == "-":
-        return _read_stream(io.BytesIO(sys.stdin.buffer.read()), arguments)
+        return _read_stream(io.BytesIO(read_input()), arguments)
     try:
         with Path(arguments.file).open("rb") as stream:
             return _read_stream(stream, arguments)
