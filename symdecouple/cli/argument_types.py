@@ -6,7 +6,7 @@ import argparse
 import math
 import threading
 
-__all__ = ["delimiter", "digits", "header_lines", "level", "order", "sample_size", "seconds"]
+__all__ = ["delimiter", "digits", "header_lines", "level", "order", "sample_size", "seconds", "thousands"]
 
 MAX_SAMPLES = 10_000
 MAX_ORDER = 12
@@ -51,6 +51,13 @@ def delimiter(text: str) -> str:
     if character != "auto" and (len(character) != 1 or character.isalnum() or character in "\"'.+-#\n\r"):
         raise argparse.ArgumentTypeError(f"one character such as , ; | is needed, or tab or space, got {text[:40]!r}")
     return character
+
+
+def thousands(text: str) -> str:
+    sign = {"comma": ",", "point": ".", "apostrophe": "'", "space": " "}.get(text.lower(), text)
+    if sign and sign not in ",.'_\u2019 \u00a0\u202f":
+        raise argparse.ArgumentTypeError(f"one of , . ' _ is needed, or space, got {text[:40]!r}")
+    return sign
 
 
 def header_lines(text: str) -> int | None:

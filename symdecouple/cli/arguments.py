@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from symdecouple.cli import help_texts
-from symdecouple.cli.argument_types import delimiter, digits, header_lines, level, order, sample_size, seconds
+from symdecouple.cli.argument_types import (
+    delimiter,
+    digits,
+    header_lines,
+    level,
+    order,
+    sample_size,
+    seconds,
+    thousands,
+)
 from symdecouple.errors import InvalidInput
 
 __all__ = ["COMMANDS", "UsageError", "check_output", "read_arguments"]
@@ -29,6 +39,10 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}\n{self.prog} --help shows what is taken")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Where the help cannot be written, argparse would not say so."""
+        (file or sys.stdout).write(message)
 
 
 def read_arguments(argv: Sequence[str]) -> argparse.Namespace:
@@ -186,8 +200,13 @@ def _add_reading(parser: argparse.ArgumentParser) -> Callable[..., object]:
         help="what separates fields: a character, tab, space or auto (default)")
     add("--decimal", choices=["auto", ".", ","], default="auto", metavar="SIGN",
         help="the decimal sign: a point, a comma or auto (default)")
+    add("--thousands", default="", type=thousands, metavar="SIGN",
+        help="what separates groups of three digits: a comma, a point, an apostrophe, space; default nothing")
     add("--skip-header", default="auto", type=header_lines, metavar="LINES",
-        help="lines before the data, the last of which names the columns; auto (default) finds one line of names")
+        help="lines before the data, blank ones and comments counted, the last of which names the columns; auto "
+        "(default) finds one line of names, and units under it")
+    add("--comment", metavar="TEXT", help='leave out every line that begins so, or with "" none; default: # or %%, '
+        "before the data only")
     add("--encoding", default="auto", metavar="NAME", help="of text; auto (default) is UTF-8, or UTF-16 with its mark")
     return add
 

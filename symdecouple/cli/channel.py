@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from symdecouple.cli.image_features import Listed
-from symdecouple.cli.image_files import FloatArray
+from symdecouple.cli.pictures import FloatArray
 from symdecouple.decoupling.perturbing import Perturbation, PerturbationKind
 from symdecouple.decoupling.plan import Plan, decouple
 from symdecouple.decoupling.transfer import Transferred

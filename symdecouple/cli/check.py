@@ -13,6 +13,7 @@ from typing import Any
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.cli.declaration import declared
 from symdecouple.cli.exit_codes import ExitCode
+from symdecouple.cli.streams import read_input_text
 from symdecouple.cli.waiting import told_to_wait
 from symdecouple.errors import BudgetExceeded, InvalidInput
 from symdecouple.language.feature_set import FeatureSet
@@ -87,7 +88,7 @@ def formulas_of(given: Sequence[str]) -> Iterator[str]:
     """Yield the formulas that were given, those of standard input in the place of -."""
     for formula in given:
         if formula.strip() == "-":
-            yield from formulas_in(sys.stdin.read(MAX_STDIN + 1))
+            yield from formulas_in(read_input_text(MAX_STDIN))
         else:
             yield formula
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from symdecouple.cli.image_files import FloatArray, Picture
+from symdecouple.cli.pictures import FloatArray, Picture
 from symdecouple.decoupling.transfer import OPPONENT
 from symdecouple.errors import InvalidInput
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
-import os
 import sys
 from collections.abc import Sequence
 from itertools import pairwise
 
 from symdecouple.cli.arguments import read_arguments
 from symdecouple.cli.exit_codes import ExitCode
+from symdecouple.cli.streams import abandon_output, say, streams_made_whole
 from symdecouple.errors import BudgetExceeded, SymdecoupleError
 
 __all__ = ["main"]
@@ -44,17 +43,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     0
     """
     given = list(sys.argv[1:] if argv is None else argv)
-    try:
-        _print_anything()
-        code = _answered(given)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _abandon_output()
-        return ExitCode.BROKEN_PIPE
-    except KeyboardInterrupt:
-        print("symdecouple: interrupted", file=sys.stderr)
-        return ExitCode.INTERRUPTED
-    return int(code)
+    with streams_made_whole():
+        try:
+            code = _answered(given)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            abandon_output()
+            return ExitCode.BROKEN_PIPE
+        except OSError as error:
+            abandon_output()
+            what = "standard output" if error.filename is None else error.filename
+            say(f"symdecouple: {what} cannot be written ({error.strerror or error})")
+            return ExitCode.BAD_INPUT
+        except KeyboardInterrupt:
+            say("symdecouple: interrupted")
+            return ExitCode.INTERRUPTED
+        return int(code)
 
 
 def _answered(argv: list[str]) -> int:
@@ -68,7 +72,7 @@ def _answered(argv: list[str]) -> int:
         return _failed(error, ExitCode.UNDECIDED, as_json)
     except SymdecoupleError as error:
         return _failed(error, ExitCode.BAD_INPUT, as_json)
-    except BrokenPipeError:
+    except OSError:
         raise
     except Exception as error:  # the last door: whatever it is, the shell gets a code and the user a sentence
         if sys.flags.dev_mode:
@@ -126,20 +130,6 @@ def _failed(error: Exception, code: ExitCode, as_json: bool) -> int:
     if as_json:
         print(json.dumps({"error": message, "kind": type(error).__name__, "exit_code": int(code)}, indent=2))
     else:
-        print(f"symdecouple: {message}", file=sys.stderr)
+        say(f"symdecouple: {message}")
     return code
 
-
-def _print_anything() -> None:
-    """A character that the terminal cannot show must not stop the output."""
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(AttributeError, ValueError, OSError):
-            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-
-
-def _abandon_output() -> None:
-    """Whoever read the output is gone; what is still buffered must not fail again when Python ends."""
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)

@@ -21,6 +21,7 @@ from symdecouple.cli.sample_file import read_samples, source_of
 from symdecouple.cli.sample_rows import Column, SampleRow
 from symdecouple.cli.samples import Samples
 from symdecouple.cli.shape_rows import COLUMNS, shape_rows
+from symdecouple.cli.streams import replacing
 from symdecouple.cli.waiting import told_to_wait
 from symdecouple.errors import InvalidInput
 
@@ -172,6 +173,7 @@ def describe(samples: Samples, source: str, axis: str = "auto") -> str:
     lines = [f"{source}: {what}{hint}" if samples.has_choice else f"{source}: 1 sample", samples.described]
     if samples.left_out:
         lines.append(f"left out, text: {', '.join(map(printable, samples.left_out))}")
+    lines += map(printable, samples.notes)
     return "\n".join(lines)
 
 
@@ -180,6 +182,7 @@ def _write(text: str, output: Path | None) -> None:
         print(text)
         return
     try:
-        output.write_text(text + "\n", encoding="utf-8")
+        with replacing(output) as stream:
+            stream.write((text + "\n").encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise InvalidInput(f"--output {output} cannot be written ({error.strerror or error})") from None

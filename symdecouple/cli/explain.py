@@ -15,6 +15,7 @@ from symdecouple.cli.declaration import declared
 from symdecouple.cli.exit_codes import ExitCode
 from symdecouple.cli.report import printable
 from symdecouple.cli.sample_file import read_bytes
+from symdecouple.cli.streams import read_input_text
 from symdecouple.cli.waiting import told_to_wait
 from symdecouple.errors import InvalidInput, SymdecoupleError
 from symdecouple.verdict import Status, Verdict
@@ -26,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Decide or read, verify, and print the words; the exit code is the answer."""
     given, text = arguments.formulas, ""
     if len(given) == 1 and given[0].strip() == "-":
-        text = sys.stdin.read(MAX_TEXT + 1)
+        text = read_input_text(MAX_TEXT)
         given = [] if text.lstrip().startswith("{") else formulas_in(text)
     elif len(given) == 1 and "(" not in given[0]:
         given, text = [], _text_of(given[0])

@@ -7,12 +7,14 @@ import sys
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from symdecouple.analysis.planner import explore
 from symdecouple.cli.check import formulas_of
 from symdecouple.cli.declaration import declared
 from symdecouple.cli.exact_numbers import LAWS, named_or_numbers
 from symdecouple.cli.exit_codes import ExitCode
+from symdecouple.cli.report import printable
 from symdecouple.cli.sample_file import read_samples, source_of
 from symdecouple.cli.sample_rows import present
 from symdecouple.cli.waiting import progress_line
@@ -40,7 +42,9 @@ def _samples(arguments: argparse.Namespace) -> Any:
     """The samples of the file as rows; those with missing values are left out."""
     try:
         samples = read_samples(arguments)
-        whole = [vector.astype(np.float64) for vector in samples.vectors if present(vector).all()]
+        for note in samples.notes:
+            print(f"symdecouple: {source_of(arguments)}: {printable(note)}", file=sys.stderr)
+        whole = [_floats(vector) for vector in samples.vectors if present(vector).all()]
         sizes = sorted({len(vector) for vector in whole})
         if not whole:
             raise InvalidInput("every sample has missing values")
@@ -53,3 +57,10 @@ def _samples(arguments: argparse.Namespace) -> Any:
         print(f"symdecouple: {len(samples.vectors) - len(whole)} samples with missing values are left out",
               file=sys.stderr)
     return np.stack(whole)
+
+
+def _floats(vector: NDArray[Any]) -> NDArray[np.float64]:
+    try:
+        return vector.astype(np.float64)
+    except OverflowError:
+        raise InvalidInput("some numbers are beyond float64; give the data in another unit") from None

@@ -36,7 +36,7 @@ def normalized_json(found: Sequence[NormalizedSample], samples: Samples, source:
     entries = [{"label": sample.label, "values": None if sample.refused else list(sample.values), **sample.accuracy,
                 "refused": None if sample.refused is None else told(sample.refused)} for sample in found]
     head: dict[str, Any] = {"format": FORMAT, "version": VERSION, "source": source, "axis": samples.axis,
-                            "nan_policy": nan_policy, "left_out": list(samples.left_out)}
+                            "nan_policy": nan_policy, "left_out": list(samples.left_out), "notes": list(samples.notes)}
     return json.dumps(head | dict(more) | {"samples": entries}, indent=2, allow_nan=False)
 
 

@@ -1,8 +1,8 @@
 """Rows of samples on paper: as a table for people, as CSV for spreadsheets, as JSON for programs.
 
 None of them ever shows NaN: a refused value is "-" and a note in the table, an empty field and a note in CSV, null and
-a reason in JSON. Table figures have six significant digits; CSV and JSON have all of them. Where digits were asked
-for, all show them, and JSON as text.
+a reason in JSON. Figures of the table are right to a part in a thousand, most of them to six digits; CSV and JSON have
+all digits. Where digits were asked for, all show them, and JSON as text.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ VERSION = 1
 WIDTH = 88
 
 _DIGITS = 6
+_VISIBLE = 5e-4  # what a figure may be off by, over its size
 _LABEL = 26  # characters of a label in the table
 _NAMED = 4  # labels spelt out in a note
 
@@ -61,7 +62,7 @@ def as_json(rows: Sequence[SampleRow], columns: Sequence[Column], samples: Sampl
                | {column.name: row.values.get(column.name) for column in columns}
                | {"refused": {name: told(outcome) for name, outcome in row.refused.items()}} for row in rows]
     head: dict[str, Any] = {"format": FORMAT, "version": VERSION, "source": source, "axis": samples.axis,
-                            "nan_policy": nan_policy, "left_out": list(samples.left_out)}
+                            "nan_policy": nan_policy, "left_out": list(samples.left_out), "notes": list(samples.notes)}
     return json.dumps(head | dict(more or {}) | {"samples": entries}, indent=2, allow_nan=False)
 
 
@@ -114,17 +115,19 @@ def _note(what: str, labels: Sequence[str], outcome: Outcome) -> str:
 
 
 def figures(values: Sequence[Value | None]) -> list[str]:
-    """Numbers of one column, with a common number of decimals where their sizes allow; text as it is."""
-    numbers = [value for value in values if isinstance(value, float)]
-    sizes = [abs(number) for number in numbers if number]
-    largest = max(sizes, default=1.0)
-    if largest >= 10.0**_DIGITS or min(sizes, default=1.0) < 1e-4:
-        return [_shown(value, f".{_DIGITS}g") for value in values]
-    decimals = min(_DIGITS - 1, _DIGITS - 1 - math.floor(math.log10(largest)))
-    while decimals > 0 and all(float(f"{number:.{decimals}f}") == float(f"{number:.{decimals - 1}f}")
-                               for number in numbers):
-        decimals -= 1
-    return [_shown(value, f".{decimals}f") for value in values]
+    """Numbers of one column; text as it is.
+
+    With a common number of decimals where these show each of them to a part in a thousand, else each with its own.
+    """
+    numbers = [value + 0.0 for value in values if isinstance(value, float)]  # -0.0 + 0.0 is 0.0
+    largest = max(map(abs, numbers), default=0.0) or 1.0
+    if 1e-4 <= largest < 10.0**_DIGITS:
+        decimals = min(_DIGITS - 1, _DIGITS - 1 - math.floor(math.log10(largest)))
+        shown = [[float(f"{number:.{d}f}") for number in numbers] for d in range(decimals + 1)]
+        if all(abs(seen - number) <= _VISIBLE * abs(number) for seen, number in zip(shown[-1], numbers, strict=True)):
+            decimals = next(d for d in range(decimals + 1) if shown[d] == shown[-1])
+            return [_shown(value, f".{decimals}f") for value in values]
+    return [_shown(value, f".{_DIGITS}g") for value in values]
 
 
 def shape_figures(values: Sequence[Value | None]) -> list[str]:
@@ -135,7 +138,7 @@ def shape_figures(values: Sequence[Value | None]) -> list[str]:
 
 
 def _shown(value: Value | None, form: str) -> str:
-    return "-" if value is None else value if isinstance(value, str) else format(value, form)
+    return "-" if value is None else value if isinstance(value, str) else format(value + 0.0, form)
 
 
 def align(columns: Sequence[Sequence[str]]) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import io
-import sys
 from pathlib import Path
 from typing import BinaryIO
 
 from symdecouple.cli.report import printable
 from symdecouple.cli.samples import Samples, arrange, read_array
+from symdecouple.cli.streams import read_input
 from symdecouple.cli.text_file import decode, read_grid
 from symdecouple.errors import InvalidInput
 
@@ -32,7 +32,7 @@ def read_samples(arguments: argparse.Namespace) -> Samples:
         If it cannot be read, or is no table of numbers.
     """
     if arguments.file == "-":
-        return _read_stream(io.BytesIO(sys.stdin.buffer.read()), arguments)
+        return _read_stream(io.BytesIO(read_input()), arguments)
     try:
         with Path(arguments.file).open("rb") as stream:
             return _read_stream(stream, arguments)
@@ -75,7 +75,8 @@ def _read_stream(stream: BinaryIO, arguments: argparse.Namespace) -> Samples:
             raise InvalidInput("this is no NPY file, its first bytes are not \\x93NUMPY; numpy.save writes one")
         text = decode(head + stream.read(), arguments.encoding)
         grid = read_grid(text, delimiter=arguments.delimiter, decimal=arguments.decimal,
-                         header_lines=arguments.skip_header, is_exact=arguments.dps is not None)
+                         header_lines=arguments.skip_header, is_exact=arguments.dps is not None,
+                         comment=arguments.comment, thousands=arguments.thousands)
         return arrange(grid, arguments.axis, arguments.columns)
     if arguments.columns is not None:
         raise InvalidInput("an array has no named columns: --columns is for text; take a part with NumPy")

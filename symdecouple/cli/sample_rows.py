@@ -117,7 +117,7 @@ def answers(samples: Samples, compute: Callable[[NDArray[Any]], Sequence[_Answer
 
 def present(vector: NDArray[Any]) -> NDArray[np.bool_]:
     """Which values are there."""
-    return ~np.isnan(vector.astype(np.float64))
+    return np.asarray(vector == vector, dtype=np.bool_)  # a number beyond float64 is one
 
 
 def put(values: dict[str, Value], refused: dict[str, Outcome], name: str, value: Value | None,
@@ -136,7 +136,13 @@ def _whole_refusal(kept: NDArray[Any], missing: int, nan_policy: str) -> Outcome
         return Outcome(False, "missing values", f"{missing} of {total}; --nan-policy omit computes without them")
     if not len(kept):
         return NO_VALUES
-    return INFINITE if np.isinf(kept.astype(np.float64)).any() else None
+    return INFINITE if _has_infinite(kept) else None
+
+
+def _has_infinite(values: NDArray[Any]) -> bool:
+    if values.dtype.kind == "O":
+        return any(isinstance(value, float) and math.isinf(value) for value in values)
+    return bool(np.isinf(values).any())
 
 
 def _groups(kept: Sequence[NDArray[Any]], which: Iterable[int]) -> Iterable[list[int]]:

@@ -11,21 +11,23 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, BinaryIO, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from symdecouple.cli.cells import Cell, is_number
+from symdecouple.cli.cells import is_error, is_number, looks_like_thousands, read_cell
 from symdecouple.cli.text_file import Grid
 from symdecouple.errors import InvalidInput
-from symdecouple.numeric.samples.intake import take_numbers
+from symdecouple.numeric.samples.intake import exact, take_numbers
 
 __all__ = ["Axis", "Samples", "arrange", "read_array"]
 
 Axis: TypeAlias = Literal["rows", "columns"]
 Vector: TypeAlias = NDArray[Any]
 
+_SIGNS = {",": "comma", ".": "point", "'": "apostrophe", "\u2019": "apostrophe", "_": "_"}
 _NAMED = 8  # columns listed in a message
 _UNSPLIT = re.compile(r"[+-]?[0-9][0-9.,;|'\s+-]*")  # numbers that were not taken apart, or 1.234.567
 _DATE = re.compile(r"[0-9]+(-[0-9]+)+|[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{2,4}")
@@ -45,7 +47,9 @@ class Samples:
     described : str
         What was found in the file, for the reader of the output.
     left_out : tuple of str
-        Names of the columns of text that were not taken.
+        Names of the columns of text, and of row numbers, that were not taken.
+    notes : tuple of str
+        What else of the file was not taken as it is.
     has_choice : bool
         True where the other axis would give other samples.
     """
@@ -55,6 +59,7 @@ class Samples:
     vectors: tuple[Vector, ...]
     described: str
     left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     has_choice: bool = True
 
 
@@ -83,14 +88,16 @@ def arrange(grid: Grid, axis: str = "auto", columns: str | None = None) -> Sampl
     text = {column for column in range(grid.width) if _is_text(grid, column)}
     if columns is None:
         _check_text(grid, text)
-        taken = [k for k in range(grid.width) if k not in text]
+        counted = text | {0} if grid.counts_rows else text
+        taken = [k for k in range(grid.width) if k not in counted]
     else:
+        counted = set()
         taken = _selected(grid, columns, text)
-    _check_numbers(grid, taken)
+    notes = (*grid.notes, *_check_numbers(grid, taken))
     chosen = _axis(grid, taken) if axis == "auto" else axis
-    samples = _columns(grid, taken) if chosen == "columns" else _rows(grid, taken, 0 in text)
-    ignored = text - {0} if chosen == "rows" else text
-    return replace(samples, left_out=tuple(grid.name(k) for k in sorted(ignored) if columns is None))
+    samples = _columns(grid, taken) if chosen == "columns" else _rows(grid, taken, 0 in text | counted)
+    ignored = counted - {0} if chosen == "rows" else counted
+    return replace(samples, left_out=tuple(grid.name(k) for k in sorted(ignored)), notes=notes)
 
 
 def _axis(grid: Grid, taken: Sequence[int]) -> Axis:
@@ -108,25 +115,27 @@ def _columns(grid: Grid, taken: Sequence[int]) -> Samples:
     for row, line in zip(grid.rows, grid.lines, strict=True):
         if len(row) != expected:
             raise InvalidInput(f"the number of fields in line {line} is {len(row)}, and {expected} where the columns "
-                               "are samples; leave the field of a missing value empty, or take the rows, --axis rows")
+                               "are samples; leave the field of a missing value empty, take the rows, --axis rows, or "
+                               "begin where the table does, --skip-header LINES")
     labels = tuple(grid.name(k) for k in taken)
-    vectors = tuple(_vector([row[k] for row in grid.rows]) for k in taken)
+    vectors = tuple(_vector(grid, [(row, k) for row in range(len(grid.rows))]) for k in taken)
     return Samples("columns", labels, vectors, str(grid))
 
 
 def _rows(grid: Grid, taken: Sequence[int], labelled: bool) -> Samples:
-    labels = tuple(_label(row[0]) if labelled else f"row {k}" for k, row in enumerate(grid.rows, 1))
-    vectors = tuple(_vector([row[k] for k in taken if k < len(row)]) for row in grid.rows)
+    labels = tuple((texts[0] or "(no label)") if labelled else f"row {k}" for k, texts in enumerate(grid.texts, 1))
+    vectors = tuple(_vector(grid, [(number, k) for k in taken if k < len(row)]) for number, row in enumerate(grid.rows))
     return Samples("rows", labels, vectors, str(grid))
 
 
-def _label(cell: Cell) -> str:
-    return cell if isinstance(cell, str) else "(no label)"
-
-
-def _vector(cells: Sequence[Cell]) -> Vector:
-    is_float = all(isinstance(cell, float) for cell in cells)
-    return np.array(cells, dtype=np.float64 if is_float else object)
+def _vector(grid: Grid, places: Sequence[tuple[int, int]]) -> Vector:
+    """Numbers of a sample: floats where they hold all of them, else every number as it was written."""
+    cells = [grid.rows[row][column] for row, column in places]
+    if all(isinstance(cell, float) for cell in cells):
+        return np.array(cells, dtype=np.float64)
+    if any(isinstance(cell, Fraction) for cell in cells):  # beside it a rounded 0.1 would be another number
+        cells = [read_cell(grid.texts[row][column], grid.notation, is_exact=True) for row, column in places]
+    return np.array(cells, dtype=object)
 
 
 def _selected(grid: Grid, columns: str, text: set[int]) -> list[int]:
@@ -164,16 +173,33 @@ def _check_text(grid: Grid, text: Iterable[int]) -> None:
             cell = row[column] if column < len(row) else ""
             if isinstance(cell, str) and _UNSPLIT.fullmatch(cell) and not _DATE.fullmatch(cell):
                 raise InvalidInput(f"line {line}, {grid.name(column)}: is {cell[:30]!r} one number or several? Say how "
-                                   "to read it, --delimiter and --decimal, or leave the column out with --columns")
+                                   f"to read it, {_thousands_hint(cell)}--delimiter and --decimal, or leave the column "
+                                   "out with --columns")
 
 
-def _check_numbers(grid: Grid, taken: Iterable[int]) -> None:
+def _check_numbers(grid: Grid, taken: Iterable[int]) -> list[str]:
+    """Refuse text among numbers; return a note about the errors that a spreadsheet left there."""
+    errors: list[tuple[int, str]] = []
     for column in taken:
-        for row, line in zip(grid.rows, grid.lines, strict=True):
-            if column < len(row) and isinstance(cell := row[column], str):
+        for row, texts, line in zip(grid.rows, grid.texts, grid.lines, strict=True):
+            cell = row[column] if column < len(row) else ""
+            if isinstance(cell, str) and column < len(row):
+                mark = '--comment "#" where it is a comment, ' if cell.startswith("#") else ""
                 raise InvalidInput(f"line {line}, {grid.name(column)}: {cell[:30]!r} is no number, and others in the "
-                                   "column are; mend it, leave the field empty, or see --columns, --delimiter, "
-                                   "--decimal and --skip-header")
+                                   f"column are; mend it, leave the field empty, or see {mark}{_thousands_hint(cell)}"
+                                   "--columns, --delimiter, --decimal and --skip-header")
+            if cell != cell and is_error(texts[column]):
+                errors.append((line, texts[column]))
+    if not errors:
+        return []
+    (line, text), *others = sorted(errors)
+    return [f"missing: {text} in line {line}" + (f", and {len(others)} more errors of the spreadsheet" if others else
+                                                 ", an error of the spreadsheet")]
+
+
+def _thousands_hint(text: str) -> str:
+    sign = looks_like_thousands(text)
+    return "" if sign is None else f"--thousands {_SIGNS.get(sign, 'space')}, "
 
 
 def read_array(stream: BinaryIO, axis: str = "auto") -> Samples:
@@ -184,7 +210,8 @@ def read_array(stream: BinaryIO, axis: str = "auto") -> Samples:
     InvalidInput
         If it is damaged, empty, or holds anything but real numbers; Python objects are never loaded.
     """
-    array = take_numbers(_loaded(stream)).array
+    loaded = _loaded(stream)
+    array = take_numbers(_narrow(loaded)).array
     if array.ndim == 0:
         raise InvalidInput(f"the array is a single number, {array}; a sample is a 1-D array at least")
     if array.size == 0:
@@ -197,7 +224,7 @@ def read_array(stream: BinaryIO, axis: str = "auto") -> Samples:
     places = np.ndindex(*batch) if batch else ()
     labels = tuple(f"{word} {', '.join(str(k + 1) for k in place)}" for place in places) or ("all",)
     shape = " x ".join(map(str, array.shape))
-    return Samples(chosen, labels, tuple(map(_float_or_exact, rows)), f"an array of {shape}, {array.dtype}",
+    return Samples(chosen, labels, tuple(map(_float_or_exact, rows)), f"an array of {shape}, {loaded.dtype}",
                    has_choice=array.ndim > 1)
 
 
@@ -215,10 +242,19 @@ def _loaded(stream: BinaryIO) -> NDArray[Any]:
     return np.asarray(array)
 
 
+def _narrow(array: NDArray[Any]) -> NDArray[Any]:
+    """Floats of more than 64 bits as float64, where that holds all of them."""
+    if array.dtype.kind != "f" or array.dtype.itemsize <= 8:
+        return array
+    with np.errstate(all="ignore"):
+        near = array.astype(np.float64)
+    return near if np.array_equal(near, array, equal_nan=True) else array
+
+
 def _float_or_exact(row: NDArray[Any]) -> Vector:
-    """Integers past 2**53 as objects, everything else as float64."""
-    if row.dtype.kind == "O":
-        return row
+    """Integers past 2**53, and what float64 would round, as objects; everything else as float64."""
+    if row.dtype.kind == "O":  # floats of more than 64 bits
+        return np.array(list(map(exact, row)), dtype=object)
     if row.dtype.kind in "iu" and row.dtype.itemsize == 8 and (int(row.max()) > 2**53 or int(row.min()) < -(2**53)):
         return row.astype(object)
     return row.astype(np.float64)

@@ -15,7 +15,8 @@ from symdecouple.cli.colours import chosen_colour, joined, name_of, split
 from symdecouple.cli.exact_numbers import named_or_numbers
 from symdecouple.cli.exit_codes import ExitCode
 from symdecouple.cli.image_features import Listed, listed_features
-from symdecouple.cli.image_files import Picture, Written, check_writable, read_picture, write_picture
+from symdecouple.cli.image_files import Written, check_writable, read_picture, write_picture
+from symdecouple.cli.pictures import Picture, profile_name
 from symdecouple.cli.report import VERSION, printable
 from symdecouple.cli.waiting import told_to_wait
 from symdecouple.errors import InvalidInput
@@ -47,9 +48,21 @@ def run(arguments: argparse.Namespace) -> int:
     written = None
     results = [channel.done.values for channel in channels if channel.done is not None]
     if len(results) == len(channels):
-        written = write_picture(output, joined(source.values, results, colour), source.highest)
+        written = write_picture(output, joined(source.values, results, colour), source)
+    if differ := _different_profiles(source, target):
+        print(f"symdecouple: {differ}", file=sys.stderr)
     _tell(arguments, (source, target), scale, colour, listed, channels, written)
     return ExitCode.OK if written else ExitCode.PARTIAL
+
+
+def _different_profiles(source: Picture, target: Picture) -> str:
+    """One line where levels mean other colours in both; a picture without a profile is taken for sRGB."""
+    if source.profile == target.profile:
+        return ""
+    names = profile_name(source.profile), profile_name(target.profile)
+    if all(name == "none" or "srgb" in name.lower() for name in names):
+        return ""
+    return f"the colour profiles differ (source: {names[0]}, target: {names[1]}); levels are taken as they are"
 
 
 def _tell(arguments: argparse.Namespace, pictures: tuple[Picture, Picture], scale: float, colour: str, listed: Listed,

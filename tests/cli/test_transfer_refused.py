@@ -131,10 +131,12 @@ def given_file(kind: str, folder: Path) -> str:
     elif kind == "folder":
         path.mkdir()
     elif kind == "transparent colour":
-        Image.fromarray(rgb).save(path, transparency=(1, 2, 3))
+        Image.fromarray(rgb).save(path, transparency=tuple(map(int, rgb[3, 4])))
     elif kind == "CMYK":
         path = folder / "bad.tif"
         Image.fromarray(rgb).convert("CMYK").save(path)
+    elif kind in ("RGBA", "LA"):
+        Image.fromarray(np.dstack([rgb, 9 * rgb[..., 0]])).convert(kind).save(path)
     elif kind != "missing":
         Image.fromarray(rgb).convert(kind).save(path)
     return str(path)

@@ -1,0 +1,146 @@
+"""Standard input, output and error, one of which may be closed or full; and results put into a file whole.
+
+A result is written beside its place, brought to the disk and renamed: the old one is there until the new one is. The
+file that a link points to is replaced, not the link, and keeps its owner and permissions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from symdecouple.errors import InvalidInput
+
+__all__ = ["abandon_output", "read_input", "read_input_text", "replacing", "say", "streams_made_whole"]
+
+_PERMISSIONS = 0o7777
+
+
+class _Closed(io.TextIOBase):
+    """Standard output where there is none: what is written is lost, and that is said once it is flushed."""
+
+    lost = False
+
+    def write(self, text: str) -> int:
+        self.lost = True
+        return len(text)
+
+    def flush(self) -> None:
+        if self.lost:
+            raise OSError(errno.EBADF, "it is closed")
+
+
+@contextlib.contextmanager
+def streams_made_whole() -> Iterator[None]:
+    """Put something in the place of closed standard streams; unset them again."""
+    with contextlib.ExitStack() as stack:
+        if sys.stdout is None or sys.stdout.closed:
+            stack.enter_context(contextlib.redirect_stdout(_Closed()))
+        if sys.stderr is None or sys.stderr.closed:
+            stack.enter_context(contextlib.redirect_stderr(io.StringIO()))
+        for stream in (sys.stdout, sys.stderr):  # a character that the terminal cannot show must not stop the output
+            with contextlib.suppress(AttributeError, ValueError, OSError):
+                stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+        yield
+
+
+def say(message: str) -> None:
+    """Tell it on standard error, if somebody can hear it."""
+    with contextlib.suppress(OSError, ValueError):
+        print(message, file=sys.stderr, flush=True)
+
+
+def abandon_output() -> None:
+    """Nobody takes the output; what is still buffered must not fail again when Python ends."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def read_input(most: int | None = None) -> bytes:
+    """Return what standard input holds, at most so many bytes of it.
+
+    Raises
+    ------
+    InvalidInput
+        If it is closed, or cannot be read.
+    """
+    if sys.stdin is None or sys.stdin.closed:
+        raise InvalidInput("standard input is closed; name a file, or write what is read into it")
+    try:
+        binary: Any = getattr(sys.stdin, "buffer", None)
+        if binary is None:
+            return sys.stdin.read(-1 if most is None else most).encode()
+        return bytes(binary.read(-1 if most is None else most))
+    except (OSError, UnicodeError) as error:
+        raise InvalidInput(f"standard input cannot be read ({getattr(error, 'strerror', None) or error})") from None
+
+
+def read_input_text(most: int) -> str:
+    """Return standard input as text, which is UTF-8; one byte more than `most` at most.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    data = read_input(most + 1)
+    try:
+        return data.decode("utf-8-sig", "ignore" if len(data) > most else "strict")
+    except UnicodeError:
+        raise InvalidInput("standard input is no text in UTF-8") from None
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Yield a file to write to, which takes the place of `path` if nothing goes wrong; devices are written directly.
+
+    Raises
+    ------
+    OSError
+        Then the old file is as it was.
+    """
+    place = Path(os.path.realpath(path))
+    old = path.stat() if path.exists() else None
+    if old is not None and (not stat.S_ISREG(old.st_mode) or path.parts[:2] == ("/", "dev")):
+        with path.open("wb") as stream:
+            yield stream
+        return
+    if old is not None and not os.access(place, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    handle, beside = tempfile.mkstemp(prefix=".symdecouple-", dir=place.parent)
+    try:
+        with os.fdopen(handle, "w+b") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        _permit(beside, old)
+        os.replace(beside, place)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(beside)
+        raise
+    with contextlib.suppress(OSError, AttributeError):  # the name too; not everywhere is this possible
+        folder = os.open(place.parent, os.O_RDONLY)
+        os.fsync(folder)
+        os.close(folder)
+
+
+def _permit(name: str, old: os.stat_result | None) -> None:
+    """Give a new file the owner and the permissions of the old one, or those that the system gives."""
+    if old is None:
+        masked = os.umask(0)
+        os.umask(masked)
+        Path(name).chmod(0o666 & ~masked)
+        return
+    with contextlib.suppress(OSError, AttributeError):
+        os.chown(name, old.st_uid, old.st_gid)
+    Path(name).chmod(old.st_mode & _PERMISSIONS)
