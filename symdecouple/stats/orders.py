@@ -31,7 +31,7 @@ from symdecouple.numeric.samples.batch import (
 from symdecouple.numeric.samples.intake import Numbers, exact, is_exact_in_float64
 from symdecouple.numeric.samples.weights import WeightRows
 
-__all__ = ["Orders"]
+__all__ = ["Orders", "exact_rows"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Orders:
         """Apply the kernel to every sample."""
 
         def after(answer: Answer, given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None) -> None:
-            for i, mean, variance in _exact_rows(answer, given, axes, weighed):
+            for i, mean, variance in exact_rows(answer, given, axes, weighed):
                 answer.values[i, : min(self.order, 2)] = (mean, variance + self.added)[: self.order]
             self._keep_in_range(answer, given.result_type)
 
@@ -93,7 +93,7 @@ def _out_of_range(orders: list[int], bits: int, before: Outcome | None) -> Outco
 # --- numbers that float64 would round ---
 
 
-def _exact_rows(
+def exact_rows(
     answer: Answer, given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None
 ) -> Iterator[tuple[int, float, float]]:
     """Mean and variance of rows that are centred exactly before they are rounded: the kernel cannot see them."""

@@ -1,0 +1,173 @@
+r"""Sorted rows of mean 0, variance 1 and skewness g moved to a kurtosis; the other three stay.
+
+Along the gradient of the kurtosis that mean, variance and skewness leave free, parametrized by the kurtosis,
+
+.. math:: \frac{dz}{ds} = \frac{\kappa - \kappa_0}{4 D_3}\, p_3(z), \qquad
+    p_3 = z^3 - \sigma\,(z^2 - g z - 1) - h_4 z - g, \quad \sigma = \frac{h_5 - g h_4 - g}{h_4 - g^2 - 1},
+
+    D_3 = h_6 - h_4^2 - g^2 - \sigma\,(h_5 - g h_4 - g), \qquad h_j = \mathrm{Mean}(z^j),
+
+where h_4 = kappa_0 + s (kappa - kappa_0) is known. The path is followed to about 1e-8 of a standard deviation, and
+Newton's steps in the span of 1, z, z^2, z^3 then put all four statistics where they belong: no error of the path is
+left in them. (`moment_path` follows it to the last digits, for samples that are differentiated.)
+
+*Where the path crowds.* A sample whose skewness was changed much may stand so near to an end of the range of its
+kurtosis that its values are one number in float64, and the path pulls them apart by 1e40. Such a row is put between
+both ends directly: with the samples L and H at the ends (`kurtosis_ends`), the skew flow of
+
+.. math:: y = (1 - \theta) L + \theta H + \epsilon\, y_0
+
+has skewness g, the ties and the order of y_0, and every kurtosis between the ends for some theta and epsilon > 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from symdecouple.numeric.moments.hankel import Weights, correct, mean_of_product, taken, weighted
+from symdecouple.numeric.moments.kurtosis_ends import End
+from symdecouple.numeric.moments.power_sums import mean_power, standardized_entries
+from symdecouple.numeric.moments.skewness_flow import impose_skewness
+from symdecouple.numeric.paths.integrate import End as Ending, integrate
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
+
+__all__ = ["EXACT", "between_ends", "raised", "settled", "statistics_gap"]
+
+EXACT = 1e-13  # of a statistic, beside max(1, its value): what counts as met
+_RTOL = 1e-8  # local error of a step, in standard deviations
+_MOST_STEPS = 60  # ordinary paths take one to twenty; a row is put between the ends in the time of some ten more
+_TOGETHER = 2**16  # numbers that move together
+_NEWTON = 8
+_ROOM = 0.25  # epsilon to the distance from the nearer end, as a share of the range
+_TRIED, _LESS = 10, 0.25  # values of epsilon, each a quarter of the one before
+_SECANTS = 60  # ten as a rule
+_NEAR = 1e-6  # of the way to an end: Newton's steps do the rest
+
+Curve: TypeAlias = Callable[[FloatArray, IntArray], tuple[FloatArray, FloatArray]]
+
+
+def raised(z: FloatArray, goal: FloatArray, share: Weights) -> FloatArray:
+    """Return rows (R, N) of skewness goal[3] with moments goal (5, R); NaN where the path is too long.
+
+    Examples
+    --------
+    >>> z = np.array([[-3.0, -2, -1, 0, 1, 2, 3]]) / 2
+    >>> np.round([np.mean(raised(z, np.array([[1.0], [0], [1], [0], [3]]), None) ** k) for k in (1, 2, 3, 4)], 12) + 0.0
+    array([0., 1., 0., 3.])
+    """
+    first = mean_power(z, 4, share)
+    distance = goal[4] - first
+
+    def slope(y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
+        g, h4 = goal[3, which], first[which] + s * distance[which]
+        square = y * y
+        cube = square * y
+        heavy = weighted(cube, taken(share, which))
+        h5, h6 = mean_of_product(square, heavy), mean_of_product(cube, heavy)
+        mixed = h5 - g * h4 - g
+        sigma = mixed / (h4 - g * g - 1)
+        norm = h6 - h4 * h4 - g * g - sigma * mixed
+        square *= sigma[:, None]
+        cube -= square
+        np.multiply(y, (sigma * g - h4)[:, None], out=square)
+        cube += square
+        cube += (sigma - g)[:, None]
+        cube *= (distance[which] / (4 * norm))[:, None]
+        return cube
+
+    path = integrate(slope, z, rtol=_RTOL, scale=np.ones(len(z)), together=_TOGETHER, max_steps=_MOST_STEPS)
+    values = path.values
+    arrived = np.flatnonzero(path.ending == Ending.REACHED)
+    if len(arrived):
+        values[arrived] = settled(values[arrived], goal[:, arrived], taken(share, arrived))
+    values[path.ending != Ending.REACHED] = np.nan
+    return values
+
+
+def between_ends(
+    x: FloatArray, first: IntArray, goal: FloatArray, ends: tuple[End, End], share: Weights
+) -> FloatArray:
+    """Return rows in the order and with the ties of x (R, N), sorted, that have moments goal (5, R); NaN where not.
+
+    `first` (R, N) are the places where the groups of ties begin.
+    """
+    n, (low, high) = x.shape[1], ends
+    part = (goal[4] - low.kurtosis) / (high.kurtosis - low.kurtosis)
+    numbered = np.cumsum(first == np.arange(n), axis=1, dtype=np.float64)
+    apart = standardized_entries(x, share)[0] + standardized_entries(numbered, share)[0]
+    bottom, top = low.samples(n), high.samples(n)
+    epsilon = _ROOM * np.minimum(part, 1 - part)
+
+    def at(theta: FloatArray, which: IntArray) -> tuple[FloatArray, FloatArray]:
+        y = (1 - theta[:, None]) * bottom[which] + theta[:, None] * top[which] + epsilon[which, None] * apart[which]
+        z = impose_skewness(y, goal[3, which], weights=taken(share, which), with_slope=False).values
+        return z, mean_power(z, 4, taken(share, which)) - goal[4, which]
+
+    values, left = np.full_like(x, np.nan), np.arange(len(x))
+    for _ in range(_TRIED):
+        below, above = at(np.zeros(len(left)), left)[1], at(np.ones(len(left)), left)[1]
+        is_between = (below < 0) & (above > 0)
+        here = left[is_between]
+        if len(here):
+            z = _at_zero(at, here, below[is_between], above[is_between])
+            values[here] = settled(z, goal[:, here], taken(share, here))
+        left = left[~is_between]
+        if not len(left):
+            break
+        epsilon[left] *= _LESS
+    return values
+
+
+def _at_zero(at: Curve, which: IntArray, below: FloatArray, above: FloatArray) -> FloatArray:
+    """The samples near the root of a function of theta in (0, 1), by the rule of false position (Illinois)."""
+    a, b, fa, fb = np.zeros(len(which)), np.ones(len(which)), below.copy(), above.copy()
+    last, enough, left = np.zeros(len(which)), _NEAR * np.minimum(-below, above), np.arange(len(which))
+    found: FloatArray | None = None
+    for _ in range(_SECANTS):
+        theta = (a[left] * fb[left] - b[left] * fa[left]) / (fb[left] - fa[left])
+        theta = np.where((theta > a[left]) & (theta < b[left]), theta, (a[left] + b[left]) / 2)
+        z, f = at(theta, which[left])
+        found = z if found is None else found
+        found[left] = z
+        for is_here, end, value, other, sign in ((f < 0, a, fa, fb, -1), (f >= 0, b, fb, fa, 1)):
+            here = left[is_here]
+            other[here[last[here] == sign]] /= 2
+            end[here], value[here], last[here] = theta[is_here], f[is_here], sign
+        left = left[np.abs(f) > enough[left]]
+        if not len(left):
+            break
+    assert found is not None
+    return found
+
+
+def settled(z: FloatArray, goal: FloatArray, share: Weights) -> FloatArray:
+    """Rows after Newton's steps towards moments goal (k + 1, R), as long as these bring the statistics nearer."""
+    gap, left = statistics_gap(z, goal, share), np.arange(len(z))
+    for _ in range(_NEWTON):
+        left = left[gap[left] > EXACT / 16]
+        if not len(left):
+            break
+        moved = correct(z[left], goal[:, left], taken(share, left))
+        after = statistics_gap(moved, goal[:, left], taken(share, left))
+        better = (after < gap[left]) & (np.diff(moved, axis=1) >= -EXACT).all(axis=1)
+        z[left[better]], gap[left[better]] = moved[better], after[better]
+        left = left[better]
+    return z
+
+
+def statistics_gap(z: FloatArray, goal: FloatArray, share: Weights = None) -> FloatArray:
+    """Return how far the statistics of rows are from moments 0, 0, 1, goal[3], .., (k + 1, R), over max(1, abs(goal)).
+
+    The largest of the rows' own statistics: mean, variance, and the standardized moments from the third on.
+    """
+    mean = mean_power(z, 1, share)
+    centred = z - mean[:, None]
+    spread = mean_power(centred, 2, share)
+    gap: FloatArray = np.maximum(np.abs(mean - goal[1]), np.abs(spread - goal[2]))
+    for k in range(3, len(goal)):
+        value = mean_power(centred, k, share) / spread ** (k / 2)
+        gap = np.maximum(gap, np.abs(value - goal[k]) / np.maximum(1, np.abs(goal[k])))
+    return gap

@@ -1,0 +1,183 @@
+r"""Samples moved along the flows until their own statistics have given values, many rows at once.
+
+A row is taken to mean 0 and variance 1, along its skew flow to the skewness (`skewness_flow`), from there along the
+free gradient of the kurtosis (`kurtosis_path`), and of higher moments where these are wanted (`moment_path`). Every
+motion is an increasing function of the entry: ties and the order of the entries stay.
+
+What can be had is decided beforehand, by counting ties (`ties`, `kurtosis_ends`). What a row does not come to all the
+same is refused; nothing is returned whose statistics are not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from symdecouple.errors import Outcome
+from symdecouple.numeric.moments.hankel import Weights, taken
+from symdecouple.numeric.moments.kurtosis_ends import kurtosis_ends
+from symdecouple.numeric.moments.kurtosis_path import EXACT, between_ends, raised, settled, statistics_gap
+from symdecouple.numeric.moments.kurtosis_refused import CORNER, crowded, near_boundary, refused_kurtosis
+from symdecouple.numeric.moments.moment_path import follow
+from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, mean_power, standardized_entries
+from symdecouple.numeric.moments.skewness_flow import impose_skewness
+from symdecouple.numeric.moments.skewness_kernel import skewness_imposer
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
+
+__all__ = ["OFF_PATH", "Shaped", "shaped_rows"]
+
+_THERE = 4e-15  # of Mean|z|^j: a sample is there already
+OFF_PATH = Outcome(True, "off the path", "the path crowds beyond float64: order and ties are kept, and the statistics "
+                   "are met, by a sample between both ends of the range that is not on the path of the given one")
+
+
+@dataclass(frozen=True, slots=True)
+class Shaped:
+    """Standardized rows (R, N) with the wanted moments, NaN where refused; as they were before; and what is told.
+
+    `notes` are of rows that have an answer.
+    """
+
+    values: FloatArray
+    before: FloatArray
+    refusals: dict[int, Outcome] = field(default_factory=dict)
+    notes: dict[int, Outcome] = field(default_factory=dict)
+
+
+def shaped_rows(rows: FloatArray, wanted: Sequence[FloatArray | None], weights: Weights = None) -> Shaped:
+    """Move standardized moments 3, 4, .. of each row to the wanted ones, (R,) each.
+
+    Parameters
+    ----------
+    rows : array (R, N)
+        Finite float64; constant ones are refused.
+    wanted : sequence of array (R,) or None
+        From order 3 on. None below an order that is wanted: what the row has itself.
+    weights : array (R, N), optional
+        Positive, with any sum.
+
+    Examples
+    --------
+    >>> made = shaped_rows(np.array([[1.0, 2, 3, 5, 8, 13, 21, 34]]), [np.array([1.0]), np.array([3.0])])
+    >>> [round(float(np.mean(made.values**k)), 12) + 0.0 for k in (1, 2, 3, 4)]
+    [0.0, 1.0, 1.0, 3.0]
+    """
+    order = rows.argsort(axis=1, kind="stable")
+    x = np.take_along_axis(rows, order, axis=1)
+    share = None if weights is None else np.take_along_axis(weights, order, axis=1)
+    share = None if share is None else share / share.sum(axis=1, keepdims=True)
+    with np.errstate(all="ignore"):
+        done = _Sorted(x, share, _first_of_group(x)).shaped(wanted)
+    values, before = np.empty_like(x), np.empty_like(x)
+    np.put_along_axis(values, order, done.values, axis=1)
+    np.put_along_axis(before, order, done.before, axis=1)
+    values[list(done.refusals)] = np.nan
+    return Shaped(values, before, done.refusals, done.notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sorted:
+    """Rows in ascending order, shares of their entries, and where the group of each entry begins."""
+
+    x: FloatArray
+    share: Weights
+    first: IntArray
+
+    def shaped(self, wanted: Sequence[FloatArray | None]) -> Shaped:
+        """The rows with the wanted moments."""
+        before, _, _ = standardized_entries(self.x, self.share)
+        constant = np.flatnonzero(self.x[:, 0] == self.x[:, -1])
+        made = Shaped(before.copy(), before, {int(i): ZERO_VARIANCE for i in constant})
+        if not wanted:
+            return made
+        own = (mean_power(before, k, self.share) if asked is None else asked for k, asked in enumerate(wanted, 3))
+        ones = np.ones(len(before))
+        goal = np.vstack([ones, 0 * ones, ones, *own])
+        if wanted[0] is not None and len(which := _left(made)):
+            self._impose_skewness(made, which, goal[3])
+        for k in range(4, len(goal)):
+            if len(which := _left(made)):
+                self._advance(made, which, goal[: k + 1])
+        if len(which := _left(made)):
+            z, aim, share = made.values[which], goal[:, which], taken(self.share, which)
+            if len(goal) == 4:
+                z = settled(z, aim, share)
+            z = self._in_order(z, which)
+            made.values[which] = z
+            gap = statistics_gap(z, aim, share)
+            made.refusals.update((int(which[i]), crowded(gap[i])) for i in np.flatnonzero(~(gap <= EXACT)))
+        return made
+
+    def _impose_skewness(self, made: Shaped, which: IntArray, target: FloatArray) -> None:
+        """Move rows to level 3."""
+        x, share = self.x[which], taken(self.share, which)
+        if share is None:
+            done = skewness_imposer(self.x.size)(x, target[which], with_slope=False)
+        else:
+            done = impose_skewness(x, target[which], weights=share, with_slope=False)
+        made.values[which] = done.values
+        made.refusals.update((int(which[i]), outcome) for i, outcome in done.refusals.items())
+
+    def _advance(self, made: Shaped, which: IntArray, goal: FloatArray) -> None:
+        """Move the last moment of the goal of rows at the level before."""
+        z, k = made.values[which], len(goal) - 1
+        size = mean_power(np.abs(z), k, taken(self.share, which))
+        away = np.abs(mean_power(z, k, taken(self.share, which)) - goal[k, which]) > _THERE * size
+        if not len(which := which[away]):
+            return
+        if k == 4:
+            self._to_kurtosis(made, which, goal[:, which])
+            return
+        share = taken(self.share, which)
+        done = follow(made.values[which], k, goal[k, which], held=goal[1:k, which], weights=share)
+        made.values[which] = done.values
+        made.refusals.update((int(which[i]), outcome) for i, outcome in done.refusals.items())
+        kept = np.array([i for i in range(len(which)) if i not in done.refusals], dtype=np.intp)
+        if len(kept):
+            made.values[which[kept]] = settled(done.values[kept], goal[:, which[kept]], taken(share, kept))
+
+    def _to_kurtosis(self, made: Shaped, which: IntArray, goal: FloatArray) -> None:
+        """Move rows of skewness goal[3] to kurtosis goal[4], where that is between the ends."""
+        first, share = self.first[which], taken(self.share, which)
+        is_two = ((first == 0) | (first == first[:, -1:])).all(axis=1)
+        ends = kurtosis_ends(first, share, goal[3])
+        low, high = (np.where(is_two, 1 + goal[3] ** 2, end.kurtosis) for end in ends)
+        told = refused_kurtosis(first, share, goal[3], goal[4], low, high)
+        made.refusals.update((int(which[i]), outcome) for i, outcome in told.items())
+        kept = np.array([i for i in range(len(which)) if i not in told], dtype=np.intp)
+        if not len(kept):
+            return
+        here, aim, share = which[kept], goal[:, kept], taken(share, kept)
+        z = raised(made.values[here], aim, share)
+        late = np.flatnonzero(~(statistics_gap(z, aim, share) <= EXACT))
+        if len(late):
+            both = ends[0].of(kept[late]), ends[1].of(kept[late])
+            z[late] = between_ends(self.x[here[late]], self.first[here[late]], aim[:, late], both, taken(share, late))
+            gap = statistics_gap(z[late], aim[:, late], taken(share, late))
+            for i, apart in zip(late.tolist(), gap.tolist(), strict=True):
+                bottom, top = low[kept[i]], high[kept[i]]
+                margin = min(aim[4, i] - bottom, top - aim[4, i]) / (top - bottom)
+                if apart <= EXACT:
+                    made.notes[int(here[i])] = OFF_PATH
+                else:
+                    made.refusals[int(here[i])] = (
+                        near_boundary(4, float(aim[4, i]), margin) if margin < CORNER else crowded(apart))
+        made.values[here] = z
+
+    def _in_order(self, z: FloatArray, which: IntArray) -> FloatArray:
+        """The rows with ties and order as before: what rounding did to them is taken back."""
+        ordered: FloatArray = np.take_along_axis(np.maximum.accumulate(z, axis=1), self.first[which], axis=1)
+        return ordered
+
+
+def _left(made: Shaped) -> IntArray:
+    return np.array([i for i in range(len(made.values)) if i not in made.refusals], dtype=np.intp)
+
+
+def _first_of_group(x: FloatArray) -> IntArray:
+    place = np.broadcast_to(np.arange(x.shape[1]), x.shape).copy()
+    place[:, 1:][x[:, 1:] == x[:, :-1]] = 0
+    first: IntArray = np.maximum.accumulate(place, axis=1)
+    return first

@@ -1,0 +1,276 @@
+"""Samples with exactly given statistics: each sample moved along the flows until its own ones have these values.
+
+Mean and variance are a shift and a factor; the skewness moves along the skew flow (Theorem C), the kurtosis along its
+gradient with mean, variance and skewness held, as far as the ties of the sample allow (Theorem J). All of these are
+increasing functions of the entry, so that ties and order stay, and with them every rank correlation with other samples.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.numeric.moments.matched import MatchedRows, matched_rows
+from symdecouple.numeric.moments.power_sums import place_and_scale
+from symdecouple.numeric.samples.batch import (
+    COMPUTED,
+    Answer,
+    Axis,
+    FloatArray,
+    NanPolicy,
+    OnRefusal,
+    RowValues,
+    SampleMatrix,
+    as_rows,
+    check_choice,
+    fill,
+    normalized_axes,
+)
+from symdecouple.numeric.samples.intake import Numbers, exact, take_numbers
+from symdecouple.numeric.samples.weights import WeightRows
+from symdecouple.stats.orders import exact_rows
+
+__all__ = ["Matched", "match"]
+
+_TOGETHER = 2**17  # entries that are moved at a time
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matched:
+    """Samples with the statistics that were asked for.
+
+    Attributes
+    ----------
+    values : array
+        Of the shape of the input; NaN in refused samples, and where entries are masked, left out or of weight 0.
+    statistics : array (..., K)
+        What the values have: mean, variance, skewness, kurtosis, and the standardized moments after them that were
+        asked for; computed from the values.
+    residual : float or array
+        The largest distance of a statistic that was asked for from its target, over max(1, abs(target)).
+    distance : float or array
+        How far each sample moved: the root mean square of the changes of its entries, in its own unit.
+    shape_distance : float or array
+        The same of the standardized samples, in standard deviations: 0 where only mean and variance changed.
+    outcomes : tuple of Outcome
+        One a sample, in the order of the flattened batch.
+    """
+
+    values: NDArray[Any]
+    statistics: NDArray[Any]
+    residual: Any
+    distance: Any
+    shape_distance: Any
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def ok(self) -> Any:
+        """True where a sample has its statistics; of the shape of the batch."""
+        flags = np.array([outcome.ok for outcome in self.outcomes], dtype=np.bool_)
+        return flags.reshape(np.shape(self.residual))[()]
+
+    def __str__(self) -> str:
+        lines = []
+        names = ["mean", "variance", "skewness", "kurtosis", *(f"order {k}" for k in range(5, 30))]
+        rows = self.statistics.reshape(-1, self.statistics.shape[-1])
+        for i, outcome in enumerate(self.outcomes):
+            title = f"sample {i}: " if len(self.outcomes) > 1 else ""
+            if not outcome.ok:
+                lines.append(f"{title}{outcome}")
+                continue
+            said = ", ".join(f"{name} {value:.10g}" for name, value in zip(names, rows[i], strict=False))
+            moved, shape = np.ravel(self.distance)[i], np.ravel(self.shape_distance)[i]
+            lines.append(f"{title}{said}; moved by {moved:.4g}, in shape by {shape:.4g} standard deviations")
+        return "\n".join(lines)
+
+
+def match(
+    sample: Any,
+    *,
+    mean: Any = None,
+    variance: Any = None,
+    skewness: Any = None,
+    kurtosis: Any = None,
+    higher: Sequence[Any] = (),
+    axis: Axis = 0,
+    nan_policy: NanPolicy = "propagate",
+    weights: Any = None,
+    on_refusal: OnRefusal = "warn",
+) -> Any:
+    """Move samples until their own mean, variance, skewness and kurtosis have exactly the given values.
+
+    .. math:: \\bar y = m, \\quad \\overline{(y - m)^2} = v, \\quad \\overline{(y - m)^3} = g\\,v^{3/2}, \\quad
+        \\overline{(y - m)^4} = \\kappa\\,v^2
+
+    What is not given, below the highest order that is, stays as it is in the sample; orders above it go where the
+    flows take them. Ties and the order of the values are kept.
+
+    Parameters
+    ----------
+    sample : array_like
+        Real numbers of any kind.
+    mean, variance, skewness, kurtosis : float or array_like, optional
+        Population statistics (1/N), the kurtosis not in excess. Arrays have the shape of the batch, or broadcast to it.
+    higher : sequence of float or array_like
+        Standardized moments of order 5, 6, .., each with all before it held.
+    axis, nan_policy, weights, on_refusal
+        As in `skewness`. Entries that are masked, left out or of weight 0 are NaN in the result.
+
+    Returns
+    -------
+    Matched
+        With `values`, and how far each sample moved; float64. With ``on_refusal="return"`` ``(matched, outcomes)``.
+
+    Raises
+    ------
+    InvalidInput
+        Nothing is asked for, a target is not a finite number or does not fit the batch; or as in `skewness`.
+    Refused
+        With ``on_refusal="raise"``: constant samples, for anything but a mean; a skewness outside Theorem C, a kurtosis
+        outside Theorem J ("no sample of N values has it", or "not with these ties"), an end of these ranges itself
+        ("limit only"), and what is so near to one that float64 does not come there ("near the boundary").
+
+    Notes
+    -----
+    Each statistic is within 1e-13 max(1, abs(target)) of its target, or the sample is refused; where the values are
+    large beside their standard deviation, rounding them leaves more, which `residual` and the outcome ("rounded") tell.
+    The way to the kurtosis is followed to about 1e-8 of a standard deviation. Samples that crowd beyond float64 on
+    their way are put between the ends of the range directly: their outcome is ok with the reason "off the path".
+    Cost: 0.05 to 0.3 s for 1000 samples of 200 values.
+
+    `scipy.stats` gives samples of a law whose statistics have these values on average; here the sample has them.
+
+    Examples
+    --------
+    >>> from symdecouple.stats import match
+    >>> made = match([1, 2, 3, 5, 8, 13, 21, 34], mean=0, variance=1, skewness=1, kurtosis=3)
+    >>> made.values.round(4).tolist()
+    [-1.0993, -0.8796, -0.7025, -0.4256, -0.1165, 0.2726, 0.8041, 2.1468]
+    >>> (made.statistics.round(12) + 0.0).tolist()
+    [0.0, 1.0, 1.0, 3.0]
+
+    Only what is asked for changes; a variance alone is a factor:
+
+    >>> [round(float(v), 12) for v in match([1, 2, 3, 6], variance=14).values]
+    [-1.0, 1.0, 3.0, 9.0]
+
+    Eight values without ties have a kurtosis between 2.15203 and 4.37604 beside skewness 1:
+
+    >>> _, (outcome,) = match(range(8), skewness=1, kurtosis=2.1, on_refusal="return")
+    >>> print(outcome.detail)
+    kurtosis 2.1 was wanted beside skewness 1; no sample of 8 values has it: beside this skewness it stays in \
+(2.15203, 4.37604), whatever the ties; with more values it comes down to 2
+
+    Source: Theorems C and J of the documentation; the paper, Algorithm 3, for the flow of the kurtosis.
+    """
+    check_choice("nan_policy", nan_policy, ("propagate", "omit", "raise"))
+    check_choice("on_refusal", on_refusal, ("warn", "raise", "return"))
+    given = take_numbers(sample)
+    if given.array.ndim == 0:
+        given = Numbers(given.array.reshape(1), None if given.masked is None else given.masked.reshape(1))
+    axes = normalized_axes(axis, given.array.shape)
+    shape = tuple(n for i, n in enumerate(given.array.shape) if i not in axes)
+    asked = _targets({"mean": mean, "variance": variance, "skewness": skewness, "kurtosis": kurtosis,
+                      **{f"higher[{k}]": value for k, value in enumerate(higher)}}, shape)
+    n_samples = as_rows(given.array, axes).shape[1]
+    with np.errstate(all="ignore"):
+        weighed = None if weights is None else WeightRows.of(weights, given.array.shape, axes)
+        answer = Answer("match", shape, frames=3, columns=2 * n_samples + 2)
+        fill(answer, given, axes, partial(_laid_open, width=n_samples), nan_policy, weighed)
+        present = _present(given, axes, weighed)
+        for i, *exactly in exact_rows(answer, given, axes, weighed):
+            answer.values[i, -2:] = exactly
+    done = _matched(answer, present, asked, weights is not None)
+    values = done.values.reshape(*shape, *(given.array.shape[i] for i in sorted(axes)))
+    values = np.moveaxis(values, range(len(shape), given.array.ndim), sorted(axes))
+    residual, distance, in_shape = (column.reshape(shape)[()] for column in done[2:5])
+    outcomes = tuple(answer.refusals.get(i) or done.notes.get(i, COMPUTED) for i in range(len(done.residual)))
+    statistics = done.statistics.reshape(*shape, done.statistics.shape[1])
+    matched = Matched(values, statistics, residual, distance, in_shape, outcomes)
+    return (matched, outcomes) if on_refusal == "return" else answer.deliver(matched, on_refusal)
+
+
+def _targets(given: dict[str, Any], shape: tuple[int, ...]) -> list[FloatArray | None]:
+    """What is asked of mean, variance, and the orders after them, one number a sample; up to the last one asked for."""
+    found: list[FloatArray | None] = []
+    for name, value in given.items():
+        if value is None:
+            found.append(None)
+            continue
+        try:
+            numbers = np.array(value, dtype=np.float64)
+            each = np.broadcast_to(numbers, shape).ravel()
+        except (TypeError, ValueError):
+            told = f"array of shape {np.shape(value)}" if np.ndim(value) else repr(value)
+            raise InvalidInput(f"{name}={told} was given; a number, or an array that broadcasts to {shape}, one a "
+                               "sample, is expected") from None
+        if not np.isfinite(numbers).all() or np.asarray(value).dtype.kind == "b":
+            raise InvalidInput(f"{name}={value!r} was given, finite numbers are expected; leave out what may stay")
+        found.append(each)
+    while found and found[-1] is None:
+        found.pop()
+    if not found:
+        raise InvalidInput("nothing is asked for: give mean=, variance=, skewness=, kurtosis= or higher=")
+    return found
+
+
+def _laid_open(matrix: SampleMatrix, width: int) -> RowValues:
+    """What a kernel sees of each row: values and weights, with NaN after those that count; then mean and variance."""
+    found = np.full((len(matrix.low), 2 * width + 2), np.nan)
+    n = matrix.values.shape[1]
+    found[:, :n] = matrix.values
+    found[:, width : width + n] = 1 if matrix.weights is None else matrix.weights
+    found[:, -2], found[:, -1], _ = place_and_scale(matrix)
+    return RowValues(found)
+
+
+def _present(given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None) -> NDArray[np.bool_]:
+    """Which entries count: neither NaN nor masked nor of weight 0."""
+    rows = as_rows(given.array, axes)
+    if rows.dtype.kind == "O":
+        flat = [isinstance(number := exact(v), float) and math.isnan(number) for v in rows.ravel().tolist()]
+        present = ~np.array(flat, dtype=np.bool_).reshape(rows.shape)
+    else:
+        present = ~np.isnan(rows)
+    if given.masked is not None:
+        present &= ~as_rows(given.masked, axes)
+    if weighed is not None:
+        weights, omitted = weighed.of_rows(np.arange(len(rows)))
+        present &= (weights != 0) & ~np.isnan(weights)
+        if omitted is not None:
+            present &= ~omitted
+    return present
+
+
+def _matched(answer: Answer, present: NDArray[np.bool_], asked: Sequence[FloatArray | None], is_weighed: bool
+             ) -> MatchedRows:
+    """All rows of the answer, those with equally many entries together; the answer learns what is refused."""
+    n_rows, n_samples = present.shape
+    values, statistics = np.full(present.shape, np.nan), np.full((n_rows, max(4, len(asked))), np.nan)
+    numbers, notes = np.full((3, n_rows), np.nan), dict[int, Outcome]()
+    open_rows = np.array([i for i in range(n_rows) if i not in answer.refusals], dtype=np.intp)
+    counts = present.sum(axis=1)
+    for count in np.unique(counts[open_rows]).tolist():
+        group, step = open_rows[counts[open_rows] == count], max(1, _TOGETHER // count)
+        for which in (group[i : i + step] for i in range(0, len(group), step)):
+            laid = answer.values[which]
+            weights = laid[:, n_samples : n_samples + count].copy() if is_weighed else None
+            with np.errstate(all="ignore"):
+                deviation = np.where(laid[:, -1] > np.finfo(np.float64).tiny, np.sqrt(laid[:, -1]), np.nan)
+            deviation[~np.isfinite(deviation)] = np.nan
+            wanted = [None if target is None else target[which] for target in asked]
+            done = matched_rows(laid[:, :count].copy(), wanted, laid[:, -2], deviation, weights)
+            held = np.full((len(which), n_samples), np.nan)
+            held[present[which]] = done.values.ravel()
+            values[which], statistics[which] = held, done.statistics
+            numbers[:, which] = done.residual, done.distance, done.shape_distance
+            answer.refusals.update((int(which[i]), outcome) for i, outcome in done.refusals.items())
+            notes.update((int(which[i]), outcome) for i, outcome in done.notes.items())
+    return MatchedRows(values, statistics, numbers[0], numbers[1], numbers[2], answer.refusals, notes)
