@@ -27,8 +27,8 @@ from symdecouple.analysis.angles.tables import as_html, as_latex, as_text
 from symdecouple.decoupling.modified import starts
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.samples.batch import Answer, Axis, FloatArray, OnRefusal
-from symdecouple.numeric.samples.vectors import Batch, widened
+from symdecouple.numeric.samples.batch import Answer, FloatArray, OnRefusal
+from symdecouple.numeric.samples.vectors import Batch, SampleAxis, widened
 
 __all__ = ["Orthogonality", "orthogonality"]
 
@@ -37,7 +37,7 @@ _SMALL = 1e-8  # of the declared gradient; a decoupled one below is looked at ag
 _EPS = float(np.finfo(np.float64).eps)
 
 
-def orthogonality(plan: Plan, samples: Any, *, axis: Axis = None, names: Iterable[str] | None = None,
+def orthogonality(plan: Plan, samples: Any, *, axis: SampleAxis = "last", names: Iterable[str] | None = None,
                   on_refusal: OnRefusal = "warn") -> Any:
     """Measure the deviations from orthogonality between gradients, of the original and of the decoupled features.
 
