@@ -19,7 +19,7 @@ MAX_LINES = 400
 NAMES_OF_NOTHING = {"utils", "util", "helpers", "common", "tools", "misc"}
 
 ROOMS = (
-    "errors verdict figures language calculus flows numeric families decoupling analysis "
+    "errors names verdict figures language calculus flows numeric families decoupling analysis "
     "stats sklearn lazy cli reproduction"
 ).split()
 
@@ -109,6 +109,7 @@ DOORS = {
     ("calculus.frobenius", "numeric.paths.empirical"): "check_frobenius(samples=X): black boxes are not exact",
     ("language.feature", "calculus.field"): "the type of Feature.gradient",
     ("language.feature", "calculus.gradient"): "Feature.gradient is the vector field",
+    ("language.feature", "language.text"): "a feature may be given as text",
     ("language.feature", "language.pickled"): "a feature pickles as the text that makes it anew",
     ("language.feature_set", "language.text"): "FeatureSet.parse reads text",
 }
@@ -116,6 +117,7 @@ DOORS = {
 # These load neither SymPy nor anything of ours that does; `errors` stands on the standard library alone.
 SYMPY_FREE = {
     "errors",
+    "names",
     "verdict",
     "language.boundaries",
     "language.convolution",

@@ -14,7 +14,7 @@ of its steps, in many digits by the adjoint equation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal
@@ -49,6 +49,7 @@ from symdecouple.decoupling.scenario import Scenario, Verdicts
 from symdecouple.decoupling.transfer import Colour, Maps, transfer
 from symdecouple.errors import InvalidInput
 from symdecouple.flows.normalizer import Normalizer
+from symdecouple.language.budget import Budget
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.pickled import as_written, read_back
@@ -120,6 +121,7 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName | Lit
     if left_out := dependent_features(features, Application(features), dependent):
         features, values = without(features, left_out), remaining(values, left_out)
     check_attainable(features, values)
+    Budget(budget)
     inner: PathName = "auto" if path == "closure" else path
     return _made(features, values, inner, budget, as_perturbation(perturb), left_out, added)
 
@@ -289,8 +291,8 @@ class Plan:
         >>> [max(column) < bound for column, bound in zip(zip(*(r.residuals() for r in report.rows)), (1e-15, 1e-30))]
         [True, True]
         """
-        k, row = self.choice.level(level), list(sample)
-        if any(np.ndim(v) != self.features.sample_ndim - 1 for v in row):
+        k, row = self.choice.level(level), list(sample) if isinstance(sample, Iterable) else []
+        if not row or any(np.ndim(v) != self.features.sample_ndim - 1 for v in row):
             raise InvalidInput(f"a report is about one sample vector or grid, {self.features.sample_ndim}-d; pass one")
         floats, (first,) = self.normalize([row], k, on_refusal="return")
         precise, (second,) = self.normalize([row], k, dps=dps, on_refusal="return")

@@ -22,6 +22,7 @@ Tell: TypeAlias = Callable[[int, int], object]
 Progress: TypeAlias = Tell | bool
 
 EVERY = 0.3  # seconds of a portion: seen as going on, and short beside what a user waits for
+_SOON = 1.0  # seconds: what is left of a batch, or of a part of it, and done sooner is told at its end only
 _GROWTH = 8  # times that a portion may be longer than the one before: a first row may be slower, or faster, than others
 
 
@@ -49,33 +50,34 @@ def told(progress: Progress | None, doing: str, unit: str = "samples") -> Iterat
 class Paced:
     """The portions of a batch cut by the clock, where somebody waits for them.
 
-    A portion that takes longer than `EVERY` is told at once; those of a batch that is done before are told at its end.
+    They take about `EVERY` seconds each, and are told, unless what they are part of is done soon.
     """
 
     def __init__(self, tell: Tell | None, total: int, is_cut: bool) -> None:
         self._tell, self._total, self._is_cut = tell, total, is_cut or tell is not None
-        self._last = time.perf_counter()
-        self._step = 1
+        self._told = self._began = time.perf_counter()
+        self._step, self._left = 1, 0  # rows at once, and rows after these
 
     def cut(self, rows: Array) -> Iterator[Array]:
-        """Yield the rows in portions that take about `EVERY` seconds each; the first one is a single row."""
+        """Yield the rows in portions; the first one is a single row."""
         start = 0
         while start < len(rows):
             step = self._step if self._is_cut else len(rows)
-            began = time.perf_counter()
+            self._began, self._left = time.perf_counter(), max(len(rows) - start - step, 0)
             yield rows[start : start + step]
             start += step
-            pace = EVERY / max(time.perf_counter() - began, 1e-6)
+            pace = EVERY / max(time.perf_counter() - self._began, 1e-6)
             self._step = max(1, int(min(pace, _GROWTH) * step))
 
     def is_due(self) -> bool:
-        """True iff the last time that something was told is `EVERY` ago."""
-        return time.perf_counter() - self._last >= EVERY
+        """True iff the last time that something was told is `EVERY` ago, and the rest takes longer than a moment."""
+        now = time.perf_counter()
+        return now - self._told >= EVERY and self._left * (now - self._began) / self._step >= _SOON
 
     def tell(self, done: int, is_end: bool = False) -> None:
         """Tell how many are done, if it is time, or at the end of a portion that was to be whole."""
         if is_end or self.is_due():
-            self._last = time.perf_counter()
+            self._told = time.perf_counter()
             if self._tell is not None:
                 self._tell(done, self._total)
 

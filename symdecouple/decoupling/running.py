@@ -24,7 +24,7 @@ from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.kernels.compile import as_part_of
-from symdecouple.numeric.samples.batch import OnRefusal, check_choice
+from symdecouple.numeric.samples.batch import SINGLE, OnRefusal, check_choice
 from symdecouple.numeric.samples.intake import fractions_of
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis
 
@@ -63,15 +63,12 @@ class Running:
             to_do = np.array([i for i in asked if i not in done], dtype=np.intp)
             with told(progress, batch.name) as tell:
                 paced = Paced(tell, len(asked), self.checkpoint is not None)
-                for whole in _portions(to_do, 1 if self.dps is None else _CHUNK, batch.rows.shape[-1]):
-                    with as_part_of(len(whole) * batch.rows.shape[-1]):
-                        for index in paced.cut(whole):
-                            residual[index], error[index] = self._portion(batch, index, given, compute, is_feature)
-                            done.update(map(int, index))
-                            is_end = bool(index[-1] == whole[-1])
-                            if self.checkpoint is not None and (is_end or paced.is_due()):
-                                self.checkpoint.keep(batch, done)
-                            paced.tell(len(done), is_end)
+                for index, is_end in self._paced_portions(paced, to_do, batch.rows.shape[-1]):
+                    residual[index], error[index] = self._portion(batch, index, given, compute, is_feature)
+                    done.update(map(int, index))
+                    if self.checkpoint is not None and (is_end or paced.is_due()):
+                        self.checkpoint.keep(batch, done)
+                    paced.tell(len(done), is_end)
             result = batch.result(shape)
         if self.dps:
             with at_digits(self.dps), np.errstate(invalid="ignore"):  # NumPy tells of a NaN in an object array
@@ -79,6 +76,12 @@ class Running:
                 known = (each.reshape(batch.shape)[()] for each in (residual, error + mpmath.eps))
                 result = Precise.of(rounded, self.dps, *known)
         return batch.deliver(result, on_refusal)
+
+    def _paced_portions(self, paced: Paced, rows: Array, n_samples: int) -> Iterator[tuple[Array, bool]]:
+        """Yield rows that move together, and whether they end a portion that was to move together."""
+        for whole in _portions(rows, 1 if self.dps is None else _CHUNK, n_samples):
+            with as_part_of(len(whole) * n_samples):
+                yield from ((index, bool(index[-1] == whole[-1])) for index in paced.cut(whole))
 
     def _portion(self, batch: Batch, index: Array, targets: Sequence[Any], compute: Compute, is_feature: bool
                  ) -> tuple[Array, Array]:
@@ -89,7 +92,7 @@ class Running:
         batch.put_all(index, found.values)
         for r, symptom in found.refusals.items():
             own = found.values[r] if is_feature else None
-            outcome = self.application.judged(batch.rows[index[r]], symptom, own)
+            outcome = self.application.judged(batch.rows[index[r]], symptom, own) if not batch.is_doubled else SINGLE
             again = self._once_more(batch, int(index[r]), outcome, own, partial(compute, self.levels), targets)
             if again is not None:
                 kept[:, r] = again.residual[0], None if again.error is None else again.error[0]
@@ -147,6 +150,8 @@ def batch_of(choice: Choice, name: str, samples: Any, axis: SampleAxis, dps: int
     batch = Batch.of(name, samples, axis, dps is not None, choice.filter_ndim,
                      centred=centred and choice.feels_no_shift,
                      interval=None if name == "denormalize" else choice.interval, waves=choice.has_waves)
+    if choice.is_of_sets and name == "transform":
+        batch.double()
     count = choice.n_coordinates
     if count and batch.rows.shape[-1] != count:
         raise InvalidInput(f"the features are functions of {count} coordinates, the samples have "

@@ -52,6 +52,8 @@ class FilterBank:
     names: tuple[str, ...]
 
     def __init__(self, filters: Iterable[Any], names: Sequence[str] | None = None) -> None:
+        if not isinstance(filters, Iterable):
+            raise InvalidInput(f"a filter bank is made of a list of filters, got {filters!r}; families.tils() is one")
         made = tuple(h if isinstance(h, Filter) else Filter(h) for h in filters)
         if not made:
             raise InvalidInput("a filter bank has at least one filter")

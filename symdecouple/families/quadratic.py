@@ -59,6 +59,9 @@ def autocorrelation(lags: Iterable[int | tuple[int, ...]], sample: Sample = gene
     >>> autocorrelation([0, 1])
     FeatureSet([Mean(x**2), Mean(x*shift(1)(x))])
     """
+    if not isinstance(lags, Iterable):
+        raise InvalidInput(f"autocorrelation takes a list of lags, got {lags!r}; write autocorrelation([{lags}]) for "
+                           f"this lag, or autocorrelation(range({lags})) for those below it")
     wanted = list(lags)
     if not wanted:
         raise InvalidInput("autocorrelation takes one lag or more")

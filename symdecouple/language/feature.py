@@ -35,8 +35,8 @@ class Feature:
 
     Parameters
     ----------
-    expr : Expr
-        A smooth expression of `Mean` atoms, or of `coordinates`.
+    expr : Expr or str
+        A smooth expression of `Mean` atoms, or of `coordinates`; averages also as text, see `symdecouple.parse`.
     allow_nonsmooth : iterable of str
         Names of non-smooth functions that are accepted ("Abs", "sign", "Max", "Piecewise", ...): everything that
         is derived then holds away from their kinks.
@@ -59,6 +59,10 @@ class Feature:
     allow_nonsmooth: frozenset[str]
 
     def __init__(self, expr: Any, *, allow_nonsmooth: Iterable[str] = ()) -> None:
+        if isinstance(expr, str):
+            from symdecouple.language.text import parse_expression
+
+            expr = parse_expression(expr)
         if isinstance(expr, Feature):
             expr, allow_nonsmooth = expr._content, {*expr.allow_nonsmooth, *allow_nonsmooth}
         allowed = frozenset([allow_nonsmooth] if isinstance(allow_nonsmooth, str) else allow_nonsmooth)

@@ -6,7 +6,7 @@ either. A set is checked here, once: what passes has no feature twice, and one d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import lru_cache
 from itertools import takewhile
 from typing import Any
@@ -41,7 +41,7 @@ class FeatureSet:
 
     Parameters
     ----------
-    features : iterable of Feature, Expr or Group
+    features : iterable of Feature, Expr, str or Group
         In the order in which they are to be decoupled: each from all before it.
     allow_nonsmooth : iterable of str
         As in `Feature`, for all of them.
@@ -64,7 +64,9 @@ class FeatureSet:
     groups: tuple[tuple[int, ...], ...]
 
     def __init__(self, features: Iterable[Any], *, allow_nonsmooth: Iterable[str] = ()) -> None:
-        if isinstance(features, (str, bytes, Expr, Feature)) or not isinstance(features, Iterable):
+        if callable(features) and not isinstance(features, (Expr, Feature)):
+            Feature(features)  # which says what to write
+        if isinstance(features, (str, bytes, Expr, Feature, Set)) or not isinstance(features, Iterable):
             raise InvalidInput(f"FeatureSet takes a list of features, got {features!r}; write FeatureSet([...])"
                                " or FeatureSet.parse('mean(x)', 'mean(x^2)')")
         flat: list[Feature] = []

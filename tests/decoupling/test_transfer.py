@@ -127,7 +127,8 @@ def test_a_transfer_of_moments_commutes_with_permuting_pixels() -> None:
 def test_none_is_the_whole_array() -> None:
     image = noise(3, 4)
     for name in ("transform", "normalize", "gradients"):
-        found, flat = getattr(MEAN_AND_VARIANCE, name)(image, axis=None), getattr(MEAN_AND_VARIANCE, name)(image.ravel())
+        method = getattr(MEAN_AND_VARIANCE, name)
+        found, flat = method(image, axis=None), method(image.ravel())
         np.testing.assert_array_equal(found.reshape(flat.shape), flat)
     done = MEAN_AND_VARIANCE.denormalize(MEAN_AND_VARIANCE.normalize(image, axis=None), [5.0, 2.0], axis=None)
     assert done.shape == (3, 4) and done.mean() == pytest.approx(5) and done.var() == pytest.approx(2)

@@ -77,6 +77,8 @@ class Batch:
         Rows that are refused for what is asked of them.
     hint : str
         Where nobody named the sample axes, and they look like a mistake.
+    is_doubled : bool
+        Rows of one value hold it twice: averages are the same.
     """
 
     name: str
@@ -93,6 +95,7 @@ class Batch:
     means: dict[int, Fraction] = field(default_factory=dict)
     barred: dict[int, Outcome] = field(default_factory=dict)
     hint: str = ""
+    is_doubled: bool = False
 
     @classmethod
     def of(cls, name: str, samples: Any, axis: SampleAxis, exact: bool, filtered: int | None = None, *,
@@ -162,6 +165,11 @@ class Batch:
                 yield index
             else:
                 self.refuse(index, outcome)
+
+    def double(self) -> None:
+        """Let rows of one value be answered as those that hold it twice, for functions of averages."""
+        if self.rows.shape[-1] == 1:
+            self.rows, self.is_doubled = np.repeat(self.rows, 2, axis=1), True
 
     def bar(self, targets: NDArray[Any]) -> None:
         """Let rows whose targets, (R, k), are not finite be refused."""
