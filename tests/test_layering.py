@@ -19,7 +19,7 @@ MAX_LINES = 400
 NAMES_OF_NOTHING = {"utils", "util", "helpers", "common", "tools", "misc"}
 
 ROOMS = (
-    "errors names verdict figures language calculus flows numeric families decoupling analysis "
+    "shown errors names verdict figures language calculus flows numeric families decoupling analysis "
     "stats sklearn lazy cli reproduction"
 ).split()
 
@@ -74,7 +74,7 @@ ORDER = {
         "narrow_route levels modified closures spectral_minor modified_energies implicit refutation decisions scenario "
         "inner_order "
         "choice attainable_levels attainable_plot attainable_ranges application dependence explanation precise masked "
-        "perturbing checkpoint progress running report denormalizing transfer plan storage"
+        "perturbing checkpoint progress running report denormalizing transfer decoupled_names plan_facts plan storage"
     ),
     "analysis": (  # its faces, and a room behind each
         "angles.deviations angles.tables angles.directions angles.picture orthogonality critical.value_boxes "
@@ -116,6 +116,7 @@ DOORS = {
 
 # These load neither SymPy nor anything of ours that does; `errors` stands on the standard library alone.
 SYMPY_FREE = {
+    "shown",
     "errors",
     "names",
     "verdict",

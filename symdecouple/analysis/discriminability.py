@@ -28,6 +28,7 @@ from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput, Refused, UnsupportedExpression
 from symdecouple.language.precision import at_digits
+from symdecouple.shown import Shown
 
 __all__ = ["Discriminability", "discriminability", "local_covariance"]
 
@@ -38,8 +39,8 @@ _DIGITS = 15
 _SHORT = 24  # letters of a feature's text that fit along an axis
 
 
-@dataclass(frozen=True, slots=True)
-class Discriminability:
+@dataclass(frozen=True, slots=True, repr=False)
+class Discriminability(Shown):
     """Gaussian classes in the space of the original features, and in that of the decoupled ones.
 
     Attributes

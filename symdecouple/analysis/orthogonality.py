@@ -29,6 +29,7 @@ from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.samples.batch import Answer, FloatArray, OnRefusal
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis, widened
+from symdecouple.shown import Shown
 
 __all__ = ["Orthogonality", "orthogonality"]
 
@@ -112,8 +113,8 @@ def orthogonality(plan: Plan, samples: Any, *, axis: SampleAxis = "last", names:
     return answer.deliver(_result(called, names is not None, degrees, answer.outcomes()), on_refusal)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Orthogonality:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Orthogonality(Shown):
     """Deviations from orthogonality over a batch; `str` is text, notebooks show tables.
 
     Attributes

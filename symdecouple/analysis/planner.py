@@ -33,6 +33,7 @@ from symdecouple.errors import InvalidInput, SymdecoupleError
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.samples.vectors import SampleAxis
+from symdecouple.shown import Shown
 from symdecouple.verdict import Status
 
 __all__ = ["Exploration", "explore"]
@@ -100,7 +101,7 @@ def explore(features: Any, reference: Any = "gaussian", *, samples: Any = None, 
     return found.resume(budget, progress)
 
 
-class Exploration:
+class Exploration(Shown):
     """What was decided of some features; made by `explore`.
 
     Attributes

@@ -27,14 +27,15 @@ from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput, Outcome, Refused, UnsupportedExpression
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.precision import at_digits
+from symdecouple.shown import Shown
 
 __all__ = ["Population", "population"]
 
 _MOST_DIGITS = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Population:
+@dataclass(frozen=True, slots=True, repr=False)
+class Population(Shown):
     """The decoupled features of a law.
 
     Attributes

@@ -30,10 +30,10 @@ from symdecouple.decoupling.choice import Choice, PathName
 from symdecouple.decoupling.closures import filled_with_values
 from symdecouple.decoupling.denormalizing import wanted_of
 from symdecouple.decoupling.dependence import Dependent, OnDependence, dependent_features, remaining, without
-from symdecouple.decoupling.explanation import Explanation, explanation_of
 from symdecouple.decoupling.inner_order import inner_order, reordered
 from symdecouple.decoupling.levels import Levels
 from symdecouple.decoupling.perturbing import Perturbation, PerturbationKind, as_perturbation
+from symdecouple.decoupling.plan_facts import PlanFacts
 from symdecouple.decoupling.progress import Progress
 from symdecouple.decoupling.reference import reference_values
 from symdecouple.decoupling.report import Report, report_of
@@ -45,10 +45,8 @@ from symdecouple.decoupling.running import (
     leaves_out_masked,
     with_exact_means,
 )
-from symdecouple.decoupling.scenario import Scenario, Verdicts
 from symdecouple.decoupling.transfer import Colour, Maps, transfer
 from symdecouple.errors import InvalidInput
-from symdecouple.flows.normalizer import Normalizer
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
@@ -137,8 +135,8 @@ def _made(features: FeatureSet, values: tuple[Expr | None, ...], path: PathName,
     return Plan(features, values, choice, Application(features), order, perturbation, left_out, added)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Plan:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Plan(PlanFacts):
     """A nested normalization, level by level; made by `decouple`.
 
     Attributes
@@ -296,7 +294,7 @@ class Plan:
             raise InvalidInput(f"a report is about one sample vector or grid, {self.features.sample_ndim}-d; pass one")
         floats, (first,) = self.normalize([row], k, on_refusal="return")
         precise, (second,) = self.normalize([row], k, dps=dps, on_refusal="return")
-        names, values = list(map(str, self.features))[:k], self._application.on(np.shape(floats)[1:]).values
+        names, values = self.features.names[:k], self._application.on(np.shape(floats)[1:]).values
         with at_digits(dps + GUARD):
             return report_of(dps, names, self.reference, values, (floats, first), (precise, second))
 
@@ -336,47 +334,9 @@ class Plan:
     def transfer(self, source: Any, target: Any, *, axis: SampleAxis = "last", channel_axis: int | None = None,
                  colour: Colour = "channels", on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
         """Return a `Transferred`: the source with the decoupled features of the target; see `decoupling.transfer`."""
-        return transfer(Maps(self.features, self._fine_values, self.normalize, self.denormalize), source, target,
-                        axis=axis, channel_axis=channel_axis, colour=colour, on_refusal=on_refusal,
-                        progress=progress)
-
-    # --- what is known ------------------------------------------------------------------------------------------
-
-    @property
-    def path(self) -> PathName:
-        """The path that was asked for."""
-        return self.choice.path
-
-    @property
-    def verdicts(self) -> Verdicts:
-        """The C2 verdicts on the original sets S_k and the modified sets hat S_k; decided when they are asked for."""
-        return self.choice.verdicts
-
-    @property
-    def scenario(self) -> Scenario:
-        """Which of the four scenarios the features are in; decides what it needs."""
-        return self.verdicts.scenario
-
-    def normalizer(self, level: int) -> Normalizer:
-        """Return the closed form of a level: formula, LaTeX, code, domain and certificate.
-
-        Raises
-        ------
-        NoClosedForm
-            If the level has none.
-
-        Examples
-        --------
-        >>> from symdecouple.families.moments import raw_moments
-        >>> decouple(raw_moments(4)).normalizer(2).formula
-        (x - Mean(x))/sqrt(-Mean(x)**2 + Mean(x**2))
-        """
-        return self.choice.normalizer(level)
-
-    def explain(self) -> Explanation:
-        """Return what is done at each level and why: text, LaTeX, and HTML in notebooks."""
-        return explanation_of(self.choice, tuple(self.features), self.reference, str(self.perturbation or ""),
-                              tuple(map(str, self.left_out)), self.added)
+        maps = Maps(self.features, self.names, self._fine_values, self.normalize, self.denormalize)
+        return transfer(maps, source, target, axis=axis, channel_axis=channel_axis, colour=colour,
+                        on_refusal=on_refusal, progress=progress)
 
     # --- inside -------------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from importlib import import_module
 from typing import Any, TypeAlias
 
 from symdecouple.errors import InvalidInput
@@ -86,7 +87,7 @@ def _bar(doing: str, unit: str) -> AbstractContextManager[Tell]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a notebook without widgets: tqdm writes its line
-            from tqdm.auto import tqdm
+            tqdm = import_module("tqdm.auto").tqdm
     except ImportError:
         return _line(doing, unit)
     return _tqdm(tqdm, doing, unit)

@@ -33,6 +33,7 @@ from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.samples.batch import Answer, OnRefusal, check_choice
 from symdecouple.numeric.samples.matrix import normalized_axes
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis
+from symdecouple.shown import Card, Shown
 
 __all__ = ["Colour", "Maps", "Transferred", "transfer"]
 
@@ -49,18 +50,21 @@ class Maps:
     Attributes
     ----------
     features : FeatureSet
+    names : tuple of str
+        Of the decoupled features.
     values, normalize, denormalize : callable
         As `Plan.transform`, in the small steps of `Plan.normalize`; and as the methods of these names.
     """
 
     features: FeatureSet
+    names: tuple[str, ...]
     values: Callable[..., Any]
     normalize: Callable[..., Any]
     denormalize: Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Transferred:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Transferred(Shown):
     """A source with the decoupled features of a target.
 
     Attributes
@@ -68,7 +72,7 @@ class Transferred:
     values : array
         Of the shape of the source; NaN where a transfer was refused.
     names : tuple of str
-        The features.
+        The decoupled features, as in `Plan.names`.
     wanted, achieved : array (..., M)
         Decoupled features of the target, and of the result.
     kernel_gap : array (...)
@@ -90,6 +94,23 @@ class Transferred:
         """Distance of each achieved feature from the wanted one, over 1 + abs(wanted), (..., M)."""
         return np.asarray(np.abs(self.achieved - self.wanted) / (1 + np.abs(self.wanted)))
 
+    def _card(self) -> Card:
+        refused = sum(not outcome.ok for outcome in self.outcomes)
+        lines = [("values", f"of shape {self.values.shape}"), ("features", ", ".join(self.names))]
+        if refused < len(self.outcomes):
+            lines.append(("reached", f"features to {np.nanmax(self.feature_gap):.1e}, kernel to "
+                          f"{np.nanmax(self.kernel_gap):.1e} standard deviations"))
+        if refused:
+            first = next(outcome for outcome in self.outcomes if not outcome.ok)
+            lines.append(("refused", f"{refused} of {len(self.outcomes)}, the first: {first.reason}"))
+        rows = [(str(i), name, *((f"{w:.8g}", f"{a:.8g}") if outcome.ok else (outcome.reason, "")))
+                for i, (outcome, wanted, achieved) in enumerate(zip(self.outcomes, *self._tables(), strict=True))
+                for name, w, a in zip(self.names, wanted, achieved, strict=True)]
+        return Card("Transferred", lines, ("sample", "feature", "wanted", "achieved"), rows)
+
+    def _tables(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        return self.wanted.reshape(-1, len(self.names)), self.achieved.reshape(-1, len(self.names))
+
     def within(self, low: float, high: float) -> tuple[NDArray[Any], int]:
         """Return the values limited to a range, such as that of a picture, and how many numbers were outside."""
         if not low < high:
@@ -99,7 +120,7 @@ class Transferred:
 
     def __str__(self) -> str:
         width = max(len(name) for name in self.names)
-        wanted, achieved = self.wanted.reshape(-1, len(self.names)), self.achieved.reshape(-1, len(self.names))
+        wanted, achieved = self._tables()
         lines = []
         for i, outcome in enumerate(self.outcomes):
             title = f"sample {i}: " if len(self.outcomes) > 1 else ""
@@ -195,7 +216,7 @@ def _axes_of_channel(axis: SampleAxis, channel_axis: int, ndim: int, filtered: i
             raise InvalidInput(f"a channel has {ndim - 1} axes, the filters have {filtered} dimension(s): say which of "
                                f"them make a sample, axis={tuple(others[-filtered:])} for instance")
         return tuple(range(1, ndim))
-    named = normalized_axes(axis, (1,) * ndim)  # type: ignore[arg-type]
+    named = normalized_axes(axis, (1,) * ndim)
     if channel in named:
         raise InvalidInput(f"axis={axis!r} names the axis of channels, {channel_axis}, too; name axes of one channel")
     return tuple(1 + others.index(i) for i in named)
@@ -229,7 +250,7 @@ def _transfer(maps: Maps, images: tuple[Any, Any], axes: tuple[SampleAxis, Sampl
     values = np.where(np.expand_dims(refused, batch.axes), np.nan, values)
     perturbed = {i: one for i, one in enumerate(first) if one.reason and i not in refusals}
     answer = Answer("transfer", batch.shape, refusals, frames=4, notes=perturbed, hint=batch.hint)
-    return Transferred(values, tuple(map(str, maps.features)), asked, achieved, gap, answer.outcomes()), answer
+    return Transferred(values, maps.names, asked, achieved, gap, answer.outcomes()), answer
 
 
 def _steps(tell: Tell | None, count: int) -> Iterator[Tell | None]:

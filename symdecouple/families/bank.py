@@ -19,12 +19,13 @@ from symdecouple.families.linear_forms import LinearForm, response_of
 from symdecouple.language.filtered import Response
 from symdecouple.language.filters import Filter
 from symdecouple.language.taps import entries, shape_of
+from symdecouple.shown import Shown
 
 __all__ = ["FilterBank", "scaled"]
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class FilterBank:
+class FilterBank(Shown):
     """Circular filters in one number of dimensions, in order.
 
     Parameters

@@ -55,7 +55,8 @@ def filter_moments(bank: FilterBank | Iterable[Any], orders: Iterable[int] = (2,
     if 1 in wanted and (empty := [n for n, gain in zip(bank.names, bank.dc, strict=True) if gain == 0]):
         raise InvalidInput(f"the mean of bands {', '.join(empty)} is 0 for every signal: leave order 1 out, or these "
                            "bands")
-    return FeatureSet([Mean(h(sample) ** p) for p in wanted for h in bank])
+    names = [name if wanted == [2] else f"{name}_{p}" for p in wanted for name in bank.names]
+    return FeatureSet([Mean(h(sample) ** p) for p in wanted for h in bank], names=names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput
+from symdecouple.shown import Shown
 
 __all__ = ["GaussianClasses"]
 
@@ -26,8 +27,8 @@ _POINTS = 2**17  # of a low-discrepancy sequence, mirrored: an error probability
 _FLAT = 1e-10  # of the eigenvalues of a correlation matrix: below, features are functions of each other
 
 
-@dataclass(frozen=True, slots=True)
-class GaussianClasses:
+@dataclass(frozen=True, slots=True, repr=False)
+class GaussianClasses(Shown):
     """Gaussian classes with equal chances.
 
     Attributes
