@@ -88,7 +88,7 @@ def __getattr__(name: str) -> object:
     elif name == "__version__":
         value = _version()
     else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise import_module(f"{__name__}.names").unknown_name(__name__, name)
     globals()[name] = value
     return value
 

@@ -4,13 +4,15 @@ Every exception derives from `SymdecoupleError`. Every message says what was giv
 what would help. A batch never fails because of one row: each row has an `Outcome`, and the policy
 ``on_refusal`` ("warn", "raise" or "return") decides how refused rows are reported.
 
-This module imports the standard library only.
+Standard library only.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+
+from symdecouple.shown import Shown
 
 __all__ = [
     "BudgetExceeded",
@@ -46,7 +48,7 @@ class BudgetExceeded(SymdecoupleError):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Shown):
     """What became of one sample vector of a batch.
 
     Parameters

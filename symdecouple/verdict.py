@@ -19,8 +19,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from symdecouple.errors import InvalidInput, SymdecoupleError
+from symdecouple.shown import Shown, latex_text
 
-__all__ = ["Certificate", "Check", "ExceptionalValues", "Status", "Verdict", "latex_text"]
+__all__ = ["Certificate", "Check", "ExceptionalValues", "Status", "Verdict"]
 
 FORMAT = "symdecouple.verdict"
 VERSION = 1
@@ -126,8 +127,8 @@ class ExceptionalValues(Mapping[Any, Any]):
                 "changes": {question: status.name for question, status in self.changes}}
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+@dataclass(frozen=True, slots=True, repr=False)
+class Verdict(Shown):
     """The answer to one exact question, with its evidence.
 
     Attributes
@@ -383,15 +384,6 @@ class Verdict:
         if self.status is not status:
             raise SymdecoupleError(f"expected {status.name}:\n{self}")
         return self
-
-
-def latex_text(text: str) -> str:
-    """Return words as LaTeX text, whatever characters are in them."""
-    return rf"\text{{{''.join(_ESCAPED.get(c, c) for c in text)}}}"
-
-
-_ESCAPED = {"\\": r"}\backslash\text{", "{": r"\{", "}": r"\}", "_": r"\_", "^": r"\^{}", "~": r"\~{}", "#": r"\#",
-            "$": r"\$", "%": r"\%", "&": r"\&"}
 
 
 def _clip(text: str, width: int = 100) -> str:

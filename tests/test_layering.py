@@ -19,7 +19,7 @@ MAX_LINES = 400
 NAMES_OF_NOTHING = {"utils", "util", "helpers", "common", "tools", "misc"}
 
 ROOMS = (
-    "errors verdict figures language calculus flows numeric families decoupling analysis "
+    "shown errors names verdict figures language calculus flows numeric families decoupling analysis "
     "stats sklearn lazy cli reproduction"
 ).split()
 
@@ -75,8 +75,8 @@ ORDER = {
         "routes.energy_return routes.precise_energies routes.narrow routes.levels verdicts.modified "
         "verdicts.closures verdicts.spectral_minor verdicts.modified_energies verdicts.implicit verdicts.refutation "
         "verdicts.decisions verdicts.scenario inner_order choice attainable.levels attainable.picture "
-        "attainable.ranges application dependence explanation precise masked perturbing checkpoint running report "
-        "transfer plan storage"
+        "attainable.ranges application dependence explanation precise masked perturbing checkpoint progress running "
+        "report denormalizing transfer decoupled_names plan_facts plan storage"
     ),
     "analysis": (  # its faces, and a room behind each
         "angles.deviations angles.tables angles.directions angles.picture orthogonality critical.value_boxes "
@@ -96,8 +96,8 @@ ORDER = {
     "lazy": "",
     "cli": (
         "exit_codes help_texts streams argument_types arguments waiting declaration exact_numbers cells text_head "
-        "text_file samples sample_rows shape_rows moment_rows plan_rows report sample_file normalized_report plan_report "
-        "pictures image_files image_features decouple colours channel transfer check explore explain demo "
+        "text_file samples sample_rows shape_rows moment_rows plan_rows report sample_file normalized_report "
+        "plan_report pictures image_files image_features decouple colours channel transfer check explore explain demo "
         "compile_kernels command"
     ),
     "reproduction": "",
@@ -112,13 +112,16 @@ DOORS = {
     ("calculus.frobenius", "numeric.paths.empirical"): "check_frobenius(samples=X): black boxes are not exact",
     ("language.feature", "calculus.field"): "the type of Feature.gradient",
     ("language.feature", "calculus.gradient"): "Feature.gradient is the vector field",
+    ("language.feature", "language.text"): "a feature may be given as text",
     ("language.feature", "language.pickled"): "a feature pickles as the text that makes it anew",
     ("language.feature_set", "language.text"): "FeatureSet.parse reads text",
 }
 
 # These load neither SymPy nor anything of ours that does; `errors` stands on the standard library alone.
 SYMPY_FREE = {
+    "shown",
     "errors",
+    "names",
     "verdict",
     "language.boundaries",
     "language.convolution",

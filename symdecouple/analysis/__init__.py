@@ -1,6 +1,8 @@
 """Questions about a plan: how far from orthogonal its gradients are, where they are critical, what distributions have;
 perturbations; and the question before any plan, which features can be decoupled in which order."""
 
+from typing import TYPE_CHECKING
+
 from symdecouple.analysis.angles.deviations import Deviations
 from symdecouple.analysis.critical.point import CriticalPoint, CriticalPoints
 from symdecouple.analysis.critical_points import critical_points
@@ -21,6 +23,7 @@ from symdecouple.analysis.orthogonality import Orthogonality, orthogonality
 from symdecouple.analysis.planner import Exploration, explore
 from symdecouple.analysis.population.law import Density
 from symdecouple.analysis.populations import Population, population
+from symdecouple.names import unknown_name
 from symdecouple.numeric.perturbation import (
     Perturbed,
     both_perturbations,
@@ -60,3 +63,8 @@ __all__ = [
     "ramp_perturbation",
     "spectral_perturbation",
 ]
+
+if not TYPE_CHECKING:  # for type checkers a name that is not here stays an error
+
+    def __getattr__(name: str) -> object:
+        raise unknown_name(__name__, name)

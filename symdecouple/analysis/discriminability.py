@@ -32,6 +32,7 @@ from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput, RefusalWarning, Refused, UnsupportedExpression
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.samples.intake import take_numbers
+from symdecouple.shown import Shown
 
 __all__ = ["Discriminability", "discriminability", "gradient_covariance", "local_covariance"]
 
@@ -42,8 +43,8 @@ _DIGITS = 15
 _SHORT = 24  # letters of a feature's text that fit along an axis
 
 
-@dataclass(frozen=True, slots=True)
-class Discriminability:
+@dataclass(frozen=True, slots=True, repr=False)
+class Discriminability(Shown):
     """Gaussian classes in the space of the original features, and in that of the decoupled ones.
 
     Attributes

@@ -29,6 +29,7 @@ from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.moments.ties import why_unreachable
 from symdecouple.numeric.samples.intake import exact
+from symdecouple.shown import Shown
 
 __all__ = ["Enclosure", "enclose"]
 
@@ -38,8 +39,8 @@ _GUARD = 60  # bits beyond those of the digits
 _HIGHEST = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Enclosure:
+@dataclass(frozen=True, slots=True, repr=False)
+class Enclosure(Shown):
     """An interval around a number, and what else was enclosed on the way to it.
 
     Attributes

@@ -18,6 +18,7 @@ from symdecouple.errors import InvalidInput, SymdecoupleError
 from symdecouple.families.quadratic import recognize_quadratic
 from symdecouple.language.canonical import close, decompose, statistics_of
 from symdecouple.language.feature_set import FeatureSet
+from symdecouple.shown import Shown
 from symdecouple.verdict import Status, Verdict
 
 __all__ = ["Explained", "explain"]
@@ -80,8 +81,8 @@ _MEANS_MODIFIED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Explained:
+@dataclass(frozen=True, slots=True, repr=False)
+class Explained(Shown):
     """A verdict in words.
 
     Attributes

@@ -27,8 +27,9 @@ from symdecouple.analysis.angles.tables import as_html, as_latex, as_text
 from symdecouple.decoupling.plan import Plan
 from symdecouple.decoupling.verdicts.modified import starts
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.samples.batch import Answer, Axis, FloatArray, OnRefusal
-from symdecouple.numeric.samples.vectors import Batch, widened
+from symdecouple.numeric.samples.batch import Answer, FloatArray, OnRefusal
+from symdecouple.numeric.samples.vectors import Batch, SampleAxis, widened
+from symdecouple.shown import Shown
 
 __all__ = ["Orthogonality", "orthogonality"]
 
@@ -37,7 +38,7 @@ _SMALL = 1e-8  # of the declared gradient; a decoupled one below is looked at ag
 _EPS = float(np.finfo(np.float64).eps)
 
 
-def orthogonality(plan: Plan, samples: Any, *, axis: Axis = None, names: Iterable[str] | None = None,
+def orthogonality(plan: Plan, samples: Any, *, axis: SampleAxis = "last", names: Iterable[str] | None = None,
                   on_refusal: OnRefusal = "warn") -> Any:
     """Measure the deviations from orthogonality between gradients, of the original and of the decoupled features.
 
@@ -112,8 +113,8 @@ def orthogonality(plan: Plan, samples: Any, *, axis: Axis = None, names: Iterabl
     return answer.deliver(_result(called, names is not None, degrees, answer.outcomes()), on_refusal)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Orthogonality:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Orthogonality(Shown):
     """Deviations from orthogonality over a batch; `str` is text, notebooks show tables.
 
     Attributes

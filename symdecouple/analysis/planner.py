@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from sympy import Expr
@@ -27,11 +27,13 @@ from symdecouple.analysis.exploration.report import tables_of
 from symdecouple.analysis.exploration.sets import ExploredSet, Numbers, SetTable
 from symdecouple.analysis.exploration.tables import as_html, as_latex, as_text
 from symdecouple.calculus.closure import InvolutiveClosure, involutive_closure
+from symdecouple.decoupling.progress import Progress, told
 from symdecouple.decoupling.reference import reference_values
 from symdecouple.errors import InvalidInput, SymdecoupleError
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.numeric.samples.batch import Axis
+from symdecouple.numeric.samples.vectors import SampleAxis
+from symdecouple.shown import Shown
 from symdecouple.verdict import Status
 
 __all__ = ["Exploration", "explore"]
@@ -40,9 +42,8 @@ LARGEST = 12
 FORMAT, VERSION = "symdecouple.exploration", 1
 
 
-def explore(features: Any, reference: Any = "gaussian", *, samples: Any = None, axis: Axis = None,
-            budget: float = 120.0, patience: float = 5.0,
-            progress: Callable[[int, int], object] | None = None) -> Exploration:
+def explore(features: Any, reference: Any = "gaussian", *, samples: Any = None, axis: SampleAxis = "last",
+            budget: float = 120.0, patience: float = 5.0, progress: Progress | None = None) -> Exploration:
     """Decide which of some features can be decoupled exactly, in which order, and what one more would cost.
 
     Parameters
@@ -60,8 +61,8 @@ def explore(features: Any, reference: Any = "gaussian", *, samples: Any = None, 
         Seconds for everything, about half of them for measuring where there are samples.
     patience : float
         Seconds for one verdict.
-    progress : callable, optional
-        Called with the sets and orders done and those there are, after each answer.
+    progress : callable or True, optional
+        Called with the sets and orders done and those there are, after each answer. True shows a bar.
 
     Returns
     -------
@@ -100,7 +101,7 @@ def explore(features: Any, reference: Any = "gaussian", *, samples: Any = None, 
     return found.resume(budget, progress)
 
 
-class Exploration:
+class Exploration(Shown):
     """What was decided of some features; made by `explore`.
 
     Attributes
@@ -114,8 +115,8 @@ class Exploration:
         How long all runs took.
     """
 
-    def __init__(self, features: FeatureSet, values: tuple[Expr | None, ...], samples: Any = None, axis: Axis = None,
-                 patience: float = 5.0) -> None:
+    def __init__(self, features: FeatureSet, values: tuple[Expr | None, ...], samples: Any = None,
+                 axis: SampleAxis = "last", patience: float = 5.0) -> None:
         Budget(patience)
         self.features, self.reference = features, values
         self.interrupted, self.seconds = False, 0.0
@@ -128,7 +129,7 @@ class Exploration:
 
     # --- running ------------------------------------------------------------------------------------------------
 
-    def resume(self, budget: float = 120.0, progress: Callable[[int, int], object] | None = None) -> Exploration:
+    def resume(self, budget: float = 120.0, progress: Progress | None = None) -> Exploration:
         """Go on where the budget or an interruption ended it; what was UNDECIDED is asked again.
 
         Parameters
@@ -140,10 +141,11 @@ class Exploration:
         self.interrupted, self._done = False, 0
         try:
             deciding = clock if self._samples is None else Budget(clock.seconds / 2)
-            for answered in self._decisions(deciding):
-                self._done += answered
-                if progress is not None:
-                    progress(self._done, self.count)
+            with told(progress, "explore", "sets and orders") as tell:
+                for answered in self._decisions(deciding):
+                    self._done += answered
+                    if tell is not None:
+                        tell(self._done, self.count)
             self._measure(clock)
         except KeyboardInterrupt:
             self.interrupted = True

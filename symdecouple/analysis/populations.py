@@ -28,6 +28,7 @@ from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput, NoClosedForm, Outcome, Refused, UnsupportedExpression
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.precision import at_digits
+from symdecouple.shown import Shown
 
 __all__ = ["Population", "population"]
 
@@ -35,8 +36,8 @@ _MOST_DIGITS = 200
 _FEWEST_DIGITS = 6  # of densities in float64, before they are refused
 
 
-@dataclass(frozen=True, slots=True)
-class Population:
+@dataclass(frozen=True, slots=True, repr=False)
+class Population(Shown):
     """The decoupled features of a law.
 
     Attributes

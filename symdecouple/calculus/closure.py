@@ -35,6 +35,7 @@ from symdecouple.calculus.subject import Size, Subject, count, forms_of
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.language.budget import Budget
 from symdecouple.language.failures import sympy_failures
+from symdecouple.shown import Shown
 from symdecouple.verdict import Check, Status
 
 __all__ = ["InvolutiveClosure", "involutive_closure"]
@@ -44,8 +45,8 @@ PATIENCE = 5.0
 """Seconds for the closure at one exceptional value of the parameters."""
 
 
-@dataclass(frozen=True, slots=True)
-class InvolutiveClosure:
+@dataclass(frozen=True, slots=True, repr=False)
+class InvolutiveClosure(Shown):
     """The closure of some fields, as far as it was found.
 
     Attributes

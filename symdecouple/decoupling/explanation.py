@@ -12,6 +12,7 @@ from sympy import Symbol, latex
 from symdecouple.decoupling.choice import Choice
 from symdecouple.flows.normalizer import Normalizer
 from symdecouple.language.feature import Feature
+from symdecouple.shown import Shown
 
 __all__ = ["Explanation", "LevelNote", "clipped", "explanation_of"]
 
@@ -51,7 +52,7 @@ class LevelNote:
     @property
     def title(self) -> str:
         """What is imposed: "Mean(x) = 0"."""
-        return ", ".join(f"{clipped(str(f))} = {'?' if v is None else v}"
+        return ", ".join(f"{clipped(f.name)} = {'?' if v is None else v}"
                          for f, v in zip(self.features, self.references, strict=True))
 
     @property
@@ -61,8 +62,8 @@ class LevelNote:
                            for f, v in zip(self.features, self.references, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+@dataclass(frozen=True, slots=True, repr=False)
+class Explanation(Shown):
     """The levels of a plan, what it leaves out, and what is done about samples that are refused.
 
     `str` is text, notebooks show HTML.
@@ -133,7 +134,7 @@ def explanation_of(choice: Choice, features: tuple[Any, ...], references: tuple[
 
 def _note(choice: Choice, features: tuple[Any, ...], references: tuple[Any, ...], level: int) -> LevelNote:
     """Return the note on a level that brings some features to their references."""
-    reason, names = choice.why(level), ", ".join(clipped(str(f)) for f in features)
+    reason, names = choice.why(level), ", ".join(clipped(f.name) for f in features)
     if choice.path != "narrow" and (spectral := choice.spectral(level)) is not None:
         domain = "samples whose active frequencies allow the values (decided by a linear program)"
         latest = len(features)

@@ -15,7 +15,8 @@ from numpy import ma
 
 from symdecouple.decoupling.precise import Precise
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.samples.batch import Answer, as_rows, normalized_axes
+from symdecouple.numeric.samples.batch import Answer, as_rows
+from symdecouple.numeric.samples.vectors import own_axes
 
 __all__ = ["without_masked"]
 
@@ -29,9 +30,9 @@ def without_masked(method: Callable[..., Any], plan: Any, samples: Any, *argumen
     """
     if options.get("checkpoint") is not None:
         raise InvalidInput("a checkpoint keeps whole samples: leave masked entries out, or the checkpoint")
-    on_refusal, axis = options.pop("on_refusal", "warn"), options.pop("axis", None)
+    on_refusal, axis = options.pop("on_refusal", "warn"), options.pop("axis", "last")
     ndim = plan.choice.filter_ndim or 1
-    axes = tuple(sorted(normalized_axes(tuple(range(-ndim, 0)) if axis is None else axis, samples.shape)))
+    axes = own_axes(axis, samples.shape, ndim)
     rows, kept = as_rows(ma.getdata(samples), axes), ~as_rows(ma.getmaskarray(samples), axes)
     shape = tuple(n for i, n in enumerate(samples.shape) if i not in axes)
     grid, counts = tuple(samples.shape[i] for i in axes), kept.sum(axis=1)

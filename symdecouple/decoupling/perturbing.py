@@ -17,6 +17,7 @@ from symdecouple.errors import InvalidInput, Outcome, Refused
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.perturbation import Perturbed, both_perturbations, ramp_perturbation, spectral_perturbation
 from symdecouple.numeric.samples.batch import FloatArray
+from symdecouple.shown import Shown
 
 __all__ = ["Perturbation", "PerturbationKind", "as_perturbation", "spread"]
 
@@ -28,7 +29,7 @@ _MADE: Mapping[str, Callable[..., Perturbed]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Perturbation:
+class Perturbation(Shown):
     """Which perturbation refused samples are tried with once more.
 
     Parameters

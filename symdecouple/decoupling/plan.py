@@ -14,7 +14,7 @@ of its steps, in many digits by the adjoint equation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal
@@ -27,17 +27,18 @@ from symdecouple.decoupling.attainable.ranges import Attainable, check_asked, in
 from symdecouple.decoupling.attainable.reference import check_attainable
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice, PathName
+from symdecouple.decoupling.denormalizing import wanted_of
 from symdecouple.decoupling.dependence import Dependent, OnDependence, dependent_features, remaining, without
-from symdecouple.decoupling.explanation import Explanation, explanation_of
 from symdecouple.decoupling.inner_order import inner_order, reordered
 from symdecouple.decoupling.perturbing import Perturbation, PerturbationKind, as_perturbation
+from symdecouple.decoupling.plan_facts import PlanFacts
+from symdecouple.decoupling.progress import Progress
 from symdecouple.decoupling.reference import reference_values
 from symdecouple.decoupling.report import Report, report_of
 from symdecouple.decoupling.routes.levels import Levels
 from symdecouple.decoupling.running import (
     GUARD,
     Compute,
-    Progress,
     Running,
     batch_of,
     leaves_out_masked,
@@ -45,17 +46,15 @@ from symdecouple.decoupling.running import (
 )
 from symdecouple.decoupling.transfer import Colour, Maps, transfer
 from symdecouple.decoupling.verdicts.closures import filled_with_values
-from symdecouple.decoupling.verdicts.scenario import Scenario, Verdicts
 from symdecouple.errors import InvalidInput
-from symdecouple.flows.normalizer import Normalizer
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.pickled import as_written, read_back
 from symdecouple.language.precision import at_digits
 from symdecouple.language.sample import x
-from symdecouple.numeric.features.expressions import Array, as_multiprecision
-from symdecouple.numeric.samples.batch import Axis, OnRefusal
-from symdecouple.numeric.samples.vectors import Batch, rounding
+from symdecouple.numeric.features.expressions import Array
+from symdecouple.numeric.samples.batch import OnRefusal
+from symdecouple.numeric.samples.vectors import Batch, SampleAxis, rounding
 
 __all__ = ["Plan", "decouple"]
 
@@ -134,8 +133,8 @@ def plan_of(features: FeatureSet, values: tuple[Expr | None, ...], path: PathNam
     return Plan(features, values, choice, Application(features), order, perturbation, left_out, added)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Plan:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Plan(PlanFacts):
     """A nested normalization, level by level; made by `decouple`.
 
     Attributes
@@ -170,7 +169,7 @@ class Plan:
     # --- numbers ------------------------------------------------------------------------------------------------
 
     @leaves_out_masked
-    def transform(self, samples: Any, *, axis: Axis = None, dps: int | None = None,
+    def transform(self, samples: Any, *, axis: SampleAxis = "last", dps: int | None = None,
                   on_refusal: OnRefusal = "warn", progress: Progress | None = None,
                   checkpoint: str | PathLike[str] | None = None) -> Any:
         """Return the decoupled features of sample vectors.
@@ -179,17 +178,18 @@ class Plan:
         ----------
         samples : array_like (..., N), or ``(..., *grid)`` where filters have several dimensions
             Masked entries are left out where features are averages; with filters their samples are refused.
-        axis : int or tuple of int, optional
-            The sample axes: all of them make one sample. Default the last, or as many as the filters have.
+        axis : int, tuple of int or None, optional
+            The sample axes: all of them make one sample, and None is the whole array. Default the last, or as many as
+            the filters have.
         dps : int, optional
             Decimal digits; mpmath numbers are computed and returned, as a `Precise` array that knows its residuals and
             errors. Exact input stays exact on the way in.
         on_refusal : {"warn", "raise", "return"}
             Samples that have no normalization: NaN and one warning, `Refused`, or ``(values, outcomes)``. Features of
             levels that a sample has are kept.
-        progress : callable, optional
-            Called with the samples done and those to do after each portion of a long batch. An interruption in between
-            (Ctrl-C) loses the call, not the plan.
+        progress : callable or True, optional
+            Called with the samples done and those to do, every 0.3 seconds or so; True shows a bar. An interruption in
+            between (Ctrl-C) loses the call, not the plan.
         checkpoint : path, optional
             A file that keeps the portions that are done. The same call takes them from there and goes on; the file of
             another plan or of other samples is refused. Not with `dps`.
@@ -205,7 +205,7 @@ class Plan:
                          checkpoint=checkpoint)
 
     @leaves_out_masked
-    def normalize(self, samples: Any, level: int | None = None, *, axis: Axis = None, dps: int | None = None,
+    def normalize(self, samples: Any, level: int | None = None, *, axis: SampleAxis = "last", dps: int | None = None,
                   on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
         """Return sample vectors with features 1..level at their references.
 
@@ -233,7 +233,7 @@ class Plan:
         return self._run(batch, None, dps, on_refusal, compute, k, progress)
 
     @leaves_out_masked
-    def denormalize(self, samples: Any, values: Any, level: int | None = None, *, axis: Axis = None,
+    def denormalize(self, samples: Any, values: Any, level: int | None = None, *, axis: SampleAxis = "last",
                     dps: int | None = None, on_refusal: OnRefusal = "warn",
                     progress: Progress | None = None) -> Any:
         """Return the sample vectors that normalize to `samples` and whose decoupled features are `values`.
@@ -241,29 +241,22 @@ class Plan:
         Parameters
         ----------
         samples : array_like (..., N)
-            Normalized at this level.
+            Normalized at this level; those that are not are refused.
         values : array_like (..., M)
             Decoupled features, as `transform` gives them; the first `level` of them count.
-        level, axis, dps, on_refusal, progress
+        level : int, optional
+            By default as many as there are values. Where that is all of them, the samples may be at the level before
+            the last, as `normalize` gives them, whatever their last feature is.
+        axis, dps, on_refusal, progress
             As in `normalize`.
         """
-        k, unit = self.choice.level(level), max(rounding(samples, dps), rounding(values, dps))
-        wanted = np.asarray(values, dtype=object if dps else float)
         batch = batch_of(self.choice, "denormalize", samples, axis, dps, centred=False)
-        if wanted.shape[:-1] != batch.shape or wanted.shape[-1] < k:
-            raise InvalidInput(f"values of shape {wanted.shape} were given for samples of shape "
-                               f"{(*batch.shape, batch.rows.shape[-1])}; (..., M) with M >= {k} is expected")
-        batch.bar(wanted.reshape(-1, wanted.shape[-1])[:, :k])
-        asked = wanted.reshape(-1, wanted.shape[-1])[:, [j for j in self._order if j < wanted.shape[-1]]]
-
-        def compute(levels: Levels, rows: Array, refs: Sequence[Any], index: Array) -> Answers:
-            targets = as_multiprecision(asked[index]) if dps else asked[index]
-            return self._application.denormalized(levels, rows, refs, targets, k, unit)
-
-        return self._run(batch, None, dps, on_refusal, compute, k, progress)
+        wanted = wanted_of(self.choice, self._order, self._application.on(batch.grid), batch, values, level, dps,
+                           rounding(samples, dps))
+        return self._run(batch, None, dps, on_refusal, wanted.compute, wanted.level, progress)
 
     @leaves_out_masked
-    def gradients(self, samples: Any, *, axis: Axis = None, dps: int | None = None,
+    def gradients(self, samples: Any, *, axis: SampleAxis = "last", dps: int | None = None,
                   on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
         """Return the gradients of the decoupled features, (..., M, N): exact, without differencing but of black boxes.
 
@@ -294,16 +287,16 @@ class Plan:
         >>> [max(column) < bound for column, bound in zip(zip(*(r.residuals() for r in report.rows)), (1e-15, 1e-30))]
         [True, True]
         """
-        k, row = self.choice.level(level), list(sample)
-        if any(np.ndim(v) != self.features.sample_ndim - 1 for v in row):
+        k, row = self.choice.level(level), list(sample) if isinstance(sample, Iterable) else []
+        if not row or any(np.ndim(v) != self.features.sample_ndim - 1 for v in row):
             raise InvalidInput(f"a report is about one sample vector or grid, {self.features.sample_ndim}-d; pass one")
         floats, (first,) = self.normalize([row], k, on_refusal="return")
         precise, (second,) = self.normalize([row], k, dps=dps, on_refusal="return")
-        names, values = list(map(str, self.features))[:k], self._application.on(np.shape(floats)[1:]).values
+        names, values = self.features.names[:k], self._application.on(np.shape(floats)[1:]).values
         with at_digits(dps + GUARD):
             return report_of(dps, names, self.reference, values, (floats, first), (precise, second))
 
-    def attainable(self, samples: Any = None, *, n_samples: Any = None, axis: Axis = None) -> Attainable:
+    def attainable(self, samples: Any = None, *, n_samples: Any = None, axis: SampleAxis = "last") -> Attainable:
         """Return the interval that each decoupled feature can be in, the features before it at their references.
 
         Parameters
@@ -336,57 +329,20 @@ class Plan:
         values, _ = self.transform(samples, axis=axis, on_refusal="return")
         return intervals_of_rows(self.choice, batch, values)
 
-    def transfer(self, source: Any, target: Any, *, axis: Axis = None, channel_axis: int | None = None,
-                 colour: Colour = "channels", on_refusal: OnRefusal = "warn") -> Any:
+    def transfer(self, source: Any, target: Any, *, axis: SampleAxis = "last", channel_axis: int | None = None,
+                 colour: Colour = "channels", on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
         """Return a `Transferred`: the source with the decoupled features of the target; see `decoupling.transfer`."""
-        return transfer(Maps(self.features, self._fine_values, self.normalize, self.denormalize), source, target,
-                        axis=axis, channel_axis=channel_axis, colour=colour, on_refusal=on_refusal)
-
-    # --- what is known ------------------------------------------------------------------------------------------
-
-    @property
-    def path(self) -> PathName:
-        """The path that was asked for."""
-        return self.choice.path
-
-    @property
-    def verdicts(self) -> Verdicts:
-        """The C2 verdicts on the original sets S_k and the modified sets hat S_k; decided when they are asked for."""
-        return self.choice.verdicts
-
-    @property
-    def scenario(self) -> Scenario:
-        """Which of the four scenarios the features are in; decides what it needs."""
-        return self.verdicts.scenario
-
-    def normalizer(self, level: int) -> Normalizer:
-        """Return the closed form of a level: formula, LaTeX, code, domain and certificate.
-
-        Raises
-        ------
-        NoClosedForm
-            If the level has none.
-
-        Examples
-        --------
-        >>> from symdecouple.families.moments import raw_moments
-        >>> decouple(raw_moments(4)).normalizer(2).formula
-        (x - Mean(x))/sqrt(-Mean(x)**2 + Mean(x**2))
-        """
-        return self.choice.normalizer(level)
-
-    def explain(self) -> Explanation:
-        """Return what is done at each level and why: text, LaTeX, and HTML in notebooks."""
-        return explanation_of(self.choice, tuple(self.features), self.reference, str(self.perturbation or ""),
-                              tuple(map(str, self.left_out)), self.added)
+        maps = Maps(self.features, self.names, self._fine_values, self.normalize, self.denormalize)
+        return transfer(maps, source, target, axis=axis, channel_axis=channel_axis, colour=colour,
+                        on_refusal=on_refusal, progress=progress)
 
     # --- inside -------------------------------------------------------------------------------------------------
 
-    def _fine_values(self, samples: Any, *, axis: Axis, on_refusal: OnRefusal) -> Any:
+    def _fine_values(self, samples: Any, *, axis: SampleAxis, on_refusal: OnRefusal, progress: Progress | None) -> Any:
         """`transform` in the small steps of `normalize`: values to 1e-12 where dozens of features leave it 1e-9."""
         batch = batch_of(self.choice, "transform", samples, axis, None, centred=False)
         return self._run(batch, (self._application.size,), None, on_refusal, lambda levels, rows, refs, _: (
-            self._application.on(batch.grid).decoupled(levels, rows, refs, is_fine=True)), None, None)
+            self._application.on(batch.grid).decoupled(levels, rows, refs, is_fine=True)), None, progress)
 
     def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
              compute: Compute, level: int | None, progress: Progress | None, *,

@@ -12,6 +12,7 @@ import numpy as np
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.features.expressions import as_multiprecision
+from symdecouple.shown import Shown
 
 __all__ = ["Report", "Row", "report_of"]
 
@@ -31,8 +32,8 @@ class Row:
                      for v in (self.reached, self.precise))  # type: ignore[return-value]
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+@dataclass(frozen=True, slots=True, repr=False)
+class Report(Shown):
     """The residuals of one normalization; `str` and notebooks show a table.
 
     Attributes

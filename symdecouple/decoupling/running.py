@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial, wraps
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast, get_args
 
 import mpmath
 import numpy as np
@@ -17,24 +17,24 @@ from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.masked import without_masked
 from symdecouple.decoupling.perturbing import Perturbation, spread
 from symdecouple.decoupling.precise import Precise
+from symdecouple.decoupling.progress import Paced, Progress, told
 from symdecouple.decoupling.routes.levels import Levels
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
-from symdecouple.numeric.samples.batch import Axis, OnRefusal
+from symdecouple.numeric.kernels.compile import as_part_of
+from symdecouple.numeric.samples.batch import SINGLE, OnRefusal, check_choice
 from symdecouple.numeric.samples.intake import fractions_of
-from symdecouple.numeric.samples.vectors import Batch
+from symdecouple.numeric.samples.vectors import Batch, SampleAxis
 
-__all__ = ["GUARD", "Compute", "Progress", "Running", "batch_of", "leaves_out_masked",
-           "with_exact_means"]
+__all__ = ["GUARD", "Compute", "Running", "batch_of", "leaves_out_masked", "with_exact_means"]
 
 GUARD = 15
 _CHUNK = 2**18  # numbers that move together
 _OUT_OF_RANGE = Outcome(False, "out of range", "feature 1 is beyond float64, all others are there; use dps=")
 
 Compute: TypeAlias = Callable[[Levels, Array, Sequence[Any], Array], Answers]
-Progress: TypeAlias = Callable[[int, int], object]
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -61,13 +61,14 @@ class Running:
             done = set() if self.checkpoint is None else self.checkpoint.restore(batch)
             asked = list(batch.open_rows())
             to_do = np.array([i for i in asked if i not in done], dtype=np.intp)
-            for index in _portions(to_do, 1 if self.dps is None else _CHUNK, batch.rows.shape[-1]):
-                residual[index], error[index] = self._portion(batch, index, given, compute, is_feature)
-                done.update(map(int, index))
-                if self.checkpoint is not None:
-                    self.checkpoint.keep(batch, done)
-                if progress is not None:
-                    progress(len(done), len(asked))
+            with told(progress, batch.name) as tell:
+                paced = Paced(tell, len(asked), self.checkpoint is not None)
+                for index, is_end in self._paced_portions(paced, to_do, batch.rows.shape[-1]):
+                    residual[index], error[index] = self._portion(batch, index, given, compute, is_feature)
+                    done.update(map(int, index))
+                    if self.checkpoint is not None and (is_end or paced.is_due()):
+                        self.checkpoint.keep(batch, done)
+                    paced.tell(len(done), is_end)
             result = batch.result(shape)
         if self.dps:
             with at_digits(self.dps), np.errstate(invalid="ignore"):  # NumPy tells of a NaN in an object array
@@ -75,6 +76,12 @@ class Running:
                 known = (each.reshape(batch.shape)[()] for each in (residual, error + mpmath.eps))
                 result = Precise.of(rounded, self.dps, *known)
         return batch.deliver(result, on_refusal)
+
+    def _paced_portions(self, paced: Paced, rows: Array, n_samples: int) -> Iterator[tuple[Array, bool]]:
+        """Yield rows that move together, and whether they end a portion that was to move together."""
+        for whole in _portions(rows, 1 if self.dps is None else _CHUNK, n_samples):
+            with as_part_of(len(whole) * n_samples):
+                yield from ((index, bool(index[-1] == whole[-1])) for index in paced.cut(whole))
 
     def _portion(self, batch: Batch, index: Array, targets: Sequence[Any], compute: Compute, is_feature: bool
                  ) -> tuple[Array, Array]:
@@ -85,7 +92,7 @@ class Running:
         batch.put_all(index, found.values)
         for r, symptom in found.refusals.items():
             own = found.values[r] if is_feature else None
-            outcome = self.application.judged(batch.rows[index[r]], symptom, own)
+            outcome = self.application.judged(batch.rows[index[r]], symptom, own) if not batch.is_doubled else SINGLE
             again = self._once_more(batch, int(index[r]), outcome, own, partial(compute, self.levels), targets)
             if again is not None:
                 kept[:, r] = again.residual[0], None if again.error is None else again.error[0]
@@ -124,10 +131,11 @@ class Running:
 
 
 def leaves_out_masked(method: Method) -> Method:
-    """Let a method of a plan answer masked samples too; see `without_masked`."""
+    """Let a method of a plan answer masked samples too, see `without_masked`; and refuse what `on_refusal` is not."""
 
     @wraps(method)
     def answer(self: Any, samples: Any, *arguments: Any, **options: Any) -> Any:
+        check_choice("on_refusal", options.get("on_refusal", "warn"), get_args(OnRefusal))
         if np.ma.is_masked(samples):
             return without_masked(method, self, samples, *arguments, **options)
         return method(self, samples, *arguments, **options)
@@ -135,13 +143,15 @@ def leaves_out_masked(method: Method) -> Method:
     return cast(Method, answer)
 
 
-def batch_of(choice: Choice, name: str, samples: Any, axis: Axis, dps: int | None, centred: bool = True) -> Batch:
+def batch_of(choice: Choice, name: str, samples: Any, axis: SampleAxis, dps: int | None, centred: bool = True) -> Batch:
     """Return samples as the rows of a batch, as the features of a plan need them."""
     if dps is not None and (isinstance(dps, bool) or not isinstance(dps, int) or dps < 1):
         raise InvalidInput(f"dps={dps!r} was given, a positive number of decimal digits is expected")
     batch = Batch.of(name, samples, axis, dps is not None, choice.filter_ndim,
                      centred=centred and choice.feels_no_shift,
                      interval=None if name == "denormalize" else choice.interval, waves=choice.has_waves)
+    if choice.is_of_sets and name == "transform":
+        batch.double()
     count = choice.n_coordinates
     if count and batch.rows.shape[-1] != count:
         raise InvalidInput(f"the features are functions of {count} coordinates, the samples have "

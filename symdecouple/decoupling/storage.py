@@ -3,7 +3,7 @@
 .. code-block:: text
 
     {"format": "symdecouple.plan", "version": 1, "written_by": "0.1.0", "domain": "x=real", "n_samples": null,
-     "features": [{"text": "mean(x)"}, [{"text": "mean(x**2)"}, {"text": "mean(x**3)"}], ...],    (a list: a Group)
+     "features": [{"text": "mean(x)", "name": "mean"}, [{"text": "mean(x**2)"}, {"text": "mean(x**3)"}]],   (a Group)
      "responses": [], "reference": ["0", "1", null], "path": "auto", "budget": 30.0, "perturbation": null,
      "left_out": [], "added": [], "verdicts": {"original": {"2": {...}}, "modified": {}}}
 
@@ -160,7 +160,8 @@ class _Texts:
         for response in sorted(feature.expr.atoms(Response), key=lambda r: (r.name, str(r.values))):
             self._known.setdefault(response, Symbol(_RESPONSE.format(len(self._known))))
         out: dict[str, Any] = {"text": to_text(feature.expr.xreplace(self._known), sample=self.sample)}
-        return out | ({"allow_nonsmooth": sorted(feature.allow_nonsmooth)} if feature.allow_nonsmooth else {})
+        more = {"name": feature.name if feature.is_named else "", "allow_nonsmooth": sorted(feature.allow_nonsmooth)}
+        return out | {key: value for key, value in more.items() if value}
 
     def responses(self) -> list[dict[str, Any]]:
         arrays = {response: np.array(response.values, dtype=complex) for response in self._known}
@@ -265,9 +266,9 @@ def _plan(data: dict[str, Any]) -> Plan:
 
 
 def _feature(text: str, sample: Sample, size: int | None, responses: Mapping[Symbol, Response],
-             allow_nonsmooth: tuple[str, ...] = ()) -> Feature:
+             allow_nonsmooth: tuple[str, ...] = (), name: str | None = None) -> Feature:
     expr = parse_expression(text, sample=sample, n_samples=size, max_length=_LONGEST)
-    return Feature(expr.xreplace(responses), allow_nonsmooth=allow_nonsmooth)
+    return Feature(expr.xreplace(responses), allow_nonsmooth=allow_nonsmooth, name=name)
 
 
 def _response(name: str, real: Any, imag: Any) -> Response:

@@ -6,8 +6,12 @@ values of the target are imposed on it in reverse order:
 .. math:: v = \hat f(y), \qquad z = N_M(x), \qquad x' = D(z, v) \quad\text{with}\quad \hat f(x') = v,\; N_M(x') = z
 
 What is kept of the source is z, its fully normalized sample: the kernel of the features. (Level M - 1 is not kept:
-imposing the last value moves it.) Colour images go channel by channel, or in an opponent colour space, an orthogonal
-change of the three channels into their sum and two differences.
+imposing the last value moves it.) What levels are normalized to is the reference of the plan, as everywhere: white
+noise, unless another was given to `decouple`. The features that the target and the result then share are the decoupled
+ones. With the target's own features as reference these are shared, and the decoupled ones mostly are not.
+
+Colour images go channel by channel, or in an opponent colour space, an orthogonal change of the three channels into
+their sum and two differences.
 
 All of it goes in the small steps of `Plan.normalize`, the features too: those of the result are the wanted ones, and
 its kernel that of the source, to 1e-10 and mostly to 1e-11 (thirteen of fourteen pairs of photographs and textures of
@@ -16,17 +20,20 @@ its kernel that of the source, to 1e-10 and mostly to 1e-11 (thirteen of fourtee
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from symdecouple.decoupling.progress import Progress, Tell, told
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.numeric.samples.batch import Answer, Axis, OnRefusal
-from symdecouple.numeric.samples.vectors import Batch
+from symdecouple.numeric.samples.batch import Answer, OnRefusal, check_choice
+from symdecouple.numeric.samples.matrix import normalized_axes
+from symdecouple.numeric.samples.vectors import Batch, SampleAxis
+from symdecouple.shown import Card, Shown
 
 __all__ = ["Colour", "Maps", "Transferred", "transfer"]
 
@@ -43,18 +50,21 @@ class Maps:
     Attributes
     ----------
     features : FeatureSet
+    names : tuple of str
+        Of the decoupled features.
     values, normalize, denormalize : callable
         As `Plan.transform`, in the small steps of `Plan.normalize`; and as the methods of these names.
     """
 
     features: FeatureSet
+    names: tuple[str, ...]
     values: Callable[..., Any]
     normalize: Callable[..., Any]
     denormalize: Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Transferred:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Transferred(Shown):
     """A source with the decoupled features of a target.
 
     Attributes
@@ -62,7 +72,7 @@ class Transferred:
     values : array
         Of the shape of the source; NaN where a transfer was refused.
     names : tuple of str
-        The features.
+        The decoupled features, as in `Plan.names`.
     wanted, achieved : array (..., M)
         Decoupled features of the target, and of the result.
     kernel_gap : array (...)
@@ -84,6 +94,23 @@ class Transferred:
         """Distance of each achieved feature from the wanted one, over 1 + abs(wanted), (..., M)."""
         return np.asarray(np.abs(self.achieved - self.wanted) / (1 + np.abs(self.wanted)))
 
+    def _card(self) -> Card:
+        refused = sum(not outcome.ok for outcome in self.outcomes)
+        lines = [("values", f"of shape {self.values.shape}"), ("features", ", ".join(self.names))]
+        if refused < len(self.outcomes):
+            lines.append(("reached", f"features to {np.nanmax(self.feature_gap):.1e}, kernel to "
+                          f"{np.nanmax(self.kernel_gap):.1e} standard deviations"))
+        if refused:
+            first = next(outcome for outcome in self.outcomes if not outcome.ok)
+            lines.append(("refused", f"{refused} of {len(self.outcomes)}, the first: {first.reason}"))
+        rows = [(str(i), name, *((f"{w:.8g}", f"{a:.8g}") if outcome.ok else (outcome.reason, "")))
+                for i, (outcome, wanted, achieved) in enumerate(zip(self.outcomes, *self._tables(), strict=True))
+                for name, w, a in zip(self.names, wanted, achieved, strict=True)]
+        return Card("Transferred", lines, ("sample", "feature", "wanted", "achieved"), rows)
+
+    def _tables(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        return self.wanted.reshape(-1, len(self.names)), self.achieved.reshape(-1, len(self.names))
+
     def within(self, low: float, high: float) -> tuple[NDArray[Any], int]:
         """Return the values limited to a range, such as that of a picture, and how many numbers were outside."""
         if not low < high:
@@ -93,7 +120,7 @@ class Transferred:
 
     def __str__(self) -> str:
         width = max(len(name) for name in self.names)
-        wanted, achieved = self.wanted.reshape(-1, len(self.names)), self.achieved.reshape(-1, len(self.names))
+        wanted, achieved = self._tables()
         lines = []
         for i, outcome in enumerate(self.outcomes):
             title = f"sample {i}: " if len(self.outcomes) > 1 else ""
@@ -106,8 +133,8 @@ class Transferred:
         return "\n".join(lines)
 
 
-def transfer(maps: Maps, source: Any, target: Any, *, axis: Axis = None, channel_axis: int | None = None,
-             colour: Colour = "channels", on_refusal: OnRefusal = "warn") -> Any:
+def transfer(maps: Maps, source: Any, target: Any, *, axis: SampleAxis = "last", channel_axis: int | None = None,
+             colour: Colour = "channels", on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
     """Return the source with the decoupled features of the target.
 
     Parameters
@@ -116,14 +143,17 @@ def transfer(maps: Maps, source: Any, target: Any, *, axis: Axis = None, channel
         Those of a plan: `Plan.transfer` is this function.
     source, target : array_like
         Samples, on grids of any sizes; one target for all sources, or as many as these.
-    axis : int or tuple of int, optional
+    axis : int, tuple of int or None, optional
         The sample axes, as in `Plan.transform`.
     channel_axis : int, optional
-        The axis of colours; each channel is a sample of its own.
+        The axis of colours. Each channel is a sample of its own, all of its pixels; with `axis`, these of its axes are,
+        counted in the whole array, and the others make a batch.
     colour : {"channels", "opponent"}
         Transfer channel by channel, or in the opponent space of three channels.
     on_refusal : {"warn", "raise", "return"}
         As in `Plan.transform`.
+    progress : callable or True, optional
+        As in `Plan.transform`; each sample counts five times, for what is measured, normalized and checked.
 
     Returns
     -------
@@ -147,19 +177,20 @@ def transfer(maps: Maps, source: Any, target: Any, *, axis: Axis = None, channel
     >>> bool(done.kernel_gap < 1e-12)
     True
     """
-    if colour not in get_args(Colour):
-        raise InvalidInput(f"colour={colour!r} was given, one of {', '.join(map(repr, get_args(Colour)))} is expected")
+    check_choice("colour", colour, get_args(Colour))
+    check_choice("on_refusal", on_refusal, get_args(OnRefusal))
     if colour == "opponent" and channel_axis is None:
         raise InvalidInput('colour="opponent" needs channel_axis, the axis of the three channels')
     if channel_axis is None:
-        done, answer = _transfer(maps, source, target, axis, on_refusal)
+        with told(progress, "transfer", "steps") as tell:
+            done, answer = _transfer(maps, (source, target), (axis, axis), on_refusal, tell)
         return answer.deliver(done, on_refusal)
-    if axis is not None:
-        raise InvalidInput("with channel_axis the sample axes are the others in their order: leave axis out")
     first, second = _channels(source, "source", channel_axis, colour), _channels(target, "target", channel_axis, colour)
     if len(first) != len(second):
         raise InvalidInput(f"the source has {len(first)} channels, the target {len(second)}; convert one of them")
-    done, answer = _transfer(maps, first, second, None, on_refusal)
+    axes = [_axes_of_channel(axis, channel_axis, image.ndim, maps.features.filter_ndim) for image in (first, second)]
+    with told(progress, "transfer", "steps") as tell:
+        done, answer = _transfer(maps, (first, second), (axes[0], axes[1]), on_refusal, tell)
     values = np.tensordot(OPPONENT.T, done.values, axes=1) if colour == "opponent" else done.values
     return answer.deliver(replace(done, values=np.moveaxis(values, 0, channel_axis)), on_refusal)
 
@@ -177,21 +208,38 @@ def _channels(image: Any, name: str, axis: int, colour: Colour) -> NDArray[Any]:
     return np.asarray(np.tensordot(OPPONENT, channels.astype(np.float64), axes=1))
 
 
-def _transfer(maps: Maps, source: Any, target: Any, axis: Axis, on_refusal: OnRefusal) -> tuple[Transferred, Answer]:
-    count = len(maps.features)
+def _axes_of_channel(axis: SampleAxis, channel_axis: int, ndim: int, filtered: int | None) -> tuple[int, ...]:
+    """Return which axes of an image make a sample, once its channels are the first axis: mostly all of the others."""
+    channel, others = channel_axis % ndim, [i for i in range(ndim) if i != channel_axis % ndim]
+    if axis is None or (isinstance(axis, str) and axis == "last"):
+        if filtered not in (None, ndim - 1):
+            raise InvalidInput(f"a channel has {ndim - 1} axes, the filters have {filtered} dimension(s): say which of "
+                               f"them make a sample, axis={tuple(others[-filtered:])} for instance")
+        return tuple(range(1, ndim))
+    named = normalized_axes(axis, (1,) * ndim)
+    if channel in named:
+        raise InvalidInput(f"axis={axis!r} names the axis of channels, {channel_axis}, too; name axes of one channel")
+    return tuple(1 + others.index(i) for i in named)
+
+
+def _transfer(maps: Maps, images: tuple[Any, Any], axes: tuple[SampleAxis, SampleAxis], on_refusal: OnRefusal,
+              tell: Tell | None) -> tuple[Transferred, Answer]:
+    (source, target), (axis, axis_of_target), count = images, axes, len(maps.features)
     batch = Batch.of("transfer", source, axis, False, maps.features.filter_ndim)
+    steps = _steps(tell, len(batch.rows))
     is_returned = on_refusal == "return"
-    found = maps.values(target, axis=axis, on_refusal="return" if is_returned else "raise")
+    found = maps.values(target, axis=axis_of_target, on_refusal="return" if is_returned else "raise",
+                        progress=next(steps))
     wanted, lacking = found if is_returned else (found, ())
     try:
         asked = np.broadcast_to(wanted, (*batch.shape, count))
     except ValueError as error:
         raise InvalidInput(f"sources in a batch of shape {batch.shape} take one target, or one each; the targets have "
                            f"shape {wanted.shape[:-1]}") from error
-    kernel, first = maps.normalize(source, count, axis=axis, on_refusal="return")
-    values, second = maps.denormalize(kernel, asked, count, axis=axis, on_refusal="return")
-    achieved, _ = maps.values(values, axis=axis, on_refusal="return")
-    again, _ = maps.normalize(values, count, axis=axis, on_refusal="return")
+    kernel, first = maps.normalize(source, count, axis=axis, on_refusal="return", progress=next(steps))
+    values, second = maps.denormalize(kernel, asked, count, axis=axis, on_refusal="return", progress=next(steps))
+    achieved, _ = maps.values(values, axis=axis, on_refusal="return", progress=next(steps))
+    again, _ = maps.normalize(values, count, axis=axis, on_refusal="return", progress=next(steps))
     refusals = {i: one if not one.ok else two for i, (one, two) in enumerate(zip(first, second, strict=True))
                 if not (one.ok and two.ok)}
     refusals |= _of_targets(lacking, batch.shape, wanted.shape[:-1])
@@ -201,8 +249,18 @@ def _transfer(maps: Maps, source: Any, target: Any, axis: Axis, on_refusal: OnRe
     refused = np.array([i in refusals for i in range(apart.size)], dtype=np.bool_).reshape(batch.shape)
     values = np.where(np.expand_dims(refused, batch.axes), np.nan, values)
     perturbed = {i: one for i, one in enumerate(first) if one.reason and i not in refusals}
-    answer = Answer("transfer", batch.shape, refusals, frames=4, notes=perturbed)
-    return Transferred(values, tuple(map(str, maps.features)), asked, achieved, gap, answer.outcomes()), answer
+    answer = Answer("transfer", batch.shape, refusals, frames=4, notes=perturbed, hint=batch.hint)
+    return Transferred(values, maps.names, asked, achieved, gap, answer.outcomes()), answer
+
+
+def _steps(tell: Tell | None, count: int) -> Iterator[Tell | None]:
+    """Yield what tells of each of five calls, on so many samples or others, as a fifth of the whole."""
+    for stage in range(5):
+        def step(done: int, total: int, before: int = stage * count) -> None:
+            if tell is not None:
+                tell(before + count * done // max(total, 1), 5 * count)
+
+        yield None if tell is None else step
 
 
 def _of_targets(outcomes: Sequence[Outcome], shape: tuple[int, ...], given: tuple[int, ...]) -> dict[int, Outcome]:

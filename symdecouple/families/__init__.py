@@ -1,5 +1,7 @@
 """Ready feature sets, and what is known about them."""
 
+from typing import TYPE_CHECKING
+
 from symdecouple.families.bank import FilterBank
 from symdecouple.families.circular import circular_features
 from symdecouple.families.exact import ExactTriple, exact_triple
@@ -8,6 +10,7 @@ from symdecouple.families.moments import raw_moments, recognize_moments, standar
 from symdecouple.families.quadratic import autocorrelation, recognize_quadratic, second_order_moments
 from symdecouple.families.recognition import Recognition, recognize
 from symdecouple.families.tils import tils
+from symdecouple.names import unknown_name
 
 __all__ = [
     "ExactTriple",
@@ -25,3 +28,8 @@ __all__ = [
     "standardized_moments",
     "tils",
 ]
+
+if not TYPE_CHECKING:  # for type checkers a name that is not here stays an error
+
+    def __getattr__(name: str) -> object:
+        raise unknown_name(__name__, name)

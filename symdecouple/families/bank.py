@@ -19,12 +19,13 @@ from symdecouple.families.linear_forms import LinearForm, response_of
 from symdecouple.language.filtered import Response
 from symdecouple.language.filters import Filter
 from symdecouple.language.taps import entries, shape_of
+from symdecouple.shown import Shown
 
 __all__ = ["FilterBank", "scaled"]
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class FilterBank:
+class FilterBank(Shown):
     """Circular filters in one number of dimensions, in order.
 
     Parameters
@@ -52,6 +53,8 @@ class FilterBank:
     names: tuple[str, ...]
 
     def __init__(self, filters: Iterable[Any], names: Sequence[str] | None = None) -> None:
+        if not isinstance(filters, Iterable):
+            raise InvalidInput(f"a filter bank is made of a list of filters, got {filters!r}; families.tils() is one")
         made = tuple(h if isinstance(h, Filter) else Filter(h) for h in filters)
         if not made:
             raise InvalidInput("a filter bank has at least one filter")

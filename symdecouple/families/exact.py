@@ -35,6 +35,7 @@ from symdecouple.numeric.moments.gradients import standardized_gradients
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
 from symdecouple.numeric.samples.batch import Axis, FloatArray, NanPolicy, OnRefusal
 from symdecouple.numeric.samples.mapped import EntryMap, reduce_mapped
+from symdecouple.shown import Shown
 
 if TYPE_CHECKING:
     from scipy.stats.distributions import rv_frozen
@@ -46,7 +47,7 @@ _TRIED = [sp.Rational(k, 7) for k in (1, 3, 5, 9, 13, 20, 34, 55, 90, 150)]
 
 
 @dataclass(frozen=True, slots=True)
-class ExactTriple:
+class ExactTriple(Shown):
     """An exact family of averages: its coordinate, and how many of the three fields it has.
 
     Attributes

@@ -48,14 +48,15 @@ def filter_moments(bank: FilterBank | Iterable[Any], orders: Iterable[int] = (2,
     FeatureSet([Mean(taps((-1, 2, -1), 1)(x)**2), Mean(taps((-1, 2, -1), 1)(x)**4)])
     """
     bank = bank if isinstance(bank, FilterBank) else FilterBank(bank)
-    wanted = list(orders)
+    wanted = list(orders) if isinstance(orders, Iterable) else [None]
     if not wanted or len(set(wanted)) < len(wanted) or any(isinstance(p, bool) or not isinstance(p, int) or p < 1
                                                            for p in wanted):
-        raise InvalidInput(f"orders are different whole numbers from 1 on, got {wanted!r}")
+        raise InvalidInput(f"orders are different whole numbers from 1 on, such as [2, 3], got {orders!r}")
     if 1 in wanted and (empty := [n for n, gain in zip(bank.names, bank.dc, strict=True) if gain == 0]):
         raise InvalidInput(f"the mean of bands {', '.join(empty)} is 0 for every signal: leave order 1 out, or these "
                            "bands")
-    return FeatureSet([Mean(h(sample) ** p) for p in wanted for h in bank])
+    names = [name if wanted == [2] else f"{name}_{p}" for p in wanted for name in bank.names]
+    return FeatureSet([Mean(h(sample) ** p) for p in wanted for h in bank], names=names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from sympy.polys.polyerrors import PolynomialError
 from symdecouple.errors import InvalidInput
 from symdecouple.families.bank import FilterBank
 from symdecouple.families.linear_forms import LinearForm, response_at, split_forms
+from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filtered import Filtered
 from symdecouple.language.filters import shift
@@ -48,7 +49,7 @@ def second_order_moments(bank: FilterBank | Iterable[Any], sample: Sample = gene
     FeatureSet([Mean(taps((1, 1, 1), 1)(x)**2), Mean(taps((-1, 2, -1), 1)(x)**2)])
     """
     bank = bank if isinstance(bank, FilterBank) else FilterBank(bank)
-    return FeatureSet([Mean(h(sample) ** 2) for h in bank])
+    return FeatureSet([Mean(h(sample) ** 2) for h in bank], names=bank.names)
 
 
 def autocorrelation(lags: Iterable[int | tuple[int, ...]], sample: Sample = generic) -> FeatureSet:
@@ -59,10 +60,15 @@ def autocorrelation(lags: Iterable[int | tuple[int, ...]], sample: Sample = gene
     >>> autocorrelation([0, 1])
     FeatureSet([Mean(x**2), Mean(x*shift(1)(x))])
     """
+    if not isinstance(lags, Iterable):
+        raise InvalidInput(f"autocorrelation takes a list of lags, got {lags!r}; write autocorrelation([{lags}]) for "
+                           f"this lag, or autocorrelation(range({lags})) for those below it")
     wanted = list(lags)
     if not wanted:
         raise InvalidInput("autocorrelation takes one lag or more")
-    return FeatureSet([Mean(sample * shift(k)(sample)) for k in wanted])
+    names = ["lag_" + "_".join(map(str, k if isinstance(k, tuple) else (k,))) for k in wanted]
+    return FeatureSet([Feature(Mean(sample * shift(k)(sample)), name=name)
+                       for k, name in zip(wanted, names, strict=True)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,13 +25,14 @@ from symdecouple.flows.generators import generators
 from symdecouple.language.canonical import close, decompose, statistics_of
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filtered import Filtered
+from symdecouple.shown import Shown
 from symdecouple.verdict import Status, Verdict
 
 __all__ = ["Recognition", "family_of", "recognize"]
 
 
-@dataclass(frozen=True, slots=True)
-class Recognition:
+@dataclass(frozen=True, slots=True, repr=False)
+class Recognition(Shown):
     """What a set of features is.
 
     Attributes

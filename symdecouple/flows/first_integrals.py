@@ -28,6 +28,7 @@ from symdecouple.flows.constancy import fields_of, gradients_of, is_constant_alo
 from symdecouple.flows.integral_search import IntegralSearch
 from symdecouple.language.budget import Budget
 from symdecouple.language.failures import sympy_failures
+from symdecouple.shown import Shown
 from symdecouple.verdict import Check, Status
 
 __all__ = ["FirstIntegrals", "first_integrals"]
@@ -39,8 +40,8 @@ BEYOND = 0.7
 """Seconds beyond the budget for the proof that what was found is independent."""
 
 
-@dataclass(frozen=True, slots=True)
-class FirstIntegrals:
+@dataclass(frozen=True, slots=True, repr=False)
+class FirstIntegrals(Shown):
     """Independent functions that are constant along some fields.
 
     Attributes

@@ -43,6 +43,7 @@ from symdecouple.language.closed_forms import simplify
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean, exact
+from symdecouple.shown import Shown
 from symdecouple.verdict import Status, Verdict
 
 __all__ = ["LARGEST", "SMALLEST", "Normalizer", "modified_feature", "normalizers"]
@@ -51,7 +52,7 @@ SMALLEST, LARGEST = Symbol("y_min", real=True), Symbol("y_max", real=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Normalizer:
+class Normalizer(Shown):
     r"""N_k: moves a sample vector on its leaf to where features 1..k are at their values.
 
     Attributes

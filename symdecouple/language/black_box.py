@@ -12,7 +12,7 @@ from types import MethodType
 from typing import Any
 
 from symdecouple.errors import InvalidInput
-from symdecouple.verdict import latex_text
+from symdecouple.shown import latex_text
 
 __all__ = ["BlackBox"]
 

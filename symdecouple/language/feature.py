@@ -20,6 +20,7 @@ from symdecouple.language.disguise import folds, unmasked
 from symdecouple.language.filtered import dimension_of
 from symdecouple.language.mean import Mean, exact, free_sample
 from symdecouple.language.sample import Coordinate, Sample, coordinates, x
+from symdecouple.shown import Shown
 
 if TYPE_CHECKING:
     from symdecouple.calculus.field import VectorField
@@ -30,16 +31,19 @@ _NONSMOOTH = {cls.__name__: cls for cls in
               (Abs, sign, Max, Min, Piecewise, floor, ceiling, frac, Mod, Heaviside, DiracDelta)}
 
 
-class Feature:
+class Feature(Shown):
     """One real function of a sample vector.
 
     Parameters
     ----------
-    expr : Expr
-        A smooth expression of `Mean` atoms, or of `coordinates`.
+    expr : Expr or str
+        A smooth expression of `Mean` atoms, or of `coordinates`; averages also as text, see `symdecouple.parse`.
     allow_nonsmooth : iterable of str
         Names of non-smooth functions that are accepted ("Abs", "sign", "Max", "Piecewise", ...): everything that
         is derived then holds away from their kinks.
+    name : str, optional
+        What tables, pictures and columns call it; default its formula. It is no part of what the feature is: features
+        with the same formula are equal.
 
     Raises
     ------
@@ -54,19 +58,28 @@ class Feature:
     'mean'
     """
 
-    __slots__ = ("_content", "allow_nonsmooth")
+    __slots__ = ("_content", "_name", "allow_nonsmooth")
     _content: Any
+    _name: str
     allow_nonsmooth: frozenset[str]
 
-    def __init__(self, expr: Any, *, allow_nonsmooth: Iterable[str] = ()) -> None:
+    def __init__(self, expr: Any, *, allow_nonsmooth: Iterable[str] = (), name: str | None = None) -> None:
+        if isinstance(expr, str):
+            from symdecouple.language.text import parse_expression
+
+            expr = parse_expression(expr)
         if isinstance(expr, Feature):
+            name = expr._name if name is None else name
             expr, allow_nonsmooth = expr._content, {*expr.allow_nonsmooth, *allow_nonsmooth}
         allowed = frozenset([allow_nonsmooth] if isinstance(allow_nonsmooth, str) else allow_nonsmooth)
         if not isinstance(expr, BlackBox):
             expr = exact(expr, "Feature")
             _check_declared(expr)
             check_smooth(expr, allowed)
+        if name is not None and not (isinstance(name, str) and name.strip() == name and name.isprintable()):
+            raise InvalidInput(f"the name of a feature is text of one line, without spaces at its ends, got {name!r}")
         object.__setattr__(self, "_content", expr)
+        object.__setattr__(self, "_name", name or "")
         object.__setattr__(self, "allow_nonsmooth", allowed)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -78,7 +91,8 @@ class Feature:
         allowed, points = tuple(sorted(self.allow_nonsmooth)), self.coordinates
         written = None if self.black_box is not None else as_written(
             self.expr, self.sample, points[0].size if points else None)
-        return (_restore, (self._content, allowed)) if written is None else (_restored, (*written, allowed))
+        return ((_restore, (self._content, allowed, self._name)) if written is None
+                else (_restored, (*written, allowed, self._name)))
 
     @classmethod
     def from_callable(cls, f: Callable[[Any], Any], gradient: Callable[[Any], Any] | None = None,
@@ -123,6 +137,16 @@ class Feature:
 
     def _repr_latex_(self) -> str:
         return rf"$\displaystyle {self.latex()}$"
+
+    @property
+    def name(self) -> str:
+        """What it is called: the name that was given, else its formula."""
+        return self._name or str(self)
+
+    @property
+    def is_named(self) -> bool:
+        """Whether a name was given; black boxes have one."""
+        return bool(self._name) or self.black_box is not None
 
     @property
     def expr(self) -> Expr:
@@ -173,7 +197,7 @@ class Feature:
         """Return the feature with parameters, filters and undefined functions replaced; see `FeatureSet.bind`."""
         if self.black_box is not None:
             return self
-        return Feature(bind(self.expr, values), allow_nonsmooth=self.allow_nonsmooth)
+        return Feature(bind(self.expr, values), allow_nonsmooth=self.allow_nonsmooth, name=self._name)
 
     def at(self, *, n_samples: int | tuple[int, ...]) -> Feature:
         """Return the feature in explicit coordinates, for one sample size or the shape of a grid (in C order).
@@ -185,7 +209,8 @@ class Feature:
         """
         if self.kind == "mean":
             points, shape = on_grid(n_samples)
-            return Feature(spread(self.expr, points, shape=shape), allow_nonsmooth=self.allow_nonsmooth)
+            there = spread(self.expr, points, shape=shape)
+            return Feature(there, allow_nonsmooth=self.allow_nonsmooth, name=self._name)
         if self.coordinates and on_grid(n_samples)[0] != self.coordinates:
             raise InvalidInput(f"{self} is a function of {len(self.coordinates)} coordinates, not {n_samples}")
         return self
@@ -225,11 +250,12 @@ def _check_declared(expr: Expr) -> None:
     dimension_of([expr])
 
 
-def _restored(text: str, domain: str, size: int | None, responses: Any, allowed: tuple[str, ...]) -> Feature:
+def _restored(text: str, domain: str, size: int | None, responses: Any, allowed: tuple[str, ...],
+              name: str = "") -> Feature:
     from symdecouple.language.pickled import read_back
 
-    return Feature(read_back(text, domain, size, responses), allow_nonsmooth=allowed)
+    return Feature(read_back(text, domain, size, responses), allow_nonsmooth=allowed, name=name)
 
 
-def _restore(expr: Any, allowed: tuple[str, ...]) -> Feature:
-    return Feature(expr, allow_nonsmooth=allowed)
+def _restore(expr: Any, allowed: tuple[str, ...], name: str = "") -> Feature:
+    return Feature(expr, allow_nonsmooth=allowed, name=name)

@@ -6,7 +6,8 @@ either. A set is checked here, once: what passes has no feature twice, and one d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from itertools import takewhile
 from typing import Any
@@ -18,6 +19,7 @@ from symdecouple.language.binding import name_of, named_in
 from symdecouple.language.feature import Feature
 from symdecouple.language.filtered import Filtered, dimension_of
 from symdecouple.language.sample import Coordinate, Sample, x
+from symdecouple.shown import Card, Cell, Maths, Shown
 
 __all__ = ["FeatureSet", "Group"]
 
@@ -36,20 +38,23 @@ class Group:
         return f"Group({', '.join(map(str, self.features))})"
 
 
-class FeatureSet:
+class FeatureSet(Shown):
     """An ordered set of features of one kind, and black boxes among them.
 
     Parameters
     ----------
-    features : iterable of Feature, Expr or Group
+    features : iterable of Feature, Expr, str or Group
         In the order in which they are to be decoupled: each from all before it.
     allow_nonsmooth : iterable of str
         As in `Feature`, for all of them.
+    names : sequence of str, optional
+        What tables, pictures and columns call them; default the names that they have, else their formulas.
 
     Raises
     ------
     InvalidInput
-        For an empty set, duplicates, features of both kinds, of different sample domains or sizes.
+        For an empty set, duplicates, features of both kinds, of different sample domains or sizes; for names that do
+        not fit.
 
     Examples
     --------
@@ -57,14 +62,19 @@ class FeatureSet:
     >>> features = FeatureSet([Mean(x), Mean(x**2)])
     >>> len(features), features[1]
     (2, Feature(Mean(x**2)))
+    >>> FeatureSet(["mean(x)", "variance()"], names=["m", "v"]).names
+    ('m', 'v')
     """
 
     __slots__ = ("features", "groups")
     features: tuple[Feature, ...]
     groups: tuple[tuple[int, ...], ...]
 
-    def __init__(self, features: Iterable[Any], *, allow_nonsmooth: Iterable[str] = ()) -> None:
-        if isinstance(features, (str, bytes, Expr, Feature)) or not isinstance(features, Iterable):
+    def __init__(self, features: Iterable[Any], *, allow_nonsmooth: Iterable[str] = (),
+                 names: Sequence[str] | None = None) -> None:
+        if callable(features) and not isinstance(features, (Expr, Feature)):
+            Feature(features)  # which says what to write
+        if isinstance(features, (str, bytes, Expr, Feature, Set)) or not isinstance(features, Iterable):
             raise InvalidInput(f"FeatureSet takes a list of features, got {features!r}; write FeatureSet([...])"
                                " or FeatureSet.parse('mean(x)', 'mean(x^2)')")
         flat: list[Feature] = []
@@ -73,6 +83,8 @@ class FeatureSet:
             members = item.features if isinstance(item, Group) else (item,)
             groups.append(tuple(range(len(flat), len(flat) + len(members))))
             flat += [Feature(member, allow_nonsmooth=allow_nonsmooth) for member in members]
+        if names is not None:
+            flat = _named(flat, names)
         _check_set(flat)
         object.__setattr__(self, "features", tuple(flat))
         object.__setattr__(self, "groups", tuple(groups))
@@ -107,6 +119,23 @@ class FeatureSet:
 
     def __repr__(self) -> str:
         return f"FeatureSet([{', '.join(map(str, self._regrouped(self.features)))}])"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each is called: its name, or its formula where it has none, or the name is that of another one too."""
+        counts = Counter(f.name for f in self.features)
+        return tuple(f.name if counts[f.name] == 1 else str(f) for f in self.features)
+
+    def _card(self) -> Card:
+        rows: list[list[Cell]] = [[str(k), *([name] if self.is_named else []), Maths(str(f), f.latex())]
+                                  for k, (name, f) in enumerate(zip(self.names, self.features, strict=True), 1)]
+        header = ("", *(("name",) * self.is_named), "feature")
+        return Card(f"{len(self)} feature{'s' * (len(self) > 1)}", (), header, rows)
+
+    @property
+    def is_named(self) -> bool:
+        """Whether any of them has a name of its own."""
+        return any(f.is_named for f in self.features)
 
     def latex(self) -> str:
         """Return the features as LaTeX, without the dollar signs."""
@@ -182,6 +211,14 @@ class FeatureSet:
     def _regrouped(self, features: Iterable[Feature]) -> list[Any]:
         flat = list(features)
         return [flat[g[0]] if len(g) == 1 else Group(*(flat[k] for k in g)) for g in self.groups]
+
+
+def _named(features: list[Feature], names: Sequence[str]) -> list[Feature]:
+    given = [names] if isinstance(names, str) else list(names)
+    if len(given) != len(features) or len(set(given)) < len(given) or "" in given:
+        raise InvalidInput(f"{len(given)} names were given for {len(features)} features, {given!r}; one for each is "
+                           "expected, no two alike")
+    return [Feature(f, name=name) for f, name in zip(features, given, strict=True)]
 
 
 def _check_occurs(parameters: frozenset[Basic], values: Mapping[Any, Any]) -> None:

@@ -144,11 +144,31 @@ def exact(value: Any, where: str) -> Expr:
     try:
         expr = _sympify(value)
     except (SympifyError, TypeError, ValueError) as error:
-        raise InvalidInput(f"{where} takes an expression, got {type(value).__name__} {value!r}") from error
+        raise InvalidInput(f"{where} takes an expression, got {type(value).__name__} {value!r}{_advice(value)}"
+                           ) from error
+    if type(expr).__name__ == "Filter":
+        raise InvalidInput(f"{where} takes a scalar expression, got the filter {expr}; its energy is Mean(h(x)**2), "
+                           "those of a bank are symdecouple.families.second_order_moments(bank)")
     if isinstance(expr, MatrixBase) or not isinstance(expr, Expr) or getattr(expr, "is_Matrix", False):
         raise InvalidInput(f"{where} takes a scalar expression, got {type(value).__name__}; "
                            "apply compiled features to arrays, not declarations")
     return rationalized(by_gamma(expr))
+
+
+def _advice(value: Any) -> str:
+    """What to write instead of a function, which is a common slip of the pen."""
+    if not callable(value):
+        return ""
+    module, name = str(getattr(value, "__module__", "")), getattr(value, "__name__", "f")
+    if value is Mean:
+        return "; write Mean(x)"
+    if module == "symdecouple.language.statistics":
+        return f"; it is a function that makes a feature: write {name}({'3' * (name == 'central_moment')})"
+    if module.startswith("symdecouple.stats"):
+        return "; it computes numbers, features are declared: expressions of Mean(...), or variance(), kurtosis()"
+    if module.startswith("symdecouple.families"):
+        return f"; it makes a set of features: write {name}(...)"
+    return "; a function of a sample vector is a black box: write Feature.from_callable(f)"
 
 
 def rationalized(expr: Expr) -> Expr:

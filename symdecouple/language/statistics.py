@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sympy import Expr, Integer, Rational, sqrt
+from sympy import Basic, Expr, Integer, Rational, sqrt
 
 from symdecouple.errors import InvalidInput
 from symdecouple.language.mean import Mean, exact
@@ -27,26 +27,36 @@ def central_moment(order: int, expr: Any = x) -> Expr:
     """
     if isinstance(order, bool) or not isinstance(order, (int, Integer)) or order < 2:
         raise InvalidInput(f"the order of a central moment is an integer of at least 2, got {order!r}")
-    expr = exact(expr, "central_moment")
+    expr = _of_the_sample(expr, "central_moment", "scipy.stats.moment")
     return Mean((expr - Mean(expr)) ** order)
 
 
 def variance(expr: Any = x) -> Expr:
     """Return the variance Mean(e**2) - Mean(e)**2 (divided by N, not N - 1)."""
-    expr = exact(expr, "variance")
+    expr = _of_the_sample(expr, "variance", "numpy.var")
     return Mean(expr**2) - Mean(expr) ** 2
 
 
 def standard_deviation(expr: Any = x) -> Expr:
     """Return the square root of the variance."""
-    return sqrt(variance(expr))
+    return sqrt(variance(_of_the_sample(expr, "standard_deviation", "numpy.std")))
 
 
 def skewness(expr: Any = x) -> Expr:
     """Return the third central moment over the variance to the power 3/2."""
+    expr = _of_the_sample(expr, "skewness", "symdecouple.stats.skewness")
     return central_moment(3, expr) / variance(expr) ** Rational(3, 2)
 
 
 def kurtosis(expr: Any = x) -> Expr:
     """Return the fourth central moment over the squared variance (3 for a normal law)."""
+    expr = _of_the_sample(expr, "kurtosis", "symdecouple.stats.kurtosis")
     return central_moment(4, expr) / variance(expr) ** 2
+
+
+def _of_the_sample(expr: Any, name: str, of_numbers: str) -> Expr:
+    """Refuse numbers, of which another function computes the statistic."""
+    if not isinstance(expr, Basic | str) and (hasattr(expr, "__len__") or hasattr(expr, "__float__")):
+        raise InvalidInput(f"{name} declares a feature, as an expression of the sample, and was given numbers; of "
+                           f"these it is {of_numbers}(...)")
+    return exact(expr, name)

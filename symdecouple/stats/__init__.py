@@ -1,5 +1,8 @@
 """Statistics of samples in the manner of `scipy.stats`, decoupled where that exists. Loads neither SymPy nor SciPy."""
 
+from typing import TYPE_CHECKING
+
+from symdecouple.names import unknown_name
 from symdecouple.stats.coordinates import CircularShape, circular_shape, log_shape
 from symdecouple.stats.matching import Matched, match
 from symdecouple.stats.moments import blest, decoupled_moments, standardized_moments
@@ -9,3 +12,8 @@ from symdecouple.stats.shape import kurtosis, orthokurtosis, skewness
 __all__ = ["CircularShape", "Matched", "Range", "blest", "circular_shape", "decoupled_moments", "kurtosis",
            "kurtosis_range", "log_shape", "match", "orthokurtosis", "orthokurtosis_range", "skewness", "skewness_range",
            "standardized_moments"]
+
+if not TYPE_CHECKING:  # for type checkers a name that is not here stays an error
+
+    def __getattr__(name: str) -> object:
+        raise unknown_name(__name__, name)

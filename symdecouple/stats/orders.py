@@ -18,6 +18,7 @@ import numpy as np
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.samples.batch import (
+    SINGLE,
     Answer,
     Axis,
     Kernel,
@@ -53,6 +54,10 @@ class Orders:
         """Apply the kernel to every sample."""
 
         def after(answer: Answer, given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None) -> None:
+            for i, value in _single_values(answer, given, axes, weighed, self.nan_policy):
+                answer.values[i, : min(self.order, 2)] = (value, self.added)[: self.order]
+                if self.order < 3:
+                    del answer.refusals[i]
             for i, mean, variance in exact_rows(answer, given, axes, weighed):
                 answer.values[i, : min(self.order, 2)] = (mean, variance + self.added)[: self.order]
             self._keep_in_range(answer, given.result_type)
@@ -88,6 +93,25 @@ def _out_of_range(orders: list[int], bits: int, before: Outcome | None) -> Outco
     if before is None:
         return Outcome(False, "out of range", what)
     return Outcome(False, before.reason, f"{before.detail}; {what}")
+
+
+# --- one value, which is its mean ---
+
+
+def _single_values(answer: Answer, given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None,
+                   nan_policy: NanPolicy) -> Iterator[tuple[int, float]]:
+    """The only value of each row that was refused because it has no other: its mean; its variance is zero."""
+    rows = as_rows(given.array, axes)
+    hidden = None if given.masked is None else as_rows(given.masked, axes)
+    for i in [i for i, outcome in answer.refusals.items() if outcome is SINGLE]:
+        kept = np.ones(rows.shape[1], dtype=np.bool_) if hidden is None else ~hidden[i]
+        if weighed is not None:
+            (weights,), omitted = weighed.of_rows(np.array([i]))
+            kept &= (weights > 0) if omitted is None else (weights > 0) & ~omitted[0]
+        found = [exact(value) for value in rows[i][kept].tolist()]
+        numbers = [value for value in found if not isinstance(value, float) or not math.isnan(value)]
+        if len(numbers) == 1:
+            yield i, _rounded(Fraction(numbers[0]))
 
 
 # --- numbers that float64 would round ---

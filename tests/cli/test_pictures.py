@@ -24,8 +24,8 @@ def tiff(array: np.ndarray, photometric: int = 1, sample_format: int = 1, bits: 
     """One strip without compression, as the standard lays it out."""
     data = array.astype(array.dtype.newbyteorder(order)).tobytes()
     height, width = array.shape
-    tags = {254: subfile, 256: width, 257: height, 258: bits or 8 * array.itemsize, 259: 1, 262: photometric, 273: 8 + at, 277: 1,
-            278: height, 279: len(data), 339: sample_format}
+    tags = {254: subfile, 256: width, 257: height, 258: bits or 8 * array.itemsize, 259: 1, 262: photometric,
+            273: 8 + at, 277: 1, 278: height, 279: len(data), 339: sample_format}
     entries = b"".join(struct.pack(order + "HHII", tag, 4, 1, value) for tag, value in tags.items())
     mark = b"II*\0" if order == "<" else b"MM\0*"
     return (mark + struct.pack(order + "I", 8 + at + len(data)) + data + struct.pack(order + "H", len(tags)) + entries

@@ -39,6 +39,7 @@ PLANS: dict[str, tuple[Callable[[], Plan], Any]] = {
     "perturbed": (lambda: decouple(raw_moments(4), path="narrow", budget=3, perturb=Perturbation("ramp", 0.01, 5)),
                   [0.0, 0, 0, 0, 1, 2]),
     "one left out": (lambda: decouple([Mean(x), Mean(x**2), Mean((x - 1)**2)], dependent="drop"), NOISE),
+    "names": (lambda: decouple(FeatureSet([Mean(x), Mean(x**2)], names=["m", "second $"])), NOISE),
     "features added": (lambda: plan_of(raw_moments(3), (S(0), S(1), None), "auto", 30.0, None, (),
                                              tuple(raw_moments(3))[1:2]), NOISE),
     "energies": (lambda: decouple(second_order_moments(tils()), dependent="keep"), NOISE),
@@ -54,6 +55,7 @@ def test_a_plan_that_is_read_gives_the_same_numbers(name: str) -> None:
     read = plan_from_json(plan_to_json(plan))
     for what in ("features", "reference", "path", "perturbation", "left_out", "added"):
         assert getattr(read, what) == getattr(plan, what), what
+    assert (read.names, read.features.names) == (plan.names, plan.features.names)
     assert read.choice.budget == plan.choice.budget
     assert [type(v) for v in read.reference] == [type(v) for v in plan.reference]  # floats keep their bits
     (values, told), (again, retold) = (p.transform(sample, on_refusal="return") for p in (plan, read))
@@ -142,7 +144,7 @@ EDITED: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "a parameter": (lambda d: d["features"][1].update(text="mean(a*x^2)"), "a is not bound"),
     "features as text": (lambda d: d.update(features="mean(x)"), "features of the plan: list is expected"),
     "features nested too deep": (lambda d: d["features"].__setitem__(1, [[d["features"][1]]]), "features of the plan"),
-    "a word beside a text": (lambda d: d["features"][1].update(name="v"), "features of the plan: TypeError"),
+    "a word beside a text": (lambda d: d["features"][1].update(nickname="v"), "features of the plan: TypeError"),
     "too few references": (lambda d: d["reference"].pop(), "4 features have 4 references, got 3"),
     "a reference in the middle is missing": (lambda d: d["reference"].__setitem__(1, None), "reference of the plan"),
     "a reference that is a number": (lambda d: d["reference"].__setitem__(1, 1.0), "reference of the plan"),

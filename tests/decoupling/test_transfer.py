@@ -82,10 +82,12 @@ def test_colours_in_both_spaces() -> None:
 @pytest.mark.parametrize("arguments, match", [
     ({"colour": "lab"}, "one of 'channels', 'opponent'"),
     ({"colour": "opponent"}, "needs channel_axis"),
-    ({"channel_axis": 0, "axis": 1}, "leave axis out"),
+    ({"channel_axis": 0, "axis": (0, 1)}, "names the axis of channels"),
+    ({"on_refusal": "ignore"}, "one of 'warn', 'raise', 'return'"),
+    ({"progress": "bar"}, "True, for a bar"),
     ({"channel_axis": 5}, "channels along axis 5"),
     ({"channel_axis": 0, "colour": "opponent"}, "three channels"),
-], ids=["space", "no channels", "axis", "no such axis", "two channels"])
+], ids=["space", "no channels", "axis", "refusal", "progress", "no such axis", "two channels"])
 def test_arguments_that_do_not_fit(arguments: dict[str, Any], match: str) -> None:
     with pytest.raises(InvalidInput, match=match):
         transfer(decouple(raw_moments(2)), noise(2, 9), noise(2, 9), **arguments)
@@ -98,6 +100,54 @@ def test_values_within_a_range_are_counted() -> None:
     assert limited.min() >= 0 and limited.max() <= 255
     with pytest.raises(InvalidInput, match="low < high"):
         done.within(1, 1)
+
+
+ROWS = np.array([[0.0, 1, 2], [0, 1, 2]]), np.array([[0.0, 1, 2], [100, 101, 102]])
+MEAN_AND_VARIANCE = decouple(raw_moments(2))
+
+
+@pytest.mark.parametrize("axis, by_rows", [("last", False), (None, False), ((0, 1), False), (1, True), (-2, True)])
+def test_a_channel_is_one_sample_unless_axes_are_named(axis: Any, by_rows: bool) -> None:
+    source, target = (np.stack([rows] * 3, axis=-1) for rows in ROWS)
+    done = MEAN_AND_VARIANCE.transfer(source, target, channel_axis=-1, axis=axis)
+    spread = np.sqrt(2500 + 2 / 3) / np.sqrt(2 / 3)  # standard deviations of the two, by hand
+    wanted = ROWS[1] if by_rows else 51 + spread * (ROWS[0] - 1)
+    np.testing.assert_allclose(done.values, np.stack([wanted] * 3, axis=-1), rtol=1e-12, atol=1e-12)
+
+
+def test_a_transfer_of_moments_commutes_with_permuting_pixels() -> None:
+    rng = np.random.default_rng(3)
+    source, target, order = rng.gamma(2, size=(3, 4, 5)), rng.gamma(3, size=(3, 6, 2)), rng.permutation(20)
+    plan = decouple(raw_moments(3))
+    done, moved = (plan.transfer(image, target, channel_axis=0).values.reshape(3, -1)
+                   for image in (source, source.reshape(3, -1)[:, order].reshape(3, 10, 2)))
+    np.testing.assert_allclose(moved, done[:, order], rtol=1e-12)
+
+
+def test_none_is_the_whole_array() -> None:
+    image = noise(3, 4)
+    for name in ("transform", "normalize", "gradients"):
+        method = getattr(MEAN_AND_VARIANCE, name)
+        found, flat = method(image, axis=None), method(image.ravel())
+        np.testing.assert_array_equal(found.reshape(flat.shape), flat)
+    done = MEAN_AND_VARIANCE.denormalize(MEAN_AND_VARIANCE.normalize(image, axis=None), [5.0, 2.0], axis=None)
+    assert done.shape == (3, 4) and done.mean() == pytest.approx(5) and done.var() == pytest.approx(2)
+    whole = MEAN_AND_VARIANCE.transfer(image, noise(5, seed=1), axis=None)
+    assert whole.kernel_gap.shape == () and whole.values.shape == (3, 4)
+
+
+def test_filters_of_one_dimension_ask_which_axis_of_a_channel() -> None:
+    plan = decouple(FeatureSet([Mean(x), *second_order_moments(tils(1))]))
+    with pytest.raises(InvalidInput, match=r"a channel has 2 axes.*axis=\(1,\) for instance"):
+        plan.transfer(noise(4, 9, 3), noise(4, 9, 3), channel_axis=2)
+    done = plan.transfer(noise(4, 9, 3), noise(4, 9, 3, seed=1), channel_axis=2, axis=(1,))
+    assert done.values.shape == (4, 9, 3) and done.kernel_gap.shape == (3, 4)
+
+
+def test_progress_counts_the_five_steps() -> None:
+    told: list[tuple[int, int]] = []
+    MEAN_AND_VARIANCE.transfer(noise(2, 9), noise(9), progress=lambda *n: told.append(n))
+    assert told == [(2 * k, 10) for k in range(1, 6)]
 
 
 # --- signals and images ---

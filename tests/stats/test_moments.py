@@ -200,7 +200,7 @@ def test_the_reference_of_another_sample() -> None:
         ([1, 2, 3], 5, "too few distinct values", 4),
         ([7, 7, 7, 7], 3, "zero variance", 2),
         ([1, 2, np.inf], 3, "infinite value", 0),
-        ([1], 3, "one sample", 0),
+        ([1], 3, "one sample", 2),
     ],
 )
 def test_lower_orders_stay(sample: list[float], order: int, reason: str, kept: int) -> None:

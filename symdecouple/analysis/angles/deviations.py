@@ -19,6 +19,7 @@ import numpy as np
 
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.samples.batch import FloatArray
+from symdecouple.shown import Shown
 
 __all__ = ["Deviations", "deviations", "unit"]
 
@@ -67,7 +68,7 @@ def deviations(first: FloatArray, second: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Deviations:
+class Deviations(Shown):
     r"""Deviations from orthogonality between two lists of gradients, over a batch.
 
     Refused samples are NaN in `degrees`, and left out of all averages; without any sample these are NaN. Standard

@@ -57,8 +57,9 @@ def draw_orthogonality(found: Drawn, ax: Any = None) -> tuple[Any, ...]:
 def _figure(found: Drawn) -> tuple[Any, ...]:
     width = min(12.0, max(7.5, 3 + 0.25 * len(found.original.pairs)))
     heights = 3.0, 0.3 + 0.43 * width  # two square maps fill the width
-    above, below = new_figure(width, sum(heights)).subfigures(2, 1, height_ratios=heights)
-    return (above.subplots(), *below.subplots(1, 2))
+    figure = new_figure(width, sum(heights))
+    grid = figure.add_gridspec(2, 2, height_ratios=heights)
+    return tuple(figure.add_subplot(grid[place]) for place in ((0, slice(None)), (1, 0), (1, 1)))
 
 
 def _given(ax: Any) -> tuple[Any, ...]:

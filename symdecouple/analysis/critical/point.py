@@ -12,6 +12,7 @@ from sympy import Expr, Rational
 
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.moments.tie_patterns import Kind
+from symdecouple.shown import Shown
 from symdecouple.verdict import Verdict
 
 __all__ = ["CriticalPoint", "CriticalPoints"]
@@ -19,8 +20,8 @@ __all__ = ["CriticalPoint", "CriticalPoints"]
 _SHOWN = 30  # rows of a printed list
 
 
-@dataclass(frozen=True, slots=True)
-class CriticalPoint:
+@dataclass(frozen=True, slots=True, repr=False)
+class CriticalPoint(Shown):
     """A critical point of a decoupled feature, up to the order of the samples where the features do not see it.
 
     Attributes
@@ -89,7 +90,7 @@ class CriticalPoint:
             "" if self.n_samples is None else " times")
 
 
-class CriticalPoints(list[CriticalPoint]):
+class CriticalPoints(Shown, list[CriticalPoint]):
     """Critical points in the order of their values, and what is proved about them.
 
     Attributes

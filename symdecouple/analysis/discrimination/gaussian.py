@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from operator import index
 from typing import Any, TypeAlias
 
@@ -22,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput
+from symdecouple.shown import Shown
 
 __all__ = ["GaussianClasses"]
 
@@ -34,8 +34,8 @@ _FLAT = 1e-10  # of the eigenvalues of a correlation matrix: below, features are
 _SAME = 1e-12  # classes as near as this are one: rounding would decide between them
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GaussianClasses:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class GaussianClasses(Shown):
     """Gaussian classes, with equal chances unless others are given.
 
     Attributes
@@ -159,7 +159,7 @@ class GaussianClasses:
                 ) -> FloatArray:
         """Return points at this Mahalanobis distance from a mean, (points, 2), in the plane of two features."""
         number, size = self._number(label), len(self.features)
-        if not (isinstance(radius, Real) and 0 < radius < np.inf):
+        if not (isinstance(radius, float | int | np.number) and 0 < radius < np.inf):
             raise InvalidInput(f"a Mahalanobis radius is positive, got {radius!r}")
         chosen = [k for k in pair if isinstance(k, int | np.integer) and 0 <= k < size]
         if len(set(chosen)) != 2 or len(tuple(pair)) != 2:

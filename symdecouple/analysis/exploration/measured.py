@@ -17,7 +17,7 @@ from symdecouple.analysis.orthogonality import orthogonality
 from symdecouple.decoupling.plan import decouple
 from symdecouple.errors import SymdecoupleError
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.numeric.samples.batch import Axis
+from symdecouple.numeric.samples.vectors import SampleAxis
 
 __all__ = ["MeasuredOrder", "measured", "ranked"]
 
@@ -61,7 +61,8 @@ class MeasuredOrder:
                 "obstacle": self.obstacle}
 
 
-def measured(numbers: Numbers, features: FeatureSet, values: Iterable[Any], samples: Any, axis: Axis) -> MeasuredOrder:
+def measured(numbers: Numbers, features: FeatureSet, values: Iterable[Any], samples: Any, axis: SampleAxis
+             ) -> MeasuredOrder:
     """Measure one order, of features that are in this order already, with their references."""
     nothing = float("nan")
     try:

@@ -6,7 +6,7 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from symdecouple.verdict import latex_text
+from symdecouple.shown import latex_text
 
 __all__ = ["Table", "as_html", "as_latex", "as_text"]
 

@@ -23,6 +23,7 @@ from symdecouple.decoupling.choice import Choice
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.samples.vectors import Batch
+from symdecouple.shown import Shown
 
 __all__ = ["Attainable", "check_asked", "intervals_of_any", "intervals_of_rows"]
 
@@ -31,7 +32,7 @@ FoundBy: TypeAlias = Literal["ties", "frequencies", "path"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Attainable:
+class Attainable(Shown):
     """Intervals that decoupled features can be in, the features before each at their references.
 
     Attributes
@@ -202,5 +203,5 @@ def _counted_by(choice: Choice) -> FoundBy:
 
 def _attainable(ends: Any, values: Any, choice: Choice, found_by: Sequence[FoundBy], n_samples: Any) -> Attainable:
     low, high, low_is_attained, high_is_attained = np.moveaxis(ends, -1, 0)
-    return Attainable(tuple(map(str, choice.features)), low, high, low_is_attained == 1, high_is_attained == 1, values,
+    return Attainable(choice.features.names, low, high, low_is_attained == 1, high_is_attained == 1, values,
                       tuple(choice.floats), tuple(found_by), n_samples)

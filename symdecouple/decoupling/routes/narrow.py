@@ -75,6 +75,9 @@ class NarrowRoute(Route):
     def advance(self, at: AtLevel, k: int, targets: Sequence[Any], keep: bool, is_fine: bool) -> AtLevel:
         """As in `Route`."""
         which = rows_left(len(at.values), at.refusals)
+        if not which.size:  # all are refused: nothing is followed, and the way back is none
+            lost = np.zeros(len(at.values), dtype=at.values.dtype)
+            return replace(at, pullback=None, adjoint=StepAdjoint(at, lambda covectors: (covectors.copy(), lost)))
         goals = [t[which] if np.ndim(t) else t for t in targets[:k]]
         found = self.follow(at.values[which], k, goals, keep, is_fine, None if at.pace is None else at.pace[which])
         refusals = {**at.refusals, **{int(which[r]): outcome for r, outcome in found.refusals.items()}}

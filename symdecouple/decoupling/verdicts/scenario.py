@@ -55,6 +55,7 @@ from symdecouple.families.recognition import family_of
 from symdecouple.flows.steps import Step
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
+from symdecouple.shown import Shown
 from symdecouple.verdict import Status, Verdict
 
 __all__ = ["BLACK_BOX", "Scenario", "Verdicts", "bounds", "is_settled"]
@@ -63,8 +64,8 @@ HEAD = ("k", "feature", "original S_k", "modified hat S_k")
 BLACK_BOX = "a feature is a black box: it has no expression to decide by"
 
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
+@dataclass(frozen=True, slots=True, repr=False)
+class Scenario(Shown):
     """One of the four scenarios, or the range of those that undecided verdicts leave open.
 
     Attributes

@@ -20,8 +20,9 @@ import platform
 import sys
 import warnings
 import zlib
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -30,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Compiled", "Kernels", "is_available"]
+__all__ = ["Compiled", "Kernels", "as_part_of", "is_available"]
 
 FROM_ELEMENTS = 10**5  # where a compiled kernel that is on the disk pays
 FROM_SECONDS = 5.0  # of NumPy, where one that must be compiled first pays
@@ -38,6 +39,17 @@ _FUSED = {"contract"}  # products and sums in one rounding
 _FAST = {"reassoc", "contract", "nsz", "arcp"}  # sums in any order, too; NaN and infinity keep their meaning
 _PACKAGE = __name__.partition(".")[0]
 _BUILT: dict[str, tuple[Compiled, ...]] = {}  # by the name of their set
+_WHOLE: ContextVar[int] = ContextVar("elements of what a call is a part of", default=0)
+
+
+@contextmanager
+def as_part_of(n_elements: int) -> Iterator[None]:
+    """Let the kernels answer parts as they would answer the whole, of that many elements."""
+    token = _WHOLE.set(n_elements)
+    try:
+        yield
+    finally:
+        _WHOLE.reset(token)
 
 
 def is_available() -> bool:
@@ -84,6 +96,7 @@ class Kernels:
 
     def are_wanted(self, n_elements: int) -> bool:
         """True iff the compiled kernels should answer for that many elements."""
+        n_elements = max(n_elements, _WHOLE.get())
         if n_elements * self.seconds > FROM_SECONDS:
             return is_available() and _loads()
         return self.are_loaded() or (n_elements >= FROM_ELEMENTS and self.are_warm())

@@ -22,6 +22,7 @@ from symdecouple.errors import InvalidInput
 from symdecouple.numeric.paths.integrate import pull_back
 from symdecouple.numeric.paths.narrow_path import Frame, Imposed, Level, NarrowPath, Part
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
+from symdecouple.shown import Shown
 
 __all__ = ["GradientCheck", "check_gradient", "decoupled_gradients", "pullback"]
 
@@ -176,8 +177,8 @@ def _at_target(gradients: FloatArray, covectors: FloatArray) -> FloatArray:
     return covectors - lost[..., None] * gradients[:, -1]
 
 
-@dataclass(frozen=True, slots=True)
-class GradientCheck:
+@dataclass(frozen=True, slots=True, repr=False)
+class GradientCheck(Shown):
     """What differences say of a gradient.
 
     Attributes

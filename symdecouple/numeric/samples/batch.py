@@ -62,6 +62,7 @@ __all__ = [
     "SampleMatrix",
     "as_rows",
     "check_choice",
+    "doubtful_axes",
     "fill",
     "named",
     "normalized_axes",
@@ -76,6 +77,7 @@ _WIDENED = 2**17  # numbers of a row that are made float64 beforehand; of longer
 # they are read: nothing of the row's length is made
 _STRIDED_ROWS = 8  # rows copied together where samples lie across memory: one cache line holds eight float64
 _NAMED = 5  # indices spelt out in a message
+_DOUBTFUL = 100  # samples of two values: so many pairs are rather two samples, unless the axis was named
 
 
 def reduce_rows(
@@ -134,6 +136,8 @@ def reduce_rows(
     with np.errstate(all="ignore"):  # min and max of rows with NaN; a caller's seterr(all="raise") is not ours to meet
         weighed = None if weights is None else WeightRows.of(weights, given.array.shape, axes)
         fill(answer, given if before is None else before(given), axes, kernel, nan_policy, weighed)
+        if len(answer.refusals) == len(answer.values) > 1 and set(answer.refusals.values()) == {SINGLE}:
+            answer.hint = doubtful_axes(given.array.shape, axes)
         if after is not None:
             after(answer, given, axes, weighed)
         values = answer.values.astype(given.result_type)  # numbers may be too large for it
@@ -298,6 +302,7 @@ class Answer:
     frames: int = 4  # from the warning to the caller's line
     notes: dict[int, Outcome] = field(default_factory=dict)  # what is to be told about answers
     columns: int | None = None  # of several values a sample
+    hint: str = ""  # where the axes look like a mistake
 
     def __post_init__(self) -> None:
         count = math.prod(self.shape)
@@ -319,6 +324,8 @@ class Answer:
             raise Refused(self.message(refused), result, self.outcomes())
         if refused:
             warnings.warn(RefusalWarning(self.message(refused)), stacklevel=self.frames)
+        elif self.hint and len(self.values) >= _DOUBTFUL:
+            warnings.warn(f"{self.name}: {self.hint}", stacklevel=self.frames)
         if self.notes:
             noted = sorted(self.notes)
             told = f"{self.name}: {len(noted)} of {len(self.values)} samples perturbed, {self.where(noted)}: "
@@ -328,6 +335,7 @@ class Answer:
     def message(self, refused: list[int]) -> str:
         first = self.refusals[refused[0]]
         why = f"{first.reason} ({first.detail})" if first.detail else first.reason
+        why += f"; {self.hint}" if self.hint else ""
         if not self.shape:
             return f"{self.name}: the sample is refused: {why}"
         return f"{self.name}: {len(refused)} of {len(self.values)} samples refused, {self.where(refused)}: {why}"
@@ -348,6 +356,16 @@ def _raise_on_nan(answer: Answer, rows: list[int]) -> None:
             f"{answer.name}: {len(rows)} of {len(answer.values)} samples hold NaN ({place}) and nan_policy='raise'; "
             "clean the input, or choose nan_policy='omit' or 'propagate'"
         )
+
+
+def doubtful_axes(shape: tuple[int, ...], axes: tuple[int, ...]) -> str:
+    """Ask about axes that make many samples of one or two values, such as the channels of a recording."""
+    others = tuple(i for i in range(len(shape)) if i not in axes)
+    count, size = math.prod(shape[i] for i in others), math.prod(shape[i] for i in axes)
+    if not others or not size or size > 2 or count <= size:
+        return ""
+    meant = others[0] if len(others) == 1 else others
+    return f"{count} samples of {size} value{'s' * (size > 1)}: did you mean axis={meant}?"
 
 
 def check_choice(argument: str, given: object, expected: tuple[str, ...]) -> None:

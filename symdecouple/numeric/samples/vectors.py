@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from symdecouple.numeric.samples.batch import (
     Axis,
     OnRefusal,
     as_rows,
+    doubtful_axes,
     normalized_axes,
 )
 from symdecouple.numeric.samples.intake import (
@@ -34,7 +35,9 @@ from symdecouple.numeric.samples.intake import (
     take_numbers,
 )
 
-__all__ = ["ROUNDED", "WAVES", "Batch", "rounding", "widened"]
+__all__ = ["ROUNDED", "WAVES", "Batch", "SampleAxis", "own_axes", "rounding", "widened"]
+
+SampleAxis: TypeAlias = Axis | Literal["last"]
 
 _NARROW = 2**17  # numbers of a row from which on types of 32 bits or less are kept, and widened where they are used
 WAVES = float(np.finfo(np.float64).eps) ** (-2 / 3)  # from here on rounding takes two thirds of their digits
@@ -72,6 +75,10 @@ class Batch:
         Row to exact mean, of rows that float64 would round: their median was taken off before.
     barred : dict
         Rows that are refused for what is asked of them.
+    hint : str
+        Where nobody named the sample axes, and they look like a mistake.
+    is_doubled : bool
+        Rows of one value hold it twice: averages are the same.
     """
 
     name: str
@@ -87,9 +94,11 @@ class Batch:
     notes: dict[int, Outcome] = field(default_factory=dict)
     means: dict[int, Fraction] = field(default_factory=dict)
     barred: dict[int, Outcome] = field(default_factory=dict)
+    hint: str = ""
+    is_doubled: bool = False
 
     @classmethod
-    def of(cls, name: str, samples: Any, axis: Axis, exact: bool, filtered: int | None = None, *,
+    def of(cls, name: str, samples: Any, axis: SampleAxis, exact: bool, filtered: int | None = None, *,
            centred: bool = False, interval: tuple[Any, Any] | None = None,
            waves: bool = False) -> Batch:
         """Take array-like samples.
@@ -98,8 +107,9 @@ class Batch:
         ----------
         name : str
         samples : array_like
-        axis : int, tuple of int, or None
-            The sample axes; None for as many of the last ones as the filters have, one without filters.
+        axis : int, tuple of int, None or "last"
+            The sample axes: None for all of them, "last" for as many of the last ones as the filters have, one without
+            filters.
         exact : bool
             Keep numbers as they were given.
         filtered : int, optional
@@ -120,11 +130,10 @@ class Batch:
             what = "one number" if array.ndim == 0 else f"an array of shape {array.shape}"
             wanted = "sample vectors (..., N)" if ndim == 1 else f"samples on grids of {ndim} dimensions"
             raise InvalidInput(f"{name} takes {wanted}, got {what}")
-        axes = normalized_axes(tuple(range(-ndim, 0)) if axis is None else axis, array.shape)
+        axes = own_axes(axis, array.shape, ndim)
         if filtered is not None and len(axes) != filtered:
             raise InvalidInput(f"{name}: axis={axis!r} was given; the filters have {filtered} dimension(s), and so "
                                "many sample axes are needed")
-        axes = tuple(sorted(axes))
         single = array.dtype in (np.float16, np.float32)
         kept = tuple(n for i, n in enumerate(array.shape) if i not in axes)
         grid = tuple(array.shape[i] for i in axes)
@@ -143,7 +152,7 @@ class Batch:
                 barred.setdefault(int(i), ROUNDED)
         means = {i: mean for i, (_, mean) in shifted.items()}
         return cls(name, kept, rows, axes, grid, single, array.dtype.kind in "iub", means=means,
-                   barred=barred)
+                   barred=barred, hint=doubtful_axes(array.shape, axes) if isinstance(axis, str) and ndim == 1 else "")
 
     def open_rows(self) -> Iterator[int]:
         """Yield the rows that can be asked; the others are refused here."""
@@ -156,6 +165,11 @@ class Batch:
                 yield index
             else:
                 self.refuse(index, outcome)
+
+    def double(self) -> None:
+        """Let rows of one value be answered as those that hold it twice, for functions of averages."""
+        if self.rows.shape[-1] == 1:
+            self.rows, self.is_doubled = np.repeat(self.rows, 2, axis=1), True
 
     def bar(self, targets: NDArray[Any]) -> None:
         """Let rows whose targets, (R, k), are not finite be refused."""
@@ -210,10 +224,16 @@ class Batch:
 
     def deliver(self, result: Any, on_refusal: OnRefusal) -> Any:
         """Report the refused rows as the caller wants them reported."""
-        if on_refusal != "return" and not self.refusals and not self.notes:
+        if on_refusal != "return" and not self.refusals and not self.notes and not self.hint:
             return result
-        answer = Answer(self.name, self.shape, self.refusals, frames=7, notes=self.notes)
+        answer = Answer(self.name, self.shape, self.refusals, frames=7, notes=self.notes, hint=self.hint)
         return answer.deliver(result, on_refusal)
+
+
+def own_axes(axis: SampleAxis, shape: tuple[int, ...], ndim: int) -> tuple[int, ...]:
+    """Return the sample axes in their order: those that are named, or as many of the last ones as samples have."""
+    is_last = isinstance(axis, str) and axis == "last"
+    return tuple(sorted(normalized_axes(tuple(range(-ndim, 0)) if is_last else axis, shape)))  # type: ignore[arg-type]
 
 
 def _outside(rows: NDArray[Any], low: Any, high: Any) -> dict[int, Outcome]:

@@ -1,0 +1,75 @@
+r"""What decoupled features are called: as they were named, as what they are known to be, or by their number.
+
+Beside the standard references the decoupled moments have names of their own:
+
+.. math:: f_1 = \bar x, \qquad \hat f_2 = \mathrm{Mean}\bigl((x - \bar x)^2\bigr), \qquad
+    \hat f_3 = \text{skewness}, \qquad \hat f_4 = \text{orthokurtosis}
+
+Feature k is taken where those before it are at their references: these have to be 0, 1, 0 for the names to be true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sympy import latex
+
+from symdecouple.families.moments import raw_moments, standardized_moments
+from symdecouple.language.feature_set import FeatureSet
+from symdecouple.shown import Card, Maths
+
+__all__ = ["card_of", "decoupled_names"]
+
+_KNOWN = "mean", "variance", "skewness", "orthokurtosis"
+_STANDARD = 0, 1, 0
+_SHORT = 24  # letters
+
+
+def decoupled_names(features: FeatureSet, reference: Sequence[Any]) -> tuple[str, ...]:
+    """Return a name for each decoupled feature; no two are alike.
+
+    Examples
+    --------
+    >>> decoupled_names(raw_moments(6), [0, 1, 0, 3, 0, 15])
+    ('mean', 'variance', 'skewness', 'orthokurtosis', 'decoupled_5', 'decoupled_6')
+    >>> decoupled_names(raw_moments(3), [0, 2, 0])  # Mean(z**3) of samples with the variance 2 is no skewness
+    ('mean', 'variance', 'decoupled_3')
+    """
+    known, names = _known(features, reference), list[str]()
+    for k, feature in enumerate(features):
+        own = features.names[k] if feature.is_named or (k == 0 and len(str(feature)) <= _SHORT) else ""
+        name = own if feature.is_named or k >= len(known) else known[k]
+        names.append(name if name and name not in names else f"decoupled_{k + 1}")
+    return tuple(names)
+
+
+def card_of(features: FeatureSet, names: Sequence[str], reference: Sequence[Any], path: str, notes: Sequence[str]
+            ) -> Card:
+    """Return what a plan shows of itself: what is declared, what becomes of it, and what it is normalized to."""
+    last = ("beside", "; ".join(notes)) if notes else ("more", "plan.explain(), plan.scenario, plan.verdicts")
+    lines = [("features", ", ".join(features.names)), ("decoupled", ", ".join(names)),
+             ("reference", ", ".join("none" if v is None else _short(v) for v in reference)), last]
+    rows = [(str(k), Maths(str(f), f.latex()), name, "none" if v is None else Maths(str(v), latex(v)))
+            for k, (f, name, v) in enumerate(zip(features, names, reference, strict=True), 1)]
+    title = f'Plan of {len(features)} feature{"s" * (len(features) > 1)}, path "{path}"'
+    return Card(title, lines, ("", "feature", "decoupled", "reference"), rows)
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= _SHORT else f"{float(value):.8g}"
+
+
+def _known(features: FeatureSet, reference: Sequence[Any]) -> list[str]:
+    """The names of leading features that are moments, each alone in its group, beside the standard references."""
+    if features.coordinates:
+        return []
+    forms = [set(pair) for pair in zip(raw_moments(4, features.sample), standardized_moments(4, features.sample),
+                                       strict=True)]
+    found: list[str] = []
+    for k, (feature, names) in enumerate(zip(features, _KNOWN, strict=False)):
+        if feature not in forms[k] or features.groups[k] != (k,) or tuple(reference[:k]) != _STANDARD[:k]:
+            break
+        found.append(names)
+    return found

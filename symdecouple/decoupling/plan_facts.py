@@ -1,0 +1,84 @@
+"""What a plan knows of itself: names, path, verdicts, closed forms, and how it shows all that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sympy import Expr
+
+from symdecouple.decoupling.choice import Choice, PathName
+from symdecouple.decoupling.decoupled_names import card_of, decoupled_names
+from symdecouple.decoupling.dependence import Dependent
+from symdecouple.decoupling.explanation import Explanation, explanation_of
+from symdecouple.decoupling.perturbing import Perturbation
+from symdecouple.decoupling.verdicts.scenario import Scenario, Verdicts
+from symdecouple.flows.normalizer import Normalizer
+from symdecouple.language.feature import Feature
+from symdecouple.language.feature_set import FeatureSet
+from symdecouple.shown import Card, Shown
+
+__all__ = ["PlanFacts"]
+
+
+class PlanFacts(Shown):
+    """The questions about a plan that take no samples; the attributes are those of `Plan`."""
+
+    __slots__ = ()
+    features: FeatureSet
+    reference: tuple[Expr | None, ...]
+    choice: Choice
+    perturbation: Perturbation | None
+    left_out: tuple[Dependent, ...]
+    added: tuple[Feature, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the decoupled features are called: "mean", "orthokurtosis", "decoupled_5", or as they were named."""
+        return decoupled_names(self.features, self.reference)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return `names` as an array, as the transformers of scikit-learn do; inputs have no names here."""
+        del input_features
+        return np.array(self.names, dtype=object)
+
+    def _card(self) -> Card:
+        return card_of(self.features, self.names, self.reference, self.path, [
+            *([str(self.perturbation)] if self.perturbation else []),
+            *(f"left out: {each.feature}" for each in self.left_out)])
+
+    @property
+    def path(self) -> PathName:
+        """The path that was asked for."""
+        return self.choice.path
+
+    @property
+    def verdicts(self) -> Verdicts:
+        """The C2 verdicts on the original sets S_k and the modified sets hat S_k; decided when they are asked for."""
+        return self.choice.verdicts
+
+    @property
+    def scenario(self) -> Scenario:
+        """Which of the four scenarios the features are in; decides what it needs."""
+        return self.verdicts.scenario
+
+    def normalizer(self, level: int) -> Normalizer:
+        """Return the closed form of a level: formula, LaTeX, code, domain and certificate.
+
+        Raises
+        ------
+        NoClosedForm
+            If the level has none.
+
+        Examples
+        --------
+        >>> from symdecouple.families.moments import raw_moments
+        >>> decouple(raw_moments(4)).normalizer(2).formula
+        (x - Mean(x))/sqrt(-Mean(x)**2 + Mean(x**2))
+        """
+        return self.choice.normalizer(level)
+
+    def explain(self) -> Explanation:
+        """Return what is done at each level and why: text, LaTeX, and HTML in notebooks."""
+        return explanation_of(self.choice, tuple(self.features), self.reference, str(self.perturbation or ""),
+                              tuple(map(str, self.left_out)), self.added)

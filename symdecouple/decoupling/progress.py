@@ -1,0 +1,126 @@
+"""How far a long call has come: portions of a batch by the clock, and what is told of them.
+
+``progress=f`` calls ``f(done, total)`` after each portion, of 0.3 seconds or so; ``progress=True`` shows a bar: that of
+tqdm where it is installed, else a line on standard error. What `f` raises ends the call, as Ctrl-C does.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from importlib import import_module
+from typing import Any, TypeAlias
+
+from symdecouple.errors import InvalidInput
+from symdecouple.numeric.features.expressions import Array
+
+__all__ = ["EVERY", "Paced", "Progress", "Tell", "told"]
+
+Tell: TypeAlias = Callable[[int, int], object]
+Progress: TypeAlias = Tell | bool
+
+EVERY = 0.3  # seconds of a portion: seen as going on, and short beside what a user waits for
+_SOON = 1.0  # seconds: what is left of a batch, or of a part of it, and done sooner is told at its end only
+_GROWTH = 8  # times that a portion may be longer than the one before: a first row may be slower, or faster, than others
+
+
+@contextmanager
+def told(progress: Progress | None, doing: str, unit: str = "samples") -> Iterator[Tell | None]:
+    """Yield what is to be called with the numbers done and to do; None where nothing is to be told.
+
+    Raises
+    ------
+    InvalidInput
+        If `progress` is neither a function nor True, False or None.
+    """
+    if progress is None or progress is False:
+        yield None
+    elif progress is True:
+        with _bar(doing, unit) as tell:
+            yield tell
+    elif callable(progress):
+        yield progress
+    else:
+        raise InvalidInput(f"progress={progress!r} was given; True, for a bar, or a function of the numbers done and "
+                           "to do is expected")
+
+
+class Paced:
+    """The portions of a batch cut by the clock, where somebody waits for them.
+
+    They take about `EVERY` seconds each, and are told, unless what they are part of is done soon.
+    """
+
+    def __init__(self, tell: Tell | None, total: int, is_cut: bool) -> None:
+        self._tell, self._total, self._is_cut = tell, total, is_cut or tell is not None
+        self._told = self._began = time.perf_counter()
+        self._step, self._left = 1, 0  # rows at once, and rows after these
+
+    def cut(self, rows: Array) -> Iterator[Array]:
+        """Yield the rows in portions; the first one is a single row."""
+        start = 0
+        while start < len(rows):
+            step = self._step if self._is_cut else len(rows)
+            self._began, self._left = time.perf_counter(), max(len(rows) - start - step, 0)
+            yield rows[start : start + step]
+            start += step
+            pace = EVERY / max(time.perf_counter() - self._began, 1e-6)
+            self._step = max(1, int(min(pace, _GROWTH) * step))
+
+    def is_due(self) -> bool:
+        """True iff the last time that something was told is `EVERY` ago, and the rest takes longer than a moment."""
+        now = time.perf_counter()
+        return now - self._told >= EVERY and self._left * (now - self._began) / self._step >= _SOON
+
+    def tell(self, done: int, is_end: bool = False) -> None:
+        """Tell how many are done, if it is time, or at the end of a portion that was to be whole."""
+        if is_end or self.is_due():
+            self._told = time.perf_counter()
+            if self._tell is not None:
+                self._tell(done, self._total)
+
+
+def _bar(doing: str, unit: str) -> AbstractContextManager[Tell]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a notebook without widgets: tqdm writes its line
+            tqdm = import_module("tqdm.auto").tqdm
+    except ImportError:
+        return _line(doing, unit)
+    return _tqdm(tqdm, doing, unit)
+
+
+@contextmanager
+def _tqdm(tqdm: Any, doing: str, unit: str) -> Iterator[Tell]:
+    bars: list[Any] = []
+
+    def tell(done: int, total: int) -> None:
+        if not bars:
+            bars.append(tqdm(total=total, desc=doing, unit=f" {unit}"))
+        bars[0].update(done - bars[0].n)
+
+    try:
+        yield tell
+    finally:
+        for bar in bars:
+            bar.close()
+
+
+@contextmanager
+def _line(doing: str, unit: str) -> Iterator[Tell]:
+    width = 0
+
+    def tell(done: int, total: int) -> None:
+        nonlocal width
+        text = f"{doing}: {done} of {total} {unit}, Ctrl-C stops"
+        width = max(width, len(text))
+        print(f"\r{text:<{width}}", end="", file=sys.stderr, flush=True)
+
+    try:
+        yield tell
+    finally:
+        if width:
+            print(file=sys.stderr)
