@@ -69,6 +69,7 @@ _MODULE_OF = {
     "Perturbation": "decoupling.perturbing",
     "Plan": "decoupling.plan",
     "decouple": "decoupling.plan",
+    "plan_from_json": "decoupling.storage",
 }
 
 # Attributes too, but not of a star import: `verdict` and `stats` are what a user calls a variable.

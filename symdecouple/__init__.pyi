@@ -26,6 +26,7 @@ from .calculus.independence import check_independence as check_independence
 from .decoupling.perturbing import Perturbation as Perturbation
 from .decoupling.plan import Plan as Plan, decouple as decouple
 from .decoupling.reference import Reference as Reference
+from .decoupling.storage import plan_from_json as plan_from_json
 from .decoupling.transfer import Transferred as Transferred
 from .errors import (
     BudgetExceeded as BudgetExceeded,
@@ -107,6 +108,7 @@ __all__ = [
     "lie_bracket",
     "normalizers",
     "parse",
+    "plan_from_json",
     "sample",
     "shift",
     "skewness",

@@ -109,6 +109,7 @@ DOORS = {
     ("verdict", "calculus.verification"): "Verdict.verify recomputes what the verdict says",
     ("analysis.critical.point", "analysis.critical.picture"): "CriticalPoints.plot draws where Matplotlib is",
     ("decoupling.attainable.picture", "decoupling.attainable.ranges"): "the type of what is drawn",
+    ("decoupling.plan_facts", "decoupling.storage"): "Plan.to_json writes the whole plan",
     ("calculus.frobenius", "numeric.paths.empirical"): "check_frobenius(samples=X): black boxes are not exact",
     ("language.feature", "calculus.field"): "the type of Feature.gradient",
     ("language.feature", "calculus.gradient"): "Feature.gradient is the vector field",

@@ -47,6 +47,18 @@ class PlanFacts(Shown):
             *([str(self.perturbation)] if self.perturbation else []),
             *(f"left out: {each.feature}" for each in self.left_out)])
 
+    def to_json(self, indent: int | None = 2) -> str:
+        """Return the plan as JSON text, with what was proved so far; `symdecouple.plan_from_json` is the inverse.
+
+        Raises
+        ------
+        InvalidInput
+            If a feature is a black box.
+        """
+        from symdecouple.decoupling.storage import plan_to_json
+
+        return plan_to_json(self, indent)  # type: ignore[arg-type]
+
     @property
     def path(self) -> PathName:
         """The path that was asked for."""

@@ -18,7 +18,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
-from importlib.metadata import version
 from math import inf, isfinite
 from numbers import Real
 from typing import Any, NoReturn
@@ -26,6 +25,7 @@ from typing import Any, NoReturn
 import numpy as np
 from sympy import Expr, Float, Symbol
 
+from symdecouple import __version__
 from symdecouple.calculus.certificates import verdict_from_json
 from symdecouple.calculus.subject import Subject
 from symdecouple.decoupling.attainable.reference import check_attainable
@@ -87,7 +87,7 @@ def plan_to_json(plan: Plan, indent: int | None = 2) -> str:
     texts = _Texts(plan.features)
     of = texts.feature
     data = {
-        "format": FORMAT, "version": VERSION, "written_by": version("symdecouple"),
+        "format": FORMAT, "version": VERSION, "written_by": __version__,
         "domain": domain_to_text(plan.features.sample), "n_samples": texts.size,
         "features": [of(plan.features[g[0]]) if len(g) == 1 else [of(plan.features[j]) for j in g]
                      for g in plan.features.groups],
@@ -213,7 +213,7 @@ def _checked(text: Any) -> dict[str, Any]:
         raise InvalidInput(f"this is no {FORMAT}, but {kind!r}; verdicts are read by verdict_from_json")
     if data.get("version") != VERSION:
         raise InvalidInput(f"this plan has version {data.get('version')!r} of the format, written by symdecouple "
-                           f"{str(data.get('written_by'))[:40]}; symdecouple {version('symdecouple')} reads version "
+                           f"{str(data.get('written_by'))[:40]}; symdecouple {__version__} reads version "
                            f"{VERSION}: install a newer one")
     if set(data) != set(_KEYS):
         wrong = [f"lacks {key!r}" for key in _KEYS if key not in data] + [

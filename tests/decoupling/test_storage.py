@@ -61,7 +61,7 @@ def test_a_plan_that_is_read_gives_the_same_numbers(name: str) -> None:
     (values, told), (again, retold) = (p.transform(sample, on_refusal="return") for p in (plan, read))
     np.testing.assert_array_equal(again, values)
     assert retold == told
-    first, second = (json.loads(plan_to_json(p)) | {"verdicts": None} for p in (plan, read))
+    first, second = (json.loads(p.to_json()) | {"verdicts": None} for p in (plan, read))
     assert first == second
 
 
