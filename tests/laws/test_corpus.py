@@ -19,7 +19,7 @@ OPEN = frozenset({
 BROKEN = frozenset({"gamma and its normalizer", "hyperbolic"})
 """What raises, or has a certificate that does not verify."""
 
-QUICK = [name for k, name in enumerate(CORPUS) if k % 7 == 0]
+QUICK = [name for k, name in enumerate(CORPUS) if k % 7 == 0 and name != "Hjorth parameters"]
 """What runs each time; the others are slow together."""
 
 

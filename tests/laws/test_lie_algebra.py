@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, cycle
 from typing import Any
 
 import pytest
@@ -54,8 +54,8 @@ def test_jacobi_in_coordinates() -> None:
     assert zero(lie_bracket(u, lie_bracket(v, w)), lie_bracket(v, lie_bracket(w, u)), lie_bracket(w, lie_bracket(u, v)))
 
 
-@pytest.mark.parametrize(("first", "second"), PAIRS[::3])
-@pytest.mark.parametrize("factor", ["variance", "exponential"])
+@pytest.mark.parametrize(("first", "second", "factor"), [
+    (*pair, factor) for pair, factor in zip(PAIRS[::3], cycle(["variance", "exponential"]), strict=False)])
 def test_leibniz(first: str, second: str, factor: str) -> None:
     """[u, f v] = (D_u f) v + f [u, v] for a function f of the sample vector."""
     u, v, f = FIELDS[first], FIELDS[second], FEATURES[factor]

@@ -6,19 +6,17 @@ import random
 from itertools import combinations
 from typing import Any
 
-import mpmath
 import pytest
 import sympy as sp
 from sympy import Rational, Symbol
 
 from symdecouple.calculus.certificates import verdict_from_json
-from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.subject import Subject
-from symdecouple.language.sample import coordinates
 from symdecouple.verdict import Status, Verdict
 from tests.laws.examples import every_second
 from tests.laws.parameters import BOTH, C1, C2, COMPLETE, INCOMPLETE, UNDEFINED
+from tests.laws.ranks import drawn_sample, ranks
 
 CHANGES: dict[str, tuple[tuple[str, Status], ...]] = {
     C1: (("C1", Status.REFUTED),), C2: (("C2", Status.PROVED),), BOTH: (("C1", Status.REFUTED), ("C2", Status.PROVED)),
@@ -81,44 +79,10 @@ def test_each_exception_is_one_with_certificates(name: str) -> None:
     confirmed(check_frobenius(TABLE[name][0]))
 
 
-# --- an oracle of its own: ranks of gradients and brackets, with 60 digits, at one sample ------------------------
+# --- an oracle of its own: ranks of gradients and brackets at one sample ---------------------------------------------
 
-PLAIN = sp.symbols("y1:7", real=True)
 GENERIC = (Rational(37, 29), Rational(41, 23), Rational(53, 31))
 USUAL = (0, 1, -1, 2, Rational(1, 2))
-
-
-def ranks(subject: Subject, values: dict[Any, Any], n: int) -> tuple[int, int]:
-    """The rank of the gradients, and with all brackets, at a sample: plain derivatives of plain expressions."""
-    explicit = subject if subject.coordinates else subject.at(n)
-    rule = dict(zip(coordinates(n), PLAIN[:n], strict=True))
-    fields = [
-        [c.xreplace(rule) for c in item.components]
-        if isinstance(item, VectorField)
-        else [item.expr.xreplace(rule).diff(y) for y in PLAIN[:n]]
-        for item in explicit.items
-    ]
-    with mpmath.workdps(60):
-        sample = [mpmath.mpf(k) / 97 for k in random.Random(5).sample(range(20, 300), n)]
-
-        def number(expr: Any) -> Any:
-            return sp.lambdify(PLAIN[:n], expr.subs(values), "mpmath")(*sample)
-
-        vectors = [[number(c) for c in field] for field in fields]
-        slopes = [[[number(c.diff(y)) for y in PLAIN[:n]] for c in field] for field in fields]
-        brackets = [
-            [sum(slopes[j][r][k] * vectors[i][k] - slopes[i][r][k] * vectors[j][k] for k in range(n)) for r in range(n)]
-            for i, j in combinations(range(len(fields)), 2)
-        ]
-        return rank(vectors), rank(vectors + brackets)
-
-
-def rank(rows: list[list[Any]]) -> int:
-    kept = [[v / max(map(abs, row)) for v in row] for row in rows if max(map(abs, row)) > mpmath.mpf(10) ** -45]
-    if not kept:
-        return 0
-    values = mpmath.svd_r(mpmath.matrix(kept), compute_uv=False)
-    return sum(1 for value in values if value > mpmath.mpf(10) ** -35 * max(values))
 
 
 ORACLE = ["a multiple", "contact", "linear", "a mass"]
@@ -133,7 +97,8 @@ def test_usual_values_against_the_oracle(name: str) -> None:
     n = len(subject.coordinates) or len(subject) + 2
     symbols: tuple[Symbol, ...] = subject.symbols
     generic = dict(zip(symbols, GENERIC, strict=False))
-    before = ranks(subject, generic, n)
+    sample = drawn_sample(random.Random(5), n)
+    before = ranks(subject.items, sample, generic)
     tried: list[dict[Any, Any]] = [{s: v} for s in symbols for v in USUAL]
     tried += [{s: t} for s, t in combinations(symbols, 2)] + [{s: -t} for s, t in combinations(symbols, 2)]
     for values in tried:
@@ -141,7 +106,7 @@ def test_usual_values_against_the_oracle(name: str) -> None:
         listed = [e for e in verdict.exceptions if all((k - v).subs(point).equals(0) for k, v in e.items())]
         if any(e.undefined for e in listed):
             continue
-        after = ranks(subject, point, n)
+        after = ranks(subject.items, sample, point)
         assert (after[0] != before[0]) == any(("C1", Status.REFUTED) in e.changes for e in listed), (values, after)
         changed = (after[0] == after[1]) != (before[0] == before[1])
         assert changed == any(q == "C2" for e in listed for q, _ in e.changes), (values, before, after)

@@ -70,9 +70,9 @@ def hard_set() -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("name", hard_set())
-def test_hard_samples_agree_with_fifty_digits(name: str) -> None:
+def test_hard_samples_agree_with_the_oracle(name: str) -> None:
     sample = hard_set()[name]
-    expected = oracle.orthokurtosis(sample.tolist(), 50)
+    expected = oracle.orthokurtosis(sample.tolist(), 20)
     assert abs(float(orthokurtosis(sample) / expected - 1)) < 1e-14
     assert abs(float(orthokurtosis(-sample) / expected - 1)) < 1e-14
 
@@ -117,9 +117,6 @@ def test_any_finite_sample_has_a_value_or_a_reason(sample: list[float]) -> None:
         balanced = len(set(sample)) == 2 and low == high
         assert outcome.ok == (balanced or is_solvable(sample))
         assert not balanced or value == 1
-
-
-# --- rows never meet --------------------------------------------------------------------------------------------
 
 
 # --- odd input --------------------------------------------------------------------------------------------------
@@ -209,6 +206,7 @@ def test_raising_hands_over_what_was_computed(statistic: object) -> None:
 
 def test_no_heavy_import() -> None:
     heavy = ("sympy", "scipy", "numba", "mpmath")
-    code = f"import sys, symdecouple.stats; print([m for m in {heavy} if m in sys.modules])"
+    code = ("import sys, symdecouple.stats as s; s.decoupled_moments([1, 2, 3, 4, 7, 9, 11.0]); s.log_shape([1, 2, 9]);"
+            f"s.circular_shape([0., 1., 2.]); print([m for m in {heavy} if m in sys.modules])")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

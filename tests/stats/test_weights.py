@@ -36,6 +36,7 @@ weighed = st.lists(st.tuples(st.integers(-1000, 1000), st.integers(0, 7)), min_s
 
 @pytest.mark.parametrize("function", QUICK)
 @given(weighed)
+@settings(max_examples=40, deadline=None)
 def test_whole_weights_are_repetitions(function: Statistic, pairs: list[tuple[int, int]]) -> None:
     values, weights = (np.array(part) for part in zip(*pairs, strict=True))
     same(answer(function, values, weights=weights), answer(function, np.repeat(values, weights)))
@@ -50,13 +51,13 @@ def test_whole_weights_are_repetitions_on_every_level(pairs: list[tuple[int, int
 
 
 @pytest.mark.parametrize("name", hard_set())
-def test_hard_samples_agree_with_fifty_digits(name: str) -> None:
+def test_hard_samples_agree_with_the_oracle(name: str) -> None:
     sample = hard_set()[name][-20:]
     weights = np.random.default_rng(len(sample)).integers(1, 4, len(sample))
     if name == "Cauchy, N = 3":
         weights[:] = 5  # else half of the weight is tied
     repeated = np.repeat(sample, weights)
-    expected = oracle.orthokurtosis(repeated.tolist(), 50)
+    expected = oracle.orthokurtosis(repeated.tolist(), 20)
     for sign in (1, -1):
         assert abs(float(orthokurtosis(sign * sample, weights=weights) / expected - 1)) < 1e-13
     assert standardized_moments(sample, weights=weights) == pytest.approx(standardized_moments(repeated), rel=1e-11)
@@ -136,7 +137,7 @@ positive = st.lists(st.tuples(st.integers(-1000, 1000), st.integers(1, 99)), min
 
 @pytest.mark.parametrize("function", QUICK)
 @given(positive, st.randoms(use_true_random=False), st.sampled_from([-300, -7, 1, 400]))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_units_of_the_weights_and_order_of_the_entries(
     function: Statistic, pairs: list[tuple[int, int]], random: Any, power: int
 ) -> None:

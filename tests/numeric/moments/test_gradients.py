@@ -6,7 +6,6 @@ import itertools
 
 import numpy as np
 import pytest
-import scipy.stats
 
 from symdecouple.numeric.moments.gradients import Gradients, project, pullback, standardized_gradients
 from symdecouple.numeric.moments.levels import climb, gaussian_moments
@@ -35,9 +34,8 @@ def richardson(x: np.ndarray, direction: np.ndarray, h: float) -> np.ndarray:
     return table[0]
 
 
-@pytest.mark.parametrize("n_samples", [64, 512])
 @pytest.mark.parametrize(("law", "h"), [("normal", 1e-3), ("exponential", 3e-4), ("gamma", 1e-3)])
-def test_differences(law: str, h: float, n_samples: int) -> None:
+def test_differences(law: str, h: float, n_samples: int = 64) -> None:
     rng = np.random.default_rng(n_samples)
     x = {"normal": rng.standard_normal, "exponential": rng.standard_exponential,
          "gamma": lambda size: rng.gamma(0.25, size=size)}[law](n_samples)
@@ -47,19 +45,6 @@ def test_differences(law: str, h: float, n_samples: int) -> None:
         exact = gradients @ direction
         size = np.abs(gradients) @ np.abs(direction)
         assert exact == pytest.approx(richardson(x, direction, h), abs=1e-9 * size.max())
-
-
-def test_the_first_three_are_those_of_mean_variance_and_skewness() -> None:
-    x = np.random.default_rng(1).gamma(1.0, size=20)
-    found = decoupled_gradients(x[None], 4)
-    h = 1e-4
-    for i in range(20):
-        e = np.zeros(20)
-        e[i] = h
-        for k, statistic in enumerate((np.mean, np.var, scipy.stats.skew)):
-            difference = (statistic(x + e) - statistic(x - e)) / (2 * h)
-            assert found.gradients[0, k, i] == pytest.approx(difference, abs=1e-7)
-            assert found.values[0, k] == pytest.approx(statistic(x), rel=1e-13)
 
 
 def angles(gradients: np.ndarray) -> np.ndarray:

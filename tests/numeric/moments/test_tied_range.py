@@ -155,13 +155,13 @@ def check_the_path(seed: int, share: float) -> None:
         assert beyond.refusals[0].reason == "moment not attainable"
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_paths_end_where_ties_are_counted_to_end(seed: int) -> None:
     check_the_path(seed, 0.02)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6, 120))
+@pytest.mark.parametrize("seed", range(3, 120))
 def test_no_path_contradicts_theorem_j(seed: int) -> None:
     check_the_path(seed, 0.001)
 
