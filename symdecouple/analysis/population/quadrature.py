@@ -324,9 +324,10 @@ def _located(panel: _Panel) -> Number:
     base = mpf(0) if mpmath.isinf(panel.low) and mpmath.isinf(panel.high) else (
         panel.high if mpmath.isinf(panel.low) else panel.low)
     signs = ([-1] if mpmath.isinf(panel.low) else []) + ([1] if mpmath.isinf(panel.high) else [])
-    marks = sorted((base + sign * mpf(2) ** (mpf(j) / 8), mpf(2) ** (mpf(j) / 8)) for j in range(-320, 321)
+    marks = sorted((base + sign * mpf(2) ** (mpf(j) / 4), mpf(2) ** (mpf(j) / 4)) for j in range(-160, 161)
                    for sign in signs)
-    values = [value_at(panel.density, x) for x, _ in marks]
+    with mpmath.workdps(15):
+        values = [value_at(panel.density, x) for x, _ in marks]
     weights = [(x, width * v) for (x, width), v in zip(marks, values, strict=True) if mpmath.isfinite(v) and v > 0]
     if not weights:
         raise InvalidInput(f"a density was given that vanishes at {len(marks)} places from {mpmath.nstr(panel.low, 6)} "
