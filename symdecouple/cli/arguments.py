@@ -221,9 +221,9 @@ def _add_transfer(parser: argparse.ArgumentParser) -> None:
     add("--colour", choices=["auto", "grey", "channels", "opponent"], default="auto",
         help="transfer in each channel (channels), in the sum and two differences of three (opponent), or of the grey "
         "values alone, pixels keeping their colour differences (grey); auto (default): channels where both have them")
-    add("--reference", default="target", metavar="VALUES",
-        help="what both are normalized to on the way: target, the features of TARGET (default), so that the result has "
-        "these undecoupled too; gaussian, those of white noise; or exact numbers separated by commas")
+    add("--reference", default="gaussian", metavar="VALUES",
+        help="what both are normalized to on the way: gaussian, the features of white noise (default, as in Python); "
+        "target, those of TARGET, so that the result has these undecoupled too; or exact numbers separated by commas")
     add("--perturb", choices=["ramp", "spectral", "both"],
         help="try what is refused once more with a perturbation that rounding to levels hides: distinct values (ramp), "
         "active frequencies (spectral), or both")
