@@ -123,6 +123,7 @@ examples:
   symdecouple decouple measurements.csv
   symdecouple decouple runs.csv --axis rows --nan-policy omit
   symdecouple decouple table.csv --columns height,weight --format csv
+  symdecouple decouple table.csv --columns height --groups city
   symdecouple decouple images.npy --json --output shape.json
   symdecouple decouple runs.csv --moments 6
   symdecouple decouple runs.csv --features "mean(x)" "mean(x^2)" "mean(x^4)" --dps 30

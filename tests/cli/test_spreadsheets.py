@@ -188,6 +188,50 @@ def test_long_doubles_beyond_float64(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "infinite value" in capsys.readouterr().out
 
 
+# --- groups -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("text", "how", "expected", "left_out", "note"), [
+    ("g,v\na,1\nb,2\na,3\nb,7\na,8", {"groups": "g"}, {"a": [1, 3, 8], "b": [2, 7]}, (), ""),
+    ("v,g,w\n1,x,2\n3,x,4\n5,y,", {"groups": "g"}, {"x: v": [1, 3], "x: w": [2, 4], "y: v": [5], "y: w": [NAN]}, (),
+     ""),
+    ("v,g,w\n1,x,2\n3,x,4\n5,y,6", {"groups": "2", "columns": "w"}, {"x": [2, 4], "y": [6]}, (), ""),
+    ("g,v,t\n1,5,u\n2,6,u\n1,7,u", {"groups": "g"}, {"1": [5, 7], "2": [6]}, ("t",), ""),
+    ("g;v\n;1,5\nb;2,5\n#N/A;3\nb;4", {"groups": "g"}, {"b": [2.5, 4]}, (), "left out: 2 lines without an entry in g"),
+    ("g,v\na,1", {"groups": "h"}, "there is no column 'h'; the columns are g, v", (), ""),
+    ("g,v\na,1", {"groups": "v"}, "no column of numbers beside it", (), ""),
+    ("g,v\n,1\n,2", {"groups": "g"}, "no line has an entry", (), ""),
+    ("g,v\n1,1\n2,2", {"groups": "g", "columns": "v,g"}, "cannot be among --columns", (), ""),
+])
+def test_groups(text: str, how: dict[str, str], expected: dict[str, list[float]] | str, left_out: tuple[str, ...],
+                note: str) -> None:
+    if isinstance(expected, str):
+        with pytest.raises(InvalidInput, match=expected):
+            arrange(read_grid(text), **how)
+        return
+    found = arrange(read_grid(text), **how)
+    assert same(dict(zip(found.labels, map(list, found.vectors), strict=True)), expected)
+    assert (found.left_out, found.notes) == (left_out, (note,) if note else ())
+
+
+def test_one_line_a_group(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    values = np.random.default_rng(3).normal(size=60)
+    groups = np.array(["north", "south", "east"])[np.arange(60) * 7 % 11 % 3]
+    data = tmp_path / "a.csv"
+    data.write_text("area,v\n" + "".join(f"{g},{v!r}\n" for g, v in zip(groups, values.tolist(), strict=True)))
+    assert main(["decouple", str(data), "--groups", "area", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["groups"] == "area"
+    assert {sample["label"]: sample["mean"] for sample in found["samples"]} == pytest.approx(
+        {str(g): values[groups == g].mean() for g in dict.fromkeys(groups)})
+    assert main(["decouple", str(data), "--groups", "area"]) == 0
+    assert "3 samples, the groups of area" in capsys.readouterr().out
+    for more in (("--axis", "rows"), ("--normalize",)):
+        assert main(["decouple", str(data), "--groups", "area", *more]) == 3
+    np.save(tmp_path / "a.npy", values)
+    assert main(["decouple", str(tmp_path / "a.npy"), "--groups", "area"]) == 3
+
+
 # --- bad input: one line that helps -----------------------------------------------------------------------------------
 
 
@@ -220,12 +264,14 @@ COMMAND = f"{sys.executable} -m symdecouple"
     ("decouple a.csv > /dev/full", 3, "standard output cannot be written"), ("decouple a.csv >&-", 3, "it is closed"),
     ("decouple a.csv --json > /dev/full", 3, "standard output"), ("decouple - <&-", 3, "standard input is closed"),
     ("decouple a.csv -o /dev/full", 3, "--output /dev/full cannot be written"),
-    ("decouple a.csv -o b.csv >&-", 0, "1 sample"), ("decouple missing.csv 2>&-", 3, ""), ("--help > /dev/full", 3, "f"),
+    ("decouple a.csv -o b.csv >&-", 0, "1 sample"), ("decouple missing.csv 2>&-", 3, ""),
+    ("--help > /dev/full", 3, "standard output cannot"),
 ])
 def test_closed_and_full_streams_are_bad_input(line: str, code: int, said: str, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("1,2,3,9\n")
+    here = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
     done = subprocess.run(["/bin/sh", "-c", f"{COMMAND} {line}"], cwd=tmp_path, capture_output=True, text=True,
-                          timeout=120, env=os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}, check=False)
+                          timeout=120, env=here, check=False)
     assert (done.returncode, said in done.stderr, "Traceback" in done.stderr) == (code, True, False), done.stderr
     assert code == 0 or done.stderr.count("\n") <= 1
 
