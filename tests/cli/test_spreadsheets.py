@@ -183,6 +183,11 @@ def test_long_doubles_beyond_float64(tmp_path: Path, capsys: pytest.CaptureFixtu
         (sample,) = json.loads(capsys.readouterr().out)["samples"]
         assert sample["refused"]["mean"].startswith("out of range")
         assert (sample["kurtosis"], sample["skewness"]) == (pytest.approx(2), pytest.approx(22.5 / 9.5**1.5))
+        assert main(["decouple", str(tmp_path / "a.npy"), "--json", "--features", "mean(x)", "variance()",
+                     "skewness()"]) == 4, name
+        (sample,) = json.loads(capsys.readouterr().out)["samples"]
+        assert set(sample["refused"]) == {"mean(x)", "variance()"}  # neither infinite nor zero
+        assert sample["skewness()"] == pytest.approx(22.5 / 9.5**1.5)
     np.save(tmp_path / "a.npy", np.array([1, 2, np.inf], np.longdouble))
     assert main(["decouple", str(tmp_path / "a.npy")]) == 4
     assert "infinite value" in capsys.readouterr().out
