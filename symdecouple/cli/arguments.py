@@ -108,6 +108,9 @@ def _complete(found: argparse.Namespace) -> None:
         raise UsageError("a FILE is needed, or - for standard input; --explain and --formulas do without")
     if found.file is None and (found.normalize or found.dps is not None):
         raise UsageError(f"{'--normalize' if found.normalize else '--dps'} is about numbers: name a FILE")
+    if found.groups is not None and (found.axis == "rows" or found.normalize):
+        raise UsageError("--groups is about columns, and prints a line a group: it goes without "
+                         f"{'--normalize' if found.normalize else '--axis rows'}")
     if found.level is not None and not (found.normalize or found.formulas):
         raise UsageError("--level belongs to --normalize or --formulas")
     if (found.at or found.allow_nonsmooth) and not found.features:
@@ -196,6 +199,8 @@ def _add_reading(parser: argparse.ArgumentParser) -> Callable[..., object]:
     add = parser.add_argument_group("how FILE is read").add_argument
     add("--axis", choices=["auto", "rows", "columns"], default="auto", help="what the samples are (default auto)")
     add("--columns", metavar="A,B,...", help="use these columns only, by name or number from 1")
+    add("--groups", metavar="COLUMN",
+        help="lines that have the same entry in this column are one sample, in each of the other columns")
     add("--delimiter", default="auto", type=delimiter, metavar="CHAR",
         help="what separates fields: a character, tab, space or auto (default)")
     add("--decimal", choices=["auto", ".", ","], default="auto", metavar="SIGN",
@@ -221,9 +226,9 @@ def _add_transfer(parser: argparse.ArgumentParser) -> None:
     add("--colour", choices=["auto", "grey", "channels", "opponent"], default="auto",
         help="transfer in each channel (channels), in the sum and two differences of three (opponent), or of the grey "
         "values alone, pixels keeping their colour differences (grey); auto (default): channels where both have them")
-    add("--reference", default="target", metavar="VALUES",
-        help="what both are normalized to on the way: target, the features of TARGET (default), so that the result has "
-        "these undecoupled too; gaussian, those of white noise; or exact numbers separated by commas")
+    add("--reference", default="gaussian", metavar="VALUES",
+        help="what both are normalized to on the way: gaussian, the features of white noise (default, as in Python); "
+        "target, those of TARGET, so that the result has these undecoupled too; or exact numbers separated by commas")
     add("--perturb", choices=["ramp", "spectral", "both"],
         help="try what is refused once more with a perturbation that rounding to levels hides: distinct values (ramp), "
         "active frequencies (spectral), or both")

@@ -169,12 +169,16 @@ def describe(samples: Samples, source: str, axis: str = "auto") -> str:
     count = len(samples.labels)
     others = "rows" if samples.axis == "columns" else "columns"
     what = f"{count} samples, the {samples.axis}" if count > 1 else f"1 sample, the {samples.axis.removesuffix('s')}"
+    if samples.groups:
+        what = f"{count} sample{'s' * (count > 1)}, the groups of {printable(samples.groups)}"
+        return "\n".join([f"{source}: {what}", *_read_as(samples)])
     hint = f" (--axis {others} takes the {others})" if axis == "auto" and samples.has_choice else ""
-    lines = [f"{source}: {what}{hint}" if samples.has_choice else f"{source}: 1 sample", samples.described]
-    if samples.left_out:
-        lines.append(f"left out, text: {', '.join(map(printable, samples.left_out))}")
-    lines += map(printable, samples.notes)
-    return "\n".join(lines)
+    return "\n".join([f"{source}: {what}{hint}" if samples.has_choice else f"{source}: 1 sample", *_read_as(samples)])
+
+
+def _read_as(samples: Samples) -> list[str]:
+    left_out = [f"left out, text: {', '.join(map(printable, samples.left_out))}"] if samples.left_out else []
+    return [samples.described, *left_out, *map(printable, samples.notes)]
 
 
 def _write(text: str, output: Path | None) -> None:

@@ -102,9 +102,10 @@ those before it, and open the plan: --explain, --formulas, --normalize, --dps.""
 
 DECOUPLE_MORE = """\
 files:
-  text  separated by commas, semicolons, tabs or spaces; # starts a comment line;
-        quotes, UTF-8 and UTF-16, and decimal commas are understood; an empty
-        field, NA, NaN, null or None is a missing value
+  text  separated by commas, semicolons, tabs or spaces; # or % begins a comment
+        before the data; names in the first line or in a comment, units below
+        them, quotes, UTF-8 and UTF-16, and decimal commas are understood; an empty
+        field, NA, NaN, null, None or an error such as #DIV/0! is a missing value
   NPY   one array of real numbers, as numpy.save writes it; 1-D is one sample
   -     standard input, of either kind
 
@@ -122,6 +123,7 @@ examples:
   symdecouple decouple measurements.csv
   symdecouple decouple runs.csv --axis rows --nan-policy omit
   symdecouple decouple table.csv --columns height,weight --format csv
+  symdecouple decouple table.csv --columns height --groups city
   symdecouple decouple images.npy --json --output shape.json
   symdecouple decouple runs.csv --moments 6
   symdecouple decouple runs.csv --features "mean(x)" "mean(x^2)" "mean(x^4)" --dps 30
@@ -142,12 +144,15 @@ files:
                   an image (height, width) or colours (height, width, channels)
   OUT             PNG or TIFF, with the bits of SOURCE: rounded, and limited to the
                   range, which is told; or NPY, float64 as it was computed
-Transparency is refused. Levels are not changed, but those of TARGET are scaled
-where it has another number of bits than SOURCE.
+What is transparent is refused; an alpha channel that hides nothing is left out. Of
+a camera's JPEG the first picture is taken. Colour profile and resolution are those
+of SOURCE. Levels are not changed, but those of TARGET are scaled where it has
+another number of bits than SOURCE.
 
 features: moments:K are those up to order K; energies are those of nine filters of
 3 x 3 pixels (signals: three of 3 samples). Each is decoupled from those before it.
-A moment above the second beside energies takes minutes; put the energies first.
+A moment above the second beside energies takes minutes unless the energies come
+first, as in energies,moments:4.
 
 examples:
   symdecouple transfer blurred.png sharp.png -o sharpened.png

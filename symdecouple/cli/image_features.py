@@ -1,4 +1,4 @@
-"""Features of pictures and signals by short names: ``moments:4,energies`` to one nested set."""
+"""Features of pictures and signals by short names: ``energies,moments:4`` to one nested set."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Listed:
 
 
 def listed_features(text: str, ndim: int) -> Listed:
-    """Return the features of a list such as ``moments:4,energies``, each decoupled from those before it.
+    """Return the features of a list such as ``energies,moments:4``, each decoupled from those before it.
 
     ``moments:K`` are the raw moments up to order K: their nested spans, and so what is decoupled, are those of mean,
     variance and standardized moments. ``energies`` are those of the bands of the TILs. Their sum is the second moment
@@ -105,7 +105,7 @@ def listed_features(text: str, ndim: int) -> Listed:
             known[kind] = int(order)
     if not kinds or any(kind not in known for kind in kinds) or len({k.partition(":")[0] for k in kinds}) < len(kinds):
         raise InvalidInput(f"--features {text[:60]!r}: moments:K with K from 1 to {_MOST_MOMENTS}, energies, or both "
-                           "in either order are expected, such as moments:4,energies")
+                           "in either order are expected, such as energies,moments:4")
     moments = list(raw_moments(max(1, *known.values())))
     first = moments if kinds[0] != "energies" else moments[:1]
     bank = tils(ndim, low=len(first) < 2)

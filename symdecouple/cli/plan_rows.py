@@ -6,6 +6,7 @@ import argparse
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 import mpmath
@@ -32,6 +33,7 @@ from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.families.moments import raw_moments
 from symdecouple.language.precision import at_digits
 from symdecouple.language.text import parse_domain, to_text
+from symdecouple.numeric.samples.intake import exact
 
 __all__ = ["ACCURACY", "NormalizedSample", "normalized_samples", "plan_columns", "plan_rows", "planned"]
 
@@ -144,11 +146,19 @@ def _placed(label: str, vector: NDArray[Any], answer: _Normalized | Outcome) -> 
 
 
 def _applied(function: Callable[..., Any], rows: NDArray[Any], dps: int | None) -> Any:
-    """Apply a method of the plan; integers past 2**53, which float64 would round together, with all their digits."""
+    """Apply a method of the plan; numbers which float64 would round together, with all their digits."""
     if dps is None and rows.dtype.kind == "O":
-        dps = _FLOAT_DIGITS + max(len(str(v)) for v in rows.flat)
+        dps = _FLOAT_DIGITS + max(map(_digits, rows))
     with np.errstate(all="ignore"):  # what is not finite is refused by name
         return function(rows, dps=dps, on_refusal="return")
+
+
+def _digits(row: NDArray[Any]) -> int:
+    """How many digits the numbers of a row have in their largest common unit."""
+    numbers = [Fraction(exact(value)) for value in row]
+    unit = Fraction(math.gcd(*(v.numerator for v in numbers)), math.lcm(*(v.denominator for v in numbers)))
+    largest = max(map(abs, numbers))
+    return 1 + int(largest / unit).bit_length() * 31 // 100 if unit else 1
 
 
 def _accuracy(results: Any, dps: int | None) -> list[dict[str, str]]:
@@ -163,7 +173,9 @@ def _accuracy(results: Any, dps: int | None) -> list[dict[str, str]]:
 def _values(numbers: Any, dps: int | None) -> Iterator[Value | None]:
     """Floats, or the digits asked for; None where it is no finite number."""
     if dps is None:
-        yield from (value if math.isfinite(value) else None for value in map(float, numbers))
+        for number in numbers:
+            value = float(number)
+            yield value if math.isfinite(value) and (value or not number) else None  # else beyond float64
         return
     with at_digits(dps):
         for v in numbers:

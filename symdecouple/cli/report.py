@@ -62,7 +62,8 @@ def as_json(rows: Sequence[SampleRow], columns: Sequence[Column], samples: Sampl
                | {column.name: row.values.get(column.name) for column in columns}
                | {"refused": {name: told(outcome) for name, outcome in row.refused.items()}} for row in rows]
     head: dict[str, Any] = {"format": FORMAT, "version": VERSION, "source": source, "axis": samples.axis,
-                            "nan_policy": nan_policy, "left_out": list(samples.left_out), "notes": list(samples.notes)}
+                            "groups": samples.groups or None, "nan_policy": nan_policy,
+                            "left_out": list(samples.left_out), "notes": list(samples.notes)}
     return json.dumps(head | dict(more or {}) | {"samples": entries}, indent=2, allow_nan=False)
 
 

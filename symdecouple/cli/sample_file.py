@@ -77,8 +77,8 @@ def _read_stream(stream: BinaryIO, arguments: argparse.Namespace) -> Samples:
         grid = read_grid(text, delimiter=arguments.delimiter, decimal=arguments.decimal,
                          header_lines=arguments.skip_header, is_exact=arguments.dps is not None,
                          comment=arguments.comment, thousands=arguments.thousands)
-        return arrange(grid, arguments.axis, arguments.columns)
-    if arguments.columns is not None:
-        raise InvalidInput("an array has no named columns: --columns is for text; take a part with NumPy")
+        return arrange(grid, arguments.axis, arguments.columns, arguments.groups)
+    if arguments.columns is not None or arguments.groups is not None:
+        raise InvalidInput("an array has no named columns: --columns and --groups are for text; take a part with NumPy")
     stream.seek(0)
     return read_array(stream, arguments.axis)

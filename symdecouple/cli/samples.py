@@ -50,6 +50,8 @@ class Samples:
         Names of the columns of text, and of row numbers, that were not taken.
     notes : tuple of str
         What else of the file was not taken as it is.
+    groups : str
+        The column whose entries tell the samples apart; empty where none does.
     has_choice : bool
         True where the other axis would give other samples.
     """
@@ -60,10 +62,11 @@ class Samples:
     described: str
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    groups: str = ""
     has_choice: bool = True
 
 
-def arrange(grid: Grid, axis: str = "auto", columns: str | None = None) -> Samples:
+def arrange(grid: Grid, axis: str = "auto", columns: str | None = None, groups: str | None = None) -> Samples:
     """Take the rows or the columns of a table as sample vectors.
 
     Parameters
@@ -73,6 +76,8 @@ def arrange(grid: Grid, axis: str = "auto", columns: str | None = None) -> Sampl
         "auto": columns where a header line names them or each line holds one number, otherwise rows.
     columns : str, optional
         Names or numbers (from 1) of the columns to take, separated by commas.
+    groups : str, optional
+        Name or number of a column: lines with one entry in it are one sample, in each of the columns.
 
     Raises
     ------
@@ -84,20 +89,26 @@ def arrange(grid: Grid, axis: str = "auto", columns: str | None = None) -> Sampl
     >>> from symdecouple.cli.text_file import read_grid
     >>> arrange(read_grid("a,1,2\\nb,3,4,5")).labels
     ('a', 'b')
+    >>> arrange(read_grid("who,v\\nann,1\\nbob,2\\nann,3"), groups="who").labels
+    ('ann', 'bob')
     """
+    key = set() if groups is None else {_find(grid, groups.strip())}
     text = {column for column in range(grid.width) if _is_text(grid, column)}
     if columns is None:
-        _check_text(grid, text)
+        _check_text(grid, text - key)
         counted = text | {0} if grid.counts_rows else text
-        taken = [k for k in range(grid.width) if k not in counted]
+        taken = [k for k in range(grid.width) if k not in counted | key]
     else:
         counted = set()
         taken = _selected(grid, columns, text)
     notes = (*grid.notes, *_check_numbers(grid, taken))
+    left_out = tuple(grid.name(k) for k in sorted(counted - key))
+    if key:
+        grouped = _grouped(grid, taken, *key)
+        return replace(grouped, left_out=left_out, notes=(*notes, *grouped.notes))
     chosen = _axis(grid, taken) if axis == "auto" else axis
     samples = _columns(grid, taken) if chosen == "columns" else _rows(grid, taken, 0 in text | counted)
-    ignored = counted - {0} if chosen == "rows" else counted
-    return replace(samples, left_out=tuple(grid.name(k) for k in sorted(ignored)), notes=notes)
+    return replace(samples, left_out=left_out[chosen == "rows" and 0 in counted:], notes=notes)
 
 
 def _axis(grid: Grid, taken: Sequence[int]) -> Axis:
@@ -111,15 +122,39 @@ def _is_text(grid: Grid, column: int) -> bool:
 
 
 def _columns(grid: Grid, taken: Sequence[int]) -> Samples:
+    _check_widths(grid)
+    labels = tuple(grid.name(k) for k in taken)
+    vectors = tuple(_vector(grid, [(row, k) for row in range(len(grid.rows))]) for k in taken)
+    return Samples("columns", labels, vectors, str(grid))
+
+
+def _grouped(grid: Grid, taken: Sequence[int], key: int) -> Samples:
+    """The columns, each parted by what stands in the column `key`; in the order of the file."""
+    _check_widths(grid)
+    if not taken or key in taken:
+        raise InvalidInput(f"--groups {grid.name(key)[:40]}: there is no column of numbers beside it" if not taken else
+                           f"{grid.name(key)[:40]} tells the groups, and cannot be among --columns")
+    members: dict[str, list[int]] = {}
+    for number, (row, texts) in enumerate(zip(grid.rows, grid.texts, strict=True)):
+        if row[key] == row[key]:
+            members.setdefault(texts[key], []).append(number)
+    lacking = len(grid.rows) - sum(map(len, members.values()))
+    if not members:
+        raise InvalidInput(f"--groups {grid.name(key)[:40]}: no line has an entry in it")
+    pairs = [(group, k) for group in members for k in taken]
+    labels = tuple(f"{group}: {grid.name(k)}" if len(taken) > 1 else group for group, k in pairs)
+    vectors = tuple(_vector(grid, [(row, k) for row in members[group]]) for group, k in pairs)
+    notes = (f"left out: {lacking} line{'s' * (lacking > 1)} without an entry in {grid.name(key)}",) if lacking else ()
+    return Samples("columns", labels, vectors, str(grid), notes=notes, groups=grid.name(key))
+
+
+def _check_widths(grid: Grid) -> None:
     expected = grid.width if grid.header is None else len(grid.header)
     for row, line in zip(grid.rows, grid.lines, strict=True):
         if len(row) != expected:
             raise InvalidInput(f"the number of fields in line {line} is {len(row)}, and {expected} where the columns "
                                "are samples; leave the field of a missing value empty, take the rows, --axis rows, or "
                                "begin where the table does, --skip-header LINES")
-    labels = tuple(grid.name(k) for k in taken)
-    vectors = tuple(_vector(grid, [(row, k) for row in range(len(grid.rows))]) for k in taken)
-    return Samples("columns", labels, vectors, str(grid))
 
 
 def _rows(grid: Grid, taken: Sequence[int], labelled: bool) -> Samples:

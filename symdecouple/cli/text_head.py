@@ -181,6 +181,7 @@ def names_in_comment(comment: Line, width: int, delimiter: str) -> list[str] | N
     """The names that numpy.savetxt and others write as a comment: one a column, no number among them."""
     for sign in dict.fromkeys((delimiter, ",", "\t", ";", " ")):
         names = [name.strip().strip('"') for name in (comment[1].split() if sign == " " else comment[1].split(sign))]
+        names[0] = names[0] or "#"  # a column of numbers may be called so
         if len(names) == width and len(set(names)) == width and all(names) and all(
                 isinstance(_read(name), str) for name in names):
             return names

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from symdecouple.cli.exit_codes import ExitCode
+from symdecouple.cli.image_features import listed_features
 from symdecouple.cli.image_files import read_picture
+from symdecouple.decoupling.plan import decouple
 from symdecouple.errors import InvalidInput
 from tests.cli.pictures import SHARED, Image, levels, loaded, moved, saved, transfer
 
@@ -153,6 +155,16 @@ def test_a_turned_picture_turns_its_resolution(tmp_path: Path) -> None:
     path = written(tmp_path, by_pillow(GREY, "JPEG", dpi=(300, 150), exif=exif), "a.jpg")
     found = read_picture(path)
     assert (found.values.shape, found.dpi) == ((8, 6), (150, 300))
+
+
+@pytest.mark.parametrize("names", ["moments:3", "energies"])
+def test_the_reference_is_that_of_python(names: str, tmp_path: Path) -> None:
+    one, other = np.random.default_rng(8).normal(size=(2, 12, 12)) * [[[1]], [[3]]]
+    done = tmp_path / "done.npy"
+    assert transfer(saved(tmp_path / "a.npy", one), saved(tmp_path / "b.npy", other), "-o", str(done), "--features",
+                    names) == 0
+    plan = decouple(listed_features(names, 2).features)
+    np.testing.assert_allclose(loaded(done), plan.transfer(one, other, axis=(0, 1)).values, rtol=1e-9, atol=1e-12)
 
 
 def test_nothing_is_warned_of_and_the_old_result_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -66,7 +66,7 @@ def test_signals_in_npy(features: str, tmp_path: Path) -> None:
     one, other = generator.normal(size=32), 2 * generator.normal(size=40) + 1
     done = tmp_path / "done.npy"
     assert transfer(saved(tmp_path / "a.npy", one), saved(tmp_path / "b.npy", other), "-o", str(done),
-                    "--features", features) == 0
+                    "--features", features, "--reference", "target") == 0
     got = loaded(done)
     assert got.shape == one.shape
     order = 4 if features == "moments:4" else 3 if "moments:3" in features else 2
@@ -164,7 +164,7 @@ def test_json_tells_what_was_reached(tmp_path: Path, capsys: pytest.CaptureFixtu
     one, other = levels(19, 16, 16), levels(20, 16, 16)
     done = tmp_path / "done.png"
     names = saved(tmp_path / "a.png", one), saved(tmp_path / "b.png", other)
-    assert transfer(*names, "-o", str(done), *TWO, "--json") == 0
+    assert transfer(*names, "-o", str(done), *TWO, "--reference", "target", "--json") == 0
     out, err = capsys.readouterr()
     told = json.loads(out)
     (channel,) = told["channels"]

@@ -32,7 +32,7 @@ def test_what_is_refused_is_not_written_and_perturbed_where_asked(
 ) -> None:
     done = tmp_path / "done.npy"
     given = (saved(tmp_path / "a.png", source), saved(tmp_path / "b.png", target), "-o", str(done), "--features",
-             features)
+             features, "--reference", "target")
     assert transfer(*given) == ExitCode.PARTIAL
     out, err = capsys.readouterr()
     assert f"grey: refused: {'the target' if 'all its' in match else match}" in out
@@ -67,7 +67,7 @@ def test_a_perturbation_is_not_offered_where_none_helps(
 def test_a_target_beyond_float64_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     small = saved(tmp_path / "small.npy", levels(38, 16, 16) * 1e-300)
     names = saved(tmp_path / "a.npy", levels(39, 16, 16) * 1.0), small
-    assert transfer(*names, "-o", str(tmp_path / "done.npy"), *TWO) == ExitCode.PARTIAL
+    assert transfer(*names, "-o", str(tmp_path / "done.npy"), *TWO, "--reference", "target") == ExitCode.PARTIAL
     assert "take other units" in capsys.readouterr().out
 
 
