@@ -75,7 +75,7 @@ ORDER = {
         "narrow_route levels modified closures spectral_minor modified_energies implicit refutation decisions scenario "
         "inner_order "
         "choice attainable_levels attainable_plot attainable_ranges application dependence explanation precise masked "
-        "perturbing checkpoint running report transfer plan storage"
+        "perturbing checkpoint running report transfer matching plan storage"
     ),
     "analysis": (  # its faces, and a room behind each
         "angles.deviations angles.tables angles.directions angles.picture orthogonality critical.value_boxes "

@@ -92,6 +92,10 @@ class Application:
         return np.array([_evaluated(self._values[j], x[None])[0, 0] if j in self._values else nan
                          for j in range(len(self.features))], dtype=x.dtype)
 
+    def own(self, rows: Array) -> Array:
+        """Return the features of rows as they are, (R, M)."""
+        return np.array([self._value(j, rows, False)[0] for j in range(self.size)]).T
+
     def covectors(self, x: Array, which: Sequence[int]) -> Array:
         """Return the gradients of some features with expressions at one sample vector, (len(which), N)."""
         return np.concatenate([np.broadcast_to(_evaluated(self._gradients[j], x[None]), (1, len(x))) for j in which])

@@ -32,6 +32,7 @@ from symdecouple.decoupling.dependence import Dependent, OnDependence, dependent
 from symdecouple.decoupling.explanation import Explanation, explanation_of
 from symdecouple.decoupling.inner_order import inner_order, reordered
 from symdecouple.decoupling.levels import Levels
+from symdecouple.decoupling.matching import Matching
 from symdecouple.decoupling.perturbing import Perturbation, PerturbationKind, as_perturbation
 from symdecouple.decoupling.reference import reference_values
 from symdecouple.decoupling.report import Report, report_of
@@ -45,7 +46,7 @@ from symdecouple.decoupling.running import (
     with_exact_means,
 )
 from symdecouple.decoupling.scenario import Scenario, Verdicts
-from symdecouple.decoupling.transfer import Colour, Maps, transfer
+from symdecouple.decoupling.transfer import Colour, Match, transfer
 from symdecouple.errors import InvalidInput
 from symdecouple.flows.normalizer import Normalizer
 from symdecouple.language.feature import Feature
@@ -135,7 +136,7 @@ def _made(features: FeatureSet, values: tuple[Expr | None, ...], path: PathName,
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Plan:
+class Plan(Matching):
     """A nested normalization, level by level; made by `decouple`.
 
     Attributes
@@ -337,10 +338,11 @@ class Plan:
         return intervals_of_rows(self.choice, batch, values)
 
     def transfer(self, source: Any, target: Any, *, axis: Axis = None, channel_axis: int | None = None,
-                 colour: Colour = "channels", on_refusal: OnRefusal = "warn") -> Any:
-        """Return a `Transferred`: the source with the decoupled features of the target; see `decoupling.transfer`."""
-        return transfer(Maps(self.features, self._fine_values, self.normalize, self.denormalize), source, target,
-                        axis=axis, channel_axis=channel_axis, colour=colour, on_refusal=on_refusal)
+                 colour: Colour = "channels", match: Match = "decoupled", on_refusal: OnRefusal = "warn") -> Any:
+        """Return a `Transferred`: the source with the decoupled features of the target, or with ``match="own"`` with
+        those that the target has itself; see `decoupling.transfer`."""
+        return transfer(self._maps(match), source, target, axis=axis, channel_axis=channel_axis, colour=colour,
+                        on_refusal=on_refusal)
 
     # --- what is known ------------------------------------------------------------------------------------------
 
@@ -381,12 +383,6 @@ class Plan:
                               tuple(map(str, self.left_out)), self.added)
 
     # --- inside -------------------------------------------------------------------------------------------------
-
-    def _fine_values(self, samples: Any, *, axis: Axis, on_refusal: OnRefusal) -> Any:
-        """`transform` in the small steps of `normalize`: values to 1e-12 where dozens of features leave it 1e-9."""
-        batch = batch_of(self.choice, "transform", samples, axis, None, centred=False)
-        return self._run(batch, (self._application.size,), None, on_refusal, lambda levels, rows, refs, _: (
-            self._application.on(batch.grid).decoupled(levels, rows, refs, is_fine=True)), None, None)
 
     def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
              compute: Compute, level: int | None, progress: Progress | None, *,
