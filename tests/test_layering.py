@@ -76,7 +76,7 @@ ORDER = {
         "verdicts.closures verdicts.spectral_minor verdicts.modified_energies verdicts.implicit verdicts.refutation "
         "verdicts.decisions verdicts.scenario inner_order choice attainable.levels attainable.picture "
         "attainable.ranges application dependence explanation precise masked perturbing checkpoint progress running "
-        "report denormalizing transfer decoupled_names plan_facts plan storage"
+        "report denormalizing transfer matching decoupled_names plan_facts plan storage"
     ),
     "analysis": (  # its faces, and a room behind each
         "angles.deviations angles.tables angles.directions angles.picture orthogonality critical.value_boxes "

@@ -30,6 +30,7 @@ from symdecouple.decoupling.choice import Choice, PathName
 from symdecouple.decoupling.denormalizing import wanted_of
 from symdecouple.decoupling.dependence import Dependent, OnDependence, dependent_features, remaining, without
 from symdecouple.decoupling.inner_order import inner_order, reordered
+from symdecouple.decoupling.matching import Matching
 from symdecouple.decoupling.perturbing import Perturbation, PerturbationKind, as_perturbation
 from symdecouple.decoupling.plan_facts import PlanFacts
 from symdecouple.decoupling.progress import Progress
@@ -44,7 +45,7 @@ from symdecouple.decoupling.running import (
     leaves_out_masked,
     with_exact_means,
 )
-from symdecouple.decoupling.transfer import Colour, Maps, transfer
+from symdecouple.decoupling.transfer import Colour, Match, transfer
 from symdecouple.decoupling.verdicts.closures import filled_with_values
 from symdecouple.errors import InvalidInput
 from symdecouple.language.feature import Feature
@@ -134,7 +135,7 @@ def plan_of(features: FeatureSet, values: tuple[Expr | None, ...], path: PathNam
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Plan(PlanFacts):
+class Plan(PlanFacts, Matching):
     """A nested normalization, level by level; made by `decouple`.
 
     Attributes
@@ -330,19 +331,14 @@ class Plan(PlanFacts):
         return intervals_of_rows(self.choice, batch, values)
 
     def transfer(self, source: Any, target: Any, *, axis: SampleAxis = "last", channel_axis: int | None = None,
-                 colour: Colour = "channels", on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
-        """Return a `Transferred`: the source with the decoupled features of the target; see `decoupling.transfer`."""
-        maps = Maps(self.features, self.names, self._fine_values, self.normalize, self.denormalize)
-        return transfer(maps, source, target, axis=axis, channel_axis=channel_axis, colour=colour,
+                 colour: Colour = "channels", match: Match = "decoupled", on_refusal: OnRefusal = "warn",
+                 progress: Progress | None = None) -> Any:
+        """Return a `Transferred`: the source with the decoupled features of the target, or with ``match="own"`` with
+        those that the target has itself; see `decoupling.transfer`."""
+        return transfer(self._maps(match), source, target, axis=axis, channel_axis=channel_axis, colour=colour,
                         on_refusal=on_refusal, progress=progress)
 
     # --- inside -------------------------------------------------------------------------------------------------
-
-    def _fine_values(self, samples: Any, *, axis: SampleAxis, on_refusal: OnRefusal, progress: Progress | None) -> Any:
-        """`transform` in the small steps of `normalize`: values to 1e-12 where dozens of features leave it 1e-9."""
-        batch = batch_of(self.choice, "transform", samples, axis, None, centred=False)
-        return self._run(batch, (self._application.size,), None, on_refusal, lambda levels, rows, refs, _: (
-            self._application.on(batch.grid).decoupled(levels, rows, refs, is_fine=True)), None, progress)
 
     def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
              compute: Compute, level: int | None, progress: Progress | None, *,

@@ -35,9 +35,10 @@ from symdecouple.numeric.samples.matrix import normalized_axes
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis
 from symdecouple.shown import Card, Shown
 
-__all__ = ["Colour", "Maps", "Transferred", "transfer"]
+__all__ = ["Colour", "Maps", "Match", "Transferred", "transfer"]
 
 Colour: TypeAlias = Literal["channels", "opponent"]
+Match: TypeAlias = Literal["decoupled", "own"]
 
 _APART = 1e-6  # from where on a result is none
 OPPONENT = np.array([[1, 1, 1], [1, -1, 0], [1, 1, -2]]) / np.sqrt([[3], [2], [6]])
@@ -54,6 +55,9 @@ class Maps:
         Of the decoupled features.
     values, normalize, denormalize : callable
         As `Plan.transform`, in the small steps of `Plan.normalize`; and as the methods of these names.
+    is_own : bool
+        Values are the features of a sample itself, and `denormalize` is `Plan.match`, from the source. The kernel is
+        kept where the flows of the levels have one orbit (three moments, energies), and else only nearly.
     """
 
     features: FeatureSet
@@ -61,6 +65,7 @@ class Maps:
     values: Callable[..., Any]
     normalize: Callable[..., Any]
     denormalize: Callable[..., Any]
+    is_own: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -74,10 +79,10 @@ class Transferred(Shown):
     names : tuple of str
         The decoupled features, as in `Plan.names`.
     wanted, achieved : array (..., M)
-        Decoupled features of the target, and of the result.
+        Decoupled features of the target, and of the result; with ``match="own"`` those that they have themselves.
     kernel_gap : array (...)
         Largest distance between the fully normalized result and the fully normalized source, in standard deviations of
-        the latter.
+        the latter; with ``match="own"`` it need not be small.
     outcomes : tuple of Outcome
         One for each sample of the flattened batch: what was out of reach, and how far it went.
     """
@@ -237,14 +242,16 @@ def _transfer(maps: Maps, images: tuple[Any, Any], axes: tuple[SampleAxis, Sampl
         raise InvalidInput(f"sources in a batch of shape {batch.shape} take one target, or one each; the targets have "
                            f"shape {wanted.shape[:-1]}") from error
     kernel, first = maps.normalize(source, count, axis=axis, on_refusal="return", progress=next(steps))
-    values, second = maps.denormalize(kernel, asked, count, axis=axis, on_refusal="return", progress=next(steps))
+    start = source if maps.is_own else kernel
+    values, second = maps.denormalize(start, asked, count, axis=axis, on_refusal="return", progress=next(steps))
     achieved, _ = maps.values(values, axis=axis, on_refusal="return", progress=next(steps))
     again, _ = maps.normalize(values, count, axis=axis, on_refusal="return", progress=next(steps))
-    refusals = {i: one if not one.ok else two for i, (one, two) in enumerate(zip(first, second, strict=True))
-                if not (one.ok and two.ok)}
+    refusals = {i: one if not (one.ok or maps.is_own) else two for i, (one, two) in enumerate(
+        zip(first, second, strict=True)) if not ((one.ok or maps.is_own) and two.ok)}
     refusals |= _of_targets(lacking, batch.shape, wanted.shape[:-1])
     gap = np.abs(again - kernel).max(axis=batch.axes) / _unit(kernel, batch.axes)
-    apart = np.maximum((np.abs(achieved - asked) / (1 + np.abs(asked))).max(axis=-1), gap)
+    apart = (np.abs(achieved - asked) / (1 + np.abs(asked))).max(axis=-1)
+    apart = apart if maps.is_own else np.maximum(apart, gap)
     refusals |= {int(i): _lost(float(apart.flat[i])) for i in np.flatnonzero(~(apart <= _APART)) if i not in refusals}
     refused = np.array([i in refusals for i in range(apart.size)], dtype=np.bool_).reshape(batch.shape)
     values = np.where(np.expand_dims(refused, batch.axes), np.nan, values)

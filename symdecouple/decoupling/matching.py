@@ -1,0 +1,218 @@
+r"""Samples whose own features have given values: the levels of a plan, with these values in place of its references.
+
+At level M all features are at what was asked for, f_1(y) = v_1, .., f_M(y) = v_M, whatever levels do in between: so
+the way is that of `normalize`, with targets of its own for each sample. Moments take the road of `stats.match`, which
+counts what can be had; elsewhere the shortest moves along the gradients (Newton's method) take out what the way leaves.
+`Plan.denormalize` sets *decoupled* features, which from the fourth moment on are others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+
+from symdecouple.decoupling.application import Answers, Application
+from symdecouple.decoupling.choice import Choice
+from symdecouple.decoupling.progress import Progress
+from symdecouple.decoupling.routes.levels import Levels
+from symdecouple.decoupling.running import Compute, batch_of, leaves_out_masked
+from symdecouple.decoupling.transfer import Maps, Match
+from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.language.feature_set import FeatureSet
+from symdecouple.numeric.features.expressions import Array, as_multiprecision
+from symdecouple.numeric.moments.levels import HIGHEST
+from symdecouple.numeric.moments.matched import matched_rows
+from symdecouple.numeric.paths.projection import least_move
+from symdecouple.numeric.samples.batch import OnRefusal, check_choice
+from symdecouple.numeric.samples.intake import take_numbers
+from symdecouple.numeric.samples.vectors import Batch, SampleAxis, widened
+
+__all__ = ["Matching"]
+
+_ENOUGH = 1e-14  # of 1 + abs(feature): nothing to take out
+_APART = 1e-9  # from where on a result is none
+_NEWTON = 8
+_ON_THE_WAY = 1e-10  # the same after a step
+_SHORTEST = 2.0**-12  # step of the way, as a share of it
+
+
+class Matching:
+    """What a plan does with the own features of samples."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        choice: Choice
+        features: FeatureSet
+        names: tuple[str, ...]
+        normalize: Callable[..., Any]
+        denormalize: Callable[..., Any]
+        _application: Application
+        _order: tuple[int, ...]
+
+        def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
+                 compute: Compute, level: int | None, progress: Progress | None) -> Any: ...
+
+    @leaves_out_masked
+    def match(self, samples: Any, values: Any, *, axis: SampleAxis = "last", dps: int | None = None,
+              on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
+        """Return sample vectors whose own features are `values`: moved along the flows of the plan from `samples`.
+
+        Parameters
+        ----------
+        samples, axis, dps, on_refusal, progress
+            As in `transform`.
+        values : array_like (..., M)
+            Wanted features, as they are evaluated on a sample itself; one row for all samples, or one each.
+
+        Returns
+        -------
+        array (..., N)
+            Of moments and other averages, ties and the order of the values stay.
+
+        Raises
+        ------
+        InvalidInput
+            If `values` do not fit, or a level has no way.
+        Refused
+            With ``on_refusal="raise"``: what a sample does not come to, with the bound where it is known.
+
+        Examples
+        --------
+        >>> from symdecouple.decoupling.plan import decouple
+        >>> from symdecouple.families.moments import standardized_moments
+        >>> there = decouple(standardized_moments(4)).match([1.0, 2, 3, 5, 8, 13, 21, 34], [0, 1, 1, 3])
+        >>> there.round(4).tolist()
+        [-1.0993, -0.8796, -0.7025, -0.4256, -0.1165, 0.2726, 0.8041, 2.1468]
+        """
+        count = self._application.size
+        level = self.choice.level(count)
+        batch = batch_of(self.choice, "match", samples, axis, dps)
+        wanted = np.asarray(take_numbers(values).array, dtype=object if dps else float)
+        try:
+            each = np.broadcast_to(wanted, (*batch.shape, count)).reshape(-1, count)
+        except ValueError:
+            raise InvalidInput(f"values of shape {wanted.shape} were given for samples in a batch of shape "
+                               f"{batch.shape} and {count} features; (..., {count}) is expected") from None
+        batch.bar(each)
+        asked = each[:, list(self._order)]
+
+        def compute(levels: Levels, rows: Array, _: Sequence[Any], index: Array) -> Answers:
+            targets = as_multiprecision(asked[index]) if dps else asked[index]
+            found = None if dps else _by_moments(self.choice, rows, targets)
+            if found is None:
+                at = next(levels.at(rows, [level], list(targets.T), is_fine=True))
+                found = Answers(at.values, at.residual, at.refusals, at.error)
+                if not dps:
+                    applied, goal = self._application.on(batch.grid), each[index]
+                    if self.choice.energies is None:  # their refusals are certain
+                        found = _continued(applied, found, rows, goal, self.choice.is_of_sets)
+                    found = _settled(applied, found, goal)
+            return found
+
+        return self._run(batch, None, dps, on_refusal, compute, level, progress)
+
+    def _maps(self, match: Match) -> Maps:
+        """What a transfer goes along."""
+        check_choice("match", match, get_args(Match))
+        if match == "own":
+            return Maps(self.features, self.features.names, self.own_values, self.normalize, lambda samples, values, _, **options: (
+                self.match(samples, values, **options)), is_own=True)
+        return Maps(self.features, self.names, self._fine_values, self.normalize, self.denormalize)
+
+    def _fine_values(self, samples: Any, *, axis: SampleAxis, on_refusal: OnRefusal, progress: Progress | None) -> Any:
+        """`transform` in the small steps of `normalize`: values to 1e-12 where dozens of features leave it 1e-9."""
+        batch = batch_of(self.choice, "transform", samples, axis, None, centred=False)
+        return self._run(batch, (self._application.size,), None, on_refusal, lambda levels, rows, refs, _: (
+            self._application.on(batch.grid).decoupled(levels, rows, refs, is_fine=True)), None, progress)
+
+    def own_values(self, samples: Any, *, axis: SampleAxis = "last", on_refusal: OnRefusal = "warn",
+                   progress: Progress | None = None) -> Any:
+        """Return the features of samples as they are, (..., M): what `match` sets."""
+        batch, applied = batch_of(self.choice, "own_values", samples, axis, None, centred=False), self._application
+
+        def compute(levels: Levels, rows: Array, _: Sequence[Any], index: Array) -> Answers:
+            found = applied.on(batch.grid).own(rows, applied.size)
+            return Answers(found, np.zeros(len(rows)), {}, None)
+
+        return self._run(batch, (applied.size,), None, on_refusal, compute, None, progress)
+
+
+def _by_moments(choice: Choice, rows: Array, targets: Array) -> Answers | None:
+    """The rows with moments that have these values; None where the features are others."""
+    count, moments = targets.shape[1], choice.leading
+    is_free = moments is not None and len(moments) == count <= HIGHEST and choice.own == min(count, 2)
+    if moments is None or not is_free or choice.path != "auto":
+        return None
+    with np.errstate(all="ignore"):
+        point = [np.broadcast_to(np.asarray(c, dtype=complex), len(rows)) for c in moments.coordinates(list(targets.T))]
+    bad = np.array([np.abs(c.imag) + ~np.isfinite(c.real) for c in point]).sum(axis=0) > 0
+    if count > 1:
+        bad |= ~(point[1].real > 0)
+    wanted = [np.where(bad, 0.0, c.real) for c in point]
+    wanted[1:2] = [np.where(bad, 1.0, s**2) for s in wanted[1:2]]
+    done = matched_rows(widened(rows), wanted, np.zeros(len(rows)), np.full(len(rows), np.nan))
+    impossible = {int(i): Outcome(False, "level 2 not attainable", "no sample has the values " + ", ".join(
+        f"{v:.6g}" for v in targets[i]) + ": their variance is not above 0") for i in np.flatnonzero(bad)}
+    done.values[bad] = np.nan
+    return Answers(done.values, done.residual, {**done.refusals, **impossible}, None)
+
+
+def _continued(application: Application, found: Answers, rows: Array, targets: Array, is_of_sets: bool) -> Answers:
+    """Rows that have no way through levels, by the one along which all features change together, at constant rates.
+
+    Closed forms are made for the references of a plan. A step is the shortest move to the features at its end, and as
+    long as Newton's method comes there and the order of a set of numbers stays.
+    """
+    values, refusals = found.values, dict(found.refusals)
+    for r in list(refusals):
+        row = np.asarray(rows[r], dtype=np.float64)
+        first, order = application.values(row), np.argsort(row, kind="stable")
+        y, s, step = row, 0.0, 1.0
+        while np.isfinite(first).all() and s < 1 and step > _SHORTEST:
+            goal = first + min(s + step, 1.0) * (targets[r] - first)
+            moved = _newton(application, y, goal)[0] if s + step < 1 else _newton(application, y, targets[r])[0]
+            good = _gap(application.values(moved), goal)[1] <= _ON_THE_WAY
+            if good and not (is_of_sets and (np.diff(moved[order]) < 0).any()):
+                y, s, step = moved, s + step, 2 * step
+            else:
+                step /= 2
+        if s >= 1:
+            values[r] = y
+            del refusals[r]
+    return Answers(values, found.residual, refusals, None)
+
+
+def _newton(application: Application, y: Array, goal: Array) -> tuple[Array, float]:
+    """The row after the shortest moves to a goal, as long as they bring its features nearer; and what is left."""
+    gap, worst = _gap(application.values(y), goal)
+    for _ in range(_NEWTON):
+        if not _ENOUGH < worst < np.inf:
+            break
+        moved = y + least_move(application.covectors(y, range(application.size))[None], gap[None])[0]
+        after, size = _gap(application.values(moved), goal)
+        if not size < worst:
+            break
+        y, gap, worst = moved, after, size
+    return y, worst
+
+
+def _settled(application: Application, found: Answers, targets: Array) -> Answers:
+    """The rows after Newton's steps as long as they bring features with expressions nearer; what is far is refused."""
+    values, residual, refusals = found.values, np.array(found.residual, dtype=np.float64), dict(found.refusals)
+    for r in [r for r in range(len(values)) if r not in refusals]:
+        values[r], worst = _newton(application, values[r], targets[r])
+        if np.isfinite(worst):
+            residual[r] = worst
+        if worst > _APART and np.isfinite(worst):
+            values[r] = np.nan
+            refusals[r] = Outcome(False, "lost on the way", f"the features come to {worst:.1e} of what was asked for, "
+                                  "and no nearer; take values nearer to those of the sample")
+    return Answers(values, residual, refusals, None)
+
+
+def _gap(values: Array, targets: Array) -> tuple[Array, float]:
+    gap = targets - values
+    return gap, float(np.max(np.abs(gap) / (1 + np.abs(targets))))

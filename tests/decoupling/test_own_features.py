@@ -1,0 +1,112 @@
+"""Own features that plans set: recomputed with NumPy from their formulas, never by the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+
+import mpmath
+import numpy as np
+import pytest
+
+from symdecouple import FilterBank, Group, Mean, Plan, decouple, x
+from symdecouple.errors import InvalidInput, Refused
+from symdecouple.families import second_order_moments, standardized_moments
+from symdecouple.stats import match
+
+X = np.random.default_rng(5).gamma(2.0, size=(3, 24)) - 1.5
+TAPS = ([1, 2, 1], [1, 0, -1], [1, -2, 1])
+
+
+def energies(z: np.ndarray) -> list[float]:
+    shifted = {k: np.roll(z, k) for k in (-1, 0, 1)}
+    return [float(np.mean(sum(tap * shifted[k - 1] for k, tap in enumerate(taps)) ** 2)) for taps in TAPS]
+
+
+def shape(z: np.ndarray) -> list[float]:
+    u = (z - z.mean()) / z.std()
+    return [float(z.mean()), float(z.var()), float(np.mean(u**3)), float(np.mean(u**4))]
+
+
+def bell(z: np.ndarray) -> list[float]:
+    return [float(z.mean()), float(np.mean(z**2)), float(np.mean(1 / (1 + z**2)))]
+
+
+@cache
+def standardized() -> Plan:
+    return decouple(standardized_moments(4))
+
+
+@cache
+def spectral() -> Plan:
+    return decouple(second_order_moments(FilterBank(TAPS)))
+
+
+SETS: list[tuple[str, Callable[[], Plan], Callable[[np.ndarray], list[float]]]] = [
+    ("standardized moments", standardized, shape),
+    ("energies", spectral, energies),
+    ("a rational feature", lambda: decouple([Mean(x), Mean(x**2), Mean(1 / (1 + x**2))]), bell),
+    ("a group", lambda: decouple([Mean(x), Group(Mean(x**2), Mean(1 / (1 + x**2)))]), bell),
+]
+
+
+@pytest.mark.parametrize(("plan_of", "formula"), [pytest.param(f, g, id=name) for name, f, g in SETS])
+def test_own_features_are_those_of_another_sample(
+        plan_of: Callable[[], Plan], formula: Callable[[np.ndarray], list[float]]) -> None:
+    plan = plan_of()
+    wanted = np.array([formula(z) for z in X[[1, 2, 0]]])
+    made = plan.match(X, wanted)
+    found = np.array([formula(z) for z in made])
+    assert np.max(np.abs(found - wanted) / np.maximum(1, np.abs(wanted))) < 1e-12
+    assert np.array_equal(plan.match(X[1], wanted[1]), made[1])
+    assert np.abs(plan.match(X, np.array([formula(z) for z in X])) - X).max() < 1e-7
+
+
+def test_moments_take_the_road_of_the_statistics() -> None:
+    here = standardized().match(X, [1, 2, 0.3, 2.7])
+    assert np.array_equal(here, match(X, axis=1, mean=1, variance=2, skewness=0.3, kurtosis=2.7).values)
+
+
+def test_many_digits() -> None:
+    goal = [Fraction(0), Fraction(1), Fraction(1, 2), Fraction(2)]
+    made = standardized().match([1, 2, 3, 5, 8, 13], goal, dps=30)
+    with mpmath.workdps(40):
+        found = [mpmath.fsum(v**k for v in made) / 6 for k in (1, 2, 3, 4)]
+        assert max(abs(a - mpmath.mpf(b.numerator) / b.denominator) for a, b in zip(found, goal, strict=True)) < 1e-28
+
+
+@pytest.mark.parametrize(("values", "said"), [
+    ([0, 0, 1, 1], "their variance is not above 0"),
+    ([0, 1, 0, 20], "no sample of 24 values has it"),
+    ([0, 1, 9, 99], "skewness stays in"),
+    ([0, 1, np.nan, 3], "a finite number is expected"),
+])
+def test_what_cannot_be_had_is_refused_with_the_bound(values: list[float], said: str) -> None:
+    with pytest.raises(Refused, match=said):
+        standardized().match(X, values, on_refusal="raise")
+
+
+def test_energies_outside_their_cone_are_refused() -> None:
+    (outcome,) = spectral().match(X[0], [1, 5, 1], on_refusal="return")[1]
+    assert not outcome.ok
+
+
+def test_values_that_do_not_fit() -> None:
+    plan = standardized()
+    for wrong in ([1, 2], [[1, 2, 3, 4]] * 2, ["a", "b", "c", "d"]):
+        with pytest.raises(InvalidInput):
+            plan.match(X, wrong)
+
+
+def test_a_transfer_takes_the_own_features_of_the_target() -> None:
+    plan = standardized()
+    done = plan.transfer(X[0], X[1], match="own")
+    assert np.allclose(shape(done.values), shape(X[1]), rtol=1e-12)
+    assert np.allclose(done.wanted, shape(X[1]), rtol=1e-12)
+    assert np.array_equal(np.argsort(done.values), np.argsort(X[0]))
+    other = plan.transfer(X[0], X[1])
+    assert abs(shape(other.values)[3] - shape(X[1])[3]) > 1e-3  # decoupled features agree, and the kurtosis does not
+    assert np.allclose(energies(spectral().transfer(X[0], X[1], match="own").values), energies(X[1]), rtol=1e-12)
+    with pytest.raises(InvalidInput, match="match='theirs'"):
+        plan.transfer(X[0], X[1], match="theirs")  # type: ignore[arg-type]
