@@ -73,8 +73,8 @@ ORDER = {
         "nested_roots concatenated_flows routes moment_route energy_route energy_return precise_energy_route "
         "narrow_route levels modified closures spectral_minor modified_energies implicit refutation decisions scenario "
         "inner_order "
-        "choice attainable_levels attainable_plot attainable_ranges application dependence explanation precise masked "
-        "perturbing checkpoint progress running report denormalizing transfer decoupled_names plan_facts plan storage"
+        "choice attainable_levels attainable_plot attainable_ranges application dependence explanation precise progress masked "
+        "perturbing checkpoint running report denormalizing transfer decoupled_names plan_facts plan storage"
     ),
     "analysis": (  # its faces, and a room behind each
         "angles.deviations angles.tables angles.directions angles.picture orthogonality critical.value_boxes "
@@ -109,9 +109,8 @@ DOORS = {
     ("calculus.frobenius", "numeric.paths.empirical"): "check_frobenius(samples=X): black boxes are not exact",
     ("language.feature", "calculus.field"): "the type of Feature.gradient",
     ("language.feature", "calculus.gradient"): "Feature.gradient is the vector field",
-    ("language.feature", "language.text"): "a feature may be given as text",
     ("language.feature", "language.pickled"): "a feature pickles as the text that makes it anew",
-    ("language.feature_set", "language.text"): "FeatureSet.parse reads text",
+    ("language.feature_set", "language.text"): "features of a set may be given as text",
 }
 
 # These load neither SymPy nor anything of ours that does; `errors` stands on the standard library alone.

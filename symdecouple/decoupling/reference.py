@@ -280,12 +280,13 @@ def _by_name(features: FeatureSet, mapping: Mapping[Any, Any]) -> tuple[Expr | N
     known = {canonical(f.expr, features.sample): k for k, f in enumerate(features) if f.black_box is None}
     values: list[Expr | None] = [None] * len(features)
     for key, value in mapping.items():
-        named = [n for n, f in boxes if key == f or key == str(f)]
+        named = [n for n, f in boxes if key == f or key == str(f)] or [
+            n for n, f in enumerate(features) if f.is_named and key == f.name]
         if len(named) > 1:
             raise InvalidInput(f"reference for {key}: {len(named)} black boxes have this name; give the feature itself")
         k = named[0] if named else known.get(_canonical(key, features.sample))
         if k is None:
-            names = ", ".join(map(str, features))
+            names = ", ".join(features.names)
             raise InvalidInput(f"reference for {key}: no such feature; the features are {names}")
         if values[k] is not None:
             raise InvalidInput(f"the mapping gives two reference values for {features[k]}")
