@@ -114,6 +114,8 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName | Lit
     if features.parameters:
         raise InvalidInput(", ".join(sorted(map(str, features.parameters))) +
                            " must be bound to numbers before a plan: features.bind({...})")
+    if isinstance(reference, tuple | list) and len(reference) == len(features) and reference[-1] is None:
+        reference = reference[:-1]  # that of a plan whose last feature has none
     features, added, values = filled_with_values(features, reference, budget) if path == "closure" else (
         features, (), reference_values(features, reference))
     if left_out := dependent_features(features, Application(features), dependent):

@@ -307,10 +307,9 @@ def _canonical(key: Any, sample: Sample) -> Expr:
 def _given(features: FeatureSet, reference: Any) -> tuple[Expr | None, ...]:
     try:
         reference = list(reference)
-        if len(reference) == len(features) and reference[-1] is None:
-            del reference[-1]  # as a plan has it whose last feature was given none
-        if None in reference:
-            raise InvalidInput(f"feature {reference.index(None) + 1} has no reference value; only the last needs none")
+        for k, _ in (pair for pair in enumerate(reference, 1) if pair[1] is None):
+            raise InvalidInput(f"feature {k} has no reference value, but None; only the last needs none, and its None is "
+                               "left out: reference[:-1]")
         values: list[Expr | None] = [_number(v) for v in reference]
     except TypeError as error:
         raise InvalidInput(f"reference is 'gaussian', {len(features)} values, a mapping, a law or Reference.of(sample),"
