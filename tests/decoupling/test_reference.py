@@ -185,7 +185,7 @@ def test_mappings_by_names_of_features() -> None:
 def test_what_a_plan_has_as_its_reference_is_one() -> None:
     plan = decouple(THREE, [0, 2])
     assert plan.reference == (0, 2, None) and decouple(THREE, plan.reference).reference == plan.reference
-    with pytest.raises(InvalidInput, match="feature 1 has no reference value; only the last"):
+    with pytest.raises(InvalidInput, match="feature 1 has no reference value but None; only the last"):
         reference_values(THREE, [None, 1, 3])
 
 
