@@ -308,8 +308,8 @@ def _given(features: FeatureSet, reference: Any) -> tuple[Expr | None, ...]:
     try:
         reference = list(reference)
         for k, _ in (pair for pair in enumerate(reference, 1) if pair[1] is None):
-            raise InvalidInput(f"feature {k} has no reference value but None; only the last needs none, and its None is "
-                               "left out: reference[:-1]")
+            raise InvalidInput(f"feature {k} has no reference value but None; only the last needs none, and its None "
+                               "is left out: reference[:-1]")
         values: list[Expr | None] = [_number(v) for v in reference]
     except TypeError as error:
         raise InvalidInput(f"reference is 'gaussian', {len(features)} values, a mapping, a law or Reference.of(sample),"

@@ -72,6 +72,12 @@ def test_masked_rows_are_counted_together() -> None:
     assert heard[-1] == (6, 6) and (3, 6) in heard
 
 
+def test_a_plan_is_made_in_steps() -> None:
+    heard: list[tuple[int, int]] = []
+    decouple(raw_moments(3), progress=lambda *n: heard.append(n))
+    assert heard == [(1, 3), (2, 3), (3, 3)]
+
+
 @pytest.mark.parametrize("wrong", [5, "bar", [], 1.5, 1, 0])
 def test_other_things_are_no_progress(wrong: Any) -> None:
     with pytest.raises(InvalidInput, match="True, for a bar"):
