@@ -75,7 +75,7 @@ ORDER = {
         "routes.energy_return routes.precise_energies routes.narrow routes.levels verdicts.modified "
         "verdicts.closures verdicts.spectral_minor verdicts.modified_energies verdicts.implicit verdicts.refutation "
         "verdicts.decisions verdicts.scenario inner_order choice attainable.levels attainable.picture "
-        "attainable.ranges application dependence explanation precise masked perturbing checkpoint progress running "
+        "attainable.ranges application dependence explanation precise progress masked perturbing checkpoint running "
         "report denormalizing transfer matching decoupled_names plan_facts plan storage"
     ),
     "analysis": (  # its faces, and a room behind each
@@ -113,9 +113,8 @@ DOORS = {
     ("calculus.frobenius", "numeric.paths.empirical"): "check_frobenius(samples=X): black boxes are not exact",
     ("language.feature", "calculus.field"): "the type of Feature.gradient",
     ("language.feature", "calculus.gradient"): "Feature.gradient is the vector field",
-    ("language.feature", "language.text"): "a feature may be given as text",
     ("language.feature", "language.pickled"): "a feature pickles as the text that makes it anew",
-    ("language.feature_set", "language.text"): "FeatureSet.parse reads text",
+    ("language.feature_set", "language.text"): "features of a set may be given as text",
 }
 
 # These load neither SymPy nor anything of ours that does; `errors` stands on the standard library alone.

@@ -124,7 +124,7 @@ def discriminability(plan: Plan, classes: Mapping[Any, Any], *, features: Sequen
         raise InvalidInput(f"chances are a mapping from the labels {', '.join(labels)} to numbers, got {chances!r}")
     shares = None if chances is None else [chances[label] for label in classes]
     found = [_class(plan, str(label), given, chosen, n_samples, covariance) for label, given in classes.items()]
-    names = tuple(str(f) if len(str(f)) <= _SHORT else f"feature {k}" for k, f in enumerate(plan.features, 1))
+    names = tuple(name if len(name) <= _SHORT else f"feature {k}" for k, name in enumerate(plan.features.names, 1))
     made = [GaussianClasses(title, tuple(names[k] if not side else f"decoupled {k + 1}" for k in chosen), labels,
                             np.array([c.means[side] for c in found]), np.array([c.covariances[side] for c in found]),
                             shares)

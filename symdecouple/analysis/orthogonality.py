@@ -50,8 +50,8 @@ def orthogonality(plan: Plan, samples: Any, *, axis: SampleAxis = "last", names:
     axis : int or tuple of int, optional
         The sample axes. Default the last, or as many as the filters have.
     names : iterable of str, optional
-        What the features are called in tables and pictures, such as the names of a bank's bands; default their numbers,
-        with the features as text in a list.
+        What the features are called in tables and pictures, such as the names of a bank's bands; default those of the
+        features, or their numbers, with the features as text in a list, where they have no names.
     on_refusal : {"warn", "raise", "return"}
         Samples that lack a gradient, or are a critical point of a feature, where the direction of its gradient is
         rounding error: they are NaN in `degrees`, left out of all averages, and counted; with one warning, `Refused`
@@ -110,7 +110,8 @@ def orthogonality(plan: Plan, samples: Any, *, axis: SampleAxis = "last", names:
         refusals |= {part.start + i: outcome for i, outcome in enumerate(found.outcomes) if not outcome.ok}
     answer = Answer("orthogonality", batch.shape, refusals, frames=3)
     degrees = degrees.reshape(3, *batch.shape, size, size)
-    return answer.deliver(_result(called, names is not None, degrees, answer.outcomes()), on_refusal)
+    is_named = names is not None or plan.features.is_named
+    return answer.deliver(_result(called, is_named, degrees, answer.outcomes()), on_refusal)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -287,7 +288,7 @@ def _portions(rows: FloatArray) -> Iterator[slice]:
 
 
 def _called(plan: Plan, names: Iterable[str] | None) -> tuple[str, ...]:
-    called = tuple(map(str, plan.features if names is None else names))
+    called = tuple(map(str, plan.features.names if names is None else names))
     if len(called) != len(plan.features):
         raise InvalidInput(f"names of {len(plan.features)} features are expected, {len(called)} were given")
     return called

@@ -14,6 +14,7 @@ import numpy as np
 from numpy import ma
 
 from symdecouple.decoupling.precise import Precise
+from symdecouple.decoupling.progress import Tell, told
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.samples.batch import Answer, as_rows
 from symdecouple.numeric.samples.vectors import own_axes
@@ -36,23 +37,31 @@ def without_masked(method: Callable[..., Any], plan: Any, samples: Any, *argumen
     rows, kept = as_rows(ma.getdata(samples), axes), ~as_rows(ma.getmaskarray(samples), axes)
     shape = tuple(n for i, n in enumerate(samples.shape) if i not in axes)
     grid, counts = tuple(samples.shape[i] for i in axes), kept.sum(axis=1)
-    told, parts = Answer(method.__name__, shape, frames=4), []
-    for count in np.unique(counts):
-        which = np.flatnonzero(counts == count)
-        if count < rows.shape[1] and not plan.choice.is_of_sets:
-            told.refusals |= dict.fromkeys(which.tolist(), _MASKED)
-            continue
-        part = rows[which][kept[which]].reshape(len(which), *((count,) if plan.choice.is_of_sets else grid))
-        mine = ([_of(v, which) for v in arguments], {name: _of(v, which) for name, v in options.items()})
-        values, outcomes = method(plan, part, *mine[0], on_refusal="return", **mine[1])
-        parts.append((which, values))
-        for i, outcome in zip(which.tolist(), outcomes, strict=True):
-            (told.refusals if not outcome.ok else told.notes if outcome.reason else {})[i] = outcome
+    answer, parts = Answer(method.__name__, shape, frames=4), list[tuple[Any, Any]]()
+    with told(options.pop("progress", None), method.__name__) as tell:
+        for count in np.unique(counts):
+            which = np.flatnonzero(counts == count)
+            if count < rows.shape[1] and not plan.choice.is_of_sets:
+                answer.refusals |= dict.fromkeys(which.tolist(), _MASKED)
+                continue
+            part = rows[which][kept[which]].reshape(len(which), *((count,) if plan.choice.is_of_sets else grid))
+            mine = ([_of(v, which) for v in arguments], {name: _of(v, which) for name, v in options.items()})
+            mine[1]["progress"] = _after(tell, parts, len(rows))
+            values, outcomes = method(plan, part, *mine[0], on_refusal="return", **mine[1])
+            parts.append((which, values))
+            for i, outcome in zip(which.tolist(), outcomes, strict=True):
+                (answer.refusals if not outcome.ok else answer.notes if outcome.reason else {})[i] = outcome
     if method.__name__ == "transform":
-        return told.deliver(_of_rows(parts, shape, len(plan.features)), on_refusal)
+        return answer.deliver(_of_rows(parts, shape, len(plan.features)), on_refusal)
     lead = (len(plan.features),) if method.__name__ == "gradients" else ()
     found = _of_entries(parts, kept, lead).reshape(*shape, *lead, *grid)
-    return told.deliver(found if lead else np.moveaxis(found, range(-len(axes), 0), axes), on_refusal)
+    return answer.deliver(found if lead else np.moveaxis(found, range(-len(axes), 0), axes), on_refusal)
+
+
+def _after(tell: Tell | None, parts: list[tuple[Any, Any]], total: int) -> Tell | None:
+    """What tells of a part, after those that are done."""
+    before = sum(len(which) for which, _ in parts)
+    return None if tell is None else lambda done, _: tell(before + done, total)
 
 
 def _of(value: Any, which: Any) -> Any:

@@ -118,8 +118,8 @@ class Matching:
         """What a transfer goes along."""
         check_choice("match", match, get_args(Match))
         if match == "own":
-            return Maps(self.features, self.features.names, self.own_values, self.normalize, lambda samples, values, _, **options: (
-                self.match(samples, values, **options)), is_own=True)
+            return Maps(self.features, self.features.names, self.own_values, self.normalize,
+                        lambda samples, values, _, **options: self.match(samples, values, **options), is_own=True)
         return Maps(self.features, self.names, self._fine_values, self.normalize, self.denormalize)
 
     def _fine_values(self, samples: Any, *, axis: SampleAxis, on_refusal: OnRefusal, progress: Progress | None) -> Any:

@@ -33,7 +33,7 @@ from symdecouple.decoupling.inner_order import inner_order, reordered
 from symdecouple.decoupling.matching import Matching
 from symdecouple.decoupling.perturbing import Perturbation, PerturbationKind, as_perturbation
 from symdecouple.decoupling.plan_facts import PlanFacts
-from symdecouple.decoupling.progress import Progress
+from symdecouple.decoupling.progress import Progress, steps_told
 from symdecouple.decoupling.reference import reference_values
 from symdecouple.decoupling.report import Report, report_of
 from symdecouple.decoupling.routes.levels import Levels
@@ -62,14 +62,14 @@ __all__ = ["Plan", "decouple"]
 
 def decouple(features: Any, reference: Any = "gaussian", *, path: PathName | Literal["closure"] = "auto",
              budget: float = 30.0, perturb: Perturbation | PerturbationKind | None = None,
-             dependent: OnDependence = "raise") -> Plan:
+             dependent: OnDependence = "raise", progress: Progress | None = None) -> Plan:
     """Return the plan that decouples each feature from those before it.
 
     Parameters
     ----------
     features : FeatureSet, or list of features
-        In order: each is decoupled from all before it. Features of a `Group` are normalized together, and not decoupled
-        from each other.
+        As objects or as text, in order: each is decoupled from all before it. Features of a `Group` are normalized
+        together, and not decoupled from each other.
     reference : str, sequence, mapping, Reference or frozen scipy distribution
         As in `symdecouple.decoupling.reference.reference_values`.
     path : {"auto", "broad", "relaxed", "parallel", "narrow", "closure"}
@@ -87,6 +87,8 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName | Lit
         Features whose gradients are combinations of those before them, of which nothing is left once these are at their
         references, are refused with the relation; "drop" leaves them out, and the plan has fewer columns (`left_out`
         and `explain()` tell); "keep" keeps them, as where C1 is not decided in two seconds.
+    progress : callable or True, optional
+        Called with the steps done and to do: references, dependence, ways; True shows a bar.
 
     Returns
     -------
@@ -110,17 +112,25 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName | Lit
     >>> print(decouple([Mean(x), Mean(x**2), Mean((x - 1)**2)], dependent="drop").left_out[0])
     feature 3, Mean((x - 1)**2): v3 = -2*v1 + v2 for the gradients v
     """
+    Budget(budget)
     features = features if isinstance(features, FeatureSet) else FeatureSet(features)
     if features.parameters:
         raise InvalidInput(", ".join(sorted(map(str, features.parameters))) +
                            " must be bound to numbers before a plan: features.bind({...})")
-    features, added, values = filled_with_values(features, reference, budget) if path == "closure" else (
-        features, (), reference_values(features, reference))
-    if left_out := dependent_features(features, Application(features), dependent):
-        features, values = without(features, left_out), remaining(values, left_out)
-    check_attainable(features, values)
-    inner: PathName = "auto" if path == "closure" else path
-    return plan_of(features, values, inner, budget, as_perturbation(perturb), left_out, added)
+    if isinstance(reference, tuple | list) and len(reference) == len(features) and reference[-1] is None:
+        reference = reference[:-1]  # that of a plan whose last feature has none
+    with steps_told(progress, "decouple", 3) as tell:
+        features, added, values = filled_with_values(features, reference, budget) if path == "closure" else (
+            features, (), reference_values(features, reference))
+        tell(1)
+        if left_out := dependent_features(features, Application(features), dependent):
+            features, values = without(features, left_out), remaining(values, left_out)
+        tell(2)
+        check_attainable(features, values)
+        inner: PathName = "auto" if path == "closure" else path
+        plan = plan_of(features, values, inner, budget, as_perturbation(perturb), left_out, added)
+        tell(3)
+    return plan
 
 
 def _unpickled(features: FeatureSet, values: tuple[Any, ...], *rest: Any) -> Plan:

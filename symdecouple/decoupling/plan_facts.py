@@ -85,6 +85,7 @@ class PlanFacts(Shown):
         Examples
         --------
         >>> from symdecouple.families.moments import raw_moments
+        >>> from symdecouple.decoupling.plan import decouple
         >>> decouple(raw_moments(4)).normalizer(2).formula
         (x - Mean(x))/sqrt(-Mean(x)**2 + Mean(x**2))
         """

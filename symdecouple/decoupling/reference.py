@@ -280,12 +280,13 @@ def _by_name(features: FeatureSet, mapping: Mapping[Any, Any]) -> tuple[Expr | N
     known = {canonical(f.expr, features.sample): k for k, f in enumerate(features) if f.black_box is None}
     values: list[Expr | None] = [None] * len(features)
     for key, value in mapping.items():
-        named = [n for n, f in boxes if key == f or key == str(f)]
+        named = [n for n, f in boxes if key == f or key == str(f)] or [
+            n for n, f in enumerate(features) if f.is_named and key == f.name]
         if len(named) > 1:
             raise InvalidInput(f"reference for {key}: {len(named)} black boxes have this name; give the feature itself")
         k = named[0] if named else known.get(_canonical(key, features.sample))
         if k is None:
-            names = ", ".join(map(str, features))
+            names = ", ".join(features.names)
             raise InvalidInput(f"reference for {key}: no such feature; the features are {names}")
         if values[k] is not None:
             raise InvalidInput(f"the mapping gives two reference values for {features[k]}")
@@ -306,10 +307,9 @@ def _canonical(key: Any, sample: Sample) -> Expr:
 def _given(features: FeatureSet, reference: Any) -> tuple[Expr | None, ...]:
     try:
         reference = list(reference)
-        if len(reference) == len(features) and reference[-1] is None:
-            del reference[-1]  # as a plan has it whose last feature was given none
-        if None in reference:
-            raise InvalidInput(f"feature {reference.index(None) + 1} has no reference value; only the last needs none")
+        for k, _ in (pair for pair in enumerate(reference, 1) if pair[1] is None):
+            raise InvalidInput(f"feature {k} has no reference value but None; only the last needs none, and its None "
+                               "is left out: reference[:-1]")
         values: list[Expr | None] = [_number(v) for v in reference]
     except TypeError as error:
         raise InvalidInput(f"reference is 'gaussian', {len(features)} values, a mapping, a law or Reference.of(sample),"

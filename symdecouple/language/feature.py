@@ -36,8 +36,8 @@ class Feature(Shown):
 
     Parameters
     ----------
-    expr : Expr or str
-        A smooth expression of `Mean` atoms, or of `coordinates`; averages also as text, see `symdecouple.parse`.
+    expr : Expr
+        A smooth expression of `Mean` atoms, or of `coordinates`. Text is read by `symdecouple.parse`.
     allow_nonsmooth : iterable of str
         Names of non-smooth functions that are accepted ("Abs", "sign", "Max", "Piecewise", ...): everything that
         is derived then holds away from their kinks.
@@ -64,10 +64,6 @@ class Feature(Shown):
     allow_nonsmooth: frozenset[str]
 
     def __init__(self, expr: Any, *, allow_nonsmooth: Iterable[str] = (), name: str | None = None) -> None:
-        if isinstance(expr, str):
-            from symdecouple.language.text import parse_expression
-
-            expr = parse_expression(expr)
         if isinstance(expr, Feature):
             name = expr._name if name is None else name
             expr, allow_nonsmooth = expr._content, {*expr.allow_nonsmooth, *allow_nonsmooth}

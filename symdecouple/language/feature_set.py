@@ -32,7 +32,7 @@ class Group:
     def __init__(self, *features: Any) -> None:
         if not features:
             raise InvalidInput("a Group needs at least one feature; for instance Group(Mean(x), Mean(x**2))")
-        self.features = tuple(f if isinstance(f, Feature) else Feature(f) for f in features)
+        self.features = tuple(f if isinstance(f, Feature) else Feature(_read(f)) for f in features)
 
     def __repr__(self) -> str:
         return f"Group({', '.join(map(str, self.features))})"
@@ -82,7 +82,7 @@ class FeatureSet(Shown):
         for item in features:
             members = item.features if isinstance(item, Group) else (item,)
             groups.append(tuple(range(len(flat), len(flat) + len(members))))
-            flat += [Feature(member, allow_nonsmooth=allow_nonsmooth) for member in members]
+            flat += [Feature(_read(member, allow_nonsmooth), allow_nonsmooth=allow_nonsmooth) for member in members]
         if names is not None:
             flat = _named(flat, names)
         _check_set(flat)
@@ -211,6 +211,15 @@ class FeatureSet(Shown):
     def _regrouped(self, features: Iterable[Feature]) -> list[Any]:
         flat = list(features)
         return [flat[g[0]] if len(g) == 1 else Group(*(flat[k] for k in g)) for g in self.groups]
+
+
+def _read(member: Any, allow_nonsmooth: Iterable[str] = ()) -> Any:
+    """A feature that is given as text, read; anything else as it is."""
+    if not isinstance(member, str):
+        return member
+    from symdecouple.language.text import parse
+
+    return parse(member, allow_nonsmooth=allow_nonsmooth)
 
 
 def _named(features: list[Feature], names: Sequence[str]) -> list[Feature]:

@@ -13,6 +13,7 @@ import sympy as sp
 from scipy import stats
 from sympy import Rational, Symbol, cos, cosh, exp, factorial2, log, sin, sqrt, tanh
 
+from symdecouple.decoupling.plan import decouple
 from symdecouple.decoupling.reference import Reference, reference_values
 from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language.feature import Feature
@@ -174,6 +175,18 @@ def test_mappings_by_text_and_by_feature() -> None:
 def test_mappings_that_do_not_fit(mapping: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         reference_values(THREE, mapping)
+
+
+def test_mappings_by_names_of_features() -> None:
+    named = FeatureSet([THREE[0], Feature(THREE[1], name="spread"), THREE[2]])
+    assert reference_values(named, {"mean(x)": 0, "spread": 2}) == (0, 2, None)
+
+
+def test_what_a_plan_has_as_its_reference_is_one() -> None:
+    plan = decouple(THREE, [0, 2])
+    assert plan.reference == (0, 2, None) and decouple(THREE, plan.reference).reference == plan.reference
+    with pytest.raises(InvalidInput, match="feature 1 has no reference value but None; only the last"):
+        reference_values(THREE, [None, 1, 3])
 
 
 # --- a reference sample ---------------------------------------------------------------------------------------------

@@ -1,9 +1,13 @@
 """Quadratic features: their recognition, and their weights against explicit averages."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from symdecouple.errors import InvalidInput
 from symdecouple.families.bank import FilterBank
+from symdecouple.families.filter_moments import filter_moments
 from symdecouple.families.moments import raw_moments
 from symdecouple.families.quadratic import autocorrelation, recognize_quadratic, second_order_moments
 from symdecouple.families.tils import tils
@@ -84,3 +88,25 @@ def test_frequency_responses_are_energies_too() -> None:
     bank = FilterBank.from_responses([[1.0, 2.0, 0.5, 2.0], [0.0, 1.0, 1.0, 1.0]])
     assert recognize_quadratic(second_order_moments(bank)).weights((4,)) == pytest.approx(
         np.array([[1, 4, 0.25], [0, 1, 1]]), abs=1e-14)
+
+
+@pytest.mark.parametrize("made, names", [
+    (lambda: second_order_moments(tils(1)), ("l", "m", "h")),
+    (lambda: second_order_moments([[1, 1, 1], [1, 0, -1]]), ("h1", "h2")),
+    (lambda: autocorrelation([0, 3, -1]), ("lag_0", "lag_3", "lag_-1")),
+    (lambda: autocorrelation([(0, 1), (2, 0)]), ("lag_0_1", "lag_2_0")),
+    (lambda: filter_moments(tils(1), [2]), ("l", "m", "h")),
+    (lambda: filter_moments(tils(1, low=False), [2, 4]), ("m_2", "h_2", "m_4", "h_4")),
+])
+def test_features_of_bands_and_lags_have_short_names(made: Any, names: tuple[str, ...]) -> None:
+    assert made().names == names
+
+
+@pytest.mark.parametrize("call, said", [
+    (lambda: autocorrelation(3), r"write autocorrelation\(\[3\]\)"),
+    (lambda: second_order_moments(3), "list of filters"),
+    (lambda: filter_moments(tils(), 2), r"such as \[2, 3\], got 2"), (lambda: FilterBank(None), "list of filters"),
+])
+def test_one_number_for_a_list(call: Any, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        call()

@@ -6,17 +6,20 @@ import copy
 import pickle
 from typing import Any
 
+import numpy as np
 import pytest
 import sympy as sp
 from sympy import Abs, Function, Max, Min, Mod, Piecewise, Rational, Symbol, ceiling, exp, floor, log, sign, sin, sqrt
 
+from symdecouple import stats
 from symdecouple.errors import InvalidInput, UnsupportedExpression
+from symdecouple.families.moments import raw_moments
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet, Group
 from symdecouple.language.filters import Filter
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, sample, x
-from symdecouple.language.statistics import kurtosis, variance
+from symdecouple.language.statistics import central_moment, kurtosis, variance
 
 a = Symbol("a")
 m, s = Mean(x), Mean(x**2)
@@ -163,3 +166,49 @@ def test_features_are_values() -> None:
             setattr(value, name, None)
     assert feature._repr_latex_().startswith("$") and features._repr_latex_().count("$") == 2
     assert Feature(feature) == feature and Feature(feature).allow_nonsmooth == {"Abs"}
+
+
+# --- text, functions, names ---
+
+
+def test_features_of_a_set_may_be_text() -> None:
+    assert FeatureSet(["mean(x)", "variance()", Mean(x**3)]) == FeatureSet([Mean(x), variance(), Mean(x**3)])
+    assert Group("mean(x)", "mean(x^2)").features == (Feature(m), Feature(s))
+    assert FeatureSet(["mean(abs(x))"], allow_nonsmooth=["Abs"])[0] == Feature(Mean(Abs(x)), allow_nonsmooth="Abs")
+    with pytest.raises(InvalidInput, match="at character 5"):
+        FeatureSet(["mean(x"])
+
+
+@pytest.mark.parametrize("given, said", [
+    (lambda v: v, "Feature.from_callable"), (len, "Feature.from_callable"), (variance, r"write variance\(\)"),
+    (kurtosis, r"write kurtosis\(\)"), (central_moment, r"write central_moment\(3\)"), (Mean, r"write Mean\(x\)"),
+    (raw_moments, r"write raw_moments\(\.\.\.\)"), (stats.skewness, "computes numbers"),
+    (Filter([1, -2, 1]), "second_order_moments"), (np.mean, "Feature.from_callable"),
+])
+def test_slips_of_the_pen_are_told_what_to_write(given: Any, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        FeatureSet([m, given])
+    with pytest.raises(InvalidInput, match=said):
+        FeatureSet(given)
+
+
+def test_a_set_without_an_order_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="list of features"):
+        FeatureSet({m, s})
+
+
+def test_names_go_with_the_features() -> None:
+    named = FeatureSet([m, Group(s, Mean(x**3 + a))], names=["m", "s", "cubes"])
+    assert named.names == ("m", "s", "cubes") and named == FeatureSet([m, Group(s, Mean(x**3 + a))])
+    twins = named.bind({a: 2}), named.at(n_samples=2), pickle.loads(pickle.dumps(named)), FeatureSet([*named])
+    assert all(twin.names == named.names for twin in twins)
+    assert FeatureSet([m, Feature(s, name="power")]).names == ("Mean(x)", "power")
+    assert FeatureSet([m, named[1]], names=["a", "b"]).names == ("a", "b")  # the latest name counts
+    both = FeatureSet([Feature(m, name="f"), Feature(s, name="f"), Feature.from_callable(max)])
+    assert both.names == ("Mean(x)", "Mean(x**2)", "max")  # a name of two is none
+
+
+@pytest.mark.parametrize("names", [["a"], ["a", "a"], ["a", ""], "a", [1, 2], ["a", " b"], ["a\n", "b"], "abc"])
+def test_names_that_do_not_fit(names: Any) -> None:
+    with pytest.raises(InvalidInput, match="name"):
+        FeatureSet([m, s], names=names)

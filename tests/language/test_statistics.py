@@ -45,3 +45,13 @@ def test_they_are_plain_expressions_of_means() -> None:
     assert central_moment(3) == Mean((x - Mean(x)) ** 3)
     with pytest.raises(InvalidInput):
         variance("x")
+
+
+@pytest.mark.parametrize("numbers", [[1, 2, 3], (1.0, 2.0), VALUES, VALUES[0], 3, np.float32(1), [[1, 2]], range(4)],
+                         ids=lambda v: type(v).__name__)
+def test_numbers_are_sent_to_the_function_of_numbers(numbers: Any) -> None:
+    for statistic, function in ((kurtosis, "symdecouple.stats.kurtosis"), (skewness, "symdecouple.stats.skewness"),
+                                (variance, "numpy.var"), (standard_deviation, "numpy.std"),
+                                (lambda v: central_moment(3, v), "scipy.stats.moment")):
+        with pytest.raises(InvalidInput, match=function):
+            statistic(numbers)

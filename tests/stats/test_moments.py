@@ -304,3 +304,26 @@ def test_the_warning_is_single_and_points_at_the_caller() -> None:
     with pytest.raises(Refused) as refused:
         decoupled_moments(rows, 4, axis=1, on_refusal="raise")
     assert np.isfinite(refused.value.partial[0]).all() and np.isfinite(refused.value.partial[1, :3]).all()
+
+
+@pytest.mark.parametrize("given, options, expected", [
+    ([4.0], {}, [4, 0]), (4, {}, [4, 0]), ([[1, 2, 3]], {}, [[1, 0], [2, 0], [3, 0]]), ([4.0, np.nan], {
+        "nan_policy": "omit"}, [4, 0]), (np.ma.masked_array([1, 4, 2], [1, 0, 1]), {}, [4, 0]),
+    ([1, 4, 2], {"weights": [0, 3, 0]}, [4, 0]), ([1, np.nan, 4], {"weights": [0, 1, 1], "nan_policy": "omit"}, [4, 0]),
+    ([Fraction(1, 4)], {}, [0.25, 0]), ([2**62], {}, [2.0**62, 0]), (np.float32([4]), {}, [4, 0]),
+    (np.ma.masked_array([[1.0, 2, 9], [1, 3, 5]], [[0, 1, 1], [0, 0, 0]]), {"axis": 1}, [[1, 0], [3, 8 / 3]]),
+], ids=str)
+def test_one_value_is_its_mean_and_has_no_variance(given: Any, options: dict[str, Any], expected: Any) -> None:
+    """As a constant sample; a plan of the same features, where it takes such input, says the same."""
+    for function in (standardized_moments, decoupled_moments, blest):
+        np.testing.assert_array_equal(function(given, 2, **options), expected)
+        np.testing.assert_array_equal(function(given, 1, **options), np.asarray(expected)[..., :1])
+    if not {"weights", "nan_policy"} & options.keys() and np.ndim(given):
+        plan = decouple(raw_moments(2))
+        np.testing.assert_array_equal(plan.transform(given, axis=options.get("axis", 0)), expected)
+
+
+def test_shape_is_not_there_for_one_value() -> None:
+    for values, (outcome,) in (standardized_moments([4.0], 4, on_refusal="return"),
+                               decouple(raw_moments(4)).transform([4.0], on_refusal="return")):
+        assert values[:2].tolist() == [4, 0] and np.isnan(values[2:]).all() and outcome.reason == "one sample"
