@@ -46,11 +46,13 @@ class Matching:
     if TYPE_CHECKING:
         choice: Choice
         features: FeatureSet
-        names: tuple[str, ...]
         normalize: Callable[..., Any]
         denormalize: Callable[..., Any]
         _application: Application
         _order: tuple[int, ...]
+
+        @property
+        def names(self) -> tuple[str, ...]: ...
 
         def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
                  compute: Compute, level: int | None, progress: Progress | None) -> Any: ...

@@ -112,7 +112,6 @@ def decouple(features: Any, reference: Any = "gaussian", *, path: PathName | Lit
     >>> print(decouple([Mean(x), Mean(x**2), Mean((x - 1)**2)], dependent="drop").left_out[0])
     feature 3, Mean((x - 1)**2): v3 = -2*v1 + v2 for the gradients v
     """
-    Budget(budget)
     features = features if isinstance(features, FeatureSet) else FeatureSet(features)
     if features.parameters:
         raise InvalidInput(", ".join(sorted(map(str, features.parameters))) +
