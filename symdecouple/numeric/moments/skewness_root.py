@@ -80,7 +80,7 @@ def orthokurtosis_rows(matrix: SampleMatrix) -> RowValues:
     reasons = ties.unreachable(nowhere)
     values = np.full(len(matrix.low), np.nan)
     if reasons:
-        values[ties.two_valued() & ties.balanced()] = 1.0
+        values[ties.two_valued & ties.balanced()] = 1.0
     which = np.delete(np.arange(len(values)), list(reasons))
     if len(which):
         values[which] = find_roots(matrix, which, nowhere).kurtosis[which]
