@@ -21,7 +21,7 @@ from symdecouple.numeric.moments.attainable import beyond_end, skewness_interval
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE
 from symdecouple.numeric.samples.matrix import BoolArray, FloatArray, IntArray, SampleMatrix
 
-__all__ = ["Tied", "Ties", "count_ties", "is_clear", "shares_at_ends", "ties_of", "why_unreachable"]
+__all__ = ["Tied", "Ties", "count_ties", "exact_sum", "is_clear", "shares_at_ends", "ties_of", "why_unreachable"]
 
 Tied: TypeAlias = Any  # int, or Fraction of the weight
 
@@ -92,8 +92,8 @@ class Ties:
 
     def unreachable(self, target: FloatArray) -> dict[int, Outcome]:
         """Why rows do not move to their targets; two-valued and constant ones never do."""
-        with np.errstate(all="ignore"):  # where an end holds all values, nothing is clear
-            clear = is_clear(self.at_low, self.at_high, self.total, target) & ~self.two_valued
+        with np.errstate(all="ignore"):  # where one end holds all values, or both do, nothing is clear
+            clear = is_clear(self.at_low, self.at_high, self.total, target)
         reasons = {i: why_unreachable(*self.exact(i), float(target[i])) for i in np.flatnonzero(~clear).tolist()}
         return {i: why for i, why in reasons.items() if why is not None}
 
@@ -109,8 +109,8 @@ def ties_of(matrix: SampleMatrix) -> Ties:
     is_low, is_high = (end & counts for end in marked)
 
     def exact(i: int) -> tuple[Tied, Tied, int]:
-        low, high = (_exact_sum(weights[i][end[i]]) for end in (is_low, is_high))
-        total = _exact_sum(weights[i])
+        low, high = (exact_sum(weights[i][end[i]]) for end in (is_low, is_high))
+        total = exact_sum(weights[i])
         return low / total, high / total, 1
 
     two = np.asarray((is_low | is_high | ~counts).all(axis=1) & ~(is_low & is_high).any(axis=1))
@@ -123,7 +123,8 @@ def shares_at_ends(matrix: SampleMatrix) -> Iterator[tuple[Tied, Tied, int]]:
     return map(ties_of(matrix).exact, range(len(matrix.low)))
 
 
-def _exact_sum(weights: FloatArray) -> Fraction:
+def exact_sum(weights: FloatArray) -> Fraction:
+    """Add floats without rounding."""
     mantissa, exponent = np.frexp(weights)
     whole = np.ldexp(mantissa, 53).astype(np.int64)
     return sum((total * Fraction(2) ** power for total, power in _by_exponent(whole, exponent)), Fraction(0))

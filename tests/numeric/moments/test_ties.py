@@ -60,6 +60,12 @@ def test_sums_of_weights_are_compared_exactly(at_low: list[float], above: list[f
         assert (reasons[0].reason if reasons else "") == expected
 
 
+@pytest.mark.parametrize(("heavy", "is_balanced"), [(0.5, True), (0.5 + 2.0**-53, False)])
+def test_balance_is_exact(heavy: float, is_balanced: bool) -> None:
+    assert weighed([0, 1], [0.5, heavy]).balanced().tolist() == [is_balanced]
+    assert weighed([0, 1], [0.5, heavy]).unreachable(np.zeros(1))[0].reason == "two-valued"
+
+
 def test_ends_marked_before_rounding_count_where_the_floats_are_equal() -> None:
     values, heavy = np.array([[0.0, 0.5, 1.0, 1.0]]), np.array([[1.0, 1.0, 1.0, 1.5]])
     low, high = np.array([[True, False, False, False]]), np.array([[False, False, False, True]])
