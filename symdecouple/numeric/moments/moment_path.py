@@ -315,7 +315,7 @@ def _integrate(
         for i in moving[crowded].tolist():
             if (end := end_before(course.goal[:, i], course.groups(i))) is not None:
                 ends[i] = end
-        return np.isin(moving[which], list(ends))
+        return np.isin(moving[which], list(ends)) if ends else np.zeros(len(which), dtype=np.bool_)
 
     found = integrate(
         lambda z, s, which: course.slope(z, s, moving[which]),
