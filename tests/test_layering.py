@@ -50,8 +50,8 @@ ORDER = {
     "numeric": (  # seven rooms, one after the other
         "samples.intake samples.matrix samples.weights samples.batch samples.mapped samples.vectors "
         "kernels.compile kernels.parallel "
-        "features.differences features.black_box features.filtering features.expressions features.directional "
-        "features.features features.coordinates features.bank_kernel features.bank "
+        "features.differences features.black_box features.fourier features.filtering features.expressions "
+        "features.directional features.features features.coordinates features.bank_kernel features.bank "
         "energies.eigenvalues energies.tilting energies.tilting_kernel energies.frequencies energies.power_spectrum "
         "energies.cone energies.energy_range energies.continuation energies.problems energies.gradients "
         "energies.normalization "
@@ -64,7 +64,7 @@ ORDER = {
         "moments.moment_path moments.moment_path_adjoint moments.nodes_kernel moments.moment_path_kernel moments.nodes "
         "moments.levels moments.gradients moments.kurtosis_ends moments.kurtosis_refused moments.kurtosis_path "
         "moments.shaped moments.matched "
-        "precision.extrapolation precision.coarse_start precision.path precision.path_adjoint precision.fourier "
+        "precision.extrapolation precision.coarse_start precision.path precision.path_adjoint "
         "precision.tilting precision.energies "
         "barycentre perturbation"
     ),

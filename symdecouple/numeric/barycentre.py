@@ -21,13 +21,13 @@ values that agree modulo 2 pi, to the rounding of the largest of them, are count
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
+from symdecouple.numeric.moments.ties import exact_sum
 from symdecouple.numeric.samples.matrix import FloatArray, IntArray, RowValues, SampleMatrix
 
 __all__ = ["circular_shape_gradients", "circular_shape_rows"]
@@ -192,12 +192,8 @@ def _by_ties(row: NDArray[Any], weights: FloatArray | None) -> Outcome | None:
     if np.count_nonzero(sums) == 1:
         return Outcome(False, "one direction", "all angles are one value modulo 2 pi; three are needed")
     first = int(np.argmax(sums))
-    share = _exact_sum(shares[group == first]) / _exact_sum(shares)
+    share = exact_sum(shares[group == first]) / exact_sum(shares)
     if 2 * share < 1:
         return None
     return Outcome(False, "no barycentre", f"the value {angles[group == first][0]:.6g} modulo 2 pi has a share of "
                    f"{float(share):.6g}, and less than 1/2 is needed; perturb ties")
-
-
-def _exact_sum(values: FloatArray) -> Fraction:
-    return sum(map(Fraction, values.tolist()), Fraction(0))

@@ -24,8 +24,8 @@ from symdecouple.families.quadratic import QuadraticForms
 from symdecouple.language.precision import at_bits
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.features.filtering import exact_response
+from symdecouple.numeric.features.fourier import partners, response
 from symdecouple.numeric.precision.energies import PreciseEnergies, PreciseLevel
-from symdecouple.numeric.precision.fourier import partners, response
 
 __all__ = ["PreciseEnergyRoute"]
 

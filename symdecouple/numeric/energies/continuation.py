@@ -4,8 +4,9 @@ The problem of `tilting` with the weights p^t in the place of p,
 
 .. math:: \sum_\xi w\, p^t\, e^{a \cdot w} = v\, e^{t s},
 
-is easy at t = 0: all active frequencies count alike. It has a solution at each t if it has one at t = 1, as the cone of
-the active frequencies is the same, and a(t) is smooth, nearly a line where p spans many orders of magnitude.
+is easy at t = 0: all active frequencies count alike; at t = 1 a thousand steps from zero may lead nowhere. It has a
+solution at each t if it has one at t = 1, as the cone of the active frequencies is the same, and a(t) is smooth, nearly
+a line where p spans many orders of magnitude.
 """
 
 from __future__ import annotations

@@ -30,7 +30,6 @@ KERNELS = Kernels(__name__, ("symdecouple.numeric.kernels.compile", bank_kernel.
 _LOCK = Lock()
 _GRADIENTS = 12  # of each feature, on the shortest path
 _FAR = 64  # lags of the compiled loops, which are slower than transforms beyond
-_SHORT = 16  # taps but one, up to which sums of shifts are faster than transforms
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +45,7 @@ class Line:
 
     def along(self, array: FloatArray, axis: int) -> FloatArray:
         """Return the periodic convolution."""
-        reach = len(self.taps) - 1
-        if reach > _SHORT:
-            return convolve(array, Kernel(np.array(self.taps), (-self.first,), "circular"), (axis,))
-        n, wide = array.shape[axis], array
-        if reach or self.first:
-            places = np.arange(-self.first - reach, array.shape[axis] - self.first)
-            wide = np.take(array, places, axis=axis, mode="wrap")
-        total: FloatArray | None = None
-        for t, tap in enumerate(self.taps):
-            if tap or (total is None and t == reach):
-                shifted = tap * wide[(*[slice(None)] * axis, slice(reach - t, reach - t + n))]
-                total = shifted if total is None else np.add(total, shifted, out=total)
-        assert total is not None
-        return total
+        return convolve(array, Kernel(np.array(self.taps), (-self.first,), "circular"), (axis,))
 
 
 class BankFeatures:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
-__all__ = ["Quotient", "extrapolated", "scales"]
+__all__ = ["Quotient", "extrapolated", "least_moved", "scales"]
 
 # Places of some rows (p,) and a step -> central quotients (p, K) and what rounding of the values does to them (p, K).
 Quotient: TypeAlias = Callable[[IntArray, float], tuple[FloatArray, FloatArray]]
@@ -32,6 +32,7 @@ EPS = float(np.finfo(np.float64).eps)
 FIRST = 0.25  # of the scale of a row
 _LADDERS = 6
 _SETTLED = 2.0**-33  # an error below this part of all derivatives of a row together
+_COLUMNS = 5  # beyond, corrections are so small parts that numbers agree by chance
 _NEAR_ROUNDING = 4  # smaller steps would only round more
 
 
@@ -70,7 +71,7 @@ def extrapolated(
                 break
             sides = [quotient(which, h / 2**j) for j in range(n_steps)]
             rounding = np.stack([side[1] for side in sides])
-            found, doubt = _least_moved(np.stack([side[0] for side in sides]), rounding)
+            found, doubt = least_moved(np.stack([side[0] for side in sides]), rounding)
             better = doubt < error[which]
             best[which], error[which] = np.where(better, found, best[which]), np.where(better, doubt, error[which])
             size = np.sqrt((np.nan_to_num(best[which]) ** 2).mean(axis=1, keepdims=True))
@@ -80,10 +81,10 @@ def extrapolated(
     return best, error, settled
 
 
-def _least_moved(column: FloatArray, rounding: FloatArray) -> tuple[FloatArray, FloatArray]:
+def least_moved(column: FloatArray, rounding: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Extrapolate quotients at h, h/2, h/4, ... and choose, number by number; doubts are infinite for NaN."""
     best, error = np.full(column.shape[1:], np.nan), np.full(column.shape[1:], np.inf)
-    for order in range(2, 2 * len(column), 2):
+    for order in range(2, 2 * min(len(column), _COLUMNS + 1), 2):
         longer = column[1:] + (column[1:] - column[:-1]) / (2**order - 1)
         doubts = np.maximum(np.abs(longer - column[1:]), rounding[-len(longer) :])
         for value, doubt in zip(longer, doubts, strict=True):

@@ -9,7 +9,6 @@ frequencies H counts them as exact where numbers have more digits, and multiplie
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 from symdecouple.errors import InvalidInput
 from symdecouple.language.filtered import Response
 from symdecouple.language.filters import Filter
-from symdecouple.language.precision import at_bits
+from symdecouple.numeric.features.fourier import forward, inverse
 
 __all__ = ["exact_response", "filtered"]
 
@@ -70,8 +69,9 @@ def filtered(h: Filter, values: Array, grid: tuple[int, ...] | None = None) -> A
 
 def _by_response(h: Filter, placed: Array, shape: tuple[int, ...]) -> Array:
     """Multiply the spectrum of mpmath numbers by that of the filter, in the precision of the context."""
-    spectrum = _transformed(placed, shape, -2) * exact_response(h, shape)
-    return np.asarray(np.frompyfunc(lambda v: v.real, 1, 1)(_transformed(spectrum, shape, 2)) / prod(shape))
+    gains, rows = exact_response(h, shape).reshape(-1), placed.reshape(-1, prod(shape))
+    found = [inverse(forward(row, shape) * gains, shape) for row in rows]
+    return np.array(found, dtype=object).reshape(placed.shape)
 
 
 def exact_response(h: Filter, shape: tuple[int, ...]) -> Array:
@@ -92,19 +92,3 @@ def exact_response(h: Filter, shape: tuple[int, ...]) -> Array:
         given, found = ("x".join(map(str, sizes)) for sizes in (response.shape, shape))
         raise InvalidInput(f"the filter {h} is given by {given} frequencies, the samples have size {found}")
     return np.asarray(np.frompyfunc(mpmath.mpc, 1, 1)(np.conj(response) if h.transposed else response))
-
-
-def _transformed(placed: Array, shape: tuple[int, ...], sign: int) -> Array:
-    """Transform the last axes, one after the other."""
-    for i, n in enumerate(shape):
-        axis = i - len(shape)
-        placed = np.moveaxis(np.moveaxis(placed, axis, -1) @ _waves(n, sign, mpmath.mp.prec), -1, axis)
-    return placed
-
-
-@lru_cache(maxsize=16)
-def _waves(n: int, sign: int, prec: int) -> Array:
-    """Return the matrix of exp(sign pi i j k/n) with this many bits."""
-    with at_bits(prec):
-        roots = [mpmath.expjpi(mpmath.mpf(sign * k) / n) for k in range(n)]
-    return np.array([[roots[j * k % n] for k in range(n)] for j in range(n)], dtype=object)

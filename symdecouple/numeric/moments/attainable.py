@@ -26,7 +26,7 @@ from symdecouple.numeric.moments.out_of_reach import beyond_any_sample, needed, 
 from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = [
-    "beyond_end", "comes_to", "is_heavy", "kurtosis_range", "orthokurtosis_range", "pulled_apart", "refused_at_once",
+    "beyond_end", "is_heavy", "kurtosis_range", "orthokurtosis_range", "pulled_apart", "refused_at_once",
     "saturated_skewness", "skewness_interval", "skewness_range",
 ]
 
@@ -199,16 +199,6 @@ def is_heavy(z: FloatArray, weights: Weights, goal: FloatArray, first: FloatArra
     ends = sum((z == end(z, axis=1, keepdims=True)) * share for end in (np.min, np.max))
     heavy: NDArray[np.bool_] = (np.sum(ends, axis=1) * goal[4] > _HEAVY) & (goal[4] > first)
     return heavy
-
-
-def comes_to(goal: FloatArray, first: float, value: float) -> Outcome:
-    """Say that the path of one row ends at a value; `goal` (k + 1,)."""
-    return unattainable(
-        goal,
-        first,
-        f"on the path it comes to {value:.10g} and no farther, where the samples fall together to {len(goal) - 2} "
-        "distinct values; ask for a value before it, take more samples, or break ties if noise is acceptable",
-    )
 
 
 def _too_few(goal: FloatArray, count: int, value: float, n_samples: int | None) -> Outcome:

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
-from symdecouple.numeric.moments.attainable import comes_to, is_heavy, pulled_apart, refused_at_once
+from symdecouple.numeric.moments.attainable import is_heavy, pulled_apart, refused_at_once
 from symdecouple.numeric.moments.hankel import (
     RESIDUAL,
     SETTLED,
@@ -45,7 +45,7 @@ from symdecouple.numeric.moments.hankel import (
     steepness,
     taken,
 )
-from symdecouple.numeric.moments.out_of_reach import end_before, groups_of, why_out_of_reach
+from symdecouple.numeric.moments.out_of_reach import comes_to, end_before, groups_of, unattainable, why_out_of_reach
 from symdecouple.numeric.moments.power_sums import mean_power
 from symdecouple.numeric.paths.integrate import End, Path, Step, integrate
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
@@ -315,7 +315,7 @@ def _integrate(
         for i in moving[crowded].tolist():
             if (end := end_before(course.goal[:, i], course.groups(i))) is not None:
                 ends[i] = end
-        return np.isin(moving[which], list(ends))
+        return np.isin(moving[which], list(ends)) if ends else np.zeros(len(which), dtype=np.bool_)
 
     found = integrate(
         lambda z, s, which: course.slope(z, s, moving[which]),
@@ -388,7 +388,7 @@ def _why(course: Course, path: Path, i: int) -> Outcome:
     value = mean_power(z, k, weights)[0]
     norm = free_direction(z, k, weights)[1][0] / mean_power(z, 2 * k - 2, weights)[0]
     if norm < _LAST_POINT and path.ending[i] == End.STALLED and path.reached[i] > 0:
-        return comes_to(goal, first, value)
+        return unattainable(goal, first, comes_to(k, value))
     return Outcome(
         False,
         "beyond float64" if path.ending[i] == End.REACHED else "not converged",

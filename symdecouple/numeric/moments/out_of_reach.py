@@ -13,7 +13,7 @@ from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.tied_range import Reach, reach_of_any, reach_of_counts, smallest_size
 from symdecouple.numeric.samples.batch import FloatArray
 
-__all__ = ["beyond_any_sample", "end_before", "groups_of", "needed", "unattainable", "why_out_of_reach"]
+__all__ = ["beyond_any_sample", "comes_to", "end_before", "groups_of", "needed", "unattainable", "why_out_of_reach"]
 
 
 def groups_of(z: FloatArray, weights: FloatArray | None = None) -> FloatArray:
@@ -129,6 +129,12 @@ def unattainable(goal: FloatArray, first: float, why: str) -> Outcome:
     )
 
 
+def comes_to(k: int, value: float) -> str:
+    """Say that a path of moment k ends at a value, and what would help."""
+    return (f"on the path it comes to {value:.10g} and no farther, where the samples fall together to {k - 1} distinct "
+            "values; ask for a value before it, take more samples, or break ties if noise is acceptable")
+
+
 def _by_ties(found: Reach, goal: FloatArray, groups: FloatArray, n_samples: int | None) -> str:
     """What the ties of a sample leave, and what it is without them."""
     k = len(goal) - 1
@@ -140,7 +146,4 @@ def _by_ties(found: Reach, goal: FloatArray, groups: FloatArray, n_samples: int 
     said = f"not with these ties: {tied} keep it in ({found.low:.6g}, {found.high:.6g})"
     if n_samples is not None and (free := reach_of_any(n_samples, tuple(goal[:-1].tolist()))) and free.order == k:
         said += f", without ties it is in ({free.low:.6g}, {free.high:.6g})"
-    end = found.nearest(float(goal[k]))
-    return (f"{said}; on the path it comes to {end:.10g} and no farther, where the samples fall together to {k - 1} "
-            "distinct values; ask for a value before it, take more samples, or break ties if noise is acceptable: "
-            'decouple(..., perturb="ramp")')
+    return f'{said}; {comes_to(k, found.nearest(float(goal[k])))}: decouple(..., perturb="ramp")'

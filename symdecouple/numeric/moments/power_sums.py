@@ -29,7 +29,7 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray, RowValues, S
 __all__ = [
     "LIFT", "ZERO_VARIANCE", "BlockMap", "Moments", "PowerSums", "blocks", "centred_rows", "kurtosis_rows", "lifted",
     "mean_power", "means_about", "near_sample", "place_and_scale", "range_exponent", "skewness_rows", "standardize",
-    "standardized_entries", "standardized_moments", "to_unit_range", "unit_exponent", "weighted_medians",
+    "standardized_entries", "standardized_moments", "to_unit_range", "unit_and_lift", "weighted_medians",
 ]
 
 BLOCK = 8192  # elements worked on at a time: the temporaries stay in the cache
@@ -37,6 +37,7 @@ _SHORT = 256  # products in one sum: BLAS adds them in 16 or more lanes
 PIVOT_SAMPLES = 32  # their mean stands for the mean of a long row, whose first pass then is its only one
 NEAR = 0.5  # a pivot within half a standard deviation costs the binomial shift less than one digit to order 8
 _NEARER = 2.0**-6  # and this one to any order
+_TOP = 1023  # the largest exponent of a power of two that is a float
 LIFT = 1010  # both g and w keep all their digits down to 2**-2030 of the range
 
 ZERO_VARIANCE = Outcome(False, "zero variance", "all values are equal; shape needs at least two distinct values")
@@ -82,7 +83,7 @@ def place_and_scale(matrix: SampleMatrix) -> tuple[FloatArray, FloatArray, Float
     mean, variance = near_sample(matrix), np.zeros(len(matrix.low))
     skewness = np.full(len(matrix.low), np.nan)
     if len(varying):
-        exponent = -unit_exponent(matrix)[varying]
+        exponent = -unit_and_lift(matrix)[0][varying]
         found = standardized_moments(matrix.values, varying, 3, to_unit_range(matrix), matrix.weights)
         down = np.where(exponent > 1023, 2, 0)  # a range beyond float64: its ends and its middle are inside
         with np.errstate(all="ignore"):
@@ -104,10 +105,11 @@ def range_exponent(matrix: SampleMatrix) -> NDArray[np.intc]:
     return exponent
 
 
-def unit_exponent(matrix: SampleMatrix) -> NDArray[np.intc]:
-    """That of the power of two which brings the range of a row into [1/2, 1), as far as it is a float."""
-    exponent: NDArray[np.intc] = np.minimum(-range_exponent(matrix), 1023)
-    return exponent
+def unit_and_lift(matrix: SampleMatrix, most: int = _TOP) -> tuple[IntArray, IntArray]:
+    """Exponents of the powers of two that bring the range of a row near 1, and near the top of float64."""
+    exponent = range_exponent(matrix).astype(np.intp)
+    magnitude = np.frexp(np.maximum(np.abs(matrix.low), np.abs(matrix.high)))[1]  # offsets must not overflow either
+    return np.minimum(-exponent, most), np.minimum(np.minimum(LIFT - exponent, 1022 - magnitude), most)
 
 
 def lifted(matrix: SampleMatrix) -> tuple[SampleMatrix, IntArray, IntArray]:
@@ -115,9 +117,8 @@ def lifted(matrix: SampleMatrix) -> tuple[SampleMatrix, IntArray, IntArray]:
 
     And the exponents that bring the ranges of rows as they are near 1.
     """
-    unit = -range_exponent(matrix).astype(np.intp)
-    wanted = np.minimum(LIFT + unit, 1022 - np.frexp(np.maximum(np.abs(matrix.low), np.abs(matrix.high)))[1])
-    lift = np.where(wanted > 1023, wanted, 0)
+    unit, wanted = unit_and_lift(matrix, most=4 * _TOP)
+    lift = np.where(wanted > _TOP, wanted, 0)
     if not lift.any():
         return matrix, lift, unit
     values = np.ldexp(matrix.values, lift[:, None])
@@ -144,7 +145,7 @@ def weighted_medians(values: NDArray[np.floating[Any]], weights: FloatArray) -> 
 
 def to_unit_range(matrix: SampleMatrix) -> BlockMap:
     """x -> (x - c)/2^e, c from `near_sample`, in (-1, 1); the scale goes first, or x - c could overflow."""
-    scale = np.ldexp(1.0, unit_exponent(matrix))
+    scale = np.ldexp(1.0, unit_and_lift(matrix)[0])
     near = near_sample(matrix) * scale
 
     def apply(block: FloatArray, which: IntArray) -> None:

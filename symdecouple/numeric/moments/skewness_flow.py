@@ -177,7 +177,7 @@ def _impose(matrix: SampleMatrix, lift: IntArray, target: FloatArray, answer: Sk
     """Fill in the answer: rows as they are where they are at the target already, else along the flow."""
     ties = ties_of(matrix)
     answer.refusals.update(ties.unreachable(target))
-    two_valued = ties.two_valued()
+    two_valued = ties.two_valued
     standing = [i for i in answer.refusals if two_valued[i]]
     movable = np.delete(np.arange(len(matrix.low)), list(answer.refusals))
     if len(movable):

@@ -266,7 +266,7 @@ def _search(
 
 
 def _unit_and_lift(low: float, high: float) -> tuple[float, float]:
-    """The powers of two of `skewness_root.unit_and_lift`, for one row."""
+    """The powers of two of `power_sums.unit_and_lift`, for one row."""
     magnitude = max(abs(low), abs(high))
     down = 4 if magnitude >= _HUGE else 0
     scale = math.ldexp(1.0, -down)

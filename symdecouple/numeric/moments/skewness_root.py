@@ -36,12 +36,11 @@ from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.power_sums import (
-    LIFT,
     blocks,
     near_sample,
-    range_exponent,
     standardized_moments,
     to_unit_range,
+    unit_and_lift,
 )
 from symdecouple.numeric.moments.skewness_series import (
     NEAREST,
@@ -54,7 +53,7 @@ from symdecouple.numeric.moments.skewness_series import (
 from symdecouple.numeric.moments.ties import ties_of
 from symdecouple.numeric.samples.batch import FloatArray, IntArray, RowValues, SampleMatrix
 
-__all__ = ["Roots", "find_roots", "orthokurtosis_rows", "unit_and_lift"]
+__all__ = ["Roots", "find_roots", "orthokurtosis_rows"]
 
 STRAIGHT = 2.0**80  # a pole at this distance does not bend a sample of range 1: g + w rounds to w
 PATIENCE = 8  # every eighth pass takes no proposal but a stride
@@ -80,7 +79,7 @@ def orthokurtosis_rows(matrix: SampleMatrix) -> RowValues:
     reasons = ties.unreachable(nowhere)
     values = np.full(len(matrix.low), np.nan)
     if reasons:
-        values[ties.two_valued() & ties.balanced()] = 1.0
+        values[ties.two_valued & ties.balanced()] = 1.0
     which = np.delete(np.arange(len(values)), list(reasons))
     if len(which):
         values[which] = find_roots(matrix, which, nowhere).kurtosis[which]
@@ -137,13 +136,6 @@ def find_roots(matrix: SampleMatrix, which: IntArray, target: FloatArray) -> Roo
         roots.kurtosis[active] = search.run(active)[active]
         roots.pole[active], roots.lift[active] = search.pole[active], lift[active]
     return roots
-
-
-def unit_and_lift(matrix: SampleMatrix) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Exponents of the powers of two that bring the range of a row near 1, and near the top of float64."""
-    exponent = range_exponent(matrix).astype(np.intp)
-    magnitude = np.frexp(np.maximum(np.abs(matrix.low), np.abs(matrix.high)))[1]  # offsets must not overflow either
-    return np.minimum(-exponent, 1023), np.minimum(np.minimum(LIFT - exponent, 1022 - magnitude), 1023)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ Coincidences, corners with fewer than k - 1 values, are not met here: `tied_rang
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -103,8 +105,13 @@ def climbed(ties: Shares, at: Corner, held: FloatArray, target: float) -> tuple[
     while (edge := _edge(ties, at, is_up, held)) is not None:
         if (edge.end.moment(ties, k) >= target) == is_up:
             shares = ties.of_blocks(edge.ends)
-            middle = _between(shares, edge.start, edge.finish, np.append(held, target))
-            return Corner(edge.ends, middle), True
+            # All values are monotone along the edge, which keeps Newton's steps in a box.
+            low, high = np.minimum(edge.start, edge.finish), np.maximum(edge.start, edge.finish)
+            keeps = partial(_is_between, low=low, high=high)
+            between = _newton(shares, (low + high) / 2, np.append(held, target), keeps, 6 * _NEWTON)
+            if between is None:
+                raise Lost
+            return Corner(edge.ends, between), True
         at = edge.end
     return at, False
 
@@ -117,35 +124,44 @@ def summit_of(ties: Shares, at: Corner, held: FloatArray, is_up: bool) -> Corner
 
 
 def solved(shares: FloatArray, values: FloatArray, moments: FloatArray, steps: int = _NEWTON) -> FloatArray | None:
-    """Return m values with moments 1..m, in the order of those near which they are sought; None where it fails.
+    """Return m values with moments 1..m, in the order of those near which they are sought; None where it fails."""
+    return _newton(shares, values, moments, _is_ordered, steps)
 
-    A step that would change the order is cut.
+
+def _newton(
+    shares: FloatArray, z: FloatArray, moments: FloatArray, keeps: Callable[[FloatArray], bool], steps: int,
+    fixed: int | None = None,
+) -> FloatArray | None:
+    """Put as many moments right as there are values but the fixed one; None where that fails.
+
+    A step that does not keep what is to be kept is halved.
     """
-    z, orders = values, np.arange(1, len(values) + 1)[:, None]
+    free = np.delete(np.arange(len(z)), [] if fixed is None else fixed)
+    orders, goal = np.arange(1, len(free) + 1)[:, None], moments[1 : len(free) + 1]
     for _ in range(steps):
-        powers, gap, is_there = _gaps(shares, z, moments, orders)
-        if is_there:
+        powers = shares * z ** (orders - 1)
+        gap = powers @ z - goal
+        if (np.abs(gap) <= _THERE * (np.abs(powers) @ np.abs(z) + np.abs(goal))).all():
             return z
+        step, size = np.zeros_like(z), 1.0
         try:
-            step = np.linalg.solve(orders * powers, gap)
+            step[free] = np.linalg.solve((orders * powers)[:, free], gap)
         except np.linalg.LinAlgError:
             return None
-        closing = np.diff(step)
-        meets = float(np.min(np.diff(z)[closing > 0] / closing[closing > 0], initial=np.inf))
-        size = 1.0 if meets > 1 else 0.7 * meets
-        z = z - size * step
-        if not (size > 1e-6 and (np.diff(z) > 0).all()):
-            return None
+        while not keeps(moved := z - size * step):
+            size /= 2
+            if not size > _HALVED:
+                return None
+        z = moved
     return None
 
 
-def _gaps(shares: FloatArray, z: FloatArray, moments: FloatArray, orders: IntArray
-          ) -> tuple[FloatArray, FloatArray, bool]:
-    """Shares times powers of values, moments 1..m less those wanted, and whether that is rounding."""
-    powers = shares * z ** (orders - 1)
-    goal = moments[1 : len(orders) + 1]
-    gap = powers @ z - goal
-    return powers, gap, bool((np.abs(gap) <= _THERE * (np.abs(powers) @ np.abs(z) + np.abs(goal))).all())
+def _is_ordered(z: FloatArray) -> bool:
+    return bool((z[1:] > z[:-1]).all())
+
+
+def _is_between(z: FloatArray, low: FloatArray, high: FloatArray) -> bool:
+    return bool(((z > low) & (z < high)).all())
 
 
 # --- edges ---
@@ -192,7 +208,7 @@ def _to_meeting(shares: FloatArray, z: FloatArray, sign: int, held: FloatArray) 
             size = min(size, _APART * float(gaps[gaps > 0].min()))
         moved = None
         while moved is None and size > _HALVED:
-            moved = _corrected(shares, z + size * velocity, held, int(np.abs(velocity).argmax()))
+            moved = _newton(shares, z + size * velocity, held, _is_ordered, _TRIED, int(np.abs(velocity).argmax()))
             size /= 2
         if moved is None:
             break
@@ -223,41 +239,3 @@ def merged(shares: FloatArray, z: FloatArray, i: int) -> tuple[FloatArray, Float
     share, value = np.delete(shares, i), np.delete(z, i)
     share[i], value[i] = total, (shares[i] * z[i] + shares[i + 1] * z[i + 1]) / total
     return share, value
-
-
-def _corrected(shares: FloatArray, z: FloatArray, held: FloatArray, fixed: int) -> FloatArray | None:
-    """Put moments 1..m-1 of m values right, one value fixed; None where that fails or changes the order."""
-    free, orders = np.delete(np.arange(len(z)), fixed), np.arange(1, len(z))[:, None]
-    z = z.copy()
-    for _ in range(_TRIED):
-        powers, gap, is_there = _gaps(shares, z, held, orders)
-        if is_there:
-            return z
-        try:
-            z[free] -= np.linalg.solve((orders * powers)[:, free], gap)
-        except np.linalg.LinAlgError:
-            return None
-        if not (np.diff(z) > 0).all():
-            return None
-    return None
-
-
-def _between(shares: FloatArray, start: FloatArray, finish: FloatArray, moments: FloatArray) -> FloatArray:
-    """The point of an edge with moment m too: all values are monotone along it, which keeps Newton's steps in a box."""
-    low, high = np.minimum(start, finish), np.maximum(start, finish)
-    z, orders = (start + finish) / 2, np.arange(1, len(start) + 1)[:, None]
-    for _ in range(6 * _NEWTON):
-        powers, gap, is_there = _gaps(shares, z, moments, orders)
-        if is_there:
-            return z
-        try:
-            step = np.linalg.solve(orders * powers, gap)
-        except np.linalg.LinAlgError:
-            break
-        size = 1.0
-        while size > _HALVED and not (((moved := z - size * step) > low) & (moved < high)).all():
-            size /= 2
-        if not size > _HALVED:
-            break
-        z = moved
-    raise Lost

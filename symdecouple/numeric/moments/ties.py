@@ -7,7 +7,7 @@ matter; near an end they are added as integers, in units of the last bit of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -21,8 +21,7 @@ from symdecouple.numeric.moments.attainable import beyond_end, skewness_interval
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE
 from symdecouple.numeric.samples.matrix import BoolArray, FloatArray, IntArray, SampleMatrix
 
-__all__ = ["CountedTies", "Tied", "WeighedTies", "count_ties", "is_clear", "shares_at_ends", "ties_of",
-           "why_unreachable"]
+__all__ = ["Tied", "Ties", "count_ties", "exact_sum", "is_clear", "shares_at_ends", "ties_of", "why_unreachable"]
 
 Tied: TypeAlias = Any  # int, or Fraction of the weight
 
@@ -63,110 +62,69 @@ def _count_equal(rows: NDArray[Any], ends: FloatArray) -> IntArray:
     return count
 
 
-def shares_at_ends(matrix: SampleMatrix) -> Iterator[tuple[Tied, Tied, int]]:
-    """Yield, of each row, what is tied at its minimum and at its maximum, and of how many; shares of weight out of 1.
+@dataclass(frozen=True, slots=True)
+class Ties:
+    """What is tied at both ends of each row: numbers of entries, or weight.
+
+    Attributes
+    ----------
+    at_low, at_high, total : arrays (R,), or a number for all rows
+        As floats tell, where samples are weighed.
+    two_valued : bool array (R,)
+        Rows without a third value.
+    exact : callable
+        From a row to the same three exactly: integers, or shares of the weight out of 1.
     """
-    if matrix.weights is None:
-        low, high = count_ties(matrix)
-        yield from ((a, b, matrix.values.shape[1]) for a, b in zip(low.tolist(), high.tolist(), strict=True))
-    else:
-        weighed = WeighedTies.of(matrix)
-        yield from ((*weighed.shares(i), 1) for i in range(len(matrix.low)))
 
-
-def ties_of(matrix: SampleMatrix) -> CountedTies | WeighedTies:
-    """Counts, or weights where the matrix has them."""
-    return WeighedTies.of(matrix) if matrix.weights is not None else CountedTies(
-        *count_ties(matrix), matrix.values.shape[1])
-
-
-@dataclass(frozen=True, slots=True)
-class CountedTies:
-    """By numbers of entries."""
-
-    at_low: IntArray
-    at_high: IntArray
-    n_samples: int
-
-    def two_valued(self) -> BoolArray:
-        """Rows without a third value."""
-        two: BoolArray = self.at_low + self.at_high == self.n_samples
-        return two
+    at_low: Any
+    at_high: Any
+    total: Any
+    two_valued: BoolArray
+    exact: Callable[[int], tuple[Tied, Tied, int]]
 
     def balanced(self) -> BoolArray:
         """Rows whose two ends are tied equally."""
-        equal: BoolArray = self.at_low == self.at_high
-        return equal
-
-    def unreachable(self, target: FloatArray) -> dict[int, Outcome]:
-        """Why rows do not move to their targets; two-valued and constant ones never do."""
-        reasons: dict[int, Outcome] = {}
-        with np.errstate(all="ignore"):  # where an end holds all values, nothing is clear
-            clear = is_clear(self.at_low, self.at_high, self.n_samples, target)
-        for i in np.flatnonzero(~clear).tolist():
-            why = why_unreachable(int(self.at_low[i]), int(self.at_high[i]), self.n_samples, float(target[i]))
-            if why is not None:
-                reasons[i] = why
-        return reasons
-
-
-@dataclass(frozen=True, slots=True)
-class WeighedTies:
-    """By shares of weight."""
-
-    weights: FloatArray
-    is_low: BoolArray
-    is_high: BoolArray
-
-    @classmethod
-    def of(cls, matrix: SampleMatrix) -> WeighedTies:
-        """Ends as they were marked before rounding, or by exact comparison of the input."""
-        assert matrix.weights is not None
-        counts = matrix.weights > 0
-        low, high = matrix.ends or (matrix.values == matrix.low[:, None], matrix.values == matrix.high[:, None])
-        return cls(matrix.weights, low & counts, high & counts)
-
-    def two_valued(self) -> BoolArray:
-        """Rows without a third value."""
-        two: BoolArray = (self.is_low | self.is_high | (self.weights == 0)).all(axis=1)
-        return two & ~(self.is_low & self.is_high).any(axis=1)
-
-    def balanced(self) -> BoolArray:
-        """Rows whose two ends are tied equally."""
-        at_low, at_high, total = self._sums()
-        equal: BoolArray = np.abs(at_low - at_high) <= _CLEAR * total
+        equal: BoolArray = np.abs(self.at_low - self.at_high) <= _CLEAR * self.total
         for i in np.flatnonzero(equal).tolist():
-            low, high = self.shares(i)
+            low, high, _ = self.exact(i)
             equal[i] = low == high
         return equal
 
     def unreachable(self, target: FloatArray) -> dict[int, Outcome]:
         """Why rows do not move to their targets; two-valued and constant ones never do."""
-        at_low, at_high, total = self._sums()
-        with np.errstate(all="ignore"):  # where an end holds all of the weight, nothing is clear
-            clear = is_clear(at_low, at_high, total, target) & ~self.two_valued()
-        reasons: dict[int, Outcome] = {}
-        for i in np.flatnonzero(~clear).tolist():
-            why = why_unreachable(*self.shares(i), 1, float(target[i]))
-            if why is not None:
-                reasons[i] = why
-        return reasons
-
-    def _sums(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        return (
-            self.weights.sum(axis=1, where=self.is_low),
-            self.weights.sum(axis=1, where=self.is_high),
-            self.weights.sum(axis=1),
-        )
-
-    def shares(self, i: int) -> tuple[Fraction, Fraction]:
-        """The exact shares at the minimum and at the maximum of row i."""
-        weights = self.weights[i]
-        total = _exact_sum(weights)
-        return _exact_sum(weights[self.is_low[i]]) / total, _exact_sum(weights[self.is_high[i]]) / total
+        with np.errstate(all="ignore"):  # where one end holds all values, or both do, nothing is clear
+            clear = is_clear(self.at_low, self.at_high, self.total, target)
+        reasons = {i: why_unreachable(*self.exact(i), float(target[i])) for i in np.flatnonzero(~clear).tolist()}
+        return {i: why for i, why in reasons.items() if why is not None}
 
 
-def _exact_sum(weights: FloatArray) -> Fraction:
+def ties_of(matrix: SampleMatrix) -> Ties:
+    """Counts; or weights where the matrix has them, with ends as they were marked before rounding."""
+    if matrix.weights is None:
+        (low, high), n_samples = count_ties(matrix), matrix.values.shape[1]
+        two = np.asarray(low + high == n_samples)
+        return Ties(low, high, n_samples, two, lambda i: (int(low[i]), int(high[i]), n_samples))
+    weights, counts = matrix.weights, matrix.weights > 0
+    marked = matrix.ends or (matrix.values == matrix.low[:, None], matrix.values == matrix.high[:, None])
+    is_low, is_high = (end & counts for end in marked)
+
+    def exact(i: int) -> tuple[Tied, Tied, int]:
+        low, high = (exact_sum(weights[i][end[i]]) for end in (is_low, is_high))
+        total = exact_sum(weights[i])
+        return low / total, high / total, 1
+
+    two = np.asarray((is_low | is_high | ~counts).all(axis=1) & ~(is_low & is_high).any(axis=1))
+    return Ties(weights.sum(axis=1, where=is_low), weights.sum(axis=1, where=is_high), weights.sum(axis=1), two, exact)
+
+
+def shares_at_ends(matrix: SampleMatrix) -> Iterator[tuple[Tied, Tied, int]]:
+    """Yield, of each row, what is tied at its minimum and at its maximum, and of how many; shares of weight out of 1.
+    """
+    return map(ties_of(matrix).exact, range(len(matrix.low)))
+
+
+def exact_sum(weights: FloatArray) -> Fraction:
+    """Add floats without rounding."""
     mantissa, exponent = np.frexp(weights)
     whole = np.ldexp(mantissa, 53).astype(np.int64)
     return sum((total * Fraction(2) ** power for total, power in _by_exponent(whole, exponent)), Fraction(0))

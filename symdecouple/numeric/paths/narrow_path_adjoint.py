@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from symdecouple.errors import InvalidInput
+from symdecouple.numeric.features.differences import least_moved
 from symdecouple.numeric.paths.integrate import pull_back
 from symdecouple.numeric.paths.narrow_path import Frame, Imposed, Level, NarrowPath, Part
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
@@ -274,16 +275,7 @@ def _judged(sides: FloatArray, steps: FloatArray, slope: float) -> tuple[float, 
     """Return the extrapolated derivative, the slope given, the accuracy of the former, the order of the approach."""
     plain = (sides[:, 0] - sides[:, 1]) / (2 * steps)
     floor = np.finfo(np.float64).eps * np.abs(sides).max(axis=1) / steps
-    best, resolved = float("nan"), float("inf")
-    column, order = plain, 2
-    for _ in range(5):
-        longer = column[1:] + (column[1:] - column[:-1]) / (2**order - 1)
-        doubt = np.maximum(np.abs(longer - column[1:]), floor[-len(longer):])
-        doubt = np.where(np.isfinite(doubt), doubt, np.inf)
-        i = int(np.argmin(doubt))
-        if doubt[i] < resolved:
-            best, resolved = float(longer[i]), float(doubt[i])
-        column, order = longer, order + 2
+    best, resolved = map(float, least_moved(plain, floor))
     away = np.abs(plain - slope)
     seen = np.isfinite(away[:-1]) & (away[1:] > 30 * np.maximum(resolved, floor[1:]))
     ratios = np.log2(away[:-1][seen] / away[1:][seen])

@@ -4,7 +4,7 @@ r"""Normalization by commuting quadratic features to any number of digits: the c
     a = \arg\min \sum_\xi P\, e^{a \cdot w} - a \cdot v
 
 The solution in float64 is where Newton's method begins (`tilting`), the transforms are exact to all digits
-(`precision.fourier`). What float64 refuses is asked again: its words are kept where all digits agree.
+(`features.fourier`). What float64 refuses is asked again: its words are kept where all digits agree.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.normalization import Energies
 from symdecouple.numeric.features.expressions import Array
-from symdecouple.numeric.precision.fourier import forward, inverse, partners
+from symdecouple.numeric.features.fourier import forward, inverse, partners
 from symdecouple.numeric.precision.path import size, spread
 from symdecouple.numeric.precision.tilting import PreciseProblem, exponentials, solved
 
@@ -135,7 +135,7 @@ class PreciseEnergies:
     Notes
     -----
     Computes with the precision of mpmath that is set where its methods are called. The cost is that of two transforms
-    (`precision.fourier`), and M(M + 3)/2 products and an exponential at half of the frequencies a step, with five steps
+    (`features.fourier`), and M(M + 3)/2 products and an exponential at half of the frequencies a step, with five steps
     or so, most of them with few digits.
 
     Examples

@@ -12,6 +12,7 @@ import pytest
 
 from symdecouple.numeric.kernels import parallel
 from symdecouple.numeric.moments import skewness_kernel
+from symdecouple.numeric.moments.power_sums import unit_and_lift
 from symdecouple.numeric.moments.skewness_flow import Skewed, impose_skewness
 from symdecouple.numeric.moments.skewness_kernel import (
     CHUNK,
@@ -23,7 +24,7 @@ from symdecouple.numeric.moments.skewness_kernel import (
     orthokurtosis_kernel,
     skewness_imposer,
 )
-from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows, unit_and_lift
+from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
 from symdecouple.numeric.samples.batch import RowValues, SampleMatrix
 from symdecouple.stats import orthokurtosis
 from tests.laws.rows import drawn

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from symdecouple.numeric.moments.attainable import skewness_interval
-from symdecouple.numeric.moments.ties import CountedTies, WeighedTies, count_ties, ties_of, why_unreachable
+from symdecouple.numeric.moments.ties import Ties, ties_of, why_unreachable
 from symdecouple.numeric.samples.batch import SampleMatrix
 
 rows = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), min_size=2, max_size=9).filter(
@@ -17,9 +17,9 @@ rows = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), min_size=2, max
 )
 
 
-def weighed(values: object, weights: object) -> WeighedTies:
+def weighed(values: object, weights: object) -> Ties:
     row, heavy = (np.array(part, dtype=np.float64)[None] for part in (values, weights))
-    return WeighedTies.of(SampleMatrix.weighted(row, heavy))
+    return ties_of(SampleMatrix.weighted(row, heavy))
 
 
 @given(rows, st.sampled_from([0.0, 0.5, -0.5, 1.5, -2.0, "low", "high"]), st.integers(-1000, 900))
@@ -27,15 +27,15 @@ def test_whole_weights_decide_as_counts_do(pairs: list[tuple[int, int]], wanted:
     """Targets at an end of the interval among them, whatever the unit of the weights."""
     values, weights = (np.array(part) for part in zip(*pairs, strict=True))
     matrix = SampleMatrix.of(np.repeat(values, weights).astype(float)[None])
-    by_count = CountedTies(*count_ties(matrix), matrix.values.shape[1])
+    by_count = ties_of(matrix)
     target = 0.0 if isinstance(wanted, str) else wanted
     if isinstance(wanted, str) and matrix.low[0] < matrix.high[0]:
-        ends = skewness_interval(int(by_count.at_low[0]), int(by_count.at_high[0]), by_count.n_samples)
+        ends = skewness_interval(int(by_count.at_low[0]), int(by_count.at_high[0]), by_count.total)
         target = ends[wanted == "high"]
     by_weight = weighed(values, np.ldexp(weights.astype(float), power))
     found, expected = (ties.unreachable(np.array([target])) for ties in (by_weight, by_count))
     assert {i: o.reason for i, o in found.items()} == {i: o.reason for i, o in expected.items()}
-    assert by_weight.two_valued().tolist() == by_count.two_valued().tolist()
+    assert by_weight.two_valued.tolist() == by_count.two_valued.tolist()
     assert by_weight.balanced().tolist() == by_count.balanced().tolist()
 
 
@@ -58,6 +58,12 @@ def test_sums_of_weights_are_compared_exactly(at_low: list[float], above: list[f
     if len(above) > 1:
         expected = "" if 2 * most < total else "limit only" if 2 * most == total else "no zero-skew point"
         assert (reasons[0].reason if reasons else "") == expected
+
+
+@pytest.mark.parametrize(("heavy", "is_balanced"), [(0.5, True), (0.5 + 2.0**-53, False)])
+def test_balance_is_exact(heavy: float, is_balanced: bool) -> None:
+    assert weighed([0, 1], [0.5, heavy]).balanced().tolist() == [is_balanced]
+    assert weighed([0, 1], [0.5, heavy]).unreachable(np.zeros(1))[0].reason == "two-valued"
 
 
 def test_ends_marked_before_rounding_count_where_the_floats_are_equal() -> None:

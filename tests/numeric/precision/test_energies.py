@@ -15,8 +15,8 @@ from symdecouple.errors import InvalidInput
 from symdecouple.families.bank import FilterBank
 from symdecouple.families.quadratic import second_order_moments
 from symdecouple.numeric.features.expressions import as_multiprecision
+from symdecouple.numeric.features.fourier import forward, inverse, partners, response
 from symdecouple.numeric.precision.energies import PreciseEnergies
-from symdecouple.numeric.precision.fourier import forward, inverse, partners, response
 from symdecouple.numeric.precision.path import follow_mp
 
 THIRD, HALF = mpmath.mpf(1) / 3, mpmath.mpf(1) / 2

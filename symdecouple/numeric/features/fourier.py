@@ -14,11 +14,13 @@ from typing import Any
 
 import mpmath
 import numpy as np
+from numpy.typing import NDArray
 
 from symdecouple.language.precision import at_bits
-from symdecouple.numeric.features.expressions import Array
 
 __all__ = ["forward", "inverse", "partners", "response", "roots"]
+
+Array = NDArray[Any]
 
 
 def forward(row: Array, grid: tuple[int, ...]) -> Array:
