@@ -10,25 +10,23 @@ A result is called rigorous only where all of that was done. Intervals that stay
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
-import mpmath
 import sympy as sp
-from sympy import Expr, Poly
-from sympy.polys.polyerrors import PolynomialError
+from sympy import Expr, diff
 
+from symdecouple.analysis.enclosure.expressions import in_fractions, value_of
 from symdecouple.analysis.enclosure.numbers import Backend, Numbers, numbers_of
 from symdecouple.analysis.enclosure.root import Moved, approximate_root, cosines_at, is_proved, moved_by
+from symdecouple.analysis.enclosure.written import as_exact, decimals, values_of
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput, NoClosedForm, Refused, UnsupportedExpression
 from symdecouple.families.moments import MomentCoordinates
-from symdecouple.language.precision import at_digits
 from symdecouple.numeric.moments.ties import why_unreachable
-from symdecouple.numeric.samples.intake import exact
 
 __all__ = ["Enclosure", "enclose"]
 
@@ -36,9 +34,11 @@ _MOST_DIGITS = 1000
 _ATTEMPTS = 4  # each with twice the bits
 _GUARD = 60  # bits beyond those of the digits
 _HIGHEST = 4
+_SPARE = 2**17  # most bits that are added for values next to each other
+_TOLD = 1e6  # skewnesses beyond are refused without the words of the ties
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Enclosure:
     """An interval around a number, and what else was enclosed on the way to it.
 
@@ -58,18 +58,27 @@ class Enclosure:
     interval: tuple[Any, Any]
     rigorous: bool
     reason: str
-    parts: Mapping[str, Enclosure] = field(default_factory=dict, repr=False)
+    parts: Mapping[str, Enclosure] = field(default_factory=dict, hash=False)
 
     @property
     def width(self) -> float:
         """How far the ends are apart."""
-        return float(self.interval[1] - self.interval[0])
+        try:
+            return float(self.interval[1] - self.interval[0])
+        except OverflowError:
+            return math.inf
 
     def contains(self, value: Any) -> bool:
         """Return True iff a value is in the interval, as far as it is written.
 
-        Integers, fractions, exact SymPy numbers and mpmath numbers are what they are. Text and decimals stand for all
-        numbers that round to them, floats for what rounds to them in float64; then one of these must be inside.
+        Integers, fractions, exact SymPy numbers, mpmath numbers and text like "1/3" are what they are. Text and
+        decimals with digits stand for all numbers that round to them, floats for what rounds to them; then one of
+        these must be inside.
+
+        Raises
+        ------
+        InvalidInput
+            If the value is no finite real number.
 
         Examples
         --------
@@ -77,16 +86,19 @@ class Enclosure:
         >>> third.contains("0.33"), third.contains("0.333"), third.contains("0.335"), third.contains(1 / 3)
         (True, True, False, True)
         """
-        low, high = _written(value)
+        low, high = values_of(value)
         return bool(self.interval[0] <= high and low <= self.interval[1])
 
     def __str__(self) -> str:
+        """Both ends, rounded outward to where they differ."""
         low, high = self.interval
         if not isinstance(low, Fraction):
             return f"[{low}, {high}]: {self.reason}"
-        with at_digits(max(15, _common_digits(low, high) + 3)):
-            shown = [mpmath.nstr(mpmath.mpf(v.numerator) / v.denominator, mpmath.mp.dps) for v in (low, high)]
-        return f"[{shown[0]}, {shown[1]}]{' (rigorous)' if self.rigorous else ''}: {self.reason}"
+        digits = max(15, _common_digits(low, high) + 3)
+        shown = f"[{decimals(low, digits, False)}, {decimals(high, digits, True)}]"
+        return f"{shown}{' (rigorous)' if self.rigorous else ''}: {self.reason}"
+
+    __repr__ = __str__
 
 
 def enclose(plan: Plan, x: Any, *, dps: int = 30, backend: Backend = "iv") -> Enclosure:
@@ -95,7 +107,7 @@ def enclose(plan: Plan, x: Any, *, dps: int = 30, backend: Backend = "iv") -> En
     Parameters
     ----------
     plan : Plan
-        Of moments up to order 4, each a polynomial of its moment; or what that is called.
+        Of moments up to order 4: sums, products, powers and square roots of them.
     x : sequence of N numbers
         Taken exactly: a float is the binary fraction that it is.
     dps : int
@@ -131,34 +143,36 @@ def enclose(plan: Plan, x: Any, *, dps: int = 30, backend: Backend = "iv") -> En
     if isinstance(dps, bool) or not isinstance(dps, int) or not 1 <= dps <= _MOST_DIGITS:
         raise InvalidInput(f"dps is a number of digits from 1 to {_MOST_DIGITS}, got {dps!r}")
     values = _fractions(x)
-    size = len(plan.features)
-    references = coordinates.coordinates(plan.reference[: size - 1])
-    target = _target(references, size)
-    if size > 3 and target == 0 and len(set(values)) == 2 and 2 * values.count(min(values)) == len(values):
-        value = _polynomial(numbers_of(backend, _GUARD), coordinates, references, 3,
-                            numbers_of(backend, _GUARD).number(Fraction(1)))
-        ends = numbers_of(backend, _GUARD).ends(value)
-        assert ends is not None
-        return Enclosure(ends, True, "exact: two values in equal numbers have skewness 0 and kurtosis 1",
-                         {"gram": Enclosure((Fraction(0), Fraction(0)), True, "exact: the gradients are dependent")})
-    _check_reachable(values, target, size)
+    task = _Task(coordinates, _references(plan, coordinates), values)
     bits = int(dps * 3.33) + _GUARD
+    is_fixed, room = task.is_fixed()
+    spare = 0 if task.size < 4 or is_fixed else _spare(values, room)
+    found = None
     for attempt in range(_ATTEMPTS):
-        found = _attempt(numbers_of(backend, bits * 2**attempt), values, target, size, bits * 2**attempt)
-        if found is not None:
-            made = _answer(found, coordinates, references, size)
-            if made.rigorous and _is_narrow(made.interval, dps):
-                return made
+        numbers = numbers_of(backend, bits * 2**attempt + spare)
+        with numbers.working():
+            found = _attempt(task, numbers, bits * 2**attempt, spare, is_fixed) or found
+        if found is not None and found.rigorous and _is_narrow(found, task, dps):
+            return found
     if found is not None:
-        wide = _answer(found, coordinates, references, size)
-        return Enclosure(wide.interval, wide.rigorous, f"wider than {dps} digits: {wide.reason}", wide.parts)
-    return Enclosure((-math.inf, math.inf), False, f"intervals of {bits * 2**attempt} bits grew past use: interval "
-                     "Newton proves no root; ask for more digits, dps=")
+        return Enclosure(found.interval, found.rigorous, f"wider than {dps} digits: {found.reason}", found.parts)
+    return Enclosure((-math.inf, math.inf), False, f"intervals of {bits * 2**attempt + spare} bits grew past use: "
+                     "interval Newton proves no root; ask for more digits, dps=")
 
 
-def _is_narrow(interval: tuple[Any, Any], dps: int) -> bool:
-    low, high = interval
-    return bool(high - low <= max(abs(low), abs(high)) / Fraction(10) ** dps or low <= 0 <= high)
+def _is_narrow(found: Enclosure, task: _Task, dps: int) -> bool:
+    """Relative to the value; where that may be 0, to the unit of standardized moments."""
+    low, high = found.interval
+    size = max(abs(low), abs(high)) if low > 0 or high < 0 else Fraction(task.size > 2)
+    return bool(high - low <= size / Fraction(10) ** dps)
+
+
+def _spare(values: Sequence[Fraction], room: Fraction) -> int:
+    """Bits that are lost between values next to each other in a wide sample, and next to a skewness out of reach."""
+    places = sorted(set(values))
+    ratio = (places[-1] - places[0]) / min(b - a for a, b in pairwise(places)) / room
+    lost = 3 * (ratio.numerator.bit_length() - ratio.denominator.bit_length() + 1)
+    return min(max(lost, 0), _SPARE)
 
 
 # --- what was given ---
@@ -178,14 +192,15 @@ def _coordinates(plan: Any) -> MomentCoordinates:
 
 
 def _fractions(x: Any) -> list[Fraction]:
-    try:
-        given = list(x)
-    except TypeError as error:
-        raise InvalidInput(f"a sample vector is expected, got {type(x).__name__}") from error
+    if isinstance(x, str | bytes | Mapping | Set) or not hasattr(x, "__iter__"):
+        raise InvalidInput(f"a sample vector is expected, got {type(x).__name__}")
+    given = list(x)
     if any(isinstance(v, Expr) and not v.is_Rational and not v.is_Float for v in given):
         raise InvalidInput("an enclosure is of exact numbers: integers, fractions, decimals and binary numbers; round "
                            "irrational ones first")
-    found = [_exactly(v) for v in given]
+    if any(isinstance(v, str) for v in given):
+        raise InvalidInput('an enclosure is of numbers, got text; say which is meant: Fraction("0.1") or float("0.1")')
+    found = [as_exact(v) for v in given]
     values = [v for v in found if isinstance(v, Fraction)]
     if len(values) != len(found) or len(values) < 2:
         raise InvalidInput(f"a sample vector of 2 finite numbers or more is expected, got {len(found)} of which "
@@ -193,59 +208,99 @@ def _fractions(x: Any) -> list[Fraction]:
     return values
 
 
-def _target(references: Sequence[Any], size: int) -> Fraction:
-    if size < 4:
-        return Fraction(0)
-    value = sp.simplify(_in_fractions(references[2]))
-    if not value.is_Rational:
-        raise UnsupportedExpression(f"the reference of the skewness is {value}; enclosures take a fraction")
-    return Fraction(int(value.p), int(value.q))
+def _references(plan: Plan, coordinates: MomentCoordinates) -> list[Expr]:
+    """(m, s, c_3), exactly for the numbers that were given."""
+    values = [in_fractions(sp.sympify(v)) for v in plan.reference[: len(plan.features) - 1]]
+    return [sp.simplify(c) for c in coordinates.coordinates(values)]
 
 
-def _check_reachable(values: Sequence[Fraction], target: Fraction, size: int) -> None:
-    low, high = values.count(min(values)), values.count(max(values))
-    if size > 2 and min(values) == max(values):
-        raise Refused("zero variance: all values are the same")
-    if size < 4:
-        return
-    outcome = why_unreachable(low, high, len(values), float(target))
-    if outcome is not None:
-        raise Refused(f"{outcome.reason}: {outcome.detail}")
+@dataclass(frozen=True, slots=True)
+class _Task:
+    coordinates: MomentCoordinates
+    references: Sequence[Expr]
+    values: Sequence[Fraction]
+
+    @property
+    def size(self) -> int:
+        return len(self.references) + 1
+
+    @property
+    def target(self) -> Expr:
+        """The skewness of level 3."""
+        return self.references[2]
+
+    def signed_square(self) -> Fraction:
+        """Of the target, which keeps its order and is a fraction wherever variances and moments are."""
+        square = sp.simplify(self.target**2)
+        if not square.is_Rational:
+            raise UnsupportedExpression(f"the reference of the skewness is {self.target}; enclosures take fractions "
+                                        "and square roots of fractions")
+        sign = 1 if self.target.is_nonnegative else -1
+        return sign * Fraction(int(square.p), int(square.q))
+
+    def is_fixed(self) -> tuple[bool, Fraction]:
+        """Whether two values have the wanted skewness already, and the share of its range that lies beyond the target.
+
+        What Theorem C refuses is refused, exactly.
+        """
+        values, count = self.values, len(self.values)
+        if self.size > 2 and min(values) == max(values):
+            raise Refused("zero variance: all values are the same")
+        if self.size < 4:
+            return False, Fraction(0)
+        low, high, wanted = values.count(min(values)), values.count(max(values)), self.signed_square()
+        bottom, top = -_signed_square(count - 2 * low, low, count), _signed_square(count - 2 * high, high, count)
+        if low + high == count and wanted == top:
+            return True, Fraction(0)
+        if low + high == count or not bottom < wanted < top:
+            raise Refused(_words(low, high, count, self.target))
+        return False, min(top - wanted, wanted - bottom) / (top - bottom)
+
+
+def _signed_square(numerator: int, ties: int, count: int) -> Fraction:
+    return Fraction(numerator * abs(numerator), ties * (count - ties))
+
+
+def _words(low: int, high: int, count: int, target: Expr) -> str:
+    if abs(target) < _TOLD and (outcome := why_unreachable(low, high, count, float(target))) is not None:
+        return f"{outcome.reason}: {outcome.detail}"
+    return (f"skewness out of reach: with the minimum {low} times and the maximum {high} times of {count} it does not "
+            f"come to {str(target)[:40]}")
 
 
 # --- one attempt ---
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    numbers: Numbers
-    mean: Fraction
-    here: Moved | None
-    moved: Moved | None
-    time: Any
-    gram: Fraction
-    cosines: list[Any]
-
-
-def _attempt(numbers: Numbers, values: Sequence[Fraction], target: Fraction, size: int, bits: int) -> _Found | None:
+def _attempt(task: _Task, numbers: Numbers, bits: int, spare: int, is_fixed: bool) -> Enclosure | None:
+    values, size = task.values, task.size
     mean = sum(values, Fraction(0)) / len(values)
     centred = [v - mean for v in values]
-    if min(centred) == max(centred):
-        return _Found(numbers, mean, None, None, None, Fraction(0), [])
     try:
+        if min(centred) == max(centred):
+            return _answer(task, numbers, [numbers.number(v) for v in (mean, Fraction(0))], None, None)
         moved, time = None, None
-        if size > 3:
-            root = approximate_root(centred, target, bits)
-            span = 1 / max(centred) - 1 / min(centred)
-            radius = span / 2 ** (bits - _GUARD // 2)
+        if size > 3 and not is_fixed:
+            target = value_of(numbers, task.target, {})
+            root, room = approximate_root(centred, _middle(numbers, target), bits, spare)
+            radius = room / 2 ** (bits - _GUARD // 2)
             if not is_proved(numbers, centred, target, root, radius):
                 return None
             time = numbers.around(root, radius)
             moved = moved_by(numbers, centred, time)
         here = moved_by(numbers, centred, numbers.number(Fraction(0)))
-        return _Found(numbers, mean, here, moved, time, _gram(centred, size), cosines_at(numbers, centred, moved, size))
+        own = [numbers.number(mean), here.deviation, here.skewness, here.kurtosis][:size]
+        if size > 3:
+            own[3] = numbers.number(1 + abs(task.signed_square())) if moved is None else moved.kurtosis
+        return _answer(task, numbers, own, here, moved, time, centred)
     except (ValueError, ZeroDivisionError):  # a root of an interval that reaches below zero, a pole
         return None
+
+
+def _middle(numbers: Numbers, value: Any) -> Fraction:
+    ends = numbers.ends(value)
+    if ends is None:
+        raise ZeroDivisionError
+    return (ends[0] + ends[1]) / 2
 
 
 def _gram(centred: Sequence[Fraction], size: int) -> Fraction:
@@ -268,26 +323,48 @@ def _gram(centred: Sequence[Fraction], size: int) -> Fraction:
     return result / moments[2] ** (size * (size - 1) // 2)
 
 
-def _answer(found: _Found, coordinates: MomentCoordinates, references: Sequence[Any], size: int) -> Enclosure:
-    numbers = found.numbers
-    own: list[Any] = [numbers.number(found.mean)]
-    own += [numbers.number(Fraction(0))] if found.here is None else [found.here.deviation, found.here.skewness]
-    own += [] if found.moved is None else [found.moved.kurtosis]
+def _answer(task: _Task, numbers: Numbers, own: list[Any], here: Moved | None, moved: Moved | None, time: Any = None,
+            centred: Sequence[Fraction] = ()) -> Enclosure:
+    forward, symbols, size = task.coordinates.forward, task.coordinates.symbols, task.size
+    before = [value_of(numbers, r, {}) for r in task.references]
+    reason = "interval arithmetic on exact numbers"
     parts: dict[str, Enclosure] = {}
+    turned = []
     for k in range(size):
-        value = _polynomial(numbers, coordinates, references, k, own[k])
-        parts[f"feature {k + 1}"] = _made(numbers, value, "interval arithmetic on exact numbers")
-    if found.time is not None:
-        parts["root"] = _made(numbers, found.time, "interval Newton proves exactly one root in it, and Theorem C that "
-                              "there is no other one")
-        parts["feature 4"] = _made(numbers, _polynomial(numbers, coordinates, references, 3, own[3]),
-                                   "interval arithmetic over a root that interval Newton proves")
-    independence = "the gradients are independent" if found.gram else "the gradients are dependent"
-    parts["gram"] = Enclosure((found.gram, found.gram), True, f"exact: {independence}")
-    for (i, j), value in found.cosines:
-        parts[f"cosine {i} {j}"] = _made(numbers, value, "interval arithmetic on exact gradients (Theorem F)")
+        known = dict(zip(symbols, [*before[:k], own[k]], strict=False))
+        why = f"{reason}, over a root that interval Newton proves" if k == 3 and moved is not None else reason
+        parts[f"feature {k + 1}"] = _made(numbers, value_of(numbers, in_fractions(forward[k]), known), why)
+        turned.append(value_of(numbers, in_fractions(diff(forward[k], symbols[k])), known))
+    if time is not None:
+        parts["root"] = _made(numbers, time, "interval Newton proves exactly one root in it, and Theorem C that there "
+                              "is no other one")
+    gram = _gram(centred, size) if here is not None else Fraction(0)
+    if here is not None:
+        own = [own[0], here.deviation, here.skewness, here.kurtosis][:size]
+    parts["gram"] = Enclosure((gram, gram), True, _told(task, numbers, own, gram))
+    for (i, j), value in [] if here is None else cosines_at(numbers, centred, moved, size):
+        if all(_is_away(numbers, turned[k - 1]) for k in (i, j)):
+            parts[f"cosine {i} {j}"] = _made(numbers, value, f"{reason}, exact gradients (Theorem F)")
     last = parts[f"feature {size}"]
     return Enclosure(last.interval, last.rigorous, last.reason, parts)
+
+
+def _told(task: _Task, numbers: Numbers, own: Sequence[Any], gram: Fraction) -> str:
+    """What the determinant says of the features, which are functions of the moments that may have no slope here."""
+    if not gram:
+        return "exact: the gradients are dependent"
+    known = dict(zip(task.coordinates.symbols, own, strict=False))
+    for k, (symbol, feature) in enumerate(zip(task.coordinates.symbols, task.coordinates.forward, strict=False), 1):
+        if k <= task.size and not _is_away(numbers, value_of(numbers, in_fractions(diff(feature, symbol)), known)):
+            return (f"exact: the gradients of the moments are independent; whether those of the features are is not "
+                    f"decided: feature {k} may not move with moment {k} here")
+    return "exact: the gradients are independent"
+
+
+def _is_away(numbers: Numbers, value: Any) -> bool:
+    """True iff an enclosure does not contain 0."""
+    ends = numbers.ends(value)
+    return ends is not None and (ends[0] > 0 or ends[1] < 0)
 
 
 def _made(numbers: Numbers, value: Any, reason: str) -> Enclosure:
@@ -295,56 +372,6 @@ def _made(numbers: Numbers, value: Any, reason: str) -> Enclosure:
     if ends is None:
         return Enclosure((-math.inf, math.inf), False, "the interval grew past use")
     return Enclosure(ends, True, reason)
-
-
-def _polynomial(numbers: Numbers, coordinates: MomentCoordinates, references: Sequence[Any], k: int, value: Any) -> Any:
-    """Feature k + 1 as a polynomial of its coordinate, those before it at the references."""
-    symbol = coordinates.symbols[k]
-    expr = coordinates.forward[k].xreplace(dict(zip(coordinates.symbols[:k], references, strict=False)))
-    try:
-        terms = Poly(_in_fractions(expr), symbol).all_coeffs()
-    except PolynomialError:
-        terms = [sp.nan]
-    if not all(c.is_Rational for c in terms):
-        raise UnsupportedExpression(f"feature {k + 1} is {expr} of the standardized moment {symbol}; enclosures take "
-                                    "polynomials with fractions as coefficients")
-    total = numbers.number(Fraction(0))
-    for c in terms:
-        total = total * value + numbers.number(Fraction(int(c.p), int(c.q)))
-    return total
-
-
-def _in_fractions(expr: Expr) -> Expr:
-    """Floats as the binary fractions that they are, which is what plans compute with."""
-    return expr.xreplace({f: sp.Rational(f) for f in expr.atoms(sp.Float)})
-
-
-# --- values as they are written ---
-
-
-def _written(value: Any) -> tuple[Any, Any]:
-    if isinstance(value, str):
-        value = Decimal(value)
-    if isinstance(value, Decimal):
-        if not value.is_finite():
-            raise InvalidInput(f"a finite number is expected, got {value}")
-        half = Fraction(10) ** int(value.as_tuple().exponent) / 2
-        return Fraction(value) - half, Fraction(value) + half
-    if isinstance(value, float) and math.isfinite(value):
-        half = Fraction(math.ulp(value)) / 2
-        return Fraction(value) - half, Fraction(value) + half
-    if isinstance(value, Expr) and not value.is_Rational and not value.is_Float:
-        near, far = Fraction(str(value.evalf(300))), Fraction(1, 10**290)
-        return near - far, near + far
-    found = _exactly(value)
-    if not isinstance(found, Fraction):
-        raise InvalidInput(f"a finite number is expected, got {value!r}")
-    return found, found
-
-
-def _exactly(value: Any) -> Any:
-    """As `exact`, and a `Float` of SymPy with all of its bits."""
-    return exact(sp.Rational(value) if isinstance(value, sp.Float) else value)
 
 
 def _common_digits(low: Fraction, high: Fraction) -> int:

@@ -150,7 +150,7 @@ def test_bad_input_is_told() -> None:
         enclose(sd.decouple(sd.families.raw_moments(5)), [1, 2, 4, 8, 9, 11, 30])
     with pytest.raises(NoClosedForm, match="moments"):
         enclose(sd.decouple([sd.Mean(sd.x), sd.Mean(sp.exp(sd.x))]), [1, 2, 4])
-    with pytest.raises(UnsupportedExpression, match="polynomials"):
+    with pytest.raises(UnsupportedExpression, match="square roots"):
         enclose(sd.decouple([sd.Mean(sd.x), sp.log(sd.Mean(sd.x**2) - sd.Mean(sd.x) ** 2)]), [1, 2, 4])
     with pytest.raises(InvalidInput, match="finite"):
         enclose(PLAN, [1, 2, 4]).contains(float("nan"))
@@ -169,13 +169,15 @@ def test_what_is_not_proved_is_not_called_rigorous() -> None:
     from symdecouple.analysis.enclosure.root import approximate_root, is_proved
 
     numbers = numbers_of("iv", 120)
+    zero = numbers.number(Fraction(0))
     centred = [Fraction(v) - Fraction(16, 3) for v in (1, 2, 3, 5, 8, 13)]
-    root = approximate_root(centred, Fraction(0), 120)
+    root, room = approximate_root(centred, Fraction(0), 120, 0)
     small = Fraction(1, 2**90)
-    assert is_proved(numbers, centred, Fraction(0), root, small)
-    assert not is_proved(numbers, centred, Fraction(0), root + 3 * small, small)
-    assert not is_proved(numbers, centred, Fraction(0), root, Fraction(1, 2**119))
-    assert not is_proved(numbers, centred, Fraction(0), root, Fraction(1, 4))
+    assert small < room == min(root + Fraction(3, 13), Fraction(3, 23) - root)
+    assert is_proved(numbers, centred, zero, root, small)
+    assert not is_proved(numbers, centred, zero, root + 3 * small, small)
+    assert not is_proved(numbers, centred, zero, root, Fraction(1, 2**119))
+    assert not is_proved(numbers, centred, zero, root, Fraction(1, 4))
     assert not Enclosure((0, 1), False, "").rigorous
 
 

@@ -24,6 +24,7 @@ __all__ = ["Cosines", "Moved", "approximate_root", "cosines_at", "is_proved", "m
 Number: TypeAlias = Any
 
 _STEPS = 200
+_REACH = 50  # of u, in which e^u is the ratio of the ways to both poles
 
 
 class Moved(NamedTuple):
@@ -53,23 +54,29 @@ def moved_by(numbers: Numbers, centred: Sequence[Fraction], time: Number) -> Mov
                  third / (variance * deviation), fourth / (variance * variance))
 
 
-def approximate_root(centred: Sequence[Fraction], target: Fraction, bits: int) -> Fraction:
-    """Return t near the root, to about so many bits: bisection between the poles, then Newton's method."""
+def approximate_root(centred: Sequence[Fraction], target: Number, bits: int, spare: int) -> tuple[Fraction, Fraction]:
+    """Return t near the root, and how far the next pole is from it, to about so many bits.
+
+    Newton's method where it stays between bounds, bisection where not, in u with t = (low + high e^u)/(1 + e^u): that
+    is as fine next to a pole as elsewhere. With `spare` bits more for numbers that nearly cancel there.
+    """
     low, high = 1 / min(centred), 1 / max(centred)
-    with at_bits(bits):
+    with at_bits(bits + spare):
         exact = [mpmath.mpf(v.numerator) / v.denominator for v in centred]
-        a, b, goal = (mpmath.mpf(v.numerator) / v.denominator for v in (low, high, target))
-        t, size = mpmath.mpf(0), b - a
+        left, right, goal = (mpmath.mpf(v.numerator) / v.denominator for v in (low, high, target))
+        b = mpmath.mpf(spare + _REACH)
+        a, u = -b, mpmath.mpf(0)
         for _ in range(_STEPS):
+            t = (left + right * mpmath.exp(u)) / (1 + mpmath.exp(u))
             value, slope = _skewness_and_slope(exact, t)
-            a, b = (a, t) if value > goal else (t, b)
-            step = (value - goal) / slope
-            new = t - step if a < t - step < b else (a + b) / 2
-            if abs(new - t) < size * mpmath.mpf(2) ** (12 - bits):
-                t = new
+            a, b = (a, u) if value > goal else (u, b)
+            step = (value - goal) / slope * (right - left) / ((t - left) * (right - t))
+            u = u - step if a <= u - step <= b else (a + b) / 2
+            if abs(step) < mpmath.mpf(2) ** (12 - bits) or b - a < mpmath.mpf(2) ** -bits:
                 break
-            t = new
-        return Fraction(*map(int, mpmath.libmp.to_rational(t._mpf_)))
+        t = (left + right * mpmath.exp(u)) / (1 + mpmath.exp(u))
+        found = Fraction(*map(int, mpmath.libmp.to_rational(t._mpf_)))
+    return found, min(found - low, high - found)
 
 
 def _skewness_and_slope(exact: Sequence[Number], time: Number) -> tuple[Number, Number]:
@@ -84,19 +91,21 @@ def _skewness_and_slope(exact: Sequence[Number], time: Number) -> tuple[Number, 
     return skewness, 3 * deviation * (kurtosis - skewness**2 - 1)
 
 
-def is_proved(numbers: Numbers, centred: Sequence[Fraction], target: Fraction, root: Fraction, radius: Fraction
-              ) -> bool:
-    """Return True iff interval Newton proves exactly one root within the radius, and no pole comes near."""
+def is_proved(numbers: Numbers, centred: Sequence[Fraction], target: Number, root: Fraction, radius: Fraction) -> bool:
+    """Return True iff interval Newton proves exactly one root within the radius, and no pole comes near.
+
+    The target is an enclosure: there is one root for each number in it.
+    """
     low, high = 1 / min(centred), 1 / max(centred)
     if not (low < root - radius and root + radius < high):
         return False
     at, over = (moved_by(numbers, centred, t) for t in (numbers.number(root), numbers.around(root, radius)))
-    one, goal = numbers.number(Fraction(1)), numbers.number(target)
+    one = numbers.number(Fraction(1))
     slope = 3 * over.deviation * (over.kurtosis - over.skewness * over.skewness - one)
     ends = numbers.ends(slope)
     if ends is None or not ends[0] > 0:
         return False
-    step = numbers.ends((at.skewness - goal) / slope)
+    step = numbers.ends((at.skewness - target) / slope)
     return step is not None and max(map(abs, step)) < radius
 
 
