@@ -86,7 +86,7 @@ ORDER = {
         "exploration.report planner population.densities population.law population.readers population.quadrature "
         "population.settling population.leaf population.levels population.averages populations "
         "discrimination.influence discrimination.gaussian discrimination.picture discriminability enclosure.numbers "
-        "enclosure.root enclosure.expressions enclosure.written enclosures"
+        "enclosure.root enclosure.series enclosure.climb enclosure.expressions enclosure.written enclosures"
     ),
     "stats": "shape coordinates orders moments ranges",
     "sklearn": "",

@@ -1,8 +1,9 @@
 r"""Proved enclosures of decoupled moments: intervals that contain the exact value for the numbers that were given.
 
 Samples are taken as exact fractions. Ties decide exactly whether the root exists (Theorem C), interval Newton proves it
-in a small box, and everything is carried on in intervals or balls. Independence is a Gram determinant that is not 0,
-computed in fractions; orthogonality a cosine whose interval contains 0 and is as narrow as the digits.
+in a small box, and everything is carried on in intervals or balls; above order 4 the paths are enclosed. Independence
+is a Gram determinant that is not 0, computed in fractions; orthogonality a cosine whose interval contains 0 and is as
+narrow as the digits.
 
 A result is called rigorous only where all of that was done. Intervals that stay wide are said to be so.
 """
@@ -13,15 +14,23 @@ import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import sympy as sp
 from sympy import Expr, diff
 
+from symdecouple.analysis.enclosure.climb import cloud_of, imposed, moment
 from symdecouple.analysis.enclosure.expressions import in_fractions, value_of
 from symdecouple.analysis.enclosure.numbers import Backend, Numbers, numbers_of
-from symdecouple.analysis.enclosure.root import Moved, approximate_root, cosines_at, is_proved, moved_by
+from symdecouple.analysis.enclosure.root import (
+    Moved,
+    approximate_root,
+    cosines_at,
+    gram_determinant,
+    is_proved,
+    moved_by,
+    spare_bits,
+)
 from symdecouple.analysis.enclosure.written import as_exact, decimals, values_of
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput, NoClosedForm, Refused, UnsupportedExpression
@@ -33,8 +42,9 @@ __all__ = ["Enclosure", "enclose"]
 _MOST_DIGITS = 1000
 _ATTEMPTS = 4  # each with twice the bits
 _GUARD = 60  # bits beyond those of the digits
-_HIGHEST = 4
-_SPARE = 2**17  # most bits that are added for values next to each other
+_HIGHEST = 6
+_PATH_DIGITS = 60  # most digits of orders above 4
+_LOST = 60  # bits that paths lose, as a rule
 _TOLD = 1e6  # skewnesses beyond are refused without the words of the ties
 
 
@@ -107,7 +117,8 @@ def enclose(plan: Plan, x: Any, *, dps: int = 30, backend: Backend = "iv") -> En
     Parameters
     ----------
     plan : Plan
-        Of moments up to order 4: sums, products, powers and square roots of them.
+        Of moments up to order 6: sums, products, powers and square roots of them. Orders 5 and 6 are paths, whose
+        enclosure takes seconds to minutes, and at most 60 digits.
     x : sequence of N numbers
         Taken exactly: a float is the binary fraction that it is.
     dps : int
@@ -142,11 +153,15 @@ def enclose(plan: Plan, x: Any, *, dps: int = 30, backend: Backend = "iv") -> En
     coordinates = _coordinates(plan)
     if isinstance(dps, bool) or not isinstance(dps, int) or not 1 <= dps <= _MOST_DIGITS:
         raise InvalidInput(f"dps is a number of digits from 1 to {_MOST_DIGITS}, got {dps!r}")
+    if len(plan.features) > 4 and dps > _PATH_DIGITS:
+        raise InvalidInput(f"dps is at most {_PATH_DIGITS} for orders above 4, got {dps}")
     values = _fractions(x)
     task = _Task(coordinates, _references(plan, coordinates), values)
-    bits = int(dps * 3.33) + _GUARD
+    bits = int(dps * 3.33) + _GUARD + (_LOST if task.size > 4 else 0)
     is_fixed, room = task.is_fixed()
-    spare = 0 if task.size < 4 or is_fixed else _spare(values, room)
+    spare = 0 if task.size < 4 or is_fixed else spare_bits(values, room)
+    if task.size > 4 and not (outcome := plan.transform(values, on_refusal="return")[1][0]).ok:
+        raise Refused(f"{outcome.reason}: {outcome.detail}")
     found = None
     for attempt in range(_ATTEMPTS):
         numbers = numbers_of(backend, bits * 2**attempt + spare)
@@ -157,7 +172,8 @@ def enclose(plan: Plan, x: Any, *, dps: int = 30, backend: Backend = "iv") -> En
     if found is not None:
         return Enclosure(found.interval, found.rigorous, f"wider than {dps} digits: {found.reason}", found.parts)
     return Enclosure((-math.inf, math.inf), False, f"intervals of {bits * 2**attempt + spare} bits grew past use: "
-                     "interval Newton proves no root; ask for more digits, dps=")
+                     f"{'no root or no path' if task.size > 4 else 'interval Newton proves no root'}; ask for more "
+                     "digits, dps=")
 
 
 def _is_narrow(found: Enclosure, task: _Task, dps: int) -> bool:
@@ -165,14 +181,6 @@ def _is_narrow(found: Enclosure, task: _Task, dps: int) -> bool:
     low, high = found.interval
     size = max(abs(low), abs(high)) if low > 0 or high < 0 else Fraction(task.size > 2)
     return bool(high - low <= size / Fraction(10) ** dps)
-
-
-def _spare(values: Sequence[Fraction], room: Fraction) -> int:
-    """Bits that are lost between values next to each other in a wide sample, and next to a skewness out of reach."""
-    places = sorted(set(values))
-    ratio = (places[-1] - places[0]) / min(b - a for a, b in pairwise(places)) / room
-    lost = 3 * (ratio.numerator.bit_length() - ratio.denominator.bit_length() + 1)
-    return min(max(lost, 0), _SPARE)
 
 
 # --- what was given ---
@@ -186,8 +194,7 @@ def _coordinates(plan: Any) -> MomentCoordinates:
         raise NoClosedForm("enclosures are computed for plans of two moments or more; others are verified by their "
                            "certificates, plan.verdicts")
     if len(plan.features) > _HIGHEST:
-        raise NoClosedForm(f"enclosures reach order {_HIGHEST}; the levels above are paths, plan.transform(x, dps=) "
-                           "estimates their errors")
+        raise NoClosedForm(f"enclosures reach order {_HIGHEST}; above, plan.transform(x, dps=) estimates its errors")
     return found
 
 
@@ -288,12 +295,36 @@ def _attempt(task: _Task, numbers: Numbers, bits: int, spare: int, is_fixed: boo
             time = numbers.around(root, radius)
             moved = moved_by(numbers, centred, time)
         here = moved_by(numbers, centred, numbers.number(Fraction(0)))
-        own = [numbers.number(mean), here.deviation, here.skewness, here.kurtosis][:size]
+        own = [numbers.number(mean), *here.coordinates(numbers, size)][:4]
         if size > 3:
             own[3] = numbers.number(1 + abs(task.signed_square())) if moved is None else moved.kurtosis
+        if size > 4:
+            higher = None if moved is None else _higher(task, numbers, moved, bits)
+            if higher is None:
+                return None
+            own += higher
         return _answer(task, numbers, own, here, moved, time, centred)
     except (ValueError, ZeroDivisionError):  # a root of an interval that reaches below zero, a pole
         return None
+
+
+def _higher(task: _Task, numbers: Numbers, moved: Moved, bits: int) -> list[Any] | None:
+    """Moments 5, ... of the sample at level 4, ...; None where a path is not proved."""
+    ends = [numbers.ends(v) for v in moved.entries]
+    goals = [numbers.ends(value_of(numbers, r, {})) for r in task.references[3:]]
+    if None in ends or None in goals:
+        return None
+    cloud = cloud_of([e for e in ends if e is not None], bits + _GUARD // 2)
+    found = []
+    for k, goal in enumerate(goals, 4):
+        assert goal is not None
+        there = imposed(cloud, k, goal)
+        if there is None:
+            return None
+        cloud = there
+        low, high = moment(cloud, k + 1)
+        found.append(numbers.around((low + high) / 2, (high - low) / 2))
+    return found
 
 
 def _middle(numbers: Numbers, value: Any) -> Fraction:
@@ -301,26 +332,6 @@ def _middle(numbers: Numbers, value: Any) -> Fraction:
     if ends is None:
         raise ZeroDivisionError
     return (ends[0] + ends[1]) / 2
-
-
-def _gram(centred: Sequence[Fraction], size: int) -> Fraction:
-    """The Gram determinant of 1, z, ..., z^(size - 1), z of variance 1, exactly: a Hankel determinant of moments."""
-    count = len(centred)
-    moments = [sum((v**k for v in centred), Fraction(0)) / count for k in range(2 * size - 1)]
-    matrix = [[moments[i + j] for j in range(size)] for i in range(size)]
-    result = Fraction(1)
-    for k in range(size):
-        pivot = next((r for r in range(k, size) if matrix[r][k] != 0), None)
-        if pivot is None:
-            return Fraction(0)
-        if pivot != k:
-            matrix[k], matrix[pivot] = matrix[pivot], matrix[k]
-            result = -result
-        result *= matrix[k][k]
-        for r in range(k + 1, size):
-            factor = matrix[r][k] / matrix[k][k]
-            matrix[r] = [a - factor * b for a, b in zip(matrix[r], matrix[k], strict=True)]
-    return result / moments[2] ** (size * (size - 1) // 2)
 
 
 def _answer(task: _Task, numbers: Numbers, own: list[Any], here: Moved | None, moved: Moved | None, time: Any = None,
@@ -333,16 +344,18 @@ def _answer(task: _Task, numbers: Numbers, own: list[Any], here: Moved | None, m
     for k in range(size):
         known = dict(zip(symbols, [*before[:k], own[k]], strict=False))
         why = f"{reason}, over a root that interval Newton proves" if k == 3 and moved is not None else reason
+        if k > 3:
+            why = "integer arithmetic along paths, with bounds by Picard, Cauchy and Gronwall"
         parts[f"feature {k + 1}"] = _made(numbers, value_of(numbers, in_fractions(forward[k]), known), why)
         turned.append(value_of(numbers, in_fractions(diff(forward[k], symbols[k])), known))
     if time is not None:
         parts["root"] = _made(numbers, time, "interval Newton proves exactly one root in it, and Theorem C that there "
                               "is no other one")
-    gram = _gram(centred, size) if here is not None else Fraction(0)
+    gram = gram_determinant(centred, size) if here is not None else Fraction(0)
     if here is not None:
-        own = [own[0], here.deviation, here.skewness, here.kurtosis][:size]
+        own = [own[0], *here.coordinates(numbers, size)]
     parts["gram"] = Enclosure((gram, gram), True, _told(task, numbers, own, gram))
-    for (i, j), value in [] if here is None else cosines_at(numbers, centred, moved, size):
+    for (i, j), value in [] if here is None else cosines_at(numbers, centred, moved, min(size, 4)):
         if all(_is_away(numbers, turned[k - 1]) for k in (i, j)):
             parts[f"cosine {i} {j}"] = _made(numbers, value, f"{reason}, exact gradients (Theorem F)")
     last = parts[f"feature {size}"]
