@@ -176,8 +176,9 @@ def _bound(basis: list[FloatArray], values: FloatArray, shares: FloatArray, radi
 
 def _spread(coefficients: FloatArray, values: FloatArray, radii: FloatArray) -> FloatArray:
     """How far a polynomial gets on a disc from its value at the centre: Taylor's series, and rounding."""
-    total, derivative = np.zeros(len(values)), coefficients
-    factor, derivative = 1.0, coefficients
+    total: Any = np.zeros(len(values))
+    derivative: Any = coefficients
+    factor = 1.0
     for i in range(1, len(coefficients)):
         derivative = np.polynomial.polynomial.polyder(derivative)
         factor /= i
