@@ -89,7 +89,7 @@ ORDER = {
         "population.settling population.leaf population.levels population.symmetric population.higher "
         "population.node_paths population.averages populations "
         "discrimination.influence discrimination.gaussian discrimination.picture discriminability enclosure.numbers "
-        "enclosure.root enclosures"
+        "enclosure.root enclosure.series enclosure.climb enclosure.expressions enclosure.written enclosures"
     ),
     "stats": "shape coordinates orders moments ranges matching",
     "sklearn": "",

@@ -159,7 +159,7 @@ class GaussianClasses(Shown):
                 ) -> FloatArray:
         """Return points at this Mahalanobis distance from a mean, (points, 2), in the plane of two features."""
         number, size = self._number(label), len(self.features)
-        if not (isinstance(radius, float | int | np.number) and 0 < radius < np.inf):
+        if not (isinstance(radius, int | float | np.number) and 0 < radius < np.inf):
             raise InvalidInput(f"a Mahalanobis radius is positive, got {radius!r}")
         chosen = [k for k in pair if isinstance(k, int | np.integer) and 0 <= k < size]
         if len(set(chosen)) != 2 or len(tuple(pair)) != 2:

@@ -5,7 +5,10 @@ Whatever is computed with them contains the exact value; ends are handed out as 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from fractions import Fraction
+from threading import RLock
 from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 from mpmath.ctx_iv import MPIntervalContext
@@ -18,9 +21,13 @@ __all__ = ["Backend", "Numbers", "numbers_of"]
 Backend = Literal["iv", "arb"]
 Number: TypeAlias = Any
 
+_TURN = RLock()  # the precision of python-flint belongs to the process
 
 class Numbers(Protocol):
     """Numbers that enclose: sums, products and quotients by Python's operators, and these."""
+
+    def working(self) -> AbstractContextManager[None]:
+        """Return the context in which they are computed with; nothing of it is left behind."""
 
     def number(self, value: Fraction) -> Number:
         """Return an enclosure of a fraction."""
@@ -51,7 +58,10 @@ def numbers_of(backend: Backend, bits: int) -> Numbers:
 class _Intervals:
     def __init__(self, bits: int) -> None:
         self.context = MPIntervalContext()
-        self.context.prec = bits
+        self.context.prec = bits  # of its own: that of mpmath.iv stays as it is
+
+    def working(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def number(self, value: Fraction) -> Number:
         return self.context.mpf(value.numerator) / value.denominator
@@ -76,10 +86,18 @@ class _Balls:
         except ImportError as error:
             raise ImportError('backend="arb" needs python-flint; install it, or take backend="iv"') from error
         self.flint, self.bits = flint, bits
-        flint.ctx.prec = bits
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        with _TURN:
+            before = self.flint.ctx.prec
+            self.flint.ctx.prec = self.bits
+            try:
+                yield
+            finally:
+                self.flint.ctx.prec = before
 
     def number(self, value: Fraction) -> Number:
-        self.flint.ctx.prec = self.bits
         return self.flint.arb(self.flint.fmpq(value.numerator, value.denominator))
 
     def around(self, value: Fraction, radius: Fraction) -> Number:

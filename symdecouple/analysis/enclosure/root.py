@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 import mpmath
@@ -19,11 +20,14 @@ import mpmath
 from symdecouple.analysis.enclosure.numbers import Numbers
 from symdecouple.language.precision import at_bits
 
-__all__ = ["Cosines", "Moved", "approximate_root", "cosines_at", "is_proved", "moved_by"]
+__all__ = ["Cosines", "Moved", "approximate_root", "cosines_at", "gram_determinant", "is_proved", "moved_by",
+           "spare_bits"]
 
 Number: TypeAlias = Any
 
 _STEPS = 200
+_SPARE = 2**17  # most bits that are added for values next to each other
+_REACH = 50  # of u, in which e^u is the ratio of the ways to both poles
 
 
 class Moved(NamedTuple):
@@ -34,6 +38,15 @@ class Moved(NamedTuple):
     deviation: Number
     skewness: Number
     kurtosis: Number
+
+    def coordinates(self, numbers: Numbers, count: int) -> list[Number]:
+        """Standard deviation and standardized moments up to an order."""
+        found = [self.deviation, self.skewness, self.kurtosis]
+        powers = [v * v * v * v for v in self.entries]
+        for _ in range(5, count + 1):
+            powers = [p * v for p, v in zip(powers, self.entries, strict=True)]
+            found.append(_sum(powers) * numbers.number(Fraction(1, len(powers))))
+        return found[: count - 1]
 
 
 def moved_by(numbers: Numbers, centred: Sequence[Fraction], time: Number) -> Moved:
@@ -53,23 +66,29 @@ def moved_by(numbers: Numbers, centred: Sequence[Fraction], time: Number) -> Mov
                  third / (variance * deviation), fourth / (variance * variance))
 
 
-def approximate_root(centred: Sequence[Fraction], target: Fraction, bits: int) -> Fraction:
-    """Return t near the root, to about so many bits: bisection between the poles, then Newton's method."""
+def approximate_root(centred: Sequence[Fraction], target: Number, bits: int, spare: int) -> tuple[Fraction, Fraction]:
+    """Return t near the root, and how far the next pole is from it, to about so many bits.
+
+    Newton's method where it stays between bounds, bisection where not, in u with t = (low + high e^u)/(1 + e^u): that
+    is as fine next to a pole as elsewhere. With `spare` bits more for numbers that nearly cancel there.
+    """
     low, high = 1 / min(centred), 1 / max(centred)
-    with at_bits(bits):
+    with at_bits(bits + spare):
         exact = [mpmath.mpf(v.numerator) / v.denominator for v in centred]
-        a, b, goal = (mpmath.mpf(v.numerator) / v.denominator for v in (low, high, target))
-        t, size = mpmath.mpf(0), b - a
+        left, right, goal = (mpmath.mpf(v.numerator) / v.denominator for v in (low, high, target))
+        b = mpmath.mpf(spare + _REACH)
+        a, u = -b, mpmath.mpf(0)
         for _ in range(_STEPS):
+            t = (left + right * mpmath.exp(u)) / (1 + mpmath.exp(u))
             value, slope = _skewness_and_slope(exact, t)
-            a, b = (a, t) if value > goal else (t, b)
-            step = (value - goal) / slope
-            new = t - step if a < t - step < b else (a + b) / 2
-            if abs(new - t) < size * mpmath.mpf(2) ** (12 - bits):
-                t = new
+            a, b = (a, u) if value > goal else (u, b)
+            step = (value - goal) / slope * (right - left) / ((t - left) * (right - t))
+            u = u - step if a <= u - step <= b else (a + b) / 2
+            if abs(step) < mpmath.mpf(2) ** (12 - bits) or b - a < mpmath.mpf(2) ** -bits:
                 break
-            t = new
-        return Fraction(*map(int, mpmath.libmp.to_rational(t._mpf_)))
+        t = (left + right * mpmath.exp(u)) / (1 + mpmath.exp(u))
+        found = Fraction(*map(int, mpmath.libmp.to_rational(t._mpf_)))
+    return found, min(found - low, high - found)
 
 
 def _skewness_and_slope(exact: Sequence[Number], time: Number) -> tuple[Number, Number]:
@@ -84,19 +103,29 @@ def _skewness_and_slope(exact: Sequence[Number], time: Number) -> tuple[Number, 
     return skewness, 3 * deviation * (kurtosis - skewness**2 - 1)
 
 
-def is_proved(numbers: Numbers, centred: Sequence[Fraction], target: Fraction, root: Fraction, radius: Fraction
-              ) -> bool:
-    """Return True iff interval Newton proves exactly one root within the radius, and no pole comes near."""
+def spare_bits(values: Sequence[Fraction], room: Fraction) -> int:
+    """Bits that are lost between values next to each other in a wide sample, and next to a skewness out of reach."""
+    places = sorted(set(values))
+    ratio = (places[-1] - places[0]) / min(b - a for a, b in pairwise(places)) / room
+    lost = 3 * (ratio.numerator.bit_length() - ratio.denominator.bit_length() + 1)
+    return min(max(lost, 0), _SPARE)
+
+
+def is_proved(numbers: Numbers, centred: Sequence[Fraction], target: Number, root: Fraction, radius: Fraction) -> bool:
+    """Return True iff interval Newton proves exactly one root within the radius, and no pole comes near.
+
+    The target is an enclosure: there is one root for each number in it.
+    """
     low, high = 1 / min(centred), 1 / max(centred)
     if not (low < root - radius and root + radius < high):
         return False
     at, over = (moved_by(numbers, centred, t) for t in (numbers.number(root), numbers.around(root, radius)))
-    one, goal = numbers.number(Fraction(1)), numbers.number(target)
+    one = numbers.number(Fraction(1))
     slope = 3 * over.deviation * (over.kurtosis - over.skewness * over.skewness - one)
     ends = numbers.ends(slope)
     if ends is None or not ends[0] > 0:
         return False
-    step = numbers.ends((at.skewness - goal) / slope)
+    step = numbers.ends((at.skewness - target) / slope)
     return step is not None and max(map(abs, step)) < radius
 
 
@@ -126,6 +155,26 @@ def cosines_at(numbers: Numbers, centred: Sequence[Fraction], moved: Moved | Non
     sizes = {i: numbers.root(square) for i, square in enumerate(squares) if _is_positive(numbers, square)}
     return [Cosines((i + 1, j + 1), _sum([a * b for a, b in zip(gradients[i], gradients[j], strict=True)])
                     / (sizes[i] * sizes[j])) for i in sizes for j in sizes if j < i]
+
+
+def gram_determinant(centred: Sequence[Fraction], size: int) -> Fraction:
+    """The Gram determinant of 1, z, ..., z^(size - 1), z of variance 1, exactly: a Hankel determinant of moments."""
+    count = len(centred)
+    moments = [sum((v**k for v in centred), Fraction(0)) / count for k in range(2 * size - 1)]
+    matrix = [[moments[i + j] for j in range(size)] for i in range(size)]
+    result = Fraction(1)
+    for k in range(size):
+        pivot = next((r for r in range(k, size) if matrix[r][k] != 0), None)
+        if pivot is None:
+            return Fraction(0)
+        if pivot != k:
+            matrix[k], matrix[pivot] = matrix[pivot], matrix[k]
+            result = -result
+        result *= matrix[k][k]
+        for r in range(k + 1, size):
+            factor = matrix[r][k] / matrix[k][k]
+            matrix[r] = [a - factor * b for a, b in zip(matrix[r], matrix[k], strict=True)]
+    return result / moments[2] ** (size * (size - 1) // 2)
 
 
 def _is_positive(numbers: Numbers, value: Number) -> bool:
