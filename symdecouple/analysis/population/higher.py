@@ -71,7 +71,7 @@ class HigherMoments:
             return nan, self.stopped
         if self.symmetric is not None and self.b != 0 and order <= 6:
             if order == 5:
-                return S.Zero, Outcome(True)
+                return (S.Zero if self.leaf.law.standard else Float(0)), Outcome(True)
             if self.goal[2] == 0:
                 one, _, three = self.symmetric.powers(self.b)
                 digits = self.leaf.quadrature.dps

@@ -76,7 +76,7 @@ def moments_of(leaf: Leaf) -> Moments:
         raw = [] if is_known else quadrature.expect(lambda x: [(x - leaf.centre) ** k for k in orders])
         one, two, three = [*raw, mpf(0), mpf(0), mpf(0)][:3]
         variance = two - one**2
-        found[0] = exact[0][0] if exact[0] else _computed(leaf.centre + one, quadrature, mpmath.sqrt(variance) or 1)
+        found[0] = exact[0][0] if exact[0] else _computed(leaf.centre + one, quadrature, quadrature.spread)
         if order >= 2:
             found[1] = sp.sqrt(_variance(exact[1]) if exact[1] else _computed(variance, quadrature, mpf(0), 5))
             if order >= 3 and found[1] != 0:
