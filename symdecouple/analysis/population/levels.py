@@ -212,7 +212,8 @@ def _itself(leaf: Leaf, target: Expr, goal: Number, why: str) -> AtSkewness:
 def _settling_notes(leaf: Leaf, goal: Number) -> tuple[str, ...]:
     law = leaf.law
     scale = float(law.scale.evalf())
-    return told_of_samples(leaf.floats, float(goal), float(law.loc.evalf()) + scale * float(leaf.centre), scale)
+    return told_of_samples(leaf.floats, float(goal), float(law.loc.evalf()) + scale * float(leaf.centre), scale,
+                           leaf.mass_beyond)
 
 
 def is_symmetric(leaf: Leaf) -> Number | None:
