@@ -37,7 +37,7 @@ def test_place_and_scale_move_only_place_and_scale(shapes: tuple[float, float], 
 
 def test_densities_in_floats_are_read_in_their_standard_place() -> None:
     """10^8 away nothing would be left of the digits."""
-    assert population(PLAN, st.gennorm(3, 1e8, 1e-3))[3] == population(PLAN, st.gennorm(3))[3]
+    assert population(PLAN, st.argus(1, 1e8, 1e-3))[3] == population(PLAN, st.argus(1))[3]
 
 
 @pytest.mark.parametrize("power", [2, Rational(1, 2)])
@@ -50,16 +50,17 @@ def test_a_mirrored_law_has_the_same_orthokurtosis_and_the_other_skewness(power:
 
 
 def test_laws_with_one_leaf_share_their_value() -> None:
-    """1/Y of a gamma law, of a beta law, and exp of a law that is symmetric, by other readers."""
-    for one, other in ((st.invgamma(2), st.gamma(2)), (st.betaprime(3, 2), st.beta(3, 2))):
-        assert float(population(PLAN, one)[3]) == pytest.approx(float(population(PLAN, other)[3]), rel=1e-10)
+    """Y/(1 - Y) of a beta law, by the density in float64: without a variance."""
+    found = population(PLAN, st.betaprime(3, 2))
+    assert float(found[3]) == pytest.approx(float(population(PLAN, st.beta(3, 2))[3]), rel=1e-10)
+    assert found[1] == oo
 
 
 # --- order 5 and above ---
 
 
 @pytest.mark.parametrize(
-    ("law", "bound"), [(st.laplace(), 5e-3), (st.t(4), 6e-3), (st.uniform(), 1e-4), (st.dlaplace(1), 2e-2)],
+    ("law", "bound"), [(st.t(4), 6e-3), (st.uniform(), 1e-4), (st.dlaplace(1), 2e-2)],
 )
 def test_level_four_of_symmetric_laws(law: object, bound: float) -> None:
     """Against the narrow path of midpoint samples: unbounded tails, an infinite fourth moment, bounded, atoms."""
@@ -72,16 +73,18 @@ def test_level_four_of_symmetric_laws(law: object, bound: float) -> None:
 
 def test_order_six_of_the_laplace_law_by_its_own_integral() -> None:
     """w = x^2/(1 + b x^2), E w^2 = 3 (E w)^2, by mpmath's quadrature."""
-    with mp.workdps(20):
+    with mp.workdps(15):
         def power(b: mp.mpf, k: int) -> mp.mpf:
             return mp.quad(lambda v: (v * v / (1 + b * v * v)) ** k * mp.exp(-v), [0, 1, 10, 60])
 
-        b = mp.findroot(lambda b: power(b, 2) / power(b, 1) ** 2 - 3, (0.1, 0.2), solver="anderson")
-        assert abs(mp.mpf(str(population(SIX, st.laplace())[5])) - power(b, 3) / power(b, 1) ** 3) < 1e-12
+        b = mp.findroot(lambda b: power(b, 2) / power(b, 1) ** 2 - 3, (0.1, 0.2), solver="anderson", tol=1e-13)
+        assert abs(mp.mpf(str(population(SIX, st.laplace())[5])) - power(b, 3) / power(b, 1) ** 3) < 1e-10
 
 
 @pytest.mark.parametrize(
-    ("reference", "expected"), [([0, 1, 2, 9], 44), ([0, 1, 2, 7], "midpoints"), ([0, 1, 2, 10], "past infinity")],
+    ("reference", "expected"),
+    [([0, 1, 2, 9], 44), pytest.param([0, 1, 2, 7], "midpoints", marks=pytest.mark.slow),
+     ([0, 1, 2, 10], "past infinity")],
 )
 def test_an_unbounded_law_goes_inward_only(reference: list[int], expected: object) -> None:
     """The exponential law has the moments 2, 9, 44: at kurtosis 9 it stays, to 7 it goes, to 10 it cannot."""
@@ -111,16 +114,21 @@ def test_kurtoses_that_are_not_on_the_leaf_of_four_moments(law: object, reason: 
 
 
 def test_levels_without_closed_forms_are_followed_on_nodes() -> None:
-    """Against samples of midpoints: implicit levels, on a bounded law and on one whose fields grow like x at most."""
-    curves = sd.decouple([Mean(x), Mean(sp.exp(x)), Mean(sp.exp(-x))])
+    """Against a sample of midpoints, and closed forms: E e^x = sinh(1), implicit."""
+    curves = sd.decouple([Mean(x), Mean(sp.exp(x)), Mean(sp.exp(-x))], dependent="keep")
     flat = st.uniform(-1, 2)
-    assert float(population(curves, flat)[2]) == pytest.approx(curves.transform(midpoints(flat))[2], abs=1e-6)
+    found = population(curves, flat)
+    assert float(found[1]) == pytest.approx(np.sinh(1), rel=1e-14)
+    assert float(found[2]) == pytest.approx(curves.transform(midpoints(flat))[2], abs=1e-6)
+    with pytest.raises(Refused, match="grows faster than x"):
+        population(curves, st.expon())
+
+
+@pytest.mark.slow
+def test_unbounded_laws_on_nodes_where_fields_grow_like_x_at_most() -> None:
     slow = sd.decouple([Mean(x), Mean(sp.log(sp.cosh(x))), Mean(x**2)], dependent="keep")
     assert float(population(slow, st.expon())[2]) == pytest.approx(
         slow.transform(midpoints(st.expon(), 20_000))[2], abs=1e-3)
-    cubes = sd.decouple([Mean(x), Mean(x**2), Mean(sp.exp(x)), Mean(x**4)], dependent="keep")
-    with pytest.raises(Refused, match="grows faster than x"):
-        population(cubes, st.expon())
 
 
 @pytest.mark.parametrize(
@@ -151,7 +159,7 @@ def test_what_belongs_to_samples_is_refused(plan: object, error: type[Exception]
         (st.rv_discrete(values=([0, 1, 2], [1 / 3] * 3)), (1, Rational(2, 3))),
         (st.poisson(3, loc=-5), (-2, 3)),
         (st.skellam(2, 2), (0, 4)),
-        (sympy.stats.Skellam("S", 2, 2), (0, 4)),
+        pytest.param(sympy.stats.Skellam("S", 2, 2), (0, 4), marks=pytest.mark.slow),
         (sympy.stats.Gompertz("G", 2, 3), (0.131041870127659, 0.0117401017000905)),  # exp(2 y - 3 exp(2 y)) far out
     ],
 )
@@ -197,7 +205,7 @@ def test_digits_of_laws_on_whole_numbers_are_those_asked_for() -> None:
         (sp.floor(sympy.stats.Exponential("e", 1)), InvalidInput, "no density of floor"),
         (sympy.stats.Coin("c"), InvalidInput, "law of numbers|must be numbers"),
         (sympy.stats.Die("a", 6) + sympy.stats.Die("b", 6), InvalidInput, "one random variable"),
-        (st.zipf(2), NoClosedForm, "whole numbers"),
+        pytest.param(st.zipf(2), NoClosedForm, "whole numbers", marks=pytest.mark.slow),
         (st.vonmises(2), InvalidInput, "vonmises_line"), (st.norm(float("inf")), InvalidInput, "parameters"),
         (st.norm(1j), InvalidInput, "no numbers"),
         (Density(lambda _: "a", (0, 1)), InvalidInput, "raised ValueError"),
