@@ -151,7 +151,11 @@ class Leaf:
         if mpmath.isinf(end):
             if self.highest_order() < 3:
                 return Limit(sign * mpmath.inf, None, False, f"unbounded to the {name} with an infinite third moment")
-            return Limit(self.skewness(), None, True, f"unbounded to the {name}: the end of the leaf is the law itself")
+            try:
+                skewness = self.skewness()
+            except NoClosedForm:  # its moments lie too far out to be computed
+                skewness = mpmath.nan
+            return Limit(skewness, None, True, f"unbounded to the {name}: the end of the leaf is the law itself")
         shown = self._shown(place)
         if (q := self.law.atom_at(place)) != 0:
             exact = sign * (1 - 2 * q) / sp.sqrt(q * (1 - q))
