@@ -10,7 +10,7 @@ sample values converge to it then. It needs no moment of the law: that of the Pa
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -33,6 +33,7 @@ from symdecouple.shown import Shown
 __all__ = ["Population", "population"]
 
 _MOST_DIGITS = 200
+_FEWEST = 12  # digits that are computed, if fewer are shown: what decides about limits is compared to so many
 _FEWEST_DIGITS = 6  # of densities in float64, before they are refused
 
 
@@ -113,8 +114,9 @@ def population(plan: Plan, distribution: Any, *, dps: int = 15, on_refusal: Lite
     Parameters
     ----------
     plan : Plan
-        Of moments, or of averages whose levels have explicit normalizers; no filters: a law has no neighbours. Moments
-        of order 5 and above are computed where the law is bounded at level 3, to 8 digits.
+        Of moments, or of other averages; no filters, groups and perturbations: a law has no neighbours. Moments of
+        order 5 and above, and averages from the first level on that has no closed form, are followed on nodes to 8
+        digits; orders 5 and 6 of symmetric laws have closed forms.
     distribution : frozen scipy.stats law, sympy.stats random variable, or Density
     dps : int
         Digits of what has no closed form; quadrature costs about their square.
@@ -132,9 +134,12 @@ def population(plan: Plan, distribution: Any, *, dps: int = 15, on_refusal: Lite
         If the law has no such feature: skewness 0 (or what the plan has for it) is not on its leaf, or a moment is
         infinite.
     InvalidInput
-        If `distribution` is no law of one number, its mass is not 1, or its density does not integrate.
+        If `distribution` is no law of one number, its mass is not 1, or its density does not integrate; if the plan
+        perturbs.
+    UnsupportedExpression
+        If features have filters, coordinates, groups or no expression.
     NoClosedForm
-        If a level of the plan is reached on samples only.
+        If a law is spread over too many whole numbers, or an expectation is not found to the digits that are asked for.
 
     Examples
     --------
@@ -169,12 +174,21 @@ def population(plan: Plan, distribution: Any, *, dps: int = 15, on_refusal: Lite
         raise UnsupportedExpression("a law is that of one number: features of explicit coordinates or with filters "
                                     "have no value for it; take averages of functions of the sample")
     law = law_of(distribution, dps)
-    found = _found(plan, law, dps)
+    found = _rounded(_found(plan, law, max(dps, _FEWEST)), dps)
     if on_refusal == "raise" and not found.outcomes[-1].ok:
         last = found.outcomes[-1]
         raise Refused(f"feature {len(found)} of {law.name} is refused: {last.reason} ({last.detail})", found,
                       found.outcomes)
     return found
+
+
+def _rounded(found: Population, dps: int) -> Population:
+    """Give what was computed with more digits than were asked for to these."""
+    if dps >= found.dps:
+        return found
+    values = tuple(v.evalf(dps) if v.has(Float) else v for v in found.values)
+    pole = found.pole.evalf(dps) if found.pole is not None and found.pole.has(Float) else found.pole
+    return replace(found, values=values, pole=pole, dps=dps)
 
 
 def _found(plan: Plan, law: Law, dps: int) -> Population:

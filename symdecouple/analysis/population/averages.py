@@ -46,7 +46,7 @@ def of_averages(plan: Plan, leaf: Leaf) -> tuple[list[Expr], list[Outcome]]:
         try:
             found = _under(closed, plan.features.sample, quadrature)
             noise = mpf(10) ** (5 - quadrature.digits) * min(1, quadrature.spread * _affine(law, quadrature.work)[1])
-            values.append(Float(0) if abs(found) < noise else Float(mpmath.nstr(found, quadrature.dps + 5),
+            values.append(Float(0).evalf() if abs(found) < noise else Float(mpmath.nstr(found, quadrature.dps + 5),
                                                                     quadrature.dps))
             outcomes.append(Outcome(True))
         except (NoClosedForm, InvalidInput) as error:

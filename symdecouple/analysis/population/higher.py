@@ -71,9 +71,9 @@ class HigherMoments:
             return nan, self.stopped
         if self.symmetric is not None and self.b != 0 and order <= 6:
             if order == 5:
-                return S.Zero, Outcome(True)
+                return (S.Zero if self.leaf.law.standard else Float(0)), Outcome(True)
             if self.goal[2] == 0:
-                one, _, three = self.symmetric.powers(self.b)
+                one, three = self.symmetric.powers(self.b, 1, 3)
                 digits = self.leaf.quadrature.dps
                 return Float(mpmath.nstr(three / one**3, digits + 5), digits), Outcome(True)
         if self.is_open:

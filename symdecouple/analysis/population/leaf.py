@@ -151,7 +151,11 @@ class Leaf:
         if mpmath.isinf(end):
             if self.highest_order() < 3:
                 return Limit(sign * mpmath.inf, None, False, f"unbounded to the {name} with an infinite third moment")
-            return Limit(self.skewness(), None, True, f"unbounded to the {name}: the end of the leaf is the law itself")
+            try:
+                skewness = self.skewness()
+            except NoClosedForm:  # its moments lie too far out to be computed
+                skewness = mpmath.nan
+            return Limit(skewness, None, True, f"unbounded to the {name}: the end of the leaf is the law itself")
         shown = self._shown(place)
         if (q := self.law.atom_at(place)) != 0:
             exact = sign * (1 - 2 * q) / sp.sqrt(q * (1 - q))
@@ -174,6 +178,24 @@ class Leaf:
 
     def _shown(self, place: Expr) -> str:
         return str(self.law.loc + self.law.scale * place)
+
+    def mass_beyond(self, pole: float) -> float:
+        """Return the mass farther from the centre than a place in `floats`, to a few digits however small it is."""
+        sign, start = (1 if pole > 0 else -1), self.centre + pole
+        ends = [(number_of(p.low, 20), number_of(p.high, 20), p.density) for p in self.law.pieces]
+        atoms = mpmath.fsum(q for v, q in self.quadrature.atoms if sign * (v - start) > 0)
+
+        def density(distance: Number) -> Number:
+            x = start + sign * distance
+            return mpmath.fsum(value_at(f, x) for a, b, f in ends if a < x < b)
+
+        near = self.quadrature.spread / 1000
+        here, there = density(mpf(0)), density(near)
+        if not here > 0:
+            return float(atoms)
+        length = near / mpmath.log(here / there) if here > there > 0 else self.quadrature.spread
+        lengths = mpmath.quad(lambda v: density(length * v) / here, [0, 1, 4, 16], maxdegree=3)
+        return float(atoms + here * length * lengths)
 
     @property
     def floats(self) -> FloatLaw:

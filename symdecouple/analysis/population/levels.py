@@ -69,21 +69,20 @@ def moments_of(leaf: Leaf) -> Moments:
     """Return mean, standard deviation and skewness of the law as it is."""
     law, quadrature = leaf.law, leaf.quadrature
     order, found = leaf.highest_order(), [nan, nan, nan]
+    known = order
     exact = [law.exact_moments(k) if k <= order else None for k in (1, 2, 3)]
     if order >= 1:
-        orders = range(1, min(order, 3) + 1)
-        is_known = None not in exact[: len(orders)]
-        raw = [] if is_known else quadrature.expect(lambda x: [(x - leaf.centre) ** k for k in orders])
+        raw = [] if None not in exact[: min(order, 3)] else _raw_moments(leaf, min(order, 3))
+        known = len(raw) or order
         one, two, three = [*raw, mpf(0), mpf(0), mpf(0)][:3]
         variance = two - one**2
-        found[0] = exact[0][0] if exact[0] else _computed(leaf.centre + one, quadrature, mpmath.sqrt(variance) or 1)
-        if order >= 2:
+        found[0] = exact[0][0] if exact[0] else _computed(leaf.centre + one, quadrature, quadrature.spread)
+        if known >= 2:
             found[1] = sp.sqrt(_variance(exact[1]) if exact[1] else _computed(variance, quadrature, mpf(0), 5))
-            if order >= 3 and found[1] != 0:
+            if known >= 3 and found[1] != 0:
                 found[2] = sp.simplify(_third(exact[2]) / _variance(exact[2]) ** _HALVES) if exact[2] else _computed(
                     (three - 3 * one * two + 2 * one**3) / variance ** mpf(1.5), quadrature)
-    outcomes = [_FINE if v is not nan else Outcome(False, "no moment", f"E|x|^{k} is infinite") if k > order else
-                Outcome(False, "zero variance", "one place carries all of the mass") for k, v in enumerate(found, 1)]
+    outcomes = [_FINE if v is not nan else _why_not(k, order, known) for k, v in enumerate(found, 1)]
     place, scale = law.loc + law.scale * found[0], law.scale * found[1]
     if order < 2 and leaf.is_one_sided:
         found[1], scale = oo, oo
@@ -93,6 +92,26 @@ def moments_of(leaf: Leaf) -> Moments:
         scale = oo
     return Moments((_short(place, quadrature.dps), _short(scale, quadrature.dps + 5), found[2]),
                    (outcomes[0], outcomes[1], outcomes[2]))
+
+
+def _why_not(k: int, order: int, known: int) -> Outcome:
+    if k > order:
+        return Outcome(False, "no moment", f"E|x|^{k} is infinite")
+    if k > known:
+        return Outcome(False, "not settled", f"E|x|^{k} is finite, and lies too far out to be computed")
+    return Outcome(False, "zero variance", "one place carries all of the mass")
+
+
+def _raw_moments(leaf: Leaf, order: int) -> list[Number]:
+    """The first moments about the centre, as far as they are found."""
+    for most in range(order, 0, -1):
+        orders = range(1, most + 1)
+        try:
+            return leaf.quadrature.expect(lambda x, orders=orders: [(x - leaf.centre) ** k for k in orders])
+        except NoClosedForm:
+            if not leaf.law.is_exact or most == 1:
+                raise
+    return []
 
 
 def _short(value: Expr, digits: int) -> Expr:
@@ -212,7 +231,8 @@ def _itself(leaf: Leaf, target: Expr, goal: Number, why: str) -> AtSkewness:
 def _settling_notes(leaf: Leaf, goal: Number) -> tuple[str, ...]:
     law = leaf.law
     scale = float(law.scale.evalf())
-    return told_of_samples(leaf.floats, float(goal), float(law.loc.evalf()) + scale * float(leaf.centre), scale)
+    return told_of_samples(leaf.floats, float(goal), float(law.loc.evalf()) + scale * float(leaf.centre), scale,
+                           leaf.mass_beyond)
 
 
 def is_symmetric(leaf: Leaf) -> Number | None:

@@ -51,6 +51,7 @@ class _Panel:
     high: Number
     density: Callable[[Any], Any]
     depth: int = 0
+    scale: Number = 1
     reach: list[int] = field(default_factory=lambda: [0, 0])
     levels: list[list[tuple[Number, Number]]] = field(default_factory=list)
 
@@ -88,9 +89,8 @@ class _Panel:
         u, rate = mpmath.pi / 2 * mpmath.sinh(t), mpmath.pi / 2 * mpmath.cosh(t)
         if mpmath.isinf(self.low) or mpmath.isinf(self.high):
             e = mpmath.exp(u)
-            scale = max(abs(self.low if mpmath.isinf(self.high) else self.high), mpf(1))
-            x = self.low + scale * e if mpmath.isinf(self.high) else self.high - scale * e
-            return x, scale * e * rate
+            x = self.low + self.scale * e if mpmath.isinf(self.high) else self.high - self.scale * e
+            return x, self.scale * e * rate
         q, width = mpmath.exp(-2 * abs(u)), self.high - self.low
         near = width * q / (1 + q)
         return (self.low + near if t < 0 else self.high - near), 2 * width * q / (1 + q) ** 2 * rate
@@ -108,12 +108,12 @@ class _Panel:
         if mpmath.isinf(self.low) and mpmath.isinf(self.high):
             cut = mpf(0)
         elif mpmath.isinf(self.high):
-            cut = self.low + max(abs(self.low), mpf(1))
+            cut = self.low + self.scale
         elif mpmath.isinf(self.low):
-            cut = self.high - max(abs(self.high), mpf(1))
+            cut = self.high - self.scale
         else:
             cut = (self.low + self.high) / 2
-        return [_Panel(*ends, self.density, self.depth + 1) for ends in ((self.low, cut), (cut, self.high))]
+        return [_Panel(*ends, self.density, self.depth + 1, self.scale) for ends in ((self.low, cut), (cut, self.high))]
 
 
 class Quadrature:
@@ -238,6 +238,9 @@ class Quadrature:
         if mpmath.isinf(low) or mpmath.isinf(high):
             centre = _located(waiting[0])
             waiting = [_Panel(low, centre, piece.density), _Panel(centre, high, piece.density)]
+            for panel in waiting:
+                if mpmath.isinf(panel.low) or mpmath.isinf(panel.high):
+                    panel.scale = abs(_located(panel, centre) - centre) or mpf(1)
         while waiting:
             panel = waiting.pop()
             self._check_ends(panel)
@@ -319,7 +322,7 @@ def _one(_: Number) -> Sequence[Number]:
     return (mpf(1),)
 
 
-def _located(panel: _Panel) -> Number:
+def _located(panel: _Panel, otherwise: Number | None = None) -> Number:
     """About where the mass of an infinite piece is: the middle of a coarse sum over powers of two."""
     base = mpf(0) if mpmath.isinf(panel.low) and mpmath.isinf(panel.high) else (
         panel.high if mpmath.isinf(panel.low) else panel.low)
@@ -329,6 +332,8 @@ def _located(panel: _Panel) -> Number:
     with mpmath.workdps(15):
         values = [value_at(panel.density, x) for x, _ in marks]
     weights = [(x, width * v) for (x, width), v in zip(marks, values, strict=True) if mpmath.isfinite(v) and v > 0]
+    if not weights and otherwise is not None:
+        return otherwise
     if not weights:
         raise InvalidInput(f"a density was given that vanishes at {len(marks)} places from {mpmath.nstr(panel.low, 6)} "
                            f"to {mpmath.nstr(panel.high, 6)}; name a place amid its mass with points=")

@@ -75,7 +75,9 @@ def _of_scipy(law: Any, dps: int) -> Law:
     name = law.dist.name or "the given law"
     if not all(map(_is_one, (*shapes, loc, scale))):
         raise InvalidInput(f"one law is expected, the parameters of {name} are arrays or no numbers")
-    if np.isnan(law.support()).any() or not all(map(np.isfinite, (*shapes, loc, scale))):
+    with np.errstate(all="ignore"):
+        ends = law.support()
+    if np.isnan(ends).any() or not all(map(np.isfinite, (*shapes, loc, scale))):
         raise InvalidInput(f"scipy.stats.{name} takes no such parameters: {(*law.args, *law.kwds.values())}")
     place, size = exact_number(loc), exact_number(scale)
     if hasattr(law.dist, "xk"):

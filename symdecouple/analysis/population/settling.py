@@ -8,6 +8,7 @@ of a quadrature.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -67,7 +68,8 @@ class FloatLaw(NamedTuple):
         return FloatLaw(places, weights / weights.sum(), float(places[0]), float(places[-1]))
 
 
-def told_of_samples(law: FloatLaw, target: float, place: float, scale: float) -> tuple[str, ...]:
+def told_of_samples(law: FloatLaw, target: float, place: float, scale: float, mass_beyond: Callable[[float], float]
+                    ) -> tuple[str, ...]:
     """Return a sentence on what samples show of a law that has no root itself, X = place + scale Y; () if nothing."""
     found: list[tuple[int, float, float]] = []
     for count in _COUNTS:
@@ -79,7 +81,7 @@ def told_of_samples(law: FloatLaw, target: float, place: float, scale: float) ->
     if len(found) < 2:
         return ()
     _, value, pole = found[-1]
-    beyond = float(law.weights[law.places < pole if pole < 0 else law.places > pole].sum())
+    beyond = mass_beyond(pole) if np.isfinite(pole) else 0.0
     if abs(value - found[-2][1]) < _SETTLED * value and beyond < _RARE:
         return (f"samples seem to settle at {value:.3g} all the same: a mass below about {_power(beyond)} of the law "
                 f"lies beyond the pole of their root, near {place + scale * pole:.3g}",)
@@ -88,5 +90,5 @@ def told_of_samples(law: FloatLaw, target: float, place: float, scale: float) ->
 
 
 def _power(mass: float) -> str:
-    """The next power of ten: nodes tell small masses roughly."""
+    """The next power of ten."""
     return f"1e{int(np.ceil(np.log10(mass)))}" if mass else "1e-300"

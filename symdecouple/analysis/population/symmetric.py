@@ -40,19 +40,27 @@ class SymmetricLaw:
     leaf: Leaf
     centre: Number
 
-    def powers(self, b: Number) -> tuple[Number, Number, Number]:
-        """Return E w, E w^2 and E w^3; the last one is what it is, infinite or not."""
+    def powers(self, b: Number, *orders: int) -> list[Number]:
+        """Return E w^k for some k."""
         def of(x: Number) -> list[Number]:
             square = (x - self.centre) ** 2
             w = square / (1 + b * square)
-            return [w, w * w, w**3]
+            return [w**k for k in orders]
 
-        one, two, three = self.leaf.quadrature.expect(of)
-        return one, two, three
+        return self.leaf.quadrature.expect(of)
 
     def kurtosis(self, b: Number) -> Number:
-        one, two, _ = self.powers(b)
+        one, two = self.powers(b, 1, 2)
         return two / one**2
+
+    def own_kurtosis(self) -> Number:
+        """Return that of the law itself; infinite where it is, or lies too far out to be computed."""
+        if (raw := self.leaf.law.exact_moments(4)) is not None and self.centre == 0:
+            return number_of(raw[3] / raw[1] ** 2, self.leaf.quadrature.work)
+        try:
+            return mpmath.inf if self.leaf.highest_order() < 4 else self.kurtosis(mpf(0))
+        except NoClosedForm:
+            return mpmath.inf
 
     @property
     def end(self) -> Number:
@@ -65,7 +73,7 @@ class SymmetricLaw:
         at_centre = mpmath.fsum(q for v, q in quadrature.atoms if v == self.centre)
         low = 1 / (1 - at_centre)
         if mpmath.isinf(self.end):
-            return low, mpmath.inf if self.leaf.highest_order() < 4 else self.kurtosis(mpf(0)), True
+            return low, self.own_kurtosis(), True
         if (q := law.atom_at(law.high)) != 0:
             return low, 1 / (2 * number_of(q, quadrature.work)), False
         tail = tail_of(quadrature, self.leaf.ends[1], self.leaf.ends)
