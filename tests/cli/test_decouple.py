@@ -279,7 +279,7 @@ def test_standard_input_and_broken_pipe() -> None:
 NUMBERS = st.one_of(st.floats(allow_nan=False), st.integers(-(10**40), 10**40), st.just(math.nan))
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @example(rows=[[math.nan, math.nan]], delimiter="\t", quoting=csv.QUOTE_MINIMAL, end="\n", labels=False, empty=True)
 @example(rows=[[0.0, 0.0], [math.nan, math.nan]], delimiter="\t", quoting=csv.QUOTE_MINIMAL, end="\n", labels=False,
          empty=True)
@@ -307,7 +307,7 @@ def test_numbers_written_are_numbers_read(rows: list[list[float]], delimiter: st
         [None if v != v else Fraction(v) if abs(v) != math.inf else v for v in row] for row in expected]
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(st.text(max_size=60))
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:

@@ -88,8 +88,7 @@ def test_faces_of_random_cones(seed: int) -> None:
 A = [300, -100, 200, -400, 100, 50, -250, 350]
 
 
-@pytest.mark.parametrize("level", [None, 3])
-@pytest.mark.parametrize("kind", [np.int64, np.float64, np.float32])
+@pytest.mark.parametrize(("level", "kind"), [(None, np.int64), (3, np.float64), (3, np.float32)])
 def test_what_is_there_again_is_right_or_refused(level: int | None, kind: type) -> None:
     """There and back: within the loss that is allowed for the precision of the input, or not called computed."""
     plan = sd.decouple(sd.families.second_order_moments(sd.families.FilterBank(TAPS)))

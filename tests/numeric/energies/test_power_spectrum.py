@@ -94,11 +94,11 @@ def test_responses_one_by_one(last: str) -> None:
 
 def test_memory_of_a_long_image() -> None:
     """A transform and some of its powers; the gradients of four energies beside it; a level in its memory."""
-    shape = (1024, 1024)
+    shape = (2048, 2048)
     gains = [[np.abs(np.fft.fft(taps, n)) ** 2 for taps in ([1.0, 1, 1], [1.0, 0, -1])] for n in shape]
     energies = Energies(Bands.of_sheets(
-        lambda: (np.outer(a, b[:513]) for a in gains[0] for b in gains[1]), shape))
-    row = RNG.normal(size=(1, 2**20))
+        lambda: (np.outer(a, b[:1025]) for a in gains[0] for b in gains[1]), shape))
+    row = RNG.normal(size=(1, 2**22))
     energies.decouple(row, np.ones(4))  # what is made once for all signals
 
     def memory(function: Callable[[], object]) -> float:

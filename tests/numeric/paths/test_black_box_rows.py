@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sympy import cosh, exp, log
+from sympy import cosh, log
 
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.errors import InvalidInput
@@ -111,35 +111,26 @@ def test_extrapolation_finds_the_derivative_beside_a_pole() -> None:
 TARGETS = [0, 1, 2.4]
 
 
+SOME = ROWS["normal"][:2]
+
+
 @cache
 def of_the_kurtosis() -> tuple[Any, Any]:
     """Where the path of the declared features ends, and their decoupled gradients."""
     path = NarrowPath([Mean(x), variance(), kurtosis(), LAST])
-    return path.normalize(ROWS["normal"], TARGETS)[-1].values, decoupled_gradients(path, ROWS["normal"], TARGETS)[0]
+    return path.normalize(SOME, TARGETS)[-1].values, decoupled_gradients(path, SOME, TARGETS)[0]
 
 
 @pytest.mark.parametrize("name", BOXES)
 def test_the_path_ends_where_that_of_the_kurtosis_ends(name: str) -> None:
     ours = BlackBoxPath([Mean(x), variance(), BOXES[name], LAST])
-    ends, (expected, exact) = ours.normalize(ROWS["normal"], TARGETS)[-1], of_the_kurtosis()
+    ends, (expected, exact) = ours.normalize(SOME, TARGETS)[-1], of_the_kurtosis()
     assert not ends.refusals and np.all(ends.residual < 1e-14)
     assert np.abs(ends.values - expected).max() < 1e-9
     if name != "differences":  # as `differences, rows`, and slow
-        gradients, _ = decoupled_gradients(ours, ROWS["normal"], TARGETS)
+        gradients, _ = decoupled_gradients(ours, SOME, TARGETS)
         bound = 1e-9 if name.startswith("gradient") else 1e-6
         assert np.abs(gradients - exact).max() <= bound * np.abs(exact).max()
-
-
-def test_the_soft_maximum_goes_the_way_of_its_expression() -> None:
-    """It is log(N Mean(exp(x))), which symbolic features can say."""
-    given, targets = ROWS["normal"], [0, 4.0]
-    ours = BlackBoxPath([Mean(x), Feature.from_callable(soft_maximum, vectorized=True), Mean(x**2)])
-    known = NarrowPath([Mean(x), log(14 * Mean(exp(x))), Mean(x**2)])
-    gradients, levels = decoupled_gradients(ours, given, targets)
-    exact, expected = decoupled_gradients(known, given, targets)
-    assert np.abs(soft_maximum(levels[-1].values) - 4).max() < 1e-14
-    assert np.abs(levels[-1].values - expected[-1].values).max() < 1e-9
-    assert np.abs(gradients - exact).max() < 1e-6 * np.abs(exact).max()
 
 
 def test_path_of_either_kind() -> None:
