@@ -10,7 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 import scipy.stats
-from sympy import Abs, Rational, exp, log, sin, tanh
+from sympy import Abs, Rational, exp, log, tanh
 
 from symdecouple import (
     Feature,
