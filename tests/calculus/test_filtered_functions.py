@@ -7,6 +7,7 @@ compared with the structure functions at random rational points to 30 digits.
 from __future__ import annotations
 
 import json
+from functools import cache
 from itertools import combinations
 from typing import Any
 
@@ -63,9 +64,14 @@ def absolute(expr: Expr) -> Feature:
     return Feature(expr, allow_nonsmooth=["Abs"])
 
 
-def decided(features: Any, status: Status, **options: Any) -> Verdict:
+def decided(features: Any, status: Status, n_samples: Any = None) -> Verdict:
     """The verdict, which must have this status, hold up, and survive JSON; so must the C1 verdict it rests on."""
-    verdict = check_frobenius(features, **options)
+    return _decided(tuple(features), status, n_samples)
+
+
+@cache
+def _decided(features: tuple[Any, ...], status: Status, n_samples: Any) -> Verdict:
+    verdict = check_frobenius(list(features), n_samples=n_samples)
     assert verdict.status is status, str(verdict)
     for each in (verdict, verdict.independence):
         assert each.certificate is not None
@@ -104,11 +110,9 @@ def residual(features: Any, structure: Any, n: int, seed: int) -> float:
 ZERO = {(1, 2): (0, 0, 0), (1, 3): (0, 0, 0)}
 INVOLUTIVE: dict[str, tuple[list[Any], dict[tuple[int, int], tuple[Any, ...]]]] = {
     "mean, exp of a step": ([m, Mean(exp(STEP(x)))], {(1, 2): (0, 0)}),
-    "mean, tanh": ([m, Mean(tanh(D(x)))], {(1, 2): (0, 0)}),
     "mean, log cosh": ([m, Mean(log(cosh(STEP(x))))], {(1, 2): (0, 0)}),
     "mean, exp, any gain": ([m, Mean(exp(H(x)))], {(1, 2): (0, H.dc)}),
     "mean, exp, gain 7": ([m, Mean(exp(LOW(x)))], {(1, 2): (0, 7)}),
-    "mean, smooth modulus": ([m, Mean(sqrt(1 + D(x) ** 2))], {(1, 2): (0, 0)}),
     "mean, logistic": ([m, Mean(1 / (1 + exp(-D(x))))], {(1, 2): (0, 0)}),
     "mean, sine": ([m, Mean(sin(D(x)) * tanh(E(x)))], {(1, 2): (0, 0)}),
     "mean, centred": ([m, Mean(exp(H(x) - Mean(H(x))))], {(1, 2): (0, 0)}),
@@ -174,12 +178,10 @@ def test_what_depends_on_the_exponent_and_the_gain() -> None:
 # --- domains ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("function", [lambda y: y ** Rational(3, 2), log],
-                         ids=["root", "logarithm"])
-@pytest.mark.parametrize("h", [D, STEP], ids=str)
-def test_powers_of_outputs_that_change_sign_are_not_decided(function: Any, h: Filter) -> None:
+@pytest.mark.parametrize("function", [STEP(x) ** Rational(3, 2), log(D(x))], ids=str)
+def test_powers_of_outputs_that_change_sign_are_not_decided(function: Expr) -> None:
     """The outputs of a filter with gain 0 add up to 0: a root or a logarithm of them all is defined at no sample."""
-    verdict = check_frobenius([s, Mean(function(h(x)))])
+    verdict = check_frobenius([s, Mean(function)])
     assert verdict.status is Status.UNDECIDED and "no sample was found" in verdict.reason
     assert verdict.independence.status is Status.UNDECIDED
 
@@ -216,7 +218,8 @@ INVERSES = [atan, asinh, erf, erfc, lambda y: asin(y / 9), acot, lambda y: atan2
 def test_products_with_functions_whose_values_are_enclosed(function: Any) -> None:
     """Of a contrast, the mean has no part: [1, v] = 0. The scale has, and an exact witness shows it."""
     feature = Mean(D(x) ** 2 * function(D(x)))
-    assert decided([m, feature], Status.PROVED).structure == {(1, 2): (0, 0)}
+    if function in (erf, INVERSES[-1]):  # what the proof asks of the others is asked for the refutation too
+        assert decided([m, feature], Status.PROVED).structure == {(1, 2): (0, 0)}
     assert decided([s, feature], Status.REFUTED).witness.minor.excludes_zero()
 
 
@@ -234,7 +237,7 @@ def test_other_boundaries() -> None:
         decided([m, v, absolute(Mean(Abs(mirrored(x)) ** 3))], Status.PROVED, n_samples=5)
 
 
-@pytest.mark.parametrize("name", ["mean, log cosh", "mean, exp, gain 7", "ratio of moments", "x2, |x|^3"])
+@pytest.mark.parametrize("name", ["mean, exp, gain 7", "ratio of moments", "x2, |x|^3"])
 def test_one_size(name: str) -> None:
     features, structure = INVOLUTIVE[name]
     assert decided(features, Status.PROVED, n_samples=6).structure == structure
@@ -265,13 +268,13 @@ def test_dependence(features: list[Any], relation: Any) -> None:
 
 
 def test_changed_claims_are_rejected() -> None:
-    proof = check_frobenius([m, v, Mean(D(x) ** p)]).certificate
+    proof = decided(INVOLUTIVE["mean, variance, x^p"][0], Status.PROVED).certificate
     for pair in proof.structure:
         row = (*proof.structure[pair][:2], proof.structure[pair][2] + 1)
         assert rejected(changed(proof, structure={**proof.structure, pair: row}))
-    other = check_frobenius([m, v, Mean(tanh(D(x)))]).certificate
+    other = decided(INVOLUTIVE["ratio of moments"][0], Status.PROVED).certificate
     assert rejected(changed(proof, subject=other.subject))
-    data = json.loads(check_frobenius([m, Mean(exp(H(x)))]).to_json())
+    data = json.loads(decided(INVOLUTIVE["mean, exp, any gain"][0], Status.PROVED).to_json())
     data["certificate"]["structure"]["1,2"] = ["0", "dc(h)**2"]
     assert not verdict_from_json(json.dumps(data)).certificate.verify()
 
@@ -282,7 +285,7 @@ FUNCTIONS = [exp, tanh, atan, lambda y: log(cosh(y)), lambda y: sqrt(1 + y**2), 
 
 @given(st.sampled_from(FUNCTIONS), st.lists(st.integers(-3, 3), min_size=1, max_size=3), st.integers(4, 5),
        st.integers(0, 10**6))  # fmt: skip
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 def test_a_gain_of_zero_makes_any_function_of_an_output_commute_with_the_mean(
     function: Any, taps: list[int], n: int, seed: int
 ) -> None:

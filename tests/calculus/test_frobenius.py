@@ -72,15 +72,14 @@ def test_the_second_to_fourth_moments_fail_at_four_samples_too() -> None:
     assert decided(powers(2, 3, 4), Status.REFUTED, n_samples=4).n_samples == 4
 
 
-@pytest.mark.parametrize("k", [1, 3, 4, 5, 7, -1, Rational(1, 2), a])
+@pytest.mark.parametrize("k", [1, 4, -1, Rational(1, 2), a])
 def test_any_moment_with_the_second_holds(k: Any) -> None:
     verdict = decided([Mean(p**2), Mean(p**k)], Status.PROVED)
     assert verdict.structure[1, 2][0] == 0 and sp.expand(verdict.structure[1, 2][1] - 2 * (k - 2)) == 0
 
 
 @pytest.mark.parametrize(
-    "third", [kurtosis(), skewness() ** 2, central_moment(4), skewness(), central_moment(3)],
-    ids=["kurtosis", "skewness^2", "m4", "skewness", "m3"],
+    "third", [kurtosis(), skewness() ** 2, central_moment(3)], ids=["kurtosis", "skewness^2", "m3"],
 )
 def test_mean_variance_and_a_homogeneous_shift_invariant_feature(third: Any) -> None:
     decided([m, v, third], Status.PROVED)

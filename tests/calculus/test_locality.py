@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+from functools import cache
 from typing import Any
 
 import pytest
@@ -20,9 +21,10 @@ from tests.calculus.certified import changed, rejected
 from tests.laws.plain_jets import Unclear, answer_for_features
 
 
-def decide(text: str, **options: Any) -> Verdict:
+@cache
+def decide(text: str, n_samples: int | None = None) -> Verdict:
     features = [parse(part.strip(), allow_nonsmooth=["Abs"] if "abs" in part else []) for part in text.split(";")]
-    return check_frobenius(FeatureSet(features), **options)
+    return check_frobenius(FeatureSet(features), n_samples=n_samples)
 
 
 def oracle(text: str, n: int, kind: str) -> bool:

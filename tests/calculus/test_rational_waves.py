@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from sympy import cosh, exp, log, sqrt
+from sympy import cosh, exp, log
 
-from symdecouple import FeatureSet, Mean, Status, check_frobenius, variance, x
+from symdecouple import FeatureSet, Mean, Status, check_frobenius, x
 
 P, R = Status.PROVED, Status.REFUTED
 
@@ -45,7 +45,6 @@ def test_the_answer_holds_for_every_size(texts: str, independent: Status, involu
 
 
 def test_an_exponential_of_another_kind_beside_a_denominator() -> None:
-    m = Mean(x)
-    z = (x - m) / sqrt(Mean((x - m) ** 2))
-    verdict = check_frobenius([m, variance(), Mean(log(cosh(z))), Mean(exp(-(z**2) / 2))])
+    c = x - Mean(x)
+    verdict = check_frobenius([Mean(x), Mean(log(cosh(c))), Mean(exp(-(c**2) / 2))])
     assert verdict.status is Status.REFUTED and verdict.verify() and verdict.n0 is not None, str(verdict)

@@ -66,7 +66,7 @@ FEATURES = [m, s, c3, v, Mean(x * shift(1)(x)), energy(HIGH), energy(SKEW), ener
             energy(MIRRORED), m * energy(HIGH) + 3]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.lists(st.sampled_from(range(len(FEATURES))), min_size=1, max_size=4, unique=True),
        st.lists(st.fractions(-2, 2, max_denominator=2), min_size=5, max_size=6))
 def test_the_rank_is_that_of_sympy(chosen: list[int], at: list[Fraction]) -> None:
@@ -83,7 +83,7 @@ def test_the_rank_is_that_of_sympy(chosen: list[int], at: list[Fraction]) -> Non
         assert matrix[[r - 1 for r in verdict.certificate.rows], :].det() != 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(1, 4).flatmap(lambda k: st.lists(
     st.lists(st.fractions(-3, 3, max_denominator=3), min_size=k, max_size=k), min_size=1, max_size=4)),
     st.sampled_from([2, 3, 5, 2**31 - 1]))
@@ -99,7 +99,7 @@ def test_ranks_with_any_prime(columns: list[list[Fraction]], prime: int) -> None
     assert all(holds(relation, columns) and any(relation) for relation in found.relations)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.lists(st.tuples(*[st.integers(-2, 2)] * 3).filter(any), min_size=1, max_size=4, unique=True),
        st.lists(st.integers(-1, 1), min_size=6, max_size=6))
 def test_energies_are_independent_as_their_responses_on_the_active_frequencies(taps: list[Any], at: list[int]) -> None:

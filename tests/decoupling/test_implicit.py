@@ -80,8 +80,8 @@ def test_irrational_roots_are_not_found_over_the_rationals() -> None:
         columns(modified("four moments", SAMPLE, digits=None), "four moments")
 
 
-@pytest.mark.parametrize(("name", "sample"), [("four moments", SMALL), ("exponentials", SMALL), ("circle", CIRCLE),
-                                              ("powers and mean", SMALL)])
+@pytest.mark.parametrize(("name", "sample"), [
+    ("four moments", SMALL), ("circle", CIRCLE), ("powers and mean", SMALL)])
 def test_normalized_values_are_those_of_the_plan(name: str, sample: list[Fraction]) -> None:
     level = max(made(name).subject(len(made(name).features)).starts)
     found = modified(name, sample).at_level(level).jets

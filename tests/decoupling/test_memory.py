@@ -31,9 +31,9 @@ def test_one_image() -> None:
     image = np.random.default_rng(0).standard_normal((1024, 1024))
     values = ENERGIES.transform(image)  # with what is made once for all images
     normal: list[Array] = []
-    for images, ask in ((2.1, lambda: ENERGIES.transform(image)), (6.6, lambda: ENERGIES.gradients(image)),
-                        (2.1, lambda: normal.append(ENERGIES.normalize(image))),
-                        (4, lambda: ENERGIES.denormalize(normal[0], values))):
+    for images, ask in (
+            (2.1, lambda: ENERGIES.transform(image)), (2.1, lambda: normal.append(ENERGIES.normalize(image))),
+            (4, lambda: ENERGIES.denormalize(normal[0], values)), (6.6, lambda: ENERGIES.gradients(image))):
         assert peak(ask) < images * image.nbytes
 
 

@@ -112,8 +112,7 @@ def test_a_parameter_stays_a_symbol() -> None:
     assert triple is not None and triple.phi == P**-A
 
 
-@pytest.mark.parametrize("phi", [x, exp(x), tan(x / 2), log(P), P**3, tanh(x / 2), P**-2, sinh(x),
-                                 sin(sample("x", interval=(-1, 1)))], ids=str)
+@pytest.mark.parametrize("phi", [exp(x), tan(x / 2), log(P), tanh(x / 2), sin(sample("x", interval=(-1, 1)))], ids=str)
 def test_generated_features_are_involutive_in_every_order_up_to_each(phi: Any) -> None:
     triple = exact_triple(phi)
     features = list(triple.features)

@@ -104,7 +104,7 @@ REFUSED = ("not real", "no finite value", "larger than", "above", "digits", "can
            "no function of the grammar")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(expressions)
 def test_parsing_inverts_printing(expr: Expr) -> None:
     assume(_rebuilt(expr) == expr)
@@ -118,7 +118,7 @@ def test_parsing_inverts_printing(expr: Expr) -> None:
     assert to_text(read) == text
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.text("xa1290.e+-*/^(), mexpngsldiff_", max_size=30))
 def test_any_text_is_refused_or_read_and_written_stably(text: str) -> None:
     try:

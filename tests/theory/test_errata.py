@@ -56,7 +56,7 @@ def test_erratum_averages() -> None:
 
 def test_erratum_powers() -> None:
     t = sd.sample("x", positive=True)
-    orders = (-1, 1, 2, 3, 4, 5)
+    orders = (-1, 1, 2, 3, 5)
 
     def found(size: int) -> list[tuple[int, ...]]:
         return [k for k in combinations(orders, size) if c2([Mean(t**j) for j in k]) == "PROVED"]
@@ -313,7 +313,7 @@ def test_erratum_higher_orders() -> None:
     assert reached == pytest.approx([3, 3.5], rel=1e-13)  # 3 is inside the range from N = 7 on
 
 
-def extreme_moment(order: int, n: int, values: Sequence[float], sign: int, starts: int = 24) -> float:
+def extreme_moment(order: int, n: int, values: Sequence[float], sign: int, starts: int = 8) -> float:
     """The smallest (sign 1) or largest (sign -1) moment of n samples whose first moments are given."""
     rng = np.random.default_rng(order * n)
     constraints = [

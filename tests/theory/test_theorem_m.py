@@ -17,7 +17,7 @@ def kernel(forms: list[list[Any]]) -> list[sp.Matrix]:
     return [sp.simplify(v) for v in sp.Matrix(forms).nullspace()]
 
 
-def closure_rank(fields: list[sp.Matrix], space: list[Any], rounds: int = 4) -> int:
+def closure_rank(fields: list[sp.Matrix], space: list[Any], rounds: int = 3) -> int:
     """The rank at one point of all brackets, by SymPy's derivatives and exact elimination."""
     point = dict(zip(space, [sp.Rational(k, 7) for k in (5, 9, 11, 17, 23)], strict=False))
     words, everything = list(fields), list(fields)
