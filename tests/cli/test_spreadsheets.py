@@ -15,7 +15,7 @@ import pytest
 
 from symdecouple.cli import main
 from symdecouple.cli.cells import read_cell
-from symdecouple.cli.report import figures
+from symdecouple.cli.report import figures, shape_figures
 from symdecouple.cli.samples import Samples, arrange
 from symdecouple.cli.text_file import read_grid
 from symdecouple.errors import InvalidInput
@@ -44,9 +44,10 @@ def test_what_is_printed_is_the_number() -> None:
     """Every pair of sizes, alone and beside others, is read back within a part in a thousand; zero has no sign."""
     sizes = [m * 10.0**k for k in range(-4, 6) for m in (1, 1.2345678, 5.0005, 9.99996)] + [1e6]
     for pair in itertools.product(sizes, [*sizes, *(-s for s in sizes)]):
-        for value, shown in zip((*pair, 0.0, -0.0), figures([*pair, 0.0, -0.0]), strict=True):
-            assert abs(float(shown) - value) <= 1e-3 * abs(value)
-            assert value or not shown.startswith("-")
+        for shown_by in (figures, shape_figures):
+            for value, shown in zip((*pair, 0.0, -0.0), shown_by([*pair, 0.0, -0.0]), strict=True):
+                assert abs(float(shown) - value) <= 1e-3 * abs(value)
+                assert value or not shown.startswith("-")
     assert figures([0.1, 200000.25, -0.0]) == ["0.1", "200000", "0"]
 
 
