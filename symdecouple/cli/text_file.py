@@ -188,7 +188,7 @@ def _names_found(head: Head, lines: list[int], fields: list[list[str]], delimite
     first = fields[0]
     is_numbered = are_numbered(first, fields[1:])
     if not is_numbered and not are_names(first, notation):
-        if like_years(first) and len(first) > 2:
+        if like_years(first):
             head.notes.append(f"line {lines[0]} is taken as data; --skip-header {lines[0]} takes it for names")
         before = [line for line in head.comments if line[0] < lines[0]]
         names = names_in_comment(before[-1], max(map(len, fields)), delimiter) if before else None
