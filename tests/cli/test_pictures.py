@@ -56,6 +56,7 @@ def by_pillow(array: np.ndarray, kind: str, mode: str | None = None, **more: Any
     (tiff(WIDE.astype(np.int32), 1, 2), "signed"), (tiff(WIDE / np.float32(3), 0, 3), "white is zero"),
     (tiff(WIDE[:, :6], bits=12), "12 bits"), (tiff(WIDE.astype(np.uint32)), "mode is I"),
     (tiff(GREY.astype(np.float64), 1, 3), "can be read here"), (tiff(GREY)[:60], "can be read here"),
+    (tiff(GREY).replace(struct.pack("<HHII", 256, 4, 1, 8), struct.pack("<HHII", 999, 4, 1, 8)), "damaged"),
 ])
 def test_levels_are_right_or_refused_by_name(content: bytes, expected: Any, tmp_path: Path) -> None:
     path = written(tmp_path, content, "a.png" if content[1:4] == b"PNG" else "a.tif")
@@ -148,6 +149,7 @@ def test_profile_and_resolution_are_carried_over(first: bytes, second: bytes, sa
 
 
 def test_a_turned_picture_turns_its_resolution(tmp_path: Path) -> None:
+    assert read_picture(written(tmp_path, tiff(GREY))).dpi is None
     exif = Image.Exif()
     exif[0x0112] = 6
     path = written(tmp_path, by_pillow(GREY, "JPEG", dpi=(300, 150), exif=exif), "a.jpg")

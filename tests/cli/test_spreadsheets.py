@@ -112,7 +112,8 @@ def test_comments_end_where_data_begin(text: str, how: dict[str, str], expected:
      "taken for names, name, code, 1960"),
     ("2000,2001,2002\n2010,2011,2012", {}, {"row 1": [2000, 2001, 2002], "row 2": [2010, 2011, 2012]},
      "--skip-header 1"),
-    ("#,x\n1,5\n2,6", {}, {"#": [1, 2], "x": [5, 6]}, "taken for names"), ("# \n1\n2", {}, {"column 1": [1, 2]}, "left"),
+    ("#,x\n1,5\n2,6", {}, {"#": [1, 2], "x": [5, 6]}, "taken for names"),
+    ("# \n1\n2", {}, {"column 1": [1, 2]}, "left"),
     (",1999,2000\n0,5,6\n1,7,8", {}, {"1999": [5, 7], "2000": [6, 8]}, "taken for names"),
     ("year,v\n1990,2\n1991,3", {}, {"year": [1990, 1991], "v": [2, 3]}, ""),
     (",10,20\na,1,2\nb,3,4", {}, {"10": [1, 3], "20": [2, 4]}, "taken for names, 10, 20"),  # a pivot table
