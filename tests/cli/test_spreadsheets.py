@@ -99,6 +99,18 @@ def test_comments_end_where_data_begin(text: str, how: dict[str, str], expected:
     assert any(note in said for said in notes) if note else notes == ()
 
 
+def test_what_was_left_out_is_told_in_every_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data, note = tmp_path / "a.csv", "missing: #NV in line 3, an error of the spreadsheet"
+    data.write_text("v,w\n1,10\n#NV,2000\n3,30\n9,41\n")
+    assert main(["decouple", str(data), "--json"]) == 4
+    found = json.loads(capsys.readouterr().out)
+    assert found["notes"] == [note] and found["samples"][1]["mean"] == 520.25
+    assert (found["samples"][0]["missing"], found["samples"][0]["mean"]) == (1, None)
+    for kind, stream in (("table", "out"), ("csv", "err")):
+        assert main(["decouple", str(data), "--format", kind]) == 4
+        assert note in getattr(capsys.readouterr(), stream)
+
+
 # --- names, units -----------------------------------------------------------------------------------------------------
 
 
@@ -131,7 +143,10 @@ def test_comments_end_where_data_begin(text: str, how: dict[str, str], expected:
     ("# c\n\na,b\n1,2", {"header_lines": 3}, {"a": [1], "b": [2]}, "2 lines before the names left out"),
     ("x\n\n1,2\n3,4", {"header_lines": 2}, {"row 1": [1, 2], "row 2": [3, 4]}, "2 lines before the data left out"),
     ("Report\n1,2\n3,4", {"header_lines": 1}, {"row 1": [1, 2], "row 2": [3, 4]}, ""),
-    ("# a b\n1 2", {"header_lines": 1}, {"a": [1], "b": [2]}, ""), ("1,5;2,5\n3,5;4", {}, {"row 1": [1.5, 2.5],
+    ("# a b\n1 2", {"header_lines": 1}, {"a": [1], "b": [2]}, ""),
+    ("# 1 2\n3 4", {"header_lines": 1}, {"row 1": [3, 4]}, ""), ("# x\n\n3,4", {"header_lines": 2}, {"row 1": [3, 4]},
+                                                                "2 lines before the data"),
+    ("1,5;2,5\n3,5;4", {}, {"row 1": [1.5, 2.5],
                                                                                        "row 2": [3.5, 4]}, ""),
 ])
 def test_names_and_units(text: str, how: dict[str, object], expected: dict[str, list[float]], note: str) -> None:
