@@ -24,6 +24,7 @@ __all__ = ["FloatArray", "Picture", "pillow_modules", "profile_name", "read_by_p
 
 FloatArray: TypeAlias = NDArray[np.float64]
 
+_TIFF = (b"II*\0", b"MM\0*")
 _PNG = b"\x89PNG\r\n\x1a\n"
 _ALPHA = {"LA": "L", "La": "L", "PA": "RGB", "RGBA": "RGB", "RGBa": "RGB"}
 _WITHOUT = {"La": "LA", "RGBa": "RGBA", "PA": "RGBA"}  # what Pillow goes by, where it cannot go directly
@@ -107,6 +108,9 @@ def read_by_pillow(path: Path, head: bytes) -> Picture:
                 upright = operations.exif_transpose(opaque)
                 return _picture(upright, image, [*said, *dropped])
     except pillow.UnidentifiedImageError:
+        if head[:4] in _TIFF:
+            raise InvalidInput("Pillow does not read a TIFF of these samples (their bits, sign, order of bytes, white as "
+                               "zero), or it is damaged; save grey of 8 or 16 bits with black as zero, or NPY") from None
         raise InvalidInput("this is no PNG, TIFF, JPEG or NPY file that can be read here; several channels of more "
                            "than 8 bits each are read from NPY only") from None
     except (pillow.DecompressionBombWarning, pillow.DecompressionBombError) as error:
