@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             text, is_partial = _computed(plan, samples, arguments, kind)
     except InvalidInput as error:
-        raise InvalidInput(f"{source_of(arguments)}: {error}") from error
+        raise InvalidInput(f"{source_of(arguments)}: {printable(str(error))}") from error
     _write(text, output)
     return ExitCode.PARTIAL if is_partial else ExitCode.OK
 

@@ -52,7 +52,7 @@ def _samples(arguments: argparse.Namespace) -> Any:
             raise InvalidInput(f"samples of one length are needed to compare orders, there are some of "
                                f"{', '.join(map(str, sizes[:4]))} values")
     except InvalidInput as error:
-        raise InvalidInput(f"{source_of(arguments)}: {error}") from error
+        raise InvalidInput(f"{source_of(arguments)}: {printable(str(error))}") from error
     if len(whole) < len(samples.vectors):
         print(f"symdecouple: {len(samples.vectors) - len(whole)} samples with missing values are left out",
               file=sys.stderr)

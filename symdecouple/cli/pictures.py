@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import io
 import math
-import struct
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,10 +24,11 @@ __all__ = ["FloatArray", "Picture", "pillow_modules", "profile_name", "read_by_p
 
 FloatArray: TypeAlias = NDArray[np.float64]
 
+_TIFF = (b"II*\0", b"MM\0*")
 _PNG = b"\x89PNG\r\n\x1a\n"
 _ALPHA = {"LA": "L", "La": "L", "PA": "RGB", "RGBA": "RGB", "RGBa": "RGB"}
 _WITHOUT = {"La": "LA", "RGBa": "RGBA", "PA": "RGBA"}  # what Pillow goes by, where it cannot go directly
-_BITS, _PHOTOMETRIC, _SUBFILE, _FORMAT = 258, 262, 254, 339  # tags of TIFF
+_BITS, _PHOTOMETRIC, _SUBFILE, _FORMAT, _RESOLUTION = 258, 262, 254, 339, 282  # tags of TIFF
 _SIGNED, _WHITE_IS_ZERO = 2, 0
 _PILLOW = 'pictures need Pillow, which is not installed: pip install "symdecouple[image]"; NPY arrays do without'
 
@@ -108,13 +108,16 @@ def read_by_pillow(path: Path, head: bytes) -> Picture:
                 upright = operations.exif_transpose(opaque)
                 return _picture(upright, image, [*said, *dropped])
     except pillow.UnidentifiedImageError:
+        if head[:4] in _TIFF:
+            raise InvalidInput("Pillow does not read a TIFF of these samples (their bits, sign, order of bytes, white as "
+                               "zero), or it is damaged; save grey of 8 or 16 bits with black as zero, or NPY") from None
         raise InvalidInput("this is no PNG, TIFF, JPEG or NPY file that can be read here; several channels of more "
                            "than 8 bits each are read from NPY only") from None
     except (pillow.DecompressionBombWarning, pillow.DecompressionBombError) as error:
         raise InvalidInput(f"it is too large ({error})") from None
-    except (SyntaxError, ValueError, IndexError, struct.error) as error:  # how Pillow tells damage
-        if isinstance(error, InvalidInput):
-            raise
+    except (InvalidInput, OSError):
+        raise
+    except Exception as error:  # Pillow tells damage by almost anything, TypeError and SyntaxError among it
         raise InvalidInput(f"it is damaged ({str(error)[:120]})") from None
 
 
@@ -191,6 +194,8 @@ def _picture(upright: Any, image: Any, said: list[str]) -> Picture:
 
 
 def _dpi(image: Any, is_turned: bool) -> tuple[float, float] | None:
+    if image.format == "TIFF" and _RESOLUTION not in image.tag_v2:
+        return None  # Pillow gives 1
     with contextlib.suppress(TypeError, ValueError, ZeroDivisionError, OverflowError):
         across, down = map(float, image.info["dpi"]) if "dpi" in image.info else (0.0, 0.0)
         if across > 0 and down > 0 and math.isfinite(across * down):

@@ -175,7 +175,7 @@ def _values(numbers: Any, dps: int | None) -> Iterator[Value | None]:
     if dps is None:
         for number in numbers:
             value = float(number)
-            yield value if math.isfinite(value) and (value or not number) else None  # else beyond float64
+            yield value + 0.0 if math.isfinite(value) and (value or not number) else None  # else beyond float64
         return
     with at_digits(dps):
         for v in numbers:

@@ -27,7 +27,7 @@ VERSION = 1
 WIDTH = 88
 
 _DIGITS = 6
-_VISIBLE = 5e-4  # what a figure may be off by, over its size
+_VISIBLE = 9e-4  # what a figure may be off by, over its size
 _LABEL = 26  # characters of a label in the table
 _NAMED = 4  # labels spelt out in a note
 
@@ -69,7 +69,7 @@ def as_json(rows: Sequence[SampleRow], columns: Sequence[Column], samples: Sampl
 
 def plain(value: Value | None) -> str:
     """A value with all its digits; nothing for none."""
-    return "" if value is None else value if isinstance(value, str) else repr(value)
+    return "" if value is None else value if isinstance(value, str) else repr(value + 0.0)
 
 
 def told(outcome: Outcome) -> str:
@@ -132,10 +132,16 @@ def figures(values: Sequence[Value | None]) -> list[str]:
 
 
 def shape_figures(values: Sequence[Value | None]) -> list[str]:
-    """Numbers without a unit: what is small beside 1 is zero to the eye; text as it is."""
-    return [f"{round(value, _DIGITS - 2) + 0.0:.{_DIGITS - 2}f}"
-            if isinstance(value, float) and abs(value) < 10.0**_DIGITS else _shown(value, f".{_DIGITS}g")
+    """Numbers without a unit: four decimals, more where a small one needs them, below 1e-4 zero to the eye."""
+    return [_shape(value) if isinstance(value, float) and abs(value) < 10.0**_DIGITS else _shown(value, f".{_DIGITS}g")
             for value in values]
+
+
+def _shape(value: float) -> str:
+    decimals = _DIGITS - 2
+    while abs(value) >= 1e-4 and abs(round(value, decimals) - value) > _VISIBLE * abs(value):
+        decimals += 1
+    return f"{round(value, decimals) + 0.0:.{decimals}f}"
 
 
 def _shown(value: Value | None, form: str) -> str:

@@ -126,7 +126,7 @@ def put(values: dict[str, Value], refused: dict[str, Outcome], name: str, value:
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         refused[name] = OUT_OF_RANGE if outcome.ok else outcome
     else:
-        values[name] = value
+        values[name] = value if isinstance(value, str) else value + 0.0  # zero has no sign
 
 
 def _whole_refusal(kept: NDArray[Any], missing: int, nan_policy: str) -> Outcome | None:

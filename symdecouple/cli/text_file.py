@@ -171,15 +171,15 @@ def _names_told(head: Head, fields: Sequence[Sequence[str]], delimiter: str, not
     """The names in the line that was said to have them; None where it is a title, or a comment without names."""
     if head.names is None or not fields:
         return None
+    width = max(map(len, fields))
+    if head.names_are_marked:
+        return names_in_comment(head.names, width, delimiter)
     (line,), (names,) = _split([head.names], delimiter)
     if all_numbers(names, notation) and not like_years(names) and not are_numbered(names, fields):
         shown = ", ".join(names[:3]) + ", ..." * (len(names) > 3)
         raise InvalidInput(f"line {line} holds numbers ({shown}) where names were expected, and they would be lost: "
                            f"--skip-header {line - 1} takes it as data; a letter before each makes names of them")
-    width = max(map(len, fields))
-    if head.names_are_marked or (len(names) == 1 < width):
-        return names_in_comment(head.names, width, delimiter)
-    return names
+    return names_in_comment(head.names, width, delimiter) if len(names) == 1 < width else names
 
 
 def _names_found(head: Head, lines: list[int], fields: list[list[str]], delimiter: str, notation: Notation
@@ -188,7 +188,7 @@ def _names_found(head: Head, lines: list[int], fields: list[list[str]], delimite
     first = fields[0]
     is_numbered = are_numbered(first, fields[1:])
     if not is_numbered and not are_names(first, notation):
-        if like_years(first) and len(first) > 2:
+        if like_years(first):
             head.notes.append(f"line {lines[0]} is taken as data; --skip-header {lines[0]} takes it for names")
         before = [line for line in head.comments if line[0] < lines[0]]
         names = names_in_comment(before[-1], max(map(len, fields)), delimiter) if before else None

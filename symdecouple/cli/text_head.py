@@ -101,11 +101,16 @@ def _part(head: Head, filled: Sequence[Line], mark: str | None) -> list[Line]:
         head.rows = [line for line, out in zip(filled, is_comment, strict=True) if not out]
         return [line for line, out in zip(filled, is_comment, strict=True) if out]
     comments: list[Line] = []
+    ahead = 0  # the next line without a mark
     for k, line in enumerate(filled):
         fields = _fields(line[1])
-        if _MARK.match(line[1]) and not _is_labelled(fields, filled, k, bool(head.rows)):
-            comments.append(line)
-            continue
+        if _MARK.match(line[1]):
+            while ahead < len(filled) and (ahead <= k or _MARK.match(filled[ahead][1])):
+                ahead += 1
+            after = _fields(filled[ahead][1]) if ahead < len(filled) else None
+            if not _is_labelled(fields, after, bool(head.rows)):
+                comments.append(line)
+                continue
         head.rows.append(line)
         if any(is_number(_read(text)) or is_error(text) for text in fields):
             head.rows += filled[k + 1:]
@@ -126,7 +131,7 @@ def _fields(line: str) -> list[str]:
     return [part.strip().strip('"') for part in parts]
 
 
-def _is_labelled(fields: Sequence[str], filled: Sequence[Line], place: int, has_names: bool) -> bool:
+def _is_labelled(fields: Sequence[str], after: Sequence[str] | None, has_names: bool) -> bool:
     """True for #NV,1 and for #2,1 where the next line without a mark has a label, or none comes after the names."""
     if is_error(fields[0]):
         return True
@@ -135,7 +140,6 @@ def _is_labelled(fields: Sequence[str], filled: Sequence[Line], place: int, has_
         return False
     if any(isinstance(value, str) and value for value in values):
         return False
-    after = next((_fields(line) for _, line in filled[place + 1:] if not _MARK.match(line)), None)
     return has_names if after is None else isinstance(_read(after[0]), str) and any(map(is_number, map(_read, after)))
 
 
@@ -152,24 +156,35 @@ def all_numbers(cells: Sequence[str], notation: Notation) -> bool:
 
 
 def like_years(cells: Sequence[str]) -> bool:
-    """True for years that go up, or down, by equal steps; one name, that of the labels, may come before them."""
-    years = cells if _YEAR.fullmatch(cells[0]) else cells[1:]
-    if not years or not all(map(_YEAR.fullmatch, years)):
+    """True for years that go up, or down, by equal steps; names, those of columns of labels, may come before them."""
+    lead = _lead(cells)
+    years = cells[lead:]
+    if not years or not all(map(_YEAR.fullmatch, years)) or any(is_number(_read(cell)) for cell in cells[:lead]):
         return False
     steps = {int(b) - int(a) for a, b in pairwise(years)}
-    return (len(steps) == 1 and steps != {0}) or (len(years) == 1 and len(cells) == 2)
+    return (len(steps) == 1 and steps != {0}) or (len(years) == 1 and lead > 0)
+
+
+def _lead(cells: Sequence[str]) -> int:
+    """How many cells come before the first year."""
+    return next((k for k, cell in enumerate(cells) if _YEAR.fullmatch(cell)), len(cells))
 
 
 def are_numbered(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """True for names that are numbers: years above other numbers, and those of a pivot table under an empty corner."""
     if not rows or any(len(row) != len(first) for row in rows):
         return False
-    labelled = not _YEAR.fullmatch(first[0])
-    if labelled and not all(isinstance(_read(row[0]), str) for row in rows):
-        return not first[0] and list(first[1:]) == list(map(str, range(len(first) - 1))) and count_rows(rows)
-    if not first[0]:
-        return len(first) > 1 and all(is_number(_read(name)) for name in first[1:])
-    return like_years(first) and not any(_YEAR.fullmatch(cell) for row in rows for cell in row[labelled:])
+    if not first[0] and len(first) > 1:
+        if all(isinstance(_read(row[0]), str) for row in rows):
+            return all(is_number(_read(name)) for name in first[1:])
+        counted = list(map(str, range(len(first) - 1)))
+        return count_rows(rows) and (list(first[1:]) == counted or like_years(first))
+    lead = _lead(first)
+    if not like_years(first) or any(is_number(_read(cell)) for row in rows for cell in row[:lead]):
+        return False
+    if len(first) - lead > 2:  # two years are any two, three in equal steps are no chance
+        return not any(map(like_years, rows))
+    return not any(_YEAR.fullmatch(cell) for row in rows for cell in row[lead:])
 
 
 def count_rows(rows: Sequence[Sequence[str]]) -> bool:
@@ -181,7 +196,8 @@ def names_in_comment(comment: Line, width: int, delimiter: str) -> list[str] | N
     """The names that numpy.savetxt and others write as a comment: one a column, no number among them."""
     for sign in dict.fromkeys((delimiter, ",", "\t", ";", " ")):
         names = [name.strip().strip('"') for name in (comment[1].split() if sign == " " else comment[1].split(sign))]
-        names[0] = names[0] or "#"  # a column of numbers may be called so
+        if len(names) > 1 and not names[0]:
+            names[0] = "#"  # which the column of a count may be called
         if len(names) == width and len(set(names)) == width and all(names) and all(
                 isinstance(_read(name), str) for name in names):
             return names

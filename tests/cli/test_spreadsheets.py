@@ -15,7 +15,7 @@ import pytest
 
 from symdecouple.cli import main
 from symdecouple.cli.cells import read_cell
-from symdecouple.cli.report import figures
+from symdecouple.cli.report import figures, shape_figures
 from symdecouple.cli.samples import Samples, arrange
 from symdecouple.cli.text_file import read_grid
 from symdecouple.errors import InvalidInput
@@ -44,9 +44,10 @@ def test_what_is_printed_is_the_number() -> None:
     """Every pair of sizes, alone and beside others, is read back within a part in a thousand; zero has no sign."""
     sizes = [m * 10.0**k for k in range(-4, 6) for m in (1, 1.2345678, 5.0005, 9.99996)] + [1e6]
     for pair in itertools.product(sizes, [*sizes, *(-s for s in sizes)]):
-        for value, shown in zip((*pair, 0.0, -0.0), figures([*pair, 0.0, -0.0]), strict=True):
-            assert abs(float(shown) - value) <= 1e-3 * abs(value)
-            assert value or not shown.startswith("-")
+        for shown_by in (figures, shape_figures):
+            for value, shown in zip((*pair, 0.0, -0.0), shown_by([*pair, 0.0, -0.0]), strict=True):
+                assert abs(float(shown) - value) <= 1e-3 * abs(value)
+                assert value or not shown.startswith("-")
     assert figures([0.1, 200000.25, -0.0]) == ["0.1", "200000", "0"]
 
 
@@ -98,6 +99,18 @@ def test_comments_end_where_data_begin(text: str, how: dict[str, str], expected:
     assert any(note in said for said in notes) if note else notes == ()
 
 
+def test_what_was_left_out_is_told_in_every_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data, note = tmp_path / "a.csv", "missing: #NV in line 3, an error of the spreadsheet"
+    data.write_text("v,w\n1,10\n#NV,2000\n3,30\n9,41\n")
+    assert main(["decouple", str(data), "--json"]) == 4
+    found = json.loads(capsys.readouterr().out)
+    assert found["notes"] == [note] and found["samples"][1]["mean"] == 520.25
+    assert (found["samples"][0]["missing"], found["samples"][0]["mean"]) == (1, None)
+    for kind, stream in (("table", "out"), ("csv", "err")):
+        assert main(["decouple", str(data), "--format", kind]) == 4
+        assert note in getattr(capsys.readouterr(), stream)
+
+
 # --- names, units -----------------------------------------------------------------------------------------------------
 
 
@@ -105,9 +118,15 @@ def test_comments_end_where_data_begin(text: str, how: dict[str, str], expected:
     ("1999,2000,2001\n.5,.7,.1\n.2,.3,.4", {}, {"1999": [.5, .2], "2000": [.7, .3], "2001": [.1, .4]}, "taken for nam"),
     ("country,1999,2000\nFR,.1,.2\nDE,.3,.4", {}, {"1999": [.1, .3], "2000": [.2, .4]}, "--skip-header 0"),
     ("1999,2000\n1,2\n3,4", {"header_lines": 0}, {"row 1": [1999, 2000], "row 2": [1, 2], "row 3": [3, 4]}, ""),
-    ("1999,2000,2001\n1850,2010,1920", {}, {"row 1": [1999, 2000, 2001], "row 2": [1850, 2010, 1920]},
+    ("1999,2000\n1850,2010", {}, {"row 1": [1999, 2000], "row 2": [1850, 2010]}, "--skip-header 1 takes it for names"),
+    ("1999,2000\n1850,2010", {"header_lines": 1}, {"1999": [1850], "2000": [2010]}, ""),
+    ("name,code,1960,1961,1962\nA,AA,5,2000,7\nB,BB,6,,8", {}, {"1960": [5, 6], "1961": [2000, NAN], "1962": [7, 8]},
+     "taken for names, name, code, 1960"),
+    ("2000,2001,2002\n2010,2011,2012", {}, {"row 1": [2000, 2001, 2002], "row 2": [2010, 2011, 2012]},
      "--skip-header 1"),
-    ("1999,2000,2001\n1850,2010,1920", {"header_lines": 1}, {"1999": [1850], "2000": [2010], "2001": [1920]}, ""),
+    ("#,x\n1,5\n2,6", {}, {"#": [1, 2], "x": [5, 6]}, "taken for names"),
+    ("# \n1\n2", {}, {"column 1": [1, 2]}, "left"),
+    (",1999,2000\n0,5,6\n1,7,8", {}, {"1999": [5, 7], "2000": [6, 8]}, "taken for names"),
     ("year,v\n1990,2\n1991,3", {}, {"year": [1990, 1991], "v": [2, 3]}, ""),
     (",10,20\na,1,2\nb,3,4", {}, {"10": [1, 3], "20": [2, 4]}, "taken for names, 10, 20"),  # a pivot table
     (",a,b\n0,5,6\n1,7,8", {}, {"a": [5, 7], "b": [6, 8]}, ""),  # pandas counts the rows
@@ -124,7 +143,10 @@ def test_comments_end_where_data_begin(text: str, how: dict[str, str], expected:
     ("# c\n\na,b\n1,2", {"header_lines": 3}, {"a": [1], "b": [2]}, "2 lines before the names left out"),
     ("x\n\n1,2\n3,4", {"header_lines": 2}, {"row 1": [1, 2], "row 2": [3, 4]}, "2 lines before the data left out"),
     ("Report\n1,2\n3,4", {"header_lines": 1}, {"row 1": [1, 2], "row 2": [3, 4]}, ""),
-    ("# a b\n1 2", {"header_lines": 1}, {"a": [1], "b": [2]}, ""), ("1,5;2,5\n3,5;4", {}, {"row 1": [1.5, 2.5],
+    ("# a b\n1 2", {"header_lines": 1}, {"a": [1], "b": [2]}, ""),
+    ("# 1 2\n3 4", {"header_lines": 1}, {"row 1": [3, 4]}, ""), ("# x\n\n3,4", {"header_lines": 2}, {"row 1": [3, 4]},
+                                                                "2 lines before the data"),
+    ("1,5;2,5\n3,5;4", {}, {"row 1": [1.5, 2.5],
                                                                                        "row 2": [3.5, 4]}, ""),
 ])
 def test_names_and_units(text: str, how: dict[str, object], expected: dict[str, list[float]], note: str) -> None:
