@@ -37,7 +37,7 @@ class Correlated(NamedTuple):
 def correlations(z: FloatArray) -> FloatArray:
     """Return the matrix of correlations of variables (d, n).
 
-    >>> correlations(np.array([[1.0, 2, 3], [1, 4, 1]])).tolist()
+    >>> (correlations(np.array([[1.0, 2, 3], [1, 4, 1]])).round(12) + 0.0).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
     centred = z - z.mean(axis=1, keepdims=True)
