@@ -223,14 +223,14 @@ def _targets(given: dict[str, Any], shape: tuple[int, ...], is_enough: bool) -> 
             found.append(None)
             continue
         try:
-            numbers = np.array(value, dtype=np.float64)
+            numbers = np.asarray(take_numbers(value).array, dtype=np.float64)
             each = np.broadcast_to(numbers, shape).ravel()
         except (TypeError, ValueError):
-            told = f"array of shape {np.shape(value)}" if np.ndim(value) else repr(value)
-            raise InvalidInput(f"{name}={told} was given; a number, or an array that broadcasts to {shape}, one a "
+            given_as = f"array of shape {np.shape(value)}" if np.ndim(value) else f"{value!r:.60}"
+            raise InvalidInput(f"{name}={given_as} was given; a number, or an array that broadcasts to {shape}, one a "
                                "sample, is expected") from None
-        if not np.isfinite(numbers).all() or np.asarray(value).dtype.kind == "b":
-            raise InvalidInput(f"{name}={value!r} was given, finite numbers are expected; leave out what may stay")
+        if not np.isfinite(numbers).all():
+            raise InvalidInput(f"{name}={value!r:.60} was given, finite numbers are expected; leave out what may stay")
         found.append(each)
     while found and found[-1] is None:
         found.pop()

@@ -216,6 +216,8 @@ def test_rounding_beside_a_large_mean_is_told() -> None:
     ({"mean": np.nan}, "finite numbers"),
     ({"skewness": "one"}, "a number, or an array"),
     ({"kurtosis": [1, 2, 3]}, "a number, or an array"),
+    ({"kurtosis": "3"}, "a number, or an array"),
+    ({"mean": True}, "a number, or an array"),
 ])
 def test_bad_targets(wanted: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput, match=said):

@@ -97,9 +97,8 @@ def matched_rows(
                 residual = np.maximum(residual, gap)
     notes = dict(made.notes)
     for i in np.flatnonzero(residual > EXACT).tolist():
-        notes.setdefault(i, Outcome(True, "rounded", f"statistics are met to {residual[i]:.1e}, as near as values near "
-                                    f"{np.abs(values[i]).max():.3g} with standard deviation {goal[i]:.3g} come in "
-                                    "float64"))
+        notes[i] = Outcome(True, "rounded", f"statistics are met to {residual[i]:.1e}, as near as values near "
+                           f"{np.abs(values[i]).max():.3g} with standard deviation {goal[i]:.3g} come in float64")
     for column in (residual, moved, shape_moved):
         column[list(refusals)] = np.nan
     return MatchedRows(values, statistics, residual, moved, shape_moved, refusals, notes)
