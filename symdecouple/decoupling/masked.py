@@ -56,7 +56,10 @@ def without_masked(method: Callable[..., Any], plan: Any, samples: Any, *argumen
 
 def _of(value: Any, which: Any) -> Any:
     """What is given for each sample, (..., M), of some of them; what is given for all of them."""
-    return np.reshape(value, (-1, np.shape(value)[-1]))[which] if np.ndim(value) else value
+    if not np.ndim(value):
+        return value
+    each = np.reshape(value, (-1, np.shape(value)[-1]))
+    return each if len(each) == 1 else each[which]
 
 
 def _of_rows(parts: list[tuple[Any, Any]], shape: tuple[int, ...], size: int) -> Any:
