@@ -63,7 +63,7 @@ ORDER = {
         "moments.ties moments.skewness_root moments.skewness_flow moments.skewness_kernel "
         "moments.moment_path moments.moment_path_adjoint moments.nodes_kernel moments.moment_path_kernel moments.nodes "
         "moments.levels moments.gradients moments.kurtosis_ends moments.kurtosis_refused moments.kurtosis_path "
-        "moments.shaped moments.matched "
+        "moments.shaped moments.matched moments.correlated "
         "precision.extrapolation precision.coarse_start precision.path precision.path_adjoint "
         "precision.tilting precision.energies "
         "barycentre perturbation"
@@ -91,7 +91,7 @@ ORDER = {
         "discrimination.influence discrimination.gaussian discrimination.picture discriminability enclosure.numbers "
         "enclosure.root enclosure.series enclosure.climb enclosure.expressions enclosure.written enclosures"
     ),
-    "stats": "shape coordinates orders moments ranges matching",
+    "stats": "shape coordinates orders moments ranges columns matching",
     "sklearn": "",
     "lazy": "",
     "cli": (

@@ -66,7 +66,10 @@ def _after(tell: Tell | None, parts: list[tuple[Any, Any]], total: int) -> Tell 
 
 def _of(value: Any, which: Any) -> Any:
     """What is given for each sample, (..., M), of some of them; what is given for all of them."""
-    return np.reshape(value, (-1, np.shape(value)[-1]))[which] if np.ndim(value) else value
+    if not np.ndim(value):
+        return value
+    each = np.reshape(value, (-1, np.shape(value)[-1]))
+    return each if len(each) == 1 else each[which]
 
 
 def _of_rows(parts: list[tuple[Any, Any]], shape: tuple[int, ...], size: int) -> Any:

@@ -35,6 +35,7 @@ from symdecouple.numeric.samples.batch import (
 )
 from symdecouple.numeric.samples.intake import Numbers, exact, take_numbers
 from symdecouple.numeric.samples.weights import WeightRows
+from symdecouple.stats.columns import asked_correlation, with_correlation
 from symdecouple.stats.orders import exact_rows
 
 __all__ = ["Matched", "match"]
@@ -61,6 +62,8 @@ class Matched:
         The same of the standardized samples, in standard deviations: 0 where only mean and variance changed.
     outcomes : tuple of Outcome
         One a sample, in the order of the flattened batch.
+    correlation : array (d, d) or None
+        What the values have, where that was asked for.
     """
 
     values: NDArray[Any]
@@ -69,6 +72,7 @@ class Matched:
     distance: Any
     shape_distance: Any
     outcomes: tuple[Outcome, ...]
+    correlation: NDArray[Any] | None = None
 
     @property
     def ok(self) -> Any:
@@ -99,6 +103,7 @@ def match(
     skewness: Any = None,
     kurtosis: Any = None,
     higher: Sequence[Any] = (),
+    correlation: Any = None,
     axis: Axis = 0,
     nan_policy: NanPolicy = "propagate",
     weights: Any = None,
@@ -120,6 +125,10 @@ def match(
         Population statistics (1/N), the kurtosis not in excess. Arrays have the shape of the batch, or broadcast to it.
     higher : sequence of float or array_like
         Standardized moments of order 5, 6, .., each with all before it held.
+    correlation : "keep" or array_like (d, d), optional
+        The samples are d variables, the columns of a matrix: after all of this their Pearson correlations are those of
+        the sample, or these. Values of one variable then do not keep their order. Without it they do, and all rank
+        correlations (Spearman, Kendall) are those of the sample, exactly.
     axis, nan_policy, weights, on_refusal
         As in `skewness`. Entries that are masked, left out or of weight 0 are NaN in the result.
 
@@ -135,7 +144,8 @@ def match(
     Refused
         With ``on_refusal="raise"``: constant samples, for anything but a mean; a skewness outside Theorem C, a kurtosis
         outside Theorem J ("no sample of N values has it", or "not with these ties"), an end of these ranges itself
-        ("limit only"), and what is so near to one that float64 does not come there ("near the boundary").
+        ("limit only"), and what is so near to one that float64 does not come there ("near the boundary");
+        correlations that these margins do not have, with how far they came.
 
     Notes
     -----
@@ -178,7 +188,7 @@ def match(
     axes = normalized_axes(axis, given.array.shape)
     shape = tuple(n for i, n in enumerate(given.array.shape) if i not in axes)
     asked = _targets({"mean": mean, "variance": variance, "skewness": skewness, "kurtosis": kurtosis,
-                      **{f"higher[{k}]": value for k, value in enumerate(higher)}}, shape)
+                      **{f"higher[{k}]": value for k, value in enumerate(higher)}}, shape, correlation is not None)
     n_samples = as_rows(given.array, axes).shape[1]
     with np.errstate(all="ignore"):
         weighed = None if weights is None else WeightRows.of(weights, given.array.shape, axes)
@@ -187,36 +197,44 @@ def match(
         present = _present(given, axes, weighed)
         for i, *exactly in exact_rows(answer, given, axes, weighed):
             answer.values[i, -2:] = exactly
-    done = _matched(answer, present, asked, weights is not None)
+    is_plain = len(given.array.shape) == 2 and len(axes) == 1 and weighed is None and bool(present.all())
+    goal = None if correlation is None else asked_correlation(correlation, len(present), is_plain)
+    done, reached = _matched(answer, present, asked, weights is not None), None
+    if correlation is not None:
+        done, reached = with_correlation(done, answer.values[:, :n_samples], answer.values[:, -2:], asked, goal)
+        answer.refusals.update(done.refusals)
     values = done.values.reshape(*shape, *(given.array.shape[i] for i in sorted(axes)))
     values = np.moveaxis(values, range(len(shape), given.array.ndim), sorted(axes))
     residual, distance, in_shape = (column.reshape(shape)[()] for column in done[2:5])
     outcomes = tuple(answer.refusals.get(i) or done.notes.get(i, COMPUTED) for i in range(len(done.residual)))
     statistics = done.statistics.reshape(*shape, done.statistics.shape[1])
-    matched = Matched(values, statistics, residual, distance, in_shape, outcomes)
+    matched = Matched(values, statistics, residual, distance, in_shape, outcomes, reached)
     return (matched, outcomes) if on_refusal == "return" else answer.deliver(matched, on_refusal)
 
 
-def _targets(given: dict[str, Any], shape: tuple[int, ...]) -> list[FloatArray | None]:
-    """What is asked of mean, variance, and the orders after them, one number a sample; up to the last one asked for."""
+def _targets(given: dict[str, Any], shape: tuple[int, ...], is_enough: bool) -> list[FloatArray | None]:
+    """What is asked of mean, variance, and the orders after them, one number a sample; up to the last one asked for.
+
+    `is_enough` says that something else is asked for.
+    """
     found: list[FloatArray | None] = []
     for name, value in given.items():
         if value is None:
             found.append(None)
             continue
         try:
-            numbers = np.array(value, dtype=np.float64)
+            numbers = np.asarray(take_numbers(value).array, dtype=np.float64)
             each = np.broadcast_to(numbers, shape).ravel()
         except (TypeError, ValueError):
-            told = f"array of shape {np.shape(value)}" if np.ndim(value) else repr(value)
-            raise InvalidInput(f"{name}={told} was given; a number, or an array that broadcasts to {shape}, one a "
+            given_as = f"array of shape {np.shape(value)}" if np.ndim(value) else f"{value!r:.60}"
+            raise InvalidInput(f"{name}={given_as} was given; a number, or an array that broadcasts to {shape}, one a "
                                "sample, is expected") from None
-        if not np.isfinite(numbers).all() or np.asarray(value).dtype.kind == "b":
-            raise InvalidInput(f"{name}={value!r} was given, finite numbers are expected; leave out what may stay")
+        if not np.isfinite(numbers).all():
+            raise InvalidInput(f"{name}={value!r:.60} was given, finite numbers are expected; leave out what may stay")
         found.append(each)
     while found and found[-1] is None:
         found.pop()
-    if not found:
+    if not found and not is_enough:
         raise InvalidInput("nothing is asked for: give mean=, variance=, skewness=, kurtosis= or higher=")
     return found
 

@@ -68,6 +68,13 @@ def test_moments_take_the_road_of_the_statistics() -> None:
     assert np.array_equal(here, match(X, axis=1, mean=1, variance=2, skewness=0.3, kurtosis=2.7).values)
 
 
+def test_masked_entries_are_left_out() -> None:
+    hidden = np.ma.masked_greater(X, 3.0)
+    made = standardized().match(hidden, [1, 2, 0.3, 2.7])
+    assert np.array_equal(made.mask, hidden.mask)
+    assert all(np.allclose(shape(row.compressed()), [1, 2, 0.3, 2.7], rtol=0, atol=1e-13) for row in made)
+
+
 def test_many_digits() -> None:
     goal = [Fraction(0), Fraction(1), Fraction(1, 2), Fraction(2)]
     made = standardized().match([1, 2, 3, 5, 8, 13], goal, dps=30)

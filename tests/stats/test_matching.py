@@ -216,7 +216,61 @@ def test_rounding_beside_a_large_mean_is_told() -> None:
     ({"mean": np.nan}, "finite numbers"),
     ({"skewness": "one"}, "a number, or an array"),
     ({"kurtosis": [1, 2, 3]}, "a number, or an array"),
+    ({"kurtosis": "3"}, "a number, or an array"),
+    ({"mean": True}, "a number, or an array"),
 ])
 def test_bad_targets(wanted: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         match(CROWD, **wanted)
+
+
+def variables(n: int = 60) -> np.ndarray:
+    rng = np.random.default_rng(7)
+    common = rng.normal(size=(n, 1))
+    return np.exp((0.7 * common + 0.7 * rng.normal(size=(n, 3))) * [0.3, 0.5, 0.7])
+
+
+def pearson(X: np.ndarray) -> np.ndarray:
+    """Correlations in rational arithmetic but for the roots."""
+    columns = [[Fraction(float(v)) for v in column] for column in X.T]
+    centred = [[v - sum(column) / len(column) for v in column] for column in columns]
+    products = [[float(sum(a * b for a, b in zip(u, v, strict=True))) for v in centred] for u in centred]
+    return np.array([[products[i][j] / (products[i][i] * products[j][j]) ** 0.5 for j in range(3)] for i in range(3)])
+
+
+def test_correlations_are_kept_or_set_while_margins_are_matched() -> None:
+    X = variables()
+    margins: dict[str, Any] = {"mean": [1, 2, 3], "variance": 2, "skewness": [0, 0.5, -0.5], "kurtosis": [3, 4, 3.5]}
+    plain = match(X, **margins)
+    assert np.array_equal(np.argsort(plain.values, axis=0), np.argsort(X, axis=0))  # ranks, and so their correlations
+    for asked, goal in (("keep", pearson(X)), (np.full((3, 3), 0.2) + 0.8 * np.eye(3),) * 2):
+        made = match(X, **margins, correlation=asked)
+        assert np.abs(pearson(made.values) - goal).max() < EXACT and np.abs(made.correlation - goal).max() < EXACT
+        assert all(is_met(own(column), (j + 1, 2, g, k)) for j, (column, g, k) in enumerate(
+            zip(made.values.T, margins["skewness"], margins["kurtosis"], strict=True)))
+    turned = match(X.T, **margins, axis=1, correlation="keep")
+    assert np.allclose(turned.values.T, match(X, **margins, correlation="keep").values, atol=1e-9)
+    only = match(X, correlation=np.eye(3))
+    assert np.abs(pearson(only.values) - np.eye(3)).max() < EXACT
+    assert np.allclose(only.values.mean(axis=0), X.mean(axis=0)) and np.allclose(only.values.std(axis=0), X.std(axis=0))
+
+
+def test_correlations_that_margins_do_not_have_are_refused_with_how_far_they_came() -> None:
+    far = np.full((3, 3), 0.99) + 0.01 * np.eye(3)
+    made, outcomes = match(variables(), skewness=[-1, 0, 1], correlation=far, kurtosis=4, on_refusal="return")
+    assert {o.reason for o in outcomes} == {"correlation out of reach"} and np.isnan(made.values).all()
+    outcomes = match(np.c_[variables(), np.ones(60)], mean=0, skewness=0, correlation="keep", on_refusal="return")[1]
+    assert [o.reason for o in outcomes] == ["no correlation"] * 3 + ["zero variance"]
+
+
+@pytest.mark.parametrize(("correlation", "said"), [
+    ("hold", "'keep' or a matrix"),
+    (np.eye(2), "shape"),
+    (np.full((3, 3), -0.9) + 1.9 * np.eye(3), "eigenvalue -0.8"),
+    (np.arange(9.0).reshape(3, 3), "symmetric"),
+])
+def test_bad_correlations(correlation: Any, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        match(variables(), skewness=0, correlation=correlation)
+    with pytest.raises(InvalidInput, match="of a matrix"):
+        match(CROWD, skewness=0, correlation="keep")

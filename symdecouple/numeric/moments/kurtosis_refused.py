@@ -17,7 +17,7 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = ["CORNER", "crowded", "near_boundary", "refused_kurtosis"]
 
-_AT_END = 1e-12  # of a kurtosis, beside 1 + its value: the end of its range
+_AT_END = 1e-14  # of a kurtosis, beside 1 + its value: the end of its range, to rounding
 CORNER = 1e-3  # of the range from its ends: within, what float64 cannot do is told as nearness to the boundary
 
 

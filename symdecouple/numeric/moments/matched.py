@@ -25,7 +25,7 @@ from symdecouple.numeric.moments.power_sums import (
 from symdecouple.numeric.moments.shaped import shaped_rows
 from symdecouple.numeric.samples.batch import FloatArray, SampleMatrix
 
-__all__ = ["MatchedRows", "matched_rows"]
+__all__ = ["MatchedRows", "distance_of", "matched_rows", "statistics_of"]
 
 _BEYOND = Outcome(False, "out of range", "a sample with this mean and variance is beyond float64; take another unit")
 
@@ -87,9 +87,9 @@ def matched_rows(
         beyond = ~np.isfinite(values).all(axis=1) | ((np.ptp(values, axis=1) == 0) & ~constant)
         refusals |= {int(i): _BEYOND for i in np.flatnonzero(beyond) if i not in refusals}
         values[list(refusals)] = np.nan
-        moved = _distance(centre - mean, goal, made.values, deviation, made.before, weights)
-        shape_moved = _distance(0 * mean, 1 + 0 * mean, made.values, 1 + 0 * mean, made.before, weights)
-        statistics = _statistics(values, max(4, len(wanted)), weights)
+        moved = distance_of(centre - mean, goal, made.values, deviation, made.before, weights)
+        shape_moved = distance_of(0 * mean, 1 + 0 * mean, made.values, 1 + 0 * mean, made.before, weights)
+        statistics = statistics_of(values, max(4, len(wanted)), weights)
         residual = np.zeros(len(rows))
         for k, target in enumerate(wanted):
             if target is not None:
@@ -97,9 +97,8 @@ def matched_rows(
                 residual = np.maximum(residual, gap)
     notes = dict(made.notes)
     for i in np.flatnonzero(residual > EXACT).tolist():
-        notes.setdefault(i, Outcome(True, "rounded", f"statistics are met to {residual[i]:.1e}, as near as values near "
-                                    f"{np.abs(values[i]).max():.3g} with standard deviation {goal[i]:.3g} come in "
-                                    "float64"))
+        notes[i] = Outcome(True, "rounded", f"statistics are met to {residual[i]:.1e}, as near as values near "
+                           f"{np.abs(values[i]).max():.3g} with standard deviation {goal[i]:.3g} come in float64")
     for column in (residual, moved, shape_moved):
         column[list(refusals)] = np.nan
     return MatchedRows(values, statistics, residual, moved, shape_moved, refusals, notes)
@@ -110,9 +109,9 @@ def _no_variance(target: float) -> Outcome:
                    "above 0, and they are kept different")
 
 
-def _distance(shift: FloatArray, unit: FloatArray, z: FloatArray, unit_before: FloatArray, before: FloatArray,
+def distance_of(shift: FloatArray, unit: FloatArray, z: FloatArray, unit_before: FloatArray, before: FloatArray,
               weights: Weights) -> FloatArray:
-    """Root mean square of shift + unit z - unit_before before, without overflow."""
+    """Return the root mean square of shift + unit z - unit_before before, without overflow."""
     largest = np.maximum(np.maximum(np.abs(shift), unit), unit_before)
     largest = np.where(largest > 0, largest, 1.0)
     change = (unit / largest)[:, None] * z - (unit_before / largest)[:, None] * before + (shift / largest)[:, None]
@@ -120,8 +119,8 @@ def _distance(shift: FloatArray, unit: FloatArray, z: FloatArray, unit_before: F
     return distance
 
 
-def _statistics(values: FloatArray, order: int, weights: Weights) -> FloatArray:
-    """Mean, variance and standardized moments up to an order of rows; NaN where there are none."""
+def statistics_of(values: FloatArray, order: int, weights: Weights) -> FloatArray:
+    """Return mean, variance and standardized moments up to an order of rows; NaN where there are none."""
     found = np.full((len(values), order), np.nan)
     which = np.flatnonzero(~np.isnan(values[:, 0]))
     if len(which):

@@ -26,11 +26,14 @@ from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.moments.skewness_kernel import skewness_imposer
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
-__all__ = ["OFF_PATH", "Shaped", "shaped_rows"]
+__all__ = ["MET", "OFF_PATH", "Shaped", "shaped_rows"]
 
 _THERE = 4e-15  # of Mean|z|^j: a sample is there already
 OFF_PATH = Outcome(True, "off the path", "the path crowds beyond float64: order and ties are kept, and the statistics "
                    "are met, by a sample between both ends of the range that is not on the path of the given one")
+
+MET = Outcome(True, "values met", "the statistics are met, and values that differ in the sample are one number in "
+              "float64 now: the sample is crowded, or the target near an end")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,18 +100,31 @@ class _Sorted:
         goal = np.vstack([ones, 0 * ones, ones, *own])
         if wanted[0] is not None and len(which := _left(made)):
             self._impose_skewness(made, which, goal[3])
+        margin = np.full(len(before), np.inf)  # to the nearer end of the kurtosis, as a share of its range
         for k in range(4, len(goal)):
             if len(which := _left(made)):
-                self._advance(made, which, goal[: k + 1])
+                self._advance(made, which, goal[: k + 1], margin)
         if len(which := _left(made)):
-            z, aim, share = made.values[which], goal[:, which], taken(self.share, which)
-            if len(goal) == 4:
-                z = settled(z, aim, share)
-            z = self._in_order(z, which)
-            made.values[which] = z
-            gap = statistics_gap(z, aim, share)
-            made.refusals.update((int(which[i]), crowded(gap[i])) for i in np.flatnonzero(~(gap <= EXACT)))
+            self._finish(made, which, goal, margin)
         return made
+
+    def _finish(self, made: Shaped, which: IntArray, goal: FloatArray, margin: FloatArray) -> None:
+        """Put rows in order, and look whether their statistics are there, and their values still differ."""
+        z, aim, share = made.values[which], goal[:, which], taken(self.share, which)
+        if len(goal) == 4:
+            z = settled(z, aim, share)
+        z = self._in_order(z, which)
+        made.values[which] = z
+        gap = statistics_gap(z, aim, share)
+        met = ((np.diff(z, axis=1) == 0) & (np.diff(self.first[which], axis=1) != 0)).any(axis=1)
+        for i in np.flatnonzero(~(gap <= EXACT) | met).tolist():
+            row = int(which[i])
+            if not gap[i] <= EXACT:
+                made.refusals[row] = crowded(gap[i])
+            elif margin[row] < CORNER:
+                made.refusals[row] = near_boundary(4, float(goal[4, row]), margin[row])
+            else:
+                made.notes[row] = MET
 
     def _impose_skewness(self, made: Shaped, which: IntArray, target: FloatArray) -> None:
         """Move rows to level 3."""
@@ -120,7 +136,7 @@ class _Sorted:
         made.values[which] = done.values
         made.refusals.update((int(which[i]), outcome) for i, outcome in done.refusals.items())
 
-    def _advance(self, made: Shaped, which: IntArray, goal: FloatArray) -> None:
+    def _advance(self, made: Shaped, which: IntArray, goal: FloatArray, margin: FloatArray) -> None:
         """Move the last moment of the goal of rows at the level before."""
         z, k = made.values[which], len(goal) - 1
         size = mean_power(np.abs(z), k, taken(self.share, which))
@@ -128,7 +144,7 @@ class _Sorted:
         if not len(which := which[away]):
             return
         if k == 4:
-            self._to_kurtosis(made, which, goal[:, which])
+            self._to_kurtosis(made, which, goal[:, which], margin)
             return
         share = taken(self.share, which)
         done = follow(made.values[which], k, goal[k, which], held=goal[1:k, which], weights=share)
@@ -138,8 +154,9 @@ class _Sorted:
         if len(kept):
             made.values[which[kept]] = settled(done.values[kept], goal[:, which[kept]], taken(share, kept))
 
-    def _to_kurtosis(self, made: Shaped, which: IntArray, goal: FloatArray) -> None:
-        """Move rows of skewness goal[3] to kurtosis goal[4], where that is between the ends."""
+    def _to_kurtosis(self, made: Shaped, which: IntArray, goal: FloatArray, margin: FloatArray) -> None:
+        """Move rows of skewness goal[3] to kurtosis goal[4], where that is between the ends; note how far from these.
+        """
         first, share = self.first[which], taken(self.share, which)
         is_two = ((first == 0) | (first == first[:, -1:])).all(axis=1)
         ends = kurtosis_ends(first, share, goal[3])
@@ -150,6 +167,7 @@ class _Sorted:
         if not len(kept):
             return
         here, aim, share = which[kept], goal[:, kept], taken(share, kept)
+        margin[here] = (np.minimum(goal[4] - low, high - goal[4]) / (high - low))[kept]
         z = raised(made.values[here], aim, share)
         late = np.flatnonzero(~(statistics_gap(z, aim, share) <= EXACT))
         if len(late):
@@ -157,13 +175,11 @@ class _Sorted:
             z[late] = between_ends(self.x[here[late]], self.first[here[late]], aim[:, late], both, taken(share, late))
             gap = statistics_gap(z[late], aim[:, late], taken(share, late))
             for i, apart in zip(late.tolist(), gap.tolist(), strict=True):
-                bottom, top = low[kept[i]], high[kept[i]]
-                margin = min(aim[4, i] - bottom, top - aim[4, i]) / (top - bottom)
+                row, near = int(here[i]), margin[here[i]]
                 if apart <= EXACT:
-                    made.notes[int(here[i])] = OFF_PATH
+                    made.notes[row] = OFF_PATH
                 else:
-                    made.refusals[int(here[i])] = (
-                        near_boundary(4, float(aim[4, i]), margin) if margin < CORNER else crowded(apart))
+                    made.refusals[row] = near_boundary(4, float(aim[4, i]), near) if near < CORNER else crowded(apart)
         made.values[here] = z
 
     def _in_order(self, z: FloatArray, which: IntArray) -> FloatArray:
