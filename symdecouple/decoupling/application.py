@@ -210,7 +210,7 @@ class Application:
                 with np.errstate(all="ignore"):
                     value = np.ravel(values(row[None])[0])[0]
                 if _runs_out(values, row, value):
-                    told = f"{self.features[j]}: its value is beyond float64; change the unit, or use dps="
+                    told = f"{self.features[j].name}: its value is beyond float64; change the unit, or use dps="
                     return Outcome(False, "out of range", told)
         return outcome
 
@@ -243,7 +243,7 @@ class Application:
         return self._wrong(rows, j, "not finite", f"its value is not a finite number; use {help_}, or other features")
 
     def _wrong(self, rows: Iterable[Any], j: int, reason: str, detail: str) -> dict[int, Outcome]:
-        return {int(r): Outcome(False, reason, f"{self.features[j]}: {detail}") for r in rows}
+        return {int(r): Outcome(False, reason, f"{self.features[j].name}: {detail}") for r in rows}
 
 
 def _has_domain(expr: Expr) -> bool:

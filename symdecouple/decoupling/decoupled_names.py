@@ -50,7 +50,8 @@ def card_of(features: FeatureSet, names: Sequence[str], reference: Sequence[Any]
     last = ("beside", "; ".join(notes)) if notes else ("more", "plan.explain(), plan.scenario, plan.verdicts")
     lines = [("features", ", ".join(features.names)), ("decoupled", ", ".join(names)),
              ("reference", ", ".join("none" if v is None else _short(v) for v in reference)), last]
-    rows = [(str(k), Maths(str(f), f.latex()), name, "none" if v is None else Maths(str(v), latex(v)))
+    rows = [(str(k), f.name if f.is_named else Maths(str(f), f.latex()), name,
+             "none" if v is None else Maths(str(v), latex(v)))
             for k, (f, name, v) in enumerate(zip(features, names, reference, strict=True), 1)]
     title = f'Plan of {len(features)} feature{"s" * (len(features) > 1)}, path "{path}"'
     return Card(title, lines, ("", "feature", "decoupled", "reference"), rows)

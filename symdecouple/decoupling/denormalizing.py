@@ -104,7 +104,7 @@ class Wanted:
         for value, j in zip(references, self.order, strict=True):
             if j < self.level:
                 for r in np.flatnonzero(np.abs(own[:, j] - value) > near * (1 + abs(value))):
-                    told = (f"feature {j + 1}, {self.application.features[j]}, is {float(own[r, j]):.6g}, and "
+                    told = (f"feature {j + 1}, {self.application.features[j].name}, is {float(own[r, j]):.6g}, and "
                             f"{float(value):.6g} at level {self.level}; pass what plan.normalize(samples, level="
                             f"{self.level}) returns")
                     found.setdefault(int(r), Outcome(False, "not normalized", told))

@@ -12,7 +12,7 @@ from sympy import Symbol, latex
 from symdecouple.decoupling.choice import Choice
 from symdecouple.flows.normalizer import Normalizer
 from symdecouple.language.feature import Feature
-from symdecouple.shown import Shown
+from symdecouple.shown import Shown, latex_text
 
 __all__ = ["Explanation", "LevelNote", "clipped", "explanation_of"]
 
@@ -107,7 +107,7 @@ class Explanation(Shown):
 
 
 def _latex(feature: Any) -> str:
-    return str(feature.latex())
+    return latex_text(feature.name) if feature.is_named and feature.black_box is None else str(feature.latex())
 
 
 def _row(note: LevelNote) -> str:

@@ -193,18 +193,23 @@ def transfer(maps: Maps, source: Any, target: Any, *, axis: SampleAxis = "last",
     first, second = _channels(source, "source", channel_axis, colour), _channels(target, "target", channel_axis, colour)
     if len(first) != len(second):
         raise InvalidInput(f"the source has {len(first)} channels, the target {len(second)}; convert one of them")
-    axes = [_axes_of_channel(axis, channel_axis, image.ndim, maps.features.filter_ndim) for image in (first, second)]
+    axes = [_axes_of_channel(axis, channel_axis, np.shape(image), maps.features.filter_ndim)
+            for image in (source, target)]
     with told(progress, "transfer", "steps") as tell:
-        done, answer = _transfer(maps, (first, second), (axes[0], axes[1]), on_refusal, tell)
+        done, answer = _transfer(maps, (first, second), (axes[0], axes[1]), on_refusal, tell, True)
     values = np.tensordot(OPPONENT.T, done.values, axes=1) if colour == "opponent" else done.values
     return answer.deliver(replace(done, values=np.moveaxis(values, 0, channel_axis)), on_refusal)
 
 
 def _channels(image: Any, name: str, axis: int, colour: Colour) -> NDArray[Any]:
     array = np.asarray(image)
+    if isinstance(axis, bool) or not isinstance(axis, int | np.integer):
+        raise InvalidInput(f"channel_axis={axis!r} was given, the number of an axis is expected")
     if array.dtype.kind not in "fiub" or not -array.ndim <= axis < array.ndim:
         raise InvalidInput(f"the {name} is an image of real numbers with channels along axis {axis}, got shape "
                            f"{array.shape}, dtype {array.dtype}")
+    if np.ma.is_masked(image):
+        raise InvalidInput(f"the {name} has masked pixels, which a transfer cannot leave out; fill them first")
     channels = np.moveaxis(array, axis, 0)
     if colour == "channels":
         return channels
@@ -213,22 +218,24 @@ def _channels(image: Any, name: str, axis: int, colour: Colour) -> NDArray[Any]:
     return np.asarray(np.tensordot(OPPONENT, channels.astype(np.float64), axes=1))
 
 
-def _axes_of_channel(axis: SampleAxis, channel_axis: int, ndim: int, filtered: int | None) -> tuple[int, ...]:
+def _axes_of_channel(axis: SampleAxis, channel_axis: int, shape: tuple[int, ...], filtered: int | None
+                     ) -> tuple[int, ...]:
     """Return which axes of an image make a sample, once its channels are the first axis: mostly all of the others."""
+    ndim = len(shape)
     channel, others = channel_axis % ndim, [i for i in range(ndim) if i != channel_axis % ndim]
     if axis is None or (isinstance(axis, str) and axis == "last"):
         if filtered not in (None, ndim - 1):
             raise InvalidInput(f"a channel has {ndim - 1} axes, the filters have {filtered} dimension(s): say which of "
                                f"them make a sample, axis={tuple(others[-filtered:])} for instance")
         return tuple(range(1, ndim))
-    named = normalized_axes(axis, (1,) * ndim)
+    named = normalized_axes(axis, shape)
     if channel in named:
         raise InvalidInput(f"axis={axis!r} names the axis of channels, {channel_axis}, too; name axes of one channel")
     return tuple(1 + others.index(i) for i in named)
 
 
 def _transfer(maps: Maps, images: tuple[Any, Any], axes: tuple[SampleAxis, SampleAxis], on_refusal: OnRefusal,
-              tell: Tell | None) -> tuple[Transferred, Answer]:
+              tell: Tell | None, is_coloured: bool = False) -> tuple[Transferred, Answer]:
     (source, target), (axis, axis_of_target), count = images, axes, len(maps.features)
     batch = Batch.of("transfer", source, axis, False, maps.features.filter_ndim)
     steps = _steps(tell, len(batch.rows))
@@ -236,6 +243,9 @@ def _transfer(maps: Maps, images: tuple[Any, Any], axes: tuple[SampleAxis, Sampl
     found = maps.values(target, axis=axis_of_target, on_refusal="return" if is_returned else "raise",
                         progress=next(steps))
     wanted, lacking = found if is_returned else (found, ())
+    if is_coloured:  # one image for all of a batch: its channels are those of each
+        more = (1,) * (len(batch.shape) + 1 - wanted.ndim)
+        wanted = wanted.reshape(wanted.shape[0], *more, *wanted.shape[1:])
     try:
         asked = np.broadcast_to(wanted, (*batch.shape, count))
     except ValueError as error:

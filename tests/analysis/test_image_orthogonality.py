@@ -127,7 +127,9 @@ def test_names_of_bands() -> None:
     assert [line.split()[0] for line in lines[4:12]] == list(BANK.names[1:])
     assert r"$f_{\mathrm{lm}}$" in found.latex() and "<th>hh</th>" in found.html() and "taps" not in found.html()
     assert found.select(2, 9).labels == ("lm", "hh")
-    plain = sd.analysis.orthogonality(PLAN, images)
-    assert plain.labels == tuple("123456789") and plain.names[0].startswith("Mean(taps(")
+    assert sd.analysis.orthogonality(PLAN, images).labels == BANK.names  # those of the features themselves
+    features = sd.FeatureSet([f.expr for f in PLAN.features][:2])  # which have none
+    plain = sd.analysis.orthogonality(sd.decouple(features), images)
+    assert plain.labels == ("1", "2") and plain.names[0].startswith("Mean(taps(")
     with pytest.raises(InvalidInput, match="names of 9 features are expected, 2 were given"):
         sd.analysis.orthogonality(PLAN, images, names=["a", "b"])

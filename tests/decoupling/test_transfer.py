@@ -87,7 +87,10 @@ def test_colours_in_both_spaces() -> None:
     ({"progress": "bar"}, "True, for a bar"),
     ({"channel_axis": 5}, "channels along axis 5"),
     ({"channel_axis": 0, "colour": "opponent"}, "three channels"),
-], ids=["space", "no channels", "axis", "refusal", "progress", "no such axis", "two channels"])
+    ({"channel_axis": "rgb"}, "number of an axis"),
+    ({"channel_axis": 0, "axis": 5}, r"array of shape \(2, 9\)"),
+], ids=["space", "no channels", "axis", "refusal", "progress", "no such axis", "two channels", "words",
+        "no such sample axis"])
 def test_arguments_that_do_not_fit(arguments: dict[str, Any], match: str) -> None:
     with pytest.raises(InvalidInput, match=match):
         transfer(decouple(raw_moments(2)), noise(2, 9), noise(2, 9), **arguments)
@@ -113,6 +116,15 @@ def test_a_channel_is_one_sample_unless_axes_are_named(axis: Any, by_rows: bool)
     spread = np.sqrt(2500 + 2 / 3) / np.sqrt(2 / 3)  # standard deviations of the two, by hand
     wanted = ROWS[1] if by_rows else 51 + spread * (ROWS[0] - 1)
     np.testing.assert_allclose(done.values, np.stack([wanted] * 3, axis=-1), rtol=1e-12, atol=1e-12)
+
+
+def test_one_colour_image_for_a_batch_of_them() -> None:
+    sources, target = noise(2, 4, 5, 3), noise(3, 6, 3, seed=1)
+    done = MEAN_AND_VARIANCE.transfer(sources, target, channel_axis=-1, axis=(-3, -2))
+    for source, values in zip(sources, done.values, strict=True):
+        alone = MEAN_AND_VARIANCE.transfer(source, target, channel_axis=-1)
+        np.testing.assert_allclose(values, alone.values, rtol=1e-12)
+    assert done.kernel_gap.shape == (3, 2)
 
 
 def test_a_transfer_of_moments_commutes_with_permuting_pixels() -> None:

@@ -47,7 +47,7 @@ def tables_of(found: Explored) -> list[Table]:
 
 
 def _features(found: Explored) -> Table:
-    rows = [(str(k), _clipped(str(f)), "" if v is None else f"reference {_clipped(str(v), 20)}")
+    rows = [(str(k), _clipped(f.name), "" if v is None else f"reference {_clipped(str(v), 20)}")
             for k, (f, v) in enumerate(zip(found.features, found.reference, strict=True), 1)]
     return Table(f"{_counted(len(rows), 'feature')}, {found.count} sets and orders", ("", "", ""), rows,
                  tuple(_left_open(found)))

@@ -103,7 +103,7 @@ def bounds(original: Status, modified: Iterable[Status]) -> tuple[int, int]:
     return (lowest if is_open or lowest == 2 else 4), 4
 
 
-class Verdicts:
+class Verdicts(Shown):
     """C2 on the original and on the modified sets of a plan.
 
     Parameters
@@ -296,7 +296,7 @@ class Verdicts:
             for decisions in (self.original, self.modified):
                 waits = k not in decisions.decided and time.monotonic() > end
                 cells.append("not asked yet" if waits else _cell(decisions[k]))
-            rows.append((str(k), _clipped(str(feature)), *cells))
+            rows.append((str(k), _clipped(feature.name), *cells))
         return rows
 
     def _footer(self) -> list[str]:
