@@ -105,13 +105,16 @@ def _why_not(k: int, order: int, known: int) -> Outcome:
 def _raw_moments(leaf: Leaf, order: int) -> list[Number]:
     """The first moments about the centre, as far as they are found."""
     for most in range(order, 0, -1):
-        orders = range(1, most + 1)
         try:
-            return leaf.quadrature.expect(lambda x, orders=orders: [(x - leaf.centre) ** k for k in orders])
+            return leaf.quadrature.expect(partial(_powers, centre=leaf.centre, order=most))
         except NoClosedForm:
             if not leaf.law.is_exact or most == 1:
                 raise
     return []
+
+
+def _powers(x: Number, centre: Number, order: int) -> list[Number]:
+    return [(x - centre) ** k for k in range(1, order + 1)]
 
 
 def _short(value: Expr, digits: int) -> Expr:
