@@ -110,7 +110,8 @@ def read_by_pillow(path: Path, head: bytes) -> Picture:
     except pillow.UnidentifiedImageError:
         if head[:4] in _TIFF:
             raise InvalidInput("Pillow does not read a TIFF of these samples (their bits, sign, order of bytes, white "
-                               "as zero), or it is damaged; save grey of 8 or 16 bits, black as zero, or NPY") from None
+                               "as zero), or it is damaged; save grey of 8 or 16 bits with black as zero, or "
+                               "NPY") from None
         raise InvalidInput("this is no PNG, TIFF, JPEG or NPY file that can be read here; several channels of more "
                            "than 8 bits each are read from NPY only") from None
     except (pillow.DecompressionBombWarning, pillow.DecompressionBombError) as error:
