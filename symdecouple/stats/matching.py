@@ -40,10 +40,11 @@ from symdecouple.stats.orders import exact_rows
 
 __all__ = ["Matched", "match"]
 
+_SHOWN = 8  # samples in a printed answer
 _TOGETHER = 2**17  # entries that are moved at a time
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Matched:
     """Samples with the statistics that were asked for.
 
@@ -84,7 +85,7 @@ class Matched:
         lines = []
         names = ["mean", "variance", "skewness", "kurtosis", *(f"order {k}" for k in range(5, 30))]
         rows = self.statistics.reshape(-1, self.statistics.shape[-1])
-        for i, outcome in enumerate(self.outcomes):
+        for i, outcome in enumerate(self.outcomes[:_SHOWN]):
             title = f"sample {i}: " if len(self.outcomes) > 1 else ""
             if not outcome.ok:
                 lines.append(f"{title}{outcome}")
@@ -92,7 +93,12 @@ class Matched:
             said = ", ".join(f"{name} {value:.10g}" for name, value in zip(names, rows[i], strict=False))
             moved, shape = np.ravel(self.distance)[i], np.ravel(self.shape_distance)[i]
             lines.append(f"{title}{said}; moved by {moved:.4g}, in shape by {shape:.4g} standard deviations")
+        if len(self.outcomes) > _SHOWN:
+            refused = sum(not outcome.ok for outcome in self.outcomes)
+            lines.append(f"... {len(self.outcomes)} samples, {refused} of them refused")
         return "\n".join(lines)
+
+    __repr__ = __str__
 
 
 def match(

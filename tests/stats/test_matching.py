@@ -179,6 +179,13 @@ def test_axes_masks_and_missing_values() -> None:
         match(holed, axis=1, nan_policy="raise", mean=0)
 
 
+def test_an_answer_prints_on_one_screen() -> None:
+    made = match(np.tile(CROWD, (20, 1)), axis=1, skewness=1, kurtosis=3)
+    lines = repr(made).splitlines()
+    assert len(lines) == 9 and lines[-1] == "... 20 samples, 0 of them refused"
+    assert lines[0].startswith("sample 0: mean 10.875, variance 115.359375, skewness 1, kurtosis 3; moved by 1.19")
+
+
 def test_refused_rows_alone_are_refused() -> None:
     X = np.array([CROWD, [1, 1, 1, 1, 1, 1, 1, 2], [3] * 8], dtype=float)
     with pytest.warns(RefusalWarning, match="2 of 3 samples refused"):
