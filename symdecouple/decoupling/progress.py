@@ -24,6 +24,8 @@ Progress: TypeAlias = Tell | bool
 
 EVERY = 0.3  # seconds of a portion: seen as going on, and short beside what a user waits for
 _SOON = 1.0  # seconds: what is left of a batch, or of a part of it, and done sooner is told at its end only
+_LONGEST = 1.2  # seconds of a portion that may still grow
+_PAYS = 1.4  # times the rows a second that a portion of twice the rows must bring
 _GROWTH = 8  # times that a portion may be longer than the one before: a first row may be slower, or faster, than others
 
 
@@ -65,6 +67,7 @@ class Paced:
         self._tell, self._total, self._is_cut = tell, total, is_cut or tell is not None
         self._told = self._began = time.perf_counter()
         self._step, self._left = 1, 0  # rows at once, and rows after these
+        self._rate = 0.0  # rows a second
 
     def cut(self, rows: Array) -> Iterator[Array]:
         """Yield the rows in portions; the first one is a single row."""
@@ -74,8 +77,17 @@ class Paced:
             self._began, self._left = time.perf_counter(), max(len(rows) - start - step, 0)
             yield rows[start : start + step]
             start += step
-            pace = EVERY / max(time.perf_counter() - self._began, 1e-6)
-            self._step = max(1, int(min(pace, _GROWTH) * step))
+            self._step = self._next(step, max(time.perf_counter() - self._began, 1e-6))
+
+    def _next(self, step: int, seconds: float) -> int:
+        """The next portion; many rows may take as long as one, then they go on growing while that pays."""
+        rate, before = step / seconds, self._rate
+        self._rate = rate
+        if seconds < EVERY / 2:
+            return int(min(EVERY / seconds, _GROWTH) * step)
+        if rate > _PAYS * before and seconds < _LONGEST:
+            return 2 * step
+        return max(1, int(step * EVERY / seconds)) if seconds > 2 * EVERY else step
 
     def is_due(self) -> bool:
         """True iff the last time that something was told is `EVERY` ago, and the rest takes longer than a moment."""
