@@ -25,7 +25,7 @@ Progress: TypeAlias = Tell | bool
 EVERY = 0.3  # seconds of a portion: seen as going on, and short beside what a user waits for
 _SOON = 1.0  # seconds: what is left of a batch, or of a part of it, and done sooner is told at its end only
 _LONGEST = 1.2  # seconds of a portion that may still grow
-_PAYS = 1.4  # times the rows a second that a portion of twice the rows must bring
+_PAYS = 1.2  # times the rows a second that a portion of twice the rows must bring
 _GROWTH = 8  # times that a portion may be longer than the one before: a first row may be slower, or faster, than others
 
 
@@ -75,9 +75,12 @@ class Paced:
         while start < len(rows):
             step = self._step if self._is_cut else len(rows)
             self._began, self._left = time.perf_counter(), max(len(rows) - start - step, 0)
+            worked = time.process_time()
             yield rows[start : start + step]
             start += step
-            self._step = self._next(step, max(time.perf_counter() - self._began, 1e-6))
+            # work, not waiting for a busy machine, is what a row costs
+            seconds = min(time.perf_counter() - self._began, time.process_time() - worked)
+            self._step = self._next(step, max(seconds, 1e-6))
 
     def _next(self, step: int, seconds: float) -> int:
         """The next portion; many rows may take as long as one, then they go on growing while that pays."""

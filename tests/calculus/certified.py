@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import cache
 from typing import Any
 
 from sympy import Symbol, cos, exp, sin
 
+from symdecouple.calculus.certificates import verdict_from_json
 from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.independence import check_independence
@@ -14,7 +16,7 @@ from symdecouple.language.filters import Filter, shift
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import coordinates, sample, x
 from symdecouple.language.statistics import kurtosis, variance
-from symdecouple.verdict import Verdict
+from symdecouple.verdict import Status, Verdict
 
 a = Symbol("a")
 m, s, v = Mean(x), Mean(x**2), variance()
@@ -55,6 +57,23 @@ AT_A_SAMPLE: dict[str, Verdict] = {
     "relation at a sample": check_independence([m, s, Mean(Filter([-1, 2, -1])(x) ** 2)], at=[0, 1, 0, -1]),
     "counted at a sample": check_independence([m, s, Mean(exp(x)), Mean(exp(2 * x))], at=[0, 1, 3]),
 }
+
+
+def decided(features: Any, status: Status, n_samples: Any = None) -> Verdict:
+    """The verdict, which must have this status, hold up, and survive JSON; so must the C1 verdict it rests on."""
+    return _decided(tuple(features), status, n_samples)
+
+
+@cache
+def _decided(features: tuple[Any, ...], status: Status, n_samples: Any) -> Verdict:
+    verdict = check_frobenius(list(features), n_samples=n_samples)
+    assert verdict.status is status, str(verdict)
+    for each in (verdict, verdict.independence):
+        assert each is not None and (each.certificate is not None or each.status is Status.UNDECIDED)
+        again = verdict_from_json(each.to_json())
+        assert again == each and each._repr_latex_().startswith("$") and each.question in str(each)
+        assert again.certificate is None or again.certificate.verify(), "\n".join(map(str, each.audit()))
+    return verdict
 
 
 def changed(certificate: Any, **fields: Any) -> Any:

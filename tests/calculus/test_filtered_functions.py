@@ -7,7 +7,6 @@ compared with the structure functions at random rational points to 30 digits.
 from __future__ import annotations
 
 import json
-from functools import cache
 from itertools import combinations
 from typing import Any
 
@@ -49,8 +48,8 @@ from symdecouple.language.filters import Filter, shift
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import sample, x
 from symdecouple.language.statistics import variance
-from symdecouple.verdict import Status, Verdict
-from tests.calculus.certified import changed, rejected
+from symdecouple.verdict import Status
+from tests.calculus.certified import changed, decided, rejected
 from tests.calculus.explicit import lookup, operator, point, values
 
 H, D, E = Filter("h"), Filter("d", zero_dc=True), Filter("e", zero_dc=True)
@@ -62,23 +61,6 @@ NAMED = {H: {-1: 3, 0: -2, 1: 5}, D: {-1: 2, 0: 1, 2: -3}, E: {0: 1, 1: 4, 3: -5
 
 def absolute(expr: Expr) -> Feature:
     return Feature(expr, allow_nonsmooth=["Abs"])
-
-
-def decided(features: Any, status: Status, n_samples: Any = None) -> Verdict:
-    """The verdict, which must have this status, hold up, and survive JSON; so must the C1 verdict it rests on."""
-    return _decided(tuple(features), status, n_samples)
-
-
-@cache
-def _decided(features: tuple[Any, ...], status: Status, n_samples: Any) -> Verdict:
-    verdict = check_frobenius(list(features), n_samples=n_samples)
-    assert verdict.status is status, str(verdict)
-    for each in (verdict, verdict.independence):
-        assert each.certificate is not None
-        again = verdict_from_json(each.to_json())
-        assert again == each
-        assert again.certificate.verify(), "\n".join(map(str, each.certificate.audit()))
-    return verdict
 
 
 def residual(features: Any, structure: Any, n: int, seed: int) -> float:
@@ -191,11 +173,6 @@ def test_a_root_where_the_output_has_one_sign() -> None:
     t = sample("t", positive=True)
     assert decided([Mean(t**2), Mean(sqrt(Filter([1, 1], 0)(t)))], Status.PROVED).structure == {(1, 2): (0, -3)}
     decided([Mean(log(t)), Mean(Filter([1, 1], 0)(log(t)) ** 2)], Status.REFUTED)
-
-
-def test_kinks_must_be_allowed_by_name() -> None:
-    with pytest.raises(Exception, match="not smooth"):
-        check_frobenius([m, Mean(Abs(D(x)))])
 
 
 def test_signs_are_not_decided_as_features() -> None:

@@ -163,9 +163,9 @@ def test_images() -> None:
     lines = ([1, 2, 1], [-1, 0, 1], [1, -2, 1])
     bank = [energy(Filter(np.outer(a, b).tolist())) for a in lines for b in lines]
     noise = np.random.default_rng(3).integers(0, 256, (64, 64)).astype(np.uint8)
-    start = time.perf_counter()
+    start = time.process_time()
     verdict = check_independence(bank, at=noise)
-    assert time.perf_counter() - start < 10, "0.2 s on a quiet core"
+    assert time.process_time() - start < 10, "0.2 s on a quiet core"
     assert verdict.status is Status.PROVED and "grid of 64 x 64" in str(verdict) and verdict.certificate.verify()
     board = np.indices((12, 8)).sum(axis=0) % 2 * 255
     assert decided(bank, board, Status.REFUTED).certificate.rank == 2

@@ -20,7 +20,7 @@ BANK = FilterBank([[1, 1, 1], [-1, 0, 1], [-1, 2, -1]], names="lmh")
 L, M, H = (Mean(h(x) ** 2) for h in BANK)
 WIDE = Mean(Filter([1, 2, 4, 0, 3])(x) ** 2)  # independent of the three
 SIGNAL = np.random.default_rng(5).gamma(2.0, size=24)
-ORDERS = list(permutations(range(3)))
+ORDERS = list(permutations(range(3)))[1::2]  # each feature comes first once
 
 
 def grouped(*inner, before=(), after=(), **options):

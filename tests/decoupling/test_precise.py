@@ -41,7 +41,7 @@ def test_errors_come_with_every_row_and_are_not_below_rounding() -> None:
     for found in (plan.transform(samples, dps=30), plan.normalize(samples, 2, dps=30), plan.gradients(samples, dps=30)):
         assert found.error.shape == (2,)
         assert all(mpmath.mpf(10) ** -31 < e < mpmath.mpf(10) ** -29 for e in found.error)
-    one = plan.denormalize([-1, 0, 0, 1], [2, 5, 0], 2, dps=30)
+    one = plan.denormalize([-mpmath.sqrt(2), 0, 0, mpmath.sqrt(2)], [2, 5, 0], 2, dps=30)
     assert mpmath.mpf(10) ** -31 < one.error < mpmath.mpf(10) ** -29
 
 
