@@ -35,6 +35,7 @@ from symdecouple.numeric.samples.batch import (
 )
 from symdecouple.numeric.samples.intake import Numbers, exact, take_numbers
 from symdecouple.numeric.samples.weights import WeightRows
+from symdecouple.shown import Shown
 from symdecouple.stats.columns import asked_correlation, with_correlation
 from symdecouple.stats.orders import exact_rows
 
@@ -45,7 +46,7 @@ _TOGETHER = 2**17  # entries that are moved at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Matched:
+class Matched(Shown):
     """Samples with the statistics that were asked for.
 
     Attributes
@@ -97,8 +98,6 @@ class Matched:
             refused = sum(not outcome.ok for outcome in self.outcomes)
             lines.append(f"... {len(self.outcomes)} samples, {refused} of them refused")
         return "\n".join(lines)
-
-    __repr__ = __str__
 
 
 def match(
