@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple
 
 import mpmath
@@ -102,12 +103,15 @@ def _why_not(k: int, order: int, known: int) -> Outcome:
     return Outcome(False, "zero variance", "one place carries all of the mass")
 
 
+def _powers(centre: Number, most: int, x: Number) -> list[Number]:
+    return [(x - centre) ** k for k in range(1, most + 1)]
+
+
 def _raw_moments(leaf: Leaf, order: int) -> list[Number]:
     """The first moments about the centre, as far as they are found."""
     for most in range(order, 0, -1):
-        orders = range(1, most + 1)
         try:
-            return leaf.quadrature.expect(lambda x, orders=orders: [(x - leaf.centre) ** k for k in orders])
+            return leaf.quadrature.expect(partial(_powers, leaf.centre, most))
         except NoClosedForm:
             if not leaf.law.is_exact or most == 1:
                 raise
