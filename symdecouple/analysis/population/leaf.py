@@ -34,7 +34,8 @@ __all__ = ["Leaf", "Limit", "Shape", "tail_of", "zero_between"]
 Number: TypeAlias = Any
 
 _LOG = mpf(10) ** -6  # exponents nearer to a whole number than this are that number
-_FLOAT_LOG = mpf("0.02")  # the same of densities in float64 near a finite end, a thousandth and a millionth away
+_FLOAT_LOG = mpf("0.02")  # the same of densities in float64 near a finite end
+_FLOAT_POWERS = (1, 3)  # of ten: how near; nearer, 1 + cos(y) is rounding
 _STEEP = 1000  # of an exponent: no power
 
 
@@ -276,7 +277,8 @@ def tail_of(quadrature: Quadrature, end: Number, hull: tuple[Number, Number]) ->
     piece, outward = (law.pieces[-1], 1) if end == hull[1] else (law.pieces[0], -1)
     is_far = mpmath.isinf(end)
     unit = mpf(1) if law.standard else abs(quadrature.tail_place(outward > 0) - (quadrature.middle if is_far else end))
-    powers = (quadrature.digits // 3, 2 * (quadrature.digits // 3)) if law.is_exact or is_far or end == 0 else (3, 6)
+    is_told = law.is_exact or is_far or end == 0
+    powers = (quadrature.digits // 3, 2 * (quadrature.digits // 3)) if is_told else _FLOAT_POWERS
 
     def size(power: int) -> Number | None:
         distance = unit * mpf(10) ** (power if is_far else -power)

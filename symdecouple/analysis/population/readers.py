@@ -56,6 +56,9 @@ def law_of(distribution: Any, dps: int = 15) -> Law:
         return _of_scipy(distribution, dps)
     if hasattr(distribution, "xk") and hasattr(distribution, "pk"):  # scipy.stats.rv_discrete(values=...)
         return _of_values(distribution)
+    if type(distribution).__name__ == "rv_histogram":
+        raise InvalidInput("the density of a histogram jumps; name the edges of its bins: analysis.Density(law.pdf, "
+                           "law.support(), points=edges[1:-1])")
     if hasattr(distribution, "freeze"):
         raise InvalidInput(f"a frozen scipy.stats law is expected: scipy.stats.{distribution.name}(...)")
     if hasattr(distribution, "pdf") and hasattr(distribution, "support"):
@@ -77,7 +80,7 @@ def _of_scipy(law: Any, dps: int) -> Law:
         raise InvalidInput(f"one law is expected, the parameters of {name} are arrays or no numbers")
     with np.errstate(all="ignore"):
         ends = law.support()
-    if np.isnan(ends).any() or not all(map(np.isfinite, (*shapes, loc, scale))):
+    if np.isnan(ends).any() or np.isnan(shapes).any() or not all(map(np.isfinite, (loc, scale))):
         raise InvalidInput(f"scipy.stats.{name} takes no such parameters: {(*law.args, *law.kwds.values())}")
     place, size = exact_number(loc), exact_number(scale)
     if hasattr(law.dist, "xk"):
