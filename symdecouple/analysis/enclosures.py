@@ -164,7 +164,7 @@ def enclose(plan: Plan, x: Any, *, dps: int = 30, backend: Backend = "iv") -> En
     if task.size > 4 and not (outcome := plan.transform(values, on_refusal="return")[1][0]).ok:
         raise Refused(f"{outcome.reason}: {outcome.detail}")
     found = None
-    for attempt in range(_ATTEMPTS):
+    for attempt in range(_ATTEMPTS if task.size < 5 else 2):
         numbers = numbers_of(backend, bits * 2**attempt + spare)
         with numbers.working():
             found = _attempt(task, numbers, bits * 2**attempt, spare, is_fixed) or found

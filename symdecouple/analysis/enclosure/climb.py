@@ -33,7 +33,7 @@ __all__ = ["Cloud", "cloud_of", "imposed", "moment"]
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = Any  # Python's integers
 
-_STEPS = 2000
+_STEPS = 1000
 _MOST_BITS = 1000  # bounds are float64 numbers, down to 2^-1022
 _PART = 7.0  # R over h: near e^2, where the terms of all steps together are fewest
 _ROOM = 1 + 1e-9  # over rounding in float64
