@@ -111,19 +111,11 @@ def _raw_moments(leaf: Leaf, order: int) -> list[Number]:
     """The first moments about the centre, as far as they are found."""
     for most in range(order, 0, -1):
         try:
-<<<<<<< HEAD
-            return leaf.quadrature.expect(partial(_powers, centre=leaf.centre, order=most))
-=======
             return leaf.quadrature.expect(partial(_powers, leaf.centre, most))
->>>>>>> s4-population
         except NoClosedForm:
             if not leaf.law.is_exact or most == 1:
                 raise
     return []
-
-
-def _powers(x: Number, centre: Number, order: int) -> list[Number]:
-    return [(x - centre) ** k for k in range(1, order + 1)]
 
 
 def _short(value: Expr, digits: int) -> Expr:
