@@ -26,6 +26,7 @@ from symdecouple.language.canonical import close, statistics_of
 from symdecouple.language.closed_forms import simplify, solutions
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
+from symdecouple.language.gate import cancel
 from symdecouple.language.mean import Mean
 from symdecouple.language.precision import at_digits
 from symdecouple.language.sample import Sample, x as generic
@@ -117,7 +118,6 @@ def _function(expr: Expr, arguments: tuple[Symbol, ...], module: str) -> Any:
     return lambdify(dummies, expr.xreplace(dict(zip(arguments, dummies, strict=True))), module)
 
 
-@lru_cache(maxsize=64)
 def recognize_moments(features: FeatureSet, least: int = 2) -> MomentCoordinates | None:
     """Return the coordinates of a set of moments, of as many leading features as are; None if fewer than `least` are.
 
@@ -129,6 +129,12 @@ def recognize_moments(features: FeatureSet, least: int = 2) -> MomentCoordinates
     >>> recognize_moments(FeatureSet([Mean(generic), Mean(generic**3)])) is None
     True
     """
+    found = _recognized(features)
+    return found if found is not None and len(found) >= least else None
+
+
+@lru_cache(maxsize=64)
+def _recognized(features: FeatureSet) -> MomentCoordinates | None:
     if features.coordinates or any(len(group) > 1 for group in features.groups):
         return None
     m, s = Symbol("m", real=True), Symbol("s", positive=True)
@@ -143,10 +149,9 @@ def recognize_moments(features: FeatureSet, least: int = 2) -> MomentCoordinates
             break
         forward.append(found)
         inverse.append(solved)
-    if len(inverse) < least:
-        return None
-    return MomentCoordinates(tuple(symbols[: len(inverse)]), tuple(values[: len(inverse)]), tuple(forward),
-                             tuple(inverse))
+    count = len(inverse)
+    return None if not count else MomentCoordinates(tuple(symbols[:count]), tuple(values[:count]), tuple(forward),
+                                                    tuple(inverse))
 
 
 def _in_coordinates(feature: Feature, sample: Sample, symbols: Sequence[Symbol]) -> Expr | None:
@@ -163,7 +168,7 @@ def _in_coordinates(feature: Feature, sample: Sample, symbols: Sequence[Symbol])
         if base != sample or not power.is_Integer or not 1 <= power <= len(symbols):
             return None
         rule[statistic] = S.Zero if power == 1 else S.One if power == 2 else symbols[int(power) - 1]
-    found = simplify(expr.xreplace(rule))
+    found = _short(expr.xreplace(rule))
     return found if found.has(symbols[-1]) else None
 
 
@@ -172,12 +177,16 @@ def _solved(expr: Expr, unknown: Symbol, value: Symbol) -> Expr | None:
     try:
         polynomial = Poly(expr - value, unknown)
         if polynomial.degree() == 1:
-            return simplify(-polynomial.coeff_monomial(1) / polynomial.LC())
+            return _short(-polynomial.coeff_monomial(1) / polynomial.LC())
         if polynomial.degree() == 2 and unknown.is_positive and polynomial.coeff_monomial(unknown) == 0:
-            return sqrt(simplify(-polynomial.coeff_monomial(1) / polynomial.LC()))
+            return sqrt(_short(-polynomial.coeff_monomial(1) / polynomial.LC()))
     except PolynomialError:
         pass
     if not diff(expr, unknown).is_positive:
         return None
     found = solutions(expr - value, unknown)
     return found[0] if len(found) == 1 else None
+
+
+def _short(expr: Expr) -> Expr:
+    return cancel(expr) if expr.is_rational_function() else simplify(expr)
