@@ -129,8 +129,8 @@ def decoupled_by_nodes(plan: Plan, leaf: Leaf, first: int) -> tuple[list[Expr], 
         near, far = (float(values[k - 1]) for values in found)
         if k not in refused and not abs(far - near) <= 10.0**-_DIGITS * (1 + abs(far)):
             refused[k] = Outcome(False, "not settled", f"feature {k}: nodes of the law give {near:.10g} and {far:.10g}")
-        is_zero = abs(far) < 10.0**-_DIGITS
-        numbers.append(nan if k in refused else Float(0).evalf() if is_zero else Float(repr(far), _DIGITS))
+        known = Float(0).evalf() if abs(far) < 10.0**-_DIGITS else Float(repr(far), _DIGITS)
+        numbers.append(nan if k in refused else known)
         outcomes.append(refused.get(k, Outcome(True)))
     return numbers, outcomes
 
