@@ -25,6 +25,7 @@ from symdecouple.numeric.samples.vectors import Batch, rounding, widened
 __all__ = ["Wanted", "wanted_of"]
 
 _NEAR = 1e-6  # over 1 + abs(reference): a narrow path of many features, and moments of order 12, come nearer
+_LONG = 2**19  # numbers of a row whose features are not asked for: a temporary of each band would be as long
 _SAME = 1e-9  # over 1 + abs(value): what `transform` itself knows of a narrow path
 
 
@@ -65,8 +66,11 @@ class Wanted:
     def compute(self, levels: Levels, rows: Array, references: Sequence[Any], index: Array) -> Answers:
         """Denormalize some rows; those that are not normalized are refused."""
         asked = as_multiprecision(self.values[index]) if self.precise else self.values[index]
-        own = self.application.own(widened(rows), self.beyond)
-        is_moved = np.zeros(len(rows), dtype=np.bool_)
+        if rows.shape[1] > _LONG:  # taken at their word, and moved along all levels: nothing of their length is made
+            own = np.full((len(rows), self.beyond), np.nan, dtype=object if self.precise else np.float64)
+        else:
+            own = self.application.own(widened(rows), self.beyond)
+        is_moved = np.full(len(rows), rows.shape[1] > _LONG and self.beyond > self.level)
         for j in range(self.level, self.beyond):
             is_moved |= np.abs(own[:, j] - asked[:, j]) > max(_SAME, 64 * self.unit) * (1 + np.abs(asked[:, j]))
         targets = asked[:, [j for j in self.order if j < asked.shape[1]]]
