@@ -76,6 +76,8 @@ class Wanted:
         targets = asked[:, [j for j in self.order if j < asked.shape[1]]]
         if not is_moved.any():
             found = self.application.denormalized(levels, rows, references, targets, self.level, self.unit)
+        elif is_moved.all():
+            found = self.application.denormalized(self._upper(), rows, references, targets, self.beyond, self.unit)
         else:
             found = self._in_two_parts(levels, rows, references, targets, is_moved)
         if not (refused := self._not_normalized(own, references)):
@@ -84,10 +86,13 @@ class Wanted:
         values[list(refused)] = np.nan
         return Answers(values, found.residual, {**found.refusals, **refused}, found.error)
 
+    def _upper(self) -> Levels:
+        key = self.beyond, True, self.precise, self.grid
+        return self.choice.kept.get(key) or self.choice.levels(*key)
+
     def _in_two_parts(self, levels: Levels, rows: Array, references: Sequence[Any], targets: Array, is_moved: Array
                       ) -> Answers:
-        key = self.beyond, True, self.precise, self.grid
-        ways = (levels, self.level), (self.choice.kept.get(key) or self.choice.levels(*key), self.beyond)
+        ways = (levels, self.level), (self._upper(), self.beyond)
         values = np.full(rows.shape, np.nan, dtype=object if self.precise else np.float64)
         residual = np.zeros(len(rows), dtype=values.dtype)
         error = residual.copy() if self.precise else None
