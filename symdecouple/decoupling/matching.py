@@ -25,8 +25,8 @@ from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.moments.levels import HIGHEST
 from symdecouple.numeric.moments.matched import matched_rows
 from symdecouple.numeric.paths.projection import least_move
-from symdecouple.numeric.samples.batch import OnRefusal, check_choice
-from symdecouple.numeric.samples.intake import take_numbers
+from symdecouple.numeric.samples.batch import OnRefusal
+from symdecouple.numeric.samples.intake import check_choice, take_numbers
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis, widened
 
 __all__ = ["Matching"]

@@ -24,8 +24,8 @@ from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.kernels.compile import as_part_of
-from symdecouple.numeric.samples.batch import SINGLE, OnRefusal, check_choice
-from symdecouple.numeric.samples.intake import fractions_of
+from symdecouple.numeric.samples.batch import SINGLE, OnRefusal
+from symdecouple.numeric.samples.intake import check_choice, fractions_of
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis
 
 __all__ = ["GUARD", "Compute", "Running", "batch_of", "leaves_out_masked", "with_exact_means"]
@@ -61,14 +61,19 @@ class Running:
             done = set() if self.checkpoint is None else self.checkpoint.restore(batch)
             asked = list(batch.open_rows())
             to_do = np.array([i for i in asked if i not in done], dtype=np.intp)
-            with told(progress, batch.name) as tell:
-                paced = Paced(tell, len(asked), self.checkpoint is not None)
-                for index, is_end in self._paced_portions(paced, to_do, batch.rows.shape[-1]):
+            cost, n_samples = 1 if self.dps is None else _CHUNK, batch.rows.shape[-1]
+
+            def take(index: Array, among: int) -> None:
+                with as_part_of(among * n_samples):
                     residual[index], error[index] = self._portion(batch, index, given, compute, is_feature)
-                    done.update(map(int, index))
-                    if self.checkpoint is not None and (is_end or paced.is_due()):
-                        self.checkpoint.keep(batch, done)
-                    paced.tell(len(done), is_end)
+                done.update(map(int, index))
+
+            portions = _portions(to_do, cost, n_samples)
+            if progress is None and self.checkpoint is None:
+                for whole in portions:
+                    take(whole, len(whole))
+            else:
+                self._told(progress, batch, portions, len(asked), done, take)
             result = batch.result(shape)
         if self.dps:
             with at_digits(self.dps), np.errstate(invalid="ignore"):  # NumPy tells of a NaN in an object array
@@ -77,11 +82,18 @@ class Running:
                 result = Precise.of(rounded, self.dps, *known)
         return batch.deliver(result, on_refusal)
 
-    def _paced_portions(self, paced: Paced, rows: Array, n_samples: int) -> Iterator[tuple[Array, bool]]:
-        """Yield rows that move together, and whether they end a portion that was to move together."""
-        for whole in _portions(rows, 1 if self.dps is None else _CHUNK, n_samples):
-            with as_part_of(len(whole) * n_samples):
-                yield from ((index, bool(index[-1] == whole[-1])) for index in paced.cut(whole))
+    def _told(self, progress: Progress | None, batch: Batch, portions: Iterator[Array], total: int, done: set[int],
+              take: Callable[[Array, int], None]) -> None:
+        """Take portions cut by the clock; tell, and keep, how many rows are done."""
+        with told(progress, batch.name) as tell:
+            paced = Paced(tell, total, self.checkpoint is not None)
+            for whole in portions:
+                for index in paced.cut(whole):
+                    take(index, len(whole))
+                    is_end = bool(index[-1] == whole[-1])
+                    if self.checkpoint is not None and (is_end or paced.is_due()):
+                        self.checkpoint.keep(batch, done)
+                    paced.tell(len(done), is_end)
 
     def _portion(self, batch: Batch, index: Array, targets: Sequence[Any], compute: Compute, is_feature: bool
                  ) -> tuple[Array, Array]:

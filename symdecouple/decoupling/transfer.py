@@ -30,7 +30,8 @@ from numpy.typing import NDArray
 from symdecouple.decoupling.progress import Progress, Tell, told
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.numeric.samples.batch import Answer, OnRefusal, check_choice
+from symdecouple.numeric.samples.batch import Answer, OnRefusal
+from symdecouple.numeric.samples.intake import check_choice
 from symdecouple.numeric.samples.matrix import normalized_axes
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis
 from symdecouple.shown import Card, Shown

@@ -87,24 +87,55 @@ def quantisation_step(samples: ArrayLike) -> float:
     if given.dtype.kind in "iub":
         return 1.0
     levels = np.unique(signal)
-    gaps = np.diff(levels)
+    gaps, distances = np.diff(levels), levels[1:] - levels[0]
     if not len(gaps):
         raise _no_step("all samples are equal")
     rounding = float(np.finfo(given.dtype if given.dtype.kind == "f" else np.float64).eps) * np.abs(levels).max()
     spread = levels[-1] - levels[0]
     finest = max(spread / _MOST_LEVELS, 16 * rounding)
-    step = float(gaps.min())
-    while step >= finest:  # Euclid's algorithm; its errors grow, those of the fit to all levels do not
-        whole = np.rint(gaps / step)
-        counts = np.cumsum(whole)
-        fitted = float(counts @ (levels[1:] - levels[0]) / (counts @ counts))
-        if np.abs(levels[1:] - levels[0] - counts * fitted).max() <= 4 * rounding:
-            return _shortest(fitted, 4 * rounding / float(counts[-1]))
-        rest = np.abs(gaps - whole * step)
-        above = rest > min(rounding * float(spread / step), step / 8) * (1 + whole)
-        step = float(rest[above].min() if above.any() else rest.max())
+    found = _common_step(np.unique(np.concatenate([gaps, distances])), 4 * rounding, finest)
+    if found is not None:
+        step, count = found
+        return _shortest(step, 4 * rounding / count)
     raise _no_step(f"{len(levels)} different values in [{levels[0]:.6g}, {levels[-1]:.6g}] have no common step above "
                    f"{finest:.3g}")
+
+
+def _common_step(lengths: FloatArray, slack: float, finest: float) -> tuple[float, float] | None:
+    """Return the largest step of sorted lengths, known to `slack`, and how often it is in the last; None if too fine.
+
+    Near lengths first: they make the step fine enough for far ones. One that does not fit has another denominator in
+    steps, which its continued fraction tells: the first convergent that is as near as its length is known.
+    """
+    step = reach = float(lengths[0])
+    bound = 2 * reach
+    while step >= finest:
+        near = lengths[: np.searchsorted(lengths, bound, side="right")]
+        counts = np.rint(near / step)
+        wrong = np.flatnonzero(np.abs(near - counts * step) > slack * (1 + near / reach))
+        if not len(wrong):
+            step, reach = float(counts @ near / (counts @ counts)), float(near[-1])
+            if bound >= lengths[-1]:
+                return (step, float(counts[-1])) if np.abs(near - counts * step).max() <= slack else None
+            bound *= 2
+            continue
+        length = float(near[wrong[0]])
+        parts = _denominator(length / step, slack * (1 + length / reach) / step)
+        if parts == 1:
+            return None
+        step, bound = step / parts, 2 * float(lengths[0])
+    return None
+
+
+def _denominator(ratio: float, slack: float) -> int:
+    """Return the denominator of the first convergent of a continued fraction that is within the slack."""
+    rest, (p, q), (before, under) = ratio, (1, 0), (0, 1)
+    while True:
+        whole = math.floor(rest)
+        (p, q), (before, under) = (whole * p + before, whole * q + under), (p, q)
+        if abs(ratio - p / q) <= slack or rest == whole:
+            return q
+        rest = 1 / (rest - whole)
 
 
 def _shortest(number: float, slack: float) -> float:

@@ -29,11 +29,10 @@ from symdecouple.numeric.samples.batch import (
     RowValues,
     SampleMatrix,
     as_rows,
-    check_choice,
     fill,
     normalized_axes,
 )
-from symdecouple.numeric.samples.intake import Numbers, exact, take_numbers
+from symdecouple.numeric.samples.intake import Numbers, check_choice, exact, take_numbers
 from symdecouple.numeric.samples.weights import WeightRows
 from symdecouple.shown import Shown
 from symdecouple.stats.columns import asked_correlation, with_correlation

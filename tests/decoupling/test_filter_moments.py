@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 from scipy.ndimage import convolve1d
 
 from symdecouple import FeatureSet, Mean, decouple, families, x
-from symdecouple.decoupling.routes.route import narrow as narrow_route
+from symdecouple.decoupling.routes import narrow as narrow_route
 from symdecouple.families.filter_moments import recognize_filter_moments
 from symdecouple.numeric.features.bank import BankFeatures
 from symdecouple.numeric.paths.narrow_path import NarrowPath

@@ -140,7 +140,7 @@ def test_units(power: int) -> None:
 def test_an_energy_beyond_float64_is_refused(factor: float) -> None:
     image = np.random.default_rng(7).standard_normal((16, 16)) * factor
     values, (outcome,) = PLAN.transform(image, on_refusal="return")
-    assert outcome.reason == "out of range" and outcome.detail.startswith(str(FEATURES[0]))
+    assert outcome.reason == "out of range" and outcome.detail.startswith(FEATURES[0].name)
     assert np.isnan(values[0]) and np.isfinite(values[1:]).all()
     first = PLAN.gradients(image, on_refusal="return")[0][0]
     plain = PLAN.gradients(image / factor)[0]

@@ -7,7 +7,7 @@ from sympy import Rational, cosh, log, tanh
 
 from symdecouple import Mean, decouple, x
 from symdecouple.decoupling.precise import Precise
-from symdecouple.decoupling.routes.route import narrow as narrow_route
+from symdecouple.decoupling.routes import narrow as narrow_route
 from symdecouple.families.moments import raw_moments
 from symdecouple.numeric.precision import path_adjoint as precision_adjoint
 

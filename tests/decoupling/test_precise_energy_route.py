@@ -8,7 +8,7 @@ import pytest
 from sympy import Rational
 
 from symdecouple import FeatureSet, Mean, decouple, x
-from symdecouple.decoupling.routes.route import narrow as narrow_route
+from symdecouple.decoupling.routes import narrow as narrow_route
 from symdecouple.errors import InvalidInput
 from symdecouple.families.bank import FilterBank
 from symdecouple.families.quadratic import autocorrelation, second_order_moments

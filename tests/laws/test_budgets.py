@@ -125,14 +125,14 @@ import _thread, threading, time
 import symdecouple as sd
 from tests.laws.hard_inputs import HARD
 
-items, heard, first = HARD["standardized moments"](), threading.Event(), []
+items, heard, first = HARD["three orders"](), threading.Event(), []
 
 def press():
     time.sleep(0.3)
     first.append(time.perf_counter())
     while not heard.is_set():  # again: mpmath has a bare except, where one may be lost
         _thread.interrupt_main()
-        heard.wait(1)
+        heard.wait(0.2)
 
 pressing = threading.Thread(target=press, daemon=True)
 pressing.start()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
@@ -151,6 +151,7 @@ def test_after_it_every_level_exists(name: str) -> None:
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1.0, 0.1, 1 / 255, 1 / 65535, 2.0**-12, 3e7]),
        st.sampled_from([0.0, 1.0, -1000 / 3]), st.integers(2, 200))
+@example(seed=3, step=1 / 65535, offset=-1000 / 3, count=3)  # 469 and 3160 steps: Euclid's algorithm in floats is lost
 @settings(max_examples=80, deadline=None)
 def test_steps_are_found(seed: int, step: float, offset: float, count: int) -> None:
     """The greatest common divisor of the differences, by integers."""

@@ -181,8 +181,8 @@ def test_axes_masks_and_missing_values() -> None:
 
 def test_an_answer_prints_on_one_screen() -> None:
     made = match(np.tile(CROWD, (20, 1)), axis=1, skewness=1, kurtosis=3)
-    lines = repr(made).splitlines()
-    assert len(lines) == 9 and lines[-1] == "... 20 samples, 0 of them refused"
+    lines = str(made).splitlines()
+    assert len(repr(made).splitlines()) == 5 and len(lines) == 9 and lines[-1] == "... 20 samples, 0 of them refused"
     assert lines[0].startswith("sample 0: mean 10.875, variance 115.359375, skewness 1, kurtosis 3; moved by 1.19")
 
 

@@ -23,6 +23,7 @@ from symdecouple.errors import InvalidInput, Outcome, PerturbedWarning, RefusalW
 from symdecouple.numeric.samples.intake import (
     Numbers,
     centre_exactly,
+    check_choice,
     exact,
     is_exact_in_float64,
     shifted_integers,
@@ -41,6 +42,7 @@ from symdecouple.numeric.samples.matrix import (
     RowValues,
     SampleMatrix,
     as_rows,
+    doubtful_axes,
     normalized_axes,
 )
 from symdecouple.numeric.samples.weights import WeighedRows, WeightRows
@@ -61,8 +63,6 @@ __all__ = [
     "RowValues",
     "SampleMatrix",
     "as_rows",
-    "check_choice",
-    "doubtful_axes",
     "fill",
     "named",
     "normalized_axes",
@@ -356,18 +356,3 @@ def _raise_on_nan(answer: Answer, rows: list[int]) -> None:
             f"{answer.name}: {len(rows)} of {len(answer.values)} samples hold NaN ({place}) and nan_policy='raise'; "
             "clean the input, or choose nan_policy='omit' or 'propagate'"
         )
-
-
-def doubtful_axes(shape: tuple[int, ...], axes: tuple[int, ...]) -> str:
-    """Ask about axes that make many samples of one or two values, such as the channels of a recording."""
-    others = tuple(i for i in range(len(shape)) if i not in axes)
-    count, size = math.prod(shape[i] for i in others), math.prod(shape[i] for i in axes)
-    if not others or not size or size > 2 or count <= size:
-        return ""
-    meant = others[0] if len(others) == 1 else others
-    return f"{count} samples of {size} value{'s' * (size > 1)}: did you mean axis={meant}?"
-
-
-def check_choice(argument: str, given: object, expected: tuple[str, ...]) -> None:
-    if given not in expected:
-        raise InvalidInput(f"{argument}={given!r} was given, one of {', '.join(map(repr, expected))} is expected")

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput
 
-__all__ = ["Numbers", "centre_exactly", "exact", "fractions_of", "is_exact_in_float64", "shifted_exactly",
-           "shifted_integers", "take_numbers"]
+__all__ = ["Numbers", "centre_exactly", "check_choice", "exact", "fractions_of", "is_exact_in_float64",
+           "shifted_exactly", "shifted_integers", "take_numbers"]
 
 _REMEDY = {
     "b": ("booleans", "say that 0 and 1 are meant with .astype(int)"),
@@ -278,3 +278,8 @@ def _weighted_median(values: Sequence[Any], weights: Sequence[float]) -> Any:
     reached = np.cumsum([weights[i] for i in ordered])
     first = int(np.argmax(2 * reached > reached[-1]))
     return values[ordered[first]]
+
+
+def check_choice(argument: str, given: object, expected: tuple[str, ...]) -> None:
+    if given not in expected:
+        raise InvalidInput(f"{argument}={given!r} was given, one of {', '.join(map(repr, expected))} is expected")

@@ -32,6 +32,7 @@ __all__ = [
     "RowValues",
     "SampleMatrix",
     "as_rows",
+    "doubtful_axes",
     "normalized_axes",
     "scaled_weights",
 ]
@@ -127,3 +128,13 @@ def as_rows(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
     n_rows = math.prod(array.shape[i] for i in kept)
     n_samples = math.prod(array.shape[i] for i in axes)
     return array.transpose([*kept, *sorted(axes)]).reshape(n_rows, n_samples)
+
+
+def doubtful_axes(shape: tuple[int, ...], axes: tuple[int, ...]) -> str:
+    """Ask about axes that make many samples of one or two values, such as the channels of a recording."""
+    others = tuple(i for i in range(len(shape)) if i not in axes)
+    count, size = math.prod(shape[i] for i in others), math.prod(shape[i] for i in axes)
+    if not others or not size or size > 2 or count <= size:
+        return ""
+    meant = others[0] if len(others) == 1 else others
+    return f"{count} samples of {size} value{'s' * (size > 1)}: did you mean axis={meant}?"

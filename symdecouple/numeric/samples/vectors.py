@@ -25,7 +25,6 @@ from symdecouple.numeric.samples.batch import (
     Axis,
     OnRefusal,
     as_rows,
-    doubtful_axes,
     normalized_axes,
 )
 from symdecouple.numeric.samples.intake import (
@@ -34,6 +33,7 @@ from symdecouple.numeric.samples.intake import (
     shifted_exactly,
     take_numbers,
 )
+from symdecouple.numeric.samples.matrix import doubtful_axes
 
 __all__ = ["ROUNDED", "WAVES", "Batch", "SampleAxis", "own_axes", "rounding", "widened"]
 

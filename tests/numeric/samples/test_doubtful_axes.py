@@ -9,7 +9,7 @@ import pytest
 
 from symdecouple import RefusalWarning, decouple, stats
 from symdecouple.families.moments import raw_moments
-from symdecouple.numeric.samples.batch import doubtful_axes
+from symdecouple.numeric.samples.matrix import doubtful_axes
 
 SOUND = np.random.default_rng(0).normal(size=(16000, 2))
 TWO, FIVE = decouple(raw_moments(2)), decouple(raw_moments(5))
