@@ -27,8 +27,10 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-docs: $(VENV)/.docs
+# The pages, and every example in them.
+docs: $(VENV)/.docs $(VENV)/.test
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python -m pytest -q -n 2 -m "" -p no:cacheprovider tests/test_documents.py
 	@echo "docs/_build/html/index.html"
 
 bench: $(VENV)/.bench

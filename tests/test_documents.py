@@ -1,4 +1,7 @@
-"""Every ``>>>`` example of the Markdown documents prints what it says; one namespace a document."""
+"""Every ``>>>`` example of the Markdown documents prints what it says; one namespace a document.
+
+The theory and the pages on modules are slow: `make docs` runs them, beside building the pages.
+"""
 
 import doctest
 import re
@@ -28,7 +31,8 @@ def examples(text: str) -> str:
     return "\n".join(kept)
 
 
-@pytest.mark.parametrize("document", documents())
+@pytest.mark.parametrize("document", [
+    pytest.param(page, marks=[pytest.mark.slow] * page.startswith(("docs/theory", "docs/api"))) for page in documents()])
 def test_examples_print_what_they_say(document: str) -> None:
     session = examples((ROOT / document).read_text("utf-8"))
     test = doctest.DocTestParser().get_doctest(session, {}, document, document, 0)

@@ -52,7 +52,8 @@ def test_gradients_and_jacobians_are_those_of_the_plan(name: str, sample: list[F
             assert all(contains(rows[i].get(j, mpmath.iv.mpf(0)), hessians[f][i, j]) for j in range(len(sample)))
 
 
-@pytest.mark.parametrize("name", ["four moments", "powers and mean", "one root", "exponentials"])
+@pytest.mark.parametrize("name", ["four moments", "powers and mean", "one root",
+                                  pytest.param("exponentials", marks=pytest.mark.slow)])
 def test_both_routes_enclose_the_same_jets(name: str) -> None:
     routes = [columns(modified(name, SMALL, by_newton=b), name) for b in (False, True)]
     for (u, du), (v, dv) in zip(*routes, strict=True):

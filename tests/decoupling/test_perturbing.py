@@ -35,7 +35,7 @@ def test_ties_are_cured_by_the_ramp(sample: list[float]) -> None:
     np.testing.assert_allclose([np.mean(values**k) for k in (1, 2, 3)], [0, 1, 0], rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("dps", [None, 30])
+@pytest.mark.parametrize("dps", [None, pytest.param(30, marks=pytest.mark.slow)])  # 30 digits: in the tests of levels
 @pytest.mark.parametrize("sample", [[0] * 6 + [1, 2, 3], [0] * 9, [1, 2, 3, 0, 0, 0, 0, 0, 0], [0, 0, 0, 1] * 4],
                          ids=["sorted", "constant", "unsorted", "two values"])
 def test_features_that_the_sample_has_stay_its_own(sample: list[int], dps: int | None) -> None:

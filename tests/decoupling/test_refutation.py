@@ -28,7 +28,7 @@ def decided(name: str, count: int) -> Verdict:
     return decide_modified(made(name).subject(count), made(name).steps)
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "skewed")) for n in REFUTED])
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in ("skewed", "exponentials"))) for n in REFUTED])
 def test_the_bracket_leaves_the_span(name: str) -> None:
     count, pair, size = REFUTED[name]
     verdict = decided(name, count)
@@ -40,7 +40,8 @@ def test_the_bracket_leaves_the_span(name: str) -> None:
     assert c1 is not None and c1.status is Status.PROVED and c1.certificate is not None and c1.certificate.verify()
 
 
-@pytest.mark.parametrize("name", ["four moments", pytest.param("skewed", marks=pytest.mark.slow), "powers and mean",
+@pytest.mark.parametrize("name", ["four moments", pytest.param("skewed", marks=pytest.mark.slow),
+                                  pytest.param("powers and mean", marks=pytest.mark.slow),
                                   "one root"])
 def test_the_minor_is_that_of_differences_of_the_plan(name: str) -> None:
     count, pair, _ = REFUTED[name]

@@ -23,7 +23,7 @@ def noise(*shape: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).gamma(2.0, size=shape)
 
 
-@pytest.mark.parametrize("order", [3, 4, 5])
+@pytest.mark.parametrize("order", [3, 4, pytest.param(5, marks=pytest.mark.slow)])
 def test_features_are_those_of_the_target_and_the_kernel_is_kept(order: int) -> None:
     plan = decouple(raw_moments(order))
     source, target = noise(40), np.random.default_rng(1).normal(size=30) ** 3

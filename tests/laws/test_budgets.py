@@ -121,10 +121,11 @@ def test_tracing_works_after_every_call(tmp_path: Any) -> None:
 
 
 INTERRUPTED = """
-import _thread, threading, time
+import _thread, signal, threading, time
 import symdecouple as sd
 from tests.laws.hard_inputs import HARD
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job is born deaf to it
 items, heard, first = HARD["three orders"](), threading.Event(), []
 
 def press():

@@ -10,7 +10,8 @@ from symdecouple.numeric.kernels.compile import is_available
 from tests.laws.kernels import CASES, Case, answers, bound_of
 
 ways = pytest.mark.parametrize("way", [
-    "interpreted", pytest.param("compiled", marks=pytest.mark.skipif(not is_available(), reason="numba is an extra"))])
+    pytest.param("interpreted", marks=[pytest.mark.slow] * is_available()),  # the same text, run by Python
+    pytest.param("compiled", marks=pytest.mark.skipif(not is_available(), reason="numba is an extra"))])
 
 
 @ways
