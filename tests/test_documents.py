@@ -32,7 +32,8 @@ def examples(text: str) -> str:
 
 
 @pytest.mark.parametrize("document", [
-    pytest.param(page, marks=[pytest.mark.slow] * page.startswith(("docs/theory", "docs/api"))) for page in documents()])
+    pytest.param(page, marks=[pytest.mark.slow] * page.startswith(("docs/theory", "docs/api"))) for page in documents()
+])
 def test_examples_print_what_they_say(document: str) -> None:
     session = examples((ROOT / document).read_text("utf-8"))
     test = doctest.DocTestParser().get_doctest(session, {}, document, document, 0)

@@ -56,7 +56,8 @@ def imposed(name: str, points: Any, targets: Any = None, kind: Any = JointSteps)
     return motion(name, kind).impose(np.asarray(points), len(wanted), wanted)
 
 
-@pytest.mark.parametrize("name", ["raw", "deviation", "circle", pytest.param("exponentials", marks=pytest.mark.slow), "powers"])
+@pytest.mark.parametrize("name", ["raw", "deviation", "circle", "powers",
+                                  pytest.param("exponentials", marks=pytest.mark.slow)])
 def test_all_searches_end_at_the_same_point_with_the_same_slope(name: str) -> None:
     """To 36 digits; and float64 beside them is as far off as it says, features at their targets."""
     kinds = [kind for kind in KINDS if (kind, name) not in SLOW_OR_NO_LEAF]

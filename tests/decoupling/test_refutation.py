@@ -28,7 +28,10 @@ def decided(name: str, count: int) -> Verdict:
     return decide_modified(made(name).subject(count), made(name).steps)
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in ("skewed", "exponentials"))) for n in REFUTED])
+SLOW = ("skewed", "exponentials")
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in SLOW)) for n in REFUTED])
 def test_the_bracket_leaves_the_span(name: str) -> None:
     count, pair, size = REFUTED[name]
     verdict = decided(name, count)
