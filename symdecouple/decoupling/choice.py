@@ -118,8 +118,8 @@ class Choice:
         self._closed: dict[int, Closed] = {}
         self.kept: dict[Any, Levels] = {}
         self.budget = budget
-        if path != "narrow" and not self._is_covered(len(features)):
-            self.closed(self._last)
+        if path not in ("auto", "narrow") and not self._is_covered(len(features)):
+            self.closed(self._last)  # refused now where there is none; else made when it is needed
 
     @cached_property
     def verdicts(self) -> Verdicts:
@@ -156,7 +156,7 @@ class Choice:
             raise InvalidInput(f"level {k} is inside a group of features, which are normalized together; "
                                f"levels are {', '.join(str(end) for _, end in self.spans)}")
         for _, end in self.spans:
-            if end <= k:
+            if end <= k and self.path != "auto":
                 self.is_closed(end)
         self._found.add(k)
         return k
@@ -192,16 +192,18 @@ class Choice:
         if self.filter_ndim is not None:
             route = self._narrow.on(grid, self.features, precise)
         if self.path == "narrow" and self.own and (precise or self.leading is None):
-            route = OrbitRoute(self._shift_and_scale.motion, route)
+            route = OrbitRoute(lambda: self._shift_and_scale.motion, route)
         if self.path != "narrow" and not self._is_covered(level):
-            route = OrbitRoute(self.closed(level).motion, route, self.moments)
+            route = OrbitRoute(lambda: self.closed(level).motion, route, self.moments)
+        own = self.own
         if not precise and self.path == "auto" and self.moments is not None:
             route = MomentRoute(self.moments, route)
+            own = min(len(self.moments), route.own)
         elif not precise and self.own and self.leading is not None:
             route = MomentRoute(self.leading, route, self.own)
         if self.energies is not None:
             route = (PreciseEnergyRoute if precise else TwoWayEnergyRoute)(self.energies, grid, route)
-        return Levels(route, lambda k: k <= self.own or self.is_closed(k))
+        return Levels(route, lambda k: k <= own or self.is_closed(k))
 
     def _is_covered(self, level: int) -> bool:
         """True iff the frequency domain has all levels up to one, the mean included: no flow is looked for."""

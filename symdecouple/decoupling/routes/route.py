@@ -162,11 +162,15 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class OrbitRoute(Route):
-    """Levels along closed forms, sample by sample, in numbers of either kind."""
+    """Levels along closed forms, sample by sample, in numbers of either kind; made when they are asked for."""
 
-    motion: OrbitMotion
+    made: Callable[[], OrbitMotion]
     beyond: Route
     moments: MomentCoordinates | None = None
+
+    @property
+    def motion(self) -> OrbitMotion:
+        return self.made()
 
     def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
         """As in `Route`."""
