@@ -31,7 +31,7 @@ from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["EnergyIntervals", "Interval", "MomentIntervals", "followed"]
 
-_OUTWARDS, _HALVED = 8, 10  # steps outwards, and back between what is reached and what is not
+_OUTWARDS, _HALVED = 8, 12  # steps outwards, and back between what is reached and what is not: to 7 / 2**15 of the end
 _FIRST = 1e-2  # of the size of a feature: the first step
 _INSIDE = 1e-9  # of a reference: as near to an end counts as the end
 
