@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from symdecouple.numeric.moments.gradients import Gradients, project, pullback, standardized_gradients
 from symdecouple.numeric.moments.levels import climb, gaussian_moments
@@ -22,8 +23,9 @@ def sharply(*args: object, **options: object) -> Followed:
     return follow(*args, **{**options, "rtol": 1e-13})  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("n_samples", [64, 512])
 @pytest.mark.parametrize(("law", "h"), [("normal", 1e-3), ("exponential", 3e-4), ("gamma", 1e-3)])
-def test_differences(law: str, h: float, n_samples: int = 64) -> None:
+def test_differences(law: str, h: float, n_samples: int) -> None:
     rng = np.random.default_rng(n_samples)
     x = {"normal": rng.standard_normal, "exponential": rng.standard_exponential,
          "gamma": lambda size: rng.gamma(0.25, size=size)}[law](n_samples)
@@ -100,3 +102,16 @@ def test_weights_are_counts_of_equal_entries() -> None:
     found = pullback(few, density)
     assert few.path.steps[0] > 0
     assert np.repeat(found, counts, axis=2) / counts.sum() == pytest.approx(expected, abs=1e-13)
+
+
+def test_the_first_three_are_those_of_mean_variance_and_skewness() -> None:
+    x = np.random.default_rng(1).gamma(1.0, size=20)
+    found = decoupled_gradients(x[None], 4)
+    h = 1e-4
+    for i in range(20):
+        e = np.zeros(20)
+        e[i] = h
+        for k, statistic in enumerate((np.mean, np.var, scipy.stats.skew)):
+            difference = (statistic(x + e) - statistic(x - e)) / (2 * h)
+            assert found.gradients[0, k, i] == pytest.approx(difference, abs=1e-7)
+            assert found.values[0, k] == pytest.approx(statistic(x), rel=1e-13)

@@ -5,7 +5,10 @@ That all answers and refusals are those of NumPy, compiled and interpreted, alon
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,10 +16,13 @@ from numpy.polynomial import chebyshev
 
 from symdecouple.numeric.moments import hankel_kernel, moment_path_kernel as kernel, nodes_kernel
 from symdecouple.numeric.moments.hankel import orthogonal_basis, power_means, residuals
-from symdecouple.numeric.moments.levels import climb
+from symdecouple.numeric.moments.levels import climb, gaussian_moments
 from symdecouple.numeric.moments.moment_path import RESIDUAL, follow
+from symdecouple.numeric.moments.moment_path_kernel import Climbed, climb_compiled, move_rows, settle_rows
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.paths.runge_kutta import FIFTH, STAGES, THIRD, WEIGHTS
+
+TABLE = json.loads((Path(__file__).parents[2] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
 
 
 def scratch(order: int) -> kernel.Scratch:
@@ -124,3 +130,43 @@ def test_ordinary_samples_end_on_the_manifold(rows: np.ndarray, goal: tuple[floa
     order = np.argsort(rows, axis=1, kind="stable")
     steps, gaps = (np.diff(np.take_along_axis(some, order, axis=1)) for some in (found.values, rows / np.ptp(rows)))
     assert (steps[gaps == 0] == 0).all() and (steps[gaps > 1e-9] > 0).all()
+
+
+def goal(order: int) -> tuple[float, ...]:
+    return (1.0, *gaussian_moments(order - 1))
+
+
+@pytest.fixture
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The very functions that are compiled, without numba."""
+
+    def quiet(function: Callable[..., None]) -> Callable[..., None]:
+        return np.errstate(all="ignore")(function)
+
+    monkeypatch.setattr(kernel, "_kernels", lambda: (quiet(settle_rows), quiet(move_rows)))
+
+
+def climb_plain(rows: np.ndarray, order: int) -> Climbed:
+    return climb_compiled(rows, order, goal(order), impose=impose_skewness)
+
+
+@pytest.mark.parametrize("case", TABLE["decoupled_moments"], ids=lambda case: f"N={len(case['sample'])}")
+def test_the_functions_meet_the_reference_table_without_numba(case: dict[str, object], plain: None) -> None:
+    found = climb_plain(np.array([case["sample"]], dtype=float), 6)
+    expected = [float(str(case[f"order{k}"])) for k in (4, 5, 6)]
+    assert found.done.all() and found.moments[4:, 0] == pytest.approx(expected, rel=1e-10)
+
+
+def test_what_needs_care_is_handed_back_untouched_by_an_answer(plain: None) -> None:
+    rng = np.random.default_rng(0)
+    rows = np.array([
+        rng.normal(size=12),
+        np.resize([0.0, 1.0], 12),  # two values
+        np.ones(12),  # constant
+        [0.0] * 6 + [1, 2, 3, 4, 5, 6],  # zero skewness in the limit only
+        np.arange(12) % 2 + 1e-11 * rng.random(12),  # crowded
+        [-1.7e308, 1.7e308, *range(10)],  # a range beyond float64
+    ])
+    found = climb_plain(rows, 5)
+    assert found.done.tolist() == [True, False, False, False, False, False]
+    assert np.isnan(found.moments[:, 1:]).all() and np.isnan(found.values[1:]).all()

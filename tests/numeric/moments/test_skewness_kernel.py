@@ -75,6 +75,9 @@ def test_any_target_is_met_as_by_numpy(name: str, way: str, request: pytest.Fixt
 @pytest.mark.parametrize("law", ["normal", "heavy", "gamma", "rounded", "offset", "small"])
 def test_long_rows_too_and_refusals(law: str, n: int) -> None:
     rows = drawn(law, 5, n)
+    values, wanted = (f(SampleMatrix.of(rows)) for f in (compiled_orthokurtosis_rows, orthokurtosis_rows))
+    assert values.refusals == wanted.refusals
+    assert values.values == pytest.approx(wanted.values, rel=1e-14, nan_ok=True)
     rows[0], rows[1, 1:] = 7, np.nan
     for target in (0.0, -0.4, 1.2):
         with np.errstate(all="raise", under="ignore"):
@@ -162,3 +165,23 @@ def test_rows_never_meet_and_a_unit_changes_no_bit(monkeypatch: pytest.MonkeyPat
         scaled = compiled_impose_skewness(rows[:99] * unit, targets[:99])
         assert np.array_equal(scaled.values, together.values[:99])
         assert np.array_equal(scaled.slope, together.slope[:99] / unit)
+
+
+@pytest.mark.usefixtures("compiled")
+def test_order_and_ties_are_kept() -> None:
+    x = 1 + np.arange(4000) * EPS
+    x = np.concatenate([x, [0.0, 0.5, 3.0], x[::7]])
+    for target in (0.0, 20.0, -20.0):
+        z = compiled_impose_skewness(x[None], target).values[0]
+        order = np.argsort(x, kind="stable")
+        assert (np.diff(z[order]) >= 0).all() and (np.diff(z[order])[np.diff(x[order]) == 0] == 0).all()
+
+
+@pytest.mark.usefixtures("compiled")
+def test_single_precision_is_widened(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.random.default_rng(8).exponential(size=(30, 500)).astype(np.float32)
+    wide = compiled_orthokurtosis_rows(SampleMatrix.of(rows.astype(np.float64))).values
+    assert np.array_equal(compiled_orthokurtosis_rows(SampleMatrix.of(rows)).values, wide)
+    monkeypatch.setattr(skewness_kernel, "_WIDENED", 100)  # very long rows are left to NumPy
+    matrix = SampleMatrix.of(rows)
+    assert np.array_equal(compiled_orthokurtosis_rows(matrix).values, orthokurtosis_rows(matrix).values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import mpmath
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from sympy import cosh, log, tanh
+from sympy import cosh, exp, log, tanh
 
 from symdecouple.errors import InvalidInput
 from symdecouple.language.mean import Mean
@@ -337,3 +338,40 @@ def test_the_judge_on_the_adjoint() -> None:
     assert found.agrees and found.error < 1e-9, found.verdict
     with pytest.raises(InvalidInput, match="expected a sample vector"):
         check_gradient(quartic, POINT, POINT[:2])
+
+
+def black_box(functions: Sequence[Any]) -> Any:
+    """Features known by their values only; gradients by Richardson's differences."""
+
+    class BlackBox:
+        names = tuple(f.__name__ for f in functions)
+
+        def __len__(self) -> int:
+            return len(functions)
+
+        def values(self, rows: Array) -> Array:
+            return np.stack([f(rows) for f in functions], axis=1)
+
+        def gradients(self, rows: Array, count: int) -> Array:
+            n = rows.shape[1]
+            shifts = np.eye(n)
+            estimate = [(self.values((rows[:, None] + h * shifts).reshape(-1, n))
+                         - self.values((rows[:, None] - h * shifts).reshape(-1, n))) / (2 * h) for h in (1e-3, 2e-3)]
+            slopes = ((4 * estimate[0] - estimate[1]) / 3).reshape(len(rows), n, -1)
+            return n * np.ascontiguousarray(slopes.transpose(0, 2, 1)[:, :count])
+
+    return BlackBox()
+
+
+def test_black_boxes() -> None:
+    def mean(rows: Array) -> Array:
+        return rows.mean(axis=1)
+
+    def soft_max(rows: Array) -> Array:
+        return np.log(np.exp(rows).mean(axis=1))
+
+    rows = samples(POWERS, n_rows=2, n=6)
+    found = NarrowPath(black_box([mean, soft_max]), rtol=1e-9).normalize(rows, [0.0, 0.7])[-1]
+    known = NarrowPath([Mean(x), log(Mean(exp(x)))]).normalize(rows, [0.0, 0.7])[-1]
+    np.testing.assert_allclose(found.values, known.values, atol=1e-8)
+    assert (found.residual < 1e-14).all()
