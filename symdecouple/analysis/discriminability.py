@@ -125,7 +125,7 @@ def discriminability(plan: Plan, classes: Mapping[Any, Any], *, features: Sequen
     shares = None if chances is None else [chances[label] for label in classes]
     found = [_class(plan, str(label), given, chosen, n_samples, covariance) for label, given in classes.items()]
     names = tuple(name if len(name) <= _SHORT else f"feature {k}" for k, name in enumerate(plan.features.names, 1))
-    made = [GaussianClasses(title, tuple(names[k] if not side else f"decoupled {k + 1}" for k in chosen), labels,
+    made = [GaussianClasses(title, tuple(names[k] if not side else plan.names[k] for k in chosen), labels,
                             np.array([c.means[side] for c in found]), np.array([c.covariances[side] for c in found]),
                             shares)
             for side, title in enumerate(("original features", "decoupled features"))]
