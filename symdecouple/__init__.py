@@ -66,7 +66,7 @@ _MODULE_OF = {
     "FilterBank": "families.bank",
     "Reference": "decoupling.reference",
     "Transferred": "decoupling.transfer",
-    "Perturbation": "decoupling.perturbing",
+    "Perturbation": "numeric.perturbing",
     "Plan": "decoupling.plan",
     "decouple": "decoupling.plan",
     "plan_from_json": "decoupling.storage",

@@ -23,7 +23,6 @@ from .calculus.forms import OneForm as OneForm
 from .calculus.frobenius import check_frobenius as check_frobenius
 from .calculus.gradient import gradient as gradient
 from .calculus.independence import check_independence as check_independence
-from .decoupling.perturbing import Perturbation as Perturbation
 from .decoupling.plan import Plan as Plan, decouple as decouple
 from .decoupling.reference import Reference as Reference
 from .decoupling.storage import plan_from_json as plan_from_json
@@ -57,6 +56,7 @@ from .language.statistics import (
 )
 from .language.text import parse as parse, to_text as to_text
 from .numeric.paths.narrow_path_adjoint import GradientCheck as GradientCheck, check_gradient as check_gradient
+from .numeric.perturbing import Perturbation as Perturbation
 from .verdict import Status as Status, Verdict as Verdict
 
 __version__: str

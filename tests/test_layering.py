@@ -66,7 +66,7 @@ ORDER = {
         "moments.shaped moments.matched moments.correlated "
         "precision.extrapolation precision.coarse_start precision.path precision.path_adjoint "
         "precision.tilting precision.energies "
-        "barycentre perturbation"
+        "barycentre perturbation perturbing"
     ),
     "families": "moments linear_forms bank tils filter_moments quadratic exact recognition circular",
     "decoupling": (  # the plan and what it is made of, and four rooms behind it
@@ -75,7 +75,7 @@ ORDER = {
         "routes.energy_return routes.precise_energies routes.narrow routes.levels verdicts.modified "
         "verdicts.closures verdicts.spectral_minor verdicts.modified_energies verdicts.implicit verdicts.refutation "
         "verdicts.decisions verdicts.scenario inner_order choice attainable.levels attainable.picture "
-        "attainable.ranges application dependence explanation precise progress masked perturbing checkpoint running "
+        "attainable.ranges application dependence explanation precise progress masked checkpoint running "
         "report denormalizing transfer matching decoupled_names plan_facts plan storage"
     ),
     "analysis": (  # its faces, and a room behind each
@@ -134,6 +134,7 @@ SYMPY_FREE = {
     "numeric.paths.integrate",
     "numeric.barycentre",
     "numeric.perturbation",
+    "numeric.perturbing",
     "numeric.samples",
     "stats",
 }

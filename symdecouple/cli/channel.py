@@ -11,10 +11,10 @@ import numpy as np
 
 from symdecouple.cli.image_features import Listed
 from symdecouple.cli.pictures import FloatArray
-from symdecouple.decoupling.perturbing import Perturbation, PerturbationKind
 from symdecouple.decoupling.plan import Plan, decouple
 from symdecouple.decoupling.transfer import Transferred
 from symdecouple.errors import Outcome, PerturbedWarning, Refused
+from symdecouple.numeric.perturbing import Perturbation, PerturbationKind
 
 __all__ = ["Channel", "Channels", "PerturbName"]
 

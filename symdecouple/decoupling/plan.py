@@ -31,7 +31,6 @@ from symdecouple.decoupling.denormalizing import wanted_of
 from symdecouple.decoupling.dependence import Dependent, OnDependence, dependent_features, remaining, without
 from symdecouple.decoupling.inner_order import inner_order, reordered
 from symdecouple.decoupling.matching import Matching
-from symdecouple.decoupling.perturbing import Perturbation, PerturbationKind, as_perturbation
 from symdecouple.decoupling.plan_facts import PlanFacts
 from symdecouple.decoupling.progress import Progress, steps_told
 from symdecouple.decoupling.reference import reference_values
@@ -54,6 +53,7 @@ from symdecouple.language.pickled import as_written, read_back
 from symdecouple.language.precision import at_digits
 from symdecouple.language.sample import x
 from symdecouple.numeric.features.expressions import Array
+from symdecouple.numeric.perturbing import Perturbation, PerturbationKind, as_perturbation
 from symdecouple.numeric.samples.batch import OnRefusal
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis, rounding
 

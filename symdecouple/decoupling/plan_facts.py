@@ -11,11 +11,11 @@ from symdecouple.decoupling.choice import Choice, PathName
 from symdecouple.decoupling.decoupled_names import card_of, decoupled_names
 from symdecouple.decoupling.dependence import Dependent
 from symdecouple.decoupling.explanation import Explanation, explanation_of
-from symdecouple.decoupling.perturbing import Perturbation
 from symdecouple.decoupling.verdicts.scenario import Scenario, Verdicts
 from symdecouple.flows.normalizer import Normalizer
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
+from symdecouple.numeric.perturbing import Perturbation
 from symdecouple.shown import Card, Shown
 
 __all__ = ["PlanFacts"]

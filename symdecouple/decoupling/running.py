@@ -15,7 +15,6 @@ from symdecouple.decoupling.application import Answers, Application
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.masked import without_masked
-from symdecouple.decoupling.perturbing import Perturbation, spread
 from symdecouple.decoupling.precise import Precise
 from symdecouple.decoupling.progress import Paced, Progress, told
 from symdecouple.decoupling.routes.levels import Levels
@@ -24,6 +23,7 @@ from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.kernels.compile import as_part_of
+from symdecouple.numeric.perturbing import Perturbation, RefusedRow, SecondTry
 from symdecouple.numeric.samples.batch import SINGLE, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, fractions_of
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis
@@ -102,41 +102,34 @@ class Running:
         kept = np.full((2, len(index)), np.nan, dtype=batch.numbers)
         kept[0], kept[1] = found.residual, found.error
         batch.put_all(index, found.values)
+        again = dict[int, RefusedRow]()
         for r, symptom in found.refusals.items():
-            own = found.values[r] if is_feature else None
-            outcome = self.application.judged(batch.rows[index[r]], symptom, own) if not batch.is_doubled else SINGLE
-            again = self._once_more(batch, int(index[r]), outcome, own, partial(compute, self.levels), targets)
-            if again is not None:
-                kept[:, r] = again.residual[0], None if again.error is None else again.error[0]
+            own, row = found.values[r] if is_feature else None, batch.rows[index[r]]
+            outcome = self.application.judged(row, symptom, own) if not batch.is_doubled else SINGLE
+            if self.perturbation is None:
+                batch.refuse(int(index[r]), outcome)
+            else:
+                again[r] = RefusedRow(row.astype(np.float32) if batch.single else row, outcome, own)
+        if again and self.perturbation is not None:
+            self._once_more(batch, index, again, partial(compute, self.levels), targets, kept)
         return kept[0], kept[1]
 
-    def _once_more(self, batch: Batch, i: int, outcome: Outcome, own: Array | None, compute: Callable[..., Answers],
-                   targets: Sequence[Any]) -> Answers | None:
-        """Note a refusal, or try the row perturbed and note that; features that it has itself, `own`, stay."""
-        if self.perturbation is None:
-            batch.refuse(i, outcome)
-            return None
-        row = batch.rows[i]
-        row = np.array([float(v) for v in row]) if row.dtype == object else row.astype(np.float64)
-        made = [each.of(row, batch.grid, batch.whole) for each in self.perturbation.and_others()]
-        why, found = made[0][1], None
-        if why.ok:
-            rows = np.array([perturbed for perturbed, done in made if done.ok])
-            found = compute(self._numbers(rows), targets, np.full(len(rows), i))
-            why = found.refusals.get(0, why)
-        if found is None or not why.ok:
-            batch.refuse(i, Outcome(False, outcome.reason, f"{outcome.detail}; perturbed: {why.reason}, {why.detail}"))
-            return None
-        values = found.values[0]
-        lacking = np.ones(values.shape, dtype=np.bool_)
-        if own is not None:
-            lacking = np.array([v != v for v in own])
-            values = np.where(lacking, values, own)
-        batch.put(i, values)
-        answered = found.values[[p for p in range(len(rows)) if p not in found.refusals]]
-        batch.note(i, Outcome(True, why.reason, f"{why.detail}; without it: {outcome.reason}; "
-                              + spread(answered, lacking, own is not None)))
-        return found
+    def _once_more(self, batch: Batch, index: Array, again: dict[int, RefusedRow], compute: Callable[..., Answers],
+                   targets: Sequence[Any], kept: Array) -> None:
+        """Try refused rows perturbed, and note what became of them; features that one has itself stay."""
+        assert self.perturbation is not None
+        second = SecondTry.of(self.perturbation, list(again.values()), batch.grid, batch.whole)
+        places = np.array(list(again), dtype=np.intp)
+        found = Answers(np.empty(0), np.empty(0), {}, None)
+        if len(second.rows):
+            found = compute(self._numbers(second.rows), targets, index[places[second.owner]])
+        for r, tried in zip(again, second.judged(found.values, found.refusals), strict=True):
+            if tried.values is None:
+                batch.refuse(int(index[r]), tried.outcome)
+                continue
+            batch.put(int(index[r]), tried.values)
+            batch.note(int(index[r]), tried.outcome)
+            kept[:, r] = found.residual[tried.place], None if found.error is None else found.error[tried.place]
 
     def _numbers(self, rows: Array) -> Array:
         return as_multiprecision(rows) if self.dps else rows

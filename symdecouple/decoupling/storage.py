@@ -30,7 +30,6 @@ from symdecouple.calculus.certificates import verdict_from_json
 from symdecouple.calculus.subject import Subject
 from symdecouple.decoupling.attainable.reference import check_attainable
 from symdecouple.decoupling.dependence import Dependent
-from symdecouple.decoupling.perturbing import Perturbation
 from symdecouple.decoupling.plan import Plan, plan_of
 from symdecouple.decoupling.reference import reference_values
 from symdecouple.decoupling.verdicts.modified import (
@@ -47,6 +46,7 @@ from symdecouple.language.feature_set import FeatureSet, Group
 from symdecouple.language.filtered import Response, response_values
 from symdecouple.language.sample import Sample
 from symdecouple.language.text import domain_to_text, parse_domain, parse_expression, to_text
+from symdecouple.numeric.perturbing import Perturbation
 from symdecouple.verdict import Status, Verdict
 
 __all__ = ["plan_from_json", "plan_to_json"]

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 import symdecouple as sd
 from symdecouple import InvalidInput
-from symdecouple.decoupling.perturbing import Perturbation
 from symdecouple.families.quadratic import second_order_moments
 from symdecouple.families.tils import tils
+from symdecouple.numeric.perturbing import Perturbation
 from tests.traced import peak
 
 Array = NDArray[np.float64]

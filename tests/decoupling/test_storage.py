@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from sympy import Abs, Float, Rational, S, cosh, log
 
-from symdecouple.decoupling.perturbing import Perturbation
 from symdecouple.decoupling.plan import Plan, decouple, plan_of
 from symdecouple.decoupling.storage import plan_from_json, plan_to_json
 from symdecouple.errors import InvalidInput
@@ -23,6 +22,7 @@ from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet, Group
 from symdecouple.language.mean import Mean
 from symdecouple.language.sample import Sample, x
+from symdecouple.numeric.perturbing import Perturbation
 from symdecouple.verdict import Status
 
 NOISE = np.random.default_rng(7).standard_normal(256).reshape(16, 16)

@@ -3,23 +3,26 @@
 Ties take levels from moments, silent frequencies from energies: a perturbation makes values distinct, or frequencies
 active. Only what is refused is perturbed: features of levels that a sample has stay its own. The outcome says what was
 done, and how far apart the answers of other perturbations are that are as good as this one.
+
+Plans and `stats` share this: refused samples become the rows of a `SecondTry`, whoever computes answers them all at
+once, and it judges the answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome, Refused
-from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.perturbation import Perturbed, both_perturbations, ramp_perturbation, spectral_perturbation
-from symdecouple.numeric.samples.batch import FloatArray
+from symdecouple.numeric.samples.batch import FloatArray, IntArray
 from symdecouple.shown import Shown
 
-__all__ = ["Perturbation", "PerturbationKind", "as_perturbation", "spread"]
+__all__ = ["Perturbation", "PerturbationKind", "RefusedRow", "SecondTry", "Tried", "as_perturbation"]
 
 PerturbationKind: TypeAlias = Literal["ramp", "spectral", "ramp and spectral"]
 
@@ -81,7 +84,76 @@ class Perturbation(Shown):
         yield from (replace(self, kind=kind) for kind in get_args(PerturbationKind) if kind != self.kind)
 
 
-def spread(found: Array, lacking: Array, is_feature: bool) -> str:
+@dataclass(frozen=True, slots=True)
+class RefusedRow:
+    """A sample, flattened, why it is refused, and its own features, NaN where it has none (None if not of features)."""
+
+    row: NDArray[Any]
+    outcome: Outcome
+    own: NDArray[Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What became of a refused sample: values and their place among the rows that were answered, or none of both."""
+
+    values: NDArray[Any] | None
+    place: int
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class SecondTry:
+    """Perturbed samples of some that were refused.
+
+    Attributes
+    ----------
+    refused : sequence of RefusedRow
+    rows : array (P, N)
+        Several perturbations of each, its own one first; none where the sample has no such perturbation.
+    owner : array (P,)
+        Whose they are: places in `refused`.
+    done : list of Outcome
+        What was done to each, or why nothing could be.
+    """
+
+    refused: Sequence[RefusedRow]
+    rows: FloatArray
+    owner: IntArray
+    done: list[Outcome]
+
+    @classmethod
+    def of(cls, perturbation: Perturbation, refused: Sequence[RefusedRow], grid: tuple[int, ...], whole: bool
+           ) -> SecondTry:
+        """Perturb samples on a grid; the step of whole numbers is 1, unless it was given."""
+        rows, owner, done = list[FloatArray](), list[int](), list[Outcome]()
+        for place, each in enumerate(refused):
+            row = np.array([float(v) for v in each.row]) if each.row.dtype == object else each.row
+            made = [one.of(row, grid, whole) for one in perturbation.and_others()]
+            done.append(made[0][1])
+            if done[-1].ok:
+                rows += [perturbed for perturbed, how in made if how.ok]
+                owner += [place] * (len(rows) - len(owner))
+        return cls(refused, np.array(rows), np.array(owner, dtype=np.intp), done)
+
+    def judged(self, values: NDArray[Any], refusals: Mapping[int, Outcome]) -> Iterator[Tried]:
+        """Yield what became of each, from the answers to `rows`: values that it lacked, or why it stays refused."""
+        for place, (each, done) in enumerate(zip(self.refused, self.done, strict=True)):
+            mine = np.flatnonzero(self.owner == place)
+            why = refusals.get(int(mine[0]), done) if len(mine) else done
+            if not why.ok:
+                told = f"{each.outcome.detail}; perturbed: {why.reason}, {why.detail}"
+                yield Tried(None, -1, Outcome(False, each.outcome.reason, told))
+                continue
+            own, first = each.own, values[mine[0]]
+            lacking = np.ones(first.shape, dtype=np.bool_) if own is None else np.array([v != v for v in own])
+            answered = values[[p for p in mine if p not in refusals]]
+            told = f"{done.detail}; without it: {each.outcome.reason}; {_spread(answered, lacking, own is not None)}"
+            yield Tried(first if own is None else np.where(lacking, first, own), int(mine[0]),
+                        Outcome(True, done.reason, told))
+
+
+def _spread(found: NDArray[Any], lacking: NDArray[np.bool_], is_feature: bool) -> str:
     """Say how far answers of several perturbations, (P, ...), are apart where the sample itself has none."""
     if len(found) == 1:
         return "no other perturbation that was tried gives an answer"
