@@ -91,7 +91,7 @@ ORDER = {
         "discrimination.influence discrimination.gaussian discrimination.picture discriminability enclosure.numbers "
         "enclosure.root enclosure.series enclosure.climb enclosure.expressions enclosure.written enclosures"
     ),
-    "stats": "shape coordinates orders moments ranges columns matching",
+    "stats": "shape coordinates perturbed orders moments ranges columns matching",
     "sklearn": "",
     "lazy": "",
     "cli": (

@@ -12,7 +12,7 @@ import math
 import operator
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,6 +34,9 @@ from symdecouple.numeric.moments.power_sums import (
 from symdecouple.numeric.samples.batch import Axis, FloatArray, NanPolicy, OnRefusal, RowValues, SampleMatrix
 from symdecouple.stats.orders import Orders
 
+if TYPE_CHECKING:  # loads SciPy
+    from symdecouple.numeric.perturbing import Perturbation, PerturbationKind
+
 __all__ = ["blest", "decoupled_moments", "standardized_moments"]
 
 _NEWTON = 60  # steps to the shift; quadratic after a few, and each costs a handful of scalars
@@ -48,6 +51,7 @@ def decoupled_moments(
     *,
     reference: str | Sequence[float] = "gaussian",
     weights: Any = None,
+    perturb: Perturbation | PerturbationKind | None = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """Mean, variance, skewness, orthokurtosis and the decoupled moments above, up to an order.
@@ -74,6 +78,10 @@ def decoupled_moments(
         standard normal law, 0, 1, 0, 3, 0, 15, .., unless given.
     weights : array_like, optional
         How often each entry counts, as in `skewness`.
+    perturb : Perturbation or {"ramp", "spectral", "ramp and spectral"}, optional
+        Tried once more with refused samples, for the orders that they lack; their quantisation hides it (the step is 1
+        for integers, and found for floats). Ties, as 8-bit values have, take "ramp". Outcomes tell, and one
+        `PerturbedWarning`. Not with weights.
     on_refusal : {"warn", "raise", "return"}
         For samples that lack a level: NaN from there on and one `RefusalWarning`; `Refused` once all are done; or no
         signal, and the result is ``(values, outcomes)``.
@@ -124,6 +132,15 @@ def decoupled_moments(
     >>> odd = decoupled_moments([-9, -4, -2, -1, 0, 1, 2, 4, 9], order=5)[[0, 2, 4]]
     >>> [abs(round(float(v), 12)) for v in odd]
     [0.0, 0.0, 0.0]
+
+    Most values tied at an end leave no zero skewness, unless they differ a little:
+
+    >>> tied = [0, 0, 0, 0, 0, 1, 3, 6]
+    >>> decoupled_moments(tied, order=4, on_refusal="return")[1][0].reason
+    'no zero-skew point'
+    >>> values, outcomes = decoupled_moments(tied, order=4, perturb="ramp", on_refusal="return")
+    >>> [round(float(v), 4) for v in values[:3]], bool(values[3] > 1), outcomes[0].reason
+    ([1.25, 4.1875, 1.4989], True, 'perturbed')
     """
     order = _order(order)
     goal = _reference(reference, order)
@@ -135,7 +152,12 @@ def decoupled_moments(
     def kernel(matrix: SampleMatrix) -> RowValues:
         return decoupled_rows(matrix, order, goal, compiled=compiled)
 
-    orders = Orders("decoupled_moments", order, axis, nan_policy, keepdims, on_refusal, added=centre**2)
+    perturbation = None
+    if perturb is not None:
+        from symdecouple.numeric.perturbing import as_perturbation
+
+        perturbation = as_perturbation(perturb)
+    orders = Orders("decoupled_moments", order, axis, nan_policy, keepdims, on_refusal, centre**2, perturbation)
     return orders.reduce(a, weights, kernel)
 
 

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import mul
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symdecouple.errors import Outcome
+from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.samples.batch import (
     SINGLE,
     Answer,
@@ -32,6 +32,9 @@ from symdecouple.numeric.samples.batch import (
 from symdecouple.numeric.samples.intake import Numbers, exact, is_exact_in_float64
 from symdecouple.numeric.samples.weights import WeightRows
 
+if TYPE_CHECKING:  # loads SciPy
+    from symdecouple.numeric.perturbing import Perturbation
+
 __all__ = ["Orders", "exact_rows"]
 
 
@@ -39,7 +42,7 @@ __all__ = ["Orders", "exact_rows"]
 class Orders:
     """As `reduce_rows`, for kernels of `order` values a sample, mean and variance first.
 
-    `added` to the variance is the second moment of the reference.
+    `added` to the variance is the square of the mean of the reference. Refused samples are tried with `perturbation`.
     """
 
     name: str
@@ -49,9 +52,12 @@ class Orders:
     keepdims: bool
     on_refusal: OnRefusal
     added: float = 0.0
+    perturbation: Perturbation | None = None
 
     def reduce(self, a: Any, weights: Any, kernel: Kernel) -> Any:
         """Apply the kernel to every sample."""
+        if self.perturbation is not None and weights is not None:
+            raise InvalidInput("perturb= is for samples without weights; repeat the entries, or leave it out")
 
         def after(answer: Answer, given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None) -> None:
             for i, value in _single_values(answer, given, axes, weighed, self.nan_policy):
@@ -60,6 +66,10 @@ class Orders:
                     del answer.refusals[i]
             for i, mean, variance in exact_rows(answer, given, axes, weighed):
                 answer.values[i, : min(self.order, 2)] = (mean, variance + self.added)[: self.order]
+            if self.perturbation is not None and answer.refusals:
+                from symdecouple.stats.perturbed import try_perturbed
+
+                try_perturbed(answer, given, axes, kernel, self.perturbation, self.order)
             self._keep_in_range(answer, given.result_type)
 
         return reduce_rows(self.name, a, lambda matrix: _with_variation(kernel, matrix), axis=self.axis,
