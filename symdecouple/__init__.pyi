@@ -8,6 +8,7 @@ from . import (
     flows as flows,
     language as language,
     numeric as numeric,
+    sklearn as sklearn,
     stats as stats,
     verdict as verdict,
 )
@@ -30,6 +31,7 @@ from .decoupling.transfer import Transferred as Transferred
 from .errors import (
     BudgetExceeded as BudgetExceeded,
     InvalidInput as InvalidInput,
+    MissingPackage as MissingPackage,
     NoClosedForm as NoClosedForm,
     Outcome as Outcome,
     PerturbedWarning as PerturbedWarning,
@@ -74,6 +76,7 @@ __all__ = [
     "InvalidInput",
     "InvolutiveClosure",
     "Mean",
+    "MissingPackage",
     "NoClosedForm",
     "Normalizer",
     "OneForm",

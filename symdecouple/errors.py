@@ -17,6 +17,7 @@ from symdecouple.shown import Shown
 __all__ = [
     "BudgetExceeded",
     "InvalidInput",
+    "MissingPackage",
     "NoClosedForm",
     "Outcome",
     "PerturbedWarning",
@@ -33,6 +34,10 @@ class SymdecoupleError(Exception):
 
 class InvalidInput(SymdecoupleError, ValueError):
     """The input is not what the function takes: mend the call."""
+
+
+class MissingPackage(SymdecoupleError, ImportError):
+    """An optional package is not installed: the message names the extra that brings it."""
 
 
 class UnsupportedExpression(SymdecoupleError, TypeError):

@@ -92,7 +92,7 @@ ORDER = {
         "enclosure.root enclosure.series enclosure.climb enclosure.expressions enclosure.written enclosures"
     ),
     "stats": "shape coordinates perturbed orders moments ranges columns matching",
-    "sklearn": "",
+    "sklearn": "checked answered moments declared images",
     "lazy": "",
     "cli": (
         "exit_codes help_texts streams argument_types arguments waiting declaration exact_numbers cells text_head "

@@ -1,0 +1,74 @@
+"""Input as scikit-learn checks it, and the tags of an estimator, in its versions from 1.5 on.
+
+Until 1.5, tags are the dictionary of a method `_more_tags`, and input is checked by a private method of the estimator;
+from 1.6 on, tags are objects, and `validate_data` is a function with another name for what is finite.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import sklearn
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from symdecouple.errors import InvalidInput
+
+__all__ = ["TAGS_ARE_OBJECTS", "check_images", "check_samples", "check_values", "checked_rows", "tag"]
+
+TAGS_ARE_OBJECTS = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 6)
+_FINITE = "ensure_all_finite" if TAGS_ARE_OBJECTS else "force_all_finite"
+_KEPT = ["float64", "float32"]  # types of results; what is computed is float64
+
+
+def _options(allow_nan: bool) -> dict[str, Any]:
+    return {"dtype": "numeric", "accept_sparse": False, _FINITE: "allow-nan" if allow_nan else True}
+
+
+def checked_rows(estimator: Any, X: Any, *, reset: bool, allow_nan: bool) -> NDArray[Any]:
+    """Return the rows of numbers that an estimator is given, of their own type, and note or compare their columns.
+
+    Truth values become 0 and 1. Whole numbers stay whole: their quantisation step is 1.
+    """
+    if TAGS_ARE_OBJECTS:
+        from sklearn.utils.validation import validate_data
+
+        return _numbers(validate_data(estimator, X, reset=reset, **_options(allow_nan)))
+    return _numbers(estimator._validate_data(X, reset=reset, **_options(allow_nan)))
+
+
+def check_samples(estimator: Any, samples: Any) -> NDArray[Any]:
+    """Return samples, one a row or one alone, checked as X is."""
+    found = check_array(samples, input_name="samples", estimator=estimator, ensure_2d=False, **_options(False))
+    return _numbers(np.atleast_2d(found))
+
+
+def check_images(estimator: Any, images: Any, allow_nan: bool) -> NDArray[Any]:
+    """Return an image, or several of one size, checked as X is."""
+    return _numbers(check_array(images, input_name="X", estimator=estimator, ensure_2d=False, allow_nd=True,
+                                **_options(allow_nan)))
+
+
+def check_values(estimator: Any, X: Any, size: int) -> NDArray[np.floating[Any]]:
+    """Return decoupled features that are to be taken back, (n, size)."""
+    values: NDArray[Any] = check_array(X, input_name="X", estimator=estimator, **_options(allow_nan=True))
+    if values.shape[1] != size:
+        raise InvalidInput(f"X has {values.shape[1]} columns, and {type(estimator).__name__}.transform returns {size}: "
+                           f"inverse_transform takes {size}, one for each decoupled feature")
+    return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
+
+
+def _numbers(array: NDArray[Any]) -> NDArray[Any]:
+    return array.astype(np.uint8) if array.dtype.kind == "b" else array
+
+
+def tag(tags: Any, *, allow_nan: bool, images: bool = False) -> Any:
+    """Return tags, objects or a dictionary, of a transformer of rows, or of images."""
+    if isinstance(tags, dict):
+        return tags | {"allow_nan": allow_nan, "preserves_dtype": [np.float64, np.float32],
+                       "X_types": ["3darray" if images else "2darray"]}
+    tags.input_tags.allow_nan = allow_nan
+    tags.input_tags.two_d_array, tags.input_tags.three_d_array = not images, images
+    tags.transformer_tags.preserves_dtype = list(_KEPT)
+    return tags
