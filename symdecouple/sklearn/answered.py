@@ -11,13 +11,14 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
 
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.perturbing import Perturbation, as_perturbation
 from symdecouple.numeric.samples.batch import NAN_INPUT, Answer, NanPolicy
 from symdecouple.numeric.samples.intake import check_choice
-from symdecouple.sklearn.checked import TAGS_ARE_OBJECTS, check_samples, check_values, tag
+from symdecouple.sklearn.checked import TAGS_ARE_OBJECTS, check_names_in, check_samples, check_values, tag
 
 __all__ = ["Answers", "DecouplingTransformer", "denormalized", "features_of"]
 
@@ -35,6 +36,19 @@ class DecouplingTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mi
     perturb: Any
     n_jobs: int | None
     n_features_in_: int
+    plan_: Any
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return the names of the decoupled features, such as "mean", "orthokurtosis", "decoupled_5".
+
+        Parameters
+        ----------
+        input_features : array_like of str, optional
+            Checked against the columns of fit; the names do not depend on it.
+        """
+        check_is_fitted(self)
+        check_names_in(self, input_features)
+        return self.plan_.get_feature_names_out()
 
     @property
     def _allows_nan(self) -> bool:
@@ -44,11 +58,10 @@ class DecouplingTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mi
         """Check the parameters that all have; return the perturbation of refused samples."""
         check_choice("nan_policy", self.nan_policy, get_args(NanPolicy))
         check_choice("on_refusal", self.on_refusal, _ON_REFUSAL)
-        try:
-            effective_n_jobs(self.n_jobs)
-        except (TypeError, ValueError):
+        is_whole = isinstance(self.n_jobs, int | np.integer) and not isinstance(self.n_jobs, bool)
+        if self.n_jobs is not None and not (is_whole and self.n_jobs):
             raise InvalidInput(f"n_jobs={self.n_jobs!r} was given; None, or a whole number other than 0 is expected, "
-                               "-1 for all cores") from None
+                               "-1 for all cores")
         return as_perturbation(self.perturb)
 
     def _in_parts(self, compute: Callable[[NDArray[Any]], Answers], rows: NDArray[Any]) -> Answers:

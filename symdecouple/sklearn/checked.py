@@ -15,7 +15,7 @@ from sklearn.utils import check_array
 
 from symdecouple.errors import InvalidInput
 
-__all__ = ["TAGS_ARE_OBJECTS", "check_images", "check_samples", "check_values", "checked_rows", "tag"]
+__all__ = ["TAGS_ARE_OBJECTS", "check_images", "check_names_in", "check_samples", "check_values", "checked_rows", "tag"]
 
 TAGS_ARE_OBJECTS = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 6)
 _FINITE = "ensure_all_finite" if TAGS_ARE_OBJECTS else "force_all_finite"
@@ -29,8 +29,9 @@ def _options(allow_nan: bool) -> dict[str, Any]:
 def checked_rows(estimator: Any, X: Any, *, reset: bool, allow_nan: bool) -> NDArray[Any]:
     """Return the rows of numbers that an estimator is given, of their own type, and note or compare their columns.
 
-    Truth values become 0 and 1. Whole numbers stay whole: their quantisation step is 1.
+    Truth values become 0 and 1, masked entries NaN. Whole numbers stay whole: their quantisation step is 1.
     """
+    X = _without_mask(X)
     if TAGS_ARE_OBJECTS:
         from sklearn.utils.validation import validate_data
 
@@ -40,14 +41,28 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool, allow_nan: bool) -> NDA
 
 def check_samples(estimator: Any, samples: Any) -> NDArray[Any]:
     """Return samples, one a row or one alone, checked as X is."""
-    found = check_array(samples, input_name="samples", estimator=estimator, ensure_2d=False, **_options(False))
+    found = check_array(_without_mask(samples), input_name="samples", estimator=estimator, ensure_2d=False,
+                        **_options(allow_nan=False))
     return _numbers(np.atleast_2d(found))
+
+
+def check_names_in(estimator: Any, names: Any) -> None:
+    """Refuse names of other columns than those of fit."""
+    if names is None:
+        return
+    known = getattr(estimator, "feature_names_in_", None)
+    if len(names) != estimator.n_features_in_:
+        raise InvalidInput(f"input_features should have length equal to number of features ({estimator.n_features_in_})"
+                           f", got {len(names)}")
+    if known is not None and list(names) != list(known):
+        raise InvalidInput("input_features is not equal to feature_names_in_, the columns of fit; leave it out")
 
 
 def check_images(estimator: Any, images: Any, allow_nan: bool) -> NDArray[Any]:
     """Return an image, or several of one size, checked as X is."""
-    return _numbers(check_array(images, input_name="X", estimator=estimator, ensure_2d=False, allow_nd=True,
-                                **_options(allow_nan)))
+    found = check_array(_without_mask(images), input_name="X", estimator=estimator, ensure_2d=False, allow_nd=True,
+                        **_options(allow_nan))
+    return _numbers(found)
 
 
 def check_values(estimator: Any, X: Any, size: int) -> NDArray[np.floating[Any]]:
@@ -57,6 +72,13 @@ def check_values(estimator: Any, X: Any, size: int) -> NDArray[np.floating[Any]]
         raise InvalidInput(f"X has {values.shape[1]} columns, and {type(estimator).__name__}.transform returns {size}: "
                            f"inverse_transform takes {size}, one for each decoupled feature")
     return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
+
+
+def _without_mask(X: Any) -> Any:
+    """NaN for masked entries, which scikit-learn would take as they lie below the mask."""
+    if not np.ma.is_masked(X):
+        return X
+    return (X if X.dtype.kind == "f" else X.astype(np.float64)).filled(np.nan)
 
 
 def _numbers(array: NDArray[Any]) -> NDArray[Any]:

@@ -146,16 +146,6 @@ class FeatureDecoupler(DecouplingTransformer):
         found = self._taken_back(self.plan_, X, leaves)
         return found.reshape(len(found), -1)
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Return the names of the plan; inputs have no say.
-
-        Parameters
-        ----------
-        input_features : ignored
-        """
-        check_is_fitted(self)
-        return self.plan_.get_feature_names_out(input_features)
-
     def _grid(self, count: int) -> tuple[int, ...]:
         """The shape of a sample that is a row of so many numbers."""
         if self.sample_shape is None:
@@ -195,5 +185,10 @@ def _averages(features: FeatureSet, samples: NDArray[Any]) -> list[float]:
     rows = rows[~np.isnan(rows).any(axis=1)]
     if not len(rows):
         raise InvalidInput('reference="data": every row holds NaN; a row without missing values is needed')
-    means: list[float] = Application(features).on(samples.shape[1:]).own(rows, len(features)).mean(axis=0).tolist()
-    return means
+    means = Application(features).on(samples.shape[1:]).own(rows, len(features)).mean(axis=0)
+    for feature, mean in zip(features, means, strict=True):
+        if not np.isfinite(mean):
+            raise InvalidInput(f'reference="data": the average of {feature} over the rows is {mean}; a row is outside '
+                               "its domain, or too large: leave it out, or give numbers")
+    found: list[float] = means.tolist()
+    return found

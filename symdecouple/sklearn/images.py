@@ -131,23 +131,25 @@ class DecoupledFilterBank(DecouplingTransformer):
         return self._reported("transform", (values, outcomes))
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Return the names of the bands, with their order where it is not 2; "channel0_ll" where there are several.
+        """Return the names of the bands, "ll" of energies and "ll_3" of others; of several channels, "channel0_ll".
 
         Parameters
         ----------
         input_features : ignored
         """
         check_is_fitted(self)
-        names = self.plan_.get_feature_names_out(input_features)
+        names = self.plan_.get_feature_names_out()
         if self.n_channels_ == 1:
             return names
         return np.array([f"channel{c}_{name}" for c in range(self.n_channels_) for name in names], dtype=object)
 
     def _stacks(self, X: Any) -> list[tuple[list[int], NDArray[Any]]]:
         """Return images of one size together, (k, h, w, channels), and their places."""
-        if not isinstance(X, list | tuple) and np.dtype(getattr(X, "dtype", None)) != object:
+        if not isinstance(X, list | tuple) and getattr(getattr(X, "dtype", None), "kind", None) != "O":
             stack = check_images(self, X, self._allows_nan)
             return [(list(range(len(stack))), _with_channels(stack))]
+        if not len(X):
+            raise InvalidInput("a list without images was given; at least one is expected")
         groups: dict[tuple[int, ...], list[int]] = {}
         images = [check_images(self, image, self._allows_nan) for image in X]
         for i, image in enumerate(images):
@@ -195,7 +197,7 @@ def _with_channels(stack: NDArray[Any]) -> NDArray[Any]:
 def _channels(stacks: Iterable[tuple[list[int], NDArray[Any]]]) -> int:
     counts: set[int] = {stack.shape[-1] for _, stack in stacks}
     if len(counts) != 1:
-        raise InvalidInput(f"images of {', '.join(map(str, sorted(counts))) or 'no'} channels were given together; one "
+        raise InvalidInput(f"images of {', '.join(map(str, sorted(counts)))} channels were given together; one "
                            "number of channels is expected")
     return counts.pop()
 

@@ -128,16 +128,6 @@ class DecoupledMoments(DecouplingTransformer):
         check_is_fitted(self)
         return self._taken_back(self.plan_, X, self._leaves(samples, _normal_quantiles(self.n_features_in_)))
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Return "mean", "variance", "skewness", "orthokurtosis", "decoupled_5", ...; inputs have no say.
-
-        Parameters
-        ----------
-        input_features : ignored
-        """
-        check_is_fitted(self)
-        return self.plan_.get_feature_names_out(input_features)
-
     @property
     def plan_(self) -> Plan:
         """The plan of raw moments up to the order."""
