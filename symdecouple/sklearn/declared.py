@@ -36,7 +36,7 @@ class FeatureDecoupler(DecouplingTransformer):
     Parameters
     ----------
     features : list of str or Feature, or FeatureSet
-        In order, for every number of samples, such as ``["mean(x)", "variance()", "mean(abs(x))"]``.
+        In order, for every number of samples, such as ``["mean(x)", "variance()", "mean(exp(x))"]``.
     reference : str, sequence, mapping, Reference or frozen scipy distribution
         What each feature is normalized to, as in `decouple`: by default its value for standard normal samples. "data":
         its average over the rows that the transformer is fitted with.

@@ -121,8 +121,9 @@ class DecoupledFilterBank(DecouplingTransformer):
         if (count := _channels(stacks)) != self.n_channels_:
             raise InvalidInput(f"images of {count} channels were given; {type(self).__name__} was fitted with "
                                f"{self.n_channels_}")
-        size, kind = sum(len(which) for which, _ in stacks), np.result_type(*(stack for _, stack in stacks))
-        values = np.empty((size, count * len(self.plan_.features)), np.float32 if kind == np.float32 else np.float64)
+        size = sum(len(which) for which, _ in stacks)
+        is_single = all(stack.dtype in (np.float16, np.float32) for _, stack in stacks)
+        values = np.empty((size, count * len(self.plan_.features)), np.float32 if is_single else np.float64)
         outcomes = [COMPUTED] * size
         for which, stack in stacks:
             values[which], told = self._in_parts(partial(_of_images, plan=self.plan_), stack)
@@ -144,19 +145,19 @@ class DecoupledFilterBank(DecouplingTransformer):
         return np.array([f"channel{c}_{name}" for c in range(self.n_channels_) for name in names], dtype=object)
 
     def _stacks(self, X: Any) -> list[tuple[list[int], NDArray[Any]]]:
-        """Return images of one size together, (k, h, w, channels), and their places."""
+        """Return images of one size and type together, (k, h, w, channels), and their places."""
         if not isinstance(X, list | tuple) and getattr(getattr(X, "dtype", None), "kind", None) != "O":
             stack = check_images(self, X, self._allows_nan)
             return [(list(range(len(stack))), _with_channels(stack))]
         if not len(X):
             raise InvalidInput("a list without images was given; at least one is expected")
-        groups: dict[tuple[int, ...], list[int]] = {}
+        groups: dict[tuple[Any, ...], list[int]] = {}
         images = [check_images(self, image, self._allows_nan) for image in X]
         for i, image in enumerate(images):
             if image.ndim not in (2, 3):
                 raise InvalidInput(f"image {i} of the list has shape {image.shape}; (h, w) or (h, w, channels) is "
                                    "expected")
-            groups.setdefault(image.shape, []).append(i)
+            groups.setdefault((image.shape, image.dtype), []).append(i)
         if len({image.ndim for image in images}) > 1:
             raise InvalidInput("some images of the list have channels and others have not; give all of them as "
                                "(h, w, channels), such as image[..., None]")
