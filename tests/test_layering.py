@@ -62,8 +62,8 @@ ORDER = {
         "moments.tied_range moments.out_of_reach moments.attainable moments.skewness_series "
         "moments.ties moments.skewness_root moments.skewness_flow moments.skewness_kernel "
         "moments.moment_path moments.moment_path_adjoint moments.nodes_kernel moments.moment_path_kernel moments.nodes "
-        "moments.levels moments.gradients moments.kurtosis_ends moments.kurtosis_refused moments.kurtosis_path "
-        "moments.shaped moments.matched moments.correlated "
+        "moments.levels moments.gradients moments.influence moments.kurtosis_ends moments.kurtosis_refused "
+        "moments.kurtosis_path moments.shaped moments.matched moments.correlated moments.normal_null "
         "precision.extrapolation precision.coarse_start precision.path precision.path_adjoint "
         "precision.tilting precision.energies "
         "barycentre perturbation"
@@ -91,7 +91,7 @@ ORDER = {
         "discrimination.influence discrimination.gaussian discrimination.picture discriminability enclosure.numbers "
         "enclosure.root enclosure.series enclosure.climb enclosure.expressions enclosure.written enclosures"
     ),
-    "stats": "shape coordinates orders moments ranges columns matching",
+    "stats": "shape coordinates orders moments estimates normality ranges columns matching",
     "sklearn": "",
     "lazy": "",
     "cli": (
