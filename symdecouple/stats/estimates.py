@@ -215,10 +215,10 @@ def estimate_moments(
 
     >>> found = estimate_moments([1.0, 2, 3, 5, 8, 13, 21])
     >>> round(float(found.standard_error[0]), 12)
-    2.734253827379
+    2.724292331502
     >>> import statistics
     >>> round(statistics.stdev([1, 2, 3, 5, 8, 13, 21]) / 7**0.5, 12)
-    2.734253827379
+    2.724292331502
     >>> found.names
     ('mean', 'variance', 'skewness', 'orthokurtosis')
     """
