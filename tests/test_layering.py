@@ -62,8 +62,8 @@ ORDER = {
         "moments.tied_range moments.out_of_reach moments.attainable moments.skewness_series "
         "moments.ties moments.skewness_root moments.skewness_flow moments.skewness_kernel "
         "moments.moment_path moments.moment_path_adjoint moments.nodes_kernel moments.moment_path_kernel moments.nodes "
-        "moments.levels moments.gradients moments.kurtosis_ends moments.kurtosis_refused moments.kurtosis_path "
-        "moments.shaped moments.matched moments.correlated "
+        "moments.levels moments.gradients moments.influence moments.kurtosis_ends moments.kurtosis_refused "
+        "moments.kurtosis_path moments.shaped moments.matched moments.correlated moments.normal_null "
         "precision.extrapolation precision.coarse_start precision.path precision.path_adjoint "
         "precision.tilting precision.energies "
         "barycentre perturbation perturbing"
@@ -92,7 +92,7 @@ ORDER = {
         "enclosure.root enclosure.series enclosure.climb enclosure.expressions enclosure.written enclosures"
     ),
     "stats": "shape coordinates perturbed orders moments ranges columns matching",
-    "sklearn": "checked answered moments declared images",
+    "sklearn": "checked answered moments estimates normality declared images",
     "lazy": "",
     "cli": (
         "exit_codes help_texts streams argument_types arguments waiting declaration exact_numbers cells text_head "

@@ -331,9 +331,8 @@ def _influences(plan: Plan, rows: FloatArray, weights: FloatArray, decoupled: bo
                                     "give those, or features=[...] up to 4")
     coordinates = moments.coordinates(plan.reference[: len(plan.features) - 1])
     leveled = None
-    if count > 3:
-        leveled = _law_leveled(coordinates[2], samples) if isinstance(samples, _Nodes) else np.asarray(
-            plan.normalize(rows, 3, on_refusal="return")[0])
+    if count > 3 and isinstance(samples, _Nodes):
+        leveled = _law_leveled(coordinates[2], samples)
     found = of_decoupled_moments(moments, list(map(float, coordinates)), rows, weights, leveled, count)
     return [found[k] for k in chosen]
 

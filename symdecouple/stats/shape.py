@@ -1,6 +1,7 @@
 """Skewness, kurtosis and orthokurtosis of samples: the shape that is left when place and size are taken out.
 
-Moments are those of the population (1/N), the kurtosis is not in excess. All three do not feel a shift or a positive
+Moments are those of the population (1/N), the kurtosis is not in excess, unless `bias=False` or `fisher=True` ask for
+SciPy's other conventions. All three do not feel a shift or a positive
 factor; the orthokurtosis does not feel the skewness either: its gradient is orthogonal to those of mean, variance and
 skewness at every sample where it exists.
 
@@ -10,16 +11,30 @@ Samples without an answer are never NaN in silence: see `on_refusal`. NaN in the
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.moments.power_sums import kurtosis_rows, skewness_rows
 from symdecouple.numeric.moments.skewness_kernel import orthokurtosis_kernel
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
-from symdecouple.numeric.samples.batch import Axis, NanPolicy, OnRefusal, reduce_rows
+from symdecouple.numeric.samples.batch import (
+    Axis,
+    FloatArray,
+    Kernel,
+    NanPolicy,
+    OnRefusal,
+    RowValues,
+    SampleMatrix,
+    reduce_rows,
+)
 
 __all__ = ["kurtosis", "orthokurtosis", "skewness"]
+
+_Correction: TypeAlias = Callable[[FloatArray, int], FloatArray]
 
 
 def skewness(
@@ -29,6 +44,7 @@ def skewness(
     keepdims: bool = False,
     *,
     weights: Any = None,
+    bias: bool = True,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """The third standardized moment of each sample.
@@ -50,6 +66,9 @@ def skewness(
         How often each entry counts: 0 or more, with Mean(phi) = sum(w phi)/sum(w). Of the shape of the sample axes (1-D
         along `axis`), or broadcast against `a`. Only their ratios matter; whole numbers give what repeating the entries
         gives, and 0 leaves an entry out. NaN among them is NaN in the input.
+    bias : bool
+        False corrects for the bias of normal samples, times sqrt(N (N - 1))/(N - 2), as in `scipy.stats.skew`; it takes
+        three values, and no weights, whose ratios alone matter.
     on_refusal : {"warn", "raise", "return"}
         For samples without an answer: NaN and one `RefusalWarning`; `Refused` once all are done (with ``.partial`` and
         ``.outcomes``); or no signal, and the result is ``(values, outcomes)``.
@@ -88,14 +107,20 @@ def skewness(
     >>> round(float(skewness([0, 1], weights=[4, 1])), 12)
     1.5
 
+    What SciPy calls unbiased, here sqrt(20)/3 times as much:
+
+    >>> round(float(skewness([0, 0, 0, 0, 1], bias=False)), 12)
+    2.2360679775
+
     Constant samples have none:
 
     >>> values, outcomes = skewness([[1, 2, 3], [7, 7, 7]], axis=1, on_refusal="return")
     >>> print(outcomes[1].reason)
     zero variance
     """
+    kernel = _corrected(skewness_rows, 3, None if _flag("bias", bias) else _unbiased_skewness, weights)
     return reduce_rows(
-        "skewness", a, skewness_rows, axis=axis, nan_policy=nan_policy, keepdims=keepdims, weights=weights,
+        "skewness", a, kernel, axis=axis, nan_policy=nan_policy, keepdims=keepdims, weights=weights,
         on_refusal=on_refusal,
     )
 
@@ -107,6 +132,8 @@ def kurtosis(
     keepdims: bool = False,
     *,
     weights: Any = None,
+    fisher: bool = False,
+    bias: bool = True,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """The fourth standardized moment of each sample, not in excess: 3 for a normal distribution.
@@ -115,6 +142,13 @@ def kurtosis(
 
     Arguments, returns and errors are those of `skewness`. The values lie in [1 + skewness**2, N]: at least 1, and 1
     only for two values in equal numbers.
+
+    Parameters
+    ----------
+    fisher : bool
+        True takes 3 off, so that a normal distribution has 0: the default of `scipy.stats.kurtosis`, not of this one.
+    bias : bool
+        False corrects for the bias of normal samples, as in `scipy.stats.kurtosis`; it takes four values.
 
     Notes
     -----
@@ -127,9 +161,12 @@ def kurtosis(
     >>> from symdecouple.stats import kurtosis
     >>> round(float(kurtosis([-2, -1, 0, 1, 2])), 12)
     1.7
+    >>> round(float(kurtosis([-2, -1, 0, 1, 2], fisher=True, bias=False)), 12)
+    -1.2
     """
+    kernel = _corrected(kurtosis_rows, 4, None if _flag("bias", bias) else _unbiased_kurtosis, weights)
     return reduce_rows(
-        "kurtosis", a, kurtosis_rows, axis=axis, nan_policy=nan_policy, keepdims=keepdims, weights=weights,
+        "kurtosis", a, _in_excess(kernel, fisher), axis=axis, nan_policy=nan_policy, keepdims=keepdims, weights=weights,
         on_refusal=on_refusal,
     )
 
@@ -141,6 +178,8 @@ def orthokurtosis(
     keepdims: bool = False,
     *,
     weights: Any = None,
+    fisher: bool = False,
+    bias: bool = True,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """The kurtosis that is left once the skewness is brought to zero along its own flow.
@@ -152,10 +191,18 @@ def orthokurtosis(
 
     Arguments and returns are those of `skewness`; the values lie in [1, N/2].
 
+    Parameters
+    ----------
+    fisher : bool
+        True takes 3 off, so that a normal distribution has 0.
+    bias : bool
+        False is refused: the mean of normal samples, 3 - 18/N and less, is known as a series only, and no factor of N
+        makes it 3. `orthokurtosis_test` takes it into account.
+
     Raises
     ------
     InvalidInput
-        As for `skewness`.
+        As for `skewness`, and for ``bias=False``.
     Refused
         With ``on_refusal="raise"``, as for `skewness`, and where no t_0 exists (decided by counting): half of the
         values or more are tied at the minimum or at the maximum, or there are two different values only. Two values in
@@ -191,10 +238,13 @@ def orthokurtosis(
     >>> print(outcomes[0].reason)
     no zero-skew point
     """
+    if not _flag("bias", bias):
+        raise InvalidInput("bias=False was given: no estimate of the orthokurtosis is known that is unbiased for "
+                           "normal samples; ask orthokurtosis_test whether a sample may be normal")
     kernel = orthokurtosis_kernel(_size(a)) if weights is None else orthokurtosis_rows
     return reduce_rows(
-        "orthokurtosis", a, kernel, axis=axis, nan_policy=nan_policy, keepdims=keepdims, weights=weights,
-        on_refusal=on_refusal,
+        "orthokurtosis", a, _in_excess(kernel, fisher), axis=axis, nan_policy=nan_policy, keepdims=keepdims,
+        weights=weights, on_refusal=on_refusal,
     )
 
 
@@ -202,3 +252,51 @@ def _size(a: Any) -> int:
     """Elements of an array; other containers are left to NumPy, whatever their size."""
     size = getattr(a, "size", 0)
     return int(size) if isinstance(size, int | np.integer) else 0
+
+
+# --- other conventions ---
+
+
+def _flag(argument: str, value: object) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidInput(f"{argument}={value!r} was given, True or False is expected")
+    return bool(value)
+
+
+def _in_excess(kernel: Kernel, fisher: bool) -> Kernel:
+    """Over the 3 of a normal law, if asked for."""
+    if not _flag("fisher", fisher):
+        return kernel
+
+    def lowered(matrix: SampleMatrix) -> RowValues:
+        found = kernel(matrix)
+        return RowValues(found.values - 3, found.refusals)
+
+    return lowered
+
+
+def _corrected(kernel: Kernel, fewest: int, correction: _Correction | None, weights: Any) -> Kernel:
+    """Corrected by the number of values, which samples with weights do not have."""
+    if correction is None:
+        return kernel
+    if weights is not None:
+        raise InvalidInput("bias=False was given with weights: it corrects by the number of values, and of weights "
+                           "only the ratios matter; repeat the values, or leave bias=True")
+    return partial(_by_number, kernel=kernel, fewest=fewest, correction=correction)
+
+
+def _by_number(matrix: SampleMatrix, kernel: Kernel, fewest: int, correction: _Correction) -> RowValues:
+    found, n = kernel(matrix), matrix.values.shape[1]
+    if n >= fewest:
+        return RowValues(correction(found.values, n), found.refusals)
+    few = Outcome(False, "too few values", f"bias=False takes {fewest} values at least, {n} are left")
+    refused = {**dict.fromkeys(range(len(found.values)), few), **found.refusals}
+    return RowValues(np.full(len(found.values), np.nan), refused)
+
+
+def _unbiased_skewness(values: FloatArray, n: int) -> FloatArray:
+    return values * float(np.sqrt(n * (n - 1.0)) / (n - 2))
+
+
+def _unbiased_kurtosis(values: FloatArray, n: int) -> FloatArray:
+    return 3 + ((n * n - 1.0) * values - 3 * (n - 1.0) ** 2) / ((n - 2) * (n - 3.0))

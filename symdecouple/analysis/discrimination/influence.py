@@ -14,7 +14,7 @@ Standardized moments c_k of z, and the fourth one decoupled, which moves with it
 .. math:: \psi_k = z^k - c_k - k\,c_{k-1}\,z - \frac k2\,c_k\,(z^2 - 1), \qquad
     \psi = \psi_4(y) - \frac{4\,(c_5 - g - c_4 g)}{3\,(c_4 - g^2 - 1)}\;\psi_3(y)
 
-Above order 4 the derivative by the weights of the values is taken, as a central difference.
+Those of samples are `numeric.moments.influence`'s.
 """
 
 from __future__ import annotations
@@ -31,14 +31,12 @@ from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.filters import Filtered
 from symdecouple.language.mean import Mean, outermost_means
 from symdecouple.language.sample import Sample
-from symdecouple.numeric.moments.levels import standardized_rows
-from symdecouple.numeric.samples.matrix import SampleMatrix
+from symdecouple.numeric.moments.influence import Influences, decoupled_influences, standardized_influences
+from symdecouple.numeric.moments.power_sums import standardized_entries
 
 __all__ = ["Influence", "of_averages", "of_decoupled_moments", "of_moments"]
 
 FloatArray: TypeAlias = NDArray[np.float64]
-
-_STEP = 1e-3  # of a weight: a central difference leaves its square over N, and rounding over it
 
 
 class Influence(NamedTuple):
@@ -156,62 +154,42 @@ def of_decoupled_moments(coordinates: MomentCoordinates, references: list[float]
     rows : array (R, N)
     weights : array (N,)
     leveled : array (R, N) or None
-        The rows at level 3, from order 4 on.
+        Nodes of a law at level 3, for order 4, the last one then; samples need none.
     count : int
     """
-    found = _coordinates(rows, weights, min(count, 3))
-    if count > 3:
-        assert leveled is not None
-        found.append(_of_kurtosis(_standardized(leveled, weights)[2], weights))
-    found += [_by_weights(rows, weights, k, references) for k in range(5, count + 1)]
+    heavy = _shares(rows, weights)
+    if leveled is None:
+        goal = (1.0, 0.0, 1.0, *references[2 : count - 1])[:count]
+        found = _in_units(decoupled_influences(rows, count, goal, heavy), rows, heavy)
+    else:
+        found = [*_coordinates(rows, weights, 3), _of_kurtosis(leveled, weights)]
     return [_renamed(coordinates, references, k, found[k]) for k in range(count)]
 
 
-def _standardized(rows: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Means and standard deviations as columns, and z: squares are taken in a unit that no float64 leaves."""
-    near = (rows @ weights)[:, None]
-    rest = ((rows - near) @ weights)[:, None]
-    centred = rows - near - rest
-    unit = np.exp2(np.floor(np.log2(np.abs(centred) @ weights)))[:, None]
-    scaled = centred / unit
-    spread = np.sqrt(scaled**2 @ weights)[:, None]
-    return near + rest, unit * spread, scaled / spread
+def _shares(rows: FloatArray, weights: FloatArray) -> FloatArray | None:
+    return None if (weights == weights[0]).all() else np.ascontiguousarray(np.broadcast_to(weights, rows.shape))
 
 
 def _coordinates(rows: FloatArray, weights: FloatArray, count: int) -> list[Influence]:
     """Mean, standard deviation and standardized moments up to an order."""
-    mean, spread, z = _standardized(rows, weights)
-    found = [Influence(mean[:, 0], rows - mean), Influence(spread[:, 0], spread * (z**2 - 1) / 2)]
-    return [*found, *(_of_standardized(z, weights, k) for k in range(3, count + 1))][:count]
+    heavy = _shares(rows, weights)
+    return _in_units(standardized_influences(rows, count, heavy), rows, heavy)
 
 
-def _of_standardized(z: FloatArray, weights: FloatArray, k: int) -> Influence:
-    before, value = z ** (k - 1) @ weights, z**k @ weights
-    psi = z**k - value[:, None] - k * before[:, None] * z - k / 2 * value[:, None] * (z**2 - 1)
-    return Influence(value, psi)
+def _in_units(found: Influences, rows: FloatArray, weights: FloatArray | None) -> list[Influence]:
+    """Mean, standard deviation and what comes after them, with influence functions in the units of the rows."""
+    spread = 1 / standardized_entries(rows, weights)[1]
+    values = (found.values[:, 0], spread[:, 0], *found.values.T[2:])
+    units = (spread, spread / 2, *[1] * len(values))
+    return [Influence(value, unit * psi) for value, unit, psi in zip(values, units, found.psi.swapaxes(0, 1),
+                                                                     strict=False)]
 
 
-def _of_kurtosis(y: FloatArray, weights: FloatArray) -> Influence:
-    (g, third), (kappa, fourth) = (_of_standardized(y, weights, k) for k in (3, 4))
+def _of_kurtosis(leveled: FloatArray, weights: FloatArray) -> Influence:
+    y = standardized_entries(leveled, _shares(leveled, weights))[0]
+    (g, third), (kappa, fourth) = _coordinates(y, weights, 4)[2:]
     ratio = 4 * (y**5 @ weights - g - kappa * g) / (3 * (kappa - g**2 - 1))
     return Influence(kappa, fourth - ratio[:, None] * third)
-
-
-def _by_weights(rows: FloatArray, weights: FloatArray, order: int, references: list[float]) -> Influence:
-    """One value after the other gets a little more weight, and a little less."""
-    goal = (1.0, 0.0, 1.0, *references[2 : order - 1])[:order]
-    size = rows.shape[1]
-    psi, values = np.empty_like(rows), np.empty(len(rows))
-    for r, row in enumerate(rows):
-        copies = np.broadcast_to(row, (2 * size + 1, size))
-        around = np.tile(weights * size, (2 * size + 1, 1))
-        around[np.arange(size), np.arange(size)] *= 1 + _STEP
-        around[size + np.arange(size), np.arange(size)] *= 1 - _STEP
-        matrix = SampleMatrix.weighted(np.ascontiguousarray(copies), around)
-        moments, _ = standardized_rows(matrix, order, goal)
-        above, below, values[r] = moments[:size, -1], moments[size:-1, -1], moments[-1, -1]
-        psi[r] = (above - below) / (2 * _STEP * weights)
-    return Influence(values, psi)
 
 
 def _renamed(coordinates: MomentCoordinates, references: list[float], k: int, found: Influence) -> Influence:

@@ -10,6 +10,12 @@ of l with the Jacobian matrix of V is
 where R' and g' are sums of p_j again (`hankel.Basis.derivatives`). D itself depends on where the path begins:
 dD = -k y0^(k-1)/N. What is normal to the moments held is dropped at every end: the levels below take it out anyway.
 
+Influence functions go back too. The velocity knows the law of the sample by averages, and what one more value at z does
+to it is, with a_j = <l, p_j>/D_j,
+
+.. math:: \langle l, \partial_z V\rangle = -\frac{D}{kH} \Bigl(g(z) \sum_{j<k-1} a_j\,p_j(z)
+    + a_{k-1} \bigl(g(z)^2 - H\bigr)\Bigr), \qquad \partial_z D = -(z_0^k - \mathrm{Mean}\,y_0^k)
+
 NumPy alone: with the path itself, which is NumPy's where steps are kept, compiled loops would buy less than twice.
 """
 
@@ -26,7 +32,7 @@ from symdecouple.numeric.moments.moment_path import Course, Followed
 from symdecouple.numeric.paths.integrate import pull_back
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
-__all__ = ["project", "pullback"]
+__all__ = ["influence_before", "project", "pullback"]
 
 _BLOCK = 8192  # products summed at a time, as in `hankel`
 
@@ -48,6 +54,24 @@ def pullback(followed: Followed, covectors: FloatArray) -> FloatArray:
         pulled -= (course.k * backward.by_distance)[:, :, None] * course.start ** (course.k - 1)
     pulled[:, list(followed.refusals)] = np.nan
     return pulled if given.ndim == 3 else pulled[0]
+
+
+def influence_before(followed: Followed, slopes: FloatArray, psi: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Influence functions at the end of `moment_path.follow`, with ``store=True``, become those at its start.
+
+    Given, and returned, are their derivatives and their values at the entries, (c, R, N), of standardized samples; up
+    to constants, and modulo those of the moments held. NaN in refused rows.
+    """
+    course, before = followed.course, np.array(psi, dtype=np.float64)
+    with np.errstate(all="ignore"):
+        backward = _Backward(course, np.zeros(slopes.shape[:2]), psi=before)
+        pulled = pull_back(followed.path.tape, backward.slope, backward.pull, slopes)
+        received = backward.by_distance[:, :, None] * course.start ** (course.k - 1)
+        pulled -= course.k * received
+        before -= received * course.start
+    for found in (pulled, before):
+        found[:, list(followed.refusals)] = np.nan
+    return pulled, before
 
 
 def project(
@@ -73,6 +97,7 @@ class _Backward:
 
     course: Course
     by_distance: FloatArray
+    psi: FloatArray | None = None  # which receives what the velocity owes to the weights
     met: list[Basis] = field(default_factory=list)  # at the stages of a step, which go back from the last one on
 
     def slope(self, y: FloatArray, s: FloatArray, which: IntArray) -> FloatArray:
@@ -92,6 +117,10 @@ class _Backward:
         shares /= basis.norm.T[:, None]  # <l, p_j>/D_j, (r, c, k)
         self.by_distance[:, which] += shares[:, :, -1].T / k
         shares *= rate[:, None, None]
+        if self.psi is not None:
+            lower = (shares[:, :, :-1] @ p[:-1].swapaxes(0, 1)).swapaxes(0, 1)
+            own = shares[:, :, -1].T[:, :, None]
+            self.psi[:, which] -= p[-1] * lower + own * (p[-1] ** 2 - basis.norm[-1][:, None])
         slopes = np.ascontiguousarray(np.moveaxis(basis.derivatives(), 2, 0))  # (r, k, k)
         rest_slopes = shares[:, :, :-1] @ slopes[:, :-1]
         shares[:, :, -1] *= 2
