@@ -88,7 +88,7 @@ ORDER = {
         "exploration.report planner population.densities population.law population.readers population.quadrature "
         "population.settling population.leaf population.levels population.symmetric population.higher "
         "population.node_paths population.averages populations "
-        "discrimination.influence discrimination.gaussian discrimination.picture discriminability enclosure.numbers "
+        "discrimination.influence discrimination.gaussian discrimination.picture discriminability discrimination.scatter enclosure.numbers "
         "enclosure.root enclosure.series enclosure.climb enclosure.expressions enclosure.written enclosures"
     ),
     "stats": "shape coordinates orders moments ranges columns matching",
