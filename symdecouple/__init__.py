@@ -65,7 +65,7 @@ _MODULE_OF = {
     "check_gradient": "numeric.paths.narrow_path_adjoint",
     "FilterBank": "families.bank",
     "Reference": "decoupling.reference",
-    "Transferred": "decoupling.transfer",
+    "Transferred": "decoupling.transferred",
     "Perturbation": "decoupling.perturbing",
     "Plan": "decoupling.plan",
     "decouple": "decoupling.plan",

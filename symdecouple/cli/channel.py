@@ -13,7 +13,7 @@ from symdecouple.cli.image_features import Listed
 from symdecouple.cli.pictures import FloatArray
 from symdecouple.decoupling.perturbing import Perturbation, PerturbationKind
 from symdecouple.decoupling.plan import Plan, decouple
-from symdecouple.decoupling.transfer import Transferred
+from symdecouple.decoupling.transferred import Transferred
 from symdecouple.errors import Outcome, PerturbedWarning, Refused
 
 __all__ = ["Channel", "Channels", "PerturbName"]
