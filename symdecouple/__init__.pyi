@@ -27,7 +27,7 @@ from .calculus.independence import check_independence as check_independence
 from .decoupling.plan import Plan as Plan, decouple as decouple
 from .decoupling.reference import Reference as Reference
 from .decoupling.storage import plan_from_json as plan_from_json
-from .decoupling.transfer import Transferred as Transferred
+from .decoupling.transferred import Transferred as Transferred
 from .errors import (
     BudgetExceeded as BudgetExceeded,
     InvalidInput as InvalidInput,

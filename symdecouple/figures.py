@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["COLOURS", "new_figure", "quiet", "titled"]
+from symdecouple.errors import InvalidInput
+
+__all__ = ["CLASS_COLOURS", "COLOURS", "MARKERS", "given_axes", "new_figure", "quiet", "titled"]
 
 COLOURS = {"blue": "#0072b2", "orange": "#d55e00", "green": "#009e73", "pink": "#cc79a7"}
 """Told apart by colour-blind readers."""
+
+CLASS_COLOURS = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#000000"
+MARKERS = "osD^vP"
 
 
 def new_figure(width: float, height: float) -> Any:
@@ -23,6 +29,23 @@ def new_figure(width: float, height: float) -> Any:
     except ImportError as error:
         raise ImportError('pictures need Matplotlib; install it with: pip install "symdecouple[plot]"') from error
     return pyplot.figure(figsize=(width, height), layout="constrained")
+
+
+def given_axes(ax: Any, counts: Sequence[int]) -> tuple[Any, ...]:
+    """Return the Axes that a user gave, one or a sequence, as a tuple.
+
+    Raises
+    ------
+    InvalidInput
+        If they are not Axes, or not as many as one of these counts.
+    """
+    listed = getattr(ax, "flat", ax)  # of an array, as `subplots` gives it
+    axes = tuple(listed) if not hasattr(ax, "plot") and hasattr(listed, "__iter__") else (ax,)
+    if len(axes) not in counts or not all(hasattr(one, "plot") for one in axes):
+        wanted = " or ".join("one" if n == 1 else f"a sequence of {n}" for n in sorted(set(counts)))
+        given = f"{len(axes)} objects" if len(axes) > 1 else f"{ax!r:.60}"
+        raise InvalidInput(f"ax is {wanted} of Matplotlib's Axes, got {given}")
+    return axes
 
 
 def quiet(ax: Any, title: str, across: str, up: str) -> None:

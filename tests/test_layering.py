@@ -63,7 +63,7 @@ ORDER = {
         "moments.ties moments.skewness_root moments.skewness_flow moments.skewness_kernel "
         "moments.moment_path moments.moment_path_adjoint moments.nodes_kernel moments.moment_path_kernel moments.nodes "
         "moments.levels moments.gradients moments.influence moments.kurtosis_ends moments.kurtosis_refused "
-        "moments.kurtosis_path moments.shaped moments.matched moments.correlated moments.normal_null "
+        "moments.kurtosis_path moments.shaped moments.matched moments.correlated moments.value_map moments.normal_null "
         "precision.extrapolation precision.coarse_start precision.path precision.path_adjoint "
         "precision.tilting precision.energies "
         "barycentre perturbation perturbing"
@@ -76,7 +76,8 @@ ORDER = {
         "verdicts.closures verdicts.spectral_minor verdicts.modified_energies verdicts.implicit verdicts.refutation "
         "verdicts.decisions verdicts.scenario inner_order choice attainable.levels attainable.picture "
         "attainable.ranges application dependence explanation precise progress masked checkpoint running "
-        "report denormalizing transfer matching decoupled_names plan_facts plan storage"
+        "report denormalizing carrying colour_channels lookup_table transfer_picture transferred transfer matching "
+        "decoupled_names plan_facts plan storage"
     ),
     "analysis": (  # its faces, and a room behind each
         "angles.deviations angles.tables angles.directions angles.picture orthogonality critical.value_boxes "
@@ -88,11 +89,12 @@ ORDER = {
         "exploration.report planner population.densities population.law population.readers population.quadrature "
         "population.settling population.leaf population.levels population.symmetric population.higher "
         "population.node_paths population.averages populations "
-        "discrimination.influence discrimination.gaussian discrimination.picture discriminability enclosure.numbers "
-        "enclosure.root enclosure.series enclosure.climb enclosure.expressions enclosure.written enclosures"
+        "discrimination.influence discrimination.gaussian discrimination.picture discriminability "
+        "discrimination.scatter enclosure.numbers enclosure.root enclosure.series enclosure.climb "
+        "enclosure.expressions enclosure.written enclosures"
     ),
-    "stats": "shape coordinates perturbed orders moments ranges columns matching",
-    "sklearn": "checked answered moments estimates normality declared images",
+    "stats": "shape coordinates perturbed orders moments estimates normality ranges columns matching",
+    "sklearn": "checked answered moments declared images",
     "lazy": "",
     "cli": (
         "exit_codes help_texts streams argument_types arguments waiting declaration exact_numbers cells text_head "

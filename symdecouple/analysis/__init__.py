@@ -13,6 +13,7 @@ from symdecouple.analysis.discriminability import (
     local_covariance,
 )
 from symdecouple.analysis.discrimination.gaussian import GaussianClasses
+from symdecouple.analysis.discrimination.scatter import draw_scatter
 from symdecouple.analysis.enclosures import Enclosure, enclose
 from symdecouple.analysis.explained import Explained, explain
 from symdecouple.analysis.exploration.chain import Chain
@@ -52,6 +53,7 @@ __all__ = [
     "both_perturbations",
     "critical_points",
     "discriminability",
+    "draw_scatter",
     "enclose",
     "explain",
     "explore",

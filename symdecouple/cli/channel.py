@@ -12,7 +12,7 @@ import numpy as np
 from symdecouple.cli.image_features import Listed
 from symdecouple.cli.pictures import FloatArray
 from symdecouple.decoupling.plan import Plan, decouple
-from symdecouple.decoupling.transfer import Transferred
+from symdecouple.decoupling.transferred import Transferred
 from symdecouple.errors import Outcome, PerturbedWarning, Refused
 from symdecouple.numeric.perturbing import Perturbation, PerturbationKind
 

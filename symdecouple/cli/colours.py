@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from symdecouple.cli.pictures import FloatArray, Picture
-from symdecouple.decoupling.transfer import OPPONENT
+from symdecouple.decoupling.colour_channels import OPPONENT
 from symdecouple.errors import InvalidInput
 
 __all__ = ["chosen_colour", "joined", "name_of", "split"]

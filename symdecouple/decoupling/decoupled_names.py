@@ -19,7 +19,7 @@ from symdecouple.families.moments import raw_moments, standardized_moments
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.shown import Card, Maths
 
-__all__ = ["card_of", "decoupled_names"]
+__all__ = ["card_of", "declared_names", "decoupled_names"]
 
 _KNOWN = "mean", "variance", "skewness", "orthokurtosis"
 _STANDARD = 0, 1, 0
@@ -41,6 +41,25 @@ def decoupled_names(features: FeatureSet, reference: Sequence[Any]) -> tuple[str
         own = features.names[k] if feature.is_named or (k == 0 and len(str(feature)) <= _SHORT) else ""
         name = own if feature.is_named or k >= len(known) else known[k]
         names.append(name if name and name not in names else f"decoupled_{k + 1}")
+    return tuple(names)
+
+
+def declared_names(features: FeatureSet) -> tuple[str, ...]:
+    """Return a short name for each feature as it is declared, for tables and pictures.
+
+    Examples
+    --------
+    >>> declared_names(standardized_moments(5)), declared_names(raw_moments(2))
+    (('mean', 'variance', 'skewness', 'kurtosis', 'moment_5'), ('mean', 'Mean(x**2)'))
+    """
+    moments = [] if features.coordinates else list(standardized_moments(min(len(features), 20), features.sample))
+    known = ["mean", "variance", "skewness", "kurtosis", *(f"moment_{k}" for k in range(5, len(moments) + 1))]
+    names = list[str]()
+    for k, feature in enumerate(features):
+        place = next((j for j, moment in enumerate(moments) if moment == feature), None)
+        text = str(feature)
+        name = features.names[k] if feature.is_named else known[place] if place is not None else text
+        names.append(name if name not in names and (feature.is_named or len(name) <= _SHORT) else f"feature_{k + 1}")
     return tuple(names)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from symdecouple.decoupling.application import Answers, Application
+from symdecouple.decoupling.carrying import Recipe
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.progress import Progress
 from symdecouple.decoupling.routes.levels import Levels
@@ -119,10 +120,12 @@ class Matching:
     def _maps(self, match: Match) -> Maps:
         """What a transfer goes along."""
         check_choice("match", match, get_args(Match))
+        choice = self.choice
+        recipe = Recipe(len(self.features), choice.leading, choice.energies, tuple(choice.floats), match == "own")
         if match == "own":
             return Maps(self.features, self.features.names, self.own_values, self.normalize,
-                        lambda samples, values, _, **options: self.match(samples, values, **options), is_own=True)
-        return Maps(self.features, self.names, self._fine_values, self.normalize, self.denormalize)
+                        lambda samples, values, _, **options: self.match(samples, values, **options), recipe)
+        return Maps(self.features, self.names, self._fine_values, self.normalize, self.denormalize, recipe)
 
     def _fine_values(self, samples: Any, *, axis: SampleAxis, on_refusal: OnRefusal, progress: Progress | None) -> Any:
         """`transform` in the small steps of `normalize`: values to 1e-12 where dozens of features leave it 1e-9."""

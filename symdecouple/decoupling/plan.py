@@ -27,6 +27,7 @@ from symdecouple.decoupling.attainable.ranges import Attainable, check_asked, in
 from symdecouple.decoupling.attainable.reference import check_attainable
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice, PathName
+from symdecouple.decoupling.colour_channels import Colour
 from symdecouple.decoupling.denormalizing import wanted_of
 from symdecouple.decoupling.dependence import Dependent, OnDependence, dependent_features, remaining, without
 from symdecouple.decoupling.inner_order import inner_order, reordered
@@ -44,7 +45,7 @@ from symdecouple.decoupling.running import (
     leaves_out_masked,
     with_exact_means,
 )
-from symdecouple.decoupling.transfer import Colour, Match, transfer
+from symdecouple.decoupling.transfer import Match, transfer
 from symdecouple.decoupling.verdicts.closures import filled_with_values
 from symdecouple.errors import InvalidInput
 from symdecouple.language.feature import Feature

@@ -27,22 +27,21 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from symdecouple.decoupling.carrying import Recipe
+from symdecouple.decoupling.colour_channels import Colour, Layout
 from symdecouple.decoupling.progress import Progress, Tell, told
+from symdecouple.decoupling.transferred import Origin, Transferred
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.samples.batch import Answer, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice
-from symdecouple.numeric.samples.matrix import normalized_axes
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis
-from symdecouple.shown import Card, Shown
 
-__all__ = ["Colour", "Maps", "Match", "Transferred", "transfer"]
+__all__ = ["Maps", "Match", "transfer"]
 
-Colour: TypeAlias = Literal["channels", "opponent"]
 Match: TypeAlias = Literal["decoupled", "own"]
 
 _APART = 1e-6  # from where on a result is none
-OPPONENT = np.array([[1, 1, 1], [1, -1, 0], [1, 1, -2]]) / np.sqrt([[3], [2], [6]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +55,8 @@ class Maps:
         Of the decoupled features.
     values, normalize, denormalize : callable
         As `Plan.transform`, in the small steps of `Plan.normalize`; and as the methods of these names.
-    is_own : bool
-        Values are the features of a sample itself, and `denormalize` is `Plan.match`, from the source. The kernel is
-        kept where the flows of the levels have one orbit (three moments, energies), and else only nearly.
+    recipe : Recipe
+        For other values.
     """
 
     features: FeatureSet
@@ -66,77 +64,15 @@ class Maps:
     values: Callable[..., Any]
     normalize: Callable[..., Any]
     denormalize: Callable[..., Any]
-    is_own: bool = False
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Transferred(Shown):
-    """A source with the decoupled features of a target.
-
-    Attributes
-    ----------
-    values : array
-        Of the shape of the source; NaN where a transfer was refused.
-    names : tuple of str
-        The decoupled features, as in `Plan.names`.
-    wanted, achieved : array (..., M)
-        Decoupled features of the target, and of the result; with ``match="own"`` those that they have themselves.
-    kernel_gap : array (...)
-        Largest distance between the fully normalized result and the fully normalized source, in standard deviations of
-        the latter; with ``match="own"`` it need not be small.
-    outcomes : tuple of Outcome
-        One for each sample of the flattened batch: what was out of reach, and how far it went.
-    """
-
-    values: NDArray[Any]
-    names: tuple[str, ...]
-    wanted: NDArray[Any]
-    achieved: NDArray[Any]
-    kernel_gap: NDArray[Any]
-    outcomes: tuple[Outcome, ...]
+    recipe: Recipe
 
     @property
-    def feature_gap(self) -> NDArray[Any]:
-        """Distance of each achieved feature from the wanted one, over 1 + abs(wanted), (..., M)."""
-        return np.asarray(np.abs(self.achieved - self.wanted) / (1 + np.abs(self.wanted)))
+    def is_own(self) -> bool:
+        """Whether values are the features of a sample itself, and `denormalize` is `Plan.match`, from the source.
 
-    def _card(self) -> Card:
-        refused = sum(not outcome.ok for outcome in self.outcomes)
-        lines = [("values", f"of shape {self.values.shape}"), ("features", ", ".join(self.names))]
-        if refused < len(self.outcomes):
-            lines.append(("reached", f"features to {np.nanmax(self.feature_gap):.1e}, kernel to "
-                          f"{np.nanmax(self.kernel_gap):.1e} standard deviations"))
-        if refused:
-            first = next(outcome for outcome in self.outcomes if not outcome.ok)
-            lines.append(("refused", f"{refused} of {len(self.outcomes)}, the first: {first.reason}"))
-        rows = [(str(i), name, *((f"{w:.8g}", f"{a:.8g}") if outcome.ok else (outcome.reason, "")))
-                for i, (outcome, wanted, achieved) in enumerate(zip(self.outcomes, *self._tables(), strict=True))
-                for name, w, a in zip(self.names, wanted, achieved, strict=True)]
-        return Card("Transferred", lines, ("sample", "feature", "wanted", "achieved"), rows)
-
-    def _tables(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        return self.wanted.reshape(-1, len(self.names)), self.achieved.reshape(-1, len(self.names))
-
-    def within(self, low: float, high: float) -> tuple[NDArray[Any], int]:
-        """Return the values limited to a range, such as that of a picture, and how many numbers were outside."""
-        if not low < high:
-            raise InvalidInput(f"a range has low < high, got {low} and {high}")
-        outside = int(((self.values < low) | (self.values > high)).sum())
-        return np.clip(self.values, low, high), outside
-
-    def __str__(self) -> str:
-        width = max(len(name) for name in self.names)
-        wanted, achieved = self._tables()
-        lines = []
-        for i, outcome in enumerate(self.outcomes):
-            title = f"sample {i}: " if len(self.outcomes) > 1 else ""
-            if not outcome.ok:
-                lines.append(f"{title}{outcome.reason}: {outcome.detail}")
-                continue
-            lines.append(f"{title}kernel equal to {self.kernel_gap.reshape(-1)[i]:.1e} standard deviations")
-            lines += [f"  {name:<{width}}  wanted {w:<14.8g} achieved {a:<14.8g} difference {abs(a - w):.1e}"
-                      for name, w, a in zip(self.names, wanted[i], achieved[i], strict=True)]
-        return "\n".join(lines)
+        The kernel is kept where the flows of the levels have one orbit (three moments, energies), and else only nearly.
+        """
+        return self.recipe.is_own
 
 
 def transfer(maps: Maps, source: Any, target: Any, *, axis: SampleAxis = "last", channel_axis: int | None = None,
@@ -187,57 +123,20 @@ def transfer(maps: Maps, source: Any, target: Any, *, axis: SampleAxis = "last",
     check_choice("on_refusal", on_refusal, get_args(OnRefusal))
     if colour == "opponent" and channel_axis is None:
         raise InvalidInput('colour="opponent" needs channel_axis, the axis of the three channels')
-    if channel_axis is None:
-        with told(progress, "transfer", "steps") as tell:
-            done, answer = _transfer(maps, (source, target), (axis, axis), on_refusal, tell)
-        return answer.deliver(done, on_refusal)
-    first, second = _channels(source, "source", channel_axis, colour), _channels(target, "target", channel_axis, colour)
-    if len(first) != len(second):
-        raise InvalidInput(f"the source has {len(first)} channels, the target {len(second)}; convert one of them")
-    axes = [_axes_of_channel(axis, channel_axis, np.shape(image), maps.features.filter_ndim)
-            for image in (source, target)]
+    layout = Layout(axis, channel_axis, colour, maps.features.filter_ndim)
+    images = layout.taken(source, "source"), layout.taken(target, "target")
+    if layout.channel_axis is not None and len(images[0][0]) != len(images[1][0]):
+        raise InvalidInput(f"the source has {len(images[0][0])} channels, the target {len(images[1][0])}; convert one "
+                           "of them")
     with told(progress, "transfer", "steps") as tell:
-        done, answer = _transfer(maps, (first, second), (axes[0], axes[1]), on_refusal, tell, True)
-    values = np.tensordot(OPPONENT.T, done.values, axes=1) if colour == "opponent" else done.values
-    return answer.deliver(replace(done, values=np.moveaxis(values, 0, channel_axis)), on_refusal)
+        done, answer = _transfer(maps, images, on_refusal, tell, channel_axis is not None)
+    origin = Origin(source, target, layout, maps.recipe)
+    return answer.deliver(replace(done, values=layout.back(done.values), origin=origin), on_refusal)
 
 
-def _channels(image: Any, name: str, axis: int, colour: Colour) -> NDArray[Any]:
-    array = np.asarray(image)
-    if isinstance(axis, bool) or not isinstance(axis, int | np.integer):
-        raise InvalidInput(f"channel_axis={axis!r} was given, the number of an axis is expected")
-    if array.dtype.kind not in "fiub" or not -array.ndim <= axis < array.ndim:
-        raise InvalidInput(f"the {name} is an image of real numbers with channels along axis {axis}, got shape "
-                           f"{array.shape}, dtype {array.dtype}")
-    if np.ma.is_masked(image):
-        raise InvalidInput(f"the {name} has masked pixels, which a transfer cannot leave out; fill them first")
-    channels = np.moveaxis(array, axis, 0)
-    if colour == "channels":
-        return channels
-    if len(channels) != 3:
-        raise InvalidInput(f'colour="opponent" is for three channels, the {name} has {len(channels)}')
-    return np.asarray(np.tensordot(OPPONENT, channels.astype(np.float64), axes=1))
-
-
-def _axes_of_channel(axis: SampleAxis, channel_axis: int, shape: tuple[int, ...], filtered: int | None
-                     ) -> tuple[int, ...]:
-    """Return which axes of an image make a sample, once its channels are the first axis: mostly all of the others."""
-    ndim = len(shape)
-    channel, others = channel_axis % ndim, [i for i in range(ndim) if i != channel_axis % ndim]
-    if axis is None or (isinstance(axis, str) and axis == "last"):
-        if filtered not in (None, ndim - 1):
-            raise InvalidInput(f"a channel has {ndim - 1} axes, the filters have {filtered} dimension(s): say which of "
-                               f"them make a sample, axis={tuple(others[-filtered:])} for instance")
-        return tuple(range(1, ndim))
-    named = normalized_axes(axis, shape)
-    if channel in named:
-        raise InvalidInput(f"axis={axis!r} names the axis of channels, {channel_axis}, too; name axes of one channel")
-    return tuple(1 + others.index(i) for i in named)
-
-
-def _transfer(maps: Maps, images: tuple[Any, Any], axes: tuple[SampleAxis, SampleAxis], on_refusal: OnRefusal,
-              tell: Tell | None, is_coloured: bool = False) -> tuple[Transferred, Answer]:
-    (source, target), (axis, axis_of_target), count = images, axes, len(maps.features)
+def _transfer(maps: Maps, images: tuple[tuple[Any, SampleAxis], tuple[Any, SampleAxis]], on_refusal: OnRefusal,
+              tell: Tell | None, is_coloured: bool) -> tuple[Transferred, Answer]:
+    ((source, axis), (target, axis_of_target)), count = images, len(maps.features)
     batch = Batch.of("transfer", source, axis, False, maps.features.filter_ndim)
     steps = _steps(tell, len(batch.rows))
     is_returned = on_refusal == "return"

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.ndimage import gaussian_filter
 
+from symdecouple.decoupling.colour_channels import OPPONENT
 from symdecouple.decoupling.plan import decouple
-from symdecouple.decoupling.transfer import OPPONENT, transfer
+from symdecouple.decoupling.transfer import transfer
 from symdecouple.errors import InvalidInput, RefusalWarning
 from symdecouple.families.filter_moments import filter_moments
 from symdecouple.families.moments import raw_moments, standardized_moments

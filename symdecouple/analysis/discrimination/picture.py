@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,12 +9,9 @@ from numpy.typing import NDArray
 
 from symdecouple.analysis.discrimination.gaussian import GaussianClasses
 from symdecouple.errors import InvalidInput
-from symdecouple.figures import new_figure
+from symdecouple.figures import CLASS_COLOURS, MARKERS, given_axes, new_figure
 
 __all__ = ["draw_ellipses"]
-
-COLOURS = ("#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")  # told apart by colour-blind readers
-MARKERS = "osD^vP"
 
 
 class Drawn(Protocol):
@@ -58,14 +54,10 @@ def draw_ellipses(found: Drawn, ax: Any = None, *, radius: float = 2.0, pair: tu
     size = len(found.original.features)
     if size < 2 or len(set(pair)) != 2 or not all(0 <= k < size for k in pair):
         raise InvalidInput(f"an ellipse is drawn in the plane of two of {size} features; pair={pair!r}")
-    axes: tuple[Any, ...] = (ax,)
-    if ax is None or isinstance(ax, (Sequence, np.ndarray)):
-        axes = tuple(new_figure(9.5, 4.4).subplots(1, 2) if ax is None else np.ravel(ax))
-    if len(axes) != 2 or not all(hasattr(one, "plot") for one in axes):
-        raise InvalidInput(f"ax is a sequence of two Matplotlib Axes, got {ax!r}")
+    axes = tuple(new_figure(9.5, 4.4).subplots(1, 2)) if ax is None else given_axes(ax, [2])
     for side, (one, classes) in enumerate(zip(axes, (found.original, found.decoupled), strict=True)):
         for c, label in enumerate(classes.labels):
-            colour = COLOURS[c % len(COLOURS)]
+            colour = CLASS_COLOURS[c % len(CLASS_COLOURS)]
             if found.points is not None:
                 cloud = found.points[c][side]
                 one.scatter(cloud[:, pair[0]], cloud[:, pair[1]], s=7, color=colour, alpha=0.35, linewidths=0,

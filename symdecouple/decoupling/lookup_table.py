@@ -1,0 +1,156 @@
+r"""A map of colours as a table of n x n x n nodes, which other programs read as a ``.cube`` file and interpolate.
+
+Nodes are at red, green, blue = 0, 1/(n-1), .., 1, black to white. They hold the map itself, below 0 and above 1 too: a
+table of limited values would bend the map in the cells where it leaves the range, so the picture is limited *after* the
+table. Where the map has ended, or is infinite, nodes hold its limit, from -1 to 2.
+
+How far interpolation is from the map, both limited to 0..1, is measured: at all grey levels of 8 bits, in the middle of
+all cells, where a smooth map is missed most, and at random colours of 8 bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.errors import InvalidInput, Refused
+from symdecouple.shown import Card, Shown
+
+__all__ = ["LookupTable"]
+
+FloatArray = NDArray[np.float64]
+
+_LEVELS = 255
+_HALF = 0.5  # a level: what rounding does anyway
+_LOW, _HIGH = -1.0, 2.0
+_RANDOM = 20_000
+_LARGEST = 129
+_LARGER = 65  # tried where a table is not enough
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LookupTable(Shown):
+    """A map of colours at nodes.
+
+    Attributes
+    ----------
+    nodes : array (n, n, n, 3)
+        Red, green and blue where red, green and blue are those of the node; 0 is black, 1 is white.
+    white : float
+        The value of the map that is 1 here.
+    error : float
+        Largest distance from the map that was measured, in levels of 8 bits.
+    """
+
+    nodes: FloatArray
+    white: float
+    error: float
+
+    @classmethod
+    def of(cls, of_colours: Callable[[FloatArray], FloatArray], size: int, white: float) -> LookupTable:
+        """Return the table of a map of colours, (k, 3) to (k, 3).
+
+        Raises
+        ------
+        InvalidInput
+            If size or white are none.
+        Refused
+            If the table is more than half a level of 8 bits off.
+        """
+        if isinstance(size, bool) or not isinstance(size, int | np.integer) or not 2 <= size <= _LARGEST:
+            raise InvalidInput(f"size={size!r} was given; the nodes a side are 2 to {_LARGEST}, 33 mostly")
+        if isinstance(white, bool) or not isinstance(white, int | float | np.number) or not 0 < float(white) < np.inf:
+            raise InvalidInput(f"white={white!r} was given; the value of white is a number above 0, 255 for 8 bits")
+        made = cls._made(of_colours, int(size), float(white))
+        if made.error > _HALF:
+            larger = cls._made(of_colours, _LARGER, float(white)) if size < _LARGER else None
+            helps = (f"size={_LARGER} is {larger.error:.2f} off" if larger is not None and larger.error <= _HALF else
+                     "the map is too steep for a table, or ends inside of it; apply the transfer itself")
+            raise Refused(f"a table of {size} nodes a side is {made.error:.2f} levels of 8 bits off, and half a level "
+                          f"is allowed; {helps}", made, ())
+        return made
+
+    @classmethod
+    def _made(cls, of_colours: Callable[[FloatArray], FloatArray], size: int, white: float) -> LookupTable:
+        axis = np.linspace(0, 1, size)
+        there = of_colours(white * _grid(axis)) / white
+        nodes = np.clip(there, _LOW, _HIGH).reshape(size, size, size, 3)
+        made = cls(nodes, white, 0.0)
+        random = np.random.default_rng(0).integers(0, _LEVELS + 1, (_RANDOM, 3)) / _LEVELS
+        tried = np.concatenate([_grid((axis[1:] + axis[:-1]) / 2), random,
+                                np.repeat(np.arange(_LEVELS + 1.0)[:, None] / _LEVELS, 3, axis=1)])
+        direct = np.clip(of_colours(white * tried) / white, 0, 1)
+        error = _LEVELS * float(np.abs(np.clip(made(tried), 0, 1) - direct).max())
+        return cls(nodes, white, error)
+
+    def __call__(self, colours: Any) -> FloatArray:
+        """Return colours, (..., 3) from 0 to 1, after trilinear interpolation: what programs do with the file."""
+        given = np.asarray(colours, dtype=np.float64)
+        last = len(self.nodes) - 1
+        place = np.clip(given, 0, 1) * last
+        cell = np.minimum(place.astype(np.intp), last - 1)
+        share = place - cell
+        found = np.zeros(given.shape)
+        for corner in np.ndindex(2, 2, 2):
+            weight = np.where(corner, share, 1 - share).prod(axis=-1)
+            found += weight[..., None] * self.nodes[tuple(np.moveaxis(cell + np.array(corner), -1, 0))]
+        return found
+
+    def _card(self) -> Card:
+        size = len(self.nodes)
+        return Card("LookupTable", [("nodes", f"{size} x {size} x {size}"), ("white", f"{self.white:g}"),
+                                    ("error", f"{self.error:.2g} levels of 8 bits"),
+                                    ("values", f"{self.nodes.min():.3g} to {self.nodes.max():.3g}")])
+
+    def __str__(self) -> str:
+        return self._card().text()
+
+    def text(self, title: str = "symdecouple") -> str:
+        """Return the table as the text of a ``.cube`` file: red runs first.
+
+        Examples
+        --------
+        >>> print(LookupTable.of(lambda colours: colours / 2, 2, 1.0).text().replace("\\n", " / "))
+        TITLE "symdecouple" / # limit values to 0..1 after the table / LUT_3D_SIZE 2 / DOMAIN_MIN 0.0 0.0 0.0 / \
+DOMAIN_MAX 1.0 1.0 1.0 / 0.0000000 0.0000000 0.0000000 / 0.5000000 0.0000000 0.0000000 / 0.0000000 0.5000000 0.0000000 \
+/ 0.5000000 0.5000000 0.0000000 / 0.0000000 0.0000000 0.5000000 / 0.5000000 0.0000000 0.5000000 / \
+0.0000000 0.5000000 0.5000000 / 0.5000000 0.5000000 0.5000000 /
+        """
+        name = "".join(c for c in title if c.isprintable() and c != '"')
+        head = [f'TITLE "{name}"', "# limit values to 0..1 after the table", f"LUT_3D_SIZE {len(self.nodes)}",
+                "DOMAIN_MIN 0.0 0.0 0.0", "DOMAIN_MAX 1.0 1.0 1.0"]
+        rows = (self.nodes.transpose(2, 1, 0, 3).reshape(-1, 3) + 0.0).tolist()
+        return "\n".join([*head, *(f"{r:.7f} {g:.7f} {b:.7f}" for r, g, b in rows)]).replace("-0.0000000", "0.0000000"
+                                                                                            ) + "\n"
+
+    def write(self, path: str | PathLike[str], title: str = "symdecouple") -> None:
+        """Write the ``.cube`` file; an old one is replaced when the new one is complete.
+
+        Raises
+        ------
+        InvalidInput
+            If the file does not end in ``.cube``, or cannot be written.
+        """
+        place = Path(path)
+        if place.suffix.lower() != ".cube":
+            raise InvalidInput(f"{place}: a table of colours is written as .cube")
+        beside = place.with_name(f".{place.name}.part")
+        try:
+            beside.write_text(self.text(title), encoding="utf-8", newline="\n")
+            beside.replace(place)
+        except (OSError, ValueError) as error:
+            raise InvalidInput(f"{place} cannot be written ({error})") from None
+        finally:
+            if beside.is_file():
+                beside.unlink()
+
+
+def _grid(axis: FloatArray) -> FloatArray:
+    """All colours with red, green and blue from one list, (n^3, 3), blue first."""
+    return np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), axis=-1).reshape(-1, 3)

@@ -1,0 +1,97 @@
+"""The picture of a transfer: source, target and result beside each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.decoupling.colour_channels import Layout
+from symdecouple.errors import InvalidInput
+from symdecouple.figures import COLOURS, given_axes, new_figure, quiet, titled
+
+__all__ = ["draw_transfer"]
+
+_TITLES = "source", "target", "result"
+_LINES = COLOURS["orange"], COLOURS["green"], COLOURS["blue"]
+_RANGES = 1.0, 255.0, 65535.0
+_BINS = 40
+_LONGEST = 2000  # pixels of a side, or points of a line, that are drawn
+
+
+def draw_transfer(images: tuple[Any, Any, Any], layout: Layout, count: int, ax: Any = None) -> tuple[Any, ...]:
+    """Draw source, target and result, as `Transferred.plot` says; `count` is how many samples they are."""
+    arrays = [np.asarray(image, dtype=np.float64) for image in images]
+    if not np.isfinite(arrays[2]).any():
+        raise InvalidInput("there is nothing to draw: the transfer was refused")
+    if layout.channel_axis is None and count > 1:
+        raise InvalidInput(f"a batch of {count} samples has no picture; transfer one of them")
+    coloured = None if layout.channel_axis is None else [np.moveaxis(a, layout.channel_axis, -1) for a in arrays]
+    is_image = coloured is None and all(array.ndim == 2 for array in arrays)
+    if coloured is not None and all(a.ndim == 3 and a.shape[-1] in (1, 3) for a in coloured):
+        arrays, is_image = [a[..., 0] if a.shape[-1] == 1 else a for a in coloured], True
+    axes = _figure(arrays, is_image) if ax is None else given_axes(ax, [3])
+    if is_image:
+        _draw_images(axes, arrays)
+    elif layout.filtered == 1 and all(array.ndim == 1 for array in arrays):
+        _draw_signals(axes, arrays)
+    else:
+        _draw_values(axes, arrays)
+    return axes
+
+
+def _figure(arrays: list[NDArray[Any]], is_image: bool) -> tuple[Any, ...]:
+    if not is_image:
+        return tuple(new_figure(10, 3.2).subplots(1, 3))
+    shares = [array.shape[1] / array.shape[0] for array in arrays]
+    height = min(4.0, max(1.5, 10 / sum(shares)))
+    figure = new_figure(10, height + 0.6)
+    return tuple(figure.subplots(1, 3, width_ratios=[min(4.0, max(0.25, share)) for share in shares]))
+
+
+def _range(arrays: list[NDArray[Any]]) -> tuple[float, float]:
+    """Black and white: those of the first two images."""
+    low, high = (float(end) for end in (min(a.min() for a in arrays[:2]), max(a.max() for a in arrays[:2])))
+    fitting = [white for white in _RANGES if low >= 0 and high <= white]
+    return (0.0, fitting[0]) if fitting else (low, high if high > low else low + 1)
+
+
+def _draw_images(axes: tuple[Any, ...], arrays: list[NDArray[Any]]) -> None:
+    low, high = _range(arrays)
+    for ax, array, title in zip(axes, arrays, _TITLES, strict=True):
+        step = max(1, -(-max(array.shape[:2]) // _LONGEST))
+        shown = (np.clip(array[::step, ::step], low, high) - low) / (high - low)
+        ax.imshow(shown, cmap="gray", vmin=0, vmax=1)
+        titled(ax, title)
+        ax.set_xticks([])
+        ax.set_yticks([])
+        ax.spines[:].set_visible(False)
+    outside = int(((arrays[2] < low) | (arrays[2] > high)).sum())
+    if outside:
+        axes[2].set_xlabel(f"{outside} of {arrays[2].size} numbers outside\nof {low:g} to {high:g}, limited here",
+                           fontsize="small")
+
+
+def _draw_signals(axes: tuple[Any, ...], arrays: list[NDArray[Any]]) -> None:
+    for ax, array, title, colour in zip(axes, arrays, _TITLES, _LINES, strict=True):
+        ax.plot(array[:_LONGEST], color=colour, linewidth=1)
+        quiet(ax, title + (f" (the first {_LONGEST})" if array.size > _LONGEST else ""), "sample", "value")
+    _same_limits(axes, "y")
+
+
+def _draw_values(axes: tuple[Any, ...], arrays: list[NDArray[Any]]) -> None:
+    everything = np.concatenate([array[np.isfinite(array)] for array in arrays])
+    low, high = float(everything.min()), float(everything.max())
+    edges = np.linspace(low, high if high > low else low + 1, _BINS + 1)
+    for ax, array, title, colour in zip(axes, arrays, _TITLES, _LINES, strict=True):
+        values = array[np.isfinite(array)]
+        ax.hist(values, bins=edges, weights=np.full(values.size, 1 / values.size), color=colour)
+        quiet(ax, title, "value", "share of the values")
+    _same_limits(axes, "y")
+
+
+def _same_limits(axes: tuple[Any, ...], which: str) -> None:
+    limits = [getattr(ax, f"get_{which}lim")() for ax in axes]
+    for ax in axes:
+        getattr(ax, f"set_{which}lim")(min(low for low, _ in limits), max(high for _, high in limits))
