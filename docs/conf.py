@@ -1,10 +1,15 @@
 """Sphinx configuration. Builds without a network: mathematics from local files, no links to other projects' docs."""
 
+import re
 import shutil
+import sys
 from importlib import metadata
 from pathlib import Path
 
+from sphinx.application import Sphinx
+
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
 
 # The notebooks live beside docs/, where a reader looks for them; Sphinx reads only what lies below its source.
 # They are text, so a copy is cheap; unchanged ones keep their time stamp and are not run again.
@@ -29,6 +34,7 @@ extensions = [
     "sphinx-mathjax-offline",
     "numpydoc",
     "myst_nb",
+    "public_names",
 ]
 exclude_patterns = ["_build", "**.ipynb_checkpoints"]
 
@@ -50,8 +56,29 @@ numpydoc_show_class_members = False  # autodoc lists them already
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"symdecouple {release}"
-html_theme_options = {"navigation_with_keys": False, "show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
-html_sidebars = {page: [] for page in ("guide", "changelog", "notebooks/*")}  # one page each: no section to navigate
+html_theme_options = {
+    "logo": {"text": "symdecouple"},
+    "header_links_before_dropdown": 5,
+    "navbar_align": "left",
+    "navbar_persistent": ["search-button"],
+    "navigation_with_keys": False,
+    "show_prev_next": False,
+    "secondary_sidebar_items": ["page-toc"],
+}
+html_sidebars = {"changelog": []}  # no section to navigate
 html_copy_source = False
 html_static_path = ["_static"]
-html_css_files = ["tables.css"]
+html_css_files = ["tables.css", "code.css"]
+html_js_files = ["copy.js"]
+
+
+def offer_download(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Put a link to the executed notebook, as .ipynb, below the title of each notebook."""
+    if docname.startswith("notebooks/"):
+        name = docname.removeprefix("notebooks/")
+        link = f"Run it yourself: {{nb-download}}`{name}.ipynb`"
+        source[0] = re.sub(r"^(# .*\n)", lambda title: f"{title[0]}\n{link}\n", source[0], count=1, flags=re.MULTILINE)
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("source-read", offer_download)

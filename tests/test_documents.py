@@ -5,6 +5,7 @@ The theory and the pages on modules are slow: `make docs` runs them, beside buil
 
 import doctest
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -49,3 +50,19 @@ def test_a_wrong_example_is_found() -> None:
     runner = doctest.DocTestRunner(verbose=False)
     runner.run(doctest.DocTestParser().get_doctest(session, {}, "wrong", None, 0), out=lambda text: None)
     assert runner.summarize(verbose=False).failed == 1
+
+
+@pytest.mark.parametrize("module", ["symdecouple", "symdecouple.stats", "symdecouple.families", "symdecouple.analysis"])
+def test_the_page_of_public_names_has_each_one(module: str) -> None:
+    page = (ROOT / "docs/api/public.md").read_text("utf-8")
+    blocks = re.findall(rf"^```{{public}} {re.escape(module)}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    listed = [line.partition(":")[0] for block in blocks for line in block.splitlines()]
+    assert sorted(listed) == sorted(set(import_module(module).__all__) - {"__version__"})
+
+
+@pytest.mark.parametrize("notebook", sorted((ROOT / "notebooks").glob("*.md")), ids=lambda path: path.stem)
+def test_a_notebook_is_on_a_page_and_ends_in_a_comparison(notebook: Path) -> None:
+    pages = "".join((ROOT / "docs" / page).read_text("utf-8") for page in ("tutorials.md", "gallery.md", "explanation.md"))
+    assert f"<notebooks/{notebook.stem}>" in pages
+    cells = re.findall(r"^```\{code-cell\}.*?^```$", notebook.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    assert "assert " in cells[-1]
