@@ -48,7 +48,8 @@ ORDER = {
         "holonomic"
     ),
     "numeric": (  # seven rooms, one after the other
-        "samples.intake samples.matrix samples.weights samples.batch samples.mapped samples.vectors "
+        "samples.frames samples.intake samples.matrix samples.weights samples.batch samples.mapped samples.vectors "
+        "samples.labelled "
         "kernels.compile kernels.parallel "
         "features.differences features.black_box features.fourier features.filtering features.expressions "
         "features.directional features.features features.coordinates features.bank_kernel features.bank "
@@ -75,7 +76,7 @@ ORDER = {
         "routes.energy_return routes.precise_energies routes.narrow routes.levels verdicts.modified "
         "verdicts.closures verdicts.spectral_minor verdicts.modified_energies verdicts.implicit verdicts.refutation "
         "verdicts.decisions verdicts.scenario inner_order choice attainable.levels attainable.picture "
-        "attainable.ranges application dependence explanation precise progress masked perturbing checkpoint running "
+        "attainable.ranges application dependence explanation precise progress labels masked perturbing checkpoint running "
         "report denormalizing transfer matching decoupled_names plan_facts plan storage"
     ),
     "analysis": (  # its faces, and a room behind each

@@ -55,6 +55,7 @@ from symdecouple.language.precision import at_digits
 from symdecouple.language.sample import x
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.samples.batch import OnRefusal
+from symdecouple.numeric.samples.labelled import unlabelled
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis, rounding
 
 __all__ = ["Plan", "decouple"]
@@ -344,8 +345,8 @@ class Plan(PlanFacts, Matching):
                  progress: Progress | None = None) -> Any:
         """Return a `Transferred`: the source with the decoupled features of the target, or with ``match="own"`` with
         those that the target has itself; see `decoupling.transfer`."""
-        return transfer(self._maps(match), source, target, axis=axis, channel_axis=channel_axis, colour=colour,
-                        on_refusal=on_refusal, progress=progress)
+        return transfer(self._maps(match), unlabelled(source), unlabelled(target), axis=axis,
+                        channel_axis=channel_axis, colour=colour, on_refusal=on_refusal, progress=progress)
 
     # --- inside -------------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ import numpy as np
 from symdecouple.numeric.barycentre import circular_shape_rows
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
 from symdecouple.numeric.samples.batch import Axis, NanPolicy, OnRefusal, named
+from symdecouple.numeric.samples.labelled import keeps_labels
 from symdecouple.numeric.samples.mapped import EntryMap, reduce_mapped
 
 __all__ = ["CircularShape", "circular_shape", "log_shape"]
@@ -36,6 +37,7 @@ _LOGARITHM = EntryMap(np.log, _log, 0.0, np.inf, "is among the samples, and loga
 _ANGLES = EntryMap(lambda angles: angles, _angle, keeps_type=True)
 
 
+@keeps_labels()
 def log_shape(
     a: Any,
     axis: Axis = 0,
@@ -95,6 +97,7 @@ class CircularShape(NamedTuple):
     odd: Any
 
 
+@keeps_labels()
 def circular_shape(
     a: Any,
     axis: Axis = 0,

@@ -32,13 +32,15 @@ from symdecouple.numeric.moments.power_sums import (
     to_unit_range,
 )
 from symdecouple.numeric.samples.batch import Axis, FloatArray, NanPolicy, OnRefusal, RowValues, SampleMatrix
-from symdecouple.stats.orders import Orders
+from symdecouple.numeric.samples.labelled import keeps_labels
+from symdecouple.stats.orders import Orders, decoupled_names, shifted_names, standardized_names
 
 __all__ = ["blest", "decoupled_moments", "standardized_moments"]
 
 _NEWTON = 60  # steps to the shift; quadratic after a few, and each costs a handful of scalars
 
 
+@keeps_labels(decoupled_names)
 def decoupled_moments(
     a: Any,
     order: int = 6,
@@ -139,6 +141,7 @@ def decoupled_moments(
     return orders.reduce(a, weights, kernel)
 
 
+@keeps_labels(standardized_names)
 def standardized_moments(
     a: Any,
     order: int = 6,
@@ -168,6 +171,7 @@ def standardized_moments(
     return orders.reduce(a, weights, partial(_standardized_rows, order=orders.order, shifted=False))
 
 
+@keeps_labels(shifted_names)
 def blest(
     a: Any,
     order: int = 4,

@@ -28,6 +28,7 @@ from symdecouple.numeric.samples.batch import (
     named,
     reduce_rows,
 )
+from symdecouple.numeric.samples.labelled import keeps_labels
 
 __all__ = ["Range", "kurtosis_range", "orthokurtosis_range", "skewness_range"]
 
@@ -41,7 +42,7 @@ class Range(NamedTuple):
     high: Any
 
 
-
+@keeps_labels()
 def skewness_range(
     a: Any,
     axis: Axis = 0,
@@ -103,6 +104,7 @@ def skewness_range(
     return _reduced("skewness_range", a, interval, axis, nan_policy, keepdims, weights, on_refusal)
 
 
+@keeps_labels()
 def kurtosis_range(
     a: Any,
     axis: Axis = 0,
@@ -161,6 +163,7 @@ def kurtosis_range(
     return _reduced("kurtosis_range", a, interval, axis, nan_policy, keepdims, weights, on_refusal)
 
 
+@keeps_labels()
 def orthokurtosis_range(
     a: Any,
     axis: Axis = 0,
@@ -268,5 +271,5 @@ def _reduced(
         return RowValues(out, refusals)
 
     found = reduce_rows(name, a, kernel, axis=axis, nan_policy=nan_policy, keepdims=keepdims, weights=weights,
-                        on_refusal=on_refusal, columns=2, frames=5)
+                        on_refusal=on_refusal, columns=2, frames=6)
     return named(Range, found, on_refusal)

@@ -18,10 +18,12 @@ from symdecouple.numeric.moments.power_sums import kurtosis_rows, skewness_rows
 from symdecouple.numeric.moments.skewness_kernel import orthokurtosis_kernel
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
 from symdecouple.numeric.samples.batch import Axis, NanPolicy, OnRefusal, reduce_rows
+from symdecouple.numeric.samples.labelled import keeps_labels
 
 __all__ = ["kurtosis", "orthokurtosis", "skewness"]
 
 
+@keeps_labels()
 def skewness(
     a: Any,
     axis: Axis = 0,
@@ -100,6 +102,7 @@ def skewness(
     )
 
 
+@keeps_labels()
 def kurtosis(
     a: Any,
     axis: Axis = 0,
@@ -134,6 +137,7 @@ def kurtosis(
     )
 
 
+@keeps_labels()
 def orthokurtosis(
     a: Any,
     axis: Axis = 0,
