@@ -68,7 +68,8 @@ class Numbers:
 
 def library_of(a: Any) -> str:
     """The library whose labels or chunks an array-like has: "pandas", "xarray" or "dask"; "" for all others."""
-    return "" if type(a) in _PLAIN else _library_of_type(type(a))
+    kind: Any = type(a)
+    return "" if kind in _PLAIN else _library_of_type(kind)
 
 
 @cache
