@@ -49,8 +49,8 @@ ORDER = {
     ),
     "numeric": (  # seven rooms, one after the other
         "samples.frames samples.intake samples.matrix samples.weights samples.batch samples.mapped samples.vectors "
-        "samples.labelled "
-        "kernels.compile kernels.parallel "
+        "samples.row_functions samples.labels samples.groups "
+        "kernels.compile kernels.parallel samples.grouped samples.labelled "
         "features.differences features.black_box features.fourier features.filtering features.expressions "
         "features.directional features.features features.coordinates features.bank_kernel features.bank "
         "energies.eigenvalues energies.tilting energies.tilting_kernel energies.frequencies energies.power_spectrum "
@@ -76,8 +76,8 @@ ORDER = {
         "routes.energy_return routes.precise_energies routes.narrow routes.levels verdicts.modified "
         "verdicts.closures verdicts.spectral_minor verdicts.modified_energies verdicts.implicit verdicts.refutation "
         "verdicts.decisions verdicts.scenario inner_order choice attainable.levels attainable.picture "
-        "attainable.ranges application dependence explanation precise progress labels masked perturbing checkpoint running "
-        "report denormalizing transfer matching decoupled_names plan_facts plan storage"
+        "attainable.ranges application dependence explanation precise progress labels masked perturbing checkpoint "
+        "running report denormalizing transfer matching decoupled_names plan_facts plan storage"
     ),
     "analysis": (  # its faces, and a room behind each
         "angles.deviations angles.tables angles.directions angles.picture orthogonality critical.value_boxes "
@@ -92,7 +92,7 @@ ORDER = {
         "discrimination.influence discrimination.gaussian discrimination.picture discriminability enclosure.numbers "
         "enclosure.root enclosure.series enclosure.climb enclosure.expressions enclosure.written enclosures"
     ),
-    "stats": "shape coordinates orders moments ranges columns matching",
+    "stats": "shape coordinates orders moments ranges columns matching rolling",
     "sklearn": "",
     "lazy": "",
     "cli": (

@@ -182,13 +182,14 @@ class Plan(PlanFacts, Matching):
     @leaves_out_masked
     def transform(self, samples: Any, *, axis: SampleAxis = "last", dps: int | None = None,
                   on_refusal: OnRefusal = "warn", progress: Progress | None = None,
-                  checkpoint: str | PathLike[str] | None = None) -> Any:
+                  checkpoint: str | PathLike[str] | None = None, groups: Any = None) -> Any:
         """Return the decoupled features of sample vectors.
 
         Parameters
         ----------
-        samples : array_like (..., N), or ``(..., *grid)`` where filters have several dimensions
-            Masked entries are left out where features are averages; with filters their samples are refused.
+        samples : array_like (..., N), or ``(..., *grid)`` where filters have several dimensions; Series or DataFrame
+            The rows of a DataFrame are samples unless ``axis=0`` says that its columns are; results keep its labels, and
+            columns have the `names` of the features. Masked entries are left out where features are averages; with filters their samples are refused.
         axis : int, tuple of int or None, optional
             The sample axes: all of them make one sample, and None is the whole array. Default the last, or as many as
             the filters have.
@@ -204,6 +205,8 @@ class Plan(PlanFacts, Matching):
         checkpoint : path, optional
             A file that keeps the portions that are done. The same call takes them from there and goes on; the file of
             another plan or of other samples is refused. Not with `dps`.
+        groups : array_like, Series or str, optional
+            A label for each entry: those with one label are one sample, of whatever length. As in `stats.skewness`.
 
         Returns
         -------
@@ -217,7 +220,7 @@ class Plan(PlanFacts, Matching):
 
     @leaves_out_masked
     def normalize(self, samples: Any, level: int | None = None, *, axis: SampleAxis = "last", dps: int | None = None,
-                  on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
+                  on_refusal: OnRefusal = "warn", progress: Progress | None = None, groups: Any = None) -> Any:
         """Return sample vectors with features 1..level at their references.
 
         The default level is M - 1 (or what comes before a last group of features); level 0 changes nothing. A narrow
@@ -226,7 +229,7 @@ class Plan(PlanFacts, Matching):
 
         Parameters
         ----------
-        samples, axis, dps, on_refusal, progress
+        samples, axis, dps, on_refusal, progress, groups
             As in `transform`.
         level : int, optional
 
@@ -246,7 +249,7 @@ class Plan(PlanFacts, Matching):
     @leaves_out_masked
     def denormalize(self, samples: Any, values: Any, level: int | None = None, *, axis: SampleAxis = "last",
                     dps: int | None = None, on_refusal: OnRefusal = "warn",
-                    progress: Progress | None = None) -> Any:
+                    progress: Progress | None = None, groups: Any = None) -> Any:
         """Return the sample vectors that normalize to `samples` and whose decoupled features are `values`.
 
         Parameters
@@ -254,11 +257,12 @@ class Plan(PlanFacts, Matching):
         samples : array_like (..., N)
             Normalized at this level; those that are not are refused.
         values : array_like (..., M)
-            Decoupled features, as `transform` gives them; the first `level` of them count.
+            Decoupled features, as `transform` gives them, by label where both have labels; the first `level` of them
+            count.
         level : int, optional
             By default as many as there are values. Where that is all of them, the samples may be at the level before
             the last, as `normalize` gives them, whatever their last feature is.
-        axis, dps, on_refusal, progress
+        axis, dps, on_refusal, progress, groups
             As in `normalize`.
         """
         batch = batch_of(self.choice, "denormalize", samples, axis, dps, centred=False)
@@ -268,12 +272,12 @@ class Plan(PlanFacts, Matching):
 
     @leaves_out_masked
     def gradients(self, samples: Any, *, axis: SampleAxis = "last", dps: int | None = None,
-                  on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
+                  on_refusal: OnRefusal = "warn", progress: Progress | None = None, groups: Any = None) -> Any:
         """Return the gradients of the decoupled features, (..., M, N): exact, without differencing but of black boxes.
 
         Parameters
         ----------
-        samples, axis, dps, on_refusal, progress
+        samples, axis, dps, on_refusal, progress, groups
             As in `transform`. With `dps` there are no gradients of black boxes.
         """
         batch = batch_of(self.choice, "gradients", samples, axis, dps)

@@ -3,15 +3,17 @@
 from typing import TYPE_CHECKING
 
 from symdecouple.names import unknown_name
+from symdecouple.numeric.samples.grouped import Grouped
 from symdecouple.stats.coordinates import CircularShape, circular_shape, log_shape
 from symdecouple.stats.matching import Matched, match
 from symdecouple.stats.moments import blest, decoupled_moments, standardized_moments
 from symdecouple.stats.ranges import Range, kurtosis_range, orthokurtosis_range, skewness_range
+from symdecouple.stats.rolling import rolling
 from symdecouple.stats.shape import kurtosis, orthokurtosis, skewness
 
-__all__ = ["CircularShape", "Matched", "Range", "blest", "circular_shape", "decoupled_moments", "kurtosis",
-           "kurtosis_range", "log_shape", "match", "orthokurtosis", "orthokurtosis_range", "skewness", "skewness_range",
-           "standardized_moments"]
+__all__ = ["CircularShape", "Grouped", "Matched", "Range", "blest", "circular_shape", "decoupled_moments", "kurtosis",
+           "kurtosis_range", "log_shape", "match", "orthokurtosis", "orthokurtosis_range", "rolling", "skewness",
+           "skewness_range", "standardized_moments"]
 
 if not TYPE_CHECKING:  # for type checkers a name that is not here stays an error
 

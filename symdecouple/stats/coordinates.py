@@ -45,6 +45,7 @@ def log_shape(
     keepdims: bool = False,
     *,
     weights: Any = None,
+    groups: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """The orthokurtosis of the logarithm of positive samples: 3 for a log-normal law, whatever its parameters.
@@ -105,6 +106,7 @@ def circular_shape(
     keepdims: bool = False,
     *,
     weights: Any = None,
+    groups: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """The shape of angles that no rotation and no Moebius map of the disc changes: a tail, and an odd part.
@@ -120,7 +122,7 @@ def circular_shape(
     ----------
     a : array_like
         Angles in radians, wrapped or not.
-    axis, nan_policy, keepdims, weights, on_refusal
+    axis, nan_policy, keepdims, weights, groups, on_refusal
         As for `skewness`.
 
     Returns

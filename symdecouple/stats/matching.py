@@ -8,7 +8,7 @@ increasing functions of the entry, so that ties and order stay, and with them ev
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -33,7 +33,8 @@ from symdecouple.numeric.samples.batch import (
     normalized_axes,
 )
 from symdecouple.numeric.samples.intake import Numbers, check_choice, exact, take_numbers
-from symdecouple.numeric.samples.labelled import Piece, keeps_labels
+from symdecouple.numeric.samples.labelled import keeps_labels
+from symdecouple.numeric.samples.row_functions import Make, Piece
 from symdecouple.numeric.samples.weights import WeightRows
 from symdecouple.shown import Shown
 from symdecouple.stats.columns import asked_correlation, with_correlation
@@ -100,12 +101,13 @@ class Matched(Shown):
         return "\n".join(lines)
 
 
-def _split(found: Matched, options: dict[str, Any]) -> tuple[list[Piece], Callable[[list[Any]], Any]]:
+def _split(found: Matched, options: dict[str, Any]) -> tuple[list[Piece], Make]:
     """The arrays of an answer, for labels."""
     numbers = ("residual", "distance", "shape_distance")
     pieces = [Piece(found.values, axes="entries"), Piece(found.statistics, _named(found.statistics.shape[-1])),
               *(Piece(getattr(found, name), title=name) for name in numbers)]
-    return pieces, lambda parts: replace(found, **dict(zip(("values", "statistics", *numbers), parts, strict=True)))
+    fields = ("values", "statistics", *numbers)
+    return pieces, lambda parts, outcomes: replace(found, outcomes=outcomes, **dict(zip(fields, parts, strict=True)))
 
 
 @keeps_labels(split=_split, each=dict.fromkeys(("mean", "variance", "skewness", "kurtosis")), notes=False)
@@ -121,6 +123,7 @@ def match(
     axis: Axis = 0,
     nan_policy: NanPolicy = "propagate",
     weights: Any = None,
+    groups: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """Move samples until their own mean, variance, skewness and kurtosis have exactly the given values.
@@ -133,8 +136,9 @@ def match(
 
     Parameters
     ----------
-    sample : array_like
-        Real numbers of any kind.
+    sample : array_like, Series or DataFrame
+        Real numbers of any kind. What is returned for labelled samples has their labels, and targets that are a Series
+        are aligned with them.
     mean, variance, skewness, kurtosis : float or array_like, optional
         Population statistics (1/N), the kurtosis not in excess. Arrays have the shape of the batch, or broadcast to it.
     higher : sequence of float or array_like
@@ -143,7 +147,7 @@ def match(
         The samples are d variables, the columns of a matrix: after all of this their Pearson correlations are those of
         the sample, or these. Values of one variable then do not keep their order. Without it they do, and all rank
         correlations (Spearman, Kendall) are those of the sample, exactly.
-    axis, nan_policy, weights, on_refusal
+    axis, nan_policy, weights, groups, on_refusal
         As in `skewness`. Entries that are masked, left out or of weight 0 are NaN in the result.
 
     Returns

@@ -50,6 +50,7 @@ def decoupled_moments(
     *,
     reference: str | Sequence[float] = "gaussian",
     weights: Any = None,
+    groups: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """Mean, variance, skewness, orthokurtosis and the decoupled moments above, up to an order.
@@ -61,7 +62,7 @@ def decoupled_moments(
 
     Parameters
     ----------
-    a : array_like
+    a : array_like, Series or DataFrame
         Real numbers, as in `skewness`.
     order : int
         The highest order, 1 to 12.
@@ -76,6 +77,8 @@ def decoupled_moments(
         standard normal law, 0, 1, 0, 3, 0, 15, .., unless given.
     weights : array_like, optional
         How often each entry counts, as in `skewness`.
+    groups : array_like, Series or str, optional
+        A label for each entry along `axis`, as in `skewness`: a row of moments for each label.
     on_refusal : {"warn", "raise", "return"}
         For samples that lack a level: NaN from there on and one `RefusalWarning`; `Refused` once all are done; or no
         signal, and the result is ``(values, outcomes)``.
@@ -84,7 +87,9 @@ def decoupled_moments(
     -------
     ndarray
         The shape of `a` without `axis`, and the orders 1..order on the last axis. float32 for half and single precision
-        input, computed in float64; else float64.
+        input, computed in float64; else float64. For a DataFrame, a DataFrame with the columns "mean", "variance",
+        "skewness", "orthokurtosis", "decoupled_5", ..; for a Series a Series; with `groups`, of arrays a `Grouped`
+        ``(labels, values)``.
 
     Raises
     ------
@@ -150,6 +155,7 @@ def standardized_moments(
     keepdims: bool = False,
     *,
     weights: Any = None,
+    groups: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """Mean, variance, and the standardized central moments from the skewness up to an order.
@@ -180,6 +186,7 @@ def blest(
     keepdims: bool = False,
     *,
     weights: Any = None,
+    groups: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """Standardized moments whose even orders from 4 on are the smallest over all shifts.

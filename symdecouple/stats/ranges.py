@@ -50,6 +50,7 @@ def skewness_range(
     keepdims: bool = False,
     *,
     weights: Any = None,
+    groups: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """Smallest and largest skewness of any N values, or of samples with the same ties.
@@ -65,7 +66,7 @@ def skewness_range(
     a : int or array_like
         A whole number N, at least 2: the range over all samples of N values. An array of one dimension or more: for
         each sample the range over those with its ties, in the same order.
-    axis, nan_policy, keepdims, weights, on_refusal
+    axis, nan_policy, keepdims, weights, groups, on_refusal
         As in `skewness`, for samples; ties are then shares of weight.
 
     Returns
@@ -112,6 +113,7 @@ def kurtosis_range(
     keepdims: bool = False,
     *,
     weights: Any = None,
+    groups: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """Smallest and largest kurtosis of any N values, or of samples with the same ties, whatever their skewness.
@@ -171,6 +173,7 @@ def orthokurtosis_range(
     keepdims: bool = False,
     *,
     weights: Any = None,
+    groups: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """Smallest and largest orthokurtosis of any N values, or of samples with the same ties.

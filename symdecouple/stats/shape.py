@@ -31,6 +31,7 @@ def skewness(
     keepdims: bool = False,
     *,
     weights: Any = None,
+    groups: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """The third standardized moment of each sample.
@@ -39,7 +40,7 @@ def skewness(
 
     Parameters
     ----------
-    a : array_like
+    a : array_like, Series or DataFrame
         Real numbers: floats, integers, masked arrays (masked entries are left out), or objects that are numbers
         (int of any size, Fraction, Decimal, mpmath and SymPy numbers). Booleans, text and complex numbers are refused.
     axis : int, tuple of int or None
@@ -52,6 +53,10 @@ def skewness(
         How often each entry counts: 0 or more, with Mean(phi) = sum(w phi)/sum(w). Of the shape of the sample axes (1-D
         along `axis`), or broadcast against `a`. Only their ratios matter; whole numbers give what repeating the entries
         gives, and 0 leaves an entry out. NaN among them is NaN in the input.
+    groups : array_like, Series or str, optional
+        A label for each entry along `axis`: the entries with one label are one sample, however many they are, and the
+        result has a row a label. Those without one (NaN, None) are the last group. For a DataFrame, the name of a
+        column of it. `a` may be a groupby object of pandas instead.
     on_refusal : {"warn", "raise", "return"}
         For samples without an answer: NaN and one `RefusalWarning`; `Refused` once all are done (with ``.partial`` and
         ``.outcomes``); or no signal, and the result is ``(values, outcomes)``.
@@ -60,6 +65,8 @@ def skewness(
     -------
     float or ndarray
         The shape of `a` without `axis`. float32 for half and single precision input, computed in float64; else float64.
+        For a DataFrame, a Series with the labels that are left; with `groups`, of arrays a `Grouped` ``(labels,
+        values)``, of a Series a Series with a row a label.
 
     Raises
     ------
@@ -95,6 +102,12 @@ def skewness(
     >>> values, outcomes = skewness([[1, 2, 3], [7, 7, 7]], axis=1, on_refusal="return")
     >>> print(outcomes[1].reason)
     zero variance
+
+    Groups of unequal size:
+
+    >>> labels, values = skewness([0, 1, 0, 5, 0, 7, 0], groups=list("aabbabb"))
+    >>> labels.tolist(), values.round(4).tolist()
+    (['a', 'b'], [0.7071, 0.2788])
     """
     return reduce_rows(
         "skewness", a, skewness_rows, axis=axis, nan_policy=nan_policy, keepdims=keepdims, weights=weights,
@@ -110,6 +123,7 @@ def kurtosis(
     keepdims: bool = False,
     *,
     weights: Any = None,
+    groups: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """The fourth standardized moment of each sample, not in excess: 3 for a normal distribution.
@@ -145,6 +159,7 @@ def orthokurtosis(
     keepdims: bool = False,
     *,
     weights: Any = None,
+    groups: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """The kurtosis that is left once the skewness is brought to zero along its own flow.

@@ -304,6 +304,7 @@ class Answer:
     columns: int | None = None  # of several values a sample
     hint: str = ""  # where the axes look like a mistake
     labels: tuple[Sequence[Any], ...] = ()  # of the axes of the batch, where they have some
+    given: tuple[Outcome, ...] = ()  # those of another answer
 
     def __post_init__(self) -> None:
         count = math.prod(self.shape)
@@ -315,6 +316,7 @@ class Answer:
 
     def take(self, outcomes: Sequence[Outcome], with_notes: bool = True) -> None:
         """Take over what became of all samples in another answer."""
+        self.given = tuple(outcomes)
         for i, outcome in enumerate(outcomes):
             if not outcome.ok:
                 self.refusals[i] = outcome

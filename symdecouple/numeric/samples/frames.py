@@ -38,6 +38,9 @@ def numbers_in(held: Any) -> NDArray[Any]:
     InvalidInput
         For anything but real numbers, with the names of the columns that hold it.
     """
+    if not hasattr(held, "dtypes" if hasattr(held, "columns") else "dtype"):
+        raise InvalidInput(f"{type(held).__name__} of pandas was given; a Series, a DataFrame, an array or a groupby "
+                           "object is expected (moving windows: stats.rolling)")
     if not hasattr(held, "columns"):
         array, what = _column(held)
         if what:
