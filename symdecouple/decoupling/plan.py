@@ -188,8 +188,9 @@ class Plan(PlanFacts, Matching):
         Parameters
         ----------
         samples : array_like (..., N), or ``(..., *grid)`` where filters have several dimensions; Series or DataFrame
-            The rows of a DataFrame are samples unless ``axis=0`` says that its columns are; results keep its labels, and
-            columns have the `names` of the features. Masked entries are left out where features are averages; with filters their samples are refused.
+            The rows of a DataFrame are samples unless ``axis=0`` says that its columns are; results keep its labels,
+            and columns have the `names` of the features. Masked entries are left out where features are averages; with
+            filters their samples are refused.
         axis : int, tuple of int or None, optional
             The sample axes: all of them make one sample, and None is the whole array. Default the last, or as many as
             the filters have.

@@ -97,7 +97,7 @@ def rolling(
     --------
     >>> from symdecouple.stats import rolling
     >>> rolling([1, 2, 4, 8, 9, 9, 10], 4, "skewness").round(4).tolist()
-    [nan, nan, nan, 0.6568, -0.3155, -1.1156, 0.0]
+    [nan, nan, nan, 0.6568, -0.1321, -1.0272, 0.0]
     >>> rolling([1, 2, 4, 8, 9, 9, 10], 4, "standardized_moments", order=2, step=3).round(4).tolist()
     [[nan, nan], [3.75, 7.1875], [9.0, 0.5]]
     """
@@ -178,7 +178,8 @@ def _answered(call: Call, form: Form, rows: NDArray[Any], hidden: NDArray[np.boo
     outcomes = np.full((*lead, n_places), _NOT_WHOLE, dtype=object)
     nothing, _ = call.on(np.empty((0, windows.length), dtype=rows.dtype))  # refuses options, and knows the axes
     pieces, make = form.split(nothing, call.options)
-    out = [p._replace(array=np.full((*lead, n_places, *p.array.shape[1:]), np.nan, dtype=p.array.dtype)) for p in pieces]
+    out = [piece._replace(array=np.full((*lead, n_places, *piece.array.shape[1:]), np.nan, dtype=piece.array.dtype))
+           for piece in pieces]
     size = max(1, _PORTION // windows.length)
     for row in np.ndindex(*lead):
         views, masks, places, starts = windows.of_row(rows[row], None if hidden is None else hidden[row])
