@@ -48,8 +48,9 @@ ORDER = {
         "holonomic"
     ),
     "numeric": (  # seven rooms, one after the other
-        "samples.intake samples.matrix samples.weights samples.batch samples.mapped samples.vectors "
-        "kernels.compile kernels.parallel "
+        "samples.frames samples.intake samples.matrix samples.weights samples.batch samples.mapped samples.vectors "
+        "samples.row_functions samples.labels samples.groups "
+        "kernels.compile kernels.parallel samples.grouped samples.labelled "
         "features.differences features.black_box features.fourier features.filtering features.expressions "
         "features.directional features.features features.coordinates features.bank_kernel features.bank "
         "energies.eigenvalues energies.tilting energies.tilting_kernel energies.frequencies energies.power_spectrum "
@@ -75,7 +76,7 @@ ORDER = {
         "routes.energy_return routes.precise_energies routes.narrow routes.levels verdicts.modified "
         "verdicts.closures verdicts.spectral_minor verdicts.modified_energies verdicts.implicit verdicts.refutation "
         "verdicts.decisions verdicts.scenario inner_order choice attainable.levels attainable.picture "
-        "attainable.ranges application dependence explanation precise progress masked checkpoint running "
+        "attainable.ranges application dependence explanation precise progress labels masked checkpoint running "
         "report denormalizing carrying colour_channels lookup_table transfer_picture transferred transfer matching "
         "decoupled_names plan_facts plan storage"
     ),
@@ -93,7 +94,7 @@ ORDER = {
         "discrimination.scatter enclosure.numbers enclosure.root enclosure.series enclosure.climb "
         "enclosure.expressions enclosure.written enclosures"
     ),
-    "stats": "shape coordinates perturbed orders moments estimates normality ranges columns matching",
+    "stats": "shape coordinates perturbed orders moments estimates normality ranges columns matching rolling",
     "sklearn": "checked answered moments declared images",
     "lazy": "",
     "cli": (

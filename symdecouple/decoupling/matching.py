@@ -60,12 +60,12 @@ class Matching:
 
     @leaves_out_masked
     def match(self, samples: Any, values: Any, *, axis: SampleAxis = "last", dps: int | None = None,
-              on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
+              on_refusal: OnRefusal = "warn", progress: Progress | None = None, groups: Any = None) -> Any:
         """Return sample vectors whose own features are `values`: moved along the flows of the plan from `samples`.
 
         Parameters
         ----------
-        samples, axis, dps, on_refusal, progress
+        samples, axis, dps, on_refusal, progress, groups
             As in `transform`.
         values : array_like (..., M)
             Wanted features, as they are evaluated on a sample itself; one row for all samples, or one each.

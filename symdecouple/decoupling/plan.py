@@ -56,6 +56,7 @@ from symdecouple.language.sample import x
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.perturbing import Perturbation, PerturbationKind, as_perturbation
 from symdecouple.numeric.samples.batch import OnRefusal
+from symdecouple.numeric.samples.labelled import unlabelled
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis, rounding
 
 __all__ = ["Plan", "decouple"]
@@ -182,13 +183,15 @@ class Plan(PlanFacts, Matching):
     @leaves_out_masked
     def transform(self, samples: Any, *, axis: SampleAxis = "last", dps: int | None = None,
                   on_refusal: OnRefusal = "warn", progress: Progress | None = None,
-                  checkpoint: str | PathLike[str] | None = None) -> Any:
+                  checkpoint: str | PathLike[str] | None = None, groups: Any = None) -> Any:
         """Return the decoupled features of sample vectors.
 
         Parameters
         ----------
-        samples : array_like (..., N), or ``(..., *grid)`` where filters have several dimensions
-            Masked entries are left out where features are averages; with filters their samples are refused.
+        samples : array_like (..., N), or ``(..., *grid)`` where filters have several dimensions; Series or DataFrame
+            The rows of a DataFrame are samples unless ``axis=0`` says that its columns are; results keep its labels,
+            and columns have the `names` of the features. Masked entries are left out where features are averages; with
+            filters their samples are refused.
         axis : int, tuple of int or None, optional
             The sample axes: all of them make one sample, and None is the whole array. Default the last, or as many as
             the filters have.
@@ -204,6 +207,8 @@ class Plan(PlanFacts, Matching):
         checkpoint : path, optional
             A file that keeps the portions that are done. The same call takes them from there and goes on; the file of
             another plan or of other samples is refused. Not with `dps`.
+        groups : array_like, Series or str, optional
+            A label for each entry: those with one label are one sample, of whatever length. As in `stats.skewness`.
 
         Returns
         -------
@@ -217,7 +222,7 @@ class Plan(PlanFacts, Matching):
 
     @leaves_out_masked
     def normalize(self, samples: Any, level: int | None = None, *, axis: SampleAxis = "last", dps: int | None = None,
-                  on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
+                  on_refusal: OnRefusal = "warn", progress: Progress | None = None, groups: Any = None) -> Any:
         """Return sample vectors with features 1..level at their references.
 
         The default level is M - 1 (or what comes before a last group of features); level 0 changes nothing. A narrow
@@ -226,7 +231,7 @@ class Plan(PlanFacts, Matching):
 
         Parameters
         ----------
-        samples, axis, dps, on_refusal, progress
+        samples, axis, dps, on_refusal, progress, groups
             As in `transform`.
         level : int, optional
 
@@ -246,7 +251,7 @@ class Plan(PlanFacts, Matching):
     @leaves_out_masked
     def denormalize(self, samples: Any, values: Any, level: int | None = None, *, axis: SampleAxis = "last",
                     dps: int | None = None, on_refusal: OnRefusal = "warn",
-                    progress: Progress | None = None) -> Any:
+                    progress: Progress | None = None, groups: Any = None) -> Any:
         """Return the sample vectors that normalize to `samples` and whose decoupled features are `values`.
 
         Parameters
@@ -254,11 +259,12 @@ class Plan(PlanFacts, Matching):
         samples : array_like (..., N)
             Normalized at this level; those that are not are refused.
         values : array_like (..., M)
-            Decoupled features, as `transform` gives them; the first `level` of them count.
+            Decoupled features, as `transform` gives them, by label where both have labels; the first `level` of them
+            count.
         level : int, optional
             By default as many as there are values. Where that is all of them, the samples may be at the level before
             the last, as `normalize` gives them, whatever their last feature is.
-        axis, dps, on_refusal, progress
+        axis, dps, on_refusal, progress, groups
             As in `normalize`.
         """
         batch = batch_of(self.choice, "denormalize", samples, axis, dps, centred=False)
@@ -268,12 +274,12 @@ class Plan(PlanFacts, Matching):
 
     @leaves_out_masked
     def gradients(self, samples: Any, *, axis: SampleAxis = "last", dps: int | None = None,
-                  on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
+                  on_refusal: OnRefusal = "warn", progress: Progress | None = None, groups: Any = None) -> Any:
         """Return the gradients of the decoupled features, (..., M, N): exact, without differencing but of black boxes.
 
         Parameters
         ----------
-        samples, axis, dps, on_refusal, progress
+        samples, axis, dps, on_refusal, progress, groups
             As in `transform`. With `dps` there are no gradients of black boxes.
         """
         batch = batch_of(self.choice, "gradients", samples, axis, dps)
@@ -345,8 +351,8 @@ class Plan(PlanFacts, Matching):
                  progress: Progress | None = None) -> Any:
         """Return a `Transferred`: the source with the decoupled features of the target, or with ``match="own"`` with
         those that the target has itself; see `decoupling.transfer`."""
-        return transfer(self._maps(match), source, target, axis=axis, channel_axis=channel_axis, colour=colour,
-                        on_refusal=on_refusal, progress=progress)
+        return transfer(self._maps(match), unlabelled(source), unlabelled(target), axis=axis,
+                        channel_axis=channel_axis, colour=colour, on_refusal=on_refusal, progress=progress)
 
     # --- inside -------------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ import numpy as np
 from symdecouple.decoupling.application import Answers, Application
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice
+from symdecouple.decoupling.labels import with_labels
 from symdecouple.decoupling.masked import without_masked
 from symdecouple.decoupling.precise import Precise
 from symdecouple.decoupling.progress import Paced, Progress, told
@@ -25,7 +26,7 @@ from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.kernels.compile import as_part_of
 from symdecouple.numeric.perturbing import Perturbation, RefusedRow, SecondTry
 from symdecouple.numeric.samples.batch import SINGLE, OnRefusal
-from symdecouple.numeric.samples.intake import check_choice, fractions_of
+from symdecouple.numeric.samples.intake import check_choice, fractions_of, library_of
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis
 
 __all__ = ["GUARD", "Compute", "Running", "batch_of", "leaves_out_masked", "with_exact_means"]
@@ -136,11 +137,14 @@ class Running:
 
 
 def leaves_out_masked(method: Method) -> Method:
-    """Let a method of a plan answer masked samples too, see `without_masked`; and refuse what `on_refusal` is not."""
+    """Let a method of a plan answer masked samples too, see `without_masked`, and those that have labels, see
+    `with_labels`; and refuse what `on_refusal` is not."""
 
     @wraps(method)
     def answer(self: Any, samples: Any, *arguments: Any, **options: Any) -> Any:
         check_choice("on_refusal", options.get("on_refusal", "warn"), get_args(OnRefusal))
+        if library_of(samples) or options.get("groups") is not None:
+            return with_labels(method, self, samples, *arguments, **options)
         if np.ma.is_masked(samples):
             return without_masked(method, self, samples, *arguments, **options)
         return method(self, samples, *arguments, **options)

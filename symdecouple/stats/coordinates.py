@@ -13,6 +13,7 @@ import numpy as np
 from symdecouple.numeric.barycentre import circular_shape_rows
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
 from symdecouple.numeric.samples.batch import Axis, NanPolicy, OnRefusal, named
+from symdecouple.numeric.samples.labelled import keeps_labels
 from symdecouple.numeric.samples.mapped import EntryMap, reduce_mapped
 
 __all__ = ["CircularShape", "circular_shape", "log_shape"]
@@ -36,6 +37,7 @@ _LOGARITHM = EntryMap(np.log, _log, 0.0, np.inf, "is among the samples, and loga
 _ANGLES = EntryMap(lambda angles: angles, _angle, keeps_type=True)
 
 
+@keeps_labels()
 def log_shape(
     a: Any,
     axis: Axis = 0,
@@ -43,6 +45,7 @@ def log_shape(
     keepdims: bool = False,
     *,
     weights: Any = None,
+    groups: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """The orthokurtosis of the logarithm of positive samples: 3 for a log-normal law, whatever its parameters.
@@ -95,6 +98,7 @@ class CircularShape(NamedTuple):
     odd: Any
 
 
+@keeps_labels()
 def circular_shape(
     a: Any,
     axis: Axis = 0,
@@ -102,6 +106,7 @@ def circular_shape(
     keepdims: bool = False,
     *,
     weights: Any = None,
+    groups: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """The shape of angles that no rotation and no Moebius map of the disc changes: a tail, and an odd part.
@@ -117,7 +122,7 @@ def circular_shape(
     ----------
     a : array_like
         Angles in radians, wrapped or not.
-    axis, nan_policy, keepdims, weights, on_refusal
+    axis, nan_policy, keepdims, weights, groups, on_refusal
         As for `skewness`.
 
     Returns

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -33,6 +33,8 @@ from symdecouple.numeric.samples.batch import (
     normalized_axes,
 )
 from symdecouple.numeric.samples.intake import Numbers, check_choice, exact, take_numbers
+from symdecouple.numeric.samples.labelled import keeps_labels
+from symdecouple.numeric.samples.row_functions import Make, Piece
 from symdecouple.numeric.samples.weights import WeightRows
 from symdecouple.shown import Shown
 from symdecouple.stats.columns import asked_correlation, with_correlation
@@ -83,8 +85,8 @@ class Matched(Shown):
 
     def __str__(self) -> str:
         lines = []
-        names = ["mean", "variance", "skewness", "kurtosis", *(f"order {k}" for k in range(5, 30))]
-        rows = self.statistics.reshape(-1, self.statistics.shape[-1])
+        rows = np.asarray(self.statistics).reshape(-1, self.statistics.shape[-1])
+        names = [name.replace("standardized_", "order ") for name in _named(rows.shape[1])]
         for i, outcome in enumerate(self.outcomes[:_SHOWN]):
             title = f"sample {i}: " if len(self.outcomes) > 1 else ""
             if not outcome.ok:
@@ -99,6 +101,16 @@ class Matched(Shown):
         return "\n".join(lines)
 
 
+def _split(found: Matched, options: dict[str, Any]) -> tuple[list[Piece], Make]:
+    """The arrays of an answer, for labels."""
+    numbers = ("residual", "distance", "shape_distance")
+    pieces = [Piece(found.values, axes="entries"), Piece(found.statistics, _named(found.statistics.shape[-1])),
+              *(Piece(getattr(found, name), title=name) for name in numbers)]
+    fields = ("values", "statistics", *numbers)
+    return pieces, lambda parts, outcomes: replace(found, outcomes=outcomes, **dict(zip(fields, parts, strict=True)))
+
+
+@keeps_labels(split=_split, each=dict.fromkeys(("mean", "variance", "skewness", "kurtosis")), notes=False)
 def match(
     sample: Any,
     *,
@@ -111,6 +123,7 @@ def match(
     axis: Axis = 0,
     nan_policy: NanPolicy = "propagate",
     weights: Any = None,
+    groups: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """Move samples until their own mean, variance, skewness and kurtosis have exactly the given values.
@@ -123,8 +136,9 @@ def match(
 
     Parameters
     ----------
-    sample : array_like
-        Real numbers of any kind.
+    sample : array_like, Series or DataFrame
+        Real numbers of any kind. What is returned for labelled samples has their labels, and targets that are a Series
+        are aligned with them.
     mean, variance, skewness, kurtosis : float or array_like, optional
         Population statistics (1/N), the kurtosis not in excess. Arrays have the shape of the batch, or broadcast to it.
     higher : sequence of float or array_like
@@ -133,7 +147,7 @@ def match(
         The samples are d variables, the columns of a matrix: after all of this their Pearson correlations are those of
         the sample, or these. Values of one variable then do not keep their order. Without it they do, and all rank
         correlations (Spearman, Kendall) are those of the sample, exactly.
-    axis, nan_policy, weights, on_refusal
+    axis, nan_policy, weights, groups, on_refusal
         As in `skewness`. Entries that are masked, left out or of weight 0 are NaN in the result.
 
     Returns
@@ -196,7 +210,7 @@ def match(
     n_samples = as_rows(given.array, axes).shape[1]
     with np.errstate(all="ignore"):
         weighed = None if weights is None else WeightRows.of(weights, given.array.shape, axes)
-        answer = Answer("match", shape, frames=3, columns=2 * n_samples + 2)
+        answer = Answer("match", shape, frames=4, columns=2 * n_samples + 2)
         fill(answer, given, axes, partial(_laid_open, width=n_samples), nan_policy, weighed)
         present = _present(given, axes, weighed)
         for i, *exactly in exact_rows(answer, given, axes, weighed):
@@ -214,6 +228,10 @@ def match(
     statistics = done.statistics.reshape(*shape, done.statistics.shape[1])
     matched = Matched(values, statistics, residual, distance, in_shape, outcomes, reached)
     return (matched, outcomes) if on_refusal == "return" else answer.deliver(matched, on_refusal)
+
+
+def _named(count: int) -> list[str]:
+    return ["mean", "variance", "skewness", "kurtosis", *(f"standardized_{k}" for k in range(5, count + 1))][:count]
 
 
 def _targets(given: dict[str, Any], shape: tuple[int, ...], is_enough: bool) -> list[FloatArray | None]:

@@ -32,7 +32,8 @@ from symdecouple.numeric.moments.power_sums import (
     to_unit_range,
 )
 from symdecouple.numeric.samples.batch import Axis, FloatArray, NanPolicy, OnRefusal, RowValues, SampleMatrix
-from symdecouple.stats.orders import Orders
+from symdecouple.numeric.samples.labelled import keeps_labels
+from symdecouple.stats.orders import Orders, decoupled_names, shifted_names, standardized_names
 
 if TYPE_CHECKING:  # loads SciPy
     from symdecouple.numeric.perturbing import Perturbation, PerturbationKind
@@ -42,6 +43,7 @@ __all__ = ["blest", "decoupled_moments", "standardized_moments"]
 _NEWTON = 60  # steps to the shift; quadratic after a few, and each costs a handful of scalars
 
 
+@keeps_labels(decoupled_names)
 def decoupled_moments(
     a: Any,
     order: int = 6,
@@ -52,6 +54,7 @@ def decoupled_moments(
     reference: str | Sequence[float] = "gaussian",
     weights: Any = None,
     perturb: Perturbation | PerturbationKind | None = None,
+    groups: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """Mean, variance, skewness, orthokurtosis and the decoupled moments above, up to an order.
@@ -63,7 +66,7 @@ def decoupled_moments(
 
     Parameters
     ----------
-    a : array_like
+    a : array_like, Series or DataFrame
         Real numbers, as in `skewness`.
     order : int
         The highest order, 1 to 12.
@@ -82,6 +85,8 @@ def decoupled_moments(
         Tried once more with refused samples, for the orders that they lack; their quantisation hides it (the step is 1
         for integers, and found for floats). Ties, as 8-bit values have, take "ramp". Outcomes tell, and one
         `PerturbedWarning`. Not with weights.
+    groups : array_like, Series or str, optional
+        A label for each entry along `axis`, as in `skewness`: a row of moments for each label.
     on_refusal : {"warn", "raise", "return"}
         For samples that lack a level: NaN from there on and one `RefusalWarning`; `Refused` once all are done; or no
         signal, and the result is ``(values, outcomes)``.
@@ -90,7 +95,9 @@ def decoupled_moments(
     -------
     ndarray
         The shape of `a` without `axis`, and the orders 1..order on the last axis. float32 for half and single precision
-        input, computed in float64; else float64.
+        input, computed in float64; else float64. For a DataFrame, a DataFrame with the columns "mean", "variance",
+        "skewness", "orthokurtosis", "decoupled_5", ..; for a Series a Series; with `groups`, of arrays a `Grouped`
+        ``(labels, values)``.
 
     Raises
     ------
@@ -161,6 +168,7 @@ def decoupled_moments(
     return orders.reduce(a, weights, kernel)
 
 
+@keeps_labels(standardized_names)
 def standardized_moments(
     a: Any,
     order: int = 6,
@@ -169,6 +177,7 @@ def standardized_moments(
     keepdims: bool = False,
     *,
     weights: Any = None,
+    groups: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """Mean, variance, and the standardized central moments from the skewness up to an order.
@@ -190,6 +199,7 @@ def standardized_moments(
     return orders.reduce(a, weights, partial(_standardized_rows, order=orders.order, shifted=False))
 
 
+@keeps_labels(shifted_names)
 def blest(
     a: Any,
     order: int = 4,
@@ -198,6 +208,7 @@ def blest(
     keepdims: bool = False,
     *,
     weights: Any = None,
+    groups: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """Standardized moments whose even orders from 4 on are the smallest over all shifts.

@@ -8,7 +8,7 @@ Standardized moments do not feel the unit of the sample; mean and variance do. T
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import mul
@@ -35,7 +35,36 @@ from symdecouple.numeric.samples.weights import WeightRows
 if TYPE_CHECKING:  # loads SciPy
     from symdecouple.numeric.perturbing import Perturbation
 
-__all__ = ["Orders", "exact_rows"]
+__all__ = ["Orders", "decoupled_names", "exact_rows", "shifted_names", "standardized_names"]
+
+_STANDARD = (0.0, 1.0, 0.0)
+
+
+def decoupled_names(options: dict[str, Any]) -> list[str]:
+    """What the orders of `decoupled_moments` are called, as the features of a plan are: "mean", .., "decoupled_5", ..
+
+    Skewness and orthokurtosis are what they are called for references 0, 1, 0.
+    """
+    reference, known = options["reference"], ["mean", "variance", "skewness", "orthokurtosis"]
+    given = _STANDARD if isinstance(reference, str) else tuple(reference)
+    while known[1:] and given[: len(known) - 1] != _STANDARD[: len(known) - 1]:
+        known.pop()
+    return _names(options, known, lambda k: f"decoupled_{k}")
+
+
+def standardized_names(options: dict[str, Any]) -> list[str]:
+    """What the orders of `standardized_moments` are called."""
+    return _names(options, ["mean", "variance", "skewness", "kurtosis"], lambda k: f"standardized_{k}")
+
+
+def shifted_names(options: dict[str, Any]) -> list[str]:
+    """What the orders of `blest` are called."""
+    return _names(options, ["mean", "variance", "skewness"], lambda k: f"standardized_{k}" if k % 2 else f"blest_{k}")
+
+
+def _names(options: dict[str, Any], known: list[str], other: Callable[[int], str]) -> list[str]:
+    order = int(options["order"])
+    return [*known[:order], *map(other, range(len(known) + 1, order + 1))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +103,7 @@ class Orders:
 
         return reduce_rows(self.name, a, lambda matrix: _with_variation(kernel, matrix), axis=self.axis,
                            nan_policy=self.nan_policy, keepdims=self.keepdims, weights=weights,
-                           on_refusal=self.on_refusal, columns=self.order + 1, frames=5, after=after)
+                           on_refusal=self.on_refusal, columns=self.order + 1, frames=6, after=after)
 
     def _keep_in_range(self, answer: Answer, kind: type[np.floating[Any]]) -> None:
         """Leave the orders; NaN, and an outcome, where the type of the result cannot hold them."""

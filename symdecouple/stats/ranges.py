@@ -28,6 +28,7 @@ from symdecouple.numeric.samples.batch import (
     named,
     reduce_rows,
 )
+from symdecouple.numeric.samples.labelled import keeps_labels
 
 __all__ = ["Range", "kurtosis_range", "orthokurtosis_range", "skewness_range"]
 
@@ -41,7 +42,7 @@ class Range(NamedTuple):
     high: Any
 
 
-
+@keeps_labels()
 def skewness_range(
     a: Any,
     axis: Axis = 0,
@@ -49,6 +50,7 @@ def skewness_range(
     keepdims: bool = False,
     *,
     weights: Any = None,
+    groups: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """Smallest and largest skewness of any N values, or of samples with the same ties.
@@ -64,7 +66,7 @@ def skewness_range(
     a : int or array_like
         A whole number N, at least 2: the range over all samples of N values. An array of one dimension or more: for
         each sample the range over those with its ties, in the same order.
-    axis, nan_policy, keepdims, weights, on_refusal
+    axis, nan_policy, keepdims, weights, groups, on_refusal
         As in `skewness`, for samples; ties are then shares of weight.
 
     Returns
@@ -103,6 +105,7 @@ def skewness_range(
     return _reduced("skewness_range", a, interval, axis, nan_policy, keepdims, weights, on_refusal)
 
 
+@keeps_labels()
 def kurtosis_range(
     a: Any,
     axis: Axis = 0,
@@ -110,6 +113,7 @@ def kurtosis_range(
     keepdims: bool = False,
     *,
     weights: Any = None,
+    groups: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """Smallest and largest kurtosis of any N values, or of samples with the same ties, whatever their skewness.
@@ -161,6 +165,7 @@ def kurtosis_range(
     return _reduced("kurtosis_range", a, interval, axis, nan_policy, keepdims, weights, on_refusal)
 
 
+@keeps_labels()
 def orthokurtosis_range(
     a: Any,
     axis: Axis = 0,
@@ -168,6 +173,7 @@ def orthokurtosis_range(
     keepdims: bool = False,
     *,
     weights: Any = None,
+    groups: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """Smallest and largest orthokurtosis of any N values, or of samples with the same ties.
@@ -268,5 +274,5 @@ def _reduced(
         return RowValues(out, refusals)
 
     found = reduce_rows(name, a, kernel, axis=axis, nan_policy=nan_policy, keepdims=keepdims, weights=weights,
-                        on_refusal=on_refusal, columns=2, frames=5)
+                        on_refusal=on_refusal, columns=2, frames=6)
     return named(Range, found, on_refusal)

@@ -31,12 +31,14 @@ from symdecouple.numeric.samples.batch import (
     SampleMatrix,
     reduce_rows,
 )
+from symdecouple.numeric.samples.labelled import keeps_labels
 
 __all__ = ["kurtosis", "orthokurtosis", "skewness"]
 
 _Correction: TypeAlias = Callable[[FloatArray, int], FloatArray]
 
 
+@keeps_labels()
 def skewness(
     a: Any,
     axis: Axis = 0,
@@ -45,6 +47,7 @@ def skewness(
     *,
     weights: Any = None,
     bias: bool = True,
+    groups: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """The third standardized moment of each sample.
@@ -53,7 +56,7 @@ def skewness(
 
     Parameters
     ----------
-    a : array_like
+    a : array_like, Series or DataFrame
         Real numbers: floats, integers, masked arrays (masked entries are left out), or objects that are numbers
         (int of any size, Fraction, Decimal, mpmath and SymPy numbers). Booleans, text and complex numbers are refused.
     axis : int, tuple of int or None
@@ -69,6 +72,10 @@ def skewness(
     bias : bool
         False corrects for the bias of normal samples, times sqrt(N (N - 1))/(N - 2), as in `scipy.stats.skew`; it takes
         three values, and no weights, whose ratios alone matter.
+    groups : array_like, Series or str, optional
+        A label for each entry along `axis`: the entries with one label are one sample, however many they are, and the
+        result has a row a label. Those without one (NaN, None) are the last group. For a DataFrame, the name of a
+        column of it. `a` may be a groupby object of pandas instead.
     on_refusal : {"warn", "raise", "return"}
         For samples without an answer: NaN and one `RefusalWarning`; `Refused` once all are done (with ``.partial`` and
         ``.outcomes``); or no signal, and the result is ``(values, outcomes)``.
@@ -77,6 +84,8 @@ def skewness(
     -------
     float or ndarray
         The shape of `a` without `axis`. float32 for half and single precision input, computed in float64; else float64.
+        For a DataFrame, a Series with the labels that are left; with `groups`, of arrays a `Grouped` ``(labels,
+        values)``, of a Series a Series with a row a label.
 
     Raises
     ------
@@ -117,6 +126,12 @@ def skewness(
     >>> values, outcomes = skewness([[1, 2, 3], [7, 7, 7]], axis=1, on_refusal="return")
     >>> print(outcomes[1].reason)
     zero variance
+
+    Groups of unequal size:
+
+    >>> labels, values = skewness([0, 1, 0, 5, 0, 7, 0], groups=list("aabbabb"))
+    >>> labels.tolist(), values.round(4).tolist()
+    (['a', 'b'], [0.7071, 0.2788])
     """
     kernel = _corrected(skewness_rows, 3, None if _flag("bias", bias) else _unbiased_skewness, weights)
     return reduce_rows(
@@ -125,6 +140,7 @@ def skewness(
     )
 
 
+@keeps_labels()
 def kurtosis(
     a: Any,
     axis: Axis = 0,
@@ -134,6 +150,7 @@ def kurtosis(
     weights: Any = None,
     fisher: bool = False,
     bias: bool = True,
+    groups: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """The fourth standardized moment of each sample, not in excess: 3 for a normal distribution.
@@ -171,6 +188,7 @@ def kurtosis(
     )
 
 
+@keeps_labels()
 def orthokurtosis(
     a: Any,
     axis: Axis = 0,
@@ -180,6 +198,7 @@ def orthokurtosis(
     weights: Any = None,
     fisher: bool = False,
     bias: bool = True,
+    groups: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """The kurtosis that is left once the skewness is brought to zero along its own flow.

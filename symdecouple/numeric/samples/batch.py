@@ -91,7 +91,7 @@ def reduce_rows(
     weights: Any = None,
     on_refusal: OnRefusal = "warn",
     columns: int | None = None,
-    frames: int = 4,
+    frames: int = 5,
     before: Callable[[Numbers], Numbers] | None = None,
     after: Callable[[Answer, Numbers, tuple[int, ...], WeightRows | None], None] | None = None,
 ) -> Any:
@@ -119,7 +119,7 @@ def reduce_rows(
     columns : int, optional
         Of kernels with several values a sample, which are the last axis of the result.
     frames : int
-        From a warning to the line of the user: 4 where the public function calls this one.
+        From a warning to the line of the user: 5 where the public function, which may keep labels, calls this one.
     before : callable, optional
         From the numbers that were given to those that the kernel sees, in the same places.
     after : callable, optional
@@ -303,6 +303,8 @@ class Answer:
     notes: dict[int, Outcome] = field(default_factory=dict)  # what is to be told about answers
     columns: int | None = None  # of several values a sample
     hint: str = ""  # where the axes look like a mistake
+    labels: tuple[Sequence[Any], ...] = ()  # of the axes of the batch, where they have some
+    given: tuple[Outcome, ...] = ()  # those of another answer
 
     def __post_init__(self) -> None:
         count = math.prod(self.shape)
@@ -311,6 +313,15 @@ class Answer:
     def put(self, which: IntArray, rows: RowValues) -> None:
         self.values[which] = rows.values
         self.refusals.update((int(which[i]), outcome) for i, outcome in rows.refusals.items())
+
+    def take(self, outcomes: Sequence[Outcome], with_notes: bool = True) -> None:
+        """Take over what became of all samples in another answer."""
+        self.given = tuple(outcomes)
+        for i, outcome in enumerate(outcomes):
+            if not outcome.ok:
+                self.refusals[i] = outcome
+            elif outcome.reason and with_notes:
+                self.notes[i] = outcome
 
     def outcomes(self) -> tuple[Outcome, ...]:
         return tuple(self.refusals.get(i) or self.notes.get(i, COMPUTED) for i in range(len(self.values)))
@@ -344,9 +355,16 @@ class Answer:
         """'at 3, 7' or 'at (0, 1), (2, 0), ...': the first indices in the shape of the batch."""
         if not self.shape:
             return "the only one"
-        places = [tuple(map(int, np.unravel_index(i, self.shape))) for i in rows[:_NAMED]]
-        named = ", ".join(str(place[0]) if len(place) == 1 else str(place) for place in places)
+        places: list[tuple[Any, ...]] = [tuple(map(int, np.unravel_index(i, self.shape))) for i in rows[:_NAMED]]
+        if self.labels:
+            places = [tuple(_plainly(each[k]) for each, k in zip(self.labels, p, strict=True)) for p in places]
+        named = ", ".join(str(place[0]) if len(place) == 1 else f"({', '.join(map(str, place))})" for place in places)
         return f"at {named}" + (", ..." if len(rows) > _NAMED else "") + (", the first" if len(rows) > 1 else "")
+
+
+def _plainly(label: Any) -> str:
+    """7 and 'a', not np.int64(7)."""
+    return repr(label.item() if isinstance(label, np.generic) else label)
 
 
 def _raise_on_nan(answer: Answer, rows: list[int]) -> None:

@@ -8,6 +8,9 @@ row is centred exactly at its upper median and scaled by a power of two *before*
 that are taken here do not feel a shift or a unit; the majority, which decides whether and where the skewness
 vanishes, holds the median and is therefore resolved to the last bit. Ties at both ends are counted before rounding.
 
+What has labels (pandas, xarray) or chunks (dask) is recognized here by its type, without a library being loaded: see
+`library_of`, and `for_arrays` for functions that give labels back.
+
 Not covered: complex samples, dates, ragged lists.
 """
 
@@ -15,18 +18,24 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NoReturn
+from functools import cache, wraps
+from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput
+from symdecouple.numeric.samples.frames import numbers_in
 
-__all__ = ["Numbers", "centre_exactly", "check_choice", "exact", "fractions_of", "is_exact_in_float64",
-           "shifted_exactly", "shifted_integers", "take_numbers"]
+__all__ = ["Numbers", "centre_exactly", "check_choice", "exact", "for_arrays", "fractions_of", "is_exact_in_float64",
+           "library_of", "shifted_exactly", "shifted_integers", "take_numbers"]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_PLAIN = frozenset({np.ndarray, np.ma.MaskedArray, list, tuple, float, int, np.float64})
+_LIBRARIES = frozenset({"pandas", "xarray", "dask"})
 
 _REMEDY = {
     "b": ("booleans", "say that 0 and 1 are meant with .astype(int)"),
@@ -57,6 +66,30 @@ class Numbers:
         return np.float32 if self.array.dtype in (np.float16, np.float32) else np.float64
 
 
+def library_of(a: Any) -> str:
+    """The library whose labels or chunks an array-like has: "pandas", "xarray" or "dask"; "" for all others."""
+    kind: Any = type(a)
+    return "" if kind in _PLAIN else _library_of_type(kind)
+
+
+@cache
+def _library_of_type(kind: Any) -> str:
+    homes = (base.__module__.partition(".")[0] for base in kind.__mro__)
+    return next((home for home in homes if home in _LIBRARIES), "")
+
+
+def for_arrays(function: _Function, otherwise: Callable[..., Any]) -> _Function:
+    """Return the function as it is for plain arrays; labels, and groups, go to `otherwise`, which gets it first."""
+
+    @wraps(function)
+    def answer(*given: Any, **options: Any) -> Any:
+        if given and options.get("groups") is None and not library_of(given[0]):
+            return function(*given, **options)
+        return otherwise(function, *given, **options)
+
+    return cast(_Function, answer)
+
+
 def take_numbers(a: Any) -> Numbers:
     """Convert array-like `a` to `Numbers`; raise `InvalidInput` if it holds anything but real numbers."""
     if isinstance(a, np.ma.MaskedArray):
@@ -64,7 +97,7 @@ def take_numbers(a: Any) -> Numbers:
         return Numbers(_checked(a.data), mask if mask.any() else None)
     if isinstance(a, list | tuple):
         return Numbers(_checked(_from_sequence(a)), None)
-    return Numbers(_checked(np.asarray(a)), None)
+    return Numbers(_checked(numbers_in(a) if library_of(a) == "pandas" else np.asarray(a)), None)
 
 
 def _from_sequence(a: Sequence[Any]) -> NDArray[Any]:

@@ -73,7 +73,7 @@ def reduce_mapped(name: str, a: Any, mapping: EntryMap, kernel: Kernel, **option
             for i in _torn(mapping.cells, given, axes, weighed):
                 _refuse(answer, i, TORN)
 
-    return reduce_rows(name, a, kernel, **options, frames=5, before=before, after=after)
+    return reduce_rows(name, a, kernel, **options, frames=6, before=before, after=after)
 
 
 def _refuse(answer: Answer, i: int, outcome: Outcome) -> None:
