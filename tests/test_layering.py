@@ -20,7 +20,7 @@ NAMES_OF_NOTHING = {"utils", "util", "helpers", "common", "tools", "misc"}
 
 ROOMS = (
     "shown errors names verdict figures language calculus flows numeric families decoupling analysis "
-    "stats sklearn lazy cli reproduction"
+    "stats sklearn lazy reproduction cli"
 ).split()
 
 ORDER = {
@@ -97,13 +97,16 @@ ORDER = {
     "stats": "shape coordinates perturbed orders moments estimates normality ranges columns matching rolling",
     "sklearn": "checked answered moments declared images",
     "lazy": "",
+    "reproduction": (
+        "setup result brodatz regressors mutual_information classifiers texture_features orthogonality orthokurtosis "
+        "discrimination regression redundancy textures_marginal textures_joint transfer scenarios catalogue"
+    ),
     "cli": (
         "exit_codes help_texts streams argument_types arguments waiting declaration exact_numbers cells text_head "
         "text_file samples sample_rows shape_rows moment_rows plan_rows report sample_file normalized_report "
         "plan_report pictures image_files image_features decouple colours channel transfer check explore explain "
-        "demo compile_kernels command"
+        "reproduce demo compile_kernels command"
     ),
-    "reproduction": "",
 }
 
 # Methods of the contract that hand on to a later module (module, target): why. Inside a function or under

@@ -6,7 +6,8 @@ import argparse
 import math
 import threading
 
-__all__ = ["delimiter", "digits", "header_lines", "level", "order", "sample_size", "seconds", "thousands"]
+__all__ = ["delimiter", "digits", "header_lines", "level", "order", "sample_size", "seconds", "seed",
+           "thousands"]
 
 MAX_SAMPLES = 10_000
 MAX_ORDER = 12
@@ -15,6 +16,10 @@ MAX_DIGITS = 1_000
 
 def sample_size(text: str) -> int:
     return _whole(text, 2, MAX_SAMPLES)
+
+
+def seed(text: str) -> int:
+    return _whole(text, 0, 999_999_999)
 
 
 def _whole(text: str, low: int, high: int) -> int:

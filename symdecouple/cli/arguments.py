@@ -18,6 +18,7 @@ from symdecouple.cli.argument_types import (
     order,
     sample_size,
     seconds,
+    seed,
     thousands,
 )
 from symdecouple.errors import InvalidInput
@@ -266,6 +267,21 @@ def _add_explain(parser: argparse.ArgumentParser) -> None:
     add("--json", action="store_true", help="print the words and the verdict as JSON")
 
 
+def _add_reproduce(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("name", nargs="?", metavar="NAME", help="which table or figure; without a name they are listed")
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--quick", dest="full", action="store_false", default=False,
+                      help="a small version of the same kind, in seconds (default)")
+    size.add_argument("--full", dest="full", action="store_true", help="in the size of the source: up to an hour")
+    add("--data", metavar="DIR", help="the folder with the pictures of the Brodatz album, D1.png to D112.png")
+    add("-o", "--output", metavar="DIR",
+        help="write the table there, as text, CSV and JSON, and the picture; what is computed on the way is kept in "
+        "DIR/parts, and an interrupted run goes on from there")
+    add("--seed", type=seed, default=0, metavar="N", help="of all random numbers (default 0)")
+    add("--json", action="store_true", help="print the result as JSON")
+
+
 def _add_output(parser: argparse.ArgumentParser, as_json: str, as_latex: str) -> None:
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help=f"print {as_json} as JSON")
@@ -282,6 +298,7 @@ COMMANDS: dict[str, tuple[str, str, Callable[[argparse.ArgumentParser], None]]] 
     "explain": (help_texts.EXPLAIN, help_texts.EXPLAIN_MORE, _add_explain),
     "decouple": (help_texts.DECOUPLE, help_texts.DECOUPLE_MORE, _add_decouple),
     "transfer": (help_texts.TRANSFER, help_texts.TRANSFER_MORE, _add_transfer),
+    "reproduce": (help_texts.REPRODUCE, help_texts.REPRODUCE_MORE, _add_reproduce),
     "demo": (help_texts.DEMO, "", _add_nothing),
     "compile": (help_texts.COMPILE, "", _add_nothing),
 }

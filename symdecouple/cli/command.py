@@ -103,6 +103,10 @@ def _run(arguments: argparse.Namespace) -> int:
         from symdecouple.cli import transfer
 
         return transfer.run(arguments)
+    if arguments.command == "reproduce":
+        from symdecouple.cli import reproduce
+
+        return reproduce.run(arguments)
     if arguments.command == "compile":
         from symdecouple.cli import compile_kernels
 

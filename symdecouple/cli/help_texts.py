@@ -1,7 +1,7 @@
 """What the help of every command says before and after its options. Standard library only."""
 
 __all__ = ["ABOUT", "CHECK", "CHECK_MORE", "COMPILE", "DECOUPLE", "DECOUPLE_MORE", "DEMO", "EXAMPLES", "EXPLAIN",
-           "EXPLAIN_MORE", "EXPLORE", "EXPLORE_MORE", "TRANSFER", "TRANSFER_MORE"]
+           "EXPLAIN_MORE", "EXPLORE", "EXPLORE_MORE", "REPRODUCE", "REPRODUCE_MORE", "TRANSFER", "TRANSFER_MORE"]
 
 ABOUT = """\
 Decoupling of global features of samples: exact verdicts and accurate numbers.
@@ -14,6 +14,7 @@ commands:
                      the plan behind them, and its formulas as text, LaTeX or code
   transfer SOURCE TARGET -o OUT
                      a picture with the moments and band energies of another one
+  reproduce NAME     a table or figure of the source, recomputed beside its numbers
   demo               a guided tour on Michelson's speed of light, in seconds
   compile            compile the kernels for large arrays, once (needs numba)
 
@@ -170,3 +171,20 @@ DEMO = """\
 A guided tour on Michelson's measurements of the speed of light, 1879: features
 declared, their verdicts with certificates, and decoupled values. Everything it
 shows is computed while you wait."""
+
+REPRODUCE = """\
+Recompute a table or figure of the source, and print it beside what is printed
+there, with the reason of each difference. Without a name, all are listed."""
+
+REPRODUCE_MORE = """\
+The experiments on textures need the pictures of the Brodatz album, 112 grey
+pictures of 640 x 640 pixels, in one folder: --data DIR. Regression and texture
+classification need scikit-learn: pip install "symdecouple[sklearn]".
+
+examples:
+  symdecouple reproduce
+  symdecouple reproduce discrimination
+  symdecouple reproduce orthogonality --data brodatz --full -o results
+
+exit codes: 0 done, 3 bad input or missing pictures, 130 interrupted: the same
+command goes on where it was, if it has a folder, -o"""

@@ -1,0 +1,117 @@
+"""The six regressors of the source, as scikit-learn has them.
+
+The source took the defaults of MATLAB's Regression Learner. Here each is the scikit-learn model nearest to it:
+
+=====  =============================================  ==============================================================
+name   the source's                                   here
+=====  =============================================  ==============================================================
+LRM    linear regression                              linear with products of pairs, which is what its figures fit
+RT     tree, minimal leaf 4, 12 or 36                 minimal leaf 12
+SVR    Gaussian kernel, box iqr/1.349, width by size  the same; inputs of all models are standardized
+ET     bagged trees, 30 of minimal leaf 8             the same
+GPR    Gaussian process, constant basis               rational quadratic kernel with noise; its parameters are fitted
+                                                      on some of the samples, all are then used
+NNR    one layer of ReLU units, no penalty, L-BFGS    25 units, at most 1000 steps
+=====  =============================================  ==============================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["NAMES", "errors"]
+
+FloatArray = NDArray[np.float64]
+
+NAMES = ("LRM", "RT", "SVR", "ET", "GPR", "NNR")
+
+_FITTED_ON = 300  # samples for the parameters of the Gaussian process: three numbers
+
+
+def errors(name: str, predictors: FloatArray, targets: FloatArray, seed: int, folds: int = 5) -> float:
+    """Return the root mean square error of a regressor in a cross-validation.
+
+    Raises
+    ------
+    ImportError
+        Without scikit-learn.
+    """
+    import warnings
+
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.model_selection import KFold
+    from sklearn.preprocessing import StandardScaler
+
+    squares = 0.0
+    for train, test in KFold(folds, shuffle=True, random_state=seed).split(predictors):
+        scaler = StandardScaler().fit(predictors[train])
+        known, unknown = scaler.transform(predictors[train]), scaler.transform(predictors[test])
+        with warnings.catch_warnings():  # what has used up its steps is used as it is, as the source's networks are
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model = _MODELS[name](targets[train], seed).fit(known, targets[train])
+        squares += float(np.sum((model.predict(unknown) - targets[test]) ** 2))
+    return float(np.sqrt(squares / len(targets)))
+
+
+def _linear(targets: FloatArray, seed: int) -> Any:
+    from sklearn.linear_model import LinearRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import PolynomialFeatures
+
+    return make_pipeline(PolynomialFeatures(2, interaction_only=True, include_bias=False), LinearRegression())
+
+
+def _tree(targets: FloatArray, seed: int) -> Any:
+    from sklearn.tree import DecisionTreeRegressor
+
+    return DecisionTreeRegressor(min_samples_leaf=12, random_state=seed)
+
+
+def _support_vectors(targets: FloatArray, seed: int) -> Any:
+    from sklearn.svm import SVR
+
+    scale = float(np.subtract(*np.percentile(targets, [75, 25]))) / 1.349
+    return SVR(C=scale, epsilon=scale / 10, gamma=0.25)
+
+
+def _ensemble(targets: FloatArray, seed: int) -> Any:
+    from sklearn.ensemble import BaggingRegressor
+    from sklearn.tree import DecisionTreeRegressor
+
+    return BaggingRegressor(DecisionTreeRegressor(min_samples_leaf=8), 30, random_state=seed)
+
+
+def _network(targets: FloatArray, seed: int) -> Any:
+    from sklearn.neural_network import MLPRegressor
+
+    return MLPRegressor(hidden_layer_sizes=(25,), solver="lbfgs", alpha=0, max_iter=1000, max_fun=20000,
+                        random_state=seed)
+
+
+class _Process:
+    """A Gaussian process whose kernel is fitted on some of the samples."""
+
+    def __init__(self, targets: FloatArray, seed: int) -> None:
+        self._random = np.random.default_rng(seed)
+
+    def fit(self, predictors: FloatArray, targets: FloatArray) -> _Process:
+        from sklearn.gaussian_process import GaussianProcessRegressor
+        from sklearn.gaussian_process.kernels import ConstantKernel, RationalQuadratic, WhiteKernel
+
+        kernel = ConstantKernel() * RationalQuadratic() + WhiteKernel()
+        some = self._random.permutation(len(targets))[:_FITTED_ON]
+        small = GaussianProcessRegressor(kernel, normalize_y=True).fit(predictors[some], targets[some])
+        self._model = GaussianProcessRegressor(small.kernel_, optimizer=None, normalize_y=True)
+        self._model.fit(predictors, targets)
+        return self
+
+    def predict(self, predictors: FloatArray) -> FloatArray:
+        return np.asarray(self._model.predict(predictors))
+
+
+_MODELS: dict[str, Callable[[FloatArray, int], Any]] = {
+    "LRM": _linear, "RT": _tree, "SVR": _support_vectors, "ET": _ensemble, "GPR": _Process, "NNR": _network}

@@ -1,0 +1,50 @@
+"""Moments of the bands of texture patches: classical, shift-minimized and decoupled, kept plate by plate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symdecouple.families.tils import tils
+from symdecouple.reproduction.brodatz import blocks, plate
+from symdecouple.reproduction.setup import Part, Setup
+from symdecouple.stats.moments import blest, decoupled_moments, standardized_moments
+
+__all__ = ["PATCH", "SETS", "bands_of", "homogeneous", "moments_of"]
+
+FloatArray = NDArray[np.float64]
+
+PATCH = 64
+SETS = ("MSM", "Blest", "DF")
+
+
+def bands_of(patches: FloatArray, *, low: bool = False) -> FloatArray:
+    """Return the TILs bands of patches, (patches, bands, pixels); without the smooth band by default."""
+    bank = tils(low=low, normalized=False)
+    return np.stack([h.apply(patches, axis=(1, 2)).reshape(len(patches), -1) for h in bank], axis=1)
+
+
+def homogeneous(setup: Setup, files: dict[int, Path], count: int) -> list[int]:
+    """Return the plates whose patches are most alike: the least spread of the logarithm of the variances of bands."""
+    spreads = setup.part("homogeneity", _spreads, *files.values())["spreads"]
+    numbers = list(files)
+    return sorted(numbers[k] for k in np.argsort(spreads, kind="stable")[:count])
+
+
+def _spreads(*paths: Path) -> dict[str, Any]:
+    variances = (bands_of(blocks(plate(path), PATCH)).var(axis=2) for path in paths)
+    return {"spreads": [np.log(np.maximum(one, 1e-12)).std(axis=0).mean() for one in variances]}
+
+
+def moments_of(setup: Setup, number: int, path: Path, order: int, patches: int) -> Part:
+    """Return the three sets of moments of order 2 to `order`, each (patches, bands, orders); NaN where refused."""
+    return setup.part(f"bands-D{number}", _moments, path, order, patches)
+
+
+def _moments(path: Path, order: int, patches: int) -> dict[str, Any]:
+    bands = bands_of(blocks(plate(path), PATCH)[:patches])
+    found = zip(SETS, (standardized_moments, blest, decoupled_moments), strict=True)
+    return {name: moments(bands, order, axis=2, on_refusal="return")[0][..., 1:] for name, moments in found}
