@@ -13,11 +13,10 @@ from symdecouple.stats.ranges import Range, kurtosis_range, orthokurtosis_range,
 from symdecouple.stats.rolling import rolling
 from symdecouple.stats.shape import kurtosis, orthokurtosis, skewness
 
-__all__ = ["CircularShape", "ConfidenceInterval", "Grouped", "Matched", "MomentEstimates", "Range", "ShapeTest", "blest",
-           "circular_shape", "decoupled_moments", "estimate_moments", "kurtosis", "kurtosis_range", "log_shape",
-           "match", "normality_test", "orthokurtosis", "orthokurtosis_range", "orthokurtosis_test", "rolling",
-           "skewness",
-           "skewness_range", "standardized_moments"]
+__all__ = ["CircularShape", "ConfidenceInterval", "Grouped", "Matched", "MomentEstimates", "Range", "ShapeTest",
+           "blest", "circular_shape", "decoupled_moments", "estimate_moments", "kurtosis", "kurtosis_range",
+           "log_shape", "match", "normality_test", "orthokurtosis", "orthokurtosis_range", "orthokurtosis_test",
+           "rolling", "skewness", "skewness_range", "standardized_moments"]
 
 if not TYPE_CHECKING:  # for type checkers a name that is not here stays an error
 
