@@ -28,6 +28,7 @@ from symdecouple.numeric.samples.batch import FloatArray
 __all__ = ["Perturbed", "both_perturbations", "quantisation_step", "ramp_perturbation", "spectral_perturbation"]
 
 _MOST_LEVELS = 2**24  # a signal of float64 with more of them is not quantised
+_LEAST = 1e-290  # of changes, and inversely of what is changed: below, transforms lose digits
 _SHARPNESS = 1e-6  # relative, of the largest threshold that is hidden
 
 
@@ -255,7 +256,9 @@ class _Change:
         # The transform of real noise has phases that are independent, uniform, and symmetric as they must be.
         noise = grid.forward(np.random.default_rng([seed, 1]).normal(size=grid.size)[None])[0]
         directed = np.where(is_zero, noise, transform)
-        return cls(grid, transform, np.where(is_zero, 0, modulus), directed / np.abs(directed), inside)
+        with np.errstate(all="ignore"):  # at the ends of float64, which are refused
+            phase = directed / np.abs(directed)
+        return cls(grid, transform, np.where(is_zero, 0, modulus), phase, inside)
 
     def at(self, threshold: float) -> FloatArray:
         """Return the change of the samples."""
@@ -268,6 +271,8 @@ def _largest_hidden(change: _Change, limit: float) -> float:
     """Return a threshold whose change stays below the limit in every sample, that of a bit more does not."""
     if not change.support.any():
         raise InvalidInput("the support holds no frequency; leave it out to have them all")
+    if not (_LEAST < limit < 1 / _LEAST and float(change.modulus.max()) < 1 / _LEAST):
+        raise _no_step(f"float64 has no room for transforms of it beside a change of {limit:.3g}; take other units")
 
     def is_hidden(threshold: float) -> bool:
         return bool(np.abs(change.at(threshold)).max() < limit)
@@ -278,7 +283,7 @@ def _largest_hidden(change: _Change, limit: float) -> float:
     while is_hidden(high):
         low, high = high, 4 * high
     while high - low > _SHARPNESS * high:
-        middle = (low + high) / 2 if high < 2 * low else math.sqrt(low * high)
+        middle = (low + high) / 2 if high < 2 * low else math.sqrt(low) * math.sqrt(high)  # no underflow
         low, high = (middle, high) if is_hidden(middle) else (low, middle)
     return low
 

@@ -126,7 +126,8 @@ class DecoupledFilterBank(DecouplingTransformer):
         values = np.empty((size, count * len(self.plan_.features)), np.float32 if is_single else np.float64)
         outcomes = [COMPUTED] * size
         for which, stack in stacks:
-            values[which], told = self._in_parts(partial(_of_images, plan=self.plan_), stack)
+            images = stack.astype(np.float64) if stack.dtype.kind == "f" and not is_single else stack
+            values[which], told = self._in_parts(partial(_of_images, plan=self.plan_), images)
             for i, outcome in zip(which, told, strict=True):
                 outcomes[i] = outcome
         return self._reported("transform", (values, outcomes))
@@ -146,11 +147,12 @@ class DecoupledFilterBank(DecouplingTransformer):
 
     def _stacks(self, X: Any) -> list[tuple[list[int], NDArray[Any]]]:
         """Return images of one size and type together, (k, h, w, channels), and their places."""
+        if np.ndim(X) == 0 if not isinstance(X, list | tuple) else not X:
+            raise InvalidInput(f"{X!r:.80} was given; images (n, h, w) or (n, h, w, channels), or a list of images, "
+                               "one at least, are expected")
         if not isinstance(X, list | tuple) and getattr(getattr(X, "dtype", None), "kind", None) != "O":
             stack = check_images(self, X, self._allows_nan)
             return [(list(range(len(stack))), _with_channels(stack))]
-        if not len(X):
-            raise InvalidInput("a list without images was given; at least one is expected")
         groups: dict[tuple[Any, ...], list[int]] = {}
         images = [check_images(self, image, self._allows_nan) for image in X]
         for i, image in enumerate(images):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from symdecouple.errors import InvalidInput, Refused
 from symdecouple.numeric.energies.frequencies import Bands
 from symdecouple.numeric.energies.normalization import Energies
 from symdecouple.numeric.perturbation import (
+    Perturbed,
     both_perturbations,
     quantisation_step,
     ramp_perturbation,
@@ -197,3 +199,17 @@ def test_calls_that_make_no_sense(samples: list[float], options: dict[str, float
 def test_text() -> None:
     assert str(ramp_perturbation(np.array([1, 1, 2, 2]))) == (
         "ramp perturbation of size 0.375, seed 0, quantisation step 1, hidden by it")
+
+
+@pytest.mark.parametrize("made", [spectral_perturbation, both_perturbations])
+@pytest.mark.parametrize("values", [[0.0, 0, 0, 1, 5], [0.0] * 5], ids=["tied", "constant"])
+def test_units_do_not_count_until_float64_ends(made: Callable[..., Perturbed], values: list[float]) -> None:
+    """The threshold is found by bisection between numbers whose product would underflow."""
+    sample = np.array(values)
+    expected = made(sample, step=1.0)
+    for unit in (2.0**-700, 2.0**-500, 2.0**600):
+        found = made(sample * unit, step=unit)
+        assert found.hidden and abs(found.threshold / unit / expected.threshold - 1) < 1e-5
+    for unit in (5e-324, 1e-300, 1e306):
+        with pytest.raises(Refused, match=r"take other units|too fine"):
+            made(sample * unit, step=unit)
