@@ -107,7 +107,7 @@ def skewness(
 
     >>> labels, values = skewness([0, 1, 0, 5, 0, 7, 0], groups=list("aabbabb"))
     >>> labels.tolist(), values.round(4).tolist()
-    (['a', 'b'], [0.7071, 0.2788])
+    (['a', 'b'], [0.7071, 0.1537])
     """
     return reduce_rows(
         "skewness", a, skewness_rows, axis=axis, nan_policy=nan_policy, keepdims=keepdims, weights=weights,
