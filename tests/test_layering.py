@@ -20,7 +20,7 @@ NAMES_OF_NOTHING = {"utils", "util", "helpers", "common", "tools", "misc"}
 
 ROOMS = (
     "shown errors names verdict figures language calculus flows numeric families decoupling analysis "
-    "stats sklearn lazy cli reproduction"
+    "stats sklearn lazy pandas cli reproduction"
 ).split()
 
 ORDER = {
@@ -95,6 +95,7 @@ ORDER = {
     "stats": "shape coordinates orders moments ranges columns matching rolling",
     "sklearn": "",
     "lazy": "",
+    "pandas": "",
     "cli": (
         "exit_codes help_texts streams argument_types arguments waiting declaration exact_numbers cells text_head "
         "text_file samples sample_rows shape_rows moment_rows plan_rows report sample_file normalized_report "
