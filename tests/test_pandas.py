@@ -13,7 +13,7 @@ from symdecouple.errors import InvalidInput
 from symdecouple.families.moments import raw_moments
 
 pd = pytest.importorskip("pandas")
-import symdecouple.pandas  # noqa: E402 - registers the accessor
+import symdecouple.pandas  # noqa: E402, F401 - registers the accessor
 
 FRAME = pd.DataFrame({"a": [1.0, 2, 4, 9, 5], "b": [3.0, 1, 4, 1, 5]})
 
@@ -31,7 +31,7 @@ def test_what_it_has_is_listed_and_nothing_else_is_there() -> None:
     assert {"apply", "rolling", "skewness", "match"} <= set(dir(FRAME.sd)) and "Range" not in dir(FRAME.sd)
     for name in dir(FRAME.sd):
         assert callable(getattr(FRAME.sd, name))
-    with pytest.raises(AttributeError, match="sd.Range is no function of samples; it has apply, "):
+    with pytest.raises(AttributeError, match=r"sd\.Range is no function of samples; it has apply, "):
         _ = FRAME.sd.Range
     with pytest.raises(AttributeError, match="kurtosi"):
         _ = FRAME.sd.kurtosi

@@ -165,7 +165,7 @@ def test_arrays_and_indices_of_pandas_are_numbers_without_labels() -> None:
 
 
 @pytest.mark.parametrize(("column", "what"), [
-    (["x", "y", "z"], "text"), (["1", "2", "3"], "text"), (pd.Categorical([1, 2, 3]), "categories"),
+    (["x", "y", "z"], "text ('x')"), ([None, "2", "3"], "text ('2')"), (pd.Categorical([1, 2, 3]), "categories"),
     (pd.date_range("2020", periods=3), "dates"), (pd.date_range("2020", periods=3, tz="UTC"), "dates"),
     (pd.timedelta_range("1s", periods=3), "time spans"), ([True, False, True], "booleans"),
     (pd.array([True, None, False], dtype="boolean"), "booleans"), ([1j, 2, 3], "complex numbers"),

@@ -82,7 +82,7 @@ def _column(values: Any) -> tuple[NDArray[Any], str]:
     if name in known:
         return np.empty(0), known[name]
     subtype = getattr(kind, "subtype", kind)  # of sparse columns
-    letter = "U" if name in ("string", "str", "large_string") else getattr(subtype, "kind", "O")
+    letter = getattr(subtype, "kind", "O") if name not in ("string", "str", "large_string") else "O"
     if letter in _WHAT:
         return np.empty(0), _WHAT[letter]
     missing = np.asarray(values.isna(), dtype=np.bool_)
