@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from symdecouple.decoupling.progress import told
+from symdecouple.numeric.samples.intake import library_of
 from symdecouple.numeric.samples.labelled import answer
 from symdecouple.numeric.samples.row_functions import Axes, Form, Make, Piece
 
@@ -18,7 +19,7 @@ __all__ = ["with_labels"]
 _AXES: dict[str, Axes] = {"transform": "rows", "gradients": "slopes"}  # all others have those of the samples
 
 
-def with_labels(method: Callable[..., Any], plan: Any, *given: Any, **options: Any) -> Any:
+def with_labels(method: Callable[..., Any], plan: Any, samples: Any, *given: Any, **options: Any) -> Any:
     """Answer a method of a plan for a Series or a DataFrame, in the same."""
     name, size = method.__name__, len(plan.features)
     own = plan.features.names if name == "match" else plan.names
@@ -28,6 +29,8 @@ def with_labels(method: Callable[..., Any], plan: Any, *given: Any, **options: A
         return [Piece(found, None if axes == "entries" else own[:size], axes)], lambda parts, _: parts[0]
 
     each = {"values": own} if name in ("denormalize", "match") else {}
+    is_ours = library_of(samples) == "pandas" or options.get("groups") is not None
     form = Form(split, each, plan.choice.filter_ndim or 1, frames=5)
     with told(options.pop("progress", None), name) as tell:
-        return answer(form, name, partial(method, plan), *given, progress=tell, **options)
+        function = getattr(plan, name) if is_ours else partial(method, plan)
+        return answer(form, name, function, samples, *given, progress=tell, **options)

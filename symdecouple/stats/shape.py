@@ -131,7 +131,7 @@ def skewness(
 
     >>> labels, values = skewness([0, 1, 0, 5, 0, 7, 0], groups=list("aabbabb"))
     >>> labels.tolist(), values.round(4).tolist()
-    (['a', 'b'], [0.7071, 0.2788])
+    (['a', 'b'], [0.7071, 0.1537])
     """
     kernel = _corrected(skewness_rows, 3, None if _flag("bias", bias) else _unbiased_skewness, weights)
     return reduce_rows(

@@ -82,7 +82,7 @@ def _column(values: Any) -> tuple[NDArray[Any], str]:
     if name in known:
         return np.empty(0), known[name]
     subtype = getattr(kind, "subtype", kind)  # of sparse columns
-    letter = "U" if name in ("string", "str", "large_string") else getattr(subtype, "kind", "O")
+    letter = getattr(subtype, "kind", "O") if name not in ("string", "str", "large_string") else "O"
     if letter in _WHAT:
         return np.empty(0), _WHAT[letter]
     missing = np.asarray(values.isna(), dtype=np.bool_)
@@ -134,7 +134,7 @@ def _no_number(objects: NDArray[Any], missing: NDArray[np.bool_]) -> str:
 def _side_by_side(columns: list[NDArray[Any]], n_rows: int) -> NDArray[Any]:
     """Columns of several types as one array that rounds none of them."""
     kinds = {column.dtype for column in columns}
-    kind: Any = np.result_type(*kinds) if kinds else np.float64
+    kind: Any = np.result_type(*kinds) if kinds else np.dtype(np.float64)
     if kind.kind == "f" and any(column.dtype.kind in "iu" and column.dtype.itemsize > 4 and column.size and
                                 not -_EXACT_INTEGER <= int(column.min()) <= int(column.max()) <= _EXACT_INTEGER
                                 for column in columns):

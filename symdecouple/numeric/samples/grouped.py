@@ -94,7 +94,9 @@ def _of_groupby(by: Any) -> tuple[Any, Groups]:
     import pandas as pd
 
     sizes, codes, held = by.size(), by.ngroup().fillna(-1).to_numpy(dtype=np.intp), by.obj
-    labels, own = sizes.index, set[Any]()
+    labels, own, counts = sizes.index, set[Any](), np.asarray(sizes)[..., -1] if sizes.ndim == 2 else np.asarray(sizes)
+    if (np.bincount(codes[codes >= 0], minlength=len(counts)) != counts).any():  # pandas numbers those with entries
+        codes = np.where(codes < 0, -1, np.flatnonzero(counts)[codes])
     if sizes.ndim == 2:  # as_index=False: the keys are columns
         own = set(sizes.columns[:-1])
         keys = sizes.iloc[:, :-1]

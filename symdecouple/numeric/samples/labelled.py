@@ -19,7 +19,7 @@ from symdecouple.numeric.samples.frames import numbers_in
 from symdecouple.numeric.samples.grouped import grouped
 from symdecouple.numeric.samples.intake import for_arrays, library_of
 from symdecouple.numeric.samples.labels import aligned_each, aligned_weights, has_labels, labelled
-from symdecouple.numeric.samples.matrix import doubtful_axes
+from symdecouple.numeric.samples.matrix import SINGLE, doubtful_axes
 from symdecouple.numeric.samples.row_functions import FORMS, Call, Form, plain_split
 from symdecouple.numeric.samples.vectors import own_axes
 
@@ -80,7 +80,8 @@ def _framed(form: Form, call: Call) -> tuple[Any, Answer]:
     found, outcomes = call.on(array, **{k: options[k] for k in (*form.each, "weights") if k in options})
     told = Answer(name, tuple(map(len, kept)), frames=form.frames, labels=tuple(kept))
     told.take(outcomes, form.notes)
-    if len(told.refusals) == len(outcomes) > 1 and isinstance(axis, str):
+    is_asked = axis == "last" if isinstance(axis, str) else {*told.refusals.values()} == {SINGLE}
+    if is_asked and form.sample_ndim == 1 and len(outcomes) > 1:
         told.hint = doubtful_axes(array.shape, axes)
     pieces, make = form.split(found, options)
     if options.get("keepdims"):

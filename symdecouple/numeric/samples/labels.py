@@ -53,10 +53,11 @@ def _product(outer: Any, inner: Any) -> Any:
     """All pairs of labels, in order; labels with levels keep these."""
     import pandas as pd
 
-    first, second = np.repeat(np.arange(len(outer)), len(inner)), np.tile(np.arange(len(inner)), len(outer))
-    sides = [pd.Index(outer)[first].to_frame(index=False), pd.Index(inner)[second].to_frame(index=False)]
-    names = [name for side in (outer, inner) for name in getattr(side, "names", [None])]
-    return pd.MultiIndex.from_arrays([side.iloc[:, j] for side in sides for j in range(side.shape[1])], names=names)
+    sides = [side if hasattr(side, "names") else pd.Index(side) for side in (outer, inner)]
+    places = np.repeat(np.arange(len(outer)), len(inner)), np.tile(np.arange(len(inner)), len(outer))
+    frames = [side[place].to_frame(index=False) for side, place in zip(sides, places, strict=True)]
+    return pd.MultiIndex.from_arrays([frame.iloc[:, j] for frame in frames for j in range(frame.shape[1])],
+                                     names=[name for side in sides for name in side.names])
 
 
 def aligned_each(argument: str, value: Any, kept: Sequence[Any], names: Sequence[str] | None) -> Any:
