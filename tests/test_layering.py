@@ -48,7 +48,7 @@ ORDER = {
         "holonomic"
     ),
     "numeric": (  # seven rooms, one after the other
-        "samples.intake samples.matrix samples.weights samples.batch samples.mapped samples.vectors "
+        "samples.intake samples.matrix samples.weights samples.batch samples.exact_means samples.mapped samples.vectors "
         "kernels.compile kernels.parallel "
         "features.differences features.black_box features.fourier features.filtering features.expressions "
         "features.directional features.features features.coordinates features.bank_kernel features.bank "
@@ -75,8 +75,8 @@ ORDER = {
         "routes.energy_return routes.precise_energies routes.narrow routes.levels verdicts.modified "
         "verdicts.closures verdicts.spectral_minor verdicts.modified_energies verdicts.implicit verdicts.refutation "
         "verdicts.decisions verdicts.scenario inner_order choice attainable.levels attainable.picture "
-        "attainable.ranges application dependence explanation precise progress masked perturbing checkpoint running "
-        "report denormalizing transfer matching decoupled_names plan_facts plan storage"
+        "attainable.ranges application dependence explanation precise progress masked weighed perturbing checkpoint "
+        "running report denormalizing transfer matching decoupled_names plan_facts plan storage"
     ),
     "analysis": (  # its faces, and a room behind each
         "angles.deviations angles.tables angles.directions angles.picture orthogonality critical.value_boxes "

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from symdecouple.errors import InvalidInput
 
 __all__ = ["Numbers", "centre_exactly", "check_choice", "exact", "fractions_of", "is_exact_in_float64",
-           "shifted_exactly", "shifted_integers", "take_numbers"]
+           "missing_entries", "shifted_exactly", "shifted_integers", "take_numbers"]
 
 _REMEDY = {
     "b": ("booleans", "say that 0 and 1 are meant with .astype(int)"),
@@ -184,6 +184,15 @@ def _refuse_value(value: Any) -> NoReturn:
         f"the sample holds {shown} of type {type(value).__name__}, real numbers are expected; "
         "convert it, or put nan for a missing value and choose nan_policy"
     )
+
+
+def missing_entries(array: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which numbers are NaN, of any type."""
+    if array.dtype.kind != "O":
+        found: NDArray[np.bool_] = np.isnan(array)
+        return found
+    flat = [isinstance(number := exact(value), float) and math.isnan(number) for value in array.ravel().tolist()]
+    return np.array(flat, dtype=np.bool_).reshape(array.shape)
 
 
 def centre_exactly(
