@@ -48,7 +48,8 @@ ORDER = {
         "holonomic"
     ),
     "numeric": (  # seven rooms, one after the other
-        "samples.frames samples.intake samples.matrix samples.weights samples.batch samples.mapped samples.vectors "
+        "samples.frames samples.intake samples.matrix samples.weights samples.batch samples.exact_means "
+        "samples.mapped samples.vectors "
         "samples.row_functions samples.labels samples.groups "
         "kernels.compile kernels.parallel samples.grouped samples.labelled "
         "features.differences features.black_box features.fourier features.filtering features.expressions "
@@ -76,7 +77,8 @@ ORDER = {
         "routes.energy_return routes.precise_energies routes.narrow routes.levels verdicts.modified "
         "verdicts.closures verdicts.spectral_minor verdicts.modified_energies verdicts.implicit verdicts.refutation "
         "verdicts.decisions verdicts.scenario inner_order choice attainable.levels attainable.picture "
-        "attainable.ranges application dependence explanation precise progress labels masked checkpoint running "
+        "attainable.ranges application dependence explanation precise progress labels masked weighed checkpoint "
+        "running "
         "report denormalizing carrying colour_channels lookup_table transfer_picture transferred transfer matching "
         "decoupled_names plan_facts plan storage"
     ),

@@ -26,7 +26,7 @@ from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.moments.levels import HIGHEST
 from symdecouple.numeric.moments.matched import matched_rows
 from symdecouple.numeric.paths.projection import least_move
-from symdecouple.numeric.samples.batch import OnRefusal
+from symdecouple.numeric.samples.batch import NanPolicy, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, take_numbers
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis, widened
 
@@ -60,13 +60,14 @@ class Matching:
 
     @leaves_out_masked
     def match(self, samples: Any, values: Any, *, axis: SampleAxis = "last", dps: int | None = None,
-              on_refusal: OnRefusal = "warn", progress: Progress | None = None, groups: Any = None) -> Any:
+              nan_policy: NanPolicy = "propagate", weights: Any = None, on_refusal: OnRefusal = "warn",
+              progress: Progress | None = None, groups: Any = None) -> Any:
         """Return sample vectors whose own features are `values`: moved along the flows of the plan from `samples`.
 
         Parameters
         ----------
-        samples, axis, dps, on_refusal, progress, groups
-            As in `transform`.
+        samples, axis, dps, nan_policy, weights, on_refusal, progress, groups
+            As in `normalize`.
         values : array_like (..., M)
             Wanted features, as they are evaluated on a sample itself; one row for all samples, or one each.
 

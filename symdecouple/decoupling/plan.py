@@ -55,7 +55,7 @@ from symdecouple.language.precision import at_digits
 from symdecouple.language.sample import x
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.perturbing import Perturbation, PerturbationKind, as_perturbation
-from symdecouple.numeric.samples.batch import OnRefusal
+from symdecouple.numeric.samples.batch import NanPolicy, OnRefusal
 from symdecouple.numeric.samples.labelled import unlabelled
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis, rounding
 
@@ -182,8 +182,9 @@ class Plan(PlanFacts, Matching):
 
     @leaves_out_masked
     def transform(self, samples: Any, *, axis: SampleAxis = "last", dps: int | None = None,
-                  on_refusal: OnRefusal = "warn", progress: Progress | None = None,
-                  checkpoint: str | PathLike[str] | None = None, groups: Any = None) -> Any:
+                  nan_policy: NanPolicy = "propagate", weights: Any = None, on_refusal: OnRefusal = "warn",
+                  progress: Progress | None = None, checkpoint: str | PathLike[str] | None = None,
+                  groups: Any = None) -> Any:
         """Return the decoupled features of sample vectors.
 
         Parameters
@@ -198,6 +199,12 @@ class Plan(PlanFacts, Matching):
         dps : int, optional
             Decimal digits; mpmath numbers are computed and returned, as a `Precise` array that knows its residuals and
             errors. Exact input stays exact on the way in.
+        nan_policy : {"propagate", "omit", "raise"}
+            For NaN in the input, as in `stats`: NaN in the result; leave out, as masked entries; or `InvalidInput`.
+        weights : array_like, optional
+            How often each entry counts, as in `stats`: of the shape of the sample axes, or broadcast against `samples`.
+            Moments take any weights in `transform` and `normalize`; other features that are averages of the sample, and
+            all other methods, take counts: whole numbers, or multiples of one. With filters: `UnsupportedExpression`.
         on_refusal : {"warn", "raise", "return"}
             Samples that have no normalization: NaN and one warning, `Refused`, or ``(values, outcomes)``. Features of
             levels that a sample has are kept.
@@ -222,7 +229,8 @@ class Plan(PlanFacts, Matching):
 
     @leaves_out_masked
     def normalize(self, samples: Any, level: int | None = None, *, axis: SampleAxis = "last", dps: int | None = None,
-                  on_refusal: OnRefusal = "warn", progress: Progress | None = None, groups: Any = None) -> Any:
+                  nan_policy: NanPolicy = "propagate", weights: Any = None, on_refusal: OnRefusal = "warn",
+                  progress: Progress | None = None, groups: Any = None) -> Any:
         """Return sample vectors with features 1..level at their references.
 
         The default level is M - 1 (or what comes before a last group of features); level 0 changes nothing. A narrow
@@ -231,13 +239,14 @@ class Plan(PlanFacts, Matching):
 
         Parameters
         ----------
-        samples, axis, dps, on_refusal, progress, groups
+        samples, axis, dps, nan_policy, weights, on_refusal, progress, groups
             As in `transform`.
         level : int, optional
 
         Returns
         -------
         array (..., N)
+            NaN where entries are left out, or have the weight 0; masked where the samples are.
         """
         k = self.choice.level(level)
 
@@ -250,8 +259,8 @@ class Plan(PlanFacts, Matching):
 
     @leaves_out_masked
     def denormalize(self, samples: Any, values: Any, level: int | None = None, *, axis: SampleAxis = "last",
-                    dps: int | None = None, on_refusal: OnRefusal = "warn",
-                    progress: Progress | None = None, groups: Any = None) -> Any:
+                    dps: int | None = None, nan_policy: NanPolicy = "propagate", weights: Any = None,
+                    on_refusal: OnRefusal = "warn", progress: Progress | None = None, groups: Any = None) -> Any:
         """Return the sample vectors that normalize to `samples` and whose decoupled features are `values`.
 
         Parameters
@@ -264,7 +273,7 @@ class Plan(PlanFacts, Matching):
         level : int, optional
             By default as many as there are values. Where that is all of them, the samples may be at the level before
             the last, as `normalize` gives them, whatever their last feature is.
-        axis, dps, on_refusal, progress, groups
+        axis, dps, nan_policy, weights, on_refusal, progress, groups
             As in `normalize`.
         """
         batch = batch_of(self.choice, "denormalize", samples, axis, dps, centred=False)
@@ -274,12 +283,13 @@ class Plan(PlanFacts, Matching):
 
     @leaves_out_masked
     def gradients(self, samples: Any, *, axis: SampleAxis = "last", dps: int | None = None,
-                  on_refusal: OnRefusal = "warn", progress: Progress | None = None, groups: Any = None) -> Any:
+                  nan_policy: NanPolicy = "propagate", weights: Any = None, on_refusal: OnRefusal = "warn",
+                  progress: Progress | None = None, groups: Any = None) -> Any:
         """Return the gradients of the decoupled features, (..., M, N): exact, without differencing but of black boxes.
 
         Parameters
         ----------
-        samples, axis, dps, on_refusal, progress, groups
+        samples, axis, dps, nan_policy, weights, on_refusal, progress, groups
             As in `transform`. With `dps` there are no gradients of black boxes.
         """
         batch = batch_of(self.choice, "gradients", samples, axis, dps)

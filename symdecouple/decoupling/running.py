@@ -15,17 +15,18 @@ from symdecouple.decoupling.application import Answers, Application
 from symdecouple.decoupling.checkpoint import Checkpoint
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.labels import with_labels
-from symdecouple.decoupling.masked import without_masked
+from symdecouple.decoupling.masked import with_missing_masked, without_masked
 from symdecouple.decoupling.precise import Precise
 from symdecouple.decoupling.progress import Paced, Progress, told
 from symdecouple.decoupling.routes.levels import Levels
+from symdecouple.decoupling.weighed import with_weights
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.families.moments import MomentCoordinates
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.kernels.compile import as_part_of
 from symdecouple.numeric.perturbing import Perturbation, RefusedRow, SecondTry
-from symdecouple.numeric.samples.batch import SINGLE, OnRefusal
+from symdecouple.numeric.samples.batch import SINGLE, NanPolicy, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, fractions_of, library_of
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis
 
@@ -137,14 +138,29 @@ class Running:
 
 
 def leaves_out_masked(method: Method) -> Method:
-    """Let a method of a plan answer masked samples too, see `without_masked`, and those that have labels, see
-    `with_labels`; and refuse what `on_refusal` is not."""
+    """Let a method of a plan answer samples whose entries count differently: masked, missing, or with weights.
+
+    Masked entries are left out (`without_masked`), NaN by ``nan_policy="omit"`` in the same way, and `weights` say how
+    often each one counts (`with_weights`); those that have labels, or groups, get theirs back (`with_labels`). The
+    method itself knows none of them. What `on_refusal` is not, is refused.
+    """
 
     @wraps(method)
-    def answer(self: Any, samples: Any, *arguments: Any, **options: Any) -> Any:
+    def answer(self: Any, samples: Any, *arguments: Any, nan_policy: NanPolicy = "propagate", weights: Any = None,
+               **options: Any) -> Any:
         check_choice("on_refusal", options.get("on_refusal", "warn"), get_args(OnRefusal))
+        check_choice("nan_policy", nan_policy, get_args(NanPolicy))
         if library_of(samples) or options.get("groups") is not None:
-            return with_labels(method, self, samples, *arguments, **options)
+            counted = {} if nan_policy == "propagate" else {"nan_policy": nan_policy}
+            return with_labels(method, self, samples, *arguments, **options, **counted, weights=weights)
+        if weights is not None:
+            return with_weights(method, self, samples, weights, nan_policy, *arguments, **options)
+        if nan_policy != "propagate":
+            found = with_missing_masked(method.__name__, samples, nan_policy, options.get("axis", "last"),
+                                        self.choice.filter_ndim or 1)
+            if found is not samples:
+                is_plain = not isinstance(samples, np.ma.MaskedArray)
+                return without_masked(method, self, found, *arguments, is_filled=is_plain, **options)
         if np.ma.is_masked(samples):
             return without_masked(method, self, samples, *arguments, **options)
         return method(self, samples, *arguments, **options)

@@ -11,7 +11,7 @@ order k varies with moment 2 k of the law, which a sample shows late.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -60,8 +60,6 @@ class MomentEstimates(Shown):
         "mean", "variance", "skewness", "orthokurtosis", "decoupled_5", ..
     estimate : array (..., order)
         What `decoupled_moments` or `standardized_moments` returns.
-    covariance : array (..., order, order)
-        Of the estimates over samples of the law.
     n_samples : array (...)
         How many independent values each sample holds.
     outcomes : tuple of Outcome
@@ -70,22 +68,29 @@ class MomentEstimates(Shown):
 
     names: tuple[str, ...]
     estimate: Any
-    covariance: Any
     n_samples: Any
     outcomes: tuple[Outcome, ...]
-    _floor: FloatArray = field(repr=False)  # least values of variances and even orders, -inf for the others
+    _standardized: Any  # the covariance of standardized samples,
+    _unit: Any  # and of what each estimate is measured in: sigma, sigma^2, 1, ..
+    _floor: FloatArray  # least values of variances and even orders, -inf for the others
 
     @property
     def standard_error(self) -> Any:
         """The standard deviation of each estimate over samples of the law, (..., order)."""
-        return np.sqrt(np.diagonal(self.covariance, axis1=-2, axis2=-1))
+        return self._unit * np.sqrt(np.diagonal(self._standardized, axis1=-2, axis2=-1))
+
+    @property
+    def covariance(self) -> Any:
+        """The covariance of the estimates over samples of the law, (..., order, order)."""
+        with np.errstate(over="ignore"):
+            return self._standardized * (self._unit[..., :, None] * self._unit[..., None, :])
 
     @property
     def correlation(self) -> Any:
         """How the estimates vary together over samples of the law, (..., order, order); NaN beside one that cannot."""
-        error = self.standard_error
+        spread = np.sqrt(np.diagonal(self._standardized, axis1=-2, axis2=-1))
         with np.errstate(all="ignore"):
-            return self.covariance / (error[..., :, None] * error[..., None, :])
+            return self._standardized / (spread[..., :, None] * spread[..., None, :])
 
     def confidence_interval(self, confidence_level: float = 0.95, alternative: Alternative = "two-sided"
                             ) -> ConfidenceInterval:
@@ -242,19 +247,19 @@ def estimate_moments(
     found, after = reduce_rows("estimate_moments", a, kernel, axis=axis, nan_policy=nan_policy, weights=weights,
                                on_refusal="return", columns=order * order + 1)
     count = found[..., -1] if n_samples is None else _counts(n_samples, found.shape[:-1])
+    unit_of = np.ones((*found.shape[:-1], order))
     with np.errstate(all="ignore"):
         covariance = found[..., :-1].reshape(*found.shape[:-1], order, order) / (count - 1)[..., None, None]
-        scale = np.ones((*found.shape[:-1], order))
-        scale[..., 1:] = (estimate[..., 1:2] - centre**2) if order > 1 else 1
-        scale[..., 2:] = [unit**k for k in range(3, order + 1)]
-        scale[..., 0] = np.sqrt(scale[..., 1]) if order > 1 else _deviation(a, axis, nan_policy, weights)
-        covariance *= scale[..., :, None] * scale[..., None, :]
+        variance = estimate[..., 1] - centre**2 if order > 1 else standardized_moments(
+            a, 2, axis, nan_policy, weights=weights, on_refusal="return")[0][..., 1]
+        unit_of[..., 0], unit_of[..., 1:2] = np.sqrt(variance), variance[..., None]
+        unit_of[..., 2:] = [unit**k for k in range(3, order + 1)]
     least = [-np.inf if k % 2 else float(k > 2) for k in range(1, order + 1)]
     floor = raw_moments(np.array([least]), centre, unit, goal if is_decoupled else [0.0] * order)[0]
     outcomes = tuple(second if first.ok else first for first, second in zip(before, after, strict=True))
     names = ("mean", "variance", "skewness", "orthokurtosis" if is_decoupled else "kurtosis",
              *(f"{kind}_{k}" for k in range(5, order + 1)))[:order]
-    made = MomentEstimates(names, estimate, covariance, count[()], outcomes, floor)
+    made = MomentEstimates(names, estimate, count[()], outcomes, covariance, unit_of, floor)
     answer = Answer("estimate_moments", found.shape[:-1], frames=3,
                     refusals={i: outcome for i, outcome in enumerate(outcomes) if not outcome.ok})
     return answer.deliver(made, on_refusal)
@@ -282,8 +287,3 @@ def _counts(n_samples: Any, shape: tuple[int, ...]) -> FloatArray:
         raise InvalidInput(f"n_samples={n_samples!r:.60} was given; numbers above 1, one for all samples or one "
                            f"for each of shape {shape}, are expected")
     return count
-
-
-def _deviation(a: Any, axis: Axis, nan_policy: NanPolicy, weights: Any) -> Any:
-    values, _ = standardized_moments(a, 2, axis, nan_policy, weights=weights, on_refusal="return")
-    return np.sqrt(values[..., 1])

@@ -7,7 +7,6 @@ increasing functions of the entry, so that ties and order stay, and with them ev
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -32,13 +31,13 @@ from symdecouple.numeric.samples.batch import (
     fill,
     normalized_axes,
 )
-from symdecouple.numeric.samples.intake import Numbers, check_choice, exact, take_numbers
+from symdecouple.numeric.samples.exact_means import exact_rows
+from symdecouple.numeric.samples.intake import Numbers, check_choice, missing_entries, take_numbers
 from symdecouple.numeric.samples.labelled import keeps_labels
 from symdecouple.numeric.samples.row_functions import Make, Piece
 from symdecouple.numeric.samples.weights import WeightRows
 from symdecouple.shown import Shown
 from symdecouple.stats.columns import asked_correlation, with_correlation
-from symdecouple.stats.orders import exact_rows
 
 __all__ = ["Matched", "match"]
 
@@ -274,11 +273,7 @@ def _laid_open(matrix: SampleMatrix, width: int) -> RowValues:
 def _present(given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None) -> NDArray[np.bool_]:
     """Which entries count: neither NaN nor masked nor of weight 0."""
     rows = as_rows(given.array, axes)
-    if rows.dtype.kind == "O":
-        flat = [isinstance(number := exact(v), float) and math.isnan(number) for v in rows.ravel().tolist()]
-        present = ~np.array(flat, dtype=np.bool_).reshape(rows.shape)
-    else:
-        present = ~np.isnan(rows)
+    present = ~missing_entries(rows)
     if given.masked is not None:
         present &= ~as_rows(given.masked, axes)
     if weighed is not None:

@@ -23,10 +23,11 @@ from symdecouple.families.moments import MomentCoordinates
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.moments import moment_path_kernel
 from symdecouple.numeric.moments.gradients import project, standardized_gradients
-from symdecouple.numeric.moments.levels import HIGHEST, standardized_rows
+from symdecouple.numeric.moments.levels import HIGHEST, climb, standardized_rows
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, centred_rows, standardized_entries
+from symdecouple.numeric.moments.skewness_flow import impose_skewness
 from symdecouple.numeric.moments.skewness_kernel import skewness_imposer
-from symdecouple.numeric.samples.batch import SampleMatrix
+from symdecouple.numeric.samples.batch import RowValues, SampleMatrix
 from symdecouple.numeric.samples.vectors import widened
 
 __all__ = ["MomentRoute"]
@@ -87,7 +88,7 @@ class MomentRoute(Route):
         targets : sequence of numbers
             Those of all features but the last one count.
         """
-        count = self._count
+        count = self.count
         point = None if is_fine else self._point(tuple(targets[: count - 1]))
         if point is None:
             return None
@@ -95,8 +96,48 @@ class MomentRoute(Route):
         found, refusals = standardized_rows(matrix, count, _goal(point), compiled=compiled)
         if count > 1:
             found[:, 1][(matrix.low < matrix.high) & ~(found[:, 1] >= _NORMAL)] = np.nan
-        values = np.array([self._feature(k, point, found[:, k - 1]) for k in range(1, count + 1)]).T
-        return Leading(values, np.full(len(rows), np.nan), refusals)
+        return Leading(self._features(found, point), np.full(len(rows), np.nan), refusals)
+
+    def standardized(self, matrix: SampleMatrix, targets: Sequence[Any]) -> RowValues | None:
+        """Return mean, variance and standardized decoupled moments of rows that may have weights; None as in `values`.
+
+        `features_of` makes features of them.
+        """
+        point = self._point(tuple(targets[: self.count - 1]))
+        return None if point is None else RowValues(*standardized_rows(matrix, self.count, _goal(point)))
+
+    def features_of(self, standardized: Array, targets: Sequence[Any]) -> Array:
+        """Return leading decoupled features from mean, variance and standardized decoupled moments, (R, K)."""
+        point = self._point(tuple(targets[: self.count - 1]))
+        assert point is not None
+        return self._features(standardized, point)
+
+    def at_level(self, rows: Array, weights: Array, k: int, targets: Sequence[Any]) -> tuple[Array, dict[int, Outcome]]:
+        """Return rows with weights, (R, N), at level k, and the rows that do not come there."""
+        point = self._point(tuple(targets[:k]))
+        assert point is not None
+        unit, goal, refusals = (point[1] if k > 1 else 1.0), _goal(point), dict[int, Outcome]()
+        if k == 1:
+            z, exponent = centred_rows(rows, weights)
+            z = np.ldexp(z, exponent[:, None])
+        elif k == 2:
+            z, _, left = standardized_entries(rows, weights)
+            refusals = {int(r): ZERO_VARIANCE for r in np.flatnonzero(np.isnan(left))}
+        elif k == 3:
+            moved = impose_skewness(rows, goal[3], weights=weights, with_slope=False)
+            z, refusals = moved.values, dict(moved.refusals)
+        else:
+            ladder, z = climb(rows, k + 1, goal, weights=weights), np.full(rows.shape, np.nan)
+            refusals = dict(ladder.refusals)
+            for j, which, followed in ladder.levels:
+                if j == k:
+                    z[which] = followed.values
+        values: Array = point[0] + unit * z
+        values[list(refusals)] = np.nan
+        return values, refusals
+
+    def _features(self, found: Array, point: Sequence[float]) -> Array:
+        return np.array([self._feature(k, point, found[:, k - 1]) for k in range(1, self.count + 1)]).T
 
     def gradients(self, rows: Array, targets: Sequence[Any]) -> Leading | None:
         """Return leading decoupled features with their gradients; None as in `values`.
@@ -107,7 +148,7 @@ class MomentRoute(Route):
         targets : sequence of numbers
             Those of all features but the last one count.
         """
-        count = self._count
+        count = self.count
         point = self._point(tuple(targets[: count - 1]))
         if point is None:
             return None
@@ -119,7 +160,8 @@ class MomentRoute(Route):
         return Leading(found.values, np.full(len(rows), np.nan), found.refusals, found.gradients)
 
     @property
-    def _count(self) -> int:
+    def count(self) -> int:
+        """How many leading features come all at once."""
         return min(len(self.coordinates.inverse), HIGHEST if self.own > 2 else self.own)
 
     def _feature(self, k: int, point: Sequence[float], last: Array, order: int = 0) -> Array:

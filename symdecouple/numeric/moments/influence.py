@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from symdecouple.errors import Outcome
 from symdecouple.numeric.moments.hankel import Weights
 from symdecouple.numeric.moments.levels import Ladder, climb
-from symdecouple.numeric.moments.moment_path_adjoint import influence_before
+from symdecouple.numeric.moments.moment_path_adjoint import influence_before, project_influence
 from symdecouple.numeric.moments.nodes import COUNTS, series_at, series_of, tail
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, mean_power, place_and_scale, standardized_entries
 from symdecouple.numeric.samples.batch import FloatArray, SampleMatrix
@@ -129,10 +129,10 @@ def _above_three(rows: FloatArray, order: int, goal: Sequence[float], weights: W
         ladder = climb(rows, order, goal, weights=weights, store=True, counts=counts)
         assert ladder.skew is not None
         share = None if weights is None else weights / weights.sum(axis=1)[:, None]
-        found, is_told = _at_level_three(ladder, ladder.skew.values, share, goal[3]), True
+        found, is_told = _at_level_three(ladder, ladder.skew.values, share), True
         for standing, places, part in ladder.parts:
             at_nodes = _at_level_three(part, np.stack([s.places for s in standing]),
-                                       np.stack([s.weights for s in standing]), goal[3])
+                                       np.stack([s.weights for s in standing]))
             for row, place in places.items():
                 series = series_of(standing[place], at_nodes[:, place])
                 is_told &= bool((tail(series) <= _TOLD).all())
@@ -143,7 +143,7 @@ def _above_three(rows: FloatArray, order: int, goal: Sequence[float], weights: W
         counts = [m for m in COUNTS if m > most]
 
 
-def _at_level_three(ladder: Ladder, z: FloatArray, weights: Weights, skewness: float) -> FloatArray:
+def _at_level_three(ladder: Ladder, z: FloatArray, weights: Weights) -> FloatArray:
     """Influence functions (order - 3, R, N) of moments 4..order at samples of level 3, which are law enough."""
     order = len(ladder.moments) - 1
     slopes, psi = np.full((order - 3, *z.shape), np.nan), np.full((order - 3, *z.shape), np.nan)
@@ -154,14 +154,7 @@ def _at_level_three(ladder: Ladder, z: FloatArray, weights: Weights, skewness: f
         if len(which):
             slopes[k - 3 :, which], psi[k - 3 :, which] = influence_before(
                 followed, slopes[k - 3 :, which], psi[k - 3 :, which])
-    set_by_flows = (np.ones_like(z), z, z * z - skewness * z - 1)  # orthogonal, with integrals
-    integrals = (z, z * z / 2, z**3 / 3 - skewness * z * z / 2 - z)
-    for p, integral in zip(set_by_flows, integrals, strict=True):
-        psi -= (_mean(slopes * p, weights) / _mean(p * p, weights))[..., None] * integral
-    psi -= _mean(psi, weights)[..., None]
-    return psi
-
-
-def _mean(values: FloatArray, weights: Weights) -> FloatArray:
-    found: FloatArray = values.mean(axis=-1) if weights is None else np.vecdot(values, weights)
+    _, psi = project_influence(z, slopes, psi, 3, weights)
+    means = psi.mean(axis=-1) if weights is None else np.vecdot(psi, weights)
+    found: FloatArray = psi - means[..., None]
     return found

@@ -32,7 +32,7 @@ from symdecouple.numeric.moments.moment_path import Course, Followed
 from symdecouple.numeric.paths.integrate import pull_back
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
-__all__ = ["influence_before", "project", "pullback"]
+__all__ = ["influence_before", "project", "project_influence", "pullback"]
 
 _BLOCK = 8192  # products summed at a time, as in `hankel`
 
@@ -62,16 +62,38 @@ def influence_before(followed: Followed, slopes: FloatArray, psi: FloatArray) ->
     Given, and returned, are their derivatives and their values at the entries, (c, R, N), of standardized samples; up
     to constants, and modulo those of the moments held. NaN in refused rows.
     """
-    course, before = followed.course, np.array(psi, dtype=np.float64)
+    course = followed.course
     with np.errstate(all="ignore"):
-        backward = _Backward(course, np.zeros(slopes.shape[:2]), psi=before)
-        pulled = pull_back(followed.path.tape, backward.slope, backward.pull, slopes)
+        free, before = project_influence(followed.values, slopes, psi, course.k, course.weights)
+        backward = _Backward(course, np.zeros(slopes.shape[:2]), before)
+        pulled = pull_back(followed.path.tape, backward.slope, backward.pull, free)
         received = backward.by_distance[:, :, None] * course.start ** (course.k - 1)
         pulled -= course.k * received
         before -= received * course.start
     for found in (pulled, before):
         found[:, list(followed.refusals)] = np.nan
     return pulled, before
+
+
+def project_influence(
+    z: FloatArray, slopes: FloatArray, psi: FloatArray, k: int, weights: Weights = None
+) -> tuple[FloatArray, FloatArray]:
+    """Influence functions (c, R, N) less those of moments 1..k: derivatives as `project` takes them, and values.
+
+    The part of a derivative in span {1, z, .., z^(k-1)} has an integral in span {p_1, .., p_k}, p_j' = sum_i E_ji p_i.
+    """
+    basis, _ = orthogonal_basis(z, k + 1, weights)
+    p, of_derivatives = basis.polynomials(z), basis.derivatives()
+    shares = _means_of_products(slopes, lambda part: p[:-1, :, part], weights)
+    shares /= basis.norm[:-1].T[:, None]
+    integral = np.zeros((*shares.shape[:2], k + 1))
+    for i in reversed(range(k)):
+        higher = np.einsum("rcj,jr->rc", integral[:, :, i + 2 :], of_derivatives[i + 2 :, i])
+        integral[:, :, i + 1] = (shares[:, :, i] - higher) / (i + 1)
+    by_row = p.swapaxes(0, 1)
+    free: FloatArray = slopes - (shares @ by_row[:, :-1]).swapaxes(0, 1)
+    left: FloatArray = psi - (integral @ by_row).swapaxes(0, 1)
+    return free, left
 
 
 def project(

@@ -23,7 +23,7 @@ the null distribution of g1, Biometrika 57 (1970) 679-681. Below 16 values the l
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Any, Literal
@@ -43,44 +43,44 @@ _PORTION = 2**18  # numbers drawn at a time
 
 _SCORES = np.array([-4, -3.5, -3, -2.6, -2.3, -2, -1.7, -1.4, -1, -0.5, 0, 0.5, 1, 1.4, 1.7, 2, 2.3, 2.6, 3, 3.5, 4])
 _BY_SCORE = np.array([  # c_1 .. c_5
-    [12.557, -116.556, 685.641, -2222.654, 2753.592],
-    [7.303, -35.701, 53.728, 118.896, -452.300],
-    [5.848, -55.278, 380.460, -1458.152, 2133.613],
-    [2.742, -13.534, 47.380, -127.243, 129.846],
-    [1.088, -0.919, -7.868, -2.801, 32.559],
-    [-0.511, 11.775, -71.962, 174.110, -157.294],
-    [-2.030, 24.499, -146.946, 418.535, -470.078],
-    [-3.202, 30.001, -162.801, 446.194, -491.107],
-    [-4.465, 32.349, -147.532, 354.091, -347.100],
-    [-5.696, 32.880, -132.703, 304.276, -296.836],
-    [-6.428, 26.646, -75.587, 119.456, -80.382],
-    [-6.441, 10.194, 44.711, -258.469, 368.445],
-    [-5.759, -14.105, 202.171, -727.646, 912.426],
-    [-4.297, -49.581, 449.640, -1538.669, 1937.037],
-    [-3.091, -71.986, 565.538, -1806.982, 2161.373],
-    [-1.321, -102.791, 731.767, -2217.894, 2541.972],
-    [0.924, -142.571, 976.770, -2963.732, 3452.684],
-    [3.661, -185.272, 1195.451, -3474.214, 3899.118],
-    [8.587, -264.156, 1632.211, -4579.849, 4933.443],
-    [17.629, -423.474, 2694.601, -8011.997, 9289.974],
-    [29.963, -642.670, 4093.310, -12021.171, 13513.525],
+    [12.055, -102.908, 555.317, -1697.473, 1992.397],
+    [7.861, -50.745, 196.393, -452.979, 373.098],
+    [5.481, -45.457, 287.856, -1088.724, 1602.615],
+    [2.614, -10.105, 15.035, 1.774, -55.517],
+    [0.966, 2.343, -38.698, 120.321, -144.488],
+    [-0.441, 9.889, -54.175, 103.191, -55.457],
+    [-1.960, 22.663, -129.730, 350.227, -372.376],
+    [-3.202, 30.003, -162.897, 446.798, -492.225],
+    [-4.466, 32.383, -147.876, 355.540, -349.265],
+    [-5.681, 32.478, -128.936, 289.353, -275.526],
+    [-6.419, 26.407, -73.343, 110.562, -67.676],
+    [-6.365, 8.185, 63.507, -332.882, 474.630],
+    [-5.614, -17.955, 238.201, -870.270, 1115.879],
+    [-4.156, -53.331, 484.692, -1677.235, 2134.445],
+    [-2.926, -76.348, 606.163, -1967.080, 2388.849],
+    [-1.164, -106.931, 770.143, -2368.572, 2755.399],
+    [1.294, -152.251, 1066.145, -3313.480, 3946.686],
+    [4.125, -197.333, 1306.334, -3906.544, 4507.833],
+    [9.009, -275.103, 1732.489, -4969.475, 5480.252],
+    [16.641, -398.440, 2469.421, -7149.665, 8094.080],
+    [29.148, -621.519, 3899.746, -11270.311, 12461.931],
 ])
 _LEVELS = np.array([0.9, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0004, 0.0001])
 _BY_LEVEL = np.array([  # d_1 .. d_5
-    [0.025, -0.349, 3.020, -11.306, 14.673],
-    [0.085, -2.498, 27.085, -117.966, 176.039],
-    [0.013, -1.220, 12.886, -53.252, 68.669],
-    [0.078, -2.957, 14.804, -25.493, -3.088],
-    [-0.161, 3.672, -63.619, 339.040, -583.825],
-    [0.361, -10.174, 54.442, -82.123, -22.669],
-    [0.980, -23.623, 183.492, -563.048, 609.854],
-    [-0.996, 43.979, -429.151, 1824.673, -2767.366],
-    [-1.103, 74.930, -730.791, 3061.842, -4647.135],
-    [-2.923, 141.713, -1204.149, 4426.667, -6105.543],
-    [3.483, -14.088, 749.308, -5221.906, 9952.728],
-    [1.237, 122.837, -561.752, -154.992, 2724.567],
-    [-11.662, 670.847, -6313.340, 24089.406, -33696.388],
-    [-21.975, 1314.421, -13434.273, 54241.590, -78504.788],
+    [0.061, -1.352, 12.729, -50.803, 72.301],
+    [0.081, -2.432, 26.701, -117.272, 176.098],
+    [0.043, -2.066, 21.259, -87.871, 119.822],
+    [0.028, -1.604, 2.152, 24.370, -73.827],
+    [-0.081, 1.450, -41.966, 250.395, -453.640],
+    [0.267, -7.654, 30.487, 14.123, -161.889],
+    [0.469, -9.998, 55.430, -53.921, -119.653],
+    [-0.612, 32.968, -320.080, 1372.986, -2098.464],
+    [-0.456, 56.973, -556.285, 2348.647, -3601.671],
+    [-2.755, 136.398, -1148.012, 4183.082, -5731.697],
+    [2.527, 12.392, 492.839, -4175.686, 8419.403],
+    [1.109, 127.479, -611.711, 57.668, 2408.488],
+    [-9.583, 612.386, -5747.316, 21798.024, -30375.964],
+    [-16.408, 1165.269, -12029.798, 48656.881, -70511.877],
 ])
 
 
@@ -91,40 +91,40 @@ class Null:
     Attributes
     ----------
     n : int
-    values, scores : arrays
-        log(kappa - 1) of some quantiles and their normal scores; of simulations, all values, sorted.
-    sums, weights : arrays
-        Quantiles of K^2 and -2 log(alpha); of simulations, all sums, sorted.
-    is_simulated : bool
-        p values are (1 + how many are beyond)/(1 + all), which no sample makes too small.
+    places, scores : arrays or None
+        log(kappa - 1) of some quantiles, and their normal scores; None without tables.
+    sums, weights : arrays or None
+        Quantiles of K^2, and -2 log(alpha).
+    drawn, drawn_sums : arrays or None
+        log(kappa - 1) and K^2 of simulated samples, sorted: then p values are (1 + how many are beyond)/(1 + all).
     """
 
     n: int
-    values: FloatArray
-    scores: FloatArray
-    sums: FloatArray
-    weights: FloatArray
-    is_simulated: bool
+    places: FloatArray | None
+    scores: FloatArray | None
+    sums: FloatArray | None
+    weights: FloatArray | None
+    drawn: FloatArray | None = None
+    drawn_sums: FloatArray | None = None
 
     def score(self, kurtosis: FloatArray) -> FloatArray:
         """The normal score of orthokurtoses."""
-        with np.errstate(all="ignore"):  # 1 is the least value there is
-            place = np.log(kurtosis - 1)
-        if not self.is_simulated:
-            return _along(place, self.values, self.scores)
-        share = (np.searchsorted(self.values, place, side="left") + np.searchsorted(
-            self.values, place, side="right") + 1) / (2 * len(self.values) + 2)
-        return np.where(np.isnan(place), np.nan, _quantile(share))
+        place = _place(kurtosis)
+        if self.places is not None and self.scores is not None:
+            return _along(place, self.places, self.scores)
+        assert self.drawn is not None
+        rank = (np.searchsorted(self.drawn, place, "left") + np.searchsorted(self.drawn, place, "right") + 1) / 2
+        return np.where(np.isnan(place), np.nan, _quantile(rank / (len(self.drawn) + 1)))
 
     def pvalue(self, kurtosis: FloatArray, alternative: Literal["two-sided", "less", "greater"]) -> FloatArray:
         """How often normal samples go as far."""
-        if self.is_simulated:
-            with np.errstate(all="ignore"):
-                place = np.log(kurtosis - 1)
-            below = (1 + np.searchsorted(self.values, place, side="right")) / (1 + len(self.values))
-            above = (1 + len(self.values) - np.searchsorted(self.values, place, side="left")) / (1 + len(self.values))
+        if self.drawn is None:
+            score = self.score(kurtosis)
+            below, above = _share_below(score), _share_below(-score)
         else:
-            below, above = _share_below(self.score(kurtosis)), _share_below(-self.score(kurtosis))
+            place, count = _place(kurtosis), len(self.drawn)
+            below = (1 + np.searchsorted(self.drawn, place, "right")) / (1 + count)
+            above = (1 + count - np.searchsorted(self.drawn, place, "left")) / (1 + count)
         both = np.minimum(2 * np.minimum(below, above), 1.0)
         return np.where(np.isnan(kurtosis), np.nan, {"two-sided": both, "less": below, "greater": above}[alternative])
 
@@ -135,26 +135,28 @@ class Null:
 
     def omnibus_pvalue(self, statistic: FloatArray) -> FloatArray:
         """How often normal samples have as large a sum."""
-        if not self.is_simulated:
+        if self.drawn_sums is None:
+            assert self.sums is not None and self.weights is not None
             return np.minimum(np.exp(-_along(statistic, self.sums, self.weights) / 2), 1.0)
-        beyond = len(self.sums) - np.searchsorted(self.sums, statistic, side="left")
-        return np.where(np.isnan(statistic), np.nan, (1 + beyond) / (1 + len(self.sums)))
+        beyond = len(self.drawn_sums) - np.searchsorted(self.drawn_sums, statistic, "left")
+        return np.where(np.isnan(statistic), np.nan, (1 + beyond) / (1 + len(self.drawn_sums)))
 
 
 @lru_cache(maxsize=64)
 def null_of(n: int) -> Null:
     """The law for n values: by the tables, or simulated, always with the same samples."""
-    if n < SMALLEST_TABLED:
-        return simulated(n, _SIMULATED, np.random.default_rng(n))
-    powers = float(n) ** (-np.arange(1, 6) / 2)
-    values = math.log(2) + (_SCORES + _BY_SCORE @ powers) * math.sqrt(6 / n)
-    weights = -2 * np.log(_LEVELS)
+    return _tabled(n) if n >= SMALLEST_TABLED else simulated(n, _SIMULATED, np.random.default_rng(n))
+
+
+def _tabled(n: int) -> Null:
+    powers, weights = float(n) ** (-np.arange(1, 6) / 2), -2 * np.log(_LEVELS)
+    places = math.log(2) + (_SCORES + _BY_SCORE @ powers) * math.sqrt(6 / n)
     sums = weights + _BY_LEVEL @ powers
-    return Null(n, values, _SCORES, np.concatenate([[0.0], sums]), np.concatenate([[0.0], weights]), False)
+    return Null(n, places, _SCORES, np.concatenate([[0.0], sums]), np.concatenate([[0.0], weights]))
 
 
 def simulated(n: int, n_resamples: int, rng: np.random.Generator) -> Null:
-    """The law for n values, from so many samples."""
+    """The law for n values, from so many samples; scores are those of the tables where there are any."""
     skewness, kurtosis = np.empty(n_resamples), np.empty(n_resamples)
     step = max(1, _PORTION // n)
     with np.errstate(all="ignore"):
@@ -162,10 +164,11 @@ def simulated(n: int, n_resamples: int, rng: np.random.Generator) -> Null:
             part = slice(i, min(i + step, n_resamples))
             matrix = SampleMatrix.of(rng.standard_normal((part.stop - i, n)))
             skewness[part], kurtosis[part] = skewness_rows(matrix).values, orthokurtosis_rows(matrix).values
-        values, nothing = np.sort(np.log(kurtosis - 1)), np.empty(0)
-    null = Null(n, values, nothing, nothing, nothing, True)
-    sums = np.sort(null.omnibus(skewness, kurtosis)) if n >= SMALLEST_OMNIBUS else nothing
-    return Null(n, values, nothing, sums, nothing, True)
+    table = _tabled(n) if n >= SMALLEST_TABLED else Null(n, None, None, None, None)
+    null = replace(table, drawn=np.sort(_place(kurtosis)))
+    if n < SMALLEST_OMNIBUS:
+        return null
+    return replace(null, drawn_sums=np.sort(null.omnibus(skewness, kurtosis)))
 
 
 def skewness_score(skewness: FloatArray, n: int) -> FloatArray:
@@ -174,6 +177,12 @@ def skewness_score(skewness: FloatArray, n: int) -> FloatArray:
     kurtosis = 3 * (n * n + 27 * n - 70) * (n + 1) * (n + 3) / ((n - 2) * (n + 5) * (n + 7) * (n + 9))
     square = math.sqrt(2 * (kurtosis - 1)) - 1
     found: FloatArray = np.arcsinh(y * math.sqrt((square - 1) / 2)) / math.sqrt(math.log(square) / 2)
+    return found
+
+
+def _place(kurtosis: FloatArray) -> FloatArray:
+    with np.errstate(all="ignore"):  # 1 is the least value there is
+        found: FloatArray = np.log(kurtosis - 1)
     return found
 
 

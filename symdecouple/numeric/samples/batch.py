@@ -66,6 +66,7 @@ __all__ = [
     "fill",
     "named",
     "normalized_axes",
+    "raise_on_nan",
     "reduce_rows",
 ]
 
@@ -170,7 +171,7 @@ def fill(
     plain = _plain_rows(rows, hidden, low, high)
     odd = [(int(i), _prepare(rows[i], None if hidden is None else hidden[i])) for i in np.flatnonzero(~plain)]
     if nan_policy == "raise":
-        _raise_on_nan(answer, [i for i, sample in odd if sample.has_nan])
+        raise_on_nan(answer, [i for i, sample in odd if sample.has_nan])
     for which in _matrices(np.flatnonzero(plain), rows):
         is_run = which[-1] - which[0] + 1 == len(which)  # then a view will do
         chosen = rows[which[0] : which[-1] + 1] if is_run else rows[which]
@@ -198,7 +199,7 @@ def _fill_weighed(
 
     if nan_policy == "raise":
         holding = (which[some.missing.any(axis=1)] for which, some in looked_at())
-        _raise_on_nan(answer, [i for found in holding for i in found.tolist()])
+        raise_on_nan(answer, [i for found in holding for i in found.tolist()])
     for which, some in looked_at():
         refused = some.refusals(omit=nan_policy == "omit")
         answer.refusals.update((int(which[i]), outcome) for i, outcome in refused.items())
@@ -367,7 +368,8 @@ def _plainly(label: Any) -> str:
     return repr(label.item() if isinstance(label, np.generic) else label)
 
 
-def _raise_on_nan(answer: Answer, rows: list[int]) -> None:
+def raise_on_nan(answer: Answer, rows: list[int]) -> None:
+    """Refuse input with NaN in the rows named, if any."""
     if rows:
         place = answer.where(rows) if answer.shape else "in the only one"
         raise InvalidInput(

@@ -31,7 +31,7 @@ from symdecouple.errors import InvalidInput
 from symdecouple.numeric.samples.frames import numbers_in
 
 __all__ = ["Numbers", "centre_exactly", "check_choice", "exact", "for_arrays", "fractions_of", "is_exact_in_float64",
-           "library_of", "shifted_exactly", "shifted_integers", "take_numbers"]
+           "library_of", "missing_entries", "shifted_exactly", "shifted_integers", "take_numbers"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _PLAIN = frozenset({np.ndarray, np.ma.MaskedArray, list, tuple, float, int, np.float64})
@@ -217,6 +217,15 @@ def _refuse_value(value: Any) -> NoReturn:
         f"the sample holds {shown} of type {type(value).__name__}, real numbers are expected; "
         "convert it, or put nan for a missing value and choose nan_policy"
     )
+
+
+def missing_entries(array: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which numbers are NaN, of any type."""
+    if array.dtype.kind != "O":
+        found: NDArray[np.bool_] = np.isnan(array)
+        return found
+    flat = [isinstance(number := exact(value), float) and math.isnan(number) for value in array.ravel().tolist()]
+    return np.array(flat, dtype=np.bool_).reshape(array.shape)
 
 
 def centre_exactly(

@@ -1,0 +1,183 @@
+"""Samples with weights: how often each entry counts, as in `stats`, with Mean(phi) = sum(w phi)/sum(w).
+
+Moments take any weights, on the road of `stats`, as laws on finitely many values. Other functions of averages take
+counts, whole numbers or multiples of one: then a sample is the one that holds each entry as often. Features that ask
+where an entry lies, such as those of filters, have no use for weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, lcm
+from typing import Any
+
+import numpy as np
+from sympy import oo
+
+from symdecouple.decoupling.choice import Choice
+from symdecouple.decoupling.masked import answered_by_counts
+from symdecouple.decoupling.routes.moments import MomentRoute
+from symdecouple.errors import InvalidInput, Outcome, UnsupportedExpression
+from symdecouple.numeric.samples.batch import (
+    Answer,
+    FloatArray,
+    IntArray,
+    NanPolicy,
+    OnRefusal,
+    RowValues,
+    SampleMatrix,
+    as_rows,
+    fill,
+    raise_on_nan,
+)
+from symdecouple.numeric.samples.exact_means import exact_rows, single_values
+from symdecouple.numeric.samples.intake import Numbers, take_numbers
+from symdecouple.numeric.samples.vectors import own_axes
+from symdecouple.numeric.samples.weights import WeighedRows, WeightRows
+
+__all__ = ["with_weights"]
+
+_MOST = 2**20  # entries that a sample may be repeated to
+_NO_COUNTS = Outcome(False, "weights are no counts", "these features, or what is asked of them, take weights as "
+                     "counts: whole numbers, or multiples of one, that add up to 2**20 of it at most; moments take any "
+                     "weights in transform and normalize")
+_BEYOND = Outcome(False, "out of range", "a feature is beyond float64; change the unit of the sample")
+
+
+def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: Any, nan_policy: NanPolicy,
+                 *arguments: Any, **options: Any) -> Any:
+    """Answer a method of a plan for samples with weights."""
+    name, choice = method.__name__, plan.choice
+    if not choice.is_of_sets:
+        raise UnsupportedExpression(f"{name}: weights= say how often an entry counts, and these features ask where "
+                                    "each entry lies, or are black boxes; leave weights out, or take features that "
+                                    "are averages of the sample alone")
+    given = _taken(name, samples)
+    axes = own_axes(options.get("axis", "last"), given.array.shape, 1)
+    weighed = WeightRows.of(weights, given.array.shape, axes)
+    asked = _Asked(name, given, axes, weighed, nan_policy, options.get("on_refusal", "warn"))
+    route = None
+    if options.get("dps") is None and options.get("checkpoint") is None and name in ("transform", "normalize"):
+        route = _moments(choice, given.array.shape[axes[0]])
+    if route is not None and name == "transform":
+        return asked.transform(route, choice)
+    if route is not None:
+        k = choice.level(arguments[0] if arguments else options.get("level"))
+        if 0 < k <= route.count:
+            return asked.normalize(route, choice, k)
+    counts, refused = asked.counts()
+    found = answered_by_counts(method, plan, given.array, counts, refused, *arguments, **options)
+    values, *outcomes = found if asked.on_refusal == "return" else (found,)
+    values = values.filled(np.nan) if isinstance(values, np.ma.MaskedArray) else values
+    return (values, *outcomes) if outcomes else values
+
+
+def _taken(name: str, samples: Any) -> Numbers:
+    given = take_numbers(samples)
+    if given.array.ndim:
+        return given
+    raise InvalidInput(f"{name} takes sample vectors (..., N), got one number")
+
+
+def _moments(choice: Choice, n_samples: int) -> MomentRoute | None:
+    """The route that has all features at once; None where they are others, or take another way."""
+    is_plain = choice.path == "auto" and all(end - start == 1 for start, end in choice.spans)
+    if choice.leading is None or not is_plain or set(choice.interval) != {-oo, oo}:
+        return None
+    beyond = choice.levels(None, False, False, (n_samples,)).route
+    route = MomentRoute(choice.leading, beyond, 3 if choice.moments is not None else choice.own)
+    return route if route.count == len(choice.features) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What was asked, in numbers."""
+
+    name: str
+    given: Numbers
+    axes: tuple[int, ...]
+    weighed: WeightRows
+    nan_policy: NanPolicy
+    on_refusal: OnRefusal
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return tuple(n for i, n in enumerate(self.given.array.shape) if i not in self.axes)
+
+    def transform(self, route: MomentRoute, choice: Choice) -> Any:
+        """The decoupled moments."""
+        answer = Answer(self.name, self._shape, frames=4, columns=route.count)
+
+        def kernel(matrix: SampleMatrix) -> RowValues:
+            found = route.standardized(matrix, choice.floats)
+            assert found is not None, "moments without references are no plan"
+            return found
+
+        with np.errstate(all="ignore"):
+            fill(answer, self.given, self.axes, kernel, self.nan_policy, self.weighed)
+            for i, value in single_values(answer, self.given, self.axes, self.weighed):
+                answer.values[i, :2] = (value, 0.0)[: route.count]
+                if route.count < 3:
+                    del answer.refusals[i]
+            for i, *exactly in exact_rows(answer, self.given, self.axes, self.weighed):
+                answer.values[i, :2] = exactly[: route.count]
+            values = route.features_of(answer.values, choice.floats).astype(self.given.result_type)
+        for i in np.flatnonzero(np.isinf(values).any(axis=1)).tolist():
+            answer.refusals.setdefault(i, _BEYOND)
+        values[np.isinf(values)] = np.nan
+        return answer.deliver(values.reshape(*self._shape, route.count), self.on_refusal)
+
+    def normalize(self, route: MomentRoute, choice: Choice, k: int) -> Any:
+        """Samples at level k; NaN where an entry does not count."""
+        answer = Answer(self.name, self._shape, frames=4)
+        rows, hidden = as_rows(self.given.array, self.axes), self._hidden()
+        out = np.full(rows.shape, np.nan)
+        with np.errstate(all="ignore"):
+            some = WeighedRows.of(rows, hidden, *self.weighed.of_rows(np.arange(len(rows))))
+            self._check(answer, some)
+            answer.refusals.update(some.refusals(omit=self.nan_policy == "omit"))
+            for which, matrix in some.matrices([i for i in range(len(rows)) if i not in answer.refusals]):
+                assert matrix.weights is not None
+                here = np.asarray(matrix.values, dtype=np.float64)
+                values, refused = route.at_level(here, matrix.weights, k, choice.floats)
+                answer.refusals.update((int(which[r]), outcome) for r, outcome in refused.items())
+                for r, i in enumerate(which.tolist()):
+                    out[i, some.present[i]] = values[r]
+        grid = tuple(self.given.array.shape[i] for i in self.axes)
+        found = np.moveaxis(out.reshape(*self._shape, *grid), range(-len(grid), 0), self.axes)
+        return answer.deliver(found.astype(self.given.result_type), self.on_refusal)
+
+    def counts(self) -> tuple[IntArray, dict[int, Outcome]]:
+        """How often each entry counts, (R, N), and the rows that cannot be asked."""
+        rows = as_rows(self.given.array, self.axes)
+        counts, answer = np.zeros(rows.shape, dtype=np.intp), Answer(self.name, self._shape)
+        with np.errstate(all="ignore"):
+            some = WeighedRows.of(rows, self._hidden(), *self.weighed.of_rows(np.arange(len(rows))))
+            self._check(answer, some)
+            refused = some.refusals(omit=self.nan_policy == "omit")
+        for i in range(len(rows)):
+            if i not in refused:
+                found = _whole(some.weights[i][some.present[i]])
+                if found is None:
+                    refused[i] = _NO_COUNTS
+                else:
+                    counts[i, some.present[i]] = found
+        return counts, refused
+
+    def _hidden(self) -> Any:
+        return None if self.given.masked is None else as_rows(self.given.masked, self.axes)
+
+    def _check(self, answer: Answer, some: WeighedRows) -> None:
+        if self.nan_policy == "raise":
+            raise_on_nan(answer, np.flatnonzero(some.missing.any(axis=1)).tolist())
+
+
+def _whole(weights: FloatArray) -> list[int] | None:
+    """Weights in units of the largest number that divides them all; None where these are too many."""
+    exact = [Fraction(w) for w in weights.tolist()]
+    unit = Fraction(gcd(*(w.numerator for w in exact)), lcm(*(w.denominator for w in exact)))
+    if sum(exact) > _MOST * unit:
+        return None
+    return [int(w / unit) for w in exact]

@@ -1,0 +1,91 @@
+"""Means and variances that a kernel cannot see: of rows with one value, and of numbers that float64 would round.
+
+Kernels get rows of exact numbers (integers past 2**53, Fraction, Decimal, ..) centred and scaled: shapes do not feel
+it, place and scale are put right here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from operator import mul
+
+import numpy as np
+
+from symdecouple.numeric.samples.batch import SINGLE, Answer, as_rows
+from symdecouple.numeric.samples.intake import Numbers, exact, is_exact_in_float64
+from symdecouple.numeric.samples.weights import WeightRows
+
+__all__ = ["exact_rows", "single_values"]
+
+
+def single_values(
+    answer: Answer, given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None
+) -> Iterator[tuple[int, float]]:
+    """The only value of each row that was refused because it has no other: its mean; its variance is zero."""
+    rows = as_rows(given.array, axes)
+    hidden = None if given.masked is None else as_rows(given.masked, axes)
+    for i in [i for i, outcome in answer.refusals.items() if outcome is SINGLE]:
+        kept = np.ones(rows.shape[1], dtype=np.bool_) if hidden is None else ~hidden[i]
+        if weighed is not None:
+            (weights,), omitted = weighed.of_rows(np.array([i]))
+            kept &= (weights > 0) if omitted is None else (weights > 0) & ~omitted[0]
+        found = [exact(value) for value in rows[i][kept].tolist()]
+        numbers = [value for value in found if not isinstance(value, float) or not math.isnan(value)]
+        if len(numbers) == 1:
+            yield i, _rounded(Fraction(numbers[0]))
+
+
+# --- numbers that float64 would round ---
+
+
+def exact_rows(
+    answer: Answer, given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None
+) -> Iterator[tuple[int, float, float]]:
+    """Mean and variance of rows that are centred exactly before they are rounded: the kernel cannot see them."""
+    rows = as_rows(given.array, axes)
+    hidden = None if given.masked is None else as_rows(given.masked, axes)
+    if rows.dtype.kind == "f" or rows.dtype.itemsize <= 4 or not rows.shape[1]:
+        return
+    for i in np.flatnonzero(~np.isnan(answer.values[:, 0])).tolist():
+        looked_at = rows[i] if hidden is None or weighed is not None else rows[i][~hidden[i]]  # as the matrix was made
+        if rows.dtype.kind in "iu" and is_exact_in_float64(looked_at.min(), looked_at.max()):
+            continue
+        kept = np.ones(rows.shape[1], dtype=np.bool_) if hidden is None else ~hidden[i]
+        weights = np.ones(rows.shape[1])
+        if weighed is not None:
+            (weights,), omitted = weighed.of_rows(np.array([i]))
+            kept &= (weights > 0) if omitted is None else (weights > 0) & ~omitted[0]
+        numbers, shares = rows[i][kept].tolist(), weights[kept].tolist()
+        if rows.dtype.kind not in "iu":
+            pairs = [(v, w) for v, w in zip(map(exact, numbers), shares, strict=True) if not isinstance(v, float)]
+            numbers, shares = [v for v, _ in pairs], [w for _, w in pairs]
+        mean, variance = _mean_and_variance(numbers, shares)
+        yield i, _rounded(mean), _rounded(variance)
+
+
+def _mean_and_variance(values: Sequence[int | Fraction], weights: Sequence[float]) -> tuple[Fraction, Fraction]:
+    """Exactly, in whole numbers: all values are brought to one denominator, and so are the weights."""
+    v, scale = (values, 1) if all(type(x) is int for x in values) else _whole(values)
+    first = v[0]
+    d = [x - first for x in v]
+    squares: Iterable[int] = map(mul, d, d)
+    if set(weights) == {1.0}:
+        total, one, two = len(d), sum(d), sum(squares)
+    else:
+        w, _ = _whole(list(map(Fraction, weights)))
+        total, one, two = sum(w), sum(map(mul, w, d)), sum(map(mul, w, squares))
+    return Fraction(first + Fraction(one, total)) / scale, Fraction(total * two - one**2, (total * scale) ** 2)
+
+
+def _whole(values: Sequence[int | Fraction]) -> tuple[list[int], int]:
+    scale = math.lcm(*{x.denominator for x in values})
+    return [x.numerator * (scale // x.denominator) for x in values], scale
+
+
+def _rounded(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
