@@ -90,7 +90,8 @@ ORDER = {
         "population.settling population.leaf population.levels population.symmetric population.higher "
         "population.node_paths population.averages populations "
         "discrimination.influence discrimination.gaussian discrimination.picture discriminability "
-        "discrimination.scatter enclosure.numbers enclosure.root enclosure.series enclosure.climb enclosure.expressions enclosure.written enclosures"
+        "discrimination.scatter enclosure.numbers enclosure.root enclosure.series enclosure.climb "
+        "enclosure.expressions enclosure.written enclosures"
     ),
     "stats": "shape coordinates orders moments ranges columns matching",
     "sklearn": "",
@@ -98,8 +99,8 @@ ORDER = {
     "cli": (
         "exit_codes help_texts streams argument_types arguments waiting declaration exact_numbers cells text_head "
         "text_file samples sample_rows shape_rows moment_rows plan_rows report sample_file normalized_report "
-        "plan_report pictures image_files image_features decouple colours channel transfer check explore explain "
-        "demo compile_kernels command"
+        "plan_report pictures image_files image_features decouple colours channel transfer_files "
+        "transfer check explore explain demo compile_kernels command"
     ),
     "reproduction": "",
 }
