@@ -80,11 +80,13 @@ ORDER = {
         "decoupled_names plan_facts plan storage"
     ),
     "analysis": (  # its faces, and a room behind each
-        "angles.deviations angles.tables angles.directions angles.picture orthogonality critical.value_boxes "
+        "angles.deviations angles.tables angles.directions angles.picture angles.pair_picture orthogonality "
+        "critical.value_boxes "
         "critical.exact_values critical.pattern_solutions critical.claims critical.point critical.moment_level "
         "critical.certificate critical.two_values critical.chebyshev critical.interval_newton "
         "critical.chebyshev_level critical.spectral_level critical.local_extrema critical.multiplier_equations "
-        "critical.searched_level critical.readers critical_points critical.picture explained exploration.remembered "
+        "critical.searched_level critical.readers critical_points critical.sphere critical.picture spheres "
+        "explained exploration.remembered "
         "exploration.sets exploration.orders exploration.chain exploration.measured exploration.tables "
         "exploration.report planner population.densities population.law population.readers population.quadrature "
         "population.settling population.leaf population.levels population.symmetric population.higher "
