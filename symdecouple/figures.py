@@ -16,8 +16,8 @@ CLASS_COLOURS = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#000000"
 MARKERS = "osD^vP"
 
 
-def new_figure(width: float, height: float) -> Any:
-    """Return an empty figure of this size in inches.
+def new_figure(width: float, height: float, *, is_shown: bool = True) -> Any:
+    """Return an empty figure of this size in inches, among those that notebooks and windows show; or only for a file.
 
     Raises
     ------
@@ -25,10 +25,11 @@ def new_figure(width: float, height: float) -> Any:
         Without Matplotlib, which is optional.
     """
     try:
-        from matplotlib import pyplot
+        from matplotlib import figure, pyplot
     except ImportError as error:
         raise ImportError('pictures need Matplotlib; install it with: pip install "symdecouple[plot]"') from error
-    return pyplot.figure(figsize=(width, height), layout="constrained")
+    make: Any = pyplot.figure if is_shown else figure.Figure
+    return make(figsize=(width, height), layout="constrained")
 
 
 def given_axes(ax: Any, counts: Sequence[int]) -> tuple[Any, ...]:

@@ -80,14 +80,16 @@ ORDER = {
         "attainable.ranges application dependence explanation precise progress labels masked weighed checkpoint "
         "running "
         "report denormalizing carrying colour_channels lookup_table transfer_picture transferred transfer matching "
-        "decoupled_names plan_facts plan storage"
+        "decoupled_names plan_picture plan_facts plan storage"
     ),
     "analysis": (  # its faces, and a room behind each
-        "angles.deviations angles.tables angles.directions angles.picture orthogonality critical.value_boxes "
+        "angles.deviations angles.tables angles.directions angles.picture angles.pair_picture orthogonality "
+        "critical.value_boxes "
         "critical.exact_values critical.pattern_solutions critical.claims critical.point critical.moment_level "
         "critical.certificate critical.two_values critical.chebyshev critical.interval_newton "
         "critical.chebyshev_level critical.spectral_level critical.local_extrema critical.multiplier_equations "
-        "critical.searched_level critical.readers critical_points critical.picture explained exploration.remembered "
+        "critical.searched_level critical.readers critical_points critical.sphere critical.picture spheres "
+        "explained exploration.remembered "
         "exploration.sets exploration.orders exploration.chain exploration.measured exploration.tables "
         "exploration.report planner population.densities population.law population.readers population.quadrature "
         "population.settling population.leaf population.levels population.symmetric population.higher "
@@ -106,7 +108,8 @@ ORDER = {
     "cli": (
         "exit_codes help_texts streams argument_types arguments waiting declaration exact_numbers cells text_head "
         "text_file samples sample_rows shape_rows moment_rows plan_rows report sample_file normalized_report "
-        "plan_report pictures image_files image_features decouple colours channel transfer check explore explain "
+        "plan_report pictures image_files image_features decouple colours channel transfer_files transfer check "
+        "explore explain "
         "reproduce demo compile_kernels command"
     ),
 }

@@ -24,6 +24,7 @@ from symdecouple.analysis.orthogonality import Orthogonality, orthogonality
 from symdecouple.analysis.planner import Exploration, explore
 from symdecouple.analysis.population.law import Density
 from symdecouple.analysis.populations import Population, population
+from symdecouple.analysis.spheres import draw_spheres
 from symdecouple.names import unknown_name
 from symdecouple.numeric.perturbation import (
     Perturbed,
@@ -54,6 +55,7 @@ __all__ = [
     "critical_points",
     "discriminability",
     "draw_scatter",
+    "draw_spheres",
     "enclose",
     "explain",
     "explore",

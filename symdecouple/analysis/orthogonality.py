@@ -22,8 +22,10 @@ from numpy.typing import NDArray
 
 from symdecouple.analysis.angles.deviations import Deviations, deviations
 from symdecouple.analysis.angles.directions import GradientDirections, gradient_directions
+from symdecouple.analysis.angles.pair_picture import Measure, Which, draw_map, draw_pair_plot
 from symdecouple.analysis.angles.picture import draw_orthogonality
 from symdecouple.analysis.angles.tables import as_html, as_latex, as_text
+from symdecouple.decoupling.decoupled_names import declared_names
 from symdecouple.decoupling.plan import Plan
 from symdecouple.decoupling.verdicts.modified import starts
 from symdecouple.errors import InvalidInput, Outcome
@@ -111,7 +113,10 @@ def orthogonality(plan: Plan, samples: Any, *, axis: SampleAxis = "last", names:
     answer = Answer("orthogonality", batch.shape, refusals, frames=3)
     degrees = degrees.reshape(3, *batch.shape, size, size)
     is_named = names is not None or plan.features.is_named
-    return answer.deliver(_result(called, is_named, degrees, answer.outcomes()), on_refusal)
+    result = _result(called, is_named, degrees, answer.outcomes())
+    if names is None:
+        result = replace(result, short=(declared_names(plan.features), plan.names))
+    return answer.deliver(result, on_refusal)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -132,6 +137,8 @@ class Orthogonality(Shown):
         One for each sample of the flattened batch.
     named : bool
         Whether names were given: tables and pictures show them, and numbers otherwise.
+    short : pair of tuples of str
+        Names that fit beside a cell of a picture, as declared and decoupled; by default those of `labels`.
     """
 
     original: Deviations
@@ -140,6 +147,11 @@ class Orthogonality(Shown):
     names: tuple[str, ...]
     outcomes: tuple[Outcome, ...]
     named: bool = False
+    short: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+
+    def __post_init__(self) -> None:
+        if not self.short[0]:
+            object.__setattr__(self, "short", (self.labels, self.labels))
 
     @property
     def count(self) -> int:
@@ -158,7 +170,8 @@ class Orthogonality(Shown):
         """
         sets = [each.select(numbers) for each in self._sets]
         names = tuple(self.names[self.original.features.index(n)] for n in sets[0].features)
-        return replace(self, original=sets[0], decoupled=sets[1], cross=sets[2], names=names)
+        one, two = (tuple(each[self.original.features.index(n)] for n in sets[0].features) for each in self.short)
+        return replace(self, original=sets[0], decoupled=sets[1], cross=sets[2], names=names, short=(one, two))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -206,6 +219,42 @@ class Orthogonality(Shown):
             If there is no sample to draw, or `ax` is something else.
         """
         return draw_orthogonality(self, ax)
+
+    def plot_map(self, ax: Any = None, *, which: Which = "decoupled", measure: Measure = "degrees") -> Any:
+        """Draw one heat map of mean angles between gradients, and return its Axes.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+        which : {"decoupled", "original", "cross"}
+            Features decoupled, as declared, or decoupled ones (rows) against declared ones.
+        measure : {"degrees", "cosine"}
+            The mean of abs(90 degrees - angle), or that of abs(cos(angle)).
+
+        Raises
+        ------
+        ImportError, InvalidInput
+            As in `plot`.
+        """
+        return draw_map(self, ax, which=which, measure=measure)
+
+    def plot_pairs(self, ax: Any = None) -> Any:
+        """Draw the deviations of all samples, a panel for each pair: as declared below the diagonal, decoupled above.
+
+        Parameters
+        ----------
+        ax : array of M x M Axes, optional
+
+        Returns
+        -------
+        array of M x M Axes
+
+        Raises
+        ------
+        ImportError, InvalidInput
+            As in `plot`, and for more than 8 features: `select` takes some of them.
+        """
+        return draw_pair_plot(self, ax)
 
     @property
     def _sets(self) -> tuple[Deviations, Deviations, Deviations]:

@@ -160,6 +160,7 @@ examples:
   symdecouple transfer wall.png grass.png -o new.png --features energies
   symdecouple transfer a.png b.png -o c.tif --features moments:4 --colour opponent
   symdecouple transfer a.npy b.npy -o c.npy --json > transfer.json
+  symdecouple transfer a.png b.png -o c.png --features moments:3 --cube look.cube
 
 exit codes: 0 written, 4 refused and nothing written, 3 bad input"""
 

@@ -18,10 +18,12 @@ from symdecouple.cli.image_features import Listed, listed_features
 from symdecouple.cli.image_files import Written, check_writable, read_picture, write_picture
 from symdecouple.cli.pictures import Picture, profile_name
 from symdecouple.cli.report import VERSION, printable
+from symdecouple.cli.transfer_files import check_cube, check_preview, write_cube, write_preview
 from symdecouple.cli.waiting import told_to_wait
-from symdecouple.errors import InvalidInput
+from symdecouple.errors import InvalidInput, Refused
 
 __all__ = ["run"]
+
 
 def run(arguments: argparse.Namespace) -> int:
     """Read both, transfer channel by channel, write the result and tell what was reached."""
@@ -34,6 +36,11 @@ def run(arguments: argparse.Namespace) -> int:
     colour = chosen_colour(arguments.colour, source, target)
     check_writable(output, source.highest, source.values.shape)
     listed = listed_features(arguments.features, min(source.values.ndim, 2))
+    preview, cube = (None if name is None else Path(name) for name in (arguments.preview, arguments.cube))
+    if preview is not None:
+        check_preview(preview)
+    if cube is not None:
+        check_cube(cube, source, listed, arguments.perturb)
     reference = named_or_numbers(arguments.reference, ("target", "gaussian", "white"), "0,1,1/2")
     if isinstance(reference, list) and len(reference) != len(listed.features):
         raise InvalidInput(f"--reference: {len(listed.features)} features take {len(listed.features)} numbers, got "
@@ -48,11 +55,26 @@ def run(arguments: argparse.Namespace) -> int:
     written = None
     results = [channel.done.values for channel in channels if channel.done is not None]
     if len(results) == len(channels):
-        written = write_picture(output, joined(source.values, results, colour), source)
+        result = joined(source.values, results, colour)
+        written = write_picture(output, result, source)
+        if preview is not None:
+            write_preview(preview, source, scale * target.values, result, listed.has_bands)
     if differ := _different_profiles(source, target):
         print(f"symdecouple: {differ}", file=sys.stderr)
     _tell(arguments, (source, target), scale, colour, listed, channels, written)
+    if written and cube is not None and (why := _without_cube(cube, channels, colour, source)):
+        print(f"symdecouple: {why}", file=sys.stderr)
+        return ExitCode.PARTIAL
     return ExitCode.OK if written else ExitCode.PARTIAL
+
+
+def _without_cube(cube: Path, channels: list[Channel], colour: str, source: Picture) -> str:
+    """Write the table of colours; return why there is none."""
+    try:
+        write_cube(cube, channels, colour, source)
+    except Refused as error:
+        return f"--cube {cube} is not written: {error}"
+    return ""
 
 
 def _different_profiles(source: Picture, target: Picture) -> str:

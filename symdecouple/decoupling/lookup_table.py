@@ -70,10 +70,11 @@ class LookupTable(Shown):
         made = cls._made(of_colours, int(size), float(white))
         if made.error > _HALF:
             larger = cls._made(of_colours, _LARGER, float(white)) if size < _LARGER else None
-            helps = (f"size={_LARGER} is {larger.error:.2f} off" if larger is not None and larger.error <= _HALF else
-                     "the map is too steep for a table, or ends inside of it; apply the transfer itself")
+            helps = [] if larger is None else [f"size={_LARGER} is {larger.error:.2f} off"]
+            if larger is None or larger.error > _HALF:
+                helps.append("the map is too steep for a table, or ends inside of it; apply the transfer itself")
             raise Refused(f"a table of {size} nodes a side is {made.error:.2f} levels of 8 bits off, and half a level "
-                          f"is allowed; {helps}", made, ())
+                          f"is allowed; {'; '.join(helps)}", made, ())
         return made
 
     @classmethod

@@ -8,15 +8,17 @@ import numpy as np
 from sympy import Expr
 
 from symdecouple.decoupling.choice import Choice, PathName
-from symdecouple.decoupling.decoupled_names import card_of, decoupled_names
+from symdecouple.decoupling.decoupled_names import card_of, declared_names, decoupled_names
 from symdecouple.decoupling.dependence import Dependent
 from symdecouple.decoupling.explanation import Explanation, explanation_of
+from symdecouple.decoupling.plan_picture import LevelRow, draw_diagram
 from symdecouple.decoupling.verdicts.scenario import Scenario, Verdicts
 from symdecouple.flows.normalizer import Normalizer
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.perturbing import Perturbation
 from symdecouple.shown import Card, Shown
+from symdecouple.verdict import Status
 
 __all__ = ["PlanFacts"]
 
@@ -90,6 +92,40 @@ class PlanFacts(Shown):
         (x - Mean(x))/sqrt(-Mean(x)**2 + Mean(x**2))
         """
         return self.choice.normalizer(level)
+
+    def diagram(self, ax: Any = None) -> Any:
+        """Draw the plan: the sample at each level, what brings it there, and the decoupled features read from it.
+
+        Verdicts are those that the ways rest on; they are decided for it, within the budget of the plan. Of plans with
+        more than 14 levels the first ones and the last are drawn.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            By default a figure is made.
+
+        Returns
+        -------
+        Axes
+
+        Raises
+        ------
+        ImportError
+            Without Matplotlib, which is optional.
+        """
+        notes = {note.level: note for note in self.explain().notes}
+        decided, declared = self.verdicts.original.decided, declared_names(self.features)
+        rows = []
+        for start, end in self.choice.spans:
+            imposed, method, status = "", "", None
+            if start:
+                before = next(first for first, last in self.choice.spans if last == start)
+                imposed = ", ".join(f"{declared[j]} = {'?' if self.reference[j] is None else self.reference[j]}"
+                                    for j in range(before, start))
+                method = notes[start].method if start in notes else "none"
+                status = Status.PROVED if method == "spectral" else decided[start].status if start in decided else None
+            rows.append(LevelRow(start, imposed, method, status, self.names[start:end]))
+        return draw_diagram(rows, ax)
 
     def explain(self) -> Explanation:
         """Return what is done at each level and why: text, LaTeX, and HTML in notebooks."""

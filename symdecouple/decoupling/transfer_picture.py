@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ _BINS = 40
 _LONGEST = 2000  # pixels of a side, or points of a line, that are drawn
 
 
-def draw_transfer(images: tuple[Any, Any, Any], layout: Layout, count: int, ax: Any = None) -> tuple[Any, ...]:
+def draw_transfer(images: Sequence[Any], layout: Layout, count: int, ax: Any = None, *,
+                  is_shown: bool = True) -> tuple[Any, ...]:
     """Draw source, target and result, as `Transferred.plot` says; `count` is how many samples they are."""
     arrays = [np.asarray(image, dtype=np.float64) for image in images]
     if not np.isfinite(arrays[2]).any():
@@ -31,7 +33,7 @@ def draw_transfer(images: tuple[Any, Any, Any], layout: Layout, count: int, ax: 
     is_image = coloured is None and all(array.ndim == 2 for array in arrays)
     if coloured is not None and all(a.ndim == 3 and a.shape[-1] in (1, 3) for a in coloured):
         arrays, is_image = [a[..., 0] if a.shape[-1] == 1 else a for a in coloured], True
-    axes = _figure(arrays, is_image) if ax is None else given_axes(ax, [3])
+    axes = _figure(arrays, is_image, is_shown) if ax is None else given_axes(ax, [3])
     if is_image:
         _draw_images(axes, arrays)
     elif layout.filtered == 1 and all(array.ndim == 1 for array in arrays):
@@ -41,12 +43,12 @@ def draw_transfer(images: tuple[Any, Any, Any], layout: Layout, count: int, ax: 
     return axes
 
 
-def _figure(arrays: list[NDArray[Any]], is_image: bool) -> tuple[Any, ...]:
+def _figure(arrays: list[NDArray[Any]], is_image: bool, is_shown: bool) -> tuple[Any, ...]:
     if not is_image:
-        return tuple(new_figure(10, 3.2).subplots(1, 3))
+        return tuple(new_figure(10, 3.2, is_shown=is_shown).subplots(1, 3))
     shares = [array.shape[1] / array.shape[0] for array in arrays]
     height = min(4.0, max(1.5, 10 / sum(shares)))
-    figure = new_figure(10, height + 0.6)
+    figure = new_figure(10, height + 0.6, is_shown=is_shown)
     return tuple(figure.subplots(1, 3, width_ratios=[min(4.0, max(0.25, share)) for share in shares]))
 
 

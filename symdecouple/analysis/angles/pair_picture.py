@@ -1,0 +1,144 @@
+"""Pictures of orthogonality for one look: a map of mean angles, and all samples of each pair of gradients.
+
+In the pair plot coupled features are below the diagonal and decoupled ones above it, each in its own panel: how many
+samples have which deviation from orthogonality, from -90 degrees (opposite) over 0 (orthogonal) to 90 (parallel).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Protocol, TypeAlias, get_args
+
+import numpy as np
+
+from symdecouple.analysis.angles.deviations import Deviations
+from symdecouple.analysis.angles.tables import title_of
+from symdecouple.errors import InvalidInput
+from symdecouple.figures import COLOURS, given_axes, new_figure, titled
+from symdecouple.numeric.samples.intake import check_choice
+
+__all__ = ["Measure", "Which", "draw_map", "draw_pair_plot"]
+
+Which: TypeAlias = Literal["original", "decoupled", "cross"]
+Measure: TypeAlias = Literal["degrees", "cosine"]
+
+_MOST = 8  # features of a pair plot: its panels are still an inch wide
+_ANNOTATED = 10
+_LETTERS = 14  # that fit into a panel
+_LONG = 6  # letters of a label that fit below a cell
+_EDGES = np.linspace(-92.5, 92.5, 38)  # 0 is in the middle of a bar
+
+
+class Drawn(Protocol):
+    """What the pictures show of an `Orthogonality`."""
+
+    @property
+    def original(self) -> Deviations: ...
+
+    @property
+    def decoupled(self) -> Deviations: ...
+
+    @property
+    def cross(self) -> Deviations: ...
+
+    @property
+    def short(self) -> tuple[tuple[str, ...], tuple[str, ...]]: ...
+
+    @property
+    def count(self) -> int: ...
+
+    @property
+    def refused(self) -> int: ...
+
+
+def draw_map(found: Drawn, ax: Any = None, *, which: Which = "decoupled", measure: Measure = "degrees") -> Any:
+    """Draw one map, as `Orthogonality.plot_map` says."""
+    check_choice("which", which, get_args(Which))
+    check_choice("measure", measure, get_args(Measure))
+    _check_count(found)
+    each: Deviations = getattr(found, which)
+    rows, columns = found.short[int(which != "original")], found.short[int(which == "decoupled")]
+    size = len(rows)
+    (one,) = (new_figure(1.6 + 0.62 * max(size, 4), 1.0 + 0.55 * max(size, 4)).add_subplot(),) if ax is None else (
+        given_axes(ax, [1]))
+    sizes = np.abs(each.samples)
+    values = (np.sin(np.radians(sizes)) if measure == "cosine" else sizes).mean(axis=0)
+    top = 1 if measure == "cosine" else 90
+    same = np.eye(size, dtype=bool) & (which != "cross")
+    image = one.imshow(np.ma.masked_array(values, same), cmap="viridis", vmin=0, vmax=top)
+    one.set_facecolor("0.9")
+    is_long = max(map(len, columns)) > _LONG
+    one.set_xticks(range(size), columns, rotation=40 if is_long else 0, ha="right" if is_long else "center",
+                   rotation_mode="anchor" if is_long else "default")
+    one.set_yticks(range(size), rows)
+    if which == "cross":
+        one.set_xlabel("as declared")
+        one.set_ylabel("decoupled")
+    titled(one, each.title if measure == "cosine" else f"{title_of(each)} degrees")
+    bar = one.figure.colorbar(image, ax=one, fraction=0.05, pad=0.03)
+    bar.set_label("mean |cos| of the angle" if measure == "cosine" else "mean |90\u00b0 \u2212 angle| [degrees]")
+    if size <= _ANNOTATED:
+        for i, j in zip(*np.nonzero(~same), strict=True):
+            one.text(j, i, _short(values[i, j], top), ha="center", va="center", fontsize="small",
+                     color="black" if values[i, j] > top / 2 else "white")
+    return one
+
+
+def draw_pair_plot(found: Drawn, ax: Any = None) -> Any:
+    """Draw the deviations of all samples, as `Orthogonality.plot_pairs` says."""
+    _check_count(found)
+    size = len(found.short[0])
+    if size > _MOST:
+        raise InvalidInput(f"a pair plot has room for {_MOST} features, there are {size}; take some of them: "
+                           "found.select(1, 2, 3, 4)")
+    panels = new_figure(1.0 + 1.2 * size, 0.8 + 1.05 * size).subplots(size, size, squeeze=False) if ax is None else (
+        np.array(given_axes(ax, [size * size]), dtype=object).reshape(size, size))
+    samples = found.original.samples, found.decoupled.samples
+    for i in range(size):
+        for j in range(size):
+            if i == j:
+                _name(panels[i, i], found.short[0][i], found.short[1][i])
+            else:
+                _draw_panel(panels[i, j], samples[int(j > i)][:, i, j], bool(j > i), (i == size - 1, j == 0))
+    titled(panels[0, 0], "below: as declared", loc="left", color=COLOURS["orange"])
+    titled(panels[0, -1], "above: decoupled", loc="right", color=COLOURS["blue"])
+    panels[-1, 0].set_xlabel("90\u00b0 \u2212 angle [degrees]", fontsize="small", loc="left")
+    return panels
+
+
+def _check_count(found: Drawn) -> None:
+    if not found.count:
+        raise InvalidInput(f"there is nothing to draw: all {found.refused} samples were refused")
+
+
+def _name(ax: Any, declared: str, decoupled: str) -> None:
+    """The name of a feature, and that which it has decoupled where this is another."""
+    lines = [(0.5, declared, "black")] if declared == decoupled else [
+        (0.36, declared, COLOURS["orange"]), (0.64, decoupled, COLOURS["blue"])]
+    for height, text, colour in lines:
+        shown = text if len(text) <= _LETTERS else text[: _LETTERS - 2] + ".."
+        ax.text(0.5, height, shown, ha="center", va="center", transform=ax.transAxes, fontsize="medium", color=colour)
+    ax.set_xticks([])
+    ax.set_yticks([])
+    ax.spines[:].set_visible(False)
+
+
+def _draw_panel(ax: Any, degrees: Any, is_decoupled: bool, edges: tuple[bool, bool]) -> None:
+    colour = COLOURS["blue" if is_decoupled else "orange"]
+    ax.axvline(0, color="0.7", linewidth=0.8, zorder=0)
+    ax.hist(degrees, bins=_EDGES, weights=np.full(len(degrees), 1 / len(degrees)), color=colour)
+    ax.set(xlim=(-93, 93), ylim=(0, 1.05))
+    is_bottom, is_left = edges
+    ax.set_xticks([-90, 0, 90], ["\u221290", "0", "90"] if is_bottom else [], fontsize="small")
+    ax.set_yticks([0, 1], ["0", "1"] if is_left else [], fontsize="small")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.text(0.97, 0.95, _short(float(np.abs(degrees).mean()), 90), transform=ax.transAxes, ha="right", va="top",
+            fontsize="small")
+
+
+def _short(value: float, top: float) -> str:
+    """Two or three digits, with the unit of degrees left to the axes."""
+    if top == 1:
+        return f"{value:.2f}".removeprefix("0") if value >= 0.005 else "0" if value < 1e-9 else "<.01"
+    if value < 0.05:
+        return "0" if value < 1e-6 else "<0.1"
+    return f"{value:.0f}" if value >= 9.95 else f"{value:.1f}"

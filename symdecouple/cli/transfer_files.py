@@ -1,0 +1,108 @@
+"""Files beside the result of a transfer: a preview, and the map of colours as a table."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from symdecouple.cli.channel import Channel
+from symdecouple.cli.colours import joined, split
+from symdecouple.cli.image_features import Listed
+from symdecouple.cli.pictures import FloatArray, Picture
+from symdecouple.cli.streams import replacing
+from symdecouple.decoupling.colour_channels import Layout
+from symdecouple.decoupling.lookup_table import LookupTable
+from symdecouple.decoupling.transfer_picture import draw_transfer
+from symdecouple.errors import InvalidInput
+from symdecouple.figures import new_figure
+
+__all__ = ["check_cube", "check_preview", "write_cube", "write_preview"]
+
+_DRAWN = ".png", ".jpg", ".jpeg", ".pdf", ".svg"
+_NODES = 33
+_DPI = 110
+
+
+def check_preview(path: Path) -> None:
+    """Refuse a preview that cannot be drawn or written, before anything is computed."""
+    _check_place("--preview", path, _DRAWN)
+    try:
+        new_figure(1, 1, is_shown=False)
+    except ImportError as error:
+        raise InvalidInput(f"--preview {path}: {error}") from None
+
+
+def write_preview(path: Path, source: Picture, target: FloatArray, result: FloatArray, has_filters: bool) -> None:
+    """Draw source, target and result beside each other into a file."""
+    images = [source.values, target, result]
+    if any(values.ndim == 3 for values in images):  # one of them may be grey
+        images = [np.repeat(v[..., None], 3, axis=-1) if v.ndim == 2 else v for v in images]
+    layout = Layout(channel_axis=-1 if images[0].ndim == 3 else None, filtered=1 if has_filters else None)
+    axes = draw_transfer(images, layout, 1, is_shown=False)
+    with _writing("--preview", path) as stream:
+        axes[0].figure.savefig(stream, format=path.suffix[1:].lower(), dpi=_DPI)
+
+
+def check_cube(path: Path, source: Picture, listed: Listed, perturb: str | None) -> None:
+    """Refuse a table of colours that cannot be, before anything is computed."""
+    _check_place("--cube", path, (".cube",))
+    if listed.has_bands:
+        raise InvalidInput(f"--cube {path}: with energies a transfer is a filter, and a pixel depends on its "
+                           "neighbours; a table of colours takes --features moments:K")
+    if perturb is not None:
+        raise InvalidInput(f"--cube {path}: a perturbation takes equal levels different ways, and is no table; leave "
+                           "--perturb out")
+    if source.values.ndim == 1 or source.values.shape[2:] not in ((), (1,), (3,)):
+        raise InvalidInput(f"--cube {path}: a table of colours is for pictures of one or three channels, the source "
+                           f"has the shape {source.values.shape}")
+
+
+def write_cube(path: Path, channels: Sequence[Channel], colour: str, source: Picture) -> LookupTable:
+    """Write the table of colours of a transfer; that of a grey picture is one curve for three channels.
+
+    Raises
+    ------
+    Refused
+        If it would be more than half a level off.
+    """
+    is_coloured = source.values.shape[2:] == (3,)
+
+    def of_colours(colours: FloatArray) -> FloatArray:
+        given = colours[:, None] if is_coloured else colours
+        parts = split(given, colour)
+        moved = [_finite(channel.done.apply(part, beyond="hold", on_refusal="raise"))
+                 for channel, part in zip(channels, parts, strict=True) if channel.done is not None]
+        return joined(given, moved, colour).reshape(colours.shape)
+
+    table = LookupTable.of(of_colours, _NODES, float(source.highest or 1))
+    with _writing("--cube", path) as stream:
+        stream.write(table.text(path.stem).encode())
+    return table
+
+
+def _finite(values: FloatArray) -> FloatArray:
+    """Limits that are infinite would mix with other channels; the last value before the end stands for them."""
+    known = values[np.isfinite(values)]
+    return np.clip(values, known.min(), known.max()) if known.size else values
+
+
+def _check_place(option: str, path: Path, endings: tuple[str, ...]) -> None:
+    if "\0" in str(path) or path.suffix.lower() not in endings:
+        raise InvalidInput(f"{option} {str(path)!r}: the file is written as {', '.join(endings)}")
+    if not path.parent.is_dir() or path.is_dir():
+        raise InvalidInput(f"{option} {path}: " + ("this is a folder; name a file in it" if path.is_dir() else
+                                                   f"there is no folder {path.parent}"))
+
+
+@contextlib.contextmanager
+def _writing(option: str, path: Path) -> Iterator[BinaryIO]:
+    """Yield a file that takes the place of another; say in one line what cannot be written, and why."""
+    try:
+        with replacing(path) as stream:
+            yield stream
+    except OSError as error:
+        raise InvalidInput(f"{option} {path} cannot be written ({error.strerror or error})") from None

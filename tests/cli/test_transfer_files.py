@@ -1,0 +1,83 @@
+"""`symdecouple transfer --preview --cube`: what is in the files, and what is refused before anything is computed."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from symdecouple.cli.exit_codes import ExitCode
+from tests.cli.pictures import LUMA, SHARED, TWO, levels, loaded, moved, saved, transfer
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> tuple[str, str]:
+    return (saved(tmp_path / "a.png", levels(1, 16, 20, 3)), saved(tmp_path / "b.png", levels(2, 18, 16, 3, low=60)))
+
+
+@pytest.mark.parametrize("colour", ["channels", "grey", "opponent"])
+def test_the_table_is_the_affine_map_of_two_moments(colour: str, pair: tuple[str, str], tmp_path: Path) -> None:
+    cube, one, other = tmp_path / "look.cube", levels(1, 16, 20, 3), levels(2, 18, 16, 3, low=60)
+    assert transfer(*pair, "-o", str(tmp_path / "c.png"), "--cube", str(cube), "--colour", colour, *SHARED) == 0
+    rows = [line.split() for line in cube.read_text().splitlines() if line[0] in "-0123456789"]
+    table = np.array(rows, dtype=float).reshape(33, 33, 33, 3).transpose(2, 1, 0, 3)
+    nodes = 255 * np.stack(np.meshgrid(*(np.linspace(0, 1, 33),) * 3, indexing="ij"), axis=-1)
+
+    def curve(values: np.ndarray, source: np.ndarray, target: np.ndarray) -> np.ndarray:
+        found: np.ndarray = np.interp(values, [-1e4, 1e4], moved(source, target)[0, 0] + (
+            np.array([-1e4, 1e4]) - source[0, 0]) * target.std() / source.std())
+        return found
+
+    if colour == "channels":
+        wanted = np.stack([curve(nodes[..., c], one[..., c], other[..., c]) for c in range(3)], axis=-1)
+    elif colour == "grey":
+        wanted = nodes + (curve(nodes @ LUMA, one @ LUMA, other @ LUMA) - nodes @ LUMA)[..., None]
+    else:
+        turn = np.array([[1, 1, 1], [1, -1, 0], [1, 1, -2]]) / np.sqrt([[3], [2], [6]])
+        turned = [v @ turn.T for v in (nodes, one.astype(float), other.astype(float))]
+        wanted = np.stack([curve(*(v[..., c] for v in turned)) for c in range(3)], axis=-1) @ turn
+    inside = (wanted > -255) & (wanted < 510)  # -1 to 2 of the table
+    np.testing.assert_allclose(255 * table[inside], wanted[inside], atol=2e-4)
+
+
+@pytest.mark.parametrize("name", ["look.png", "look.svg"])
+def test_a_preview_shows_three_pictures(name: str, pair: tuple[str, str], tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    assert transfer(*pair, "-o", str(tmp_path / "c.png"), "--preview", str(tmp_path / name), *SHARED) == 0
+    if name.endswith("svg"):
+        assert (tmp_path / name).read_text().count("<image") == 3
+    else:
+        assert loaded(tmp_path / name).shape[1] > 640
+    grey = saved(tmp_path / "grey.png", levels(3, 16, 20))
+    assert transfer(grey, pair[1], "-o", str(tmp_path / "d.png"), "--preview", str(tmp_path / name), *SHARED) == 0
+
+
+def test_a_table_that_is_too_coarse_is_not_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = saved(tmp_path / "a.png", levels(4, 20, 20, low=0, high=40) ** 2 // 7)
+    other = saved(tmp_path / "b.png", 200 - levels(5, 20, 20, low=0, high=40) ** 2 // 9)
+    cube, done = tmp_path / "look.cube", tmp_path / "c.png"
+    code = transfer(one, other, "-o", str(done), "--cube", str(cube), "--features", "moments:3")
+    err = capsys.readouterr().err
+    assert (code, done.exists(), cube.exists()) == (ExitCode.PARTIAL, True, False)
+    assert "look.cube is not written: a table of 33 nodes a side is" in err
+
+
+@pytest.mark.parametrize(("options", "told"), [
+    (["--cube", "x.cube", "--features", "energies"], "with energies a transfer is a filter"),
+    (["--cube", "x.cube", "--features", "moments:2", "--perturb", "ramp"], "leave --perturb out"),
+    (["--cube", "x.png", "--features", "moments:2"], "written as .cube"),
+    (["--cube", "none/x.cube", "--features", "moments:2"], "there is no folder none"),
+    (["--preview", "x.doc"], "written as .png"),
+    (["--preview", "none/x.png"], "there is no folder none"),
+])
+def test_what_cannot_be_is_said_at_once(options: list[str], told: str, pair: tuple[str, str], tmp_path: Path,
+                                        capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert transfer(*pair, "-o", "c.png", *options) == ExitCode.BAD_INPUT
+    out, err = capsys.readouterr()
+    assert out == "" and told in err and len(err.splitlines()) == 1 and not Path("c.png").exists()
+
+
+def test_signals_have_no_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, other = (saved(tmp_path / f"{k}.npy", np.random.default_rng(k).normal(size=30)) for k in (1, 2))
+    code = transfer(one, other, "-o", str(tmp_path / "c.npy"), "--cube", str(tmp_path / "x.cube"), *TWO)
+    assert code == ExitCode.BAD_INPUT and "one or three channels" in capsys.readouterr().err
