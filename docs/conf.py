@@ -72,8 +72,9 @@ html_css_files = ["tables.css", "code.css"]
 html_js_files = ["copy.js"]
 
 
-def offer_download(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Put a link to the executed notebook, as .ipynb, below the title of each notebook."""
+def prepare(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Leave out the empty line that ends a session; below the title of a notebook, offer it as .ipynb."""
+    source[0] = re.sub(r"\n\n(```+)$", r"\n\1", source[0], flags=re.MULTILINE)
     if docname.startswith("notebooks/"):
         name = docname.removeprefix("notebooks/")
         link = f"Run it yourself: {{nb-download}}`{name}.ipynb`"
@@ -81,4 +82,4 @@ def offer_download(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    app.connect("source-read", offer_download)
+    app.connect("source-read", prepare)
