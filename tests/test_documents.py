@@ -64,7 +64,8 @@ def test_the_page_of_public_names_has_each_one(module: str) -> None:
 
 @pytest.mark.parametrize("notebook", sorted((ROOT / "notebooks").glob("*.md")), ids=lambda path: path.stem)
 def test_a_notebook_is_on_a_page_and_ends_in_a_comparison(notebook: Path) -> None:
-    pages = "".join((ROOT / f"docs/{page}.md").read_text("utf-8") for page in ("tutorials", "gallery", "explanation"))
+    named = ("tutorials", "gallery", "explanation")
+    pages = "".join((ROOT / "docs" / f"{page}.md").read_text("utf-8") for page in named)
     assert f"<notebooks/{notebook.stem}>" in pages
     cells = re.findall(r"^```\{code-cell\}.*?^```$", notebook.read_text("utf-8"), re.MULTILINE | re.DOTALL)
     assert "assert " in cells[-1]
