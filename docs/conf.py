@@ -1,7 +1,6 @@
 """Sphinx configuration. Builds without a network: mathematics from local files, no links to other projects' docs."""
 
 import re
-import shutil
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -11,17 +10,9 @@ from sphinx.application import Sphinx
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-# The notebooks live beside docs/, where a reader looks for them; Sphinx reads only what lies below its source.
-# They are text, so a copy is cheap; unchanged ones keep their time stamp and are not run again.
-NOTEBOOKS = HERE.parent / "notebooks"
-COPIES = HERE / "notebooks"
-COPIES.mkdir(exist_ok=True)
-for stale in {path.name for path in COPIES.iterdir()} - {path.name for path in NOTEBOOKS.glob("*.md")}:
-    (COPIES / stale).unlink()
-for original in NOTEBOOKS.glob("*.md"):
-    copy = COPIES / original.name
-    if not copy.exists() or copy.read_bytes() != original.read_bytes():
-        shutil.copyfile(original, copy)
+from notebook_files import provide  # noqa: E402 - found beside this file
+
+provide()
 
 project = "symdecouple"
 author = "symdecouple developers"
@@ -36,7 +27,7 @@ extensions = [
     "myst_nb",
     "public_names",
 ]
-exclude_patterns = ["_build", "**.ipynb_checkpoints"]
+exclude_patterns = ["_build", "notebooks/download", "**.ipynb_checkpoints"]
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
@@ -72,13 +63,14 @@ html_css_files = ["tables.css", "code.css"]
 html_js_files = ["copy.js"]
 
 
-def offer_download(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Put a link to the executed notebook, as .ipynb, below the title of each notebook."""
+def prepare(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Leave out the empty line that ends a session; below the title of a notebook, offer it as .ipynb."""
+    source[0] = re.sub(r"\n\n(```+)$", r"\n\1", source[0], flags=re.MULTILINE)
     if docname.startswith("notebooks/"):
         name = docname.removeprefix("notebooks/")
-        link = f"Run it yourself: {{nb-download}}`{name}.ipynb`"
+        link = f"Run it yourself: {{download}}`{name}.ipynb <download/{name}.ipynb>`"
         source[0] = re.sub(r"^(# .*\n)", lambda title: f"{title[0]}\n{link}\n", source[0], count=1, flags=re.MULTILINE)
 
 
 def setup(app: Sphinx) -> None:
-    app.connect("source-read", offer_download)
+    app.connect("source-read", prepare)

@@ -27,24 +27,22 @@ def claim(public: object) -> list[nodes.Node]:
     return [nodes.literal(text=piece) if k % 2 else nodes.Text(piece) for k, piece in enumerate(pieces)]
 
 
-def entry(module: str, name: str) -> nodes.Node:
+def entry(module: str, name: str, shown: str = "") -> nodes.Node:
     """A link to where autodoc describes a public name: in its door, or where it is defined."""
     public = getattr(import_module(module), name)
     owner = public if hasattr(public, "__qualname__") else type(public)  # a sample is documented by its class
     defined = f"{owner.__module__}.{owner.__qualname__}"
-    link = addnodes.pending_xref("", nodes.literal(text=name), refdomain="py", reftype="obj", reftarget=f"{module}.{name}",
-                                 refexplicit=True, refwarn=True)
-    link["elsewhere"] = defined
-    return link
+    return addnodes.pending_xref("", nodes.literal(text=shown or name), refdomain="py", reftype="obj", refexplicit=True,
+                                 reftarget=f"{module}.{name}", elsewhere=defined, refwarn=True)
 
 
 def neighbour(module: str, text: str) -> nodes.Node:
     if text.startswith("/"):
-        return addnodes.pending_xref("", nodes.inline(), refdomain="std", reftype="doc", reftarget=text, refexplicit=False,
-                                     refwarn=True)
+        return addnodes.pending_xref("", nodes.inline(), refdomain="std", reftype="doc", refexplicit=False,
+                                     reftarget=text, refwarn=True)
     where, _, name = text.rpartition(".")
     here = module if hasattr(import_module(module), name) else "symdecouple"
-    return entry(f"symdecouple.{where}" if where else here, name)
+    return entry(f"symdecouple.{where}" if where else here, name, text)
 
 
 class Public(Directive):

@@ -54,7 +54,9 @@ def test_a_wrong_example_is_found() -> None:
     assert runner.summarize(verbose=False).failed == 1
 
 
-@pytest.mark.parametrize("module", ["symdecouple", "symdecouple.stats", "symdecouple.families", "symdecouple.analysis"])
+@pytest.mark.parametrize("module", [
+    "symdecouple", "symdecouple.stats", "symdecouple.families", "symdecouple.analysis", "symdecouple.sklearn",
+])
 def test_the_page_of_public_names_has_each_one(module: str) -> None:
     page = (ROOT / "docs/api/public.md").read_text("utf-8")
     blocks = re.findall(rf"^```{{public}} {re.escape(module)}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,16 @@ __all__ = ["Orthogonality", "orthogonality"]
 _CHUNK = 2**18  # numbers whose gradients are in memory together
 _SMALL = 1e-8  # of the declared gradient; a decoupled one below is looked at again
 _EPS = float(np.finfo(np.float64).eps)
+
+
+@overload
+def orthogonality(plan: Plan, samples: Any, *, axis: SampleAxis = ..., names: Iterable[str] | None = ...,
+                  on_refusal: Literal["warn", "raise"] = ...) -> Orthogonality: ...
+
+
+@overload
+def orthogonality(plan: Plan, samples: Any, *, axis: SampleAxis = ..., names: Iterable[str] | None = ...,
+                  on_refusal: Literal["return"]) -> tuple[Orthogonality, tuple[Outcome, ...]]: ...
 
 
 def orthogonality(plan: Plan, samples: Any, *, axis: SampleAxis = "last", names: Iterable[str] | None = None,

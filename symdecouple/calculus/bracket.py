@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, overload
 
 from sympy import Add, Expr, S, factor
 
@@ -32,6 +32,14 @@ __all__ = ["as_field", "derivative_along", "inner_product", "lie_bracket", "raw_
 def as_field(value: Any) -> VectorField:
     """Return a field as it is, and the gradient field of a feature."""
     return value if isinstance(value, VectorField) else gradient(value)
+
+
+@overload
+def derivative_along(field: VectorField | Feature, target: VectorField) -> VectorField: ...
+
+
+@overload
+def derivative_along(field: VectorField | Feature, target: Feature | Expr) -> Expr: ...
 
 
 def derivative_along(field: Any, target: Any) -> Any:

@@ -99,7 +99,7 @@ class Explanation(Shown):
         head = "".join(f"<th>{name}</th>" for name in ("level", "imposes", "method", "formula", "why"))
         body = "".join(_row(note) for note in self.notes)
         return (f"<p>path <b>{html.escape(self.path)}</b>, scenario <b>{html.escape(self.scenario)}</b></p>"
-                f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+                f'<table class="explanation"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
                 + "".join(f"<p>{html.escape(text)}</p>" for text in self._last))
 
     def _repr_html_(self) -> str:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 from sympy import Expr
@@ -46,8 +46,9 @@ from symdecouple.decoupling.running import (
     with_exact_means,
 )
 from symdecouple.decoupling.transfer import Match, transfer
+from symdecouple.decoupling.transferred import Transferred
 from symdecouple.decoupling.verdicts.closures import filled_with_values
-from symdecouple.errors import InvalidInput
+from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.pickled import as_written, read_back
@@ -355,6 +356,16 @@ class Plan(PlanFacts, Matching):
         batch = batch_of(self.choice, "attainable", samples, axis, None, centred=self.choice.moments is not None)
         values, _ = self.transform(samples, axis=axis, on_refusal="return")
         return intervals_of_rows(self.choice, batch, values)
+
+    @overload
+    def transfer(self, source: Any, target: Any, *, axis: SampleAxis = ..., channel_axis: int | None = ...,
+                 colour: Colour = ..., match: Match = ..., on_refusal: Literal["warn", "raise"] = ...,
+                 progress: Progress | None = ...) -> Transferred: ...
+
+    @overload
+    def transfer(self, source: Any, target: Any, *, axis: SampleAxis = ..., channel_axis: int | None = ...,
+                 colour: Colour = ..., match: Match = ..., on_refusal: Literal["return"],
+                 progress: Progress | None = ...) -> tuple[Transferred, tuple[Outcome, ...]]: ...
 
     def transfer(self, source: Any, target: Any, *, axis: SampleAxis = "last", channel_axis: int | None = None,
                  colour: Colour = "channels", match: Match = "decoupled", on_refusal: OnRefusal = "warn",

@@ -44,7 +44,7 @@ from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean, exact
 from symdecouple.shown import Shown
-from symdecouple.verdict import Status, Verdict
+from symdecouple.verdict import Certificate, Status, Verdict
 
 __all__ = ["LARGEST", "SMALLEST", "Normalizer", "modified_feature", "normalizers"]
 
@@ -113,7 +113,7 @@ class Normalizer(Shown):
         return _verdict(self.features, self.budget)
 
     @property
-    def certificate(self) -> Any:
+    def certificate(self) -> Certificate | None:
         """The certificate of the verdict, which `verify()` recomputes."""
         return self.verdict.certificate
 

@@ -29,7 +29,7 @@ def test_latex_and_html(moments: Explanation) -> None:
     assert r"\sqrt{- \overline{x}^{2} + \overline{x^{2}}}" in moments.latex()
     table = moments._repr_html_()
     assert table.count("<tr>") == 5 and table.count("$") % 2 == 0
-    assert "&lt;" not in table.split("<table>")[0] and "<script" not in table
+    assert "&lt;" not in table.split("<table")[0] and "<script" not in table
 
 
 def test_scenario_is_told_once_decided() -> None:

@@ -19,12 +19,13 @@ def main() -> None:
     one = one - one.mean()
     way = np.concatenate([np.linspace(0.85, 0, 50) / one.min(), np.linspace(0, 0.85, 50) / one.max()])
     moved = one / (1 - way[:, None] * one)  # one sample, its skewness moved and nothing else that need not
+    skewness = stats.skewness(samples, axis=1)
     figure, axes = pyplot.subplots(1, 2, figsize=(9, 3.7), sharey=True, layout="constrained")
     grid = np.linspace(-3, 3, 200)
     axes[0].fill_between(grid, 0, grid**2 + 1, color="0.9", linewidth=0)
     axes[0].text(0, 0.25, "no sample is here", ha="center", va="bottom", color="0.4", fontsize="small")
     for ax, statistic in zip(axes, (stats.kurtosis, stats.orthokurtosis), strict=True):
-        ax.scatter(stats.skewness(samples, axis=1), statistic(samples, axis=1), s=5, color=BLUE, alpha=0.4, linewidths=0)
+        ax.scatter(skewness, statistic(samples, axis=1), s=5, color=BLUE, alpha=0.4, linewidths=0)
         ax.plot(stats.skewness(moved, axis=1), statistic(moved, axis=1), color=RED, linewidth=2)
         ax.set(xlabel="skewness", ylabel=statistic.__name__, xlim=(-3, 3), ylim=(0, 11))
         ax.spines[["top", "right"]].set_visible(False)
