@@ -97,8 +97,8 @@ def _rows(plan: Plan | None, samples: Samples, arguments: argparse.Namespace
     from symdecouple.cli.plan_rows import plan_columns, plan_rows
 
     columns = plan_columns(plan, arguments)
-    with told_to_wait(f"decoupling {len(columns)} features of {len(samples.labels)} samples"):
-        return columns, plan_rows(plan, columns, samples, policy, arguments.dps)
+    with told_to_wait(f"decoupling {len(columns)} features of {len(samples.labels)} samples", "samples") as tell:
+        return columns, plan_rows(plan, columns, samples, policy, arguments.dps, tell)
 
 
 def _accuracy(arguments: argparse.Namespace) -> Sequence[Column]:
@@ -114,8 +114,8 @@ def _normalized(plan: Plan, samples: Samples, arguments: argparse.Namespace, kin
     from symdecouple.cli.normalized_report import normalized_csv, normalized_json, notes
     from symdecouple.cli.plan_rows import normalized_samples
 
-    with told_to_wait(f"normalizing {len(samples.labels)} samples"):
-        found = normalized_samples(plan, arguments.level, samples, arguments.nan_policy, arguments.dps)
+    with told_to_wait(f"normalizing {len(samples.labels)} samples", "samples") as tell:
+        found = normalized_samples(plan, arguments.level, samples, arguments.nan_policy, arguments.dps, tell)
     is_partial = any(sample.refused for sample in found)
     if kind == "json":
         more = {"level": arguments.level} | _settings(plan, arguments) | _structured(plan, arguments)
