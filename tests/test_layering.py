@@ -96,7 +96,8 @@ ORDER = {
     "lazy": "",
     "cli": (
         "exit_codes help_texts streams argument_types arguments waiting declaration exact_numbers cells text_head "
-        "text_file samples sample_rows shape_rows moment_rows plan_rows report sample_file normalized_report "
+        "text_file samples sample_rows shape_rows moment_rows plan_rows matched_samples"
+        " report sample_file normalized_report "
         "plan_report pictures image_files image_features decouple colours channel transfer check explore explain "
         "demo compile_kernels command"
     ),

@@ -36,7 +36,8 @@ from symdecouple.language.precision import at_digits
 from symdecouple.language.text import parse_domain, to_text
 from symdecouple.numeric.samples.intake import exact
 
-__all__ = ["ACCURACY", "NormalizedSample", "normalized_samples", "plan_columns", "plan_rows", "planned"]
+__all__ = ["ACCURACY", "Counted", "NormalizedSample", "normalized_samples", "placed_samples", "plan_columns",
+           "plan_rows", "planned"]
 
 _FLOAT_DIGITS = 17  # tell any two float64 apart
 
@@ -44,13 +45,13 @@ ACCURACY = (Column("residual", "residual", has_unit=False), Column("error", "err
 """What `plan_rows` tells of a sample besides its values where digits were asked for, as in `Precise`."""
 
 
-_Normalized: TypeAlias = tuple[list[Value | None], dict[str, str]]
+_Normalized: TypeAlias = tuple[list[Value | None], dict[str, Value]]
 """Values of a sample, and its accuracy."""
 
 
 @dataclass(frozen=True, slots=True)
 class NormalizedSample:
-    """A sample with its features at their references.
+    """A sample with its features at their references, or where they were asked to be.
 
     Attributes
     ----------
@@ -59,13 +60,13 @@ class NormalizedSample:
         As many as the sample has; None where a value is missing, everywhere if the sample was refused.
     refused : Outcome or None
     accuracy : mapping
-        Residual and error, as in `Precise`, where digits were asked for.
+        Residual and error, as in `Precise`, where digits were asked for; how far a sample moved that was matched.
     """
 
     label: str
     values: tuple[Value | None, ...]
     refused: Outcome | None = None
-    accuracy: Mapping[str, str] = field(default_factory=dict)
+    accuracy: Mapping[str, Value] = field(default_factory=dict)
 
 
 def planned(arguments: argparse.Namespace) -> Plan:
@@ -105,7 +106,7 @@ def plan_rows(plan: Plan, columns: Sequence[Column], samples: Samples, nan_polic
 
     With `dps` values are text of so many digits, and those of `ACCURACY` are there too.
     """
-    names, apply = [column.name for column in columns], _Counted(plan.transform, dps, tell, len(samples.labels))
+    names, apply = [column.name for column in columns], Counted(plan.transform, dps, tell, len(samples.labels))
 
     def compute(rows: NDArray[Any]) -> list[Values]:
         found: list[Values] = [({}, {}) for _ in rows]
@@ -123,10 +124,11 @@ def plan_rows(plan: Plan, columns: Sequence[Column], samples: Samples, nan_polic
 def normalized_samples(plan: Plan, level: int | None, samples: Samples, nan_policy: str = "propagate",
                        dps: int | None = None, tell: Tell | None = None) -> tuple[NormalizedSample, ...]:
     """Bring features 1..level of every sample to their references; the default level is that of `Plan.normalize`."""
+
     def normalize(rows: NDArray[Any], **how: Any) -> Any:
         return plan.normalize(rows, level, **how)
 
-    apply = _Counted(normalize, dps, tell, len(samples.labels))
+    apply = Counted(normalize, dps, tell, len(samples.labels))
 
     def compute(rows: NDArray[Any]) -> list[_Normalized | Outcome]:
         found: list[_Normalized | Outcome] = []
@@ -137,6 +139,12 @@ def normalized_samples(plan: Plan, level: int | None, samples: Samples, nan_poli
             found.append((OUT_OF_RANGE if outcome.ok else outcome) if lacks else (values, off))
         return found
 
+    return placed_samples(samples, compute, nan_policy)
+
+
+def placed_samples(samples: Samples, compute: Callable[[NDArray[Any]], Sequence[_Normalized | Outcome]],
+                   nan_policy: str) -> tuple[NormalizedSample, ...]:
+    """Answer every sample, with missing values where they were."""
     return tuple(_placed(label, vector, answer) for label, vector, answer in
                  zip(samples.labels, samples.vectors, answers(samples, compute, nan_policy), strict=True))
 
@@ -151,7 +159,7 @@ def _placed(label: str, vector: NDArray[Any], answer: _Normalized | Outcome) -> 
 
 
 @dataclass(slots=True)
-class _Counted:
+class Counted:
     """A method of a plan, applied to some of the samples after others, which are counted.
 
     Numbers that float64 would round together keep all their digits.
@@ -179,7 +187,7 @@ def _digits(row: NDArray[Any]) -> int:
     return 1 + int(largest / unit).bit_length() * 31 // 100 if unit else 1
 
 
-def _accuracy(results: Any, dps: int | None) -> list[dict[str, str]]:
+def _accuracy(results: Any, dps: int | None) -> list[dict[str, Value]]:
     """Residual and error of each sample, as far as they are known; two digits of them tell enough."""
     if dps is None:
         return [{} for _ in results]

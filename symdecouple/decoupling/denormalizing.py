@@ -96,14 +96,14 @@ class Wanted:
                   refused: dict[int, Outcome]) -> Answers:
         is_asked = np.ones(len(rows), dtype=np.bool_)
         is_asked[list(refused)] = False
-        ways = (lambda: levels, self.level), (self._upper, self.beyond)
         values = np.full(rows.shape, np.nan, dtype=object if self.precise else np.float64)
         residual = np.zeros(len(rows), dtype=values.dtype)
         error = residual.copy() if self.precise else None
         refusals = dict(refused)
-        for (way, level), is_part in zip(ways, (~is_moved, is_moved), strict=True):
+        for level, is_part in ((self.level, ~is_moved), (self.beyond, is_moved)):
             if (which := np.flatnonzero(is_part & is_asked)).size:
-                found = self.application.denormalized(way(), rows[which], references, targets[which], level, self.unit)
+                way = levels if is_part is not is_moved else self._upper()
+                found = self.application.denormalized(way, rows[which], references, targets[which], level, self.unit)
                 values[which], residual[which] = found.values, found.residual
                 refusals |= {int(which[r]): outcome for r, outcome in found.refusals.items()}
                 if error is not None and found.error is not None:

@@ -128,8 +128,8 @@ class OrbitMotion:
         first, rest = self.steps[: self.explicit], self.steps[self.explicit :]
         try:
             with Budget(_LONGEST).running("solving for flow parameters"):
-                flows = [flow.expr for flow in self.flows[: self.explicit]]
-                return (*make_steps([s.feature for s in first], flows, list(_symbols(self.explicit)), self.sample), *rest)
+                features, flows = [s.feature for s in first], [flow.expr for flow in self.flows[: self.explicit]]
+                return (*make_steps(features, flows, list(_symbols(self.explicit)), self.sample), *rest)
         except BudgetExceeded:
             return (first[0], *(replace(step, time=None) for step in first[1:]), *rest)
 
