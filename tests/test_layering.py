@@ -107,7 +107,8 @@ ORDER = {
     ),
     "cli": (
         "exit_codes help_texts streams argument_types arguments waiting declaration exact_numbers cells text_head "
-        "text_file samples sample_rows shape_rows moment_rows plan_rows report sample_file normalized_report "
+        "text_file samples sample_rows shape_rows moment_rows plan_rows matched_samples report sample_file "
+        "normalized_report "
         "plan_report pictures image_files image_features decouple colours channel transfer_files transfer check "
         "explore explain "
         "reproduce demo compile_kernels command"
@@ -131,6 +132,7 @@ DOORS = {
 # These load neither SymPy nor anything of ours that does; `errors` stands on the standard library alone.
 SYMPY_FREE = {
     "shown",
+    "waiting",
     "errors",
     "names",
     "verdict",

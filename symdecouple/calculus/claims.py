@@ -14,9 +14,12 @@ from symdecouple.calculus.extent import check_extent
 from symdecouple.calculus.subject import Size, Subject, expressions
 from symdecouple.errors import BudgetExceeded, SymdecoupleError
 from symdecouple.language.budget import Budget
+from symdecouple.shown import Card, Cell, Maths, Shown
 from symdecouple.verdict import Check, Status
 
 __all__ = ["Claim", "combination", "combination_latex", "gathered"]
+
+_ITEMS = 2  # features or fields that repr shows
 
 
 def gathered(checks: Callable[[Budget], Iterable[Check]], budget: float, what: str) -> tuple[Check, ...]:
@@ -38,14 +41,31 @@ def gathered(checks: Callable[[Budget], Iterable[Check]], budget: float, what: s
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+@dataclass(frozen=True, slots=True, repr=False)
+class Claim(Shown):
     """What all certificates have: a subject, and an audit that recomputes every claim about it."""
 
     subject: Subject
 
     kind: ClassVar[str] = ""
     answers: ClassVar[tuple[str, Status]]
+
+    def __init_subclass__(cls) -> None:
+        cls.__repr__ = Shown.__repr__  # type: ignore[method-assign] # else each dataclass makes one of all its fields
+
+    def _card(self) -> Card:
+        question, status = self.answers
+        lines = [(str(k), text) for k, text in enumerate(self.subject.texts(), 1)]
+        more = [("", f"... {len(lines) - _ITEMS} more")] if len(lines) > _ITEMS else []
+        lines = [*lines[:_ITEMS], *more, ("", "; ".join(self.summary()) or self.reason(None))]
+        rows: list[tuple[Cell, Cell]] = [(str(k), Maths(text, item.latex())) for k, (text, item) in enumerate(
+            zip(self.subject.texts(), self.subject.items, strict=True), 1)]
+        return Card(f"Certificate of {self.kind}: {question} {status.name}", lines, ("", self.subject.noun), [
+            *rows, ("", Maths("", self.latex()))])
+
+    def summary(self) -> tuple[str, ...]:
+        """Return the lines that a verdict prints about its evidence."""
+        return ()
 
     def audit(self, budget: float = 20.0) -> tuple[Check, ...]:
         """Recompute every claim of the certificate, each by a route of its own, and report on each.
@@ -86,9 +106,6 @@ class Claim:
     def latex(self) -> str:
         """Return the evidence as LaTeX, without the dollar signs."""
         raise NotImplementedError
-
-    def _repr_latex_(self) -> str:
-        return rf"$\displaystyle {self.latex()}$"
 
     def _head(self) -> dict[str, Any]:
         return {"certificate": self.kind, "subject": self.subject.to_dict()}

@@ -26,6 +26,7 @@ from symdecouple.calculus.subject import Size, Subject, count
 from symdecouple.errors import InvalidInput
 from symdecouple.language.budget import Budget
 from symdecouple.language.sample import Coordinate, Sample, rational_points
+from symdecouple.shown import Shown
 
 __all__ = ["PATIENCE", "SHARP", "Minor", "Witness", "columns_at", "draws", "find_failing_pair",
            "find_witness", "glance", "is_defined", "minor_of"]
@@ -57,8 +58,8 @@ class Minor:
         return f"in [{_figure(self.low)}, {_figure(self.high)}]"
 
 
-@dataclass(frozen=True, slots=True)
-class Witness:
+@dataclass(frozen=True, slots=True, repr=False)
+class Witness(Shown):
     """A sample, the values of the parameters, and a nonzero minor of columns there.
 
     Attributes

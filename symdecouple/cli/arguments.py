@@ -100,24 +100,38 @@ def _complete(found: argparse.Namespace) -> None:
         found.file = found.features.pop()  # every formula has a parenthesis
     if found.features and found.moments:
         raise UsageError("--moments and --features are two feature sets: name one")
+    if found.match is not None:
+        _check_match(found)
     asked = found.dps is not None or found.path != "auto" or found.reference.lower() not in ("gaussian", "white")
     found.is_standard = not (asked or found.features or found.domain != _EVERYWHERE)
     found.wants_plan = bool(asked or found.features or found.normalize or found.explain or found.formulas)
+    if found.match is not None:
+        found.wants_plan = bool(found.features)
     if found.wants_plan and not (found.features or found.moments):
         found.moments = 4
     if found.file is None and not (found.explain or found.formulas):
         raise UsageError("a FILE is needed, or - for standard input; --explain and --formulas do without")
     if found.file is None and (found.normalize or found.dps is not None):
         raise UsageError(f"{'--normalize' if found.normalize else '--dps'} is about numbers: name a FILE")
-    if found.groups is not None and (found.axis == "rows" or found.normalize):
-        raise UsageError("--groups is about columns, and prints a line a group: it goes without "
-                         f"{'--normalize' if found.normalize else '--axis rows'}")
+    if found.groups is not None and (found.axis == "rows" or found.normalize or found.match is not None):
+        other = "--normalize" if found.normalize else "--axis rows" if found.axis == "rows" else "--match"
+        raise UsageError(f"--groups is about columns, and prints a line a group: it goes without {other}")
     if found.level is not None and not (found.normalize or found.formulas):
         raise UsageError("--level belongs to --normalize or --formulas")
     if (found.at or found.allow_nonsmooth) and not found.features:
         raise UsageError("--at and --allow-nonsmooth belong to the formulas of --features")
     if found.domain != _EVERYWHERE and not (found.features or found.moments):
         raise UsageError("--domain belongs to --features or --moments")
+
+
+def _check_match(found: argparse.Namespace) -> None:
+    for option, is_there in (("--moments", found.moments), ("--normalize", found.normalize), ("--dps", found.dps),
+                             ("--level", found.level), ("--explain", found.explain), ("--formulas", found.formulas)):
+        if is_there:
+            why = "the number of its values tells the orders" if option == "--moments" else "it writes moved samples"
+            raise UsageError(f"--match goes without {option}: {why}")
+    if not found.features and (found.path != "auto" or found.reference.lower() not in ("gaussian", "white")):
+        raise UsageError("--match without --features is about moments, which need no --path and no --reference")
 
 
 def check_output(found: argparse.Namespace, kind: str | None) -> None:
@@ -134,8 +148,9 @@ def check_output(found: argparse.Namespace, kind: str | None) -> None:
         raise UsageError("--explain and --formulas have no place among numbers in CSV: take --json, or leave FILE out")
     if found.formulas == "code" and (found.explain or found.file is not None):
         raise UsageError("the code of --formulas code stands alone: leave out FILE and --explain, or take --json")
-    if found.normalize and kind == "table":
-        raise UsageError("normalized samples are written as CSV or JSON, not as a table")
+    if (found.normalize or found.match is not None) and kind == "table":
+        what = "normalized" if found.normalize else "matched"
+        raise UsageError(f"{what} samples are written as CSV or JSON, not as a table")
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
@@ -185,6 +200,9 @@ def _add_decouple(parser: argparse.ArgumentParser) -> None:
     add("--formulas", nargs="?", const="text", choices=STYLES, metavar="STYLE",
         help="the normalizers in closed form: text (default), latex, or code, a NumPy module that runs alone")
     add("--normalize", action="store_true", help="the samples with their features at the reference, as CSV or JSON")
+    add("--match", metavar="VALUES",
+        help="the samples moved until their own mean, variance, skewness, kurtosis, ... (or the --features) have these "
+        "exact numbers, such as 0,1,0,3; keep leaves one as it is; CSV or JSON")
     add("--level", type=level, metavar="K",
         help="bring features 1 to K to the reference (default: all before the last); which level's formula or code")
     add("--format", choices=["table", "csv", "json"], help="default: by the name of --output, otherwise table")

@@ -2,8 +2,9 @@
 
 Python's ``float`` takes more than files should mean (1_000, Arabic digits) and answers 1e400 with infinity. Here a
 number is what the pattern below says. Integers past 2**53 stay integers: they are not floats, and their last digits
-may be all that distinguishes them. So do decimals of more digits than any float64 needs, as fractions, unless they
-are a float64 that was printed with digits to spare. Where exact numbers are wanted, 0.1 is 1/10.
+may be all that distinguishes them. Decimals of more digits than any float64 needs are fractions, unless they are a
+float64 that was printed with digits to spare; and so are those beyond its range. Where exact numbers are wanted, 0.1 is
+1/10.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _ERROR = re.compile(  # of spreadsheets: #DIV/0!, #WERT!, #ИМЯ?; what is not 
 _EXACT_INTEGER = 2**53
 _SAFE_DIGITS = 15  # so many digits are below 2**53
 _FLOAT_DIGITS = 17  # tell any two float64 apart
-_MAX_DIGITS = 310  # of an integer; the largest float64 has 309
+_MOST_DIGITS = 4000  # before the point, or behind it: Python writes no integers of more than 4300
 _ALIKE = (" \u00a0\u202f", "'\u2019")  # signs between thousands that nobody tells apart
 
 
@@ -83,7 +84,7 @@ def read_cell(text: str, notation: Notation | str = ".", is_exact: bool = False)
     Raises
     ------
     InvalidInput
-        For numbers that float64 cannot hold.
+        For numbers of thousands of digits.
 
     Examples
     --------
@@ -97,7 +98,7 @@ def read_cell(text: str, notation: Notation | str = ".", is_exact: bool = False)
     plain = (Notation(notation) if isinstance(notation, str) else notation).plain(text)
     match = None if plain is None else _NUMBER.fullmatch(plain)
     if match is not None:
-        value = _number(match)  # refuses what is out of range, before a fraction fills the memory
+        value = _number(match)  # refuses what is too long, before a fraction fills the memory
         return Fraction(match[0]) if is_exact else value
     if _MISSING.fullmatch(text) or is_error(text):
         return math.nan
@@ -110,11 +111,10 @@ def _number(match: re.Match[str]) -> float | int | Fraction:
     text = match[0]
     if len(text) > _SAFE_DIGITS and not match["rest"] and not match["bare"] and not match["power"]:
         return _integer(text)
+    _check_size(text, match["power"])
     value = float(text)
-    if math.isinf(value):
-        _refuse(text, "above")
-    if value == 0.0 and re.search("[1-9]", text.lower().partition("e")[0]):
-        _refuse(text, "below")
+    if math.isinf(value) or (value == 0.0 and re.search("[1-9]", text.lower().partition("e")[0])):
+        return Fraction(text)
     return Fraction(text) if len(text) > _FLOAT_DIGITS and _is_finer(text, value) else value
 
 
@@ -128,18 +128,14 @@ def _is_finer(text: str, value: float) -> bool:
 
 
 def _integer(text: str) -> float | int:
-    if len(text.lstrip("+-0")) > _MAX_DIGITS:
-        _refuse(text, "above")
+    _check_size(text, None)
     value = int(text.lstrip("+-0") or "0") * (-1 if text.startswith("-") else 1)
-    if abs(value) <= _EXACT_INTEGER:
-        return float(value)
-    try:
-        float(value)
-    except OverflowError:
-        _refuse(text, "above")
-    return value
+    return float(value) if abs(value) <= _EXACT_INTEGER else value
 
 
-def _refuse(text: str, where: str) -> None:
-    shown = text if len(text) <= 40 else text[:37] + "..."
-    raise InvalidInput(f"{shown} is {where} the range of float64; give the data in another unit")
+def _check_size(text: str, power: str | None) -> None:
+    exponent = "" if power is None else power[1:].lstrip("+-0")
+    if len(text) > _MOST_DIGITS or len(exponent) > 4 or (exponent and int(exponent) > _MOST_DIGITS):
+        shown = text if len(text) <= 40 else text[:37] + "..."
+        raise InvalidInput(f"{shown} has more than {_MOST_DIGITS} digits before or behind the point; give the data in "
+                           "another unit")

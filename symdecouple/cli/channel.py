@@ -11,6 +11,7 @@ import numpy as np
 
 from symdecouple.cli.image_features import Listed
 from symdecouple.cli.pictures import FloatArray
+from symdecouple.cli.waiting import Tell
 from symdecouple.decoupling.plan import Plan, decouple
 from symdecouple.decoupling.transferred import Transferred
 from symdecouple.errors import Outcome, PerturbedWarning, Refused
@@ -59,13 +60,14 @@ class Channels:
     step: float | None
     _plans: dict[Any, Plan] = field(default_factory=dict)
 
-    def transferred(self, name: str, source: FloatArray, target: FloatArray, perturb: PerturbName | None) -> Channel:
+    def transferred(self, name: str, source: FloatArray, target: FloatArray, perturb: PerturbName | None,
+                    tell: Tell | None = None) -> Channel:
         """Return the source with the features of the target; where that is refused, why, and what would help."""
-        done = self._attempt(name, source, target, perturb)
+        done = self._attempt(name, source, target, perturb, tell)
         if done.outcome.ok or perturb is not None:
             return done
         for kind in self._candidates(source, target):
-            if self._attempt(name, source, target, kind).outcome.ok:
+            if self._attempt(name, source, target, kind, tell).outcome.ok:
                 helped = f"{done.outcome.detail}; --perturb {kind} helps, {_HELP[kind]}"
                 return Channel(name, None, Outcome(False, done.outcome.reason, helped))
         return done
@@ -84,7 +86,8 @@ class Channels:
         if ramp and spectral:
             yield "both"
 
-    def _attempt(self, name: str, source: FloatArray, target: FloatArray, perturb: PerturbName | None) -> Channel:
+    def _attempt(self, name: str, source: FloatArray, target: FloatArray, perturb: PerturbName | None,
+                 tell: Tell | None) -> Channel:
         perturbation = None if perturb is None else Perturbation(_KINDS[perturb], self.step)
         target, target_perturbed = _varied(target, perturbation)
         try:
@@ -95,7 +98,7 @@ class Channels:
                 target_perturbed = taken.detail if taken.ok else ""
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", PerturbedWarning)  # it is among what is printed
-                answer: Any = plan.transfer(source, target, axis=axis, on_refusal="return")
+                answer: Any = plan.transfer(source, target, axis=axis, on_refusal="return", progress=tell)
         except Refused as error:
             return Channel(name, None, Outcome(False, "the target has no decoupled features", str(error)))
         done, (outcome,) = answer

@@ -42,6 +42,10 @@ def run(arguments: argparse.Namespace) -> int:
     kind = arguments.format or (_FORMATS.get(output.suffix.lower()) if output is not None else None)
     check_output(arguments, kind)
     plan = _plan(arguments) if arguments.wants_plan else None
+    if arguments.match is not None:
+        from symdecouple.cli.matched_samples import wanted_values
+
+        arguments.match = wanted_values(arguments.match, None if plan is None else len(plan.features))
     if arguments.file is None:
         assert plan is not None
         _write(_told(plan, arguments) if kind != "json" else
@@ -49,7 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
         return ExitCode.OK
     try:
         samples = read_samples(arguments)
-        if plan is not None and arguments.normalize:
+        if arguments.match is not None:
+            text, is_partial = _matched(plan, samples, arguments, kind)
+        elif plan is not None and arguments.normalize:
             text, is_partial = _normalized(plan, samples, arguments, kind)
         else:
             text, is_partial = _computed(plan, samples, arguments, kind)
@@ -97,8 +103,8 @@ def _rows(plan: Plan | None, samples: Samples, arguments: argparse.Namespace
     from symdecouple.cli.plan_rows import plan_columns, plan_rows
 
     columns = plan_columns(plan, arguments)
-    with told_to_wait(f"decoupling {len(columns)} features of {len(samples.labels)} samples"):
-        return columns, plan_rows(plan, columns, samples, policy, arguments.dps)
+    with told_to_wait(f"decoupling {len(columns)} features of {len(samples.labels)} samples", "samples") as tell:
+        return columns, plan_rows(plan, columns, samples, policy, arguments.dps, tell)
 
 
 def _accuracy(arguments: argparse.Namespace) -> Sequence[Column]:
@@ -114,13 +120,29 @@ def _normalized(plan: Plan, samples: Samples, arguments: argparse.Namespace, kin
     from symdecouple.cli.normalized_report import normalized_csv, normalized_json, notes
     from symdecouple.cli.plan_rows import normalized_samples
 
-    with told_to_wait(f"normalizing {len(samples.labels)} samples"):
-        found = normalized_samples(plan, arguments.level, samples, arguments.nan_policy, arguments.dps)
+    with told_to_wait(f"normalizing {len(samples.labels)} samples", "samples") as tell:
+        found = normalized_samples(plan, arguments.level, samples, arguments.nan_policy, arguments.dps, tell)
     is_partial = any(sample.refused for sample in found)
     if kind == "json":
         more = {"level": arguments.level} | _settings(plan, arguments) | _structured(plan, arguments)
         return normalized_json(found, samples, arguments.file, arguments.nan_policy, more), is_partial
     print("\n".join([describe(samples, source_of(arguments), arguments.axis), *notes(found)]), file=sys.stderr)
+    return normalized_csv(found, samples.axis), is_partial
+
+
+def _matched(plan: Plan | None, samples: Samples, arguments: argparse.Namespace, kind: str | None) -> tuple[str, bool]:
+    from symdecouple.cli.matched_samples import matched_samples
+    from symdecouple.cli.normalized_report import how_far, normalized_csv, normalized_json, notes
+
+    with told_to_wait(f"matching {len(samples.labels)} samples", "samples") as tell:
+        found = matched_samples(plan, arguments.match, samples, arguments.nan_policy, tell)
+    is_partial = any(sample.refused for sample in found)
+    if kind == "json":
+        names = {} if plan is None else {"features": [text.strip() for text in arguments.features]}
+        more = {"match": arguments.match} | names
+        return normalized_json(found, samples, arguments.file, arguments.nan_policy, more, "match"), is_partial
+    print("\n".join([describe(samples, source_of(arguments), arguments.axis), *how_far(found),
+                     *notes(found, "matched")]), file=sys.stderr)
     return normalized_csv(found, samples.axis), is_partial
 
 

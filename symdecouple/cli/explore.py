@@ -17,7 +17,7 @@ from symdecouple.cli.exit_codes import ExitCode
 from symdecouple.cli.report import printable
 from symdecouple.cli.sample_file import read_samples, source_of
 from symdecouple.cli.sample_rows import present
-from symdecouple.cli.waiting import progress_line
+from symdecouple.cli.waiting import told_to_wait
 from symdecouple.errors import InvalidInput
 
 __all__ = ["run"]
@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     features = declared(formulas_of(arguments.formulas), arguments)
     reference = named_or_numbers(arguments.reference, LAWS, "0,1,0,3")
     samples = None if arguments.file is None else _samples(arguments)
-    with progress_line("sets and orders") as progress:
+    with told_to_wait("deciding", "sets and orders") as progress:
         found = explore(features, reference, samples=samples, budget=arguments.budget, patience=arguments.patience,
                         progress=progress)
     print(found.to_json() if arguments.json else found.latex() if arguments.latex else found)
@@ -61,6 +61,9 @@ def _samples(arguments: argparse.Namespace) -> Any:
 
 def _floats(vector: NDArray[Any]) -> NDArray[np.float64]:
     try:
-        return vector.astype(np.float64)
+        found = vector.astype(np.float64)
+        if np.array_equal(found == 0, vector == 0):
+            return found
     except OverflowError:
-        raise InvalidInput("some numbers are beyond float64; give the data in another unit") from None
+        pass
+    raise InvalidInput("some numbers are beyond float64; give the data in another unit")

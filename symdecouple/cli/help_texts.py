@@ -129,6 +129,7 @@ examples:
   symdecouple decouple runs.csv --moments 6
   symdecouple decouple runs.csv --features "mean(x)" "mean(x^2)" "mean(x^4)" --dps 30
   symdecouple decouple runs.csv --moments 4 --normalize --level 3 -o normalized.csv
+  symdecouple decouple returns.csv --match keep,keep,0,4 -o simulated.csv
   symdecouple decouple --features "mean(x)" "mean(exp(x))" --explain
   symdecouple decouple --moments 3 --formulas code > normalizer.py
 

@@ -28,7 +28,7 @@ _TIFF = (b"II*\0", b"MM\0*")
 _PNG = b"\x89PNG\r\n\x1a\n"
 _ALPHA = {"LA": "L", "La": "L", "PA": "RGB", "RGBA": "RGB", "RGBa": "RGB"}
 _WITHOUT = {"La": "LA", "RGBa": "RGBA", "PA": "RGBA"}  # what Pillow goes by, where it cannot go directly
-_BITS, _PHOTOMETRIC, _SUBFILE, _FORMAT, _RESOLUTION = 258, 262, 254, 339, 282  # tags of TIFF
+_BITS, _PHOTOMETRIC, _SUBFILE, _FORMAT, _RESOLUTION, _SAMPLES = 258, 262, 254, 339, 282, 277  # tags of TIFF
 _SIGNED, _WHITE_IS_ZERO = 2, 0
 _PILLOW = 'pictures need Pillow, which is not installed: pip install "symdecouple[image]"; NPY arrays do without'
 
@@ -104,6 +104,7 @@ def read_by_pillow(path: Path, head: bytes) -> Picture:
             with pillow.open(path, formats=("PNG", "TIFF", "JPEG")) as image:
                 said = _first_picture(image)
                 _check(image)
+                said += _further_samples(image)
                 opaque, dropped = _without_alpha(image, head)
                 upright = operations.exif_transpose(opaque)
                 return _picture(upright, image, [*said, *dropped])
@@ -152,6 +153,15 @@ def _check(image: Any) -> None:
                            "black as zero")
     if wide or not (image.mode in ("1", "L", "I", "F", "P", "RGB", *_ALPHA) or image.mode.startswith("I;16")):
         raise InvalidInput(f"its mode is {image.mode}; grey of 8 or 16 bits or floating point, or RGB, is expected")
+
+
+def _further_samples(image: Any) -> list[str]:
+    """What to say where Pillow leaves out samples of a TIFF that have no stated meaning."""
+    count = int(image.tag_v2.get(_SAMPLES, 1)) - len(image.getbands()) if image.format == "TIFF" else 0
+    if count < 1 or image.mode == "P":
+        return []
+    return ["a further sample of each pixel, of no stated meaning, is left out" if count == 1 else
+            f"{count} further samples of each pixel, of no stated meaning, are left out"]
 
 
 def _numbers(tag: Any) -> tuple[int, ...]:

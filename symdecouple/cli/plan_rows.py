@@ -28,6 +28,7 @@ from symdecouple.cli.sample_rows import (
     sample_rows,
 )
 from symdecouple.cli.samples import Samples
+from symdecouple.cli.waiting import Tell, counted_from
 from symdecouple.decoupling.plan import Plan, decouple
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.families.moments import raw_moments
@@ -35,7 +36,8 @@ from symdecouple.language.precision import at_digits
 from symdecouple.language.text import parse_domain, to_text
 from symdecouple.numeric.samples.intake import exact
 
-__all__ = ["ACCURACY", "NormalizedSample", "normalized_samples", "plan_columns", "plan_rows", "planned"]
+__all__ = ["ACCURACY", "Counted", "NormalizedSample", "normalized_samples", "placed_samples", "plan_columns",
+           "plan_rows", "planned"]
 
 _FLOAT_DIGITS = 17  # tell any two float64 apart
 
@@ -43,13 +45,13 @@ ACCURACY = (Column("residual", "residual", has_unit=False), Column("error", "err
 """What `plan_rows` tells of a sample besides its values where digits were asked for, as in `Precise`."""
 
 
-_Normalized: TypeAlias = tuple[list[Value | None], dict[str, str]]
+_Normalized: TypeAlias = tuple[list[Value | None], dict[str, Value]]
 """Values of a sample, and its accuracy."""
 
 
 @dataclass(frozen=True, slots=True)
 class NormalizedSample:
-    """A sample with its features at their references.
+    """A sample with its features at their references, or where they were asked to be.
 
     Attributes
     ----------
@@ -58,13 +60,13 @@ class NormalizedSample:
         As many as the sample has; None where a value is missing, everywhere if the sample was refused.
     refused : Outcome or None
     accuracy : mapping
-        Residual and error, as in `Precise`, where digits were asked for.
+        Residual and error, as in `Precise`, where digits were asked for; how far a sample moved that was matched.
     """
 
     label: str
     values: tuple[Value | None, ...]
     refused: Outcome | None = None
-    accuracy: Mapping[str, str] = field(default_factory=dict)
+    accuracy: Mapping[str, Value] = field(default_factory=dict)
 
 
 def planned(arguments: argparse.Namespace) -> Plan:
@@ -99,16 +101,16 @@ def plan_columns(plan: Plan, arguments: argparse.Namespace) -> tuple[Column, ...
 
 
 def plan_rows(plan: Plan, columns: Sequence[Column], samples: Samples, nan_policy: str = "propagate",
-              dps: int | None = None) -> tuple[SampleRow, ...]:
+              dps: int | None = None, tell: Tell | None = None) -> tuple[SampleRow, ...]:
     """Compute the decoupled features of every sample; further arguments and errors are those of `sample_rows`.
 
     With `dps` values are text of so many digits, and those of `ACCURACY` are there too.
     """
-    names = [column.name for column in columns]
+    names, apply = [column.name for column in columns], Counted(plan.transform, dps, tell, len(samples.labels))
 
     def compute(rows: NDArray[Any]) -> list[Values]:
         found: list[Values] = [({}, {}) for _ in rows]
-        results, outcomes = _applied(plan.transform, rows, dps)
+        results, outcomes = apply(rows)
         accuracy = _accuracy(results, dps)
         for (values, refused), result, outcome, off in zip(found, results, outcomes, accuracy, strict=True):
             for name, value in zip(names, _values(result, dps), strict=True):
@@ -120,18 +122,29 @@ def plan_rows(plan: Plan, columns: Sequence[Column], samples: Samples, nan_polic
 
 
 def normalized_samples(plan: Plan, level: int | None, samples: Samples, nan_policy: str = "propagate",
-                       dps: int | None = None) -> tuple[NormalizedSample, ...]:
+                       dps: int | None = None, tell: Tell | None = None) -> tuple[NormalizedSample, ...]:
     """Bring features 1..level of every sample to their references; the default level is that of `Plan.normalize`."""
+
+    def normalize(rows: NDArray[Any], **how: Any) -> Any:
+        return plan.normalize(rows, level, **how)
+
+    apply = Counted(normalize, dps, tell, len(samples.labels))
 
     def compute(rows: NDArray[Any]) -> list[_Normalized | Outcome]:
         found: list[_Normalized | Outcome] = []
-        results, outcomes = _applied(lambda each, **how: plan.normalize(each, level, **how), rows, dps)
+        results, outcomes = apply(rows)
         for result, outcome, off in zip(results, outcomes, _accuracy(results, dps), strict=True):
             values = list(_values(result, dps))
             lacks = None in values or not outcome.ok
             found.append((OUT_OF_RANGE if outcome.ok else outcome) if lacks else (values, off))
         return found
 
+    return placed_samples(samples, compute, nan_policy)
+
+
+def placed_samples(samples: Samples, compute: Callable[[NDArray[Any]], Sequence[_Normalized | Outcome]],
+                   nan_policy: str) -> tuple[NormalizedSample, ...]:
+    """Answer every sample, with missing values where they were."""
     return tuple(_placed(label, vector, answer) for label, vector, answer in
                  zip(samples.labels, samples.vectors, answers(samples, compute, nan_policy), strict=True))
 
@@ -145,12 +158,25 @@ def _placed(label: str, vector: NDArray[Any], answer: _Normalized | Outcome) -> 
     return NormalizedSample(label, values, accuracy=answer[1])
 
 
-def _applied(function: Callable[..., Any], rows: NDArray[Any], dps: int | None) -> Any:
-    """Apply a method of the plan; numbers which float64 would round together, with all their digits."""
-    if dps is None and rows.dtype.kind == "O":
-        dps = _FLOAT_DIGITS + max(map(_digits, rows))
-    with np.errstate(all="ignore"):  # what is not finite is refused by name
-        return function(rows, dps=dps, on_refusal="return")
+@dataclass(slots=True)
+class Counted:
+    """A method of a plan, applied to some of the samples after others, which are counted.
+
+    Numbers that float64 would round together keep all their digits.
+    """
+
+    method: Callable[..., Any]
+    dps: int | None
+    tell: Tell | None
+    total: int
+    done: int = 0
+
+    def __call__(self, rows: NDArray[Any]) -> Any:
+        dps = _FLOAT_DIGITS + max(map(_digits, rows)) if self.dps is None and rows.dtype.kind == "O" else self.dps
+        progress = counted_from(self.tell, self.done, self.total)
+        self.done += len(rows)
+        with np.errstate(all="ignore"):  # what is not finite is refused by name
+            return self.method(rows, dps=dps, on_refusal="return", progress=progress)
 
 
 def _digits(row: NDArray[Any]) -> int:
@@ -161,7 +187,7 @@ def _digits(row: NDArray[Any]) -> int:
     return 1 + int(largest / unit).bit_length() * 31 // 100 if unit else 1
 
 
-def _accuracy(results: Any, dps: int | None) -> list[dict[str, str]]:
+def _accuracy(results: Any, dps: int | None) -> list[dict[str, Value]]:
     """Residual and error of each sample, as far as they are known; two digits of them tell enough."""
     if dps is None:
         return [{} for _ in results]

@@ -1,9 +1,14 @@
-"""A file of numbers, or standard input, to sample vectors: an NPY array by its first bytes, else a text table."""
+"""A file of numbers, or standard input, to sample vectors: an NPY array by its first bytes, else a text table.
+
+Either may be compressed with gzip.
+"""
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import io
+import zlib
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,6 +21,7 @@ from symdecouple.errors import InvalidInput
 __all__ = ["read_bytes", "read_samples", "source_of"]
 
 _NPY = b"\x93NUMPY"
+_GZIP = b"\x1f\x8b"
 
 
 def source_of(arguments: argparse.Namespace) -> str:
@@ -70,6 +76,12 @@ def _unreadable(error: Exception) -> InvalidInput:
 def _read_stream(stream: BinaryIO, arguments: argparse.Namespace) -> Samples:
     """An NPY array by its first bytes, everything else as text; with digits asked for, its decimals are exact."""
     head = stream.read(len(_NPY))
+    if head.startswith(_GZIP):
+        stream.seek(0)
+        try:
+            return _read_stream(io.BytesIO(gzip.decompress(stream.read())), arguments)
+        except (EOFError, OSError, zlib.error) as error:
+            raise InvalidInput(f"it begins as a file of gzip, and is damaged or not complete ({error})") from None
     if head != _NPY:
         if str(arguments.file).lower().endswith(".npy"):
             raise InvalidInput("this is no NPY file, its first bytes are not \\x93NUMPY; numpy.save writes one")

@@ -42,7 +42,6 @@ _CANDIDATES = ";\t,|"
 _NAMES = {";": "semicolons", "\t": "tabs", ",": "commas", "|": "bars", " ": "spaces"}
 _BINARY = {
     b"PK\x03\x04": "a ZIP archive (NPZ, or a spreadsheet): save one array with numpy.save, or export the sheet as CSV",
-    b"\x1f\x8b": "compressed with gzip: decompress it, gzip -dc FILE | symdecouple decouple -",
     b"\x89HDF": "an HDF5 file: export one table as CSV or NPY",
     b"PAR1": "a Parquet file: export it as CSV or NPY",
 }

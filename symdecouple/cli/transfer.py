@@ -50,8 +50,9 @@ def run(arguments: argparse.Namespace) -> int:
     channels = []
     for number, (one, other) in enumerate(zip(first, second, strict=True), 1):
         name = name_of(colour, number, len(first))
-        with told_to_wait(f"transferring {len(listed.features)} features" + (f", {name}" if len(first) > 1 else "")):
-            channels.append(way.transferred(name, one, other, arguments.perturb))
+        doing = f"transferring {len(listed.features)} features" + (f", {name}" if len(first) > 1 else "")
+        with told_to_wait(doing, "steps") as tell:
+            channels.append(way.transferred(name, one, other, arguments.perturb, tell))
     written = None
     results = [channel.done.values for channel in channels if channel.done is not None]
     if len(results) == len(channels):

@@ -25,7 +25,7 @@ from symdecouple.numeric.samples.vectors import Batch, rounding, widened
 __all__ = ["Wanted", "wanted_of"]
 
 _NEAR = 1e-6  # over 1 + abs(reference): a narrow path of many features, and moments of order 12, come nearer
-_LONG = 2**19  # numbers of a row whose features are not asked for: a temporary of each band would be as long
+_LONG = 2**19  # numbers of a row whose features are not written out: a temporary of each band would be as long
 _SAME = 1e-9  # over 1 + abs(value): what `transform` itself knows of a narrow path
 
 
@@ -66,39 +66,43 @@ class Wanted:
     def compute(self, levels: Levels, rows: Array, references: Sequence[Any], index: Array) -> Answers:
         """Denormalize some rows; those that are not normalized are refused."""
         asked = as_multiprecision(self.values[index]) if self.precise else self.values[index]
-        if rows.shape[1] > _LONG:  # taken at their word, and moved along all levels: nothing of their length is made
-            own = np.full((len(rows), self.beyond), np.nan, dtype=object if self.precise else np.float64)
-        else:
-            own = self.application.own(widened(rows), self.beyond)
-        is_moved = np.full(len(rows), rows.shape[1] > _LONG and self.beyond > self.level)
+        own = self._own(rows, references)
+        is_moved = np.zeros(len(rows), dtype=np.bool_)
         for j in range(self.level, self.beyond):
             is_moved |= np.abs(own[:, j] - asked[:, j]) > max(_SAME, 64 * self.unit) * (1 + np.abs(asked[:, j]))
         targets = asked[:, [j for j in self.order if j < asked.shape[1]]]
-        if not is_moved.any():
-            found = self.application.denormalized(levels, rows, references, targets, self.level, self.unit)
-        elif is_moved.all():
-            found = self.application.denormalized(self._upper(), rows, references, targets, self.beyond, self.unit)
-        else:
-            found = self._in_two_parts(levels, rows, references, targets, is_moved)
-        if not (refused := self._not_normalized(own, references)):
-            return found
-        values = found.values.copy()  # they may be the caller's own
-        values[list(refused)] = np.nan
-        return Answers(values, found.residual, {**found.refusals, **refused}, found.error)
+        refused = self._not_normalized(own, references)
+        if not refused and not is_moved.any():
+            return self.application.denormalized(levels, rows, references, targets, self.level, self.unit)
+        if not refused and is_moved.all():
+            return self.application.denormalized(self._upper(), rows, references, targets, self.beyond, self.unit)
+        return self._in_parts(levels, rows, references, targets, is_moved, refused)
 
-    def _upper(self) -> Levels:
-        key = self.beyond, True, self.precise, self.grid
+    def _own(self, rows: Array, references: Sequence[Any]) -> Array:
+        """The features of rows, (R, beyond); of normalized ones the decoupled features are the same."""
+        if rows.shape[1] <= _LONG:
+            return self.application.own(widened(rows), self.beyond)
+        levels = self._levels(None, False)
+        return self.application.decoupled(levels, rows, references).values[:, : self.beyond]
+
+    def _levels(self, level: int | None, is_sample: bool) -> Levels:
+        key = level, is_sample, self.precise, self.grid
         return self.choice.kept.get(key) or self.choice.levels(*key)
 
-    def _in_two_parts(self, levels: Levels, rows: Array, references: Sequence[Any], targets: Array, is_moved: Array
-                      ) -> Answers:
-        ways = (levels, self.level), (self._upper(), self.beyond)
+    def _upper(self) -> Levels:
+        return self._levels(self.beyond, True)
+
+    def _in_parts(self, levels: Levels, rows: Array, references: Sequence[Any], targets: Array, is_moved: Array,
+                  refused: dict[int, Outcome]) -> Answers:
+        is_asked = np.ones(len(rows), dtype=np.bool_)
+        is_asked[list(refused)] = False
         values = np.full(rows.shape, np.nan, dtype=object if self.precise else np.float64)
         residual = np.zeros(len(rows), dtype=values.dtype)
         error = residual.copy() if self.precise else None
-        refusals: dict[int, Outcome] = {}
-        for (way, level), is_part in zip(ways, (~is_moved, is_moved), strict=True):
-            if (which := np.flatnonzero(is_part)).size:
+        refusals = dict(refused)
+        for level, is_part in ((self.level, ~is_moved), (self.beyond, is_moved)):
+            if (which := np.flatnonzero(is_part & is_asked)).size:
+                way = levels if is_part is not is_moved else self._upper()
                 found = self.application.denormalized(way, rows[which], references, targets[which], level, self.unit)
                 values[which], residual[which] = found.values, found.residual
                 refusals |= {int(which[r]): outcome for r, outcome in found.refusals.items()}

@@ -112,8 +112,9 @@ class Matching:
                 if not dps:
                     applied, goal = self._application.on(batch.grid), each[index]
                     if self.choice.energies is None:  # their refusals are certain
-                        found = _continued(applied, found, rows, goal, self.choice.is_of_sets)
+                        found = _continued(applied, found, rows, goal, self.choice)
                     found = _settled(applied, found, goal)
+                found = _inside(found, self.choice.interval)
             return found
 
         return self._run(batch, None, dps, on_refusal, compute, level, progress)
@@ -166,11 +167,11 @@ def _by_moments(choice: Choice, rows: Array, targets: Array) -> Answers | None:
     return Answers(done.values, done.residual, {**done.refusals, **impossible}, None)
 
 
-def _continued(application: Application, found: Answers, rows: Array, targets: Array, is_of_sets: bool) -> Answers:
+def _continued(application: Application, found: Answers, rows: Array, targets: Array, choice: Choice) -> Answers:
     """Rows that have no way through levels, by the one along which all features change together, at constant rates.
 
-    Closed forms are made for the references of a plan. A step is the shortest move to the features at its end, and as
-    long as Newton's method comes there and the order of a set of numbers stays.
+    A step is the shortest move to the features at its end, as long as Newton's method comes there, the domain is not
+    left and the order of a set of numbers stays.
     """
     values, refusals = found.values, dict(found.refusals)
     for r in list(refusals):
@@ -180,8 +181,8 @@ def _continued(application: Application, found: Answers, rows: Array, targets: A
         while np.isfinite(first).all() and s < 1 and step > _SHORTEST:
             goal = first + min(s + step, 1.0) * (targets[r] - first)
             moved = _newton(application, y, goal)[0] if s + step < 1 else _newton(application, y, targets[r])[0]
-            good = _gap(application.values(moved), goal)[1] <= _ON_THE_WAY
-            if good and not (is_of_sets and (np.diff(moved[order]) < 0).any()):
+            good = _gap(application.values(moved), goal)[1] <= _ON_THE_WAY and _is_inside(moved, choice.interval)
+            if good and not (choice.is_of_sets and (np.diff(moved[order]) < 0).any()):
                 y, s, step = moved, s + step, 2 * step
             else:
                 step /= 2
@@ -203,6 +204,19 @@ def _newton(application: Application, y: Array, goal: Array) -> tuple[Array, flo
             break
         y, gap, worst = moved, after, size
     return y, worst
+
+
+def _is_inside(row: Array, interval: tuple[Any, Any]) -> bool:
+    return bool(float(interval[0]) <= row.min() and row.max() <= float(interval[1]))
+
+
+def _inside(found: Answers, interval: tuple[Any, Any]) -> Answers:
+    """Refuse rows that left the domain."""
+    left = [r for r, row in enumerate(found.values) if r not in found.refusals and not _is_inside(row, interval)]
+    found.values[left] = np.nan
+    why = Outcome(False, "outside the domain", "the sample would have to leave the interval that was declared to have "
+                  "these features; take values nearer to those of the sample")
+    return Answers(found.values, found.residual, {**found.refusals, **dict.fromkeys(left, why)}, found.error)
 
 
 def _settled(application: Application, found: Answers, targets: Array) -> Answers:

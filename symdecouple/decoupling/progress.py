@@ -6,7 +6,6 @@ tqdm where it is installed, else a line on standard error. What `f` raises ends 
 
 from __future__ import annotations
 
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ from typing import Any, TypeAlias
 
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.features.expressions import Array
+from symdecouple.waiting import counted_line
 
 __all__ = ["EVERY", "Paced", "Progress", "Tell", "steps_told", "told"]
 
@@ -111,7 +111,7 @@ def _bar(doing: str, unit: str) -> AbstractContextManager[Tell]:
             warnings.simplefilter("ignore")  # a notebook without widgets: tqdm writes its line
             tqdm = import_module("tqdm.auto").tqdm
     except ImportError:
-        return _line(doing, unit)
+        return counted_line(doing, unit)
     return _tqdm(tqdm, doing, unit)
 
 
@@ -129,20 +129,3 @@ def _tqdm(tqdm: Any, doing: str, unit: str) -> Iterator[Tell]:
     finally:
         for bar in bars:
             bar.close()
-
-
-@contextmanager
-def _line(doing: str, unit: str) -> Iterator[Tell]:
-    width = 0
-
-    def tell(done: int, total: int) -> None:
-        nonlocal width
-        text = f"{doing}: {done} of {total} {unit}, Ctrl-C stops"
-        width = max(width, len(text))
-        print(f"\r{text:<{width}}", end="", file=sys.stderr, flush=True)
-
-    try:
-        yield tell
-    finally:
-        if width:
-            print(file=sys.stderr)

@@ -39,14 +39,16 @@ from symdecouple.language.mean import Mean, exact
 from symdecouple.language.precision import at_digits
 from symdecouple.language.sample import Sample
 from symdecouple.numeric.features.black_box import Oracle
+from symdecouple.shown import Card, Shown
 
 __all__ = ["Reference", "reference_values"]
 
+_SHOWN = 6  # numbers of a sample
 _LINE = (-40, -8, 0, 8, 40)  # all of the line to 300 digits, in standard deviations
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+@dataclass(frozen=True, slots=True, repr=False)
+class Reference(Shown):
     """A sample whose features are the reference.
 
     Examples
@@ -59,6 +61,12 @@ class Reference:
 
     sample: tuple[Expr, ...]
     grid: tuple[int, ...]
+
+    def _card(self) -> Card:
+        shown = ", ".join(map(str, self.sample[:_SHOWN])) + ", ..." * (len(self.sample) > _SHOWN)
+        size = " x ".join(map(str, self.grid))
+        return Card(f"Reference of a sample of {size} numbers", [("sample", shown)], ("numbers", "of the sample"),
+                    [(size, shown)])
 
     @classmethod
     def of(cls, sample: Any) -> Reference:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import mpmath
 import numpy as np
 import sympy as sp
-from sympy import Expr, S, oo
+from sympy import Expr, S, latex, oo
 
 from symdecouple.errors import InvalidInput, NoClosedForm
 from symdecouple.flows.coordinate import LineCoordinate, double_angles, poles_inside, slope_squared
@@ -35,7 +35,7 @@ from symdecouple.numeric.moments.gradients import standardized_gradients
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
 from symdecouple.numeric.samples.batch import Axis, FloatArray, NanPolicy, OnRefusal
 from symdecouple.numeric.samples.mapped import EntryMap, reduce_mapped
-from symdecouple.shown import Shown
+from symdecouple.shown import Card, Maths, Shown
 
 if TYPE_CHECKING:
     from scipy.stats.distributions import rv_frozen
@@ -46,7 +46,7 @@ PATIENCE = 10.0  # seconds for the checks of a coordinate
 _TRIED = [sp.Rational(k, 7) for k in (1, 3, 5, 9, 13, 20, 34, 55, 90, 150)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ExactTriple(Shown):
     """An exact family of averages: its coordinate, and how many of the three fields it has.
 
@@ -56,6 +56,13 @@ class ExactTriple(Shown):
     """
 
     coordinate: LineCoordinate
+
+    def _card(self) -> Card:
+        fields = [Maths(str(field), latex(field)) for field in self.fields]
+        lines = [("coordinate", f"phi = {self.phi}"), ("fields", ", ".join(map(str, fields))),
+                 ("more", "triple.features, triple.law")]
+        rows = [(str(k), field) for k, field in enumerate(fields, 1)]
+        return Card(f"Exact family of dimension {self.dimension}", lines, ("", "field"), rows)
 
     @property
     def phi(self) -> Expr:

@@ -43,7 +43,7 @@ from symdecouple.language.closed_forms import simplify
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.mean import Mean, exact
-from symdecouple.shown import Shown
+from symdecouple.shown import Card, Maths, Shown
 from symdecouple.verdict import Certificate, Status, Verdict
 
 __all__ = ["LARGEST", "SMALLEST", "Normalizer", "modified_feature", "normalizers"]
@@ -51,7 +51,7 @@ __all__ = ["LARGEST", "SMALLEST", "Normalizer", "modified_feature", "normalizers
 SMALLEST, LARGEST = Symbol("y_min", real=True), Symbol("y_max", real=True)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Normalizer(Shown):
     r"""N_k: moves a sample vector on its leaf to where features 1..k are at their values.
 
@@ -89,6 +89,15 @@ class Normalizer(Shown):
     steps: tuple[Step, ...] = field(repr=False)
     flows: tuple[Flow, ...] = field(repr=False)
     budget: float = field(default=30.0, repr=False, compare=False)
+
+    def _card(self) -> Card:
+        brought = list(zip(self.features, self.values, strict=True))
+        lines = [("features", ", ".join(f"{f} = {v}" for f, v in brought)), ("N(x)", str(self.formula)),
+                 *([("unknown", ", ".join(map(str, self.unknowns)))] if self.unknowns else []),
+                 ("more", "normalizer.domain, .equations, .code(), .latex()")]
+        rows = [(Maths(str(f), f.latex()), Maths(str(v), latex(v))) for f, v in brought]
+        rows.append((Maths("N(x)", "N(x)"), Maths(str(self.formula), latex(self.formula))))
+        return Card(f"Normalizer to level {self.level}, {self.kind}", lines, ("feature", "value"), rows)
 
     @property
     def level(self) -> int:

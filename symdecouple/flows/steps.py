@@ -65,6 +65,8 @@ class Step:
     formula : Expr or None
         N_k(x) in closed form at the reference value; None unless this step and all before it are explicit, and where no
         sample has the reference value.
+    value : Expr or None
+        The reference value; `before`, and so `time`, hold where the features before are at theirs.
     """
 
     feature: Feature
@@ -72,6 +74,7 @@ class Step:
     before: Expr | None
     time: Expr | None
     formula: Expr | None
+    value: Expr | None = None
 
     @property
     def kind(self) -> Literal["explicit", "implicit"]:
@@ -150,7 +153,7 @@ def _step(feature: Feature, flow: Expr, before: Expr | None, value: Expr | None,
         time = _solved(close(composed(feature.expr, moved, sample) - TARGET, sample), feature, moved, sample)
         if time is not None and value is not None:
             after = _formula(feature, moved, time, value, sample)
-    return Step(feature, flow, before, time, after)
+    return Step(feature, flow, before, time, after, value)
 
 
 def _moved(before: Expr, flow: Expr, sample: Sample) -> Expr:

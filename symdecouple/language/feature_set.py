@@ -24,7 +24,7 @@ from symdecouple.shown import Card, Cell, Maths, Shown
 __all__ = ["FeatureSet", "Group"]
 
 
-class Group:
+class Group(Shown):
     """Features that are normalized together: one level of a plan, not decoupled from each other."""
 
     __slots__ = ("features",)
@@ -36,6 +36,14 @@ class Group:
 
     def __repr__(self) -> str:
         return f"Group({', '.join(map(str, self.features))})"
+
+    def latex(self) -> str:
+        """Return the features as LaTeX, without the dollar signs."""
+        body = r",\ ".join(f.latex() for f in self.features)
+        return rf"\left\{{{body}\right\}}"
+
+    def _repr_latex_(self) -> str:
+        return rf"$\displaystyle {self.latex()}$"
 
 
 class FeatureSet(Shown):

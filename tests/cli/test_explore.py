@@ -2,6 +2,7 @@
 
 import io
 import json
+import time
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 import symdecouple as sd
 from symdecouple.cli import explore as command, main
-from symdecouple.cli.waiting import progress_line
+from symdecouple.cli.waiting import counted_from, told_to_wait
 
 PAIR = ["mean(x)", "mean(x^3)"]
 PATIENT = ["--budget", "600", "--patience", "60"]
@@ -95,17 +96,23 @@ def test_progress_is_one_line_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> 
 
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
-    monkeypatch.setattr("symdecouple.cli.waiting._PATIENCE", 0.0)
-    monkeypatch.setattr("symdecouple.cli.waiting._EVERY", 0.0)
-    with progress_line("orders") as tell:
-        tell(1, 3)
-        tell(3, 3)
-    assert "\rsymdecouple: 1 of 3 orders" in terminal.getvalue()
-    assert terminal.getvalue().endswith("\r")
-    assert "\n" not in terminal.getvalue()
+    monkeypatch.setattr("symdecouple.cli.waiting._PATIENCE", 0.01)
+    monkeypatch.setattr("symdecouple.waiting._EVERY", 0.0)
+    with told_to_wait("deciding", "orders") as tell:
+        assert tell is not None
+        tell(1, 3)  # too early
+        deadline = time.monotonic() + 10
+        while not terminal.getvalue() and time.monotonic() < deadline:
+            time.sleep(0.005)
+        assert terminal.getvalue() == "\rsymdecouple: deciding, Ctrl-C stops"
+        one = counted_from(tell, 1, 3)
+        assert one is not None
+        one(1, 1)
+    assert "\rsymdecouple: deciding: 2 of 3 orders, Ctrl-C stops" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\r") and "\n" not in terminal.getvalue()
     monkeypatch.setattr("sys.stderr", io.StringIO())
-    with progress_line("orders") as tell:
-        tell(1, 3)
+    with told_to_wait("deciding", "orders") as tell:
+        assert tell is None and counted_from(tell, 1, 3) is None
 
 
 # --- explain ---------------------------------------------------------------------------------------------------------

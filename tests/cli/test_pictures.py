@@ -1,6 +1,7 @@
 """What pictures hold beside levels: signs, white as zero, alpha, previews, colour profiles and resolution."""
 
 import io
+import re
 import struct
 import warnings
 from pathlib import Path
@@ -22,13 +23,19 @@ WIDE = levels(2, 6, 8, low=1000, high=60000).astype(np.uint16)
 
 
 def tiff(array: np.ndarray, photometric: int = 1, sample_format: int = 1, bits: int = 0, order: str = "<",
-         subfile: int = 0, at: int = 0) -> bytes:
+         subfile: int = 0, at: int = 0, further: int = 0) -> bytes:
     """One strip without compression, as the standard lays it out."""
     data = array.astype(array.dtype.newbyteorder(order)).tobytes()
-    height, width = array.shape
+    height, width, *others = array.shape
+    samples = others[0] if others else 1
     tags = {254: subfile, 256: width, 257: height, 258: bits or 8 * array.itemsize, 259: 1, 262: photometric,
-            273: 8 + at, 277: 1, 278: height, 279: len(data), 339: sample_format}
-    entries = b"".join(struct.pack(order + "HHII", tag, 4, 1, value) for tag, value in tags.items())
+            273: 8 + at, 277: samples, 278: height, 279: len(data), 339: sample_format}
+    if others:  # the bits of each sample, before the picture
+        data, tags = struct.pack(f"{order}{samples}H", *[8] * samples) + data, tags | {
+            258: 8 + at, 273: 8 + at + 2 * samples} | ({338: 0} if further else {})
+    entries = b"".join(struct.pack(order + "HHII", tag, 3 if tag in (258, 338) and others else 4,
+                                   samples if tag == 258 and others else further if tag == 338 else 1, value)
+                       for tag, value in tags.items())
     mark = b"II*\0" if order == "<" else b"MM\0*"
     return (mark + struct.pack(order + "I", 8 + at + len(data)) + data + struct.pack(order + "H", len(tags)) + entries
             + bytes(4))
@@ -64,6 +71,17 @@ def test_levels_are_right_or_refused_by_name(content: bytes, expected: Any, tmp_
             read_picture(path)
         return
     np.testing.assert_array_equal(read_picture(path).values, expected)
+
+
+@pytest.mark.parametrize(("samples", "further", "said"), [
+    (3, 0, "8 bits$"), (4, 1, "a further sample of each pixel, of no stated meaning, is left out"),
+    (5, 2, "2 further samples of each pixel, of no stated meaning, are left out"),
+])
+def test_further_samples_are_not_left_out_unsaid(samples: int, further: int, said: str, tmp_path: Path) -> None:
+    array = levels(8, 6, 8, samples).astype(np.uint8)
+    found = read_picture(written(tmp_path, tiff(array, 2, further=further)))
+    assert re.search(said, found.described)
+    np.testing.assert_array_equal(found.values, array[..., :3])
 
 
 def with_alpha(alpha: int, mode: str) -> bytes:

@@ -1,5 +1,6 @@
 """Tables as spreadsheets and programs write them: read right, or one line that names the option."""
 
+import gzip
 import io
 import itertools
 import json
@@ -179,11 +180,13 @@ def test_thousands_that_may_be_decimals_are_told() -> None:
     ("1.00000000000000000001", True), ("0.12345678901234567891", True), ("-.123456789012345678901e-5", True),
     ("0.1000000000000000055511151231257827", False), ("1.000000000000000056e-01", False), ("0.1", False),
     ("1.50000000000000000000000", False), ("123456789012345678.5", True), ("9007199254740992.0000000", False),
+    ("1e400", True), ("-3.5E-400", True), ("1e-4000", True), ("0e9", False), ("9" * 400, False), ("0e-400", False),
 ])
 def test_digits_beyond_float64_are_kept(text: str, exact: bool) -> None:
     value = read_cell(text)
     assert isinstance(value, Fraction) == exact
-    assert Fraction(value) == (Fraction(text) if exact else Fraction(float(text)))
+    assert isinstance(value, int) == (len(text) == 400)
+    assert Fraction(value) == (Fraction(text) if exact or len(text) == 400 else Fraction(float(text)))
 
 
 def test_a_row_of_long_decimals_is_exact_throughout() -> None:
@@ -194,6 +197,40 @@ def test_a_row_of_long_decimals_is_exact_throughout() -> None:
     small = read("1,2,9,4").vectors[0]
     (row,) = read(",".join(f"1.0000000000000000000{k}" for k in (1, 2, 9, 4))).vectors
     assert list(row) == values and [v - 1 for v in row] == [Fraction(int(v), 10**20) for v in small]
+
+
+def test_text_beyond_float64(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What has no unit is computed; with digits asked for, all is; nothing becomes infinite or zero."""
+    for unit in ("e400", "e-400"):
+        path = tmp_path / "a.csv"
+        path.write_text("".join(f"{k}{unit}\n" for k in (1, 2, 9, 4)))
+        assert main(["decouple", str(path), "--json"]) == 4
+        (sample,) = json.loads(capsys.readouterr().out)["samples"]
+        assert set(sample["refused"]) == {"mean", "variance"}
+        assert (sample["kurtosis"], sample["skewness"]) == (pytest.approx(2), pytest.approx(22.5 / 9.5**1.5))
+        assert main(["decouple", str(path), "--json", "--dps", "20"]) == 0
+        (sample,) = json.loads(capsys.readouterr().out)["samples"]
+        assert Fraction(sample["mean"]) == Fraction(f"4{unit}")
+        assert main(["explore", "mean(x)", "--data", str(path)]) == 3
+        assert "beyond float64" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.npy", "-"])
+def test_files_compressed_with_gzip(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+                                    monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = io.BytesIO()
+    np.save(plain, np.array([1.0, 2, 9, 4]))
+    data = plain.getvalue() if name == "a.npy" else b"v\n1\n2\n9\n4\n"
+    path = str(tmp_path / f"{name}.gz") if name != "-" else "-"
+    for content, code in ((gzip.compress(data), 0), (gzip.compress(data)[:-9], 3), (b"\x1f\x8bhello", 3),
+                          (gzip.compress(gzip.compress(data)), 0)):
+        if name == "-":
+            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+        else:
+            Path(path).write_bytes(content)
+        assert main(["decouple", path, "--json"]) == code
+        found = json.loads(capsys.readouterr().out)
+        assert found["samples"][0]["mean"] == 4 if code == 0 else "damaged or not complete" in found["error"]
 
 
 def test_long_doubles_beyond_float64(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -273,7 +310,7 @@ def test_one_line_a_group(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     ("1;2", {"thousands": ",", "decimal": ","}, "--thousands and --decimal differ"),
     ("1,23;4", {"thousands": ","}, "one number or several"), ("a,b\nx,y\nz,w\nu,v\n1,2", {}, "line 2, a: 'x'"),
     ("5%,1\n6,2", {}, "'5%'"), ("$5,1\n6,2", {}, "'$5'"), ("0x1p3,1\n2,3", {}, "'0x1p3'"), ("１,1\n2,3", {}, "'１'"),
-    ("1d5,1\n2,3", {}, "'1d5'"), ("1e999,1", {}, "above the range"), ("#NV,NV", {}, "no number"),
+    ("1d5,1\n2,3", {}, "'1d5'"), ("1e9999,1", {}, "more than 4000 digits"), ("#NV,NV", {}, "no number"),
 ])
 def test_what_cannot_be_read_names_the_way_out(text: str, how: dict[str, object], said: str) -> None:
     with pytest.raises(InvalidInput) as error:

@@ -73,6 +73,16 @@ def test_what_is_not_normalized_is_noticed(plan: Any, sample: Any, values: list[
     assert outcome.reason == "not normalized" and "plan.normalize(samples, level=" in outcome.detail
 
 
+def test_long_rows_are_looked_at() -> None:
+    row = np.random.default_rng(2).gamma(2.0, size=2**19 + 1)
+    values = TWO.transform(row)
+    for level in (None, 2):
+        np.testing.assert_allclose(TWO.denormalize(TWO.normalize(row, level), values), row, rtol=0, atol=1e-9)
+    for plan in (TWO, FOUR):
+        (outcome,) = plan.denormalize(row, [0.5] * len(plan.features), on_refusal="return")[1]
+        assert outcome.reason == "not normalized" and "feature 1" in outcome.detail
+
+
 def test_rows_are_told_apart() -> None:
     rows = np.stack([TWO.normalize(SAMPLE), SAMPLE, np.full(4, np.nan)])
     found, outcomes = TWO.denormalize(rows, [[10, 7]] * 3, on_refusal="return")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
 
-from symdecouple import FilterBank, Group, Mean, Plan, decouple, x
+from symdecouple import FilterBank, Group, Mean, Plan, decouple, sample, x
 from symdecouple.errors import InvalidInput, Refused
 from symdecouple.families import second_order_moments, standardized_moments
 from symdecouple.stats import match
@@ -97,6 +98,30 @@ def test_what_cannot_be_had_is_refused_with_the_bound(values: list[float], said:
 def test_energies_outside_their_cone_are_refused() -> None:
     (outcome,) = spectral().match(X[0], [1, 5, 1], on_refusal="return")[1]
     assert not outcome.ok
+
+
+@pytest.mark.parametrize(("path", "dps"), [("relaxed", None), ("broad", None), ("auto", 30), ("relaxed", 30)])
+def test_closed_forms_take_other_targets_than_the_references(path: Any, dps: int | None) -> None:
+    """With mean 1 the second moment 2 takes log((v - 1)/variance)/2 along the scaling; with mean 10 something else."""
+    plan = decouple([Mean(x), Mean(x**2)], [1, 2], path=path)
+    found = plan.match([1, 2, 3, 5], [10, 107], dps=dps, on_refusal="raise")
+    z = [Fraction(1), Fraction(2), Fraction(3), Fraction(5)]
+    share = (Fraction(7) / (Fraction(39, 4) - Fraction(121, 16)))
+    with mpmath.workdps(40):
+        scale = mpmath.sqrt(mpmath.mpf(share.numerator) / share.denominator)
+        expected = [10 + scale * mpmath.mpf(float(v - Fraction(11, 4))) for v in z]
+        assert max(abs(a - b) for a, b in zip(found, expected, strict=True)) < (
+            1e-28 if dps else 1e-12)
+
+
+@pytest.mark.parametrize("dps", [None, 20])
+@pytest.mark.parametrize(("features", "values"), [(lambda y: [Mean(y), Mean(y**2)], [1, 2]),
+                                                  (lambda y: [Mean(y**2), Mean(y)], [4, 1.5])])
+def test_samples_do_not_leave_their_domain(features: Any, values: list[float], dps: int | None) -> None:
+    """The only sample of the leaf of 1, 2, 3, 5 with these values is a shift and scale of it, and partly negative."""
+    plan = decouple(features(sample("y", positive=True)), values)
+    with pytest.raises(Refused):
+        plan.match([1, 2, 3, 5], values, dps=dps, on_refusal="raise")
 
 
 def test_values_that_do_not_fit() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from symdecouple.analysis.exploration.orders import ModifiedSet, OrderTree
 from symdecouple.analysis.exploration.sets import ExploredSet, Numbers
 from symdecouple.decoupling.verdicts.scenario import BLACK_BOX, Scenario, bounds
+from symdecouple.shown import Shown
 from symdecouple.verdict import Status
 
 __all__ = ["Chain", "chain_of", "listed"]
@@ -15,8 +16,8 @@ __all__ = ["Chain", "chain_of", "listed"]
 DEPENDENT = "the features are dependent: nothing is left of one of them to decouple, and there is no plan"
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+@dataclass(frozen=True, slots=True, repr=False)
+class Chain(Shown):
     """An order of features, each to be decoupled from all before it.
 
     Attributes

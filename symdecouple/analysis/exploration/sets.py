@@ -23,6 +23,7 @@ from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.independence import check_independence
 from symdecouple.errors import InvalidInput, SymdecoupleError
 from symdecouple.language.feature_set import FeatureSet, Group
+from symdecouple.shown import Shown
 from symdecouple.verdict import Status, Verdict
 
 __all__ = ["ExploredSet", "Numbers", "SetTable"]
@@ -33,8 +34,8 @@ Numbers = tuple[int, ...]
 OWN = 3  # features of a set that is asked itself though a larger one answers for it
 
 
-@dataclass(frozen=True, slots=True)
-class ExploredSet:
+@dataclass(frozen=True, slots=True, repr=False)
+class ExploredSet(Shown):
     """What is known of one set of features.
 
     Attributes

@@ -15,11 +15,12 @@ from typing import Any
 import mpmath
 import numpy as np
 import sympy as sp
-from sympy import Expr, lambdify, oo
+from sympy import Expr, lambdify, latex, oo
 
 from symdecouple.analysis.population.densities import PLACE, POLE, Standard
 from symdecouple.errors import InvalidInput
 from symdecouple.language.mean import exact
+from symdecouple.shown import Card, Cell, Maths, Shown
 
 __all__ = ["Density", "Law", "Piece", "as_a_law", "exact_number", "in_floats", "of_density", "of_expression",
            "pieces_of"]
@@ -37,8 +38,8 @@ def _exp(value: Any) -> Any:
 _FAR = {"exp": _exp, "cosh": lambda v: (_exp(v) + _exp(-v)) / 2, "sinh": lambda v: (_exp(v) - _exp(-v)) / 2}
 
 
-@dataclass(frozen=True, slots=True)
-class Density:
+@dataclass(frozen=True, slots=True, repr=False)
+class Density(Shown):
     r"""A law given by its density on an interval, with atoms beside it.
 
     .. math:: P(dx) = f(x)\,dx + \sum_i q_i\,\delta_{a_i}(dx)
@@ -58,13 +59,26 @@ class Density:
     --------
     >>> from sympy.abc import u
     >>> Density(2*u, (0, 1))
-    Density(pdf=2*u, support=(0, 1), points=(), atoms={})
+    Density on (0, 1)
+      density  2*u
     """
 
     pdf: Any
     support: tuple[Any, Any]
     points: Sequence[Any] = ()
     atoms: Mapping[Any, Any] = field(default_factory=dict)
+
+    def _card(self) -> Card:
+        pdf = self.pdf if isinstance(self.pdf, Expr) else getattr(self.pdf, "__name__", repr(self.pdf))
+        lines = [("density", str(pdf))]
+        lines += [("points", ", ".join(map(str, self.points)))] if len(self.points) else []
+        atoms = ", ".join(f"{mass} at {place}" for place, mass in self.atoms.items())
+        lines += [("atoms", atoms)] if atoms else []
+        rows: list[tuple[Cell, Cell]] = [(name, text) for name, text in lines]
+        if isinstance(pdf, Expr):
+            rows[0] = "density", Maths(str(pdf), latex(pdf))
+        low, high = self.support
+        return Card(f"Density on ({low}, {high})", lines, ("", ""), rows)
 
 
 @dataclass(frozen=True, slots=True)

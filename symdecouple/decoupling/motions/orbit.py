@@ -17,17 +17,20 @@ from typing import Any
 
 import mpmath
 import numpy as np
-from sympy import Expr
+from sympy import Expr, Symbol
 
 from symdecouple.decoupling.motions.motion import Motion, is_finite, largest, linear_solution, unit
-from symdecouple.errors import Outcome
+from symdecouple.errors import BudgetExceeded, Outcome
 from symdecouple.flows.flow import Flow
-from symdecouple.flows.steps import TARGET, Step, undone
+from symdecouple.flows.steps import TARGET, Step, make_steps, undone
+from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.features.expressions import Array, Compiled, as_multiprecision
 from symdecouple.numeric.moments.power_sums import centred_rows
 
 __all__ = ["Moved", "OrbitMotion", "Unreachable", "keeps_digits", "ran_out"]
+
+_LONGEST = 10.0  # seconds for flow parameters with symbols for all targets
 
 
 class Unreachable(Exception):
@@ -74,8 +77,11 @@ class OrbitMotion:
         self._features = _OrNaN([f.expr for f in known], sample)
         self._gradients = _OrNaN([f.gradient.expr for f in known], sample)
         self._generators = [Compiled([flow.field.expr], sample) for flow in self.flows]
-        self._times = [Compiled([s.time], sample, [TARGET]) for s in self.steps[: self.explicit] if s.time is not None]
+        self._times = [Compiled([s.time], sample, [TARGET, *_symbols(j)])
+                       for j, s in enumerate(self.steps[: self.explicit]) if s.time is not None]
         self._motions = [Motion(flow) for flow in self.flows]
+        self._features_given = features
+        self._anywhere: OrbitMotion | None = None  # for other targets than the references
 
     def values(self, x: Array) -> Array:
         """Return all features before a black box of a sample vector, (M,); NaN where one divides by zero."""
@@ -99,7 +105,8 @@ class OrbitMotion:
         k : int
             0 leaves the sample where it is.
         targets : sequence of numbers
-            Of at least k features.
+            Of at least k features. Flow parameters were solved for with the references of the features before; where
+            other targets are missed with them, they are solved for with symbols.
 
         Raises
         ------
@@ -107,6 +114,32 @@ class OrbitMotion:
             If no point of the orbit was found at which they do, or rounding left too few digits of it.
         """
         wanted = as_multiprecision(targets[:k]) if x.dtype == object else np.array(targets[:k], dtype=np.float64)
+        try:
+            return self._imposed(x, k, wanted)
+        except Unreachable:
+            if self.explicit < 2 or self._are_references(wanted[:-1]):
+                raise
+        if self._anywhere is None:
+            self._anywhere = type(self)(self._features_given, self._general_steps(), self.flows)
+        return self._anywhere.impose(x, k, targets)
+
+    def _general_steps(self) -> Sequence[Step]:
+        """The steps with flow parameters as functions of all targets; without them where that takes too long."""
+        first, rest = self.steps[: self.explicit], self.steps[self.explicit :]
+        try:
+            with Budget(_LONGEST).running("solving for flow parameters"):
+                features, flows = [s.feature for s in first], [flow.expr for flow in self.flows[: self.explicit]]
+                return (*make_steps(features, flows, list(_symbols(self.explicit)), self.sample), *rest)
+        except BudgetExceeded:
+            return (first[0], *(replace(step, time=None) for step in first[1:]), *rest)
+
+    def _are_references(self, targets: Array) -> bool:
+        digits, near = mpmath.mp.dps if targets.dtype == object else 17, 4 * unit(targets)
+        values = [step.value for step in self.steps[: len(targets)]]
+        return all(v is not None and (bool(v.free_symbols) or abs(t - mpmath.mpmathify(v.evalf(digits))) <= near * (
+            1 + abs(t))) for v, t in zip(values, targets, strict=True))
+
+    def _imposed(self, x: Array, k: int, wanted: Array) -> Moved:
         x, factor = self._prepared(x, k)
         moved = Moved(x, np.full_like(x, factor), np.full_like(x, 0 * factor))
         if k > self.explicit:
@@ -142,15 +175,15 @@ class OrbitMotion:
         if k == 0:
             return moved
         moved = self._explicit(moved, k - 1, targets)
-        t = self._time(k - 1, moved.values, targets[k - 1])
+        t = self._time(k - 1, moved.values, targets)
         if t is None:
             raise Unreachable(Outcome(False, f"level {k} not attainable", self._about(moved, k - 1, targets)))
         return self._explicit(self._along(moved, k - 1, t), k - 1, targets)
 
-    def _time(self, j: int, y: Array, target: Any) -> Any:
+    def _time(self, j: int, y: Array, targets: Array) -> Any:
         try:
             with np.errstate(all="ignore"):
-                t = self._times[j](y, target)[0].flat[0]
+                t = self._times[j](y, targets[j], *targets[:j])[0].flat[0]
         except (ZeroDivisionError, ValueError):
             return None
         return t if is_finite(t) else None
@@ -208,6 +241,11 @@ class OrbitMotion:
         return (f"{self.steps[k].feature} came to {float(value):.6g} on the orbit of this sample, "
                 f"{float(targets[k]):.6g} was asked for; ask for a value that is attained,{digits} "
                 'or perturb ties: decouple(..., perturb="ramp")' + self.otherwise)
+
+
+def _symbols(count: int) -> tuple[Symbol, ...]:
+    """The targets of features 1 to `count`."""
+    return tuple(Symbol(f"v{j}", real=True) for j in range(1, count + 1))
 
 
 class _OrNaN:

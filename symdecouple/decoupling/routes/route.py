@@ -204,7 +204,8 @@ class OrbitRoute(Route):
         """Why a sample has no level k, where counting its ties is certain of it; the words of `stats`."""
         if self.moments is None or k != 3 or len(self.moments) < 3:
             return None
-        skewness = self.moments.coordinates(targets)[2]
+        with np.errstate(all="ignore"):
+            skewness = self.moments.coordinates(targets)[2]
         if isinstance(skewness, complex | mpmath.mpc) or not mpmath.isfinite(skewness):
             return None
         near = float(skewness)
