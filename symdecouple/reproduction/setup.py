@@ -102,7 +102,7 @@ class Setup:
         if path is None or not path.exists():
             return None
         try:
-            with np.load(path, allow_pickle=False) as stored:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 return {key: stored[key] for key in stored.files}
         except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
             return None  # a torn file is made anew
