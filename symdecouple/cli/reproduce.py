@@ -9,7 +9,7 @@ from pathlib import Path
 
 from symdecouple.cli.exit_codes import ExitCode
 from symdecouple.cli.streams import replacing
-from symdecouple.cli.waiting import progress_line
+from symdecouple.cli.waiting import told_to_wait
 from symdecouple.errors import InvalidInput
 from symdecouple.reproduction import EXPERIMENTS, Result, reproduce
 
@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
         return ExitCode.OK
     folder = None if arguments.output is None else Path(arguments.output)
     try:
-        with progress_line("parts") as progress:
+        with told_to_wait(f"computing {arguments.name}", "parts") as progress:
             found = reproduce(arguments.name, full=arguments.full, data=arguments.data, folder=folder,
                               seed=arguments.seed, progress=progress)
     except ImportError as error:
