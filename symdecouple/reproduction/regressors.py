@@ -51,8 +51,8 @@ def errors(name: str, predictors: FloatArray, targets: FloatArray, seed: int, fo
     for train, test in KFold(folds, shuffle=True, random_state=seed).split(predictors):
         scaler = StandardScaler().fit(predictors[train])
         known, unknown = scaler.transform(predictors[train]), scaler.transform(predictors[test])
-        # products of small matrices wait for threads up to twenty times as long as they take; what has used up its steps
-        # is used as it is, as the source's networks are
+        # products of small matrices wait for threads up to twenty times as long as they take
+        # what has used up its steps is used as it is, as the source's networks are
         with threadpool_limits(None if name == "GPR" else 1), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model = _MODELS[name](targets[train], seed).fit(known, targets[train])
