@@ -19,8 +19,8 @@ MAX_LINES = 400
 NAMES_OF_NOTHING = {"utils", "util", "helpers", "common", "tools", "misc"}
 
 ROOMS = (
-    "shown errors names verdict figures language calculus flows numeric families decoupling analysis "
-    "stats sklearn lazy reproduction cli"
+    "shown waiting errors names verdict figures language calculus flows numeric families decoupling analysis "
+    "stats sklearn lazy pandas reproduction cli"
 ).split()
 
 ORDER = {
@@ -101,6 +101,7 @@ ORDER = {
     "stats": "shape coordinates perturbed orders moments estimates normality ranges columns matching rolling",
     "sklearn": "checked answered moments declared images",
     "lazy": "",
+    "pandas": "",
     "reproduction": (
         "setup result brodatz regressors mutual_information classifiers texture_features orthogonality orthokurtosis "
         "discrimination regression redundancy textures_marginal textures_joint transfer scenarios catalogue"
