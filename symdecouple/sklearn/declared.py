@@ -110,8 +110,14 @@ class FeatureDecoupler(DecouplingTransformer):
         samples = self._samples(checked_rows(self, X, reset=True, allow_nan=self._allows_nan), features)
         is_of_data = isinstance(self.reference, str) and self.reference == "data"
         reference = _averages(features, samples) if is_of_data else self.reference
-        self.plan_ = decouple(features, reference, path=self.path, budget=self.budget, perturb=perturbation,
-                              dependent=self.dependent)
+        try:
+            self.plan_ = decouple(features, reference, path=self.path, budget=self.budget, perturb=perturbation,
+                                  dependent=self.dependent)
+        except InvalidInput as error:
+            if not is_of_data:
+                raise
+            told = f'with reference="data" of {len(samples)} rows, n_features = {self.n_features_in_}'
+            raise InvalidInput(f"{told}: {error}") from error
         self.template_ = self._template(samples)
         return self
 

@@ -97,6 +97,12 @@ def test_parameters_are_looked_at_by_fit(arguments: dict[str, Any], said: str) -
         decoupler.fit(X - 5)  # some numbers are negative
 
 
+def test_averages_that_no_sample_has_are_said_to_be_of_the_data() -> None:
+    said = r'reference="data" of 6 rows, n_features = 1: no sample has .* the variance would be 0'
+    with pytest.raises(InvalidInput, match=said):
+        FeatureDecoupler(["mean(x)", "variance()"], reference="data").fit(X[:, :1])
+
+
 def test_dependent_features_are_left_out_where_that_is_asked_for() -> None:
     decoupler = FeatureDecoupler(["mean(x)", "mean(x^2)", "variance()"], dependent="drop").fit(X)
     assert decoupler.transform(X).shape == (6, 2) and len(decoupler.get_feature_names_out()) == 2
