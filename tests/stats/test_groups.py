@@ -128,6 +128,17 @@ def test_labels_of_any_kind_are_sorted_and_no_label_is_the_last(labels: Any, exp
         assert found[:-1].tolist() == expected[:-1] and np.isnan(found[-1])
 
 
+@pytest.mark.parametrize("labels", [
+    RNG.integers(-5, 7, 50), RNG.integers(0, 200, 60).astype(np.uint8), RNG.integers(-128, 128, 200).astype(np.int8),
+    np.array([2**63 - 1, 2**63 - 2, 2**63 - 1]), np.array([2**64 - 1, 2**64 - 3], dtype=np.uint64),
+    np.array([-(2**63), 2**63 - 1]), np.array([1000, 3, 3]), np.sort(RNG.integers(0, 4, 30))], ids=str)
+def test_whole_numbers_as_labels(labels: Any) -> None:
+    expected, codes = np.unique(labels, return_inverse=True)
+    found, means = standardized_moments(np.arange(len(labels)), 1, groups=labels)
+    assert found.dtype == labels.dtype and np.array_equal(found, expected)
+    np.testing.assert_allclose(means[:, 0], np.bincount(codes, np.arange(len(labels))) / np.bincount(codes), rtol=1e-13)
+
+
 def test_groups_of_one_are_said() -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

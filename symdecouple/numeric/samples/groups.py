@@ -46,10 +46,9 @@ class Groups:
     def of(cls, labels: Any, codes: NDArray[np.integer[Any]]) -> Groups:
         """Sort entries by the numbers of their groups; those with a number below 0 are left out."""
         n, counts = len(codes), np.bincount(codes[codes >= 0], minlength=len(labels))
-        if n and bool((codes[1:] >= codes[:-1]).all()):
-            order = np.arange(n)
-        else:  # place and number in one integer: faster than a stable sort of the numbers
-            order = np.sort(codes.astype(np.int64) * n + np.arange(n)) % max(n, 1)
+        order, bits = np.arange(n), n.bit_length()
+        if (codes[1:] < codes[:-1]).any():  # number and place in one integer: faster than a stable sort of the numbers
+            order = np.sort(codes.astype(np.int64) << bits | order) & ((1 << bits) - 1)
         return cls(labels, order[n - counts.sum() :], counts)
 
     def parts(self) -> Iterator[tuple[IntArray, IntArray]]:
@@ -103,8 +102,19 @@ def _of_array(groups: Any) -> tuple[Any, IntArray]:
     array = _as_labels(groups)
     if array.dtype.kind == "O":
         return _of_objects(array.tolist())
+    if array.dtype.kind in "iu" and array.size and int(array.max()) - int(array.min()) < 4 * array.size:
+        return _of_integers(array)
     labels, codes = np.unique(array, return_inverse=True)
     return labels, codes.reshape(-1)
+
+
+def _of_integers(array: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:
+    """Labels near each other are counted, which is faster than sorting them."""
+    wide = array if array.dtype.itemsize == 8 else array.astype(np.int64)
+    places = (wide - wide.min()).astype(np.intp)
+    is_there = np.bincount(places) > 0
+    labels = np.flatnonzero(is_there).astype(wide.dtype) + wide.min()
+    return labels.astype(array.dtype), (np.cumsum(is_there) - 1)[places]
 
 
 def _as_labels(groups: Any) -> NDArray[Any]:
