@@ -48,8 +48,8 @@ ORDER = {
         "holonomic"
     ),
     "numeric": (  # seven rooms, one after the other
-        "samples.intake samples.matrix samples.weights samples.batch samples.exact_means samples.mapped samples.vectors "
-        "kernels.compile kernels.parallel "
+        "samples.intake samples.matrix samples.weights samples.batch samples.exact_means samples.mapped "
+        "samples.vectors kernels.compile kernels.parallel "
         "features.differences features.black_box features.fourier features.filtering features.expressions "
         "features.directional features.features features.coordinates features.bank_kernel features.bank "
         "energies.eigenvalues energies.tilting energies.tilting_kernel energies.frequencies energies.power_spectrum "
