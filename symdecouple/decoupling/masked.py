@@ -76,7 +76,7 @@ def answered_by_counts(method: Callable[..., Any], plan: Any, samples: Any, coun
     rows, totals = as_rows(samples, axes), counts.sum(axis=1)
     shape = tuple(n for i, n in enumerate(samples.shape) if i not in axes)
     grid = tuple(samples.shape[i] for i in axes)
-    answer, parts = Answer(method.__name__, shape, frames=4, refusals=dict(refused)), list[tuple[Any, Any]]()
+    answer, parts = Answer(method.__name__, shape, frames=5, refusals=dict(refused)), list[tuple[Any, Any]]()
     with told(options.pop("progress", None), method.__name__) as tell:
         for total in np.unique(totals):
             which = np.array([i for i in np.flatnonzero(totals == total) if i not in refused], dtype=np.intp)

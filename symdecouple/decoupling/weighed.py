@@ -65,7 +65,7 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
         return asked.transform(route, choice)
     if route is not None:
         k = choice.level(arguments[0] if arguments else options.get("level"))
-        if 0 < k <= route.count:
+        if k <= route.count:
             return asked.normalize(route, choice, k)
     counts, refused = asked.counts()
     found = answered_by_counts(method, plan, given.array, counts, refused, *arguments, **options)
@@ -108,7 +108,7 @@ class _Asked:
 
     def transform(self, route: MomentRoute, choice: Choice) -> Any:
         """The decoupled moments."""
-        answer = Answer(self.name, self._shape, frames=4, columns=route.count)
+        answer = Answer(self.name, self._shape, frames=5, columns=route.count)
 
         def kernel(matrix: SampleMatrix) -> RowValues:
             found = route.standardized(matrix, choice.floats)
@@ -131,7 +131,7 @@ class _Asked:
 
     def normalize(self, route: MomentRoute, choice: Choice, k: int) -> Any:
         """Samples at level k; NaN where an entry does not count."""
-        answer = Answer(self.name, self._shape, frames=4)
+        answer = Answer(self.name, self._shape, frames=5)
         rows, hidden = as_rows(self.given.array, self.axes), self._hidden()
         out = np.full(rows.shape, np.nan)
         with np.errstate(all="ignore"):
@@ -141,6 +141,8 @@ class _Asked:
             for which, matrix in some.matrices([i for i in range(len(rows)) if i not in answer.refusals]):
                 assert matrix.weights is not None
                 here = np.asarray(matrix.values, dtype=np.float64)
+                if k == 0:
+                    here = np.array([rows[i, some.present[i]] for i in which], dtype=np.float64)
                 values, refused = route.at_level(here, matrix.weights, k, choice.floats)
                 answer.refusals.update((int(which[r]), outcome) for r, outcome in refused.items())
                 for r, i in enumerate(which.tolist()):

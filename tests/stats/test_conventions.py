@@ -11,6 +11,7 @@ from symdecouple.stats import kurtosis, orthokurtosis, skewness
 
 X = np.random.default_rng(4).gamma(3, size=(5, 30))
 X[1, :20] = np.nan
+ODD: Any = "no"
 
 
 @pytest.mark.parametrize("policy", ["propagate", "omit"])
@@ -45,8 +46,8 @@ def test_too_few_values_for_a_correction_are_refused(function: Any, given: Any, 
     [(lambda: orthokurtosis(X[0], bias=False), "no estimate of the orthokurtosis"),
      (lambda: kurtosis(X[0], bias=False, weights=np.ones(30)), "only the ratios matter"),
      (lambda: skewness(X[0], bias=False, weights=np.ones(30)), "repeat the values"),
-     (lambda: kurtosis(X[0], fisher=1), "fisher=1"), (lambda: skewness(X[0], bias="no"), "bias='no'"),
-     (lambda: orthokurtosis(X[0], fisher=None), "True or False")])
+     (lambda: kurtosis(X[0], fisher=ODD), "fisher='no'"), (lambda: skewness(X[0], bias=ODD), "bias='no'"),
+     (lambda: orthokurtosis(X[0], fisher=ODD), "True or False")])
 def test_what_makes_no_sense_is_said(bad: Any, said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         bad()

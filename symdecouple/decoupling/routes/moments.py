@@ -114,6 +114,8 @@ class MomentRoute(Route):
 
     def at_level(self, rows: Array, weights: Array, k: int, targets: Sequence[Any]) -> tuple[Array, dict[int, Outcome]]:
         """Return rows with weights, (R, N), at level k, and the rows that do not come there."""
+        if k == 0:
+            return rows, {}
         point = self._point(tuple(targets[:k]))
         assert point is not None
         unit, goal, refusals = (point[1] if k > 1 else 1.0), _goal(point), dict[int, Outcome]()
