@@ -351,6 +351,12 @@ class Verdict(Shown):
         body = self.certificate.latex() if self.certificate is not None else latex_text(self.reason)
         return rf"{latex_text(f'{self.question} {self.status.name} {self.scope}')}:\quad {body}"
 
+    def document(self) -> str:
+        """Return the verdict as a LaTeX document: a theorem with its proof, as far as there is one."""
+        from symdecouple.analysis.documents import verdict_document
+
+        return verdict_document(self)
+
     def _repr_latex_(self) -> str:
         return rf"$\displaystyle {self.latex()}$"
 

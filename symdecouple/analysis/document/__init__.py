@@ -1,0 +1,1 @@
+"""What a verdict as a document is made of."""
