@@ -93,7 +93,7 @@ ORDER = {
     ),
     "stats": "shape coordinates orders moments ranges columns matching",
     "sklearn": "",
-    "lazy": "",
+    "lazy": "chunks summary state measure vectors levels dask_arrays recordings xarray_objects dispatch",
     "cli": (
         "exit_codes help_texts streams argument_types arguments waiting declaration exact_numbers cells text_head "
         "text_file samples sample_rows shape_rows moment_rows plan_rows report sample_file normalized_report "
@@ -106,6 +106,7 @@ ORDER = {
 # Methods of the contract that hand on to a later module (module, target): why. Inside a function or under
 # TYPE_CHECKING only, so that nothing is loaded in a circle; a door that nobody uses any more is an error.
 DOORS = {
+    ("numeric.samples.intake", "lazy.dispatch"): "an object of dask or xarray among the samples is answered there",
     ("verdict", "calculus.verification"): "Verdict.verify recomputes what the verdict says",
     ("analysis.critical.point", "analysis.critical.picture"): "CriticalPoints.plot draws where Matplotlib is",
     ("decoupling.attainable.picture", "decoupling.attainable.ranges"): "the type of what is drawn",
@@ -135,6 +136,7 @@ SYMPY_FREE = {
     "numeric.barycentre",
     "numeric.perturbation",
     "numeric.samples",
+    "lazy",
     "stats",
 }
 

@@ -181,7 +181,7 @@ class Plan(PlanFacts, Matching):
     @leaves_out_masked
     def transform(self, samples: Any, *, axis: SampleAxis = "last", dps: int | None = None,
                   on_refusal: OnRefusal = "warn", progress: Progress | None = None,
-                  checkpoint: str | PathLike[str] | None = None) -> Any:
+                  checkpoint: str | PathLike[str] | None = None, dim: Any = None) -> Any:
         """Return the decoupled features of sample vectors.
 
         Parameters
@@ -203,6 +203,9 @@ class Plan(PlanFacts, Matching):
         checkpoint : path, optional
             A file that keeps the portions that are done. The same call takes them from there and goes on; the file of
             another plan or of other samples is refused. Not with `dps`.
+        dim : str or sequence of str, optional
+            Of an object of xarray: the dimensions that form one sample, in place of `axis`. Arrays of dask, and objects
+            of xarray that hold them, are answered lazily, blocks of rows at a time.
 
         Returns
         -------
@@ -216,7 +219,7 @@ class Plan(PlanFacts, Matching):
 
     @leaves_out_masked
     def normalize(self, samples: Any, level: int | None = None, *, axis: SampleAxis = "last", dps: int | None = None,
-                  on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
+                  on_refusal: OnRefusal = "warn", progress: Progress | None = None, dim: Any = None) -> Any:
         """Return sample vectors with features 1..level at their references.
 
         The default level is M - 1 (or what comes before a last group of features); level 0 changes nothing. A narrow
@@ -225,7 +228,7 @@ class Plan(PlanFacts, Matching):
 
         Parameters
         ----------
-        samples, axis, dps, on_refusal, progress
+        samples, axis, dps, on_refusal, progress, dim
             As in `transform`.
         level : int, optional
 
@@ -267,12 +270,12 @@ class Plan(PlanFacts, Matching):
 
     @leaves_out_masked
     def gradients(self, samples: Any, *, axis: SampleAxis = "last", dps: int | None = None,
-                  on_refusal: OnRefusal = "warn", progress: Progress | None = None) -> Any:
+                  on_refusal: OnRefusal = "warn", progress: Progress | None = None, dim: Any = None) -> Any:
         """Return the gradients of the decoupled features, (..., M, N): exact, without differencing but of black boxes.
 
         Parameters
         ----------
-        samples, axis, dps, on_refusal, progress
+        samples, axis, dps, on_refusal, progress, dim
             As in `transform`. With `dps` there are no gradients of black boxes.
         """
         batch = batch_of(self.choice, "gradients", samples, axis, dps)

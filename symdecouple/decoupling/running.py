@@ -25,7 +25,7 @@ from symdecouple.language.precision import at_digits
 from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.kernels.compile import as_part_of
 from symdecouple.numeric.samples.batch import SINGLE, OnRefusal
-from symdecouple.numeric.samples.intake import check_choice, fractions_of
+from symdecouple.numeric.samples.intake import check_choice, fractions_of, is_elsewhere, plan_elsewhere
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis
 
 __all__ = ["GUARD", "Compute", "Running", "batch_of", "leaves_out_masked", "with_exact_means"]
@@ -147,6 +147,8 @@ def leaves_out_masked(method: Method) -> Method:
 
     @wraps(method)
     def answer(self: Any, samples: Any, *arguments: Any, **options: Any) -> Any:
+        if is_elsewhere(samples, options.get("dim")):
+            return plan_elsewhere(method, self, samples, arguments, options)
         check_choice("on_refusal", options.get("on_refusal", "warn"), get_args(OnRefusal))
         if np.ma.is_masked(samples):
             return without_masked(method, self, samples, *arguments, **options)

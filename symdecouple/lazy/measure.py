@@ -125,11 +125,25 @@ class Measure:
         self.frame = frame
         self._sums = PowerSums.empty(2 * _NODES - 1, 4 * _SIDE + 1)
 
+    @classmethod
+    def begun(cls, state: MomentState) -> Measure | None:
+        """Make an empty measure for a vector that a first pass knows; None where it has no shape."""
+        reason = state.summary().outcome.reason
+        return cls(Frame.of(state)) if reason in ("", "out of range") and state.low != state.high else None
+
+    def copy(self) -> Measure:
+        """Return a measure that goes its own way."""
+        made = Measure(self.frame)
+        made.merge(self)
+        return made
+
     def update(self, chunk: Any) -> None:
         """Take in a chunk that the first pass has seen."""
         frame, (begin, width) = self.frame, self.frame.edges()
         for piece, _, _ in pieces_of(chunk, frame.nan_policy):
-            for part in () if piece is None else _blocks(piece):
+            if piece is None:
+                continue
+            for part in _blocks(piece):
                 self._sums.merge(_sums_in_bins(frame, part, piece, begin, 2 / width))
 
     def merge(self, other: Measure) -> None:
@@ -142,10 +156,10 @@ class Measure:
         """The vector as one row with weights, in some unit: from its low end, or downwards from its high end."""
         frame = self.frame
         sums = self._sums.sums + self._sums.rest
-        seen = int(round(sums[0].sum()))
-        if seen != frame.counts[2]:
-            raise InvalidInput(f"the first pass saw {frame.counts[2]} numbers and the second {seen}: the chunks must be "
-                               "the same each time")
+        seen = round(float(sums[0].sum()))
+        if seen != frame.counts[2] or round(float(sums[0, -1])) != sum(frame.counts[:2]):
+            raise InvalidInput(f"the first pass saw {frame.counts[2]} numbers and the second {seen}, or others: the "
+                               "chunks must be the same each time")
         used = np.flatnonzero(sums[0, :-1])
         places, weights = gauss_nodes(sums[:, used])
         begin, width = (each[used, None] for each in frame.edges())
@@ -218,13 +232,15 @@ def _sums_in_bins(frame: Frame, values: FloatArray, piece: Piece, begin: FloatAr
     from_mean = x - middle
     is_right = from_mean >= 0
     np.abs(from_mean, out=from_mean)
-    from_end = np.where(is_right, high - x, x - low)
+    below, from_end = x - low, high - x
+    is_end = np.minimum(below, from_end) <= 0
+    from_end = np.where(is_right, from_end, below)
     is_near = from_end <= from_mean
     distance = np.minimum(from_end, from_mean)
     place = _bin(distance)
     np.maximum(place, np.where(is_near, 0, frame.floor), out=place)
     place += (2 * is_right + (is_near == is_right)) * _SIDE
-    place[from_end <= 0] = 4 * _SIDE
+    place[is_end] = 4 * _SIDE
     t = (distance - begin[place]) * slope[place] - 1
     sums = np.empty((2 * _NODES, len(begin)))
     before, now = np.ones_like(t), t

@@ -15,10 +15,12 @@ Python integers.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 from operator import itemgetter
-from typing import Any, Self, get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -165,14 +167,20 @@ class MomentState:
         return self._pivot + Fraction(self._sums[1], self.count << _BITS) * Fraction(2) ** self._exponent
 
     @property
+    def unit(self) -> int:
+        """The exponent e of the unit 2^e, which the range of the vector is near to."""
+        return self._exponent
+
+    def deviation(self, exponent: int) -> float:
+        """Return the standard deviation in the unit 2^exponent, whatever the range of float64 is."""
+        sums = _moved(self._sums, -self._sums[1] // self.count)
+        return math.ldexp(math.sqrt(sums[2] / (self.count << _BITS)), self._exponent - exponent)
+
+    @property
     def middle(self) -> Number:
         """A number in the middle of the vector: the median of medians of its parts."""
-        half, seen = sum(count for _, count in self._middles) / 2, 0
-        for value, count in self._middles:
-            seen += count
-            if seen >= half:
-                break
-        return value
+        reached = list(accumulate(count for _, count in self._middles))
+        return self._middles[bisect_left(reached, reached[-1] / 2)][0]
 
     def finalize(self, on_refusal: OnRefusal = "warn") -> Any:
         """Return a `MomentSummary` of what was seen so far; the state can be updated on.
@@ -283,8 +291,8 @@ class MomentState:
         return _moved(scaled, shift.numerator // shift.denominator)
 
 
-_OUT_OF_RANGE = Outcome(False, "out of range", "variance beyond the range of float64, all other orders are there; change "
-                        "the unit of the sample")
+_OUT_OF_RANGE = Outcome(False, "out of range", "variance beyond the range of float64, all other orders are there; "
+                        "change the unit of the sample")
 
 
 def _halved(number: int, times: int) -> int:

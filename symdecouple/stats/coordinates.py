@@ -13,6 +13,7 @@ import numpy as np
 from symdecouple.numeric.barycentre import circular_shape_rows
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
 from symdecouple.numeric.samples.batch import Axis, NanPolicy, OnRefusal, named
+from symdecouple.numeric.samples.intake import elsewhere, is_elsewhere
 from symdecouple.numeric.samples.mapped import EntryMap, reduce_mapped
 
 __all__ = ["CircularShape", "circular_shape", "log_shape"]
@@ -44,6 +45,7 @@ def log_shape(
     *,
     weights: Any = None,
     on_refusal: OnRefusal = "warn",
+    dim: Any = None,
 ) -> Any:
     """The orthokurtosis of the logarithm of positive samples: 3 for a log-normal law, whatever its parameters.
 
@@ -75,6 +77,8 @@ def log_shape(
     >>> print(outcomes[0].reason)
     outside the domain
     """
+    if is_elsewhere(a, dim):
+        return elsewhere(log_shape, locals())
     return reduce_mapped("log_shape", a, _LOGARITHM, orthokurtosis_rows, axis=axis, nan_policy=nan_policy,
                          keepdims=keepdims, weights=weights, on_refusal=on_refusal)
 
@@ -103,6 +107,7 @@ def circular_shape(
     *,
     weights: Any = None,
     on_refusal: OnRefusal = "warn",
+    dim: Any = None,
 ) -> Any:
     """The shape of angles that no rotation and no Moebius map of the disc changes: a tail, and an odd part.
 
@@ -117,7 +122,7 @@ def circular_shape(
     ----------
     a : array_like
         Angles in radians, wrapped or not.
-    axis, nan_policy, keepdims, weights, on_refusal
+    axis, nan_policy, keepdims, weights, on_refusal, dim
         As for `skewness`.
 
     Returns
@@ -153,6 +158,8 @@ def circular_shape(
     >>> bool(abs(symmetric.odd) < 1e-15)
     True
     """
+    if is_elsewhere(a, dim):
+        return elsewhere(circular_shape, locals())
     found = reduce_mapped("circular_shape", a, _ANGLES, circular_shape_rows, columns=2, axis=axis,
                           nan_policy=nan_policy, keepdims=keepdims, weights=weights, on_refusal=on_refusal)
     return named(CircularShape, found, on_refusal)

@@ -32,6 +32,7 @@ from symdecouple.numeric.moments.power_sums import (
     to_unit_range,
 )
 from symdecouple.numeric.samples.batch import Axis, FloatArray, NanPolicy, OnRefusal, RowValues, SampleMatrix
+from symdecouple.numeric.samples.intake import elsewhere, is_elsewhere
 from symdecouple.stats.orders import Orders
 
 __all__ = ["blest", "decoupled_moments", "standardized_moments"]
@@ -49,6 +50,7 @@ def decoupled_moments(
     reference: str | Sequence[float] = "gaussian",
     weights: Any = None,
     on_refusal: OnRefusal = "warn",
+    dim: Any = None,
 ) -> Any:
     """Mean, variance, skewness, orthokurtosis and the decoupled moments above, up to an order.
 
@@ -74,6 +76,8 @@ def decoupled_moments(
         standard normal law, 0, 1, 0, 3, 0, 15, .., unless given.
     weights : array_like, optional
         How often each entry counts, as in `skewness`.
+    dim : str or sequence of str, optional
+        Of an object of xarray: the dimensions that form one sample, in place of `axis`.
     on_refusal : {"warn", "raise", "return"}
         For samples that lack a level: NaN from there on and one `RefusalWarning`; `Refused` once all are done; or no
         signal, and the result is ``(values, outcomes)``.
@@ -125,6 +129,8 @@ def decoupled_moments(
     >>> [abs(round(float(v), 12)) for v in odd]
     [0.0, 0.0, 0.0]
     """
+    if is_elsewhere(a, dim):
+        return elsewhere(decoupled_moments, locals())
     order = _order(order)
     goal = _reference(reference, order)
     centre, _, _ = standardized_reference(goal)
@@ -148,6 +154,7 @@ def standardized_moments(
     *,
     weights: Any = None,
     on_refusal: OnRefusal = "warn",
+    dim: Any = None,
 ) -> Any:
     """Mean, variance, and the standardized central moments from the skewness up to an order.
 
@@ -164,6 +171,8 @@ def standardized_moments(
     >>> [abs(round(float(v), 12)) for v in standardized_moments([-1, 0, 0, 1], order=6)]
     [0.0, 0.5, 0.0, 2.0, 0.0, 4.0]
     """
+    if is_elsewhere(a, dim):
+        return elsewhere(standardized_moments, locals())
     orders = Orders("standardized_moments", _order(order), axis, nan_policy, keepdims, on_refusal)
     return orders.reduce(a, weights, partial(_standardized_rows, order=orders.order, shifted=False))
 
@@ -177,6 +186,7 @@ def blest(
     *,
     weights: Any = None,
     on_refusal: OnRefusal = "warn",
+    dim: Any = None,
 ) -> Any:
     """Standardized moments whose even orders from 4 on are the smallest over all shifts.
 
@@ -207,6 +217,8 @@ def blest(
     >>> abs(float(blest([0, 0, 0, 1])[3]) - ((1 - c)**4 + 3 * c**4) / 4 / (3 / 16)**2) < 1e-14
     True
     """
+    if is_elsewhere(a, dim):
+        return elsewhere(blest, locals())
     orders = Orders("blest", _order(order), axis, nan_policy, keepdims, on_refusal)
     return orders.reduce(a, weights, partial(_standardized_rows, order=orders.order, shifted=True))
 

@@ -28,6 +28,7 @@ from symdecouple.numeric.samples.batch import (
     named,
     reduce_rows,
 )
+from symdecouple.numeric.samples.intake import elsewhere, is_elsewhere
 
 __all__ = ["Range", "kurtosis_range", "orthokurtosis_range", "skewness_range"]
 
@@ -50,6 +51,7 @@ def skewness_range(
     *,
     weights: Any = None,
     on_refusal: OnRefusal = "warn",
+    dim: Any = None,
 ) -> Any:
     """Smallest and largest skewness of any N values, or of samples with the same ties.
 
@@ -64,7 +66,7 @@ def skewness_range(
     a : int or array_like
         A whole number N, at least 2: the range over all samples of N values. An array of one dimension or more: for
         each sample the range over those with its ties, in the same order.
-    axis, nan_policy, keepdims, weights, on_refusal
+    axis, nan_policy, keepdims, weights, on_refusal, dim
         As in `skewness`, for samples; ties are then shares of weight.
 
     Returns
@@ -94,6 +96,8 @@ def skewness_range(
 
     Source: Theorem C of the documentation; the paper, sec. Critical Points, for the two-valued ends.
     """
+    if is_elsewhere(a, dim):
+        return elsewhere(skewness_range, locals())
     if (n_samples := _whole(a, "skewness_range", weights)) is not None:
         return Range(*attainable.skewness_range(n_samples))
 
@@ -111,6 +115,7 @@ def kurtosis_range(
     *,
     weights: Any = None,
     on_refusal: OnRefusal = "warn",
+    dim: Any = None,
 ) -> Any:
     """Smallest and largest kurtosis of any N values, or of samples with the same ties, whatever their skewness.
 
@@ -120,7 +125,7 @@ def kurtosis_range(
 
     Parameters
     ----------
-    a, axis, nan_policy, keepdims, weights, on_refusal
+    a, axis, nan_policy, keepdims, weights, on_refusal, dim
         As in `skewness_range`.
 
     Returns
@@ -152,6 +157,8 @@ def kurtosis_range(
     >>> round(float(low) * 9, 12), round(float(high) * 9, 12)
     (73.0, 73.0)
     """
+    if is_elsewhere(a, dim):
+        return elsewhere(kurtosis_range, locals())
     if (n_samples := _whole(a, "kurtosis_range", weights)) is not None:
         return Range(*attainable.kurtosis_range(n_samples))
 
@@ -169,6 +176,7 @@ def orthokurtosis_range(
     *,
     weights: Any = None,
     on_refusal: OnRefusal = "warn",
+    dim: Any = None,
 ) -> Any:
     """Smallest and largest orthokurtosis of any N values, or of samples with the same ties.
 
@@ -179,7 +187,7 @@ def orthokurtosis_range(
 
     Parameters
     ----------
-    a, axis, nan_policy, keepdims, weights, on_refusal
+    a, axis, nan_policy, keepdims, weights, on_refusal, dim
         As in `skewness_range`.
 
     Returns
@@ -209,6 +217,8 @@ def orthokurtosis_range(
 
     Source: Theorem J of the documentation.
     """
+    if is_elsewhere(a, dim):
+        return elsewhere(orthokurtosis_range, locals())
     if (n_samples := _whole(a, "orthokurtosis_range", weights)) is not None:
         return Range(*attainable.orthokurtosis_range(n_samples))
 

@@ -18,6 +18,7 @@ from symdecouple.numeric.moments.power_sums import kurtosis_rows, skewness_rows
 from symdecouple.numeric.moments.skewness_kernel import orthokurtosis_kernel
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
 from symdecouple.numeric.samples.batch import Axis, NanPolicy, OnRefusal, reduce_rows
+from symdecouple.numeric.samples.intake import elsewhere, is_elsewhere
 
 __all__ = ["kurtosis", "orthokurtosis", "skewness"]
 
@@ -30,6 +31,7 @@ def skewness(
     *,
     weights: Any = None,
     on_refusal: OnRefusal = "warn",
+    dim: Any = None,
 ) -> Any:
     """The third standardized moment of each sample.
 
@@ -53,6 +55,8 @@ def skewness(
     on_refusal : {"warn", "raise", "return"}
         For samples without an answer: NaN and one `RefusalWarning`; `Refused` once all are done (with ``.partial`` and
         ``.outcomes``); or no signal, and the result is ``(values, outcomes)``.
+    dim : str or sequence of str, optional
+        Of an object of xarray: the dimensions that form one sample, in place of `axis`.
 
     Returns
     -------
@@ -94,6 +98,8 @@ def skewness(
     >>> print(outcomes[1].reason)
     zero variance
     """
+    if is_elsewhere(a, dim):
+        return elsewhere(skewness, locals())
     return reduce_rows(
         "skewness", a, skewness_rows, axis=axis, nan_policy=nan_policy, keepdims=keepdims, weights=weights,
         on_refusal=on_refusal,
@@ -108,6 +114,7 @@ def kurtosis(
     *,
     weights: Any = None,
     on_refusal: OnRefusal = "warn",
+    dim: Any = None,
 ) -> Any:
     """The fourth standardized moment of each sample, not in excess: 3 for a normal distribution.
 
@@ -128,6 +135,8 @@ def kurtosis(
     >>> round(float(kurtosis([-2, -1, 0, 1, 2])), 12)
     1.7
     """
+    if is_elsewhere(a, dim):
+        return elsewhere(kurtosis, locals())
     return reduce_rows(
         "kurtosis", a, kurtosis_rows, axis=axis, nan_policy=nan_policy, keepdims=keepdims, weights=weights,
         on_refusal=on_refusal,
@@ -142,6 +151,7 @@ def orthokurtosis(
     *,
     weights: Any = None,
     on_refusal: OnRefusal = "warn",
+    dim: Any = None,
 ) -> Any:
     """The kurtosis that is left once the skewness is brought to zero along its own flow.
 
@@ -191,6 +201,8 @@ def orthokurtosis(
     >>> print(outcomes[0].reason)
     no zero-skew point
     """
+    if is_elsewhere(a, dim):
+        return elsewhere(orthokurtosis, locals())
     kernel = orthokurtosis_kernel(_size(a)) if weights is None else orthokurtosis_rows
     return reduce_rows(
         "orthokurtosis", a, kernel, axis=axis, nan_policy=nan_policy, keepdims=keepdims, weights=weights,

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NoReturn
@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput
 
-__all__ = ["Numbers", "centre_exactly", "check_choice", "exact", "fractions_of", "is_exact_in_float64",
-           "shifted_exactly", "shifted_integers", "take_numbers"]
+__all__ = ["Numbers", "centre_exactly", "check_choice", "elsewhere", "exact", "fractions_of", "is_elsewhere",
+           "is_exact_in_float64", "library_of", "plan_elsewhere", "shifted_exactly", "shifted_integers", "take_numbers"]
 
 _REMEDY = {
     "b": ("booleans", "say that 0 and 1 are meant with .astype(int)"),
@@ -64,7 +64,33 @@ def take_numbers(a: Any) -> Numbers:
         return Numbers(_checked(a.data), mask if mask.any() else None)
     if isinstance(a, list | tuple):
         return Numbers(_checked(_from_sequence(a)), None)
+    if type(a) is not np.ndarray and "dask" in (library_of(a), library_of(getattr(a, "data", None))):
+        raise InvalidInput("an array of dask was given where numbers in memory are expected; give a.compute()")
     return Numbers(_checked(np.asarray(a)), None)
+
+
+def library_of(a: Any) -> str:
+    """The library whose object this is: "numpy", "dask", "xarray"; nothing is imported."""
+    return type(a).__module__.partition(".")[0]
+
+
+def is_elsewhere(a: Any, dim: Any = None) -> bool:
+    """True iff `a` is an object of dask or xarray, or a dimension is named: `symdecouple.lazy` answers."""
+    return dim is not None or library_of(a) in ("dask", "xarray")
+
+
+def elsewhere(function: Callable[..., Any], given: dict[str, Any]) -> Any:
+    """What a statistic with these arguments is, lazily or with labels."""
+    from symdecouple.lazy.dispatch import of_statistic
+
+    return of_statistic(function, given)
+
+
+def plan_elsewhere(method: Callable[..., Any], plan: Any, samples: Any, arguments: Any, options: dict[str, Any]) -> Any:
+    """The same of a method of a plan."""
+    from symdecouple.lazy.dispatch import of_plan
+
+    return of_plan(method, plan, samples, arguments, options)
 
 
 def _from_sequence(a: Sequence[Any]) -> NDArray[Any]:
