@@ -75,7 +75,7 @@ _MODULE_OF = {
 
 # Attributes too, but not of a star import: `verdict` and `stats` are what a user calls a variable.
 _SUBMODULES = frozenset(
-    "analysis calculus cli decoupling errors families flows language numeric sklearn stats verdict".split()
+    "analysis calculus cli decoupling errors families flows language lazy numeric sklearn stats verdict".split()
 )
 
 __all__ = ["__version__", *sorted(_MODULE_OF)]  # noqa: PLE0604 - built from the table

@@ -7,6 +7,7 @@ from . import (
     families as families,
     flows as flows,
     language as language,
+    lazy as lazy,
     numeric as numeric,
     sklearn as sklearn,
     stats as stats,

@@ -100,7 +100,7 @@ ORDER = {
     ),
     "stats": "shape coordinates perturbed orders moments estimates normality ranges columns matching rolling",
     "sklearn": "checked answered moments declared images",
-    "lazy": "",
+    "lazy": "chunks summary state measure vectors levels dask_arrays recordings xarray_objects dispatch ",
     "pandas": "",
     "reproduction": (
         "setup result brodatz regressors mutual_information classifiers texture_features orthogonality orthokurtosis "
@@ -119,6 +119,7 @@ ORDER = {
 # Methods of the contract that hand on to a later module (module, target): why. Inside a function or under
 # TYPE_CHECKING only, so that nothing is loaded in a circle; a door that nobody uses any more is an error.
 DOORS = {
+    ("numeric.samples.intake", "lazy.dispatch"): "an object of dask or xarray among the samples is answered there",
     ("verdict", "calculus.verification"): "Verdict.verify recomputes what the verdict says",
     ("analysis.critical.point", "analysis.critical.picture"): "CriticalPoints.plot draws where Matplotlib is",
     ("decoupling.attainable.picture", "decoupling.attainable.ranges"): "the type of what is drawn",
@@ -150,6 +151,7 @@ SYMPY_FREE = {
     "numeric.perturbation",
     "numeric.perturbing",
     "numeric.samples",
+    "lazy",
     "stats",
 }
 

@@ -185,7 +185,7 @@ class Plan(PlanFacts, Matching):
     def transform(self, samples: Any, *, axis: SampleAxis = "last", dps: int | None = None,
                   nan_policy: NanPolicy = "propagate", weights: Any = None, on_refusal: OnRefusal = "warn",
                   progress: Progress | None = None, checkpoint: str | PathLike[str] | None = None,
-                  groups: Any = None) -> Any:
+                  groups: Any = None, dim: Any = None) -> Any:
         """Return the decoupled features of sample vectors.
 
         Parameters
@@ -217,6 +217,9 @@ class Plan(PlanFacts, Matching):
             another plan or of other samples is refused. Not with `dps`.
         groups : array_like, Series or str, optional
             A label for each entry: those with one label are one sample, of whatever length. As in `stats.skewness`.
+        dim : str or sequence of str, optional
+            Of an object of xarray: the dimensions that form one sample, in place of `axis`. Arrays of dask, and objects
+            of xarray that hold them, are answered lazily, blocks of rows at a time.
 
         Returns
         -------
@@ -231,7 +234,7 @@ class Plan(PlanFacts, Matching):
     @leaves_out_masked
     def normalize(self, samples: Any, level: int | None = None, *, axis: SampleAxis = "last", dps: int | None = None,
                   nan_policy: NanPolicy = "propagate", weights: Any = None, on_refusal: OnRefusal = "warn",
-                  progress: Progress | None = None, groups: Any = None) -> Any:
+                  progress: Progress | None = None, groups: Any = None, dim: Any = None) -> Any:
         """Return sample vectors with features 1..level at their references.
 
         The default level is M - 1 (or what comes before a last group of features); level 0 changes nothing. A narrow
@@ -240,7 +243,7 @@ class Plan(PlanFacts, Matching):
 
         Parameters
         ----------
-        samples, axis, dps, nan_policy, weights, on_refusal, progress, groups
+        samples, axis, dps, nan_policy, weights, on_refusal, progress, groups, dim
             As in `transform`.
         level : int, optional
 
@@ -285,12 +288,12 @@ class Plan(PlanFacts, Matching):
     @leaves_out_masked
     def gradients(self, samples: Any, *, axis: SampleAxis = "last", dps: int | None = None,
                   nan_policy: NanPolicy = "propagate", weights: Any = None, on_refusal: OnRefusal = "warn",
-                  progress: Progress | None = None, groups: Any = None) -> Any:
+                  progress: Progress | None = None, groups: Any = None, dim: Any = None) -> Any:
         """Return the gradients of the decoupled features, (..., M, N): exact, without differencing but of black boxes.
 
         Parameters
         ----------
-        samples, axis, dps, nan_policy, weights, on_refusal, progress, groups
+        samples, axis, dps, nan_policy, weights, on_refusal, progress, groups, dim
             As in `transform`. With `dps` there are no gradients of black boxes.
         """
         batch = batch_of(self.choice, "gradients", samples, axis, dps)

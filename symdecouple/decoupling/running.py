@@ -27,7 +27,7 @@ from symdecouple.numeric.features.expressions import Array, as_multiprecision
 from symdecouple.numeric.kernels.compile import as_part_of
 from symdecouple.numeric.perturbing import Perturbation, RefusedRow, SecondTry
 from symdecouple.numeric.samples.batch import SINGLE, NanPolicy, OnRefusal
-from symdecouple.numeric.samples.intake import check_choice, fractions_of, library_of
+from symdecouple.numeric.samples.intake import check_choice, fractions_of, is_elsewhere, library_of, plan_elsewhere
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis
 
 __all__ = ["GUARD", "Compute", "Running", "batch_of", "leaves_out_masked", "with_exact_means"]
@@ -148,6 +148,9 @@ def leaves_out_masked(method: Method) -> Method:
     @wraps(method)
     def answer(self: Any, samples: Any, *arguments: Any, nan_policy: NanPolicy = "propagate", weights: Any = None,
                **options: Any) -> Any:
+        if is_elsewhere(samples, options.get("dim")):
+            return plan_elsewhere(method, self, samples, arguments,
+                                  {**options, "nan_policy": nan_policy, "weights": weights})
         check_choice("on_refusal", options.get("on_refusal", "warn"), get_args(OnRefusal))
         check_choice("nan_policy", nan_policy, get_args(NanPolicy))
         if library_of(samples) or options.get("groups") is not None:

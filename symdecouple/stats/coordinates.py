@@ -47,6 +47,7 @@ def log_shape(
     weights: Any = None,
     groups: Any = None,
     on_refusal: OnRefusal = "warn",
+    dim: Any = None,
 ) -> Any:
     """The orthokurtosis of the logarithm of positive samples: 3 for a log-normal law, whatever its parameters.
 
@@ -108,6 +109,7 @@ def circular_shape(
     weights: Any = None,
     groups: Any = None,
     on_refusal: OnRefusal = "warn",
+    dim: Any = None,
 ) -> Any:
     """The shape of angles that no rotation and no Moebius map of the disc changes: a tail, and an odd part.
 
@@ -122,7 +124,7 @@ def circular_shape(
     ----------
     a : array_like
         Angles in radians, wrapped or not.
-    axis, nan_policy, keepdims, weights, groups, on_refusal
+    axis, nan_policy, keepdims, weights, groups, on_refusal, dim
         As for `skewness`.
 
     Returns

@@ -56,6 +56,7 @@ def decoupled_moments(
     perturb: Perturbation | PerturbationKind | None = None,
     groups: Any = None,
     on_refusal: OnRefusal = "warn",
+    dim: Any = None,
 ) -> Any:
     """Mean, variance, skewness, orthokurtosis and the decoupled moments above, up to an order.
 
@@ -87,6 +88,8 @@ def decoupled_moments(
         `PerturbedWarning`. Not with weights.
     groups : array_like, Series or str, optional
         A label for each entry along `axis`, as in `skewness`: a row of moments for each label.
+    dim : str or sequence of str, optional
+        Of an object of xarray: the dimensions that form one sample, in place of `axis`.
     on_refusal : {"warn", "raise", "return"}
         For samples that lack a level: NaN from there on and one `RefusalWarning`; `Refused` once all are done; or no
         signal, and the result is ``(values, outcomes)``.
@@ -179,6 +182,7 @@ def standardized_moments(
     weights: Any = None,
     groups: Any = None,
     on_refusal: OnRefusal = "warn",
+    dim: Any = None,
 ) -> Any:
     """Mean, variance, and the standardized central moments from the skewness up to an order.
 
@@ -210,6 +214,7 @@ def blest(
     weights: Any = None,
     groups: Any = None,
     on_refusal: OnRefusal = "warn",
+    dim: Any = None,
 ) -> Any:
     """Standardized moments whose even orders from 4 on are the smallest over all shifts.
 

@@ -52,6 +52,7 @@ def skewness_range(
     weights: Any = None,
     groups: Any = None,
     on_refusal: OnRefusal = "warn",
+    dim: Any = None,
 ) -> Any:
     """Smallest and largest skewness of any N values, or of samples with the same ties.
 
@@ -66,7 +67,7 @@ def skewness_range(
     a : int or array_like
         A whole number N, at least 2: the range over all samples of N values. An array of one dimension or more: for
         each sample the range over those with its ties, in the same order.
-    axis, nan_policy, keepdims, weights, groups, on_refusal
+    axis, nan_policy, keepdims, weights, groups, on_refusal, dim
         As in `skewness`, for samples; ties are then shares of weight.
 
     Returns
@@ -115,6 +116,7 @@ def kurtosis_range(
     weights: Any = None,
     groups: Any = None,
     on_refusal: OnRefusal = "warn",
+    dim: Any = None,
 ) -> Any:
     """Smallest and largest kurtosis of any N values, or of samples with the same ties, whatever their skewness.
 
@@ -124,7 +126,7 @@ def kurtosis_range(
 
     Parameters
     ----------
-    a, axis, nan_policy, keepdims, weights, on_refusal
+    a, axis, nan_policy, keepdims, weights, on_refusal, dim
         As in `skewness_range`.
 
     Returns
@@ -175,6 +177,7 @@ def orthokurtosis_range(
     weights: Any = None,
     groups: Any = None,
     on_refusal: OnRefusal = "warn",
+    dim: Any = None,
 ) -> Any:
     """Smallest and largest orthokurtosis of any N values, or of samples with the same ties.
 
@@ -185,7 +188,7 @@ def orthokurtosis_range(
 
     Parameters
     ----------
-    a, axis, nan_policy, keepdims, weights, on_refusal
+    a, axis, nan_policy, keepdims, weights, on_refusal, dim
         As in `skewness_range`.
 
     Returns

@@ -49,6 +49,7 @@ def skewness(
     bias: bool = True,
     groups: Any = None,
     on_refusal: OnRefusal = "warn",
+    dim: Any = None,
 ) -> Any:
     """The third standardized moment of each sample.
 
@@ -79,6 +80,8 @@ def skewness(
     on_refusal : {"warn", "raise", "return"}
         For samples without an answer: NaN and one `RefusalWarning`; `Refused` once all are done (with ``.partial`` and
         ``.outcomes``); or no signal, and the result is ``(values, outcomes)``.
+    dim : str or sequence of str, optional
+        Of an object of xarray: the dimensions that form one sample, in place of `axis`.
 
     Returns
     -------
@@ -152,6 +155,7 @@ def kurtosis(
     bias: bool = True,
     groups: Any = None,
     on_refusal: OnRefusal = "warn",
+    dim: Any = None,
 ) -> Any:
     """The fourth standardized moment of each sample, not in excess: 3 for a normal distribution.
 
@@ -200,6 +204,7 @@ def orthokurtosis(
     bias: bool = True,
     groups: Any = None,
     on_refusal: OnRefusal = "warn",
+    dim: Any = None,
 ) -> Any:
     """The kurtosis that is left once the skewness is brought to zero along its own flow.
 

@@ -22,6 +22,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, wraps
+from inspect import signature
 from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
@@ -30,8 +31,9 @@ from numpy.typing import NDArray
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.samples.frames import numbers_in
 
-__all__ = ["Numbers", "centre_exactly", "check_choice", "exact", "for_arrays", "fractions_of", "is_exact_in_float64",
-           "library_of", "missing_entries", "shifted_exactly", "shifted_integers", "take_numbers"]
+__all__ = ["Numbers", "centre_exactly", "check_choice", "elsewhere", "exact", "for_arrays", "fractions_of",
+           "is_elsewhere", "is_exact_in_float64", "library_of", "missing_entries", "plan_elsewhere",
+           "shifted_exactly", "shifted_integers", "take_numbers"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _PLAIN = frozenset({np.ndarray, np.ma.MaskedArray, list, tuple, float, int, np.float64})
@@ -79,11 +81,12 @@ def _library_of_type(kind: Any) -> str:
 
 
 def for_arrays(function: _Function, otherwise: Callable[..., Any]) -> _Function:
-    """Return the function as it is for plain arrays; labels, and groups, go to `otherwise`, which gets it first."""
+    """Return the function as it is for plain arrays; labels, groups and dimensions go to `otherwise`, which gets it
+    first."""
 
     @wraps(function)
     def answer(*given: Any, **options: Any) -> Any:
-        if given and options.get("groups") is None and not library_of(given[0]):
+        if given and options.get("groups") is None and options.get("dim") is None and not library_of(given[0]):
             return function(*given, **options)
         return otherwise(function, *given, **options)
 
@@ -97,7 +100,32 @@ def take_numbers(a: Any) -> Numbers:
         return Numbers(_checked(a.data), mask if mask.any() else None)
     if isinstance(a, list | tuple):
         return Numbers(_checked(_from_sequence(a)), None)
-    return Numbers(_checked(numbers_in(a) if library_of(a) == "pandas" else np.asarray(a)), None)
+    library = library_of(a)
+    if "dask" in (library, library_of(getattr(a, "data", None)) if library == "xarray" else ""):
+        raise InvalidInput("an array of dask was given where numbers in memory are expected; give a.compute()")
+    return Numbers(_checked(numbers_in(a) if library == "pandas" else np.asarray(a)), None)
+
+
+def is_elsewhere(a: Any, dim: Any = None) -> bool:
+    """True iff `a` is an object of dask or xarray, or a dimension is named: `symdecouple.lazy` answers."""
+    return dim is not None or library_of(a) in ("dask", "xarray")
+
+
+def elsewhere(function: Callable[..., Any], plain: Callable[..., Any], given: Sequence[Any], options: dict[str, Any]
+              ) -> Any:
+    """What a statistic with these arguments is, lazily or with dimensions; `plain` is it for arrays."""
+    from symdecouple.lazy.dispatch import of_statistic
+
+    bound = signature(plain).bind(*given, **options)
+    bound.apply_defaults()
+    return of_statistic(function, bound.arguments)
+
+
+def plan_elsewhere(method: Callable[..., Any], plan: Any, samples: Any, arguments: Any, options: dict[str, Any]) -> Any:
+    """The same of a method of a plan."""
+    from symdecouple.lazy.dispatch import of_plan
+
+    return of_plan(method, plan, samples, arguments, options)
 
 
 def _from_sequence(a: Sequence[Any]) -> NDArray[Any]:

@@ -4,20 +4,20 @@ The function itself sees arrays only, and says what became of each sample. Here 
 that are left, the names of the axis that it adds, and refused samples are named by their labels. Samples that are
 groups of one vector go to `grouped`.
 
-xarray and dask have their own rules; their arrays come by here too (`answer`), and are left as they are.
+xarray and dask have their own rules, which are those of `symdecouple.lazy`.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, TypeVar
 
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.samples.batch import Answer
 from symdecouple.numeric.samples.frames import numbers_in
 from symdecouple.numeric.samples.grouped import grouped
-from symdecouple.numeric.samples.intake import for_arrays, library_of
+from symdecouple.numeric.samples.intake import elsewhere, for_arrays, is_elsewhere, library_of
 from symdecouple.numeric.samples.labels import aligned_each, aligned_weights, has_labels, labelled
 from symdecouple.numeric.samples.matrix import SINGLE, doubtful_axes
 from symdecouple.numeric.samples.row_functions import FORMS, Call, Form, plain_split
@@ -38,7 +38,14 @@ def keeps_labels(names: Callable[[dict[str, Any]], Sequence[str]] | None = None,
 
     def decorate(function: _Function) -> _Function:
         made = Form(**{"split": plain_split(names), **form})
-        found = for_arrays(function, partial(answer, made, function.__name__))
+        takes_dimensions = "dim" in inspect.signature(function).parameters
+
+        def otherwise(_: Any, *given: Any, **options: Any) -> Any:
+            if takes_dimensions and given and is_elsewhere(given[0], options.get("dim")):
+                return elsewhere(found, function, given, options)
+            return answer(made, function.__name__, function, *given, **options)
+
+        found = for_arrays(function, otherwise)
         FORMS[found] = made
         return found
 
