@@ -54,7 +54,7 @@ class Form:
     each: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
     sample_ndim: int = 1
     notes: bool = True
-    frames: int = 4
+    frames: int = 5
 
 
 FORMS: dict[Any, Form] = {}
