@@ -62,6 +62,8 @@ def _product(outer: Any, inner: Any) -> Any:
 
 def aligned_each(argument: str, value: Any, kept: Sequence[Any], names: Sequence[str] | None) -> Any:
     """What is given for each sample, or, where it has an axis of names, for all of them."""
+    if isinstance(value, list | tuple) and any(map(has_labels, value)):
+        return [aligned_each(argument, one, kept, names) for one in value]
     if names is None or not has_labels(value):
         return aligned(argument, value, kept)
     import pandas as pd
