@@ -87,13 +87,14 @@ def aligned(argument: str, value: Any, labels: Sequence[Any]) -> Any:
 
 
 def reindexed(argument: str, value: Any, side: str, index: Any) -> Any:
-    """A Series or DataFrame in the order of an index that has the same labels."""
+    """A Series or DataFrame in the order of an index; it may have more labels, but no fewer."""
     own = getattr(value, side)
     if own.equals(index):
         return value
     lacking = index.difference(own, sort=False)
-    if len(lacking) or len(own) != len(index) or not (own.is_unique and index.is_unique):
-        why = f"has none for {shown_names(lacking)}" if len(lacking) else "has others, or some of them twice"
+    if len(lacking) or not own.is_unique:
+        why = f"has none for {shown_names(lacking)}" if len(lacking) else (
+            f"has {shown_names(own[own.duplicated()].unique())} twice")
         raise InvalidInput(f"{argument}= is aligned by its labels with the samples, and {why}; give it the same "
                            f"{side}, or an array")
     return value.reindex(**{side: index})
