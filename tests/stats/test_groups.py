@@ -211,6 +211,11 @@ def test_frames_with_a_column_of_labels() -> None:
         skewness(frame, groups="q")
     with pytest.raises(InvalidInput, match="no column is left beside the groups"):
         skewness(frame[["g"]], groups="g")
+    some = frame["v"].iloc[5:]
+    assert skewness(some, groups=frame["g"], on_refusal="return")[0].equals(
+        skewness(some, groups=frame["g"].iloc[5:], on_refusal="return")[0])
+    with pytest.raises(InvalidInput, match=r"groups= is aligned by its labels .* has 3 twice"):
+        skewness(some, groups=pd.concat([frame["g"], frame["g"].iloc[[3]]]))
     with pytest.raises(InvalidInput, match="has none for 0, 1, 2"):
         skewness(frame["v"], groups=frame["g"].iloc[3:])
 
