@@ -20,12 +20,15 @@ from symdecouple.stats import (
     blest,
     circular_shape,
     decoupled_moments,
+    estimate_moments,
     kurtosis,
     kurtosis_range,
     log_shape,
     match,
+    normality_test,
     orthokurtosis,
     orthokurtosis_range,
+    orthokurtosis_test,
     skewness,
     skewness_range,
     standardized_moments,
@@ -69,12 +72,25 @@ def test_names_are_those_of_plans_and_are_true() -> None:
         assert list(decouple(raw_moments(4), [*reference, None]).names) == names
 
 
-@pytest.mark.parametrize("function", [skewness_range, kurtosis_range, orthokurtosis_range, circular_shape])
+@pytest.mark.parametrize("function", [skewness_range, kurtosis_range, orthokurtosis_range, circular_shape,
+                                      orthokurtosis_test, normality_test])
 def test_named_tuples_hold_series(function: Any) -> None:
     found, plain = function(FRAME), function(VALUES)
     for field, column in found._asdict().items():
         assert column.name == field and list(column.index) == list("abc")
         assert np.array_equal(column, getattr(plain, field))
+
+
+def test_estimates_keep_labels_and_so_do_their_errors() -> None:
+    found, plain = estimate_moments(FRAME), estimate_moments(VALUES)
+    for name in ("estimate", "standard_error"):
+        assert list(getattr(found, name).columns) == MOMENTS and list(getattr(found, name).index) == list("abc")
+        assert np.array_equal(getattr(found, name), getattr(plain, name))
+    for mine, theirs in zip(found.confidence_interval(0.9), plain.confidence_interval(0.9), strict=True):
+        assert list(mine.index) == list("abc") and np.array_equal(mine, theirs)
+    one = estimate_moments(FRAME["b"])
+    assert list(one.standard_error.index) == MOMENTS and str(one) == str(estimate_moments(VALUES[:, 1]))
+    assert np.array_equal(found.covariance, plain.covariance) and found.n_samples.to_dict() == dict.fromkeys("abc", 9)
 
 
 def test_matched_samples_keep_their_labels_and_targets_are_aligned() -> None:

@@ -38,10 +38,12 @@ def keeps_labels(names: Callable[[dict[str, Any]], Sequence[str]] | None = None,
 
     def decorate(function: _Function) -> _Function:
         made = Form(**{"split": plain_split(names), **form})
-        takes_dimensions = "dim" in inspect.signature(function).parameters
+        parameters = inspect.signature(function).parameters
+        first = next(iter(parameters))
 
         def otherwise(_: Any, *given: Any, **options: Any) -> Any:
-            if takes_dimensions and given and is_elsewhere(given[0], options.get("dim")):
+            samples = given[0] if given else options.get(first)
+            if "dim" in parameters and is_elsewhere(samples, options.get("dim")):
                 return elsewhere(found, function, given, options)
             return answer(made, function.__name__, function, *given, **options)
 

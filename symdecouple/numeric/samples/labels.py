@@ -33,8 +33,8 @@ def labelled(piece: Piece, kept: Sequence[Any], labels: Sequence[Any], within: S
     """
     import pandas as pd
 
-    if piece.array is None:
-        return None
+    if piece.array is None or piece.is_inner:
+        return piece.array
     array = np.asarray(piece.array)
     names = [] if piece.names is None else [pd.Index(piece.names)]
     every = list(labels) if piece.axes == "entries" else [*kept, *names, *(within if piece.axes == "slopes" else [])]

@@ -20,12 +20,16 @@ Axes: TypeAlias = Literal["rows", "entries", "slopes"]
 
 
 class Piece(NamedTuple):
-    """One array of a result; `names` are those of its axis after the batch, `title` is what it is called itself."""
+    """One array of a result; `names` are those of its axis after the batch, `title` is what it is called itself.
+
+    `is_inner` says that it stays an array: a part of a record that labels other parts.
+    """
 
     array: Any
     names: Sequence[Any] | None = None
     axes: Axes = "rows"
     title: str = ""
+    is_inner: bool = False
 
 
 Make: TypeAlias = Callable[[list[Any], tuple[Outcome, ...]], Any]
@@ -55,7 +59,7 @@ class Form:
     each: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
     sample_ndim: int = 1
     notes: bool = True
-    frames: int = 4
+    frames: int = 5
 
 
 FORMS: dict[Any, Form] = {}
