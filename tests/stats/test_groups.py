@@ -39,7 +39,8 @@ def parts() -> list[tuple[str, np.ndarray]]:
 
 @pytest.mark.parametrize(("function", "options"), [
     (skewness, {}), (kurtosis, {}), (orthokurtosis, {}), (decoupled_moments, {"order": 6}),
-    (standardized_moments, {"order": 3}), (PLAN.transform, {}), (kurtosis_range, {}), (circular_shape, {}), (orthokurtosis_test, {})],
+    (standardized_moments, {"order": 3}), (PLAN.transform, {}), (kurtosis_range, {}), (circular_shape, {}),
+    (orthokurtosis_test, {})],
     ids=lambda value: getattr(value, "__name__", ""))
 @pytest.mark.parametrize("given", [list, np.asarray, np.ma.asarray])
 def test_a_group_has_what_it_has_alone(function: Any, options: dict[str, Any], given: Callable[..., Any]) -> None:
