@@ -30,7 +30,7 @@ def with_labels(method: Callable[..., Any], plan: Any, samples: Any, *given: Any
 
     each = {"values": own} if name in ("denormalize", "match") else {}
     is_ours = library_of(samples) == "pandas" or options.get("groups") is not None
-    form = Form(split, each, plan.choice.filter_ndim or 1, frames=5)
+    form = Form(split, each, plan.choice.filter_ndim or 1)
     with told(options.pop("progress", None), name) as tell:
         function = getattr(plan, name) if is_ours else partial(method, plan)
         return answer(form, name, function, samples, *given, progress=tell, **options)

@@ -11,7 +11,7 @@ order k varies with moment 2 k of the law, which a sample shows late.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -31,6 +31,8 @@ from symdecouple.numeric.samples.batch import (
     reduce_rows,
 )
 from symdecouple.numeric.samples.intake import check_choice
+from symdecouple.numeric.samples.labelled import keeps_labels
+from symdecouple.numeric.samples.row_functions import Make, Piece
 from symdecouple.shown import Shown
 from symdecouple.stats.moments import decoupled_moments, standardized_moments
 
@@ -77,7 +79,12 @@ class MomentEstimates(Shown):
     @property
     def standard_error(self) -> Any:
         """The standard deviation of each estimate over samples of the law, (..., order)."""
-        return self._unit * np.sqrt(np.diagonal(self._standardized, axis1=-2, axis2=-1))
+        return self._like(self._unit * np.sqrt(np.diagonal(self._standardized, axis1=-2, axis2=-1)))
+
+    def _like(self, values: Any) -> Any:
+        """Numbers with the labels of the estimates, if these have some."""
+        labels = {side: getattr(self.estimate, side) for side in ("index", "columns") if hasattr(self.estimate, side)}
+        return type(self.estimate)(values, **labels) if labels else values
 
     @property
     def covariance(self) -> Any:
@@ -121,12 +128,13 @@ class MomentEstimates(Shown):
             raise InvalidInput(f"confidence_level={confidence_level!r} was given, a number between 0 and 1 is expected")
         check_choice("alternative", alternative, get_args(Alternative))
         share = (1 + confidence_level) / 2 if alternative == "two-sided" else confidence_level
-        reach = NormalDist().inv_cdf(float(share)) * self.standard_error
-        above = self.estimate - self._floor  # infinite for odd orders
+        reach = NormalDist().inv_cdf(float(share)) * np.asarray(self.standard_error)
+        estimate = np.asarray(self.estimate)
+        above = estimate - self._floor  # infinite for odd orders
         with np.errstate(all="ignore"):
             ratio = np.where(reach > 0, reach / above, 0.0)
             by_factor = [self._floor + above * np.exp(sign * ratio) for sign in (-1, 1)]
-        low, high = (np.where(np.isfinite(above), there, self.estimate + sign * reach)
+        low, high = (np.where(np.isfinite(above), there, estimate + sign * reach)
                      for sign, there in zip((-1, 1), by_factor, strict=True))
         unknown = np.isnan(reach)
         low[unknown], high[unknown] = np.nan, np.nan
@@ -134,22 +142,37 @@ class MomentEstimates(Shown):
             low = np.where(unknown, np.nan, self._floor)
         elif alternative == "greater":
             high = np.where(unknown, np.nan, np.inf)
-        return ConfidenceInterval(low, high)
+        return ConfidenceInterval(self._like(low), self._like(high))
 
     def __str__(self) -> str:
         if np.ndim(self.estimate) > 1:
             refused = sum(not outcome.ok for outcome in self.outcomes)
             return f"{', '.join(self.names)} of {len(self.outcomes)} samples, {refused} of them refused"
-        low, high = self.confidence_interval()
+        low, high = map(np.asarray, self.confidence_interval())
+        estimate, error = np.asarray(self.estimate), np.asarray(self.standard_error)
         width = max(map(len, self.names))
         lines = [f"{float(self.n_samples):g} values, and 95% confidence"]
         for k, name in enumerate(self.names):
-            lines.append(f"  {name:<{width}}  {self.estimate[k]:.6g} +- {self.standard_error[k]:.2g}"
+            lines.append(f"  {name:<{width}}  {estimate[k]:.6g} +- {error[k]:.2g}"
                          f"  [{low[k]:.6g}, {high[k]:.6g}]")
         lines += [f"  {outcome.reason}: {outcome.detail}" for outcome in self.outcomes if not outcome.ok]
         return "\n".join(lines)
 
 
+def _split(found: MomentEstimates, _: dict[str, Any]) -> tuple[list[Piece], Make]:
+    """The arrays of estimates, for labels."""
+    pieces = [Piece(found.estimate, found.names), Piece(found.n_samples, title="n_samples"),
+              Piece(found._standardized, is_inner=True), Piece(found._unit, is_inner=True)]
+
+    def make(parts: list[Any], outcomes: tuple[Outcome, ...]) -> MomentEstimates:
+        estimate, n_samples, standardized, unit = parts
+        return replace(found, estimate=estimate, n_samples=n_samples, outcomes=outcomes, _standardized=standardized,
+                       _unit=unit)
+
+    return pieces, make
+
+
+@keeps_labels(split=_split, each={"n_samples": None})
 def estimate_moments(
     a: Any,
     order: int = 4,
@@ -160,6 +183,7 @@ def estimate_moments(
     reference: str | Sequence[float] = "gaussian",
     weights: Any = None,
     n_samples: Any = None,
+    groups: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """Mean, variance, skewness, orthokurtosis, .. of each sample, with standard errors and confidence intervals.
@@ -170,7 +194,7 @@ def estimate_moments(
         Independent values of one law a sample: real numbers of any kind, as in `skewness`.
     order : int
         The highest order, 1 to 12.
-    axis, nan_policy, on_refusal
+    axis, nan_policy, groups, on_refusal
         As in `skewness`.
     kind : {"decoupled", "standardized"}
         What `decoupled_moments` returns, or `standardized_moments`.
@@ -260,7 +284,7 @@ def estimate_moments(
     names = ("mean", "variance", "skewness", "orthokurtosis" if is_decoupled else "kurtosis",
              *(f"{kind}_{k}" for k in range(5, order + 1)))[:order]
     made = MomentEstimates(names, estimate, count[()], outcomes, covariance, unit_of, floor)
-    answer = Answer("estimate_moments", found.shape[:-1], frames=3,
+    answer = Answer("estimate_moments", found.shape[:-1], frames=4,
                     refusals={i: outcome for i, outcome in enumerate(outcomes) if not outcome.ok})
     return answer.deliver(made, on_refusal)
 

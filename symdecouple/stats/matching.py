@@ -84,10 +84,12 @@ class Matched(Shown):
 
     def __str__(self) -> str:
         lines = []
+        labels = getattr(self.residual, "index", None)
         rows = np.asarray(self.statistics).reshape(-1, self.statistics.shape[-1])
         names = [name.replace("standardized_", "order ") for name in _named(rows.shape[1])]
         for i, outcome in enumerate(self.outcomes[:_SHOWN]):
-            title = f"sample {i}: " if len(self.outcomes) > 1 else ""
+            label = labels[i] if labels is not None and len(labels) == len(self.outcomes) else f"sample {i}"
+            title = f"{label}: " if len(self.outcomes) > 1 else ""
             if not outcome.ok:
                 lines.append(f"{title}{outcome}")
                 continue
@@ -109,7 +111,7 @@ def _split(found: Matched, options: dict[str, Any]) -> tuple[list[Piece], Make]:
     return pieces, lambda parts, outcomes: replace(found, outcomes=outcomes, **dict(zip(fields, parts, strict=True)))
 
 
-@keeps_labels(split=_split, each=dict.fromkeys(("mean", "variance", "skewness", "kurtosis")), notes=False)
+@keeps_labels(split=_split, each=dict.fromkeys(("mean", "variance", "skewness", "kurtosis", "higher")), notes=False)
 def match(
     sample: Any,
     *,

@@ -30,6 +30,7 @@ from symdecouple.numeric.samples.batch import (
     reduce_rows,
 )
 from symdecouple.numeric.samples.intake import check_choice
+from symdecouple.numeric.samples.labelled import keeps_labels
 from symdecouple.stats.estimates import Alternative
 
 __all__ = ["ShapeTest", "normality_test", "orthokurtosis_test"]
@@ -50,6 +51,7 @@ class ShapeTest(NamedTuple):
     pvalue: Any
 
 
+@keeps_labels()
 def orthokurtosis_test(
     a: Any,
     axis: Axis = 0,
@@ -57,6 +59,7 @@ def orthokurtosis_test(
     *,
     alternative: Alternative = "two-sided",
     method: Any = None,
+    groups: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """Test whether samples have the orthokurtosis of normal ones.
@@ -65,7 +68,7 @@ def orthokurtosis_test(
     ----------
     a : array_like
         Independent values, four or more a sample: real numbers of any kind, as in `skewness`.
-    axis, nan_policy, on_refusal
+    axis, nan_policy, groups, on_refusal
         As in `skewness`.
     alternative : {"two-sided", "less", "greater"}
         "greater" for tails heavier than normal ones, "less" for lighter ones.
@@ -124,12 +127,14 @@ def orthokurtosis_test(
     return named(ShapeTest, found, on_refusal)
 
 
+@keeps_labels()
 def normality_test(
     a: Any,
     axis: Axis = 0,
     nan_policy: NanPolicy = "propagate",
     *,
     method: Any = None,
+    groups: Any = None,
     on_refusal: OnRefusal = "warn",
 ) -> Any:
     """Test whether samples are normal, by skewness and orthokurtosis together.
@@ -140,7 +145,7 @@ def normality_test(
 
     Parameters
     ----------
-    a, axis, nan_policy, method, on_refusal
+    a, axis, nan_policy, method, groups, on_refusal
         As in `orthokurtosis_test`; eight values or more a sample.
 
     Returns

@@ -26,14 +26,15 @@ from symdecouple.numeric.samples.matrix import normalized_axes
 from symdecouple.numeric.samples.row_functions import FORMS, Call, Form, Make, Piece
 from symdecouple.stats.coordinates import circular_shape, log_shape
 from symdecouple.stats.moments import blest, decoupled_moments, standardized_moments
+from symdecouple.stats.normality import normality_test, orthokurtosis_test
 from symdecouple.stats.ranges import kurtosis_range, orthokurtosis_range, skewness_range
 from symdecouple.stats.shape import kurtosis, orthokurtosis, skewness
 
 __all__ = ["rolling"]
 
 _KNOWN: dict[str, Callable[..., Any]] = {f.__name__: f for f in (
-    blest, circular_shape, decoupled_moments, kurtosis, kurtosis_range, log_shape, orthokurtosis, orthokurtosis_range,
-    skewness, skewness_range, standardized_moments)}
+    blest, circular_shape, decoupled_moments, kurtosis, kurtosis_range, log_shape, normality_test, orthokurtosis,
+    orthokurtosis_range, orthokurtosis_test, skewness, skewness_range, standardized_moments)}
 _PORTION = 2**20  # entries of windows that are answered together
 _NOT_WHOLE = Outcome(False, "window not whole", "it reaches over the end, or has fewer values than min_periods")
 
@@ -203,7 +204,7 @@ def _function(statistic: Any, options: dict[str, Any]) -> tuple[Callable[..., An
         given = repr(statistic) if isinstance(statistic, str) else getattr(statistic, "__name__", repr(statistic))
         raise InvalidInput(f"statistic={given:.60} was given; one of {', '.join(_KNOWN)}, or such a function of "
                            "symdecouple.stats, is expected")
-    hidden = ("a", "axis", "groups", "keepdims", "on_refusal")
+    hidden = ("a", "axis", "groups", "keepdims", "on_refusal", "dim")
     known = [name for name in inspect.signature(function).parameters if name not in hidden]
     if unknown := [name for name in options if name not in known]:
         raise InvalidInput(f"rolling: {unknown[0]}= was given, which {function.__name__} does not take of windows; it "

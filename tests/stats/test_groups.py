@@ -17,10 +17,12 @@ from symdecouple.families.moments import raw_moments
 from symdecouple.stats import (
     circular_shape,
     decoupled_moments,
+    estimate_moments,
     kurtosis,
     kurtosis_range,
     match,
     orthokurtosis,
+    orthokurtosis_test,
     skewness,
     standardized_moments,
 )
@@ -37,7 +39,8 @@ def parts() -> list[tuple[str, np.ndarray]]:
 
 @pytest.mark.parametrize(("function", "options"), [
     (skewness, {}), (kurtosis, {}), (orthokurtosis, {}), (decoupled_moments, {"order": 6}),
-    (standardized_moments, {"order": 3}), (PLAN.transform, {}), (kurtosis_range, {}), (circular_shape, {})],
+    (standardized_moments, {"order": 3}), (PLAN.transform, {}), (kurtosis_range, {}), (circular_shape, {}),
+    (orthokurtosis_test, {})],
     ids=lambda value: getattr(value, "__name__", ""))
 @pytest.mark.parametrize("given", [list, np.asarray, np.ma.asarray])
 def test_a_group_has_what_it_has_alone(function: Any, options: dict[str, Any], given: Callable[..., Any]) -> None:
@@ -54,6 +57,16 @@ def test_scipy_says_the_same() -> None:
     found = skewness(VALUES, groups=LABELS, on_refusal="return")[0].values
     expected = [scipy.stats.skew(part) if len(part) > 1 else np.nan for _, part in parts()]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_estimates_of_groups() -> None:
+    (_, found), outcomes = estimate_moments(VALUES, groups=LABELS, on_refusal="return")
+    for k, (_, part) in enumerate(parts()):
+        alone, (outcome,) = estimate_moments(part, on_refusal="return")
+        np.testing.assert_array_equal(found.standard_error[k], alone.standard_error)
+        np.testing.assert_array_equal(found.covariance[k], alone.covariance)
+        np.testing.assert_array_equal(found.n_samples[k], alone.n_samples)
+        assert outcomes[k] == outcome
 
 
 def test_what_has_the_shape_of_the_values_comes_back_in_place() -> None:
@@ -211,6 +224,11 @@ def test_frames_with_a_column_of_labels() -> None:
         skewness(frame, groups="q")
     with pytest.raises(InvalidInput, match="no column is left beside the groups"):
         skewness(frame[["g"]], groups="g")
+    some = frame["v"].iloc[5:]
+    assert skewness(some, groups=frame["g"], on_refusal="return")[0].equals(
+        skewness(some, groups=frame["g"].iloc[5:], on_refusal="return")[0])
+    with pytest.raises(InvalidInput, match=r"groups= is aligned by its labels .* has 3 twice"):
+        skewness(some, groups=pd.concat([frame["g"], frame["g"].iloc[[3]]]))
     with pytest.raises(InvalidInput, match="has none for 0, 1, 2"):
         skewness(frame["v"], groups=frame["g"].iloc[3:])
 

@@ -20,12 +20,15 @@ from symdecouple.stats import (
     blest,
     circular_shape,
     decoupled_moments,
+    estimate_moments,
     kurtosis,
     kurtosis_range,
     log_shape,
     match,
+    normality_test,
     orthokurtosis,
     orthokurtosis_range,
+    orthokurtosis_test,
     skewness,
     skewness_range,
     standardized_moments,
@@ -69,7 +72,8 @@ def test_names_are_those_of_plans_and_are_true() -> None:
         assert list(decouple(raw_moments(4), [*reference, None]).names) == names
 
 
-@pytest.mark.parametrize("function", [skewness_range, kurtosis_range, orthokurtosis_range, circular_shape])
+@pytest.mark.parametrize("function", [skewness_range, kurtosis_range, orthokurtosis_range, circular_shape,
+                                      orthokurtosis_test, normality_test])
 def test_named_tuples_hold_series(function: Any) -> None:
     found, plain = function(FRAME), function(VALUES)
     for field, column in found._asdict().items():
@@ -77,13 +81,27 @@ def test_named_tuples_hold_series(function: Any) -> None:
         assert np.array_equal(column, getattr(plain, field))
 
 
+def test_estimates_keep_labels_and_so_do_their_errors() -> None:
+    found, plain = estimate_moments(FRAME), estimate_moments(VALUES)
+    for name in ("estimate", "standard_error"):
+        assert list(getattr(found, name).columns) == MOMENTS and list(getattr(found, name).index) == list("abc")
+        assert np.array_equal(getattr(found, name), getattr(plain, name))
+    for mine, theirs in zip(found.confidence_interval(0.9), plain.confidence_interval(0.9), strict=True):
+        assert list(mine.index) == list("abc") and np.array_equal(mine, theirs)
+    one = estimate_moments(FRAME["b"])
+    assert list(one.standard_error.index) == MOMENTS and str(one) == str(estimate_moments(VALUES[:, 1]))
+    assert np.array_equal(found.covariance, plain.covariance) and found.n_samples.to_dict() == dict.fromkeys("abc", 9)
+
+
 def test_matched_samples_keep_their_labels_and_targets_are_aligned() -> None:
     made = match(FRAME, mean=pd.Series({"c": 3, "a": 1, "b": 2}), variance=1)
     assert made.values.index.equals(FRAME.index) and list(made.values.columns) == list("abc")
     np.testing.assert_allclose(made.values.mean(), [1, 2, 3], rtol=1e-13)
     assert list(made.statistics.columns) == ["mean", "variance", "skewness", "kurtosis"]
-    assert made.residual.name == "residual" and bool(made.ok.all()) and "sample 2" in str(made)
+    assert made.residual.name == "residual" and bool(made.ok.all()) and "\nc: mean 3, " in str(made)
     assert match(FRAME["a"], mean=0).values.index.equals(FRAME.index)
+    higher = match(FRAME, skewness=0, kurtosis=2.2, higher=[pd.Series({"c": 0.1, "a": 0.2, "b": 0})]).statistics
+    np.testing.assert_allclose(higher["standardized_5"], [0.2, 0, 0.1], atol=1e-12)
     with pytest.raises(InvalidInput, match=r"mean= is aligned by its labels.*has none for 'c'"):
         match(FRAME, mean=pd.Series({"a": 1, "b": 2}))
 
@@ -212,6 +230,8 @@ def test_a_wrong_axis_is_told() -> None:
 def test_refused_samples_are_named_by_their_labels() -> None:
     frame = FRAME.assign(flat=1.0)
     for ask, told in ((lambda: skewness(frame), "skewness: 1 of 4 samples refused, at 'flat': zero variance"),
+                      (lambda: skewness(a=frame), "skewness: 1 of 4 samples refused, at 'flat': zero variance"),
+                      (lambda: skewness(a=frame.to_numpy()), "skewness: 1 of 4 samples refused, at 3: zero variance"),
                       (lambda: PLAN.transform(frame, axis=0), "transform: 1 of 4 samples refused, at 'flat'")):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -222,6 +242,9 @@ def test_refused_samples_are_named_by_their_labels() -> None:
     with pytest.raises(Refused) as refused:
         skewness(frame, on_refusal="raise")
     assert list(refused.value.partial.index) == [*"abc", "flat"]
+    for ask in (lambda: skewness(frame, on_refusal="ignore"), lambda: PLAN.transform(frame, on_refusal="ignore")):
+        with pytest.raises(InvalidInput, match="on_refusal='ignore' was given"):
+            ask()
     found, outcomes = skewness(frame, on_refusal="return")
     assert [outcome.ok for outcome in outcomes] == [True] * 3 + [False] and np.isnan(found["flat"])
 

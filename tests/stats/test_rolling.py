@@ -19,7 +19,8 @@ VALUES = np.random.default_rng(8).normal(size=30)
 @pytest.mark.parametrize(("statistic", "options"), [
     ("decoupled_moments", {"order": 4}), (decoupled_moments, {"order": 4}), (orthokurtosis, {}),
     ("standardized_moments", {"order": 4}), ("skewness", {"weights": np.arange(1.0, 9)}), (circular_shape, {}),
-    ("kurtosis_range", {})], ids=str)
+    ("kurtosis_range", {}), ("orthokurtosis_test", {"alternative": "greater"}), ("kurtosis", {"fisher": True})],
+    ids=str)
 def test_a_window_has_what_its_values_have_alone(statistic: Any, options: dict[str, Any]) -> None:
     from symdecouple import stats
 

@@ -44,7 +44,7 @@ def grouped(form: Form, call: Call) -> tuple[Any, Answer]:
     """Answer a call with groups: the result, and what became of each group."""
     given, keys = _unfolded(call)
     array = _as_array(call.name, given)
-    axis = _axis(form, call, array.ndim, has_labels(given))
+    axis = _axis(form, call, array.shape, has_labels(given))
     sides = list(given.axes) if has_labels(given) else []
     groups = keys if isinstance(keys, Groups) else groups_of(keys, array.shape[axis], sides[axis] if sides else None)
     names = [groups.labels, *(side for i, side in enumerate(sides) if i != axis)]
@@ -115,12 +115,12 @@ def _as_array(name: str, given: Any) -> NDArray[Any]:
     return numbers.array if numbers.masked is None else np.ma.masked_array(numbers.array, numbers.masked)
 
 
-def _axis(form: Form, call: Call, ndim: int, is_framed: bool) -> int:
+def _axis(form: Form, call: Call, shape: tuple[int, ...], is_framed: bool) -> int:
     """The axis along which the groups lie; of a DataFrame the index, unless another one is named."""
-    axis = call.options.get("axis", "last")
+    axis, ndim = call.options.get("axis", "last"), len(shape)
     if form.sample_ndim > 1 or not ndim:
-        what = f"filters of {form.sample_ndim} dimensions" if ndim else "one number"
-        raise InvalidInput(f"{call.name}: groups= is for sample vectors, and {what} were given")
+        what = f"filters of {form.sample_ndim} dimensions are" if ndim else "one number is"
+        raise InvalidInput(f"{call.name}: groups= is for sample vectors, and {what} given")
     if call.options.get("keepdims"):
         raise InvalidInput(f"{call.name}: groups= puts an axis of groups in place of the samples; leave out keepdims")
     if call.options.get("checkpoint") is not None:
@@ -129,7 +129,7 @@ def _axis(form: Form, call: Call, ndim: int, is_framed: bool) -> int:
         raise InvalidInput(f"{call.name}: correlation= is for the columns of a matrix; leave it out, or groups=")
     if isinstance(axis, str) and axis == "last":
         return 0 if is_framed else ndim - 1
-    axes = normalized_axes(axis, (1,) * ndim)
+    axes = normalized_axes(axis, shape)
     if len(axes) != 1:
         raise InvalidInput(f"{call.name}: axis={axis!r} was given with groups=, which lie along one axis; name it")
     return axes[0]
@@ -155,21 +155,23 @@ class _Arguments(NamedTuple):
             elif weights.ndim == 1:
                 weights = weights.reshape(-1, *(1,) * (entries.ndim - 1))
             weights = _broadcast("weights", weights, entries.shape)
-        each = {}
+        each: dict[str, Any] = {}
         for name, last in form.each.items():
             value = call.options.get(name)
-            if value is None or not np.ndim(value):
-                continue
-            by_label = library_of(names[0]) == "pandas"
-            value = aligned_each(name, value, names, last) if by_label else value
-            array = take_numbers(value).array
-            is_for_all = last is not None and array.ndim == 1
-            each[name] = array if is_for_all else _broadcast(name, array, batch if last is None else (
-                *batch, array.shape[-1]))
+            if library_of(names[0]) == "pandas":
+                value = aligned_each(name, value, names, last)
+            if isinstance(value, list | tuple) and name == "higher":
+                each[name] = [_broadcast(f"{name}[{k}]", take_numbers(v).array, batch) for k, v in enumerate(value)]
+            elif value is not None and np.ndim(value):
+                array = take_numbers(value).array
+                is_for_all = last is not None and array.ndim == 1
+                each[name] = array if is_for_all else _broadcast(name, array, batch if last is None else (
+                    *batch, array.shape[-1]))
         return cls(weights, each)
 
     def of_part(self, form: Form, which: Any, index: Any) -> dict[str, Any]:
-        mine = {name: v if form.each[name] is not None and v.ndim == 1 else v[which] for name, v in self.each.items()}
+        mine = {name: [one[which] for one in v] if isinstance(v, list) else
+                v if form.each[name] is not None and v.ndim == 1 else v[which] for name, v in self.each.items()}
         return mine if self.weights is None else {**mine, "weights": self.weights[index]}
 
 

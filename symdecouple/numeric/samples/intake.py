@@ -83,10 +83,12 @@ def _library_of_type(kind: Any) -> str:
 def for_arrays(function: _Function, otherwise: Callable[..., Any]) -> _Function:
     """Return the function as it is for plain arrays; labels, groups and dimensions go to `otherwise`, which gets it
     first."""
+    name = function.__code__.co_varnames[0]
 
     @wraps(function)
     def answer(*given: Any, **options: Any) -> Any:
-        if given and options.get("groups") is None and options.get("dim") is None and not library_of(given[0]):
+        is_plain = options.get("groups") is None and options.get("dim") is None
+        if is_plain and not library_of(given[0] if given else options.get(name)):
             return function(*given, **options)
         return otherwise(function, *given, **options)
 
@@ -142,8 +144,16 @@ def _from_sequence(a: Sequence[Any]) -> NDArray[Any]:
             big = any(isinstance(v, int) and abs(v) > _EXACT_INTEGER for v in objects.flat)
             return objects if big else array
     except (ValueError, OverflowError) as error:
-        raise InvalidInput(f"a nested list without a rectangular shape was given ({error}); pad it with nan") from None
+        raise InvalidInput(f"a nested list without a rectangular shape was given ({_uneven(a) or error}); pad it with "
+                           "nan, or give all values in one list, with groups=") from None
     return array
+
+
+def _uneven(a: Sequence[Any]) -> str:
+    """The first two entries of unequal length."""
+    lengths = [len(entry) if isinstance(entry, list | tuple | np.ndarray) else 0 for entry in a]
+    other = next((k for k, length in enumerate(lengths) if length != lengths[0]), 0)
+    return f"entry 0 has length {lengths[0]}, entry {other} has {lengths[other]}" if other else ""
 
 
 def _leaf_types(a: Any) -> set[type]:

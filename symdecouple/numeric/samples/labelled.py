@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from symdecouple.errors import InvalidInput
-from symdecouple.numeric.samples.batch import Answer
+from symdecouple.numeric.samples.batch import Answer, OnRefusal
 from symdecouple.numeric.samples.frames import numbers_in
 from symdecouple.numeric.samples.grouped import grouped
-from symdecouple.numeric.samples.intake import elsewhere, for_arrays, is_elsewhere, library_of
+from symdecouple.numeric.samples.intake import check_choice, elsewhere, for_arrays, is_elsewhere, library_of
 from symdecouple.numeric.samples.labels import aligned_each, aligned_weights, has_labels, labelled
 from symdecouple.numeric.samples.matrix import SINGLE, doubtful_axes
 from symdecouple.numeric.samples.row_functions import FORMS, Call, Form, plain_split
@@ -38,10 +38,12 @@ def keeps_labels(names: Callable[[dict[str, Any]], Sequence[str]] | None = None,
 
     def decorate(function: _Function) -> _Function:
         made = Form(**{"split": plain_split(names), **form})
-        takes_dimensions = "dim" in inspect.signature(function).parameters
+        parameters = inspect.signature(function).parameters
+        first = next(iter(parameters))
 
         def otherwise(_: Any, *given: Any, **options: Any) -> Any:
-            if takes_dimensions and given and is_elsewhere(given[0], options.get("dim")):
+            samples = given[0] if given else options.get(first)
+            if "dim" in parameters and is_elsewhere(samples, options.get("dim")):
                 return elsewhere(found, function, given, options)
             return answer(made, function.__name__, function, *given, **options)
 
@@ -56,6 +58,7 @@ def answer(form: Form, name: str, function: Callable[..., Any], *given: Any, **o
     """Answer a call whose samples may have labels, or groups."""
     call = Call.of(name, function, given, options)
     samples, on_refusal = call.samples, call.options["on_refusal"]
+    check_choice("on_refusal", on_refusal, get_args(OnRefusal))
     is_by_groups = call.groups is not None or hasattr(samples, "ngroup")
     if not is_by_groups and not has_labels(samples):
         return function(unlabelled(samples), **call.options)

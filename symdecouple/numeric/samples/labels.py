@@ -33,8 +33,8 @@ def labelled(piece: Piece, kept: Sequence[Any], labels: Sequence[Any], within: S
     """
     import pandas as pd
 
-    if piece.array is None:
-        return None
+    if piece.array is None or piece.is_inner:
+        return piece.array
     array = np.asarray(piece.array)
     names = [] if piece.names is None else [pd.Index(piece.names)]
     every = list(labels) if piece.axes == "entries" else [*kept, *names, *(within if piece.axes == "slopes" else [])]
@@ -62,6 +62,8 @@ def _product(outer: Any, inner: Any) -> Any:
 
 def aligned_each(argument: str, value: Any, kept: Sequence[Any], names: Sequence[str] | None) -> Any:
     """What is given for each sample, or, where it has an axis of names, for all of them."""
+    if isinstance(value, list | tuple) and any(map(has_labels, value)):
+        return [aligned_each(argument, one, kept, names) for one in value]
     if names is None or not has_labels(value):
         return aligned(argument, value, kept)
     import pandas as pd
@@ -85,13 +87,14 @@ def aligned(argument: str, value: Any, labels: Sequence[Any]) -> Any:
 
 
 def reindexed(argument: str, value: Any, side: str, index: Any) -> Any:
-    """A Series or DataFrame in the order of an index that has the same labels."""
+    """A Series or DataFrame in the order of an index; it may have more labels, but no fewer."""
     own = getattr(value, side)
     if own.equals(index):
         return value
     lacking = index.difference(own, sort=False)
-    if len(lacking) or len(own) != len(index) or not (own.is_unique and index.is_unique):
-        why = f"has none for {shown_names(lacking)}" if len(lacking) else "has others, or some of them twice"
+    if len(lacking) or not own.is_unique:
+        why = f"has none for {shown_names(lacking)}" if len(lacking) else (
+            f"has {shown_names(own[own.duplicated()].unique())} twice")
         raise InvalidInput(f"{argument}= is aligned by its labels with the samples, and {why}; give it the same "
                            f"{side}, or an array")
     return value.reindex(**{side: index})

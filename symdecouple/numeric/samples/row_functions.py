@@ -20,12 +20,16 @@ Axes: TypeAlias = Literal["rows", "entries", "slopes"]
 
 
 class Piece(NamedTuple):
-    """One array of a result; `names` are those of its axis after the batch, `title` is what it is called itself."""
+    """One array of a result; `names` are those of its axis after the batch, `title` is what it is called itself.
+
+    `is_inner` says that it stays an array: a part of a record that labels other parts.
+    """
 
     array: Any
     names: Sequence[Any] | None = None
     axes: Axes = "rows"
     title: str = ""
+    is_inner: bool = False
 
 
 Make: TypeAlias = Callable[[list[Any], tuple[Outcome, ...]], Any]
@@ -41,7 +45,8 @@ class Form:
     split : callable
         From a result and the arguments to its arrays, and to what makes a result of these again.
     each : mapping
-        From arguments with something for each sample to the names of their last axis; None where it is one number.
+        From arguments with something for each sample to the names of their last axis; None where it is one number, or
+        a list of such.
     sample_ndim : int
         Axes of a sample where axis="last".
     notes : bool
@@ -72,7 +77,10 @@ class Call(NamedTuple):
 
     @classmethod
     def of(cls, name: str, function: Callable[..., Any], given: Sequence[Any], options: Mapping[str, Any]) -> Call:
-        bound = inspect.signature(function).bind(*given, **options)
+        try:
+            bound = inspect.signature(function).bind(*given, **options)
+        except TypeError as error:
+            raise TypeError(f"{name}() {error}") from None
         bound.apply_defaults()
         first, *_ = bound.arguments
         samples, groups = bound.arguments.pop(first), bound.arguments.pop("groups", None)
