@@ -182,7 +182,9 @@ class Measure:
 
 
 def gauss_nodes(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Gauss nodes, in [-1, 1] but for rounding, and their weights, (B, n), from sums of T_0..T_(2n-1), (2n, B); weight 0 for none.
+    """Gauss nodes, in [-1, 1] but for rounding, and their weights, (B, n), from sums of T_0..T_(2n-1), (2n, B).
+
+    A weight of 0 is no node.
 
     The recurrence of Stieltjes runs on the 2n Chebyshev points, whose interpolatory weights may be negative; a bin with
     fewer distinct places than n has fewer nodes.

@@ -80,7 +80,8 @@ def test_what_is_shifted_or_scaled_keeps_its_shape_to_the_bit() -> None:
     values = RNG.integers(-50, 50, size=500).astype(np.float64)
     chunks = np.array_split(values, 9)
     shape = state_of(chunks).finalize().moments[2:]
-    for change in (lambda c: c + 1e8, lambda c: c * 2.0**-600, lambda c: c * 2.0**600, lambda c: c.astype(np.int64) + 2**60):
+    for change in (lambda c: c + 1e8, lambda c: c * 2.0**-600, lambda c: c * 2.0**600,
+                   lambda c: c.astype(np.int64) + 2**60):
         assert state_of([change(c) for c in chunks]).finalize("return")[0].moments[2:] == shape
 
 

@@ -243,7 +243,7 @@ def test_a_measure_is_that_of_its_vector_in_any_order() -> None:
 
 
 def test_memory_is_flat() -> None:
-    """Forty chunks of 100 000 numbers, which are made one after the other: a chunk's own room and one megabyte or so."""
+    """Chunks of 100 000 numbers, which are made one after the other: a few of them, however many there are."""
 
     def source(count: int) -> Callable[[], Iterator[NDArray[Any]]]:
         return lambda: (np.random.default_rng(i).normal(size=100_000) for i in range(count))
