@@ -239,7 +239,7 @@ class Plan(PlanFacts, Matching):
         Returns
         -------
         array (..., N)
-            NaN where entries are left out, or have the weight 0; masked where the samples are.
+            NaN where entries are left out, or have the weight 0; without weights, masked where the samples are.
         """
         k = self.choice.level(level)
 

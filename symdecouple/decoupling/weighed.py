@@ -59,7 +59,8 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
     weighed = WeightRows.of(weights, given.array.shape, axes)
     asked = _Asked(name, given, axes, weighed, nan_policy, options.get("on_refusal", "warn"))
     route = None
-    if options.get("dps") is None and options.get("checkpoint") is None and name in ("transform", "normalize"):
+    is_plain = options.get("dps") is None and options.get("checkpoint") is None and plan.perturbation is None
+    if is_plain and name in ("transform", "normalize"):
         route = _moments(choice, given.array.shape[axes[0]])
     if route is not None and name == "transform":
         return asked.transform(route, choice)
