@@ -91,7 +91,7 @@ ORDER = {
         "discrimination.influence discrimination.gaussian discrimination.picture discriminability enclosure.numbers "
         "enclosure.root enclosure.series enclosure.climb enclosure.expressions enclosure.written enclosures"
     ),
-    "stats": "shape coordinates orders moments estimates normality ranges columns matching",
+    "stats": "shape coordinates orders moments interval_picture estimates normality ranges columns matching",
     "sklearn": "",
     "lazy": "",
     "cli": (
@@ -123,6 +123,7 @@ SYMPY_FREE = {
     "errors",
     "names",
     "verdict",
+    "figures",
     "language.boundaries",
     "language.convolution",
     "numeric",  # the face of the room: importing numeric.samples.batch runs it
