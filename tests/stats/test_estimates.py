@@ -155,7 +155,7 @@ def test_it_shows_what_it_holds() -> None:
 
 def test_pictures() -> None:
     """Ends and estimates of each sample, the normal law from order 3 on; what does not fit is said."""
-    matplotlib: Any = pytest.importorskip("matplotlib")
+    matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     found = estimate_moments(X, 5, axis=1)
     axes = found.plot(confidence_level=0.9, labels=["one", "two", "three"])
@@ -167,10 +167,11 @@ def test_pictures() -> None:
         assert (len(ax.lines) > 3) == (k > 1)
     assert [t.get_text() for t in axes[0].get_yticklabels()] == ["one", "two", "three"]
     assert len(estimate_moments(X[0], 2).plot()) == 2
-    for bad, said in ((lambda: found.plot(axes[:2]), "2 axes"), (lambda: found.plot(labels=["a"]), "1 labels"),
-                      (lambda: estimate_moments(np.ones((9, 99)), 1).plot(), "99 samples")):
+    many = estimate_moments(np.ones((9, 99)), 1)
+    for estimates, options, said in ((found, {"ax": axes[:2]}, "2 axes"), (found, {"labels": ["a"]}, "1 labels"),
+                                     (many, {}, "99 samples")):
         with pytest.raises(InvalidInput, match=said):
-            bad()
+            estimates.plot(**options)
 
 
 @pytest.mark.slow
