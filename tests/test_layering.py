@@ -98,7 +98,10 @@ ORDER = {
         "discrimination.scatter enclosure.numbers enclosure.root enclosure.series enclosure.climb "
         "enclosure.expressions enclosure.written enclosures"
     ),
-    "stats": "shape coordinates perturbed orders moments estimates normality ranges columns matching rolling",
+    "stats": (
+        "shape coordinates perturbed orders moments interval_picture estimates normality ranges columns matching "
+        "rolling"
+    ),
     "sklearn": "checked answered moments declared images",
     "lazy": "chunks summary state measure vectors levels dask_arrays recordings xarray_objects dispatch ",
     "pandas": "",
@@ -138,6 +141,7 @@ SYMPY_FREE = {
     "errors",
     "names",
     "verdict",
+    "figures",
     "language.boundaries",
     "language.convolution",
     "numeric",  # the face of the room: importing numeric.samples.batch runs it
