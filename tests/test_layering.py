@@ -89,7 +89,7 @@ ORDER = {
         "critical.certificate critical.two_values critical.chebyshev critical.interval_newton "
         "critical.chebyshev_level critical.spectral_level critical.local_extrema critical.multiplier_equations "
         "critical.searched_level critical.readers critical_points critical.sphere critical.picture spheres "
-        "explained exploration.remembered "
+        "flow_lines spectrum_picture explained exploration.remembered "
         "exploration.sets exploration.orders exploration.chain exploration.measured exploration.tables "
         "exploration.report planner population.densities population.law population.readers population.quadrature "
         "population.settling population.leaf population.levels population.symmetric population.higher "
