@@ -59,7 +59,9 @@ def test_the_page_of_public_names_has_each_one(module: str) -> None:
     page = (ROOT / "docs/api/public.md").read_text("utf-8")
     blocks = re.findall(rf"^```{{public}} {re.escape(module)}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     listed = [line.partition(":")[0] for block in blocks for line in block.splitlines()]
-    assert sorted(listed) == sorted(set(import_module(module).__all__) - {"__version__"})
+    public = set(import_module(module).__all__) - {"__version__"}
+    assert len(listed) == len(set(listed))
+    assert (public - set(listed), set(listed) - public) == (set(), set()), "not on the page; not public"
 
 
 @pytest.mark.parametrize("notebook", sorted((ROOT / "notebooks").glob("*.md")), ids=lambda path: path.stem)
