@@ -57,6 +57,7 @@ def test_a_wrong_example_is_found() -> None:
 
 @pytest.mark.parametrize("module", [
     "symdecouple", "symdecouple.stats", "symdecouple.families", "symdecouple.analysis", "symdecouple.sklearn",
+    "symdecouple.lazy",
 ])
 def test_the_page_of_public_names_has_each_one(module: str) -> None:
     page = (ROOT / "docs/api/public.md").read_text("utf-8")
