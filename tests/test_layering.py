@@ -83,7 +83,8 @@ ORDER = {
         "critical.exact_values critical.pattern_solutions critical.claims critical.point critical.moment_level "
         "critical.certificate critical.two_values critical.chebyshev critical.interval_newton "
         "critical.chebyshev_level critical.spectral_level critical.local_extrema critical.multiplier_equations "
-        "critical.searched_level critical.readers critical_points critical.picture explained exploration.remembered "
+        "critical.searched_level critical.readers critical_points critical.picture explained document.typesetting "
+        "document.proofs documents exploration.remembered "
         "exploration.sets exploration.orders exploration.chain exploration.measured exploration.tables "
         "exploration.report planner population.densities population.law population.readers population.quadrature "
         "population.settling population.leaf population.levels population.symmetric population.higher "
@@ -108,6 +109,7 @@ ORDER = {
 # TYPE_CHECKING only, so that nothing is loaded in a circle; a door that nobody uses any more is an error.
 DOORS = {
     ("verdict", "calculus.verification"): "Verdict.verify recomputes what the verdict says",
+    ("verdict", "analysis.documents"): "Verdict.document writes the theorem and its proof",
     ("analysis.critical.point", "analysis.critical.picture"): "CriticalPoints.plot draws where Matplotlib is",
     ("decoupling.attainable.picture", "decoupling.attainable.ranges"): "the type of what is drawn",
     ("decoupling.plan_facts", "decoupling.storage"): "Plan.to_json writes the whole plan",
