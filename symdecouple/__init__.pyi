@@ -11,6 +11,7 @@ from . import (
     stats as stats,
     verdict as verdict,
 )
+from .analysis.citations import citation as citation
 from .calculus.bracket import (
     derivative_along as derivative_along,
     inner_product as inner_product,
@@ -58,6 +59,7 @@ from .language.statistics import (
 from .language.text import parse as parse, to_text as to_text
 from .numeric.paths.narrow_path_adjoint import GradientCheck as GradientCheck, check_gradient as check_gradient
 from .verdict import Status as Status, Verdict as Verdict
+from .versions import show_versions as show_versions
 
 __version__: str
 
@@ -96,6 +98,7 @@ __all__ = [
     "check_frobenius",
     "check_gradient",
     "check_independence",
+    "citation",
     "coordinates",
     "decouple",
     "derivative_along",
@@ -111,6 +114,7 @@ __all__ = [
     "plan_from_json",
     "sample",
     "shift",
+    "show_versions",
     "skewness",
     "standard_deviation",
     "to_text",

@@ -19,7 +19,7 @@ MAX_LINES = 400
 NAMES_OF_NOTHING = {"utils", "util", "helpers", "common", "tools", "misc"}
 
 ROOMS = (
-    "shown waiting errors names verdict figures language calculus flows numeric families decoupling analysis "
+    "shown waiting errors names verdict figures language calculus flows numeric families decoupling analysis versions "
     "stats sklearn lazy cli reproduction"
 ).split()
 
@@ -84,7 +84,7 @@ ORDER = {
         "critical.certificate critical.two_values critical.chebyshev critical.interval_newton "
         "critical.chebyshev_level critical.spectral_level critical.local_extrema critical.multiplier_equations "
         "critical.searched_level critical.readers critical_points critical.picture explained document.typesetting "
-        "document.proofs documents exploration.remembered "
+        "document.proofs documents citations exploration.remembered "
         "exploration.sets exploration.orders exploration.chain exploration.measured exploration.tables "
         "exploration.report planner population.densities population.law population.readers population.quadrature "
         "population.settling population.leaf population.levels population.symmetric population.higher "
@@ -109,6 +109,7 @@ ORDER = {
 # TYPE_CHECKING only, so that nothing is loaded in a circle; a door that nobody uses any more is an error.
 DOORS = {
     ("verdict", "calculus.verification"): "Verdict.verify recomputes what the verdict says",
+    ("decoupling.plan_facts", "analysis.citations"): "Plan.citation asks about the whole plan",
     ("verdict", "analysis.documents"): "Verdict.document writes the theorem and its proof",
     ("analysis.critical.point", "analysis.critical.picture"): "CriticalPoints.plot draws where Matplotlib is",
     ("decoupling.attainable.picture", "decoupling.attainable.ranges"): "the type of what is drawn",
