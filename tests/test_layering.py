@@ -89,7 +89,8 @@ ORDER = {
         "critical.certificate critical.two_values critical.chebyshev critical.interval_newton "
         "critical.chebyshev_level critical.spectral_level critical.local_extrema critical.multiplier_equations "
         "critical.searched_level critical.readers critical_points critical.sphere critical.picture spheres "
-        "flow_lines spectrum_picture explained exploration.remembered "
+        "flow_lines spectrum_picture explained document.typesetting document.proofs documents citations "
+        "exploration.remembered "
         "exploration.sets exploration.orders exploration.chain exploration.measured exploration.tables "
         "exploration.report planner population.densities population.law population.readers population.quadrature "
         "population.settling population.leaf population.levels population.symmetric population.higher "
@@ -124,6 +125,8 @@ ORDER = {
 DOORS = {
     ("numeric.samples.intake", "lazy.dispatch"): "an object of dask or xarray among the samples is answered there",
     ("verdict", "calculus.verification"): "Verdict.verify recomputes what the verdict says",
+    ("decoupling.plan_facts", "analysis.citations"): "Plan.citation asks about the whole plan",
+    ("verdict", "analysis.documents"): "Verdict.document writes the theorem and its proof",
     ("analysis.critical.point", "analysis.critical.picture"): "CriticalPoints.plot draws where Matplotlib is",
     ("decoupling.attainable.picture", "decoupling.attainable.ranges"): "the type of what is drawn",
     ("decoupling.plan_facts", "decoupling.storage"): "Plan.to_json writes the whole plan",
