@@ -19,7 +19,7 @@ MAX_LINES = 400
 NAMES_OF_NOTHING = {"utils", "util", "helpers", "common", "tools", "misc"}
 
 ROOMS = (
-    "shown waiting versions errors names verdict figures language calculus flows numeric families decoupling analysis "
+    "shown waiting errors names verdict figures language calculus flows numeric families decoupling analysis versions "
     "stats sklearn lazy pandas reproduction cli"
 ).split()
 
