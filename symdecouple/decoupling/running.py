@@ -122,16 +122,20 @@ class Running:
         assert self.perturbation is not None
         second = SecondTry.of(self.perturbation, list(again.values()), batch.grid, batch.whole)
         places = np.array(list(again), dtype=np.intp)
-        found = Answers(np.empty(0), np.empty(0), {}, None)
-        if len(second.rows):
-            found = compute(self._numbers(second.rows), targets, index[places[second.owner]])
-        for r, tried in zip(again, second.judged(found.values, found.refusals), strict=True):
+        known = np.full((2, len(second.rows)), np.nan, dtype=kept.dtype)
+
+        def ask(rows: Array, which: Array) -> tuple[Array, dict[int, Outcome]]:
+            found = compute(self._numbers(rows), targets, index[places[second.owner[which]]])
+            known[0, which], known[1, which] = found.residual, found.error
+            return found.values, found.refusals
+
+        for r, tried in zip(again, second.tried(ask), strict=True):
             if tried.values is None:
                 batch.refuse(int(index[r]), tried.outcome)
                 continue
             batch.put(int(index[r]), tried.values)
             batch.note(int(index[r]), tried.outcome)
-            kept[:, r] = found.residual[tried.place], None if found.error is None else found.error[tried.place]
+            kept[:, r] = known[:, tried.place]
 
     def _numbers(self, rows: Array) -> Array:
         return as_multiprecision(rows) if self.dps else rows

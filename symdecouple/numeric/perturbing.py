@@ -5,7 +5,8 @@ active. Only what is refused is perturbed: features of levels that a sample has 
 done, and how far apart the answers of other perturbations are that are as good as this one.
 
 Plans and `stats` share this: refused samples become the rows of a `SecondTry`, whoever computes answers them all at
-once, and it judges the answers.
+once, and it judges the answers. Where rounding would grow too much on the way, it may: the perturbation, which is much
+larger, grows alike, and what it does is told.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome, Refused
+from symdecouple.numeric.moments.growth import MOST_GROWTH, MOST_PERTURBED, growth_up_to
 from symdecouple.numeric.perturbation import Perturbed, both_perturbations, ramp_perturbation, spectral_perturbation
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 from symdecouple.shown import Shown
@@ -25,6 +27,8 @@ from symdecouple.shown import Shown
 __all__ = ["Perturbation", "PerturbationKind", "RefusedRow", "SecondTry", "Tried", "as_perturbation"]
 
 PerturbationKind: TypeAlias = Literal["ramp", "spectral", "ramp and spectral"]
+
+_COARSE = 1e-6  # of a deviation: errors of a path, up to 1e-10, are a ten-thousandth of it
 
 _MADE: Mapping[str, Callable[..., Perturbed]] = {
     "ramp": ramp_perturbation, "spectral": spectral_perturbation, "ramp and spectral": both_perturbations,
@@ -113,6 +117,8 @@ class SecondTry:
         Several perturbations of each, its own one first; none where the sample has no such perturbation.
     owner : array (P,)
         Whose they are: places in `refused`.
+    is_coarse : array (P,)
+        Whether a row was changed so much that rounding does not count beside it.
     done : list of Outcome
         What was done to each, or why nothing could be.
     """
@@ -120,13 +126,14 @@ class SecondTry:
     refused: Sequence[RefusedRow]
     rows: FloatArray
     owner: IntArray
+    is_coarse: NDArray[np.bool_]
     done: list[Outcome]
 
     @classmethod
     def of(cls, perturbation: Perturbation, refused: Sequence[RefusedRow], grid: tuple[int, ...], whole: bool
            ) -> SecondTry:
         """Perturb samples on a grid; the step of whole numbers is 1, unless it was given."""
-        rows, owner, done = list[FloatArray](), list[int](), list[Outcome]()
+        rows, owner, done, coarse = list[FloatArray](), list[int](), list[Outcome](), list[bool]()
         for place, each in enumerate(refused):
             row = np.array([float(v) for v in each.row]) if each.row.dtype == object else each.row
             made = [one.of(row, grid, whole) for one in perturbation.and_others()]
@@ -134,10 +141,25 @@ class SecondTry:
             if done[-1].ok:
                 rows += [perturbed for perturbed, how in made if how.ok]
                 owner += [place] * (len(rows) - len(owner))
-        return cls(refused, np.array(rows), np.array(owner, dtype=np.intp), done)
+                coarse += [float(np.std(each - row)) > _COARSE * float(np.std(row)) for each in rows[len(coarse):]]
+        return cls(refused, np.array(rows), np.array(owner, dtype=np.intp), np.array(coarse, dtype=np.bool_), done)
 
-    def judged(self, values: NDArray[Any], refusals: Mapping[int, Outcome]) -> Iterator[Tried]:
-        """Yield what became of each, from the answers to `rows`: values that it lacked, or why it stays refused."""
+    def tried(self, answer: Callable[[FloatArray, IntArray], tuple[NDArray[Any], Mapping[int, Outcome]]]
+              ) -> Iterator[Tried]:
+        """Yield what became of each; `answer` takes rows and their places, and returns values and refusals."""
+        values, refusals = np.empty(0), dict[int, Outcome]()
+        for is_coarse, most in ((True, MOST_PERTURBED), (False, MOST_GROWTH)):
+            if (which := np.flatnonzero(self.is_coarse == is_coarse)).size:
+                with growth_up_to(most):
+                    found, refused = answer(self.rows[which], which)
+                if not values.size:
+                    values = np.empty((len(self.rows), *found.shape[1:]), dtype=found.dtype)
+                values[which] = found
+                refusals |= {int(which[r]): outcome for r, outcome in refused.items()}
+        return self._judged(values, refusals)
+
+    def _judged(self, values: NDArray[Any], refusals: Mapping[int, Outcome]) -> Iterator[Tried]:
+        """Values that a sample lacked, or why it stays refused."""
         for place, (each, done) in enumerate(zip(self.refused, self.done, strict=True)):
             mine = np.flatnonzero(self.owner == place)
             why = refusals.get(int(mine[0]), done) if len(mine) else done

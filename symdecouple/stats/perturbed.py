@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from symdecouple.errors import Outcome
 from symdecouple.numeric.perturbing import Perturbation, RefusedRow, SecondTry
 from symdecouple.numeric.samples.batch import (
     EMPTY,
@@ -43,9 +44,12 @@ def try_perturbed(answer: Answer, given: Numbers, axes: tuple[int, ...], kernel:
         each = [refused[i] for i in which]
         count = len(each[0].row)
         second = SecondTry.of(perturbation, each, grid if count == math.prod(grid) else (count,), whole)
-        found = kernel(SampleMatrix.of(second.rows)) if len(second.rows) else None
-        values, refusals = (np.empty(0), {}) if found is None else (found.values[:, :order], found.refusals)
-        for i, tried in zip(which, second.judged(values, refusals), strict=True):
+
+        def ask(rows: NDArray[Any], _: NDArray[np.intp]) -> tuple[NDArray[Any], dict[int, Outcome]]:
+            found = kernel(SampleMatrix.of(rows))
+            return found.values[:, :order], found.refusals
+
+        for i, tried in zip(which, second.tried(ask), strict=True):
             if tried.values is None:
                 answer.refusals[i] = tried.outcome
                 continue

@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.moments.attainable import pulled_apart
+from symdecouple.numeric.moments.growth import allowed_growth
 from symdecouple.numeric.moments.hankel import Weights
-from symdecouple.numeric.moments.moment_path import MOST_GROWTH, Followed, Follower, follow
+from symdecouple.numeric.moments.moment_path import Followed, Follower, follow
 from symdecouple.numeric.moments.moment_path_kernel import climb_compiled
 from symdecouple.numeric.moments.nodes import COUNTS, FROM_ENTRIES, Nodes, series_of, tail
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, mean_power, place_and_scale
@@ -206,7 +207,7 @@ def _climb_on(
         moved = follower(z, k, goal[k], held=goal[1:k], weights=weights, store=store)
         ladder.levels.append((k, which, moved))
         growth = growth * moved.growth
-        refused = {i: pulled_apart(k, growth[i]) for i in np.flatnonzero(growth > MOST_GROWTH).tolist()}
+        refused = {i: pulled_apart(k, growth[i]) for i in np.flatnonzero(growth > allowed_growth()).tolist()}
         refused |= moved.refusals
         ladder.refusals.update((int(which[i]), outcome) for i, outcome in refused.items())
         left = np.array([i for i in range(len(which)) if i not in refused], dtype=np.intp)

@@ -34,6 +34,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.moments.attainable import is_heavy, pulled_apart, refused_at_once
+from symdecouple.numeric.moments.growth import MOST_GROWTH, allowed_growth
 from symdecouple.numeric.moments.hankel import (
     RESIDUAL,
     SETTLED,
@@ -51,7 +52,7 @@ from symdecouple.numeric.paths.integrate import End, Path, Step, integrate
 from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = [
-    "FALLING", "FINE", "GROWN", "MOST_GROWTH", "REACH", "REDONE", "RESIDUAL", "RTOL", "SETTLED", "SHARP", "Course",
+    "FALLING", "FINE", "GROWN", "REACH", "REDONE", "RESIDUAL", "RTOL", "SETTLED", "SHARP", "Course",
     "Followed", "Follower", "follow", "refused_beforehand",
 ]
 
@@ -59,7 +60,6 @@ RTOL = 1e-10  # local error of a step in standard deviations, estimated large: 1
 FINE = 1e-11  # the same where the path pulls values apart from the start, and where samples are asked for
 _CORRECTIONS = 4  # at an end; the path leaves 1e-11, of which two leave nothing
 _FAR = 1e-3  # gap beyond which Newton's method may fail
-MOST_GROWTH = 2.0**24  # leaves about half of the digits
 FALLING = 0.7  # a path's growth to that of its first velocity: their logarithms, at least, on samples of many laws
 GROWN = 1e-9  # error of a path, grown, that steps are made for
 REDONE = 4.0  # of that, estimated, beyond which a path is followed again: estimates are ten times the error
@@ -240,7 +240,7 @@ def follow(
         arrived = (path.ending == End.REACHED) & (residual <= RESIDUAL)
         growth[~arrived] = 1
         refusals |= {i: _why(course, path, i) for i in {*moving[~arrived[moving]].tolist(), *ends}}
-        refusals |= {int(i): pulled_apart(k, growth[i]) for i in np.flatnonzero(growth > MOST_GROWTH)}
+        refusals |= {int(i): pulled_apart(k, growth[i]) for i in np.flatnonzero(growth > allowed_growth())}
         gone = sorted(refusals)
         residual[gone] = np.where(np.isfinite(residual[gone]), residual[gone], np.inf)
         values[gone] = np.nan

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from symdecouple.numeric.kernels.compile import Kernels
 from symdecouple.numeric.kernels.parallel import share_rows
 from symdecouple.numeric.moments import hankel_kernel, nodes_kernel, skewness_kernel
+from symdecouple.numeric.moments.growth import allowed_growth
 from symdecouple.numeric.moments.hankel import NOISE, RESIDUAL, SETTLED
 from symdecouple.numeric.moments.hankel_kernel import (
     BLOCK,
@@ -41,7 +42,7 @@ from symdecouple.numeric.moments.hankel_kernel import (
     means_to,
     polynomial,
 )
-from symdecouple.numeric.moments.moment_path import FALLING, FINE, GROWN, MOST_GROWTH, REACH, REDONE, SHARP
+from symdecouple.numeric.moments.moment_path import FALLING, FINE, GROWN, REACH, REDONE, SHARP
 from symdecouple.numeric.moments.nodes_kernel import (
     MOST_NODES,
     RESOLVED,
@@ -70,7 +71,6 @@ KERNELS = Kernels(
 _CROWDED = 1e-3  # D_j/h_(2j) at the start, below which a row is for the careful: it may end at few values
 _FAR = 1e-3  # gap of an end from its moments beyond which Newton's method may fail
 _SWEEPS = 4  # of Newton's method: two do from a path's end, a third tells
-_MOST = float(np.log(MOST_GROWTH))
 _LOST, _STAYED, _GOES, _GOES_FAR = range(4)  # states of a sample at a level
 _COARSE = 3e-11  # local error of a step where errors do not grow: in order 6 a tenth of it, or less
 _SAFETY, _SHRINK, _GROW, _LAST = 0.9, 0.2, 8.0, 1.05  # of steps, as in `integrate`
@@ -138,13 +138,13 @@ def climb_compiled(
     moments[:, :4] = goal[:4]
     which = np.array([i for i in np.flatnonzero(~np.isnan(skew.residual)) if i not in skew.refusals], dtype=np.intp)
     (settle, move), goals = _kernels(), np.array(goal)
-    state, grown = np.full(len(rows), _STAYED), np.zeros(len(rows))
+    state, grown, most = np.full(len(rows), _STAYED), np.zeros(len(rows)), np.log(allowed_growth())
     for k in range(4, order + 1):
         share_rows(settle, which, skew.values, k, goals, moments, state)
         which = which[state[which] != _LOST]
         if k < order:
             share_rows(move, which[state[which] != _STAYED], skew.values, k, goals, moments, state, grown)
-            which = which[grown[which] <= _MOST]
+            which = which[grown[which] <= most]
     done[which] = True
     if not done.all():
         moments[~done], skew.values[~done] = np.nan, np.nan

@@ -1,0 +1,34 @@
+"""How much the rounding of a sample may grow on its way through the levels before its answer is withheld.
+
+A path pulls the values of a crowded sample apart, and their errors with them, by the exponential of an integral of the
+velocity's slope. For samples that are perturbed on purpose rounding is not what limits the answer: the perturbation
+grows alike and is many orders larger, and how far apart the answers of several perturbations are is said of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+__all__ = ["MOST_GROWTH", "MOST_PERTURBED", "allowed_growth", "growth_up_to"]
+
+MOST_GROWTH = 2.0**24  # leaves about half of the digits
+MOST_PERTURBED = 2.0**44  # leaves a rounding of 1/500 of a deviation: nothing beside a perturbation that grew as much
+
+_ALLOWED: ContextVar[float] = ContextVar("growth that is allowed", default=MOST_GROWTH)
+
+
+def allowed_growth() -> float:
+    """Return by which factor errors may grow."""
+    return _ALLOWED.get()
+
+
+@contextmanager
+def growth_up_to(most: float) -> Iterator[None]:
+    """Let errors grow by so much in what is computed inside."""
+    token = _ALLOWED.set(most)
+    try:
+        yield
+    finally:
+        _ALLOWED.reset(token)
