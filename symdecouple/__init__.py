@@ -71,6 +71,8 @@ _MODULE_OF = {
     "Plan": "decoupling.plan",
     "decouple": "decoupling.plan",
     "plan_from_json": "decoupling.storage",
+    "citation": "analysis.citations",
+    "show_versions": "versions",
 }
 
 # Attributes too, but not of a star import: `verdict` and `stats` are what a user calls a variable.

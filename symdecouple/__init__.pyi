@@ -13,6 +13,7 @@ from . import (
     stats as stats,
     verdict as verdict,
 )
+from .analysis.citations import citation as citation
 from .calculus.bracket import (
     derivative_along as derivative_along,
     inner_product as inner_product,
@@ -61,6 +62,7 @@ from .language.text import parse as parse, to_text as to_text
 from .numeric.paths.narrow_path_adjoint import GradientCheck as GradientCheck, check_gradient as check_gradient
 from .numeric.perturbing import Perturbation as Perturbation
 from .verdict import Status as Status, Verdict as Verdict
+from .versions import show_versions as show_versions
 
 __version__: str
 
@@ -100,6 +102,7 @@ __all__ = [
     "check_frobenius",
     "check_gradient",
     "check_independence",
+    "citation",
     "coordinates",
     "decouple",
     "derivative_along",
@@ -115,6 +118,7 @@ __all__ = [
     "plan_from_json",
     "sample",
     "shift",
+    "show_versions",
     "skewness",
     "standard_deviation",
     "to_text",

@@ -11,7 +11,7 @@ from pathlib import Path
 __all__ = ["unknown_name"]
 
 _PACKAGE = __name__.partition(".")[0]
-_FACES = "stats", "families", "analysis"
+_FACES = "stats", "families", "analysis", "sklearn"
 _ALSO = {"mean": "Mean", "average": "Mean", "var": "variance", "std": "standard_deviation", "skew": "skewness",
          "moment": "central_moment", "features": "FeatureSet"}
 

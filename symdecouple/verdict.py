@@ -352,7 +352,7 @@ class Verdict(Shown):
         return rf"{latex_text(f'{self.question} {self.status.name} {self.scope}')}:\quad {body}"
 
     def document(self) -> str:
-        """Return the verdict as a LaTeX document: a theorem with its proof, as far as there is one."""
+        """Return a LaTeX document, which stands alone: a theorem with its proof; or that there is none, and why."""
         from symdecouple.analysis.documents import verdict_document
 
         return verdict_document(self)

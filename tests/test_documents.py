@@ -5,10 +5,13 @@ The theory and the pages on modules are slow: `make docs` runs them, beside buil
 
 import doctest
 import re
+import shlex
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+from symdecouple.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
 FENCE = re.compile(r"^(`{3,}|~{3,})[^\n`]*\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)
@@ -56,12 +59,15 @@ def test_a_wrong_example_is_found() -> None:
 
 @pytest.mark.parametrize("module", [
     "symdecouple", "symdecouple.stats", "symdecouple.families", "symdecouple.analysis", "symdecouple.sklearn",
+    "symdecouple.lazy",
 ])
 def test_the_page_of_public_names_has_each_one(module: str) -> None:
     page = (ROOT / "docs/api/public.md").read_text("utf-8")
     blocks = re.findall(rf"^```{{public}} {re.escape(module)}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     listed = [line.partition(":")[0] for block in blocks for line in block.splitlines()]
-    assert sorted(listed) == sorted(set(import_module(module).__all__) - {"__version__"})
+    public = set(import_module(module).__all__) - {"__version__"}
+    assert len(listed) == len(set(listed))
+    assert (public - set(listed), set(listed) - public) == (set(), set()), "not on the page; not public"
 
 
 @pytest.mark.parametrize("notebook", sorted((ROOT / "notebooks").glob("*.md")), ids=lambda path: path.stem)
@@ -71,3 +77,19 @@ def test_a_notebook_is_on_a_page_and_ends_in_a_comparison(notebook: Path) -> Non
     assert f"<notebooks/{notebook.stem}>" in pages
     cells = re.findall(r"^```\{code-cell\}.*?^```$", notebook.read_text("utf-8"), re.MULTILINE | re.DOTALL)
     assert "assert " in cells[-1]
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/tutorial.md"])
+def test_commands_print_what_a_new_user_reads(
+    document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:
+    blocks = [block[2] for block in FENCE.finditer((ROOT / document).read_text("utf-8"))]
+    (table,) = (block for block in blocks if block.startswith("north,south\n"))
+    (tmp_path / "temperatures.csv").write_text(table)
+    monkeypatch.chdir(tmp_path)
+    sessions = [block.removeprefix("$ symdecouple ").partition("\n") for block in blocks if block.startswith("$ ")]
+    assert sessions
+    for command, _, printed in sessions:
+        assert main(shlex.split(command)) == 0
+        found = capsys.readouterr().out
+        assert doctest.OutputChecker().check_output(printed, found, doctest.ELLIPSIS), found

@@ -89,7 +89,8 @@ ORDER = {
         "critical.certificate critical.two_values critical.chebyshev critical.interval_newton "
         "critical.chebyshev_level critical.spectral_level critical.local_extrema critical.multiplier_equations "
         "critical.searched_level critical.readers critical_points critical.sphere critical.picture spheres "
-        "explained exploration.remembered "
+        "flow_lines spectrum_picture explained document.typesetting document.proofs documents citations "
+        "exploration.remembered "
         "exploration.sets exploration.orders exploration.chain exploration.measured exploration.tables "
         "exploration.report planner population.densities population.law population.readers population.quadrature "
         "population.settling population.leaf population.levels population.symmetric population.higher "
@@ -98,7 +99,10 @@ ORDER = {
         "discrimination.scatter enclosure.numbers enclosure.root enclosure.series enclosure.climb "
         "enclosure.expressions enclosure.written enclosures"
     ),
-    "stats": "shape coordinates perturbed orders moments estimates normality ranges columns matching rolling",
+    "stats": (
+        "shape coordinates perturbed orders moments interval_picture estimates normality ranges columns matching "
+        "rolling"
+    ),
     "sklearn": "checked answered moments declared images",
     "lazy": "chunks summary state measure vectors levels dask_arrays recordings xarray_objects dispatch ",
     "pandas": "",
@@ -121,6 +125,8 @@ ORDER = {
 DOORS = {
     ("numeric.samples.intake", "lazy.dispatch"): "an object of dask or xarray among the samples is answered there",
     ("verdict", "calculus.verification"): "Verdict.verify recomputes what the verdict says",
+    ("decoupling.plan_facts", "analysis.citations"): "Plan.citation asks about the whole plan",
+    ("verdict", "analysis.documents"): "Verdict.document writes the theorem and its proof",
     ("analysis.critical.point", "analysis.critical.picture"): "CriticalPoints.plot draws where Matplotlib is",
     ("decoupling.attainable.picture", "decoupling.attainable.ranges"): "the type of what is drawn",
     ("decoupling.plan_facts", "decoupling.storage"): "Plan.to_json writes the whole plan",
@@ -138,6 +144,7 @@ SYMPY_FREE = {
     "errors",
     "names",
     "verdict",
+    "figures",
     "language.boundaries",
     "language.convolution",
     "numeric",  # the face of the room: importing numeric.samples.batch runs it

@@ -1,6 +1,7 @@
 // A button on each block of code copies what can be run: of a session, the input without prompts and output.
 function runnable(text) {
   const lines = text.replace(/\n$/, "").split("\n");
+  if (lines[0].startsWith("$ ")) return lines.filter((line) => line.startsWith("$ ")).map((line) => line.slice(2)).join("\n");
   if (!lines.some((line) => line.startsWith(">>> "))) return lines.join("\n");
   return lines.filter((line) => /^(>>>|\.\.\.)( |$)/.test(line)).map((line) => line.slice(4)).join("\n");
 }

@@ -20,10 +20,12 @@ from symdecouple.analysis.exploration.chain import Chain
 from symdecouple.analysis.exploration.measured import MeasuredOrder
 from symdecouple.analysis.exploration.orders import ModifiedSet
 from symdecouple.analysis.exploration.sets import ExploredSet
+from symdecouple.analysis.flow_lines import draw_flow_lines, draw_path
 from symdecouple.analysis.orthogonality import Orthogonality, orthogonality
 from symdecouple.analysis.planner import Exploration, explore
 from symdecouple.analysis.population.law import Density
 from symdecouple.analysis.populations import Population, population
+from symdecouple.analysis.spectrum_picture import draw_spectrum
 from symdecouple.analysis.spheres import draw_spheres
 from symdecouple.names import unknown_name
 from symdecouple.numeric.perturbation import (
@@ -54,7 +56,10 @@ __all__ = [
     "both_perturbations",
     "critical_points",
     "discriminability",
+    "draw_flow_lines",
+    "draw_path",
     "draw_scatter",
+    "draw_spectrum",
     "draw_spheres",
     "enclose",
     "explain",

@@ -5,19 +5,10 @@ from __future__ import annotations
 import time
 
 from symdecouple.cli.exit_codes import ExitCode
-from symdecouple.numeric.energies import tilting_kernel
-from symdecouple.numeric.features import bank
 from symdecouple.numeric.kernels import compile as jit
-from symdecouple.numeric.moments import moment_path_kernel, skewness_kernel
+from symdecouple.versions import kernel_modules
 
 __all__ = ["run"]
-
-_KERNELS = (
-    ("orthokurtosis and skewness", skewness_kernel),
-    ("decoupled moments", moment_path_kernel),
-    ("filter banks", bank),
-    ("energies", tilting_kernel),
-)
 
 
 def run() -> int:
@@ -26,7 +17,7 @@ def run() -> int:
         print('numba is not installed, and everything works without it; pip install "symdecouple[fast]" makes large '
               "arrays several times faster")
         return ExitCode.OK
-    for name, module in _KERNELS:
+    for name, module in kernel_modules().items():
         if module.KERNELS.are_warm():
             print(f"{name}: compiled already")
             continue

@@ -78,7 +78,8 @@ def write_cube(path: Path, channels: Sequence[Channel], colour: str, source: Pic
                  for channel, part in zip(channels, parts, strict=True) if channel.done is not None]
         return joined(given, moved, colour).reshape(colours.shape)
 
-    table = LookupTable.of(of_colours, _NODES, float(source.highest or 1))
+    is_separable = colour == "channels" or not is_coloured
+    table = LookupTable.of(of_colours, _NODES, float(source.highest or 1), is_separable=is_separable)
     with _writing("--cube", path) as stream:
         stream.write(table.text(path.stem).encode())
     return table

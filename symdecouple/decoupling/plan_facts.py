@@ -61,6 +61,12 @@ class PlanFacts(Shown):
 
         return plan_to_json(self, indent)  # type: ignore[arg-type]
 
+    def citation(self) -> Any:
+        """Return what to cite: the theorems that this plan rests on, and BibTeX; see `symdecouple.citation`."""
+        from symdecouple.analysis.citations import citation
+
+        return citation(self)
+
     @property
     def path(self) -> PathName:
         """The path that was asked for."""

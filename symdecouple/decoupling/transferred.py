@@ -228,7 +228,7 @@ class Transferred(Shown):
         if white is None:
             kind = np.asarray(origin.source).dtype
             white = float(np.iinfo(kind).max) if kind in (np.uint8, np.uint16) else 1.0
-        return LookupTable.of(self._of_colours, size, white)
+        return LookupTable.of(self._of_colours, size, white, is_separable=origin.layout.colour == "channels")
 
     def write_cube(self, path: str | PathLike[str], size: int = 33, *, white: float | None = None,
                    title: str = "symdecouple") -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from sympy import oo
@@ -39,10 +39,12 @@ from symdecouple.numeric.samples.weights import WeighedRows, WeightRows
 
 __all__ = ["with_weights"]
 
+OnWeighed: TypeAlias = Callable[[FloatArray, FloatArray], tuple[FloatArray, dict[int, Outcome]]]
+
 _MOST = 2**20  # entries that a sample may be repeated to
 _NO_COUNTS = Outcome(False, "weights are no counts", "these features, or what is asked of them, take weights as "
                      "counts: whole numbers, or multiples of one, that add up to 2**20 of it at most; moments take any "
-                     "weights in transform and normalize")
+                     "weights in transform, normalize and gradients")
 _BEYOND = Outcome(False, "out of range", "a feature is beyond float64; change the unit of the sample")
 
 
@@ -59,10 +61,13 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
     weighed = WeightRows.of(weights, given.array.shape, axes)
     asked = _Asked(name, given, axes, weighed, nan_policy, options.get("on_refusal", "warn"))
     route = None
-    if options.get("dps") is None and options.get("checkpoint") is None and name in ("transform", "normalize"):
+    is_plain = options.get("dps") is None and options.get("checkpoint") is None and plan.perturbation is None
+    if is_plain and name in ("transform", "normalize", "gradients"):
         route = _moments(choice, given.array.shape[axes[0]])
     if route is not None and name == "transform":
         return asked.transform(route, choice)
+    if route is not None and name == "gradients":
+        return asked.gradients(route, choice)
     if route is not None:
         k = choice.level(arguments[0] if arguments else options.get("level"))
         if k <= route.count:
@@ -131,25 +136,46 @@ class _Asked:
 
     def normalize(self, route: MomentRoute, choice: Choice, k: int) -> Any:
         """Samples at level k; NaN where an entry does not count."""
+
+        def at_level(rows: FloatArray, weights: FloatArray) -> tuple[FloatArray, dict[int, Outcome]]:
+            return route.at_level(rows, weights, k, choice.floats)
+
+        answer, out = self._entries((), at_level, as_given=k == 0)
+        grid = tuple(self.given.array.shape[i] for i in self.axes)
+        found = np.moveaxis(out.reshape(*self._shape, *grid), range(-len(grid), 0), self.axes)
+        return answer.deliver(found.astype(self.given.result_type), self.on_refusal)
+
+    def gradients(self, route: MomentRoute, choice: Choice) -> Any:
+        """The gradients of the decoupled moments; NaN where an entry does not count."""
+
+        def of_features(rows: FloatArray, weights: FloatArray) -> tuple[FloatArray, dict[int, Outcome]]:
+            return route.weighed_gradients(rows, weights, choice.floats)
+
+        answer, out = self._entries((route.count,), of_features)
+        grid = tuple(self.given.array.shape[i] for i in self.axes)
+        found = out.reshape(*self._shape, route.count, *grid)
+        return answer.deliver(found.astype(self.given.result_type), self.on_refusal)
+
+    def _entries(self, lead: tuple[int, ...], function: OnWeighed, as_given: bool = False
+                 ) -> tuple[Answer, FloatArray]:
+        """What a function of rows and weights gives for each entry, (R, *lead, N)."""
         answer = Answer(self.name, self._shape, frames=5)
-        rows, hidden = as_rows(self.given.array, self.axes), self._hidden()
-        out = np.full(rows.shape, np.nan)
+        rows = as_rows(self.given.array, self.axes)
+        out = np.full((len(rows), *lead, rows.shape[1]), np.nan)
         with np.errstate(all="ignore"):
-            some = WeighedRows.of(rows, hidden, *self.weighed.of_rows(np.arange(len(rows))))
+            some = WeighedRows.of(rows, self._hidden(), *self.weighed.of_rows(np.arange(len(rows))))
             self._check(answer, some)
             answer.refusals.update(some.refusals(omit=self.nan_policy == "omit"))
             for which, matrix in some.matrices([i for i in range(len(rows)) if i not in answer.refusals]):
                 assert matrix.weights is not None
                 here = np.asarray(matrix.values, dtype=np.float64)
-                if k == 0:
+                if as_given:
                     here = np.array([rows[i, some.present[i]] for i in which], dtype=np.float64)
-                values, refused = route.at_level(here, matrix.weights, k, choice.floats)
+                values, refused = function(here, matrix.weights)
                 answer.refusals.update((int(which[r]), outcome) for r, outcome in refused.items())
                 for r, i in enumerate(which.tolist()):
-                    out[i, some.present[i]] = values[r]
-        grid = tuple(self.given.array.shape[i] for i in self.axes)
-        found = np.moveaxis(out.reshape(*self._shape, *grid), range(-len(grid), 0), self.axes)
-        return answer.deliver(found.astype(self.given.result_type), self.on_refusal)
+                    out[i][..., some.present[i]] = values[r]
+        return answer, out
 
     def counts(self) -> tuple[IntArray, dict[int, Outcome]]:
         """How often each entry counts, (R, N), and the rows that cannot be asked."""

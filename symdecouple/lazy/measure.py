@@ -41,6 +41,7 @@ _LEAST = 2.0**-40  # of the range: within it of the middle, bins are no smaller
 _NEAR_END = 2.0**-3  # of the way to the nearer end, the same
 _BLOCK = 2**14  # entries that are worked on together
 _NOISE = 2.0**-44  # of the weight: norms of polynomials that are rounding
+_AWAY = 1.5  # where nodes may be: of entries near one edge of a bin, rounding puts some a little beyond it
 _LIGHT = 1e-25  # of the weight of a bin: a node that is none
 _TOP = (1023 << 52) >> _SHIFT  # of 1.0
 
@@ -163,7 +164,7 @@ class Measure:
         used = np.flatnonzero(sums[0, :-1])
         places, weights = gauss_nodes(sums[:, used])
         begin, width = (each[used, None] for each in frame.edges())
-        distance, side = begin + (places + 1) / 2 * width, (used // _SIDE)[:, None]
+        distance, side = np.maximum(begin + (places + 1) / 2 * width, 0.0), (used // _SIDE)[:, None]
         span = frame.scaled(frame.high - frame.low)
         if frame.is_falling:
             side, middle, ends = 3 - side, frame.scaled(frame.high - frame.middle), (1, 0)
@@ -181,7 +182,9 @@ class Measure:
 
 
 def gauss_nodes(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Gauss nodes in [-1, 1] and their weights, (B, n), from sums of T_0..T_(2n-1), (2n, B); weight 0 for none.
+    """Gauss nodes, in [-1, 1] but for rounding, and their weights, (B, n), from sums of T_0..T_(2n-1), (2n, B).
+
+    A weight of 0 is no node.
 
     The recurrence of Stieltjes runs on the 2n Chebyshev points, whose interpolatory weights may be negative; a bin with
     fewer distinct places than n has fewer nodes.
@@ -202,7 +205,7 @@ def gauss_nodes(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
         is_left &= norm > _NOISE
         norm = np.where(is_left, norm, 1.0)
         ratio = np.where(is_left, norm / norm_before, 0.0)
-        centre = np.where(is_left, np.clip(heavy @ points / norm, -1, 1), 0.0)
+        centre = np.where(is_left, np.clip(heavy @ points / norm, -_AWAY, _AWAY), 0.0)
         matrix[:, j, j] = centre
         if j:
             matrix[:, j, j - 1] = matrix[:, j - 1, j] = np.sqrt(ratio)
@@ -212,7 +215,7 @@ def gauss_nodes(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
     weights = vectors[:, 0] ** 2
     weights[weights < _LIGHT] = 0.0
     weights *= (total / weights.sum(axis=1))[:, None]
-    return np.clip(places, -1, 1), weights
+    return np.clip(places, -_AWAY, _AWAY), weights
 
 
 def _bin(distance: FloatArray) -> IntArray:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from symdecouple.errors import InvalidInput
+from symdecouple.numeric.samples.matrix import normalized_axes
 
 __all__ = ["FEATURE", "apply", "dimensions_of", "moment_names", "sample_axes"]
 
@@ -51,7 +52,7 @@ def dimensions_of(name: str, held: Any, dim: Any) -> list[Hashable]:
             of = type(held).__name__ if variable is None else f"variable {variable!r} of the Dataset"
             has = ", ".join(map(repr, part.dims)) or "none"
             raise InvalidInput(f"{name}: dim={missing[0]!r} is no dimension of the {of}, which has {has}")
-    return wanted
+    return [one for one in held.dims if one in wanted]  # in the order of the entries, whoever asks
 
 
 def sample_axes(name: str, held: Any, dim: Any, axis: Any, default: Any) -> list[Hashable]:
@@ -63,12 +64,7 @@ def sample_axes(name: str, held: Any, dim: Any, axis: Any, default: Any) -> list
     if hasattr(held, "data_vars"):
         has = ", ".join(map(repr, held.dims)) or "none"
         raise InvalidInput(f"{name}: the dimensions of a Dataset have no order: give dim=, one of {has}")
-    if axis is None:
-        return list(held.dims)
-    axes = axis if isinstance(axis, tuple) else (axis,)
-    from symdecouple.numeric.samples.matrix import normalized_axes
-
-    return [held.dims[i] for i in normalized_axes(axes, held.shape)]
+    return [held.dims[i] for i in sorted(normalized_axes(axis, held.shape))]
 
 
 def apply(function: Callable[..., Any], held: Any, dims: list[Hashable], labels: list[str] | None, *,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from symdecouple.errors import InvalidInput
+from symdecouple.numeric.samples.intake import take_numbers
 
 __all__ = ["TAGS_ARE_OBJECTS", "check_images", "check_names_in", "check_samples", "check_values", "checked_rows", "tag"]
 
@@ -82,7 +83,13 @@ def _without_mask(X: Any) -> Any:
 
 
 def _numbers(array: NDArray[Any]) -> NDArray[Any]:
-    return array.astype(np.uint8) if array.dtype.kind == "b" else array
+    """Refuse what scikit-learn lets pass: dates, and the texts of categories."""
+    if array.dtype.kind == "O":
+        try:
+            return array.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"X holds what is no number ({error}); encode it, or leave these columns out") from None
+    return array.astype(np.uint8) if array.dtype.kind == "b" else take_numbers(array).array
 
 
 def tag(tags: Any, *, allow_nan: bool, images: bool = False) -> Any:

@@ -34,6 +34,7 @@ from symdecouple.numeric.samples.intake import check_choice
 from symdecouple.numeric.samples.labelled import keeps_labels
 from symdecouple.numeric.samples.row_functions import Make, Piece
 from symdecouple.shown import Shown
+from symdecouple.stats.interval_picture import draw_intervals
 from symdecouple.stats.moments import decoupled_moments, standardized_moments
 
 __all__ = ["Alternative", "ConfidenceInterval", "MomentEstimates", "estimate_moments"]
@@ -75,6 +76,7 @@ class MomentEstimates(Shown):
     _standardized: Any  # the covariance of standardized samples,
     _unit: Any  # and of what each estimate is measured in: sigma, sigma^2, 1, ..
     _floor: FloatArray  # least values of variances and even orders, -inf for the others
+    _normal: tuple[float | None, ...]  # values for a normal law
 
     @property
     def standard_error(self) -> Any:
@@ -143,6 +145,16 @@ class MomentEstimates(Shown):
         elif alternative == "greater":
             high = np.where(unknown, np.nan, np.inf)
         return ConfidenceInterval(self._like(low), self._like(high))
+
+    def plot(self, ax: Any = None, *, confidence_level: float = 0.95, labels: Sequence[str] | None = None) -> Any:
+        """Draw the intervals of up to 40 samples, an axes an order; see `draw_intervals`.
+
+        Standardized orders are drawn beside what they are for a normal law.
+        """
+        rows = (-1, len(self.names))
+        low, high = self.confidence_interval(confidence_level)
+        estimate, *ends = (np.asarray(each).reshape(rows) for each in (self.estimate, low, high))
+        return draw_intervals(self.names, estimate, (ends[0], ends[1]), self._normal, labels, ax)
 
     def __str__(self) -> str:
         if np.ndim(self.estimate) > 1:
@@ -232,7 +244,8 @@ def estimate_moments(
     ============  ======  =======  ========
 
     and the mean 0.94 to 0.96 everywhere, the variance 0.84 (exponential, N = 50) to 0.96, the skewness 0.60
-    (exponential, N = 50), 0.72, 0.84 to 0.96. To ask whether a sample may be normal take `orthokurtosis_test`, whose
+    (exponential, N = 50), 0.72, 0.84 to 0.96. Standard errors of orders 5 and 6 are 12% and 14% too small for normal
+    samples of 1000 values. To ask whether a sample may be normal take `orthokurtosis_test`, whose
     p values are right at any N.
 
     For a normal law the estimates are uncorrelated in the limit, with k!/N for the variance of order k (2/N of the
@@ -283,7 +296,9 @@ def estimate_moments(
     outcomes = tuple(second if first.ok else first for first, second in zip(before, after, strict=True))
     names = ("mean", "variance", "skewness", "orthokurtosis" if is_decoupled else "kurtosis",
              *(f"{kind}_{k}" for k in range(5, order + 1)))[:order]
-    made = MomentEstimates(names, estimate, count[()], outcomes, covariance, unit_of, floor)
+    is_normal = not is_decoupled or isinstance(reference, str)
+    normal = (None, None, *(gaussian_moments(order)[2:] if is_normal else (None,) * order))[:order]
+    made = MomentEstimates(names, estimate, count[()], outcomes, covariance, unit_of, floor, normal)
     answer = Answer("estimate_moments", found.shape[:-1], frames=4,
                     refusals={i: outcome for i, outcome in enumerate(outcomes) if not outcome.ok})
     return answer.deliver(made, on_refusal)

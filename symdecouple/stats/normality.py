@@ -205,9 +205,9 @@ class _Simulation:
 def _simulation(method: Any) -> _Simulation:
     if method is None:
         return _Simulation(None, None)
-    count = getattr(method, "n_resamples", None)
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1 or (
-            getattr(method, "rvs", None) is not None):
+    count: Any = getattr(method, "n_resamples", None)
+    is_count = isinstance(count, int | np.integer) and not isinstance(count, bool) and count > 0
+    if not is_count or getattr(method, "rvs", "none") is not None:
         raise InvalidInput(f"method={method!r:.80} was given; None, or scipy.stats.MonteCarloMethod(n_resamples=...) "
                            "without rvs, is expected")
     return _Simulation(int(count), np.random.default_rng(getattr(method, "rng", None)))

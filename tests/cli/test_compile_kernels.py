@@ -8,6 +8,7 @@ import pytest
 from symdecouple.cli import compile_kernels
 from symdecouple.cli.command import main
 from symdecouple.numeric.kernels import compile as jit
+from symdecouple.versions import kernel_modules
 
 
 def kernels(are_warm: bool, calls: list[str]) -> SimpleNamespace:
@@ -18,7 +19,8 @@ def test_what_is_cold_is_compiled_and_what_is_warm_is_left(monkeypatch: pytest.M
                                                          capsys: pytest.CaptureFixture[str]) -> None:
     calls: list[str] = []
     monkeypatch.setattr(jit, "is_available", lambda: True)
-    monkeypatch.setattr(compile_kernels, "_KERNELS", (("one", kernels(False, calls)), ("two", kernels(True, calls))))
+    modules = {"one": kernels(False, calls), "two": kernels(True, calls)}
+    monkeypatch.setattr(compile_kernels, "kernel_modules", lambda: modules)
     assert main(["compile"]) == 0
     assert calls == ["warm"]
     out = capsys.readouterr().out
@@ -37,9 +39,9 @@ def test_it_takes_no_arguments(capsys: pytest.CaptureFixture[str]) -> None:
     assert "everything" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", [name for name, _ in compile_kernels._KERNELS])
+@pytest.mark.parametrize("name", kernel_modules())
 def test_kernels_say_modules_that_are_there_and_their_own_is_among_them(name: str) -> None:
-    module = dict(compile_kernels._KERNELS)[name]
-    sources = module.KERNELS.sources  # type: ignore[attr-defined]
+    module = kernel_modules()[name]
+    sources = module.KERNELS.sources
     assert all(importlib.util.find_spec(source) is not None for source in sources)
     assert {module.KERNELS.name, "symdecouple.numeric.kernels.compile"} <= set(sources)

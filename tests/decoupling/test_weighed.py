@@ -78,6 +78,17 @@ def test_levels_with_any_weights_have_the_references(level: int) -> None:
         assert np.array_equal(z, X[:, kept])
 
 
+@pytest.mark.parametrize("name", ["moments", "raw moments", "mean"])
+def test_gradients_with_any_weights_are_differences(name: str) -> None:
+    """Central ones; two laws hold: the mean's are the shares, and no other order feels a shift."""
+    plan, row, step = PLANS[name], X[0], 1e-5
+    found = plan.gradients(X, weights=SHARES)[0]
+    ahead, back = (plan.transform(row + s * np.eye(36), weights=SHARES[0]) for s in (step, -step))
+    assert found == pytest.approx((ahead - back).T / (2 * step), abs=1e-6 * np.abs(found).max())
+    assert found[0] == pytest.approx(SHARES[0] / SHARES[0].sum())
+    assert np.abs(found[1:].sum(axis=1)).max(initial=0) < 1e-9
+
+
 def test_matching_with_counts() -> None:
     plan = sd.decouple(sd.families.standardized_moments(4))
     found = plan.match(X, [1, 2, 0.5, 3], weights=COUNTS)
@@ -138,7 +149,7 @@ def test_samples_without_an_answer_say_why(options: Any, reason: str) -> None:
 
 
 def test_what_takes_counts_refuses_other_weights() -> None:
-    for method in (PLANS["log cosh"].transform, MOMENTS.gradients, PLANS["narrow"].transform):
+    for method in (PLANS["log cosh"].transform, PLANS["log cosh"].gradients, PLANS["narrow"].transform):
         with pytest.raises(Refused, match="weights are no counts"):
             method(X, weights=SHARES, on_refusal="raise")
     with pytest.raises(Refused, match="weights are no counts"):

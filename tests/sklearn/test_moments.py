@@ -123,6 +123,17 @@ def test_what_is_no_row_of_numbers(bad: Any, error: type[Exception], said: str) 
         DecoupledMoments().fit(X).transform(bad)
 
 
+@pytest.mark.parametrize(("column", "said"), [
+    ("text", "numeric|could not convert"), ("category", "X holds what is no number"), ("dates", "dates")])
+def test_columns_that_are_no_numbers(column: str, said: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    dates = pandas.to_datetime(["2020-01-01", "2020-01-02"])
+    given = {"category": pandas.Categorical(["x", "y"]), "dates": dates, "text": ["x", "y"]}[column]
+    frame = pandas.DataFrame({"a": given, "b": dates if column == "dates" else [1.5, 2.0]})
+    with pytest.raises(ValueError, match=said):
+        DecoupledMoments().fit(frame)
+
+
 def test_sparse_matrices_are_refused() -> None:
     from scipy import sparse
 

@@ -153,6 +153,27 @@ def test_it_shows_what_it_holds() -> None:
     assert "zero variance" in str(estimate_moments([1, 1, 1], on_refusal="return")[0])
 
 
+def test_pictures() -> None:
+    """Ends and estimates of each sample, the normal law from order 3 on; what does not fit is said."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    found = estimate_moments(X, 5, axis=1)
+    axes = found.plot(confidence_level=0.9, labels=["one", "two", "three"])
+    low, high = found.confidence_interval(0.9)
+    for k, ax in enumerate(axes):
+        segments = ax.collections[-1].get_segments()
+        drawn = sorted((s[0][0], s[1][0]) for s in segments)
+        assert np.array(drawn) == pytest.approx(np.array(sorted(zip(low[:, k], high[:, k], strict=True))))
+        assert (len(ax.lines) > 3) == (k > 1)
+    assert [t.get_text() for t in axes[0].get_yticklabels()] == ["one", "two", "three"]
+    assert len(estimate_moments(X[0], 2).plot()) == 2
+    many = estimate_moments(np.ones((9, 99)), 1)
+    for estimates, options, said in ((found, {"ax": axes[:2]}, "2 axes"), (found, {"labels": ["a"]}, "1 labels"),
+                                     (many, {}, "99 samples")):
+        with pytest.raises(InvalidInput, match=said):
+            estimates.plot(**options)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("law", "n", "least"), [
     (st.norm(), 200, (0.94, 0.93, 0.91, 0.84)), (st.norm(), 1000, (0.935, 0.935, 0.93, 0.89)),

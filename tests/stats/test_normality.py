@@ -140,6 +140,7 @@ def test_samples_without_an_answer_say_why(function: Any, given: Any, reason: st
 @pytest.mark.parametrize(
     ("options", "said"),
     [({"alternative": "up"}, "two-sided"), ({"method": "exact"}, "MonteCarloMethod"), ({"method": 999}, "MonteCarlo"),
+     ({"method": st.PermutationMethod()}, "MonteCarloMethod"),
      ({"method": st.MonteCarloMethod(n_resamples=99, rvs=np.zeros)}, "without rvs"),
      ({"nan_policy": "drop"}, "omit"), ({"on_refusal": "ignore"}, "return"), ({"axis": 3}, "axis=3")])
 def test_what_is_no_argument_is_said(options: Any, said: str) -> None:

@@ -5,7 +5,7 @@ Each proof recomputes what it shows: fields and brackets from the features, the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import singledispatch
 from typing import Any
@@ -15,7 +15,7 @@ from sympy import Expr
 
 from symdecouple.analysis.document.typesetting import display, formula, matrix, number, pieces, vector, words
 from symdecouple.calculus.bracket import lie_bracket
-from symdecouple.calculus.cellwise import Cellwise
+from symdecouple.calculus.cellwise import Cellwise, described
 from symdecouple.calculus.certificates import Dependence, FullSpan, Independence, Involution, NonInvolution
 from symdecouple.calculus.claims import Claim
 from symdecouple.calculus.elementary import World
@@ -31,6 +31,7 @@ __all__ = ["fields_of", "proof"]
 _SECONDS = 10.0  # for a bracket that is written out
 _PAIRS = 15  # brackets that are written out
 _LONGEST = 4000  # letters of one
+_CELLS = 8  # of which the proofs are written out
 
 
 def fields_of(subject: Subject) -> str:
@@ -46,8 +47,9 @@ def fields_of(subject: Subject) -> str:
 
 @singledispatch
 def proof(claim: Any) -> list[str]:
-    """Return the paragraphs of the proof that a certificate is; of kinds that are not known here, what it says."""
-    return [words(f"{line[:1].upper()}{line[1:]}.") for line in claim.summary()]
+    """Return the paragraphs of the proof that a certificate is; of kinds that are not known here, what it computed."""
+    return ["This rests on the theorem that is named below. What was computed for it:",
+            *(words(f"{line}.") for line in claim.summary())]
 
 
 @proof.register
@@ -124,8 +126,7 @@ def _dependent_there(claim: DependenceAt) -> list[str]:
     told = [rf"At the sample $x = {vector(claim.sample)}${_grid(claim.shape)}:"]
     if not claim.relations:
         return [*told, words(claim.reason(None)) + "."]
-    rows = [["0", "=", *_terms([number(c) if abs(c) != 1 else "" if c > 0 else "-" for c in row], lambda k: bool(row[k]))]
-            for row in claim.relations]
+    rows = [["0", "=", *_numbered_terms(row)] for row in claim.relations]
     return [*told, display(*rows), rf"Of the {len(claim.subject)} gradients {len(claim.columns)} are independent, by a "
             rf"minor of the rows ${', '.join(map(str, claim.rows))}$ that is not zero."]
 
@@ -133,11 +134,14 @@ def _dependent_there(claim: DependenceAt) -> list[str]:
 @proof.register
 def _cells(claim: Cellwise) -> list[str]:
     told = ["Away from kinks, samples fall into cells on which every feature is smooth."]
-    for part in claim.parts:
-        told.append(words(f"On the cell {part.cell}: {part.status.name}, {part.reason or 'as said'}."))
+    for part in claim.parts[:_CELLS]:
+        where = described(part)
+        told.append(words(f"{where[:1].upper()}{where[1:]}: {part.status.name}, {part.reason or 'as said'}."))
         if isinstance(part.certificate, Claim):
             told += proof(part.certificate)
-    return told
+    if len(claim.parts) > _CELLS:
+        told.append(f"{len(claim.parts) - _CELLS} more cells are shown in the same way; the certificate has them.")
+    return told if claim.complete else [*told, "Other cells may occur: that is not decided."]
 
 
 def _minor(subject: Subject, witness: Witness, last: str) -> list[str]:
@@ -186,8 +190,9 @@ def _power(text: str) -> str:
 def _generic(claim: Independence | NonInvolution) -> list[str]:
     """Why one sample decides for others."""
     if claim.n0 is None:
-        return []
-    told = ("Entries are analytic functions of the sample, so that the minor vanishes on a set of measure zero only. ")
+        return ["The minor is a continuous function of the sample: it is not zero on an open set, and where its "
+                "entries are analytic, at all samples but a set of measure zero."]
+    told = "Entries are analytic functions of the sample, so that the minor vanishes on a set of measure zero only. "
     return [told + rf"The coefficients are functions of averages, and from $N = {claim.n0}$ on averages and values "
             "are independent of each other: what holds for one such $N$ at generic samples holds for all."]
 
@@ -227,11 +232,12 @@ def _combination(weights: tuple[Expr, ...]) -> list[str]:
     return found or ["0"]
 
 
-def _terms(weights: list[str], occurs: Callable[[int], bool]) -> list[str]:
+def _numbered_terms(weights: tuple[Fraction, ...]) -> list[str]:
     found: list[str] = []
-    for k, weight in enumerate(weights):
-        if occurs(k):
-            found.append(f"{'' if weight.startswith('-') or not found else '+ '}{weight}\\, v_{{{k + 1}}}")
+    for k, weight in enumerate(weights, 1):
+        if weight:
+            size = "" if abs(weight) == 1 else number(abs(weight)) + r"\, "
+            found.append(f"{'- ' if weight < 0 else '+ ' if found else ''}{size}v_{{{k}}}")
     return found or ["0"]
 
 

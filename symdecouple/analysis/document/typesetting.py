@@ -18,7 +18,7 @@ from sympy import Add, Expr, Function, Mul, Pow, Rational, S, latex
 
 from symdecouple.language.mean import Mean
 
-__all__ = ["display", "formula", "matrix", "number", "pieces", "verbatim", "vector", "words"]
+__all__ = ["display", "formula", "matrix", "number", "pieces", "vector", "verbatim", "words"]
 
 _WIDTH = 70  # letters of a line of a formula
 _DIGITS = 24  # of a number between two places where a line may end
@@ -149,7 +149,7 @@ def _width(tex: str) -> int:
 
 
 def _ascii(text: str, otherwise: str) -> str:
-    """Letters of other alphabets as accents left out, or else by the number that they have: pdfLaTeX takes no others."""
+    """Letters without accents, those of other alphabets by their numbers: pdfLaTeX takes no others."""
     if text.isascii():
         return text
     found = []

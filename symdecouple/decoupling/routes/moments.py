@@ -23,6 +23,7 @@ from symdecouple.families.moments import MomentCoordinates
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.moments import moment_path_kernel
 from symdecouple.numeric.moments.gradients import project, standardized_gradients
+from symdecouple.numeric.moments.influence import decoupled_slopes
 from symdecouple.numeric.moments.levels import HIGHEST, climb, standardized_rows
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, centred_rows, standardized_entries
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
@@ -34,6 +35,8 @@ __all__ = ["MomentRoute"]
 
 _VARIANCE = Symbol("V", positive=True)
 _BEYOND = Outcome(False, "out of range", "the sample at this level is beyond float64; take another unit, or use dps=")
+_NO_SLOPE = Outcome(False, "critical point", "a feature has no gradient at this sample: two values, or a number beyond "
+                    "float64")
 _NORMAL = float(np.finfo(np.float64).tiny)  # below, digits are missing
 
 
@@ -137,6 +140,18 @@ class MomentRoute(Route):
         values: Array = point[0] + unit * z
         values[list(refusals)] = np.nan
         return values, refusals
+
+    def weighed_gradients(self, rows: Array, weights: Array, targets: Sequence[Any]
+                          ) -> tuple[Array, dict[int, Outcome]]:
+        """Return the gradients of the features at rows with weights, (R, K, N), and the rows that lack some."""
+        point = self._point(tuple(targets[: self.count - 1]))
+        assert point is not None
+        found = decoupled_slopes(rows, self.count, _goal(point), weights)
+        gradients = found.psi * (weights / weights.sum(axis=1)[:, None])[:, None]
+        for k in range(1, self.count + 1):
+            gradients[:, k - 1] *= self._feature(k, point, found.values[:, k - 1], order=1)[:, None]
+        lost = np.flatnonzero(~np.isfinite(gradients).all(axis=(1, 2)))
+        return gradients, {**dict.fromkeys(lost.tolist(), _NO_SLOPE), **found.refusals}
 
     def _features(self, found: Array, point: Sequence[float]) -> Array:
         return np.array([self._feature(k, point, found[:, k - 1]) for k in range(1, self.count + 1)]).T
