@@ -91,8 +91,7 @@ def rolling(
     Notes
     -----
     The cost is that of all windows as samples: about 3 microseconds an entry at most, as many as windows times their
-    length. pandas' `rolling().kurt()` is the unbiased estimate in excess, this one the moment of the values
-    (`scipy.stats.kurtosis(..., fisher=False)`).
+    length. pandas' `rolling().kurt()` is the unbiased estimate in excess: ``fisher=True, bias=False`` here.
 
     Examples
     --------

@@ -239,6 +239,9 @@ def test_refused_samples_are_named_by_their_labels() -> None:
         (warning,) = caught
         assert warning.category is RefusalWarning and warning.filename == __file__
         assert str(warning.message).startswith(told)
+    for ask in (skewness, lambda holed, **options: PLAN.transform(holed, axis=0, **options)):
+        with pytest.raises(InvalidInput, match=r"1 of 4 samples hold NaN \(at 'gone'\) and nan_policy='raise'"):
+            ask(FRAME.assign(gone=np.nan), nan_policy="raise")
     with pytest.raises(Refused) as refused:
         skewness(frame, on_refusal="raise")
     assert list(refused.value.partial.index) == [*"abc", "flat"]

@@ -60,11 +60,13 @@ def test_results_stand_where_those_of_pandas_do(holes: list[int], window: int, m
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
-def test_the_kurtosis_of_pandas_is_another_estimate() -> None:
+@pytest.mark.parametrize(("statistic", "options"), [("skewness", {}), ("kurtosis", {"fisher": True})])
+def test_the_estimates_of_pandas(statistic: str, options: dict[str, bool]) -> None:
     pd = pytest.importorskip("pandas")
-    found, n = rolling(VALUES, 9, "kurtosis")[8:], 9
-    unbiased = ((n + 1) * (found - 3) + 6) * (n - 1) / ((n - 2) * (n - 3))
-    np.testing.assert_allclose(unbiased, pd.Series(VALUES).rolling(9).kurt().iloc[8:], rtol=1e-10, atol=1e-10)
+    windows = pd.Series(VALUES).rolling(9)
+    expected = windows.kurt() if options else windows.skew()
+    found = rolling(pd.Series(VALUES), 9, statistic, bias=False, **options)
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
 
 
 def test_labels_of_frames() -> None:

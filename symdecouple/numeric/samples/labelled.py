@@ -13,11 +13,20 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, get_args
 
+import numpy as np
+
 from symdecouple.errors import InvalidInput
-from symdecouple.numeric.samples.batch import Answer, OnRefusal
+from symdecouple.numeric.samples.batch import Answer, OnRefusal, as_rows, raise_on_nan
 from symdecouple.numeric.samples.frames import numbers_in
 from symdecouple.numeric.samples.grouped import grouped
-from symdecouple.numeric.samples.intake import check_choice, elsewhere, for_arrays, is_elsewhere, library_of
+from symdecouple.numeric.samples.intake import (
+    check_choice,
+    elsewhere,
+    for_arrays,
+    is_elsewhere,
+    library_of,
+    take_numbers,
+)
 from symdecouple.numeric.samples.labels import aligned_each, aligned_weights, has_labels, labelled
 from symdecouple.numeric.samples.matrix import SINGLE, doubtful_axes
 from symdecouple.numeric.samples.row_functions import FORMS, Call, Form, plain_split
@@ -68,7 +77,7 @@ def answer(form: Form, name: str, function: Callable[..., Any], *given: Any, **o
 
 def unlabelled(a: Any) -> Any:
     """The numbers of what has labels, for functions that give none back; all else as it is."""
-    return numbers_in(a) if library_of(a) == "pandas" else a
+    return take_numbers(a).array if library_of(a) else a
 
 
 def _framed(form: Form, call: Call) -> tuple[Any, Answer]:
@@ -87,8 +96,10 @@ def _framed(form: Form, call: Call) -> tuple[Any, Answer]:
         options[each] = aligned_each(each, options.get(each), kept, names)
     if options.get("weights") is not None:
         options["weights"] = aligned_weights(options["weights"], labels, within)
-    found, outcomes = call.on(array, **{k: options[k] for k in (*form.each, "weights") if k in options})
     told = Answer(name, tuple(map(len, kept)), frames=form.frames, labels=tuple(kept))
+    if options.get("nan_policy") == "raise" and options.get("weights") is None:
+        raise_on_nan(told, np.flatnonzero(as_rows(array != array, axes).any(axis=1)).tolist())
+    found, outcomes = call.on(array, **{k: options[k] for k in (*form.each, "weights") if k in options})
     told.take(outcomes, form.notes)
     is_asked = axis == "last" if isinstance(axis, str) else {*told.refusals.values()} == {SINGLE}
     if is_asked and form.sample_ndim == 1 and len(outcomes) > 1:
