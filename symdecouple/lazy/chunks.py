@@ -38,6 +38,7 @@ class Piece:
     high: Number
     at_low: int
     at_high: int
+    total: int | None = None  # of the values before they are rounded, where they are
 
 
 def chunks_of(source: Any) -> Iterator[Any]:
@@ -126,7 +127,9 @@ def _of_integers(part: NDArray[Any]) -> Piece:
         return Piece(part.astype(np.float64), 0, low, high, *counts)
     wide = part.astype(np.int64 if low < 0 else np.uint64).view(np.uint64)
     above = wide - np.uint64(low % 2**64)  # modulo 2**64, where every difference has its place
-    return Piece(above.astype(np.float64), low, low, high, *counts)
+    upper, lower = above >> np.uint64(32), above & np.uint64(2**32 - 1)
+    total = (int(upper.sum()) << 32) + int(lower.sum())
+    return Piece(above.astype(np.float64), low, low, high, *counts, total)
 
 
 def _of_objects(part: NDArray[Any]) -> tuple[Piece | None, int, int]:

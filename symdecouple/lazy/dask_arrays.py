@@ -22,10 +22,11 @@ from symdecouple.errors import InvalidInput
 from symdecouple.lazy.measure import Measure
 from symdecouple.lazy.state import MomentState
 from symdecouple.lazy.vectors import Asked, asked_of, decoupled_of
+from symdecouple.numeric.kernels.compile import as_part_of
 from symdecouple.numeric.samples.batch import Answer, NanPolicy, as_rows, normalized_axes
 
-__all__ = ["answered", "apply_to_rows", "loaded", "mapped_after", "measures_after", "merged_states", "refuse_outcomes",
-           "result_type", "side_by_side", "vector_moments", "whole_needed"]
+__all__ = ["answered", "apply_to_rows", "check_array", "loaded", "mapped_after", "measures_after", "merged_states",
+           "refuse_outcomes", "result_type", "side_by_side", "vector_moments", "whole_needed"]
 
 _FAN_IN = 8  # states that are merged together
 
@@ -50,6 +51,7 @@ def answered(function: Callable[..., Any], array: Any, options: dict[str, Any]) 
         where the function needs whole samples.
     """
     name, options = function.__name__, dict(options)
+    check_array(name, array)
     axis, keepdims = options.pop("axis", 0), options.pop("keepdims", False)
     weights = options.pop("weights", None)
     refuse_outcomes(name, options)
@@ -77,6 +79,13 @@ def side_by_side(columns: tuple[Any, ...]) -> Any:
     if isinstance(columns[0], np.ndarray | np.generic | float):
         return np.stack(columns, axis=-1)
     return loaded().stack(columns, axis=-1)
+
+
+def check_array(name: str, array: Any) -> None:
+    """Refuse what dask has beside arrays."""
+    if not isinstance(array, loaded().Array):
+        raise InvalidInput(f"{name}: a {type(array).__name__} of dask was given, an array of it is expected; a "
+                           "DataFrame becomes one with .to_dask_array(lengths=True)")
 
 
 def refuse_outcomes(name: str, options: dict[str, Any]) -> None:
@@ -117,8 +126,15 @@ def apply_to_rows(function: Callable[..., Any], array: Any, axes: Sequence[int],
         inputs.append(given.rechunk({i - len(axes): -1 for i in range(len(axes))}))
     out = [f"k{i}" for i in range(len(more))] + (core if keeps_samples else [])
     signature = ",".join([names] * len(inputs)) + f"->({','.join(out)})"
-    return da.apply_gufunc(function, signature, *inputs, output_dtypes=result_type(array),
+    whole = 0 if math.isnan(array.size) else int(array.size)
+    return da.apply_gufunc(partial(_as_part, whole, function), signature, *inputs, output_dtypes=result_type(array),
                            output_sizes={f"k{i}": n for i, n in enumerate(more)})
+
+
+def _as_part(whole: int, function: Callable[..., Any], *blocks: Any) -> Any:
+    """A block as the whole array would be answered: the same kernels, and so the same bits."""
+    with as_part_of(whole):
+        return function(*blocks)
 
 
 def _samples_last(array: Any, axes: Sequence[int]) -> Any:

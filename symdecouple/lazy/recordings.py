@@ -191,9 +191,11 @@ def _asked(order: int, nan_policy: NanPolicy, reference: Any, on_refusal: OnRefu
 
 def _vector(source: Any) -> Any:
     """The source, without the labels of xarray."""
+    if library_of(source) == "dask":
+        dask_arrays.check_array("a vector", source)
     if library_of(source) != "xarray":
         return source
-    if not hasattr(source, "data"):
+    if type(source).__name__ != "DataArray":
         raise InvalidInput(f"a {type(source).__name__} of xarray was given, one vector is expected: give one variable "
                            "of it")
     return source.data

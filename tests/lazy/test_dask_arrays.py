@@ -12,6 +12,7 @@ import symdecouple as sd
 from symdecouple import lazy, stats
 from symdecouple.errors import InvalidInput, RefusalWarning, Refused
 from symdecouple.families.moments import raw_moments
+from symdecouple.numeric.kernels import compile as compile_
 
 pytest.importorskip("dask")
 import dask
@@ -113,6 +114,31 @@ def test_plans_answer_rows_to_the_bit(name: str) -> None:
         assert np.array_equal(found.compute(), expected)
 
 
+def test_a_block_is_answered_by_the_kernels_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def note(self: Any, n_elements: int) -> bool:
+        asked.append(max(n_elements, compile_._WHOLE.get()))
+        return False
+
+    monkeypatch.setattr(compile_.Kernels, "are_wanted", note)
+    rows = da.from_array(np.tile(ROWS[:1], (2000, 1)), chunks=(1000, -1))
+    stats.orthokurtosis(rows, axis=1).compute()
+    PLAN.transform(rows).compute()
+    assert set(asked) == {8, 120_000}  # options are looked at with eight numbers
+
+
+@pytest.mark.parametrize("policy", ["propagate", "omit"])
+def test_missing_values(policy: Any) -> None:
+    rows = ROWS[:3].copy()
+    rows[1, 5] = np.nan
+    for chunks in ((1, -1), (2, 11)):
+        found = stats.orthokurtosis(da.from_array(rows, chunks=chunks), axis=1, nan_policy=policy).compute()
+        np.testing.assert_allclose(found, stats.orthokurtosis(rows, axis=1, nan_policy=policy), rtol=1e-13)
+    with pytest.raises(InvalidInput, match="nan_policy='raise'"):
+        stats.orthokurtosis(da.from_array(rows, chunks=(2, 11)), axis=1, nan_policy="raise").compute()
+
+
 def test_weights() -> None:
     given, one, each = da.from_array(ROWS, chunks=(5, -1)), RNG.random(60), RNG.random((23, 60))
     for weights in (one, each, each[:1], da.from_array(each, chunks=11)):
@@ -147,6 +173,10 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: stats.skewness(KEPT.astype(complex), axis=1), "complex"),
     (lambda: stats.skewness(KEPT, dim="time"), "names a dimension of an object of xarray"),
     (lambda: stats.skewness(CUT[CUT[:, 0] > 1], axis=1), "compute_chunk_sizes"),
+    (lambda: stats.skewness(dask.delayed(sum)([1])), "a Delayed of dask was given"),
+    (lambda: PLAN.transform(dask.delayed(sum)([1])), "a Delayed of dask was given"),
+    (lambda: lazy.decoupled_moments(dask.delayed(sum)([1])), "a Delayed of dask was given"),
+    (lambda: stats.skewness([KEPT[0], KEPT[1]]), "dask.array.stack"),
     (lambda: stats.match(KEPT, mean=0, axis=1), r"give a.compute\(\)"),
     (lambda: PLAN.transform(CUT), "plan.transform needs whole samples, and axis 1 is in 2 chunks"),
     (lambda: PLAN.transform(KEPT, dps=30), "dps= is for arrays in memory"),
