@@ -29,6 +29,7 @@ __all__ = ["answered", "apply_to_rows", "check_array", "loaded", "mapped_after",
            "refuse_outcomes", "result_type", "side_by_side", "vector_moments", "whole_needed"]
 
 _FAN_IN = 8  # states that are merged together
+_TOGETHER = 64  # samples of a block that are measured together: 200 kilobytes each
 
 
 def loaded(name: str = "dask.array") -> Any:
@@ -99,8 +100,9 @@ def whole_needed(name: str, array: Any, axes: Sequence[int], why: str = "") -> I
     """Tell how to get whole samples."""
     cut = {i: -1 for i in axes if len(array.chunks[i]) > 1}
     first = next(iter(cut))
+    hint = "; of one long vector, symdecouple.lazy has more" if array.ndim == len(axes) else ""
     return InvalidInput(f"{name}{' ' if why else ''}{why} needs whole samples, and axis {first} is in "
-                        f"{len(array.chunks[first])} chunks: a.rechunk({cut})")
+                        f"{len(array.chunks[first])} chunks: a.rechunk({cut}){hint}")
 
 
 def apply_to_rows(function: Callable[..., Any], array: Any, axes: Sequence[int], weights: Any,
@@ -165,6 +167,10 @@ def _by_states(array: Any, axes: Sequence[int], asked: Asked, size: int | None, 
     for place in itertools.product(*map(range, grid.shape)):
         part = moved.blocks[(*place, *[slice(None)] * len(axes))]
         shape = part.shape[:n_batch]
+        if asked.needs_measure and math.prod(shape) > _TOGETHER:
+            cut = {i: -1 for i in axes if len(array.chunks[i]) > 1}
+            raise InvalidInput(f"{asked.name}: {math.prod(shape)} samples in chunks lie in one block, at most {_TOGETHER} "
+                               f"can be measured together; make them whole, a.rechunk({cut}), or the blocks smaller")
         values = vector_moments(part, n_batch, asked, on_refusal)
         grid[place] = da.from_delayed(values, (*shape, *more), dtype=result_type(array))
     if not n_batch:

@@ -71,8 +71,9 @@ def decoupled_moments(
     Parameters
     ----------
     source : array, list of arrays, callable, or array of dask
-        The vector: an array of any shape (also one that is mapped from a file), a list of chunks, or a function without
-        arguments that returns a fresh iterator of them; it is called once for each pass. All chunks are one sample.
+        The vector: an array of any shape (also one in a file: a memory map, a dataset of h5py, an array of zarr), a
+        list of chunks, or a function without arguments that returns a fresh iterator of them; it is called once for
+        each pass. All chunks are one sample.
     order, nan_policy, reference, on_refusal
         As in `symdecouple.stats.decoupled_moments`.
 

@@ -163,6 +163,9 @@ CUT, KEPT = da.from_array(ROWS, chunks=(5, 30)), da.from_array(ROWS, chunks=(5, 
 REFUSED: list[tuple[Callable[[], Any], str]] = [
     *((lambda f=f: f(CUT, axis=1), r"needs whole samples, and axis 1 is in 2 chunks: a.rechunk\(\{1: -1\}\)")
       for f in WHOLE if f not in BY_STATES),
+    (lambda: stats.log_shape(CUT.ravel()), "of one long vector, symdecouple.lazy has more"),
+    (lambda: stats.orthokurtosis(da.from_array(np.tile(ROWS, (5, 1)), chunks=(-1, 30)), axis=1),
+     r"115 samples in chunks lie in one block, at most 64 can be measured together; make them whole, a.rechunk"),
     (lambda: stats.skewness(CUT, axis=1, weights=np.ones(60)), "skewness with weights needs whole samples"),
     (lambda: stats.skewness(KEPT, axis=1, weights=np.ones(7)), "weights of shape"),
     (lambda: stats.skewness(KEPT, axis=2), "axis=2 was given"),
