@@ -2,8 +2,8 @@
 
 A source is anything that gives the same chunks each time it is asked: an array (also one that lies in a file: memory
 maps, datasets of h5py, arrays of zarr, which are read slice by slice), a list of arrays, or a function without
-arguments that returns a fresh iterator. An iterator itself is spent after one pass, and is refused. Chunks are arrays of
-any shape and of any length, 0 and 1 included.
+arguments that returns a fresh iterator. An iterator itself is spent after one pass, and is refused. Chunks are arrays
+of any shape and of any length, 0 and 1 included.
 """
 
 from __future__ import annotations

@@ -169,8 +169,9 @@ def _by_states(array: Any, axes: Sequence[int], asked: Asked, size: int | None, 
         shape = part.shape[:n_batch]
         if asked.needs_measure and math.prod(shape) > _TOGETHER:
             cut = {i: -1 for i in axes if len(array.chunks[i]) > 1}
-            raise InvalidInput(f"{asked.name}: {math.prod(shape)} samples in chunks lie in one block, at most {_TOGETHER} "
-                               f"can be measured together; make them whole, a.rechunk({cut}), or the blocks smaller")
+            raise InvalidInput(f"{asked.name}: {math.prod(shape)} samples in chunks lie in one block, at most "
+                               f"{_TOGETHER} can be measured together; make them whole, a.rechunk({cut}), or the "
+                               "blocks smaller")
         values = vector_moments(part, n_batch, asked, on_refusal)
         grid[place] = da.from_delayed(values, (*shape, *more), dtype=result_type(array))
     if not n_batch:
