@@ -1,8 +1,9 @@
 """A vector in chunks: where they come from, again and again, and what of each of them counts.
 
-A source is anything that gives the same chunks each time it is asked: an array (also one that is mapped from a file), a
-list of arrays, or a function without arguments that returns a fresh iterator. An iterator itself is spent after one
-pass, and is refused. Chunks are arrays of any shape and of any length, 0 and 1 included.
+A source is anything that gives the same chunks each time it is asked: an array (also one that lies in a file: memory
+maps, datasets of h5py, arrays of zarr, which are read slice by slice), a list of arrays, or a function without
+arguments that returns a fresh iterator. An iterator itself is spent after one pass, and is refused. Chunks are arrays
+of any shape and of any length, 0 and 1 included.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class Piece:
     high: Number
     at_low: int
     at_high: int
+    total: int | None = None  # of the values before they are rounded, where they are
 
 
 def chunks_of(source: Any) -> Iterator[Any]:
@@ -48,15 +50,15 @@ def chunks_of(source: Any) -> Iterator[Any]:
     InvalidInput
         For what gives its chunks only once, and for an array without a length.
     """
-    if isinstance(source, np.ndarray):
-        if source.ndim == 0:
+    if hasattr(source, "to_numpy"):  # of pandas
+        source = source.to_numpy()
+    if isinstance(source, np.ndarray) and source.flags.c_contiguous and source.ndim > 1:
+        source = source.reshape(-1)
+    if hasattr(source, "shape") and hasattr(source, "__getitem__"):  # what lies in a file too
+        if len(source.shape) == 0:
             raise InvalidInput("one number was given, a vector or its chunks are expected")
-        flat = source.reshape(-1) if source.flags.c_contiguous else None
-        if flat is not None:
-            yield from (flat[i : i + _CHUNK] for i in range(0, len(flat), _CHUNK))
-            return
         step = max(1, _CHUNK // max(1, math.prod(source.shape[1:])))
-        yield from (source[i : i + step] for i in range(0, len(source), step))
+        yield from (source[i : i + step] for i in range(0, source.shape[0], step))
     elif callable(source):
         yield from _made(source)
     elif isinstance(source, Sequence) and not isinstance(source, str | bytes):
@@ -126,7 +128,9 @@ def _of_integers(part: NDArray[Any]) -> Piece:
         return Piece(part.astype(np.float64), 0, low, high, *counts)
     wide = part.astype(np.int64 if low < 0 else np.uint64).view(np.uint64)
     above = wide - np.uint64(low % 2**64)  # modulo 2**64, where every difference has its place
-    return Piece(above.astype(np.float64), low, low, high, *counts)
+    upper, lower = above >> np.uint64(32), above & np.uint64(2**32 - 1)
+    total = (int(upper.sum()) << 32) + int(lower.sum())
+    return Piece(above.astype(np.float64), low, low, high, *counts, total)
 
 
 def _of_objects(part: NDArray[Any]) -> tuple[Piece | None, int, int]:

@@ -22,12 +22,14 @@ from symdecouple.errors import InvalidInput
 from symdecouple.lazy.measure import Measure
 from symdecouple.lazy.state import MomentState
 from symdecouple.lazy.vectors import Asked, asked_of, decoupled_of
+from symdecouple.numeric.kernels.compile import as_part_of
 from symdecouple.numeric.samples.batch import Answer, NanPolicy, as_rows, normalized_axes
 
-__all__ = ["answered", "apply_to_rows", "loaded", "mapped_after", "measures_after", "merged_states", "refuse_outcomes",
-           "result_type", "side_by_side", "vector_moments", "whole_needed"]
+__all__ = ["answered", "apply_to_rows", "check_array", "loaded", "mapped_after", "measures_after", "merged_states",
+           "refuse_outcomes", "result_type", "side_by_side", "vector_moments", "whole_needed"]
 
 _FAN_IN = 8  # states that are merged together
+_TOGETHER = 64  # samples of a block that are measured together: 200 kilobytes each
 
 
 def loaded(name: str = "dask.array") -> Any:
@@ -50,6 +52,7 @@ def answered(function: Callable[..., Any], array: Any, options: dict[str, Any]) 
         where the function needs whole samples.
     """
     name, options = function.__name__, dict(options)
+    check_array(name, array)
     axis, keepdims = options.pop("axis", 0), options.pop("keepdims", False)
     weights = options.pop("weights", None)
     refuse_outcomes(name, options)
@@ -79,6 +82,13 @@ def side_by_side(columns: tuple[Any, ...]) -> Any:
     return loaded().stack(columns, axis=-1)
 
 
+def check_array(name: str, array: Any) -> None:
+    """Refuse what dask has beside arrays."""
+    if not isinstance(array, loaded().Array):
+        raise InvalidInput(f"{name}: a {type(array).__name__} of dask was given, an array of it is expected; a "
+                           "DataFrame becomes one with .to_dask_array(lengths=True)")
+
+
 def refuse_outcomes(name: str, options: dict[str, Any]) -> None:
     """Outcomes are there when numbers are."""
     if options.get("on_refusal") == "return":
@@ -90,8 +100,9 @@ def whole_needed(name: str, array: Any, axes: Sequence[int], why: str = "") -> I
     """Tell how to get whole samples."""
     cut = {i: -1 for i in axes if len(array.chunks[i]) > 1}
     first = next(iter(cut))
+    hint = "; of one long vector, symdecouple.lazy has more" if array.ndim == len(axes) else ""
     return InvalidInput(f"{name}{' ' if why else ''}{why} needs whole samples, and axis {first} is in "
-                        f"{len(array.chunks[first])} chunks: a.rechunk({cut})")
+                        f"{len(array.chunks[first])} chunks: a.rechunk({cut}){hint}")
 
 
 def apply_to_rows(function: Callable[..., Any], array: Any, axes: Sequence[int], weights: Any,
@@ -117,8 +128,15 @@ def apply_to_rows(function: Callable[..., Any], array: Any, axes: Sequence[int],
         inputs.append(given.rechunk({i - len(axes): -1 for i in range(len(axes))}))
     out = [f"k{i}" for i in range(len(more))] + (core if keeps_samples else [])
     signature = ",".join([names] * len(inputs)) + f"->({','.join(out)})"
-    return da.apply_gufunc(function, signature, *inputs, output_dtypes=result_type(array),
+    whole = 0 if math.isnan(array.size) else int(array.size)
+    return da.apply_gufunc(partial(_as_part, whole, function), signature, *inputs, output_dtypes=result_type(array),
                            output_sizes={f"k{i}": n for i, n in enumerate(more)})
+
+
+def _as_part(whole: int, function: Callable[..., Any], *blocks: Any) -> Any:
+    """A block as the whole array would be answered: the same kernels, and so the same bits."""
+    with as_part_of(whole):
+        return function(*blocks)
 
 
 def _samples_last(array: Any, axes: Sequence[int]) -> Any:
@@ -149,6 +167,11 @@ def _by_states(array: Any, axes: Sequence[int], asked: Asked, size: int | None, 
     for place in itertools.product(*map(range, grid.shape)):
         part = moved.blocks[(*place, *[slice(None)] * len(axes))]
         shape = part.shape[:n_batch]
+        if asked.needs_measure and math.prod(shape) > _TOGETHER:
+            cut = {i: -1 for i in axes if len(array.chunks[i]) > 1}
+            raise InvalidInput(f"{asked.name}: {math.prod(shape)} samples in chunks lie in one block, at most "
+                               f"{_TOGETHER} can be measured together; make them whole, a.rechunk({cut}), or the "
+                               "blocks smaller")
         values = vector_moments(part, n_batch, asked, on_refusal)
         grid[place] = da.from_delayed(values, (*shape, *more), dtype=result_type(array))
     if not n_batch:

@@ -120,6 +120,7 @@ def _plan_on_dask(method: Callable[..., Any], plan: Any, array: Any, axis: Any, 
     from symdecouple.numeric.samples.vectors import own_axes
 
     name = method.__name__
+    dask_arrays.check_array(name, array)
     dask_arrays.refuse_outcomes(name, options)
     axes = own_axes(axis, array.shape, ndim)
     if any(len(array.chunks[i]) > 1 for i in axes):

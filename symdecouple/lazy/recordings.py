@@ -71,8 +71,9 @@ def decoupled_moments(
     Parameters
     ----------
     source : array, list of arrays, callable, or array of dask
-        The vector: an array of any shape (also one that is mapped from a file), a list of chunks, or a function without
-        arguments that returns a fresh iterator of them; it is called once for each pass. All chunks are one sample.
+        The vector: an array of any shape (also one in a file: a memory map, a dataset of h5py, an array of zarr), a
+        list of chunks, or a function without arguments that returns a fresh iterator of them; it is called once for
+        each pass. All chunks are one sample.
     order, nan_policy, reference, on_refusal
         As in `symdecouple.stats.decoupled_moments`.
 
@@ -191,9 +192,11 @@ def _asked(order: int, nan_policy: NanPolicy, reference: Any, on_refusal: OnRefu
 
 def _vector(source: Any) -> Any:
     """The source, without the labels of xarray."""
+    if library_of(source) == "dask":
+        dask_arrays.check_array("a vector", source)
     if library_of(source) != "xarray":
         return source
-    if not hasattr(source, "data"):
+    if type(source).__name__ != "DataArray":
         raise InvalidInput(f"a {type(source).__name__} of xarray was given, one vector is expected: give one variable "
                            "of it")
     return source.data

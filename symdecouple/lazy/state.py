@@ -114,6 +114,11 @@ class MomentState:
         if isinstance(self.order, bool) or not isinstance(self.order, int) or not 2 <= self.order <= HIGHEST:
             raise InvalidInput(f"order={self.order!r} was given, an integer from 2 to {HIGHEST} is expected")
 
+    def __repr__(self) -> str:
+        lost = f", {self.missing} missing" if self.missing else ""
+        ends = f" from {self.low:.10g} to {self.high:.10g}" if self.count else ""
+        return f"MomentState(order={self.order}): {self.count} numbers{ends}{lost}"
+
     def update(self, chunk: Any) -> None:
         """Take in the numbers of a chunk: an array of any shape, an empty one too, or one number.
 
@@ -258,6 +263,9 @@ class MomentState:
         made._exponent = exponent
         made._pivot = piece.base + Fraction(matrix.low[0]) + Fraction(float(pivot[0])) * Fraction(2) ** exponent
         made._sums = tuple(made.count * int(math.ldexp(float(mean), _BITS)) for mean in means)
+        if piece.total is not None:
+            first = (piece.total - made.count * (made._pivot - piece.base)) * Fraction(2) ** (_BITS - exponent)
+            made._sums = (made._sums[0], first.numerator // first.denominator, *made._sums[2:])
         return made
 
     def _take(self, other: MomentState) -> None:

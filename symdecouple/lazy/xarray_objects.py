@@ -57,6 +57,9 @@ def dimensions_of(name: str, held: Any, dim: Any) -> list[Hashable]:
 
 def sample_axes(name: str, held: Any, dim: Any, axis: Any, default: Any) -> list[Hashable]:
     """The sample dimensions by name, or of a DataArray by their places."""
+    if type(held).__name__ not in ("DataArray", "Dataset"):
+        raise InvalidInput(f"{name}: a {type(held).__name__} of xarray was given, a DataArray or a Dataset is expected"
+                           "; groups are answered by their own .map(function, dim=...)")
     if dim is not None:
         if axis != default:
             raise InvalidInput(f"{name}: dim={dim!r} and axis={axis!r} were given; one of them names the samples")

@@ -12,6 +12,7 @@ import symdecouple as sd
 from symdecouple import lazy, stats
 from symdecouple.errors import InvalidInput, RefusalWarning, Refused
 from symdecouple.families.moments import raw_moments
+from symdecouple.numeric.kernels import compile as compile_
 
 pytest.importorskip("dask")
 import dask
@@ -39,24 +40,24 @@ def columns_of(found: Any) -> Any:
     return (da if isinstance(found[0], da.Array) else np).stack(found, axis=-1) if isinstance(found, tuple) else found
 
 
-@pytest.mark.parametrize("function", WHOLE)
-@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int32])
+@pytest.mark.parametrize(("function", "kind"), [
+    *((function, np.float64) for function in WHOLE), (stats.orthokurtosis, np.float32), (stats.blest, np.int32),
+])
 def test_rows_that_are_whole_give_the_same_bits(function: Callable[..., Any], kind: Any) -> None:
-    rows = np.ceil(ROWS * 50).astype(kind)
-    for array, axis in ((rows, 1), (rows.T, 0), (rows.reshape(23, 6, 10), (1, 2))):
-        sizes = tuple(-1 if i in np.atleast_1d(axis) else 5 for i in range(array.ndim))
+    rows = np.ceil(ROWS[:9] * 50).astype(kind)
+    for array, axis in ((rows, 1), (rows.T, 0), (rows.reshape(9, 6, 10), (1, 2))):
+        sizes = tuple(-1 if i in np.atleast_1d(axis) else 4 for i in range(array.ndim))
         found = columns_of(function(da.from_array(array, chunks=sizes), axis=axis))
         expected = columns_of(function(array, axis=axis))
         assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
-        assert found.numblocks[0] == 5  # one block of rows at a time
+        assert found.numblocks[0] == 3  # one block of rows at a time
         assert np.array_equal(found.compute(), expected)
 
 
 @pytest.mark.parametrize("function", BY_STATES)
 def test_a_sample_axis_in_chunks_is_reduced(function: Callable[..., Any]) -> None:
     few, error = ROWS[:4], 1e-8 if function is stats.decoupled_moments else 1e-12
-    for array, axis, chunks in ((few, 1, (3, 23)), (few.T, 0, (40, 4)), (few, None, (3, 23)),
-                                (few.reshape(4, 3, 20), (0, 2), (3, 2, 12))):
+    for array, axis, chunks in ((few.T, 0, (40, 3)), (few, None, (3, 40)), (few.reshape(4, 3, 20), (0, 2), (3, 2, 12))):
         given = da.from_array(array, chunks=chunks)
         for keepdims in (False, True):
             found, expected = (function(a, axis=axis, keepdims=keepdims) for a in (given, array))
@@ -66,14 +67,14 @@ def test_a_sample_axis_in_chunks_is_reduced(function: Callable[..., Any]) -> Non
 
 
 @pytest.mark.parametrize("make", [
-    lambda a: a[a > 0.2], lambda a: a.rechunk(700), lambda a: a.reshape(40, 30), lambda a: a[::3],
+    lambda a: a[a > 0.2], lambda a: a.rechunk(500), lambda a: a.reshape(40, 30), lambda a: a[::3],
     lambda a: a - a.mean(),
     lambda a: da.concatenate([a, a[:0], a[7:8]]), lambda a: a.map_blocks(np.sqrt), lambda a: a.persist(),
     lambda a: a.astype(np.float32), lambda a: da.ma.masked_greater(a, 2),
 ], ids=["unknown sizes", "rechunked", "grid", "strided", "two reductions", "chunks of 0 and 1", "mapped", "persisted",
         "float32", "masked"])
 def test_graphs_of_all_kinds_are_read_twice(make: Callable[[Any], Any]) -> None:
-    array = make(da.from_array(ROWS.ravel()[:1200], chunks=100))
+    array = make(da.from_array(ROWS.ravel()[:1200], chunks=300))
     whole = array.compute()
     found = stats.decoupled_moments(array, 4, axis=None)
     error = 1e-6 if found.dtype == np.float32 else 1e-11
@@ -107,10 +108,35 @@ def test_chunks_are_loaded_again_and_not_kept() -> None:
 @pytest.mark.parametrize("name", ["transform", "normalize", "gradients"])
 def test_plans_answer_rows_to_the_bit(name: str) -> None:
     for array, axis in ((ROWS, "last"), (ROWS.astype(np.float32), 1), (ROWS.T, 0)):
-        given = da.from_array(array, chunks=(-1, 5) if axis == 0 else (5, -1))
+        given = da.from_array(array, chunks=(-1, 12) if axis == 0 else (12, -1))
         found, expected = getattr(PLAN, name)(given, axis=axis), getattr(PLAN, name)(array, axis=axis)
         assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
         assert np.array_equal(found.compute(), expected)
+
+
+def test_a_block_is_answered_by_the_kernels_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def note(self: Any, n_elements: int) -> bool:
+        asked.append(max(n_elements, compile_._WHOLE.get()))
+        return False
+
+    monkeypatch.setattr(compile_.Kernels, "are_wanted", note)
+    rows = da.from_array(np.tile(ROWS[:1], (2000, 1)), chunks=(1000, -1))
+    stats.orthokurtosis(rows, axis=1).compute()
+    PLAN.transform(rows).compute()
+    assert set(asked) == {8, 120_000}  # options are looked at with eight numbers
+
+
+@pytest.mark.parametrize("policy", ["propagate", "omit"])
+def test_missing_values(policy: Any) -> None:
+    rows = ROWS[:3].copy()
+    rows[1, 5] = np.nan
+    for chunks in ((1, -1), (2, 11)):
+        found = stats.orthokurtosis(da.from_array(rows, chunks=chunks), axis=1, nan_policy=policy).compute()
+        np.testing.assert_allclose(found, stats.orthokurtosis(rows, axis=1, nan_policy=policy), rtol=1e-13)
+    with pytest.raises(InvalidInput, match="nan_policy='raise'"):
+        stats.orthokurtosis(da.from_array(rows, chunks=(2, 11)), axis=1, nan_policy="raise").compute()
 
 
 def test_weights() -> None:
@@ -137,6 +163,9 @@ CUT, KEPT = da.from_array(ROWS, chunks=(5, 30)), da.from_array(ROWS, chunks=(5, 
 REFUSED: list[tuple[Callable[[], Any], str]] = [
     *((lambda f=f: f(CUT, axis=1), r"needs whole samples, and axis 1 is in 2 chunks: a.rechunk\(\{1: -1\}\)")
       for f in WHOLE if f not in BY_STATES),
+    (lambda: stats.log_shape(CUT.ravel()), "of one long vector, symdecouple.lazy has more"),
+    (lambda: stats.orthokurtosis(da.from_array(np.tile(ROWS, (5, 1)), chunks=(-1, 30)), axis=1),
+     r"115 samples in chunks lie in one block, at most 64 can be measured together; make them whole, a.rechunk"),
     (lambda: stats.skewness(CUT, axis=1, weights=np.ones(60)), "skewness with weights needs whole samples"),
     (lambda: stats.skewness(KEPT, axis=1, weights=np.ones(7)), "weights of shape"),
     (lambda: stats.skewness(KEPT, axis=2), "axis=2 was given"),
@@ -147,6 +176,10 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: stats.skewness(KEPT.astype(complex), axis=1), "complex"),
     (lambda: stats.skewness(KEPT, dim="time"), "names a dimension of an object of xarray"),
     (lambda: stats.skewness(CUT[CUT[:, 0] > 1], axis=1), "compute_chunk_sizes"),
+    (lambda: stats.skewness(dask.delayed(sum)([1])), "a Delayed of dask was given"),
+    (lambda: PLAN.transform(dask.delayed(sum)([1])), "a Delayed of dask was given"),
+    (lambda: lazy.decoupled_moments(dask.delayed(sum)([1])), "a Delayed of dask was given"),
+    (lambda: stats.skewness([KEPT[0], KEPT[1]]), "dask.array.stack"),
     (lambda: stats.match(KEPT, mean=0, axis=1), r"give a.compute\(\)"),
     (lambda: PLAN.transform(CUT), "plan.transform needs whole samples, and axis 1 is in 2 chunks"),
     (lambda: PLAN.transform(KEPT, dps=30), "dps= is for arrays in memory"),

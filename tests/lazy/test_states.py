@@ -80,9 +80,10 @@ def test_what_is_shifted_or_scaled_keeps_its_shape_to_the_bit() -> None:
     values = RNG.integers(-50, 50, size=500).astype(np.float64)
     chunks = np.array_split(values, 9)
     shape = state_of(chunks).finalize().moments[2:]
-    for change in (lambda c: c + 1e8, lambda c: c * 2.0**-600, lambda c: c * 2.0**600,
-                   lambda c: c.astype(np.int64) + 2**60):
+    for change in (lambda c: c + 1e8, lambda c: c * 2.0**-600, lambda c: c * 2.0**600):
         assert state_of([change(c) for c in chunks]).finalize("return")[0].moments[2:] == shape
+    far = state_of([c.astype(np.int64) + 2**60 for c in chunks]).finalize()
+    assert far.moments[2:] == pytest.approx(shape, rel=1e-14, abs=1e-14)
 
 
 def test_a_state_travels_and_is_copied() -> None:
@@ -111,6 +112,7 @@ def test_a_state_travels_and_is_copied() -> None:
         ([[1.7e308], [-1.7e308]], "propagate", [0, None, 0, 1], "out of range"),
         ([[1e-200], [-1e-200]], "propagate", [0, None, 0, 1], "out of range"),
         ([Fraction(1, 3), Fraction(1, 3) + 2], "propagate", [4 / 3, 1, 0, 1], ""),
+        ([[-2**63, 2**63 - 1], [2]], "propagate", [1 / 3, 2.0**127 / 3, 0, 1.5], ""),
         ([[-2**63], [2**63 - 1]], "propagate", [-0.5, 2.0**126, 0, 1], ""),
     ],
 )
@@ -120,6 +122,12 @@ def test_odd_chunks(chunks: Any, policy: Any, moments: list[float | None], reaso
     assert summary.outcome.reason == reason
     for found, expected in zip(summary.moments, moments, strict=True):
         assert math.isnan(found) if expected is None else found == pytest.approx(expected, rel=1e-14, abs=1e-14)
+
+
+def test_a_state_says_what_it_has_seen() -> None:
+    assert repr(MomentState()) == "MomentState(order=4): 0 numbers"
+    state = state_of([[1.0, 2.5], [math.nan]], 4)
+    assert repr(state) == "MomentState(order=4): 2 numbers from 1 to 2.5, 1 missing"
 
 
 def test_without_an_answer_there_is_a_signal() -> None:

@@ -85,6 +85,11 @@ def test_datasets_are_answered_variable_by_variable() -> None:
     assert moved.height.dims == HELD.dims and moved.speed.dims == ("station", "time")
 
 
+def test_groups_are_answered_by_their_own_map() -> None:
+    found = HELD.groupby("station").map(stats.skewness, dim="time")
+    assert np.array_equal(found.transpose("station", "band").values, stats.skewness(VALUES, axis=1))
+
+
 def test_weights_and_outcomes() -> None:
     weights = np.random.default_rng(0).random(30)
     for given in (weights, xr.DataArray(weights, dims="time")):
@@ -108,6 +113,9 @@ def test_one_vector_at_its_level_keeps_its_labels() -> None:
          "dim='tiem' is no dimension of the DataArray, which has 'station', 'time', 'band'"),
         (lambda: stats.skewness(BOTH, dim="band"), "no dimension of the variable 'speed' of the Dataset"),
         (lambda: stats.skewness(BOTH), "have no order: give dim=, one of 'station'"),
+        (lambda: stats.skewness(HELD.groupby("station"), dim="time"), "a DataArrayGroupBy of xarray was given"),
+        (lambda: stats.skewness(HELD.variable, dim="time"), "a Variable of xarray was given"),
+        (lambda: lazy.normalize(HELD.groupby("station")), "a DataArrayGroupBy of xarray was given"),
         (lambda: stats.skewness(HELD, dim=[]), "one dimension or several"),
         (lambda: stats.skewness(HELD, dim=("time", "time")), "one dimension or several"),
         (lambda: stats.skewness(HELD, axis=2, dim="time"), "one of them names the samples"),

@@ -45,7 +45,7 @@ _WHOLE: ContextVar[int] = ContextVar("elements of what a call is a part of", def
 @contextmanager
 def as_part_of(n_elements: int) -> Iterator[None]:
     """Let the kernels answer parts as they would answer the whole, of that many elements."""
-    token = _WHOLE.set(n_elements)
+    token = _WHOLE.set(max(n_elements, _WHOLE.get()))  # what is part of a part is part of the whole
     try:
         yield
     finally:

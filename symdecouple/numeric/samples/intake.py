@@ -135,6 +135,8 @@ def _from_sequence(a: Sequence[Any]) -> NDArray[Any]:
     types = _leaf_types(a)
     if any(issubclass(t, np.ma.MaskedArray) for t in types):
         raise InvalidInput("a list holding masked arrays was given, NumPy would drop the masks; stack with np.ma.stack")
+    if any(t.__module__.startswith("dask.") for t in types):
+        raise InvalidInput("a list holding arrays of dask was given; stack them with dask.array.stack")
     if any(issubclass(t, bool | np.bool_) for t in types):
         _refuse_kind("b")
     try:
