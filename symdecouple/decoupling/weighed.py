@@ -18,6 +18,7 @@ from sympy import oo
 
 from symdecouple.decoupling.choice import Choice
 from symdecouple.decoupling.masked import answered_by_counts
+from symdecouple.decoupling.progress import told
 from symdecouple.decoupling.routes.moments import MomentRoute
 from symdecouple.errors import InvalidInput, Outcome, UnsupportedExpression
 from symdecouple.numeric.samples.batch import (
@@ -64,14 +65,16 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
     is_plain = options.get("dps") is None and options.get("checkpoint") is None and plan.perturbation is None
     if is_plain and name in ("transform", "normalize", "gradients"):
         route = _moments(choice, given.array.shape[axes[0]])
-    if route is not None and name == "transform":
-        return asked.transform(route, choice)
-    if route is not None and name == "gradients":
-        return asked.gradients(route, choice)
     if route is not None:
-        k = choice.level(arguments[0] if arguments else options.get("level"))
-        if k <= route.count:
-            return asked.normalize(route, choice, k)
+        with told(options.get("progress"), name) as tell:
+            if name == "normalize":
+                level = arguments[0] if arguments else options.get("level")
+                found = asked.normalize(route, choice, choice.level(level))
+            else:
+                found = asked.transform(route, choice) if name == "transform" else asked.gradients(route, choice)
+            if tell is not None:
+                tell(len(asked.rows), len(asked.rows))
+        return found
     counts, refused = asked.counts()
     found = answered_by_counts(method, plan, given.array, counts, refused, *arguments, **options)
     values, *outcomes = found if asked.on_refusal == "return" else (found,)
@@ -106,6 +109,11 @@ class _Asked:
     weighed: WeightRows
     nan_policy: NanPolicy
     on_refusal: OnRefusal
+
+    @property
+    def rows(self) -> Any:
+        """The samples, (R, N)."""
+        return as_rows(self.given.array, self.axes)
 
     @property
     def _shape(self) -> tuple[int, ...]:
@@ -160,7 +168,7 @@ class _Asked:
                  ) -> tuple[Answer, FloatArray]:
         """What a function of rows and weights gives for each entry, (R, *lead, N)."""
         answer = Answer(self.name, self._shape, frames=5)
-        rows = as_rows(self.given.array, self.axes)
+        rows = self.rows
         out = np.full((len(rows), *lead, rows.shape[1]), np.nan)
         with np.errstate(all="ignore"):
             some = WeighedRows.of(rows, self._hidden(), *self.weighed.of_rows(np.arange(len(rows))))
@@ -179,7 +187,7 @@ class _Asked:
 
     def counts(self) -> tuple[IntArray, dict[int, Outcome]]:
         """How often each entry counts, (R, N), and the rows that cannot be asked."""
-        rows = as_rows(self.given.array, self.axes)
+        rows = self.rows
         counts, answer = np.zeros(rows.shape, dtype=np.intp), Answer(self.name, self._shape)
         with np.errstate(all="ignore"):
             some = WeighedRows.of(rows, self._hidden(), *self.weighed.of_rows(np.arange(len(rows))))

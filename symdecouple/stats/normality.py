@@ -91,7 +91,7 @@ def orthokurtosis_test(
 
     Notes
     -----
-    p values of the tables are right to 0.0005, and to 5% of themselves down to 1e-4, at any N from 16 on; below 3e-5
+    p values of the tables are right to 0.0005, and to 5% of themselves down to 0.001, at any N from 16 on; below 3e-5
     they are extrapolated. Samples of rounded values that tie here and there are no different.
 
     How often samples of other laws are found at 5%, beside `scipy.stats.kurtosistest`: it finds symmetric heavy and

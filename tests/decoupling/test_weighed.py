@@ -62,15 +62,15 @@ def test_counts_are_repetitions(name: str, unit: Any) -> None:
         assert back[:, COUNTS > 0] == pytest.approx(X[:, COUNTS > 0], rel=1e-7)
 
 
-@pytest.mark.parametrize("level", range(5))
+@pytest.mark.parametrize("level", range(6))
 def test_levels_with_any_weights_have_the_references(level: int) -> None:
-    """Averages with the weights: 0, 1, 0, 3; what is left out is NaN."""
+    """Averages with the weights: 0, 1, 0, 3, 0; what is left out is NaN."""
     weights = SHARES * (COUNTS > 0)
     found = MOMENTS.normalize(X, level, weights=weights)
     kept = COUNTS > 0
     assert np.isnan(found[:, ~kept]).all()
     z, w = found[:, kept], weights[:, kept]
-    for k, reference in list(zip(range(1, 5), (0, 1, 0, 3), strict=True))[:level]:
+    for k, reference in list(zip(range(1, 6), (0, 1, 0, 3, 0), strict=True))[:level]:
         assert np.average(z**k, axis=1, weights=w) == pytest.approx(reference, abs=1e-12)
     order = np.argsort(X[:, kept], axis=1)
     assert (np.diff(np.take_along_axis(z, order, axis=1), axis=1) > 0).all()
@@ -87,6 +87,16 @@ def test_gradients_with_any_weights_are_differences(name: str) -> None:
     assert found == pytest.approx((ahead - back).T / (2 * step), abs=1e-6 * np.abs(found).max())
     assert found[0] == pytest.approx(SHARES[0] / SHARES[0].sum())
     assert np.abs(found[1:].sum(axis=1)).max(initial=0) < 1e-9
+
+
+def test_progress_is_told() -> None:
+    for plan in (MOMENTS, PLANS["log cosh"]):
+        done: list[int] = []
+        plan.transform(X, weights=COUNTS, progress=lambda n, _: done.append(n))
+        assert done[-1] == 3
+        odd: Any = 3
+        with pytest.raises(InvalidInput, match="progress=3"):
+            plan.transform(X, weights=COUNTS, progress=odd)
 
 
 def test_matching_with_counts() -> None:
