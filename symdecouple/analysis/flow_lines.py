@@ -22,6 +22,7 @@ from symdecouple.decoupling.decoupled_names import declared_names
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput
 from symdecouple.figures import CLASS_COLOURS, COLOURS, given_axes, new_figure, quiet, titled
+from symdecouple.numeric.samples.intake import take_numbers
 
 __all__ = ["draw_flow_lines", "draw_path"]
 
@@ -151,7 +152,10 @@ def _rows(plan: Any, samples: Any) -> FloatArray:
         raise InvalidInput(f"a plan is expected, as decouple(features) returns it; got {type(plan).__name__}")
     if plan.features.filter_ndim not in (None, 1):
         raise InvalidInput("the ways of samples on grids of two dimensions are not drawn; take a signal")
-    rows = np.atleast_2d(np.asarray(samples, dtype=np.float64))
+    given = take_numbers(samples)
+    rows = np.atleast_2d(np.asarray(given.array, dtype=np.float64))
+    if given.masked is not None and given.masked.any():
+        raise InvalidInput("the ways of samples with masked values are not drawn; compress each row")
     if rows.ndim != 2 or not rows.size or not np.isfinite(rows).all():
         raise InvalidInput(f"samples of finite numbers are expected, (N,) or (R, N); got shape {np.shape(samples)}")
     return rows

@@ -17,6 +17,7 @@ from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput
 from symdecouple.families.quadratic import QuadraticForms, recognize_quadratic
 from symdecouple.figures import CLASS_COLOURS, COLOURS, given_axes, new_figure, quiet
+from symdecouple.numeric.samples.intake import take_numbers
 
 __all__ = ["draw_spectrum"]
 
@@ -102,10 +103,10 @@ def _forms(plan: Any) -> QuadraticForms:
 
 
 def _taken(given: Any, name: str, plan: Plan) -> FloatArray:
-    try:
-        array = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"{name}: an array of real numbers is expected, got {type(given).__name__}") from None
+    numbers = take_numbers(given)
+    array = np.asarray(numbers.array, dtype=np.float64)
+    if numbers.masked is not None and numbers.masked.any():
+        raise InvalidInput(f"{name}: masked values have no place in a spectrum; fill them")
     ndim = plan.features.filter_ndim or 1
     if array.ndim != ndim or array.size < 2 or not np.isfinite(array).all():
         raise InvalidInput(f"{name}: one {'signal' if ndim == 1 else 'image'} of finite numbers, of {ndim} "

@@ -150,6 +150,8 @@ DOMAIN_MAX 1.0 1.0 1.0 / 0.0000000 0.0000000 0.0000000 / 0.5000000 0.0000000 0.0
         InvalidInput
             If the file does not end in ``.cube``, or cannot be written.
         """
+        if not isinstance(path, str | PathLike):
+            raise InvalidInput(f"the name of a file is expected, got {path!r}")
         place = Path(path)
         if place.suffix.lower() != ".cube":
             raise InvalidInput(f"{place}: a table of colours is written as .cube")
@@ -158,7 +160,7 @@ DOMAIN_MAX 1.0 1.0 1.0 / 0.0000000 0.0000000 0.0000000 / 0.5000000 0.0000000 0.0
             beside.write_text(self.text(title), encoding="utf-8", newline="\n")
             beside.replace(place)
         except (OSError, ValueError) as error:
-            raise InvalidInput(f"{place} cannot be written ({error})") from None
+            raise InvalidInput(f"{place} cannot be written ({getattr(error, 'strerror', None) or error})") from None
         finally:
             if beside.is_file():
                 beside.unlink()

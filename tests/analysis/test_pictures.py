@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import symdecouple as sd
-from symdecouple.analysis import draw_spheres, orthogonality
+from symdecouple.analysis import draw_spheres, orthogonality, spheres
+from symdecouple.analysis.critical import sphere
 from symdecouple.families import standardized_moments
 
 pytest.importorskip("matplotlib").use("Agg")
@@ -80,8 +81,11 @@ def test_angles_in_axes_that_were_given() -> None:
         orthogonality(many, np.random.default_rng(1).normal(size=40)).plot_pairs()
 
 
-def test_three_spheres() -> None:
+def test_three_spheres(monkeypatch: pytest.MonkeyPatch) -> None:
     """Critical points of the skewness are (3, -1, -1, -1), its mirror, and (1, 1, -1, -1), in all orders."""
+    grid = np.meshgrid(np.linspace(0.01, 6.293, 61), np.linspace(0, np.pi, 31))
+    for module in (sphere, spheres):
+        monkeypatch.setattr(module, "meshes", lambda: grid)
     axes = draw_spheres(PLAN)
     assert [ax.get_title() for ax in axes] == ["skewness", "kurtosis", "orthokurtosis"]
     marks = [sum(len(line.get_data_3d()[0]) for line in ax.lines if line.get_linestyle() == "None") for ax in axes]

@@ -1,5 +1,6 @@
 """Flow lines, features on the way and spectra: what is drawn against formulas of its own."""
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,8 @@ from scipy import signal, stats
 
 import symdecouple as sd
 from symdecouple import Mean, x
-from symdecouple.analysis import draw_flow_lines, draw_path, draw_spectrum
+from symdecouple.analysis import draw_flow_lines, draw_path, draw_spectrum, flow_lines
+from symdecouple.analysis.critical import sphere
 from symdecouple.families import second_order_moments, standardized_moments, tils
 
 pytest.importorskip("matplotlib").use("Agg")
@@ -25,8 +27,10 @@ def _closed() -> Any:
     pyplot.close("all")
 
 
-def test_lines_on_the_sphere_keep_the_orthokurtosis() -> None:
+def test_lines_on_the_sphere_keep_the_orthokurtosis(monkeypatch: pytest.MonkeyPatch) -> None:
     """Along the flow of the skewness a Moebius map moves the sample, and its orthokurtosis stays."""
+    for module in (sphere, flow_lines):
+        monkeypatch.setattr(module, "meshes", lambda: np.meshgrid(np.linspace(0, 6.28, 31), np.linspace(0, np.pi, 21)))
     rows = np.random.default_rng(3).normal(size=(8, 4))
     ax = draw_flow_lines(PLAN, rows)
     lines = [np.array(line.get_data_3d()).T for line in ax.lines if line.get_linestyle() == "-"]
@@ -77,6 +81,8 @@ def test_features_on_the_way_come_to_their_references() -> None:
     (draw_path, np.ones(5), {}, "the sample has no level 3, zero variance"),
     (draw_path, np.arange(5.0), {"ax": [1]}, "a sequence of 2"),
     (draw_path, [], {}, "samples of finite numbers"),
+    (draw_path, ["a"], {}, "holds text"),
+    (draw_path, [1j, 2], {}, "complex numbers"),
 ])
 def test_what_has_no_way(draw: Any, samples: Any, options: dict[str, Any], told: str) -> None:
     with pytest.raises(sd.InvalidInput, match=told):
@@ -109,10 +115,24 @@ def test_rings_of_an_image_hold_its_power_and_names_stand_below_bars() -> None:
 @pytest.mark.parametrize(("plan", "sample", "told"), [
     (PLAN, np.arange(9.0), "energies of filters"),
     (SHIFTS, np.zeros((3, 3)), "one signal of finite numbers"),
-    (SHIFTS, ["a", "b"], "an array of real numbers"),
+    (SHIFTS, ["a", "b"], "holds text"),
+    (SHIFTS, np.ma.masked_equal([1.0, 2, 3], 2), "masked values"),
     (SHIFTS, np.zeros(9), "the sample is refused"),
     ("plan", np.arange(9.0), "a plan is expected"),
 ])
 def test_what_has_no_spectrum(plan: Any, sample: Any, told: str) -> None:
     with pytest.raises(sd.InvalidInput, match=told):
         draw_spectrum(plan, sample)
+
+
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    rows, found = RNG.normal(size=(8, 4)), sd.analysis.orthogonality(PLAN, RNG.normal(size=(2, 9)))
+    done = PLAN.transfer(np.arange(9.0) ** 2, np.arange(7.0) ** 3)
+    calls: list[Any] = [
+        (draw_flow_lines, PLAN, rows), (draw_path, PLAN, rows[:, 0] ** 2), (draw_spectrum, SHIFTS, rows[:, 0]),
+        (sd.analysis.draw_scatter, PLAN, RNG.normal(size=(5, 9))), (sd.analysis.draw_spheres, PLAN), (done.plot,),
+         (found.plot_map,), (found.plot_pairs,)]
+    for draw, *given in calls:
+        with pytest.raises(ImportError, match=r'pip install "symdecouple\[plot\]"'):
+            draw(*given)

@@ -120,7 +120,7 @@ def _points(plan: Plan, samples: Any, pair: tuple[int, int], axis: SampleAxis, l
 
 def _draw(ax: Any, clouds: Mapping[str, NDArray[np.float64]], radius: float) -> None:
     for c, (label, cloud) in enumerate(clouds.items()):
-        colour, marker = CLASS_COLOURS[c % len(CLASS_COLOURS)], MARKERS[c % len(MARKERS)]
+        colour, marker = CLASS_COLOURS[c % len(CLASS_COLOURS)], MARKERS[(c + c // len(MARKERS)) % len(MARKERS)]
         ax.scatter(*cloud.T, s=9, color=colour, marker=marker, alpha=0.4, linewidths=0, label=label or None)
         if len(cloud) > 2:
             ax.plot(*_ellipse(cloud, radius).T, color=colour, linewidth=1.8)
