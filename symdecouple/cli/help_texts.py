@@ -107,7 +107,8 @@ files:
         them, quotes, UTF-8 and UTF-16, and decimal commas are understood; an empty
         field, NA, NaN, null, None or an error such as #DIV/0! is a missing value
   NPY   one array of real numbers, as numpy.save writes it; 1-D is one sample
-  -     standard input, of either kind
+  gzip  either, compressed
+  -     standard input, of any kind
 
 which samples (--axis auto): the columns where a header line names them, or where
 every line holds one number; otherwise the rows. For NPY the last axis (rows).
