@@ -52,6 +52,7 @@ examples:
   symdecouple check "mean(log(x))" "mean(log(x)^2)" --domain x=positive
   symdecouple check "x1*x2" "x1 + x2^2" -n 2
   symdecouple check "mean(x)" "variance()" --json > verdict.json
+  symdecouple check "mean(x)" "variance()" --document > proof.tex
 
 exit codes: 0 C1 and C2 proved, 1 at least one refuted, 2 undecided, 3 bad input,
 70 the certificate failed its verification (please report it), 130 interrupted"""
