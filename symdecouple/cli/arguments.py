@@ -160,7 +160,8 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
     _add_declaration(add)
     add("--budget", type=seconds, default=30.0, metavar="SECONDS",
         help="give up deciding after so long (default 30); the same again for verifying")
-    _add_output(parser, "the verdict, its certificate and the checks", "the features and the verdict")
+    output = _add_output(parser, "the verdict, its certificate and the checks", "the features and the verdict")
+    output.add_argument("--document", action="store_true", help="print the theorem and its proof as a LaTeX document")
     checks = parser.add_mutually_exclusive_group()
     checks.add_argument("--verify", dest="verify", action="store_const", const="show", default="brief",
                         help="show every check of the certificate's verification")
@@ -304,10 +305,11 @@ def _add_reproduce(parser: argparse.ArgumentParser) -> None:
     add("--json", action="store_true", help="print the result as JSON")
 
 
-def _add_output(parser: argparse.ArgumentParser, as_json: str, as_latex: str) -> None:
+def _add_output(parser: argparse.ArgumentParser, as_json: str, as_latex: str) -> Any:
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help=f"print {as_json} as JSON")
     output.add_argument("--latex", action="store_true", help=f"print {as_latex} as LaTeX")
+    return output
 
 
 def _add_nothing(parser: argparse.ArgumentParser) -> None:

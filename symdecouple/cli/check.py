@@ -108,6 +108,8 @@ def _written(features: FeatureSet, verdict: Verdict, verification: Verification 
     if arguments.json:
         extra = {"verification": None if verification is None else verification.to_dict()}
         return json.dumps(verdict.to_dict() | extra, indent=2)
+    if arguments.document:
+        return verdict.document().removesuffix("\n")
     if arguments.latex:
         return "\n".join(rf"$\displaystyle {shown.latex()}$" for shown in (features, verdict))
     lines = [str(verdict)]

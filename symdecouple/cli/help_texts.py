@@ -53,6 +53,7 @@ examples:
   symdecouple check "mean(log(x))" "mean(log(x)^2)" --domain x=positive
   symdecouple check "x1*x2" "x1 + x2^2" -n 2
   symdecouple check "mean(x)" "variance()" --json > verdict.json
+  symdecouple check "mean(x)" "variance()" --document > proof.tex
 
 exit codes: 0 C1 and C2 proved, 1 at least one refuted, 2 undecided, 3 bad input,
 70 the certificate failed its verification (please report it), 130 interrupted"""
@@ -108,7 +109,8 @@ files:
         them, quotes, UTF-8 and UTF-16, and decimal commas are understood; an empty
         field, NA, NaN, null, None or an error such as #DIV/0! is a missing value
   NPY   one array of real numbers, as numpy.save writes it; 1-D is one sample
-  -     standard input, of either kind
+  gzip  either, compressed
+  -     standard input, of any kind
 
 which samples (--axis auto): the columns where a header line names them, or where
 every line holds one number; otherwise the rows. For NPY the last axis (rows).

@@ -53,6 +53,9 @@ COORDINATE = re.compile(r"x[0-9]+")
 _FILTERS = {"shift", "taps", "filter", "adjoint"}
 _NAME_OF = {cls: name for name, cls in CLASSES.items()}
 _CALLED = {*CLASSES, *FORMS, *ALIASES}
+_MEANT = {"skew": "skewness(x)", "kurt": "kurtosis(x)", "avg": "mean(x)", "average": "mean(x)",
+          "moment": "central(3, x)", "autocorrelation": "mean(x*shift(1)(x)) for the lag 1",
+          "orthokurtosis": "mean(x^4), which is decoupled into it"}
 _RESERVED = {"pi": "the constant", "E": "the constant exp(1)", "I": "the imaginary unit, and features are real",
              **dict.fromkeys(("oo", "zoo", "nan", "inf"), "no finite number; infinite ends stand only in domains")}
 _GREEK_TOO = {"gamma"}
@@ -129,6 +132,8 @@ def function_problem(name: str, sample_name: str = "x") -> str:
         return f"{name} is the sample, not a function; products are written with *"
     if name in _CALLED or name in _RESERVED or COORDINATE.fullmatch(name):
         return f"{name} has a meaning of its own"
+    if meant := _MEANT.get(name.lower()):
+        return f"there is no function {name}: write {meant} (undefined functions need another name)"
     near = {known.lower(): known for known in sorted(_CALLED)}
     if found := get_close_matches(name.lower(), near, 1, 0.8):
         return f"there is no function {name}; did you mean {near[found[0]]}? (undefined functions need another name)"

@@ -135,6 +135,13 @@ def test_verify_shows_every_check(capsys: pytest.CaptureFixture[str]) -> None:
     assert {line.split()[1] for line in lines} == {"C1,", "C2,"}
 
 
+def test_a_document_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "mean(x)", "mean(x^3)", "--document"]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith(r"\documentclass") and out.endswith("\\end{document}\n") and "not involutive" in out
+    assert main(["check", "mean(x)", "--document", "--json"]) == 3
+
+
 def test_latex_has_features_and_verdict(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "mean(x)", "mean(x^2)", "--latex"]) == 0
     features, answer = capsys.readouterr().out.splitlines()

@@ -155,6 +155,7 @@ HOSTILE = {
     "mеan(x)": "CYRILLIC SMALL LETTER IE", "х": "CYRILLIC SMALL LETTER HA", "ﬁlter(h)(x)": "disguised form of filter",
     "𝐱": "disguised form of x", "𝕖xp(x)": "disguised form of exp", "ｅxp(x)": "disguised form of exp",
     "eval(x)": "function of Python", "exec(x)": "function of Python", "print(x)": "function of Python",
+    "skew(x)": "write skewness(x)", "autocorrelation(3)": "shift(1)", "mean(avg(x))": "write mean(x)",
     "men(x)": "did you mean mean?", "EXP(x)": "did you mean exp?", "sgn(x)": "did you mean sign?",
     "mean": "write mean(...)", "sin*x": "write sin(...)",
     # calls
