@@ -23,7 +23,7 @@ PAIRS = ((9, 68), (12, 24))  # grass and wood, bark and leather: their moments a
 def measure(setup: Setup) -> Result:
     """Give a plate the decoupled features of another, and measure both promises."""
     files = plates(setup.data, max(max(pair) for pair in PAIRS))
-    side = setup.choose(128, 512)
+    side = setup.choose(64, 512)
     plans = {"moments of order 1 to 6": (decouple(raw_moments(6)), True),
              "energies of the nine TILs bands": (decouple(second_order_moments(tils())), False)}
     setup.expect(len(PAIRS) * len(plans))
