@@ -19,8 +19,7 @@ VALUES = np.random.default_rng(8).normal(size=30)
 @pytest.mark.parametrize(("statistic", "options"), [
     ("decoupled_moments", {"order": 4}), (decoupled_moments, {"order": 4}), (orthokurtosis, {}),
     ("standardized_moments", {"order": 4}), ("skewness", {"weights": np.arange(1.0, 9)}), (circular_shape, {}),
-    ("kurtosis_range", {}), ("orthokurtosis_test", {"alternative": "greater"}), ("kurtosis", {"fisher": True})],
-    ids=str)
+    ("kurtosis_range", {}), ("orthokurtosis_test", {"alternative": "greater"}), ("kurtosis", {"fisher": True})])
 def test_a_window_has_what_its_values_have_alone(statistic: Any, options: dict[str, Any]) -> None:
     from symdecouple import stats
 
@@ -110,7 +109,7 @@ def test_refused_windows_are_told_where_they_end_and_short_ones_are_not() -> Non
     ((VALUES, 3), {"min_periods": 4}, "windows of 3 entries"), ((VALUES, 3), {"step": 0}, "step=0"),
     ((VALUES, 3), {"center": 1}, "center=1"), ((VALUES, 3), {"groups": VALUES}, "groups= was given, which"),
     ((VALUES, 3), {"foo": 1}, "foo= was given"), ((VALUES, 3), {"order": 40}, "order=40"), ((3.0, 3), {}, "one number"),
-    ((VALUES, 3), {"axis": 1}, "axis=1 was given"), ((["a", "b"], 2), {}, "text")], ids=str)
+    ((VALUES, 3), {"axis": 1}, "axis=1 was given"), ((["a", "b"], 2), {}, "text")])
 def test_what_is_no_window(arguments: Any, options: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         rolling(*arguments, **options)
