@@ -36,8 +36,8 @@ def measure(setup: Setup) -> Result:
                          float(part["feature_gap"]), "equal"),
                      Row(f"D{one} with the {name} of D{two}: kernel, largest gap", float(part["kernel_gap"]), "equal")]
             shown.append((f"D{one}, {name.split()[0]} of D{two}", (source, target, part["values"])))
-    remarks = ("The kernel is the sample normalized with respect to all features. The source names all but the last, and "
-               "these are different samples: the last feature too is imposed along a flow that moves them. Gaps are "
+    remarks = ("The kernel is the sample normalized with respect to all features. The source names all but the last; "
+               "these are different samples, as the last feature too is imposed along a flow that moves them. Gaps are "
                "relative to the features of the target, and to the spread of the kernel.",
                "Moments take pictures whose grey values have few ties: to each 8-bit value a fraction of a level is "
                "added, always the same, which rounding takes away again.",

@@ -92,7 +92,7 @@ def test_gradients_with_any_weights_are_differences(name: str) -> None:
 def test_progress_is_told() -> None:
     for plan in (MOMENTS, PLANS["log cosh"]):
         done: list[int] = []
-        plan.transform(X, weights=COUNTS, progress=lambda n, _: done.append(n))
+        plan.transform(X, weights=COUNTS, progress=lambda n, _, done=done: done.append(n))
         assert done[-1] == 3
         odd: Any = 3
         with pytest.raises(InvalidInput, match="progress=3"):
