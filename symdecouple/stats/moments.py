@@ -84,8 +84,9 @@ def decoupled_moments(
         How often each entry counts, as in `skewness`.
     perturb : Perturbation or {"ramp", "spectral", "ramp and spectral"}, optional
         Tried once more with refused samples, for the orders that they lack; their quantisation hides it (the step is 1
-        for integers, and found for floats). Ties, as 8-bit values have, take "ramp". Outcomes tell, and one
-        `PerturbedWarning`. Not with weights.
+        for integers, and found for floats). Ties, as 8-bit values have, take "ramp". Samples that are "beyond float64"
+        have an answer then too: rounding does not count beside it. Outcomes tell, with how far apart the answers of
+        other perturbations are, and one `PerturbedWarning`. Not with weights.
     groups : array_like, Series or str, optional
         A label for each entry along `axis`, as in `skewness`: a row of moments for each label.
     dim : str or sequence of str, optional

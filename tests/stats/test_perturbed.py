@@ -122,3 +122,34 @@ def test_patches_of_eight_bits() -> None:
     refused = [i for i, outcome in enumerate(before[1]) if not outcome.ok]
     assert refused == list(range(6))
     assert all(outcome.ok for outcome in after[1]) and np.isfinite(after[0]).all()
+
+
+# --- samples that float64 alone cannot answer ---
+
+CROWDED = [102, 102, 99, 106, 98, 93, 104, 109, 95, 100, 97, 98, 100, 94, 99, 93, 97, 94, 95, 92, 106, 102, 91, 97, 97,
+           97, 93, 104, 98, 102, 103, 107, 91, 109, 106, 103, 112, 101, 104, 96, 106, 101, 98, 110, 99, 100, 99, 96,
+           103, 104]  # rounding would grow by 1e10 up to the seventh moment
+IN_MANY_DIGITS = 91.994661652  # its eighth, perturbed by the ramp: the path of the plan with dps=16, see below
+
+
+def test_rounding_does_not_count_beside_a_perturbation() -> None:
+    before = on_return(CROWDED, 8)[1][0]
+    values, (outcome,) = on_return(CROWDED, 8, perturb="ramp")
+    assert before.reason == "beyond float64" and outcome.reason == "perturbed"
+    assert abs(values[7] - IN_MANY_DIGITS) < 1e-4  # 1e10 roundings are 1e-6; of other perturbations, it is 0.3 away
+    low, high = map(float, outcome.detail.rsplit("feature 8 is ", 1)[1].split(" to "))
+    assert low - 1e-3 <= values[7] <= high + 1e-3 and 0.1 < high - low < 2
+    plan = decouple(raw_moments(8), perturb="ramp")
+    assert abs(plan.transform(CROWDED, on_refusal="return")[0][7] - IN_MANY_DIGITS) < 1e-4
+
+
+def test_rounding_counts_beside_a_change_that_is_no_larger_than_it_gets() -> None:
+    """A change of a deviation over 1e10 is no more than the errors of a path."""
+    outcome = on_return(CROWDED, 8, perturb=Perturbation("ramp", step=1e-9))[1][0]
+    assert outcome.reason == "beyond float64" and "; perturbed: beyond float64, " in outcome.detail
+
+
+@pytest.mark.slow
+def test_the_number_in_many_digits() -> None:
+    found = decouple(raw_moments(8)).transform(ramp_perturbation(CROWDED).values, dps=16)
+    assert abs(float(found[7]) - IN_MANY_DIGITS) < 1e-8

@@ -11,24 +11,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["MOST_GROWTH", "MOST_PERTURBED", "allowed_growth", "growth_up_to"]
+__all__ = ["ALLOWED", "MOST_GROWTH", "MOST_PERTURBED", "growth_up_to"]
 
 MOST_GROWTH = 2.0**24  # leaves about half of the digits
 MOST_PERTURBED = 2.0**44  # leaves a rounding of 1/500 of a deviation: nothing beside a perturbation that grew as much
 
-_ALLOWED: ContextVar[float] = ContextVar("growth that is allowed", default=MOST_GROWTH)
-
-
-def allowed_growth() -> float:
-    """Return by which factor errors may grow."""
-    return _ALLOWED.get()
+ALLOWED: ContextVar[float] = ContextVar("factor by which errors may grow", default=MOST_GROWTH)
 
 
 @contextmanager
 def growth_up_to(most: float) -> Iterator[None]:
     """Let errors grow by so much in what is computed inside."""
-    token = _ALLOWED.set(most)
+    token = ALLOWED.set(most)
     try:
         yield
     finally:
-        _ALLOWED.reset(token)
+        ALLOWED.reset(token)

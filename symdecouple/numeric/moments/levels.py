@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.moments.attainable import pulled_apart
-from symdecouple.numeric.moments.growth import allowed_growth
+from symdecouple.numeric.moments.growth import ALLOWED
 from symdecouple.numeric.moments.hankel import Weights
 from symdecouple.numeric.moments.moment_path import Followed, Follower, follow
 from symdecouple.numeric.moments.moment_path_kernel import climb_compiled
@@ -207,7 +207,7 @@ def _climb_on(
         moved = follower(z, k, goal[k], held=goal[1:k], weights=weights, store=store)
         ladder.levels.append((k, which, moved))
         growth = growth * moved.growth
-        refused = {i: pulled_apart(k, growth[i]) for i in np.flatnonzero(growth > allowed_growth()).tolist()}
+        refused = {i: pulled_apart(k, growth[i]) for i in np.flatnonzero(growth > ALLOWED.get()).tolist()}
         refused |= moved.refusals
         ladder.refusals.update((int(which[i]), outcome) for i, outcome in refused.items())
         left = np.array([i for i in range(len(which)) if i not in refused], dtype=np.intp)

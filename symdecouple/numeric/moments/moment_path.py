@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.moments.attainable import is_heavy, pulled_apart, refused_at_once
-from symdecouple.numeric.moments.growth import MOST_GROWTH, allowed_growth
+from symdecouple.numeric.moments.growth import ALLOWED, MOST_GROWTH
 from symdecouple.numeric.moments.hankel import (
     RESIDUAL,
     SETTLED,
@@ -240,7 +240,7 @@ def follow(
         arrived = (path.ending == End.REACHED) & (residual <= RESIDUAL)
         growth[~arrived] = 1
         refusals |= {i: _why(course, path, i) for i in {*moving[~arrived[moving]].tolist(), *ends}}
-        refusals |= {int(i): pulled_apart(k, growth[i]) for i in np.flatnonzero(growth > allowed_growth())}
+        refusals |= {int(i): pulled_apart(k, growth[i]) for i in np.flatnonzero(growth > ALLOWED.get())}
         gone = sorted(refusals)
         residual[gone] = np.where(np.isfinite(residual[gone]), residual[gone], np.inf)
         values[gone] = np.nan

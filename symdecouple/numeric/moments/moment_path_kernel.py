@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from symdecouple.numeric.kernels.compile import Kernels
 from symdecouple.numeric.kernels.parallel import share_rows
 from symdecouple.numeric.moments import hankel_kernel, nodes_kernel, skewness_kernel
-from symdecouple.numeric.moments.growth import allowed_growth
+from symdecouple.numeric.moments.growth import ALLOWED
 from symdecouple.numeric.moments.hankel import NOISE, RESIDUAL, SETTLED
 from symdecouple.numeric.moments.hankel_kernel import (
     BLOCK,
@@ -138,7 +138,7 @@ def climb_compiled(
     moments[:, :4] = goal[:4]
     which = np.array([i for i in np.flatnonzero(~np.isnan(skew.residual)) if i not in skew.refusals], dtype=np.intp)
     (settle, move), goals = _kernels(), np.array(goal)
-    state, grown, most = np.full(len(rows), _STAYED), np.zeros(len(rows)), np.log(allowed_growth())
+    state, grown, most = np.full(len(rows), _STAYED), np.zeros(len(rows)), np.log(ALLOWED.get())
     for k in range(4, order + 1):
         share_rows(settle, which, skew.values, k, goals, moments, state)
         which = which[state[which] != _LOST]
