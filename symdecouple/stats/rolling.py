@@ -103,6 +103,8 @@ def rolling(
     """
     check_choice("on_refusal", on_refusal, get_args(OnRefusal))
     function, form = _function(statistic, options)
+    if hasattr(a, "ngroup"):
+        raise InvalidInput("rolling: a groupby object was given; give one group after the other, a Series or DataFrame")
     given = take_numbers(a)
     if not given.array.ndim:
         raise InvalidInput("rolling: one number was given, a row of them is expected")

@@ -220,6 +220,10 @@ def test_frames_with_a_column_of_labels() -> None:
     twice = standardized_moments(frame.assign(h=frame["v"] > 0), 1, groups=["g", "h"])
     expected = frame.groupby(["g", frame["v"] > 0])["w"].mean().to_numpy()
     np.testing.assert_allclose(twice.xs("w", level=2)["mean"], expected, rtol=1e-12)
+    keys = pd.MultiIndex.from_frame(frame[["g"]].assign(h=frame["v"] > 0))
+    with pytest.warns(RefusalWarning, match=r"2 of 9 samples refused, at \('few', True\), \('one', False\)"):
+        levels = skewness(frame["v"], groups=keys)
+    assert levels.index.names == ["g", "h"] and len(levels) == len(twice) // 2
     with pytest.raises(InvalidInput, match="'q' is not among 'g', 'v', 'w'"):
         skewness(frame, groups="q")
     with pytest.raises(InvalidInput, match="no column is left beside the groups"):
@@ -246,6 +250,18 @@ def test_categories_without_entries_and_groupby_options() -> None:
         pd.testing.assert_series_equal(found, by.mean(), check_names=False)
     dropped = PLAN.normalize(values.groupby(keys, observed=True), level=1)
     assert np.isnan(dropped[2]) and dropped.notna().sum() == 5
+
+
+def test_bins_of_time_and_no_entries_at_all() -> None:
+    pd = pytest.importorskip("pandas")
+    series = pd.Series(VALUES[:4], pd.to_datetime(["2024-01-01", "2024-01-02", "2024-01-20", "2024-01-21"]))
+    by = series.groupby(pd.Grouper(freq="5D"))
+    found = standardized_moments(by, 1, on_refusal="return")[0]["mean"]
+    pd.testing.assert_series_equal(found, by.mean(), check_names=False, check_freq=False)
+    with pytest.raises(InvalidInput, match=r"spans of time: \.groupby\(pd\.Grouper"):
+        skewness(series.resample("5D"))
+    with pytest.raises(InvalidInput, match="each group is empty"):
+        skewness(np.array([]), groups=pd.Categorical([], categories=["a"]))
 
 
 def test_many_ragged_groups_cost_what_rows_do() -> None:

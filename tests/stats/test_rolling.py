@@ -77,6 +77,8 @@ def test_labels_of_frames() -> None:
     assert list(orders.columns) == ["mean", "variance", "skewness", "orthokurtosis"]
     assert rolling(frame, 5, order=2).index.tolist()[:3] == [(0, "a"), (0, "b"), (1, "a")]
     assert rolling(frame["a"], 5, "skewness_range").high.name == "high"
+    with pytest.raises(InvalidInput, match="a groupby object was given"):
+        rolling(frame.groupby("a"), 5)
 
 
 def test_masked_integer_and_missing_entries() -> None:

@@ -365,6 +365,8 @@ class Answer:
 
 def _plainly(label: Any) -> str:
     """7 and 'a', not np.int64(7)."""
+    if isinstance(label, tuple):
+        return f"({', '.join(map(_plainly, label))})"
     return repr(label.item() if isinstance(label, np.generic) else label)
 
 

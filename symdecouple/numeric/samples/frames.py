@@ -40,7 +40,8 @@ def numbers_in(held: Any) -> NDArray[Any]:
     """
     if not hasattr(held, "dtypes" if hasattr(held, "columns") else "dtype"):
         raise InvalidInput(f"{type(held).__name__} of pandas was given; a Series, a DataFrame, an array or a groupby "
-                           "object is expected (moving windows: stats.rolling)")
+                           "object is expected (moving windows: stats.rolling; spans of time: "
+                           ".groupby(pd.Grouper(freq=...)))")
     if not hasattr(held, "columns"):
         array, what = _column(held)
         if what:

@@ -56,7 +56,7 @@ class Groups:
         starts = np.cumsum(self.counts) - self.counts
         for which in by_length(self.counts):
             length = int(self.counts[which[0]])
-            if length * len(which) == len(self.order):
+            if length and length * len(which) == len(self.order):
                 yield which, self.order.reshape(-1, length)
             elif length:
                 yield which, self.order[starts[which][:, None] + np.arange(length)]
@@ -84,7 +84,9 @@ def groups_of(groups: Any, n: int, index: Any = None) -> Groups:
         if not hasattr(groups, "isna"):
             raise InvalidInput(f"groups={type(groups).__name__} was given, a label for each entry is expected; a "
                                "groupby object is given in place of the values")
-        labels, codes = _of_pandas(groups, getattr(groups, "name", None))
+        has_levels = getattr(groups, "nlevels", 1) > 1
+        labels, codes = _of_frame(groups.to_frame(index=False)) if has_levels else _of_pandas(
+            groups, getattr(groups, "name", None))
     elif isinstance(groups, list | tuple) and groups and all(map(has_labels, groups)):
         labels, codes = _of_frame(_beside(groups, index))
     else:
