@@ -31,6 +31,7 @@ from symdecouple.numeric.samples.intake import is_exact_in_float64, take_numbers
 
 __all__ = ["VectorLevel", "level_of"]
 
+_ROUNDING = 2.0**-49  # of a skewness
 _TOGETHER = 2**16  # entries that go along a narrow path together
 
 
@@ -133,7 +134,10 @@ def level_of(state: MomentState, measure: Measure | None, level: int, reference:
         counts = measure.frame.counts
         refused = why_unreachable(*counts, goal[3])
         flow = None if refused is not None else _flow_of(measure, goal[3])
-        if flow is None:
+        distance = abs(state.summary().skewness - goal[3])
+        if level == 3 and measure.frame.is_two_valued and distance <= _ROUNDING * (1 + abs(goal[3])):
+            refused = None  # two values do not move, and may be there already
+        elif flow is None:
             refused = refused or UNRESOLVED
         elif level > 3:
             refused = _along(flow, np.empty(0), level, goal)[1]

@@ -1,8 +1,8 @@
 r"""A long vector as a few hundred numbers with weights that have its moments, bin by bin.
 
-With the mean c and the ends of the vector known from a first pass, entries go to bins by their distance d from the
-nearest of low, c and high: four bins to each power of two, so that a bin is at most a quarter as wide as it is far
-away. Of each bin, sums of Chebyshev polynomials up to degree 11 in the place within the bin are added up, chunk by
+With the ends of the vector and a number c in its middle known from a first pass, entries go to bins by their distance
+from the nearest of low, c and high: four bins to each power of two, so that a bin is at most a quarter as wide as it is
+far away. Of each bin, sums of Chebyshev polynomials up to degree 11 in the place within the bin are added up, chunk by
 chunk, and at the end its Gauss quadrature
 
 .. math:: \sum_{i \in \mathrm{bin}} f(x_i) = \sum_{q \le 6} w_q f(x_q), \qquad w_q > 0,
@@ -48,14 +48,14 @@ _TOP = (1023 << 52) >> _SHIFT  # of 1.0
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a first pass knows of a vector, in the unit 2^exponent: where its ends and its mean are.
+    """What a first pass knows of a vector, in the unit 2^exponent: where its ends and its middle are.
 
     Attributes
     ----------
     low, middle, high : Fraction
     exponent : int
     floor : int
-        The least bin about the mean.
+        The least bin about the middle.
     counts : tuple of int
         At the low end, at the high end, of all.
     nan_policy : str
@@ -115,8 +115,10 @@ class Measure:
     >>> measure = Measure(Frame.of(state))
     >>> for chunk in chunks:
     ...     measure.update(chunk)
-    >>> (matrix,) = [measure.matrix()]
-    >>> bool(abs(matrix.weights @ matrix.values.T / (matrix.weights.sum() or 1)).size)
+    >>> matrix = measure.matrix()
+    >>> centre = np.average(matrix.values, weights=matrix.weights)
+    >>> second, fourth = (np.average((matrix.values - centre) ** k, weights=matrix.weights) for k in (2, 4))
+    >>> bool(abs(fourth / second**2 - state.finalize().kurtosis) < 1e-13)
     True
     """
 
@@ -232,14 +234,14 @@ def _sums_in_bins(frame: Frame, values: FloatArray, piece: Piece, begin: FloatAr
     """Sums of Chebyshev polynomials of one block, (2n, bins)."""
     low, middle, high = (frame.scaled(point - piece.base) for point in (frame.low, frame.middle, frame.high))
     x = np.ldexp(values, -frame.exponent)
-    from_mean = x - middle
-    is_right = from_mean >= 0
-    np.abs(from_mean, out=from_mean)
+    from_middle = x - middle
+    is_right = from_middle >= 0
+    np.abs(from_middle, out=from_middle)
     below, from_end = x - low, high - x
     is_end = np.minimum(below, from_end) <= 0
     from_end = np.where(is_right, from_end, below)
-    is_near = from_end <= from_mean
-    distance = np.minimum(from_end, from_mean)
+    is_near = from_end <= from_middle
+    distance = np.minimum(from_end, from_middle)
     place = _bin(distance)
     np.maximum(place, np.where(is_near, 0, frame.floor), out=place)
     place += (2 * is_right + (is_near == is_right)) * _SIDE

@@ -116,7 +116,8 @@ class MomentState:
 
     def __repr__(self) -> str:
         lost = f", {self.missing} missing" if self.missing else ""
-        ends = f" from {self.low:.10g} to {self.high:.10g}" if self.count else ""
+        low, high = (_rounded(Fraction(end)) for end in (self.low, self.high)) if self.count else (0, 0)
+        ends = f" from {low:.10g} to {high:.10g}" if self.count else ""
         return f"MomentState(order={self.order}): {self.count} numbers{ends}{lost}"
 
     def update(self, chunk: Any) -> None:
@@ -157,6 +158,11 @@ class MomentState:
         both = self.copy()
         both.merge(other)
         return both
+
+    def __radd__(self, other: object) -> MomentState:
+        if other != 0:  # with which sum(states) begins
+            return NotImplemented
+        return self.copy()
 
     def copy(self) -> MomentState:
         """Return a state that goes its own way."""

@@ -71,6 +71,7 @@ def test_neither_order_nor_tree_of_merging_changes_a_bit() -> None:
     parts = [state_of([chunk]) for chunk in np.array_split(VECTORS["two far clusters"], 13)]
     one = sum(parts[1:], parts[0]).finalize()
     assert sum(parts[-2::-1], parts[-1]).finalize() == one
+    assert sum(parts).finalize() == one
     pairs = [a + b for a, b in zip(parts[::2], parts[1::2], strict=False)] + [parts[-1]]
     assert sum(pairs[1:], pairs[0]).finalize() == one
     assert [part.count for part in parts] == [len(c) for c in np.array_split(np.zeros(900), 13)]  # none was changed
@@ -128,6 +129,7 @@ def test_a_state_says_what_it_has_seen() -> None:
     assert repr(MomentState()) == "MomentState(order=4): 0 numbers"
     state = state_of([[1.0, 2.5], [math.nan]], 4)
     assert repr(state) == "MomentState(order=4): 2 numbers from 1 to 2.5, 1 missing"
+    assert repr(state_of([[Fraction(1, 3), Fraction(10) ** 20]], 4)).endswith("from 0.3333333333 to 1e+20")
 
 
 def test_without_an_answer_there_is_a_signal() -> None:

@@ -152,6 +152,9 @@ def test_refusals_are_those_of_the_sample_in_memory(chunks: Any, order: int, rea
 
 def test_two_values_in_equal_numbers_are_balanced() -> None:
     assert lazy.decoupled_moments([[3, 4], [4, 3]], 4).tolist() == [3.5, 0.25, 0, 1]
+    assert [chunk.tolist() for chunk in lazy.normalize([[3, 4], [4, 3]])()] == [[-1, 1], [1, -1]]
+    with pytest.warns(RefusalWarning, match="two-valued"):
+        lazy.normalize([[3, 4], [4, 3]], 4)
 
 
 def test_missing_values() -> None:
