@@ -26,10 +26,10 @@ def test_estimates_are_those_of_the_statistics(kind: Any) -> None:
 
 def test_the_jackknife_is_near() -> None:
     """The plain one deletes where this one differentiates: of light tails, a few percent."""
-    x = np.linspace(-1, 1, 200) + 0.1 * np.linspace(-1, 1, 200) ** 2
+    x = np.linspace(-1, 1, 120) + 0.1 * np.linspace(-1, 1, 120) ** 2
     found = estimate_moments(x, 4)
-    left = np.array([decoupled_moments(np.delete(x, i), 4) for i in range(200)])
-    jackknife = 199 / 200 * (left - left.mean(axis=0)).T @ (left - left.mean(axis=0))
+    left = decoupled_moments(np.array([np.delete(x, i) for i in range(120)]), 4, axis=1)
+    jackknife = 119 / 120 * (left - left.mean(axis=0)).T @ (left - left.mean(axis=0))
     error = np.sqrt(np.diag(jackknife))
     assert found.standard_error == pytest.approx(error, rel=0.03)
     assert found.correlation == pytest.approx(jackknife / np.outer(error, error), abs=0.03)

@@ -21,7 +21,7 @@ def is_uniform(pvalues: np.ndarray) -> None:
         assert abs(share - level) < 4 * error, level
 
 
-@pytest.mark.parametrize("n", [5, 10, 20, 50, 200])
+@pytest.mark.parametrize("n", [5, 10, 20, 200])
 def test_p_values_of_normal_samples_are_uniform(n: int) -> None:
     """Below 16 against simulated samples, whose own error is less than a fifth."""
     rows = np.random.default_rng(n).standard_normal((4000, n))
@@ -111,9 +111,9 @@ def test_a_monte_carlo_method_of_scipy_is_taken() -> None:
 
 
 def test_the_same_samples_are_drawn_every_time() -> None:
-    first = orthokurtosis_test(X[0, :5]).pvalue
+    first = orthokurtosis_test(X[0, :10]).pvalue
     null_of.cache_clear()
-    assert orthokurtosis_test(X[0, :5]).pvalue == first
+    assert orthokurtosis_test(X[0, :10]).pvalue == first
 
 
 def test_skewness_is_not_taken_for_kurtosis() -> None:
