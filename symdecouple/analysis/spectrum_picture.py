@@ -26,7 +26,7 @@ _FLOOR = 1e-12  # of the largest power: below is rounding, which a logarithm wou
 _SEEN = 1e-9  # of the largest feature: below is a zero, which has no bar
 _BEFORE, _AFTER = COLOURS["orange"], COLOURS["blue"]
 _STYLES = "-", "--", ":"
-_LONG = 5  # letters of names that stand upright below a bar
+_LONG, _ALL = 5, 20  # letters of a name, and of all, that fit below bars side by side
 
 FloatArray = NDArray[np.float64]
 
@@ -86,7 +86,7 @@ def draw_spectrum(plan: Plan, sample: Any, after: Any = None, ax: Any = None, *,
 
 
 def _figure() -> tuple[Any, ...]:
-    figure = new_figure(10.5, 4.8)
+    figure = new_figure(8.8, 4.8)
     grid = figure.add_gridspec(2, 2, height_ratios=(3, 2))
     first = figure.add_subplot(grid[0, 0])
     return first, figure.add_subplot(grid[1, 0], sharex=first), figure.add_subplot(grid[:, 1])
@@ -156,7 +156,7 @@ def _draw_features(ax: Any, plan: Plan, pair: tuple[FloatArray, FloatArray], nam
     is_log = bool(seen.size and (seen > 0).all() and seen.max() > 20 * seen.min())
     if is_log:
         ax.set_yscale("log")
-    is_long = max(map(len, labels)) > _LONG
+    is_long = max(map(len, labels)) > _LONG or sum(map(len, labels)) > _ALL
     ax.set_xticks(places, labels, rotation=40 if is_long else 0, ha="right" if is_long else "center",
                   rotation_mode="anchor" if is_long else "default")
     ax.axhline(0, color="0.4", linewidth=0.8)

@@ -94,7 +94,7 @@ def draw_spheres(plan: Plan, ax: Any = None) -> tuple[Any, ...]:
 
 
 def _figure() -> tuple[Any, ...]:
-    figure = new_figure(10.5, 3.8)
+    figure = new_figure(8.4, 3.1)
     return tuple(figure.add_subplot(1, 3, k, projection="3d") for k in (1, 2, 3))
 
 

@@ -59,7 +59,7 @@ def draw_diagram(rows: Sequence[LevelRow], ax: Any = None) -> Any:
     if not rows:
         raise InvalidInput("a plan without features has no diagram")
     shown: list[LevelRow | None] = [*rows] if len(rows) <= _MOST else [*rows[: _MOST - 2], None, rows[-1]]
-    (one,) = (new_figure(7.6, 0.6 + 0.8 * len(shown)).add_subplot(),) if ax is None else given_axes(ax, [1])
+    (one,) = (new_figure(7.0, 0.6 + 0.75 * len(shown)).add_subplot(),) if ax is None else given_axes(ax, [1])
     one.set(xlim=(0, 10), ylim=(-len(shown) + 0.5, 0.62))
     one.set_axis_off()
     for place, row in enumerate(shown):

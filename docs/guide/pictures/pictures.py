@@ -36,7 +36,7 @@ def main() -> None:
     saved("angles", found.plot_map(which="original"))
     saved("pairs", found.plot_pairs())
     saved("spheres", draw_spheres(plan))
-    saved("sphere", draw_flow_lines(plan, rng.normal(size=(40, 4))))
+    saved("sphere", draw_flow_lines(plan, rng.normal(size=(100, 4))))
     saved("plane", draw_flow_lines(plan, rng.normal(size=(25, 3))))
     saved("way", draw_path(sd.decouple(standardized_moments(6)), rng.gamma(2.0, size=40)))
     saved("diagram", sd.decouple(standardized_moments(6)).diagram())

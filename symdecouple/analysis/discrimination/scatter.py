@@ -81,7 +81,7 @@ def draw_scatter(plan: Plan, samples: Any, ax: Any = None, *, features: Sequence
     for label, given in classes.items():
         found[str(label)], left_out = _points(plan, given, pair, axis, str(label))
         refused += left_out
-    axes = tuple(new_figure(9.0, 4.2).subplots(1, 2)) if ax is None else given_axes(ax, [2])
+    axes = tuple(new_figure(8.0, 3.9).subplots(1, 2)) if ax is None else given_axes(ax, [2])
     names = declared_names(plan.features), plan.names
     for side, (one, title) in enumerate(zip(axes, ("as declared", "decoupled"), strict=True)):
         clouds = {label: points[side] for label, points in found.items()}
