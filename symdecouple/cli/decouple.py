@@ -71,8 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _plan(arguments: argparse.Namespace) -> Plan:
     from symdecouple.cli.plan_rows import planned
 
-    with told_to_wait("planning"):
-        return planned(arguments)
+    with told_to_wait("planning", "steps") as tell:
+        return planned(arguments, tell)
 
 
 def _computed(plan: Plan | None, samples: Samples, arguments: argparse.Namespace, kind: str | None) -> tuple[str, bool]:

@@ -69,7 +69,7 @@ class NormalizedSample:
     accuracy: Mapping[str, Value] = field(default_factory=dict)
 
 
-def planned(arguments: argparse.Namespace) -> Plan:
+def planned(arguments: argparse.Namespace, tell: Tell | None = None) -> Plan:
     """The plan of the features, the reference and the path that were named.
 
     Raises
@@ -89,7 +89,7 @@ def planned(arguments: argparse.Namespace) -> Plan:
     if arguments.level is not None and arguments.level > len(features):
         raise InvalidInput(f"--level {arguments.level} is above the number of features, {len(features)}")
     reference = named_or_numbers(arguments.reference, LAWS, "0,1,0,3")
-    return decouple(features, reference, path=arguments.path, budget=arguments.budget)
+    return decouple(features, reference, path=arguments.path, budget=arguments.budget, progress=tell)
 
 
 def plan_columns(plan: Plan, arguments: argparse.Namespace) -> tuple[Column, ...]:

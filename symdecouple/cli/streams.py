@@ -35,6 +35,7 @@ class _Closed(io.TextIOBase):
 
     def flush(self) -> None:
         if self.lost:
+            self.lost = False  # said once: Python 3.13 tells of what is raised when the object goes
             raise OSError(errno.EBADF, "it is closed")
 
 
