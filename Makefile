@@ -10,7 +10,7 @@ FLOORS := .venv-floors
 SECOND := .venv-second
 PIP     = $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test slow lint types docs floors narrow second bench check clean
+.PHONY: demo test slow lint types docs floors narrow second bench check dist clean
 
 demo: $(VENV)/.runtime
 	$(BIN)/symdecouple demo
@@ -38,6 +38,11 @@ bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
 
 check: lint types test docs
+
+# The archives of a release, and whether an index would show them.
+dist: $(VENV)/.dev
+	$(PIP) install build twine
+	rm -rf dist && $(BIN)/python -m build && $(BIN)/twine check --strict dist/*
 
 # The stamps: each is renewed when pyproject.toml changes, and needs the one before it.
 
