@@ -243,8 +243,8 @@ def _add_transfer(parser: argparse.ArgumentParser) -> None:
     add("--output", "-o", metavar="OUT", required=True, help="where the result goes: .png, .tif, .tiff or .npy")
     add("--preview", metavar="FILE", help="draw source, target and result beside each other into a .png, .pdf, .svg "
         "or .jpg (needs Matplotlib)")
-    add("--cube", metavar="FILE", help="write the map of colours as a table of 33 x 33 x 33 nodes, .cube, for other "
-        "programs; with moments alone")
+    add("--cube", metavar="FILE", help="write the map of colours as a table of 33 (or 65) nodes a side, .cube, for "
+        "other programs; with moments alone")
     add("--features", default="moments:2,energies", metavar="LIST",
         help="moments:K, energies, or both in either order (default moments:2,energies)")
     add("--colour", choices=["auto", "grey", "channels", "opponent"], default="auto",

@@ -13,8 +13,9 @@ class ExitCode(IntEnum):
     ``check`` and ``explain``: PROVED where C1 and C2 both are, REFUTED where at least one is, UNDECIDED otherwise.
     ``explore``: OK where every set and order was answered, PARTIAL where time ran out before. ``decouple``: OK
     (which is PROVED's number) where every value was computed, PARTIAL where some were refused. ``transfer``: OK where
-    the result was written, PARTIAL where a channel was refused and nothing was written. All: BAD_INPUT where something
-    cannot be read, or a result cannot be written, standard output among it.
+    the result was written, PARTIAL where a channel was refused and nothing was written, or the table of ``--cube``
+    alone was not. All: BAD_INPUT where something cannot be read, or a result cannot be written, standard output among
+    it.
     """
 
     PROVED = 0

@@ -18,7 +18,7 @@ from symdecouple.cli.image_features import Listed, listed_features
 from symdecouple.cli.image_files import Written, check_writable, read_picture, write_picture
 from symdecouple.cli.pictures import Picture, profile_name
 from symdecouple.cli.report import VERSION, printable
-from symdecouple.cli.transfer_files import check_cube, check_preview, write_cube, write_preview
+from symdecouple.cli.transfer_files import NODES, check_cube, check_preview, write_cube, write_preview
 from symdecouple.cli.waiting import told_to_wait
 from symdecouple.errors import InvalidInput, Refused
 
@@ -72,7 +72,10 @@ def run(arguments: argparse.Namespace) -> int:
 def _without_cube(cube: Path, channels: list[Channel], colour: str, source: Picture) -> str:
     """Write the table of colours; return why there is none."""
     try:
-        write_cube(cube, channels, colour, source)
+        size = len(write_cube(cube, channels, colour, source).nodes)
+        if size > NODES:
+            print(f"symdecouple: --cube {cube} has {size} nodes a side: {NODES} are more than half a level of 8 bits "
+                  "off", file=sys.stderr)
     except Refused as error:
         return f"--cube {cube} is not written: {error}"
     return ""

@@ -17,13 +17,13 @@ from symdecouple.cli.streams import replacing
 from symdecouple.decoupling.colour_channels import Layout
 from symdecouple.decoupling.lookup_table import LookupTable
 from symdecouple.decoupling.transfer_picture import draw_transfer
-from symdecouple.errors import InvalidInput
+from symdecouple.errors import InvalidInput, Refused
 from symdecouple.figures import new_figure
 
-__all__ = ["check_cube", "check_preview", "write_cube", "write_preview"]
+__all__ = ["NODES", "check_cube", "check_preview", "write_cube", "write_preview"]
 
 _DRAWN = ".png", ".jpg", ".jpeg", ".pdf", ".svg"
-_NODES = 33
+NODES, _MORE = 33, 65  # the second where the first is not enough
 _DPI = 110
 
 
@@ -79,7 +79,11 @@ def write_cube(path: Path, channels: Sequence[Channel], colour: str, source: Pic
         return joined(given, moved, colour).reshape(colours.shape)
 
     is_separable = colour == "channels" or not is_coloured
-    table = LookupTable.of(of_colours, _NODES, float(source.highest or 1), is_separable=is_separable)
+    white = float(source.highest or 1)
+    try:
+        table = LookupTable.of(of_colours, NODES, white, is_separable=is_separable)
+    except Refused:
+        table = LookupTable.of(of_colours, _MORE, white, is_separable=is_separable)
     with _writing("--cube", path) as stream:
         stream.write(table.text(path.stem).encode())
     return table

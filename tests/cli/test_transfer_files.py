@@ -51,14 +51,18 @@ def test_a_preview_shows_three_pictures(name: str, pair: tuple[str, str], tmp_pa
     assert transfer(grey, pair[1], "-o", str(tmp_path / "d.png"), "--preview", str(tmp_path / name), *SHARED) == 0
 
 
-def test_a_table_that_is_too_coarse_is_not_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    one = saved(tmp_path / "a.png", levels(4, 20, 20, low=0, high=40) ** 2 // 7)
-    other = saved(tmp_path / "b.png", 200 - levels(5, 20, 20, low=0, high=40) ** 2 // 9)
+@pytest.mark.parametrize(("power", "code", "told"), [
+    (2.0, ExitCode.OK, "look.cube has 65 nodes a side: 33 are more than half a level"),
+    (3.0, ExitCode.PARTIAL, "look.cube is not written: a table of 65 nodes a side is"),
+])
+def test_a_bent_map_takes_more_nodes_or_none(power: float, code: int, told: str, tmp_path: Path,
+                                             capsys: pytest.CaptureFixture[str]) -> None:
+    rough, other = (levels(k, 40, 40, low=1, high=1000) / 1000 for k in (4, 5))
+    one, two = saved(tmp_path / "a.png", 255 * rough**power), saved(tmp_path / "b.png", 255 - 255 * other**2)
     cube, done = tmp_path / "look.cube", tmp_path / "c.png"
-    code = transfer(one, other, "-o", str(done), "--cube", str(cube), "--features", "moments:3")
-    err = capsys.readouterr().err
-    assert (code, done.exists(), cube.exists()) == (ExitCode.PARTIAL, True, False)
-    assert "look.cube is not written: a table of 33 nodes a side is" in err
+    assert transfer(one, two, "-o", str(done), "--cube", str(cube), "--features", "moments:3") == code
+    assert told in capsys.readouterr().err and done.exists()
+    assert cube.exists() == (code == ExitCode.OK) and (not cube.exists() or "LUT_3D_SIZE 65" in cube.read_text())
 
 
 @pytest.mark.parametrize(("options", "told"), [
