@@ -21,7 +21,7 @@ from symdecouple.analysis import critical_points
 from symdecouple.analysis.document.typesetting import display, pieces, words
 from symdecouple.analysis.documents import verdict_document
 from symdecouple.errors import InvalidInput
-from symdecouple.families import raw_moments, second_order_moments, standardized_moments, tils
+from symdecouple.families import raw_moments, second_order_moments
 from symdecouple.verdict import Verdict
 
 a, alpha, q, r, s = Symbol("a", real=True), Symbol("α_é_变", real=True), *sd.coordinates(3)
@@ -44,7 +44,8 @@ VERDICTS: dict[str, tuple[Callable[[], Verdict], tuple[str, ...]]] = {
     "one field": (lambda: check_frobenius([Mean(x**3)]), ("bracket of a field with itself vanishes",)),
     "non-involution": (lambda: check_frobenius(raw_moments(4)), (
         r"is not in the span", r"= 12 x^{4}", r"for every $N \ge 5$", "with $[v_{3}, v_{4}]$ as last column")),
-    "by intervals": (lambda: check_frobenius(standardized_moments(4)), ("ends rounded", r"\cdot 10^{")),
+    "by intervals": (lambda: check_frobenius([Mean(x), Mean(exp(x)), Mean(exp(2 * x))]), (
+        "ends rounded", r"\cdot 10^{")),
     "parameters": (lambda: check_frobenius([Mean(x), Mean(x**2 + a * x**3)]), (
         "for generic values of a", r"\item at a = 0: there C2 is PROVED")),
     "other letters": (lambda: check_frobenius([Mean(x), Mean(x**2 + alpha * x**3)]), ("U+03B1",)),
@@ -59,7 +60,7 @@ VERDICTS: dict[str, tuple[Callable[[], Verdict], tuple[str, ...]]] = {
     "cells": (lambda: check_frobenius(FeatureSet([Mean(x), Mean(Abs(x))], allow_nonsmooth={"Abs"})), (
         "Away from kinks", "On samples with all values in")),
     "coordinates": (lambda: check_frobenius([q * r, q + s**2]), ("one component for each coordinate",)),
-    "filters": (lambda: check_frobenius(second_order_moments(tils())), ("Theorem E",)),
+    "filters": (lambda: check_frobenius(second_order_moments(sd.FilterBank([[1, 2, 1], [1, 0, -1]]))), ("Theorem E",)),
     "affine covariance": (lambda: plan().verdicts.modified[3], ("modified features", "2*Mean(x)**3/(")),
     "modified": (lambda: plan().verdicts.modified[4], (
         "modified features", "references, 0, 1, 0:", "minor of rows (1, 2, 3, 4, 5)")),
