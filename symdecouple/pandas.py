@@ -20,7 +20,7 @@ from typing import Any
 
 from symdecouple import stats
 from symdecouple.errors import InvalidInput
-from symdecouple.numeric.samples.row_functions import FORMS
+from symdecouple.tables.row_functions import FORMS
 
 try:
     from pandas.api import extensions

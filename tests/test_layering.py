@@ -19,8 +19,8 @@ MAX_LINES = 400
 NAMES_OF_NOTHING = {"utils", "util", "helpers", "common", "tools", "misc"}
 
 ROOMS = (
-    "shown waiting errors names verdict figures language calculus flows numeric families decoupling analysis versions "
-    "stats sklearn lazy pandas reproduction cli"
+    "shown waiting errors names verdict figures language calculus flows numeric tables families decoupling analysis "
+    "versions stats sklearn lazy pandas reproduction cli"
 ).split()
 
 ORDER = {
@@ -50,8 +50,8 @@ ORDER = {
     "numeric": (  # seven rooms, one after the other
         "samples.frames samples.intake samples.matrix samples.weights samples.batch samples.exact_means "
         "samples.mapped samples.vectors "
-        "samples.row_functions samples.labels samples.groups "
-        "kernels.compile kernels.parallel samples.grouped samples.labelled "
+        ""
+        "kernels.compile kernels.parallel "
         "features.differences features.black_box features.fourier features.filtering features.expressions "
         "features.directional features.features features.coordinates features.bank_kernel features.bank "
         "energies.eigenvalues energies.tilting energies.tilting_kernel energies.frequencies energies.power_spectrum "
@@ -70,6 +70,7 @@ ORDER = {
         "precision.tilting precision.energies "
         "barycentre perturbation perturbing"
     ),
+    "tables": "row_functions labels groups grouped labelled",
     "families": "moments linear_forms bank tils filter_moments quadratic exact recognition circular",
     "decoupling": (  # the plan and what it is made of, and four rooms behind it
         "expectations sample_reference reference attainable.reference motions.motion motions.orbit motions.leaf "
@@ -160,6 +161,7 @@ SYMPY_FREE = {
     "numeric.samples",
     "lazy",
     "stats",
+    "tables",
 }
 
 

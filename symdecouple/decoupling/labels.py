@@ -11,8 +11,8 @@ from typing import Any
 
 from symdecouple.decoupling.progress import told
 from symdecouple.numeric.samples.intake import library_of
-from symdecouple.numeric.samples.labelled import answer
-from symdecouple.numeric.samples.row_functions import Axes, Form, Make, Piece
+from symdecouple.tables.labelled import answer
+from symdecouple.tables.row_functions import Axes, Form, Make, Piece
 
 __all__ = ["with_labels"]
 

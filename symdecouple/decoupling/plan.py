@@ -57,8 +57,8 @@ from symdecouple.language.sample import x
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.perturbing import Perturbation, PerturbationKind, as_perturbation
 from symdecouple.numeric.samples.batch import NanPolicy, OnRefusal
-from symdecouple.numeric.samples.labelled import unlabelled
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis, rounding
+from symdecouple.tables.labelled import unlabelled
 
 __all__ = ["Plan", "decouple"]
 

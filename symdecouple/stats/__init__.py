@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from symdecouple.names import unknown_name
-from symdecouple.numeric.samples.grouped import Grouped
 from symdecouple.stats.coordinates import CircularShape, circular_shape, log_shape
 from symdecouple.stats.estimates import ConfidenceInterval, MomentEstimates, estimate_moments
 from symdecouple.stats.matching import Matched, match
@@ -12,6 +11,7 @@ from symdecouple.stats.normality import ShapeTest, normality_test, orthokurtosis
 from symdecouple.stats.ranges import Range, kurtosis_range, orthokurtosis_range, skewness_range
 from symdecouple.stats.rolling import rolling
 from symdecouple.stats.shape import kurtosis, orthokurtosis, skewness
+from symdecouple.tables.grouped import Grouped
 
 __all__ = ["CircularShape", "ConfidenceInterval", "Grouped", "Matched", "MomentEstimates", "Range", "ShapeTest",
            "blest", "circular_shape", "decoupled_moments", "estimate_moments", "kurtosis", "kurtosis_range",

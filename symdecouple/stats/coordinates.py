@@ -13,8 +13,8 @@ import numpy as np
 from symdecouple.numeric.barycentre import circular_shape_rows
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
 from symdecouple.numeric.samples.batch import Axis, NanPolicy, OnRefusal, named
-from symdecouple.numeric.samples.labelled import keeps_labels
 from symdecouple.numeric.samples.mapped import EntryMap, reduce_mapped
+from symdecouple.tables.labelled import keeps_labels
 
 __all__ = ["CircularShape", "circular_shape", "log_shape"]
 

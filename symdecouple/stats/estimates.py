@@ -31,11 +31,11 @@ from symdecouple.numeric.samples.batch import (
     reduce_rows,
 )
 from symdecouple.numeric.samples.intake import check_choice
-from symdecouple.numeric.samples.labelled import keeps_labels
-from symdecouple.numeric.samples.row_functions import Make, Piece
 from symdecouple.shown import Shown
 from symdecouple.stats.interval_picture import draw_intervals
 from symdecouple.stats.moments import decoupled_moments, standardized_moments
+from symdecouple.tables.labelled import keeps_labels
+from symdecouple.tables.row_functions import Make, Piece
 
 __all__ = ["Alternative", "ConfidenceInterval", "MomentEstimates", "estimate_moments"]
 

@@ -33,11 +33,11 @@ from symdecouple.numeric.samples.batch import (
 )
 from symdecouple.numeric.samples.exact_means import exact_rows
 from symdecouple.numeric.samples.intake import Numbers, check_choice, missing_entries, take_numbers
-from symdecouple.numeric.samples.labelled import keeps_labels
-from symdecouple.numeric.samples.row_functions import Make, Piece
 from symdecouple.numeric.samples.weights import WeightRows
 from symdecouple.shown import Shown
 from symdecouple.stats.columns import asked_correlation, with_correlation
+from symdecouple.tables.labelled import keeps_labels
+from symdecouple.tables.row_functions import Make, Piece
 
 __all__ = ["Matched", "match"]
 

@@ -32,8 +32,8 @@ from symdecouple.numeric.moments.power_sums import (
     to_unit_range,
 )
 from symdecouple.numeric.samples.batch import Axis, FloatArray, NanPolicy, OnRefusal, RowValues, SampleMatrix
-from symdecouple.numeric.samples.labelled import keeps_labels
 from symdecouple.stats.orders import Orders, decoupled_names, shifted_names, standardized_names
+from symdecouple.tables.labelled import keeps_labels
 
 if TYPE_CHECKING:  # loads SciPy
     from symdecouple.numeric.perturbing import Perturbation, PerturbationKind

@@ -30,8 +30,8 @@ from symdecouple.numeric.samples.batch import (
     reduce_rows,
 )
 from symdecouple.numeric.samples.intake import check_choice
-from symdecouple.numeric.samples.labelled import keeps_labels
 from symdecouple.stats.estimates import Alternative
+from symdecouple.tables.labelled import keeps_labels
 
 __all__ = ["ShapeTest", "normality_test", "orthokurtosis_test"]
 

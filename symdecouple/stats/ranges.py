@@ -28,7 +28,7 @@ from symdecouple.numeric.samples.batch import (
     named,
     reduce_rows,
 )
-from symdecouple.numeric.samples.labelled import keeps_labels
+from symdecouple.tables.labelled import keeps_labels
 
 __all__ = ["Range", "kurtosis_range", "orthokurtosis_range", "skewness_range"]
 

@@ -21,14 +21,14 @@ from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.kernels.compile import as_part_of
 from symdecouple.numeric.samples.batch import Answer, IntArray, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, exact, take_numbers
-from symdecouple.numeric.samples.labels import has_labels, labelled
 from symdecouple.numeric.samples.matrix import normalized_axes
-from symdecouple.numeric.samples.row_functions import FORMS, Call, Form, Make, Piece
 from symdecouple.stats.coordinates import circular_shape, log_shape
 from symdecouple.stats.moments import blest, decoupled_moments, standardized_moments
 from symdecouple.stats.normality import normality_test, orthokurtosis_test
 from symdecouple.stats.ranges import kurtosis_range, orthokurtosis_range, skewness_range
 from symdecouple.stats.shape import kurtosis, orthokurtosis, skewness
+from symdecouple.tables.labels import has_labels, labelled
+from symdecouple.tables.row_functions import FORMS, Call, Form, Make, Piece
 
 __all__ = ["rolling"]
 

@@ -31,7 +31,7 @@ from symdecouple.numeric.samples.batch import (
     SampleMatrix,
     reduce_rows,
 )
-from symdecouple.numeric.samples.labelled import keeps_labels
+from symdecouple.tables.labelled import keeps_labels
 
 __all__ = ["kurtosis", "orthokurtosis", "skewness"]
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.samples.frames import shown_names
 from symdecouple.numeric.samples.intake import library_of
-from symdecouple.numeric.samples.labels import has_labels, reindexed
 from symdecouple.numeric.samples.matrix import IntArray
+from symdecouple.tables.labels import has_labels, reindexed
 
 __all__ = ["Groups", "by_length", "groups_of"]
 

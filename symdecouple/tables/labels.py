@@ -14,7 +14,7 @@ import numpy as np
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.samples.frames import numbers_in, shown_names
 from symdecouple.numeric.samples.intake import library_of
-from symdecouple.numeric.samples.row_functions import Piece
+from symdecouple.tables.row_functions import Piece
 
 __all__ = ["aligned", "aligned_each", "aligned_weights", "has_labels", "labelled"]
 

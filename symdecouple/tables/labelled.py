@@ -18,7 +18,6 @@ import numpy as np
 from symdecouple.errors import InvalidInput
 from symdecouple.numeric.samples.batch import Answer, OnRefusal, as_rows, raise_on_nan
 from symdecouple.numeric.samples.frames import numbers_in
-from symdecouple.numeric.samples.grouped import grouped
 from symdecouple.numeric.samples.intake import (
     check_choice,
     elsewhere,
@@ -27,10 +26,11 @@ from symdecouple.numeric.samples.intake import (
     library_of,
     take_numbers,
 )
-from symdecouple.numeric.samples.labels import aligned_each, aligned_weights, has_labels, labelled
 from symdecouple.numeric.samples.matrix import SINGLE, doubtful_axes
-from symdecouple.numeric.samples.row_functions import FORMS, Call, Form, plain_split
 from symdecouple.numeric.samples.vectors import own_axes
+from symdecouple.tables.grouped import grouped
+from symdecouple.tables.labels import aligned_each, aligned_weights, has_labels, labelled
+from symdecouple.tables.row_functions import FORMS, Call, Form, plain_split
 
 __all__ = ["answer", "keeps_labels", "unlabelled"]
 

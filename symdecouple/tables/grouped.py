@@ -16,11 +16,11 @@ from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.kernels.compile import as_part_of
 from symdecouple.numeric.samples.batch import Answer
 from symdecouple.numeric.samples.frames import numbers_in, shown_names
-from symdecouple.numeric.samples.groups import Groups, groups_of
 from symdecouple.numeric.samples.intake import library_of, take_numbers
-from symdecouple.numeric.samples.labels import aligned, aligned_each, has_labels, labelled
 from symdecouple.numeric.samples.matrix import COMPUTED, EMPTY, normalized_axes
-from symdecouple.numeric.samples.row_functions import Call, Form, Piece
+from symdecouple.tables.groups import Groups, groups_of
+from symdecouple.tables.labels import aligned, aligned_each, has_labels, labelled
+from symdecouple.tables.row_functions import Call, Form, Piece
 
 __all__ = ["Grouped", "grouped"]
 
