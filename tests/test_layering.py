@@ -64,7 +64,7 @@ ORDER = {
         "moments.tied_edges moments.tied_range moments.out_of_reach moments.attainable moments.skewness_series "
         "moments.ties moments.skewness_root moments.skewness_flow moments.skewness_kernel "
         "moments.moment_path moments.moment_path_adjoint moments.nodes_kernel moments.moment_path_kernel moments.nodes "
-        "moments.levels moments.gradients moments.influence moments.kurtosis_ends moments.kurtosis_refused "
+        "moments.bins moments.levels moments.gradients moments.influence moments.kurtosis_ends moments.kurtosis_refused "
         "moments.kurtosis_path moments.shaped moments.matched moments.correlated moments.value_map moments.normal_null "
         "precision.extrapolation precision.coarse_start precision.path precision.path_adjoint "
         "precision.tilting precision.energies "

@@ -24,7 +24,7 @@ def seed(text: str) -> int:
 
 def _whole(text: str, low: int, high: int) -> int:
     if not text.strip().isdecimal() or len(text) > 9 or not low <= int(text) <= high:
-        raise argparse.ArgumentTypeError(f"a whole number from {low} to {high} is needed, got {text[:40]!r}")
+        raise argparse.ArgumentTypeError(f"a whole number from {low} to {high} is needed, got {text.strip()[:40]!r}")
     return int(text)
 
 
@@ -46,7 +46,7 @@ def seconds(text: str) -> float:
     except ValueError:
         seconds = math.nan
     if not 0 < seconds <= threading.TIMEOUT_MAX:
-        raise argparse.ArgumentTypeError(f"a positive number of seconds is needed, got {text[:40]!r}")
+        raise argparse.ArgumentTypeError(f"a positive number of seconds is needed, got {text.strip()[:40]!r}")
     return seconds
 
 
@@ -70,5 +70,5 @@ def header_lines(text: str) -> int | None:
     if text.strip().lower() == "auto":
         return None
     if not text.strip().isdecimal() or len(text) > 6:
-        raise argparse.ArgumentTypeError(f"a number of lines is needed, or auto, got {text[:40]!r}")
+        raise argparse.ArgumentTypeError(f"a number of lines is needed, or auto, got {text.strip()[:40]!r}")
     return int(text)

@@ -112,7 +112,8 @@ def decode(data: bytes, encoding: str = "auto") -> str:
         raise InvalidInput(f"this is no text in {encoding.removesuffix('-sig')} ({error}); say which one it is, for "
                            "instance --encoding cp1252, or convert the file") from None
     if "\0" in text:
-        raise InvalidInput("this is no text, it holds zero bytes; text tables and NPY files are read")
+        raise InvalidInput("this is no text, it holds zero bytes; text tables and NPY files are read; name UTF-16 "
+                           "that has no mark, --encoding utf-16-le")
     return text
 
 

@@ -211,7 +211,13 @@ def units_in(fields: Sequence[Sequence[str]], notation: Notation) -> int:
     if any(is_error(cell) for cells in fields[:count] for cell in cells):
         return 0
     numbers = {k for k, cell in enumerate(read[count]) if is_number(cell)} if count else set()
-    return count if all(any(isinstance(row[k], str) for k in numbers if k < len(row)) for row in read[:count]) else 0
+    above = [[cell for k, cell in enumerate(row) if k in numbers and isinstance(cell, str)] for row in read[:count]]
+    return count if all(texts and not any(map(_is_quantity, texts)) for texts in above) else 0
+
+
+def _is_quantity(text: str) -> bool:
+    """True for data that cannot be read, such as 1/3, 10%, $5 or <0.1: digits, and no letter that a unit has."""
+    return any(sign.isdecimal() for sign in text) and not any(map(str.isalpha, text))
 
 
 def header_for(rows: Sequence[Sequence[Cell]], texts: Sequence[Sequence[str]], names: Sequence[str]) -> tuple[str, ...]:

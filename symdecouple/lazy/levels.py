@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.errors import Outcome
-from symdecouple.lazy.measure import Frame, Measure
+from symdecouple.lazy.measure import Measure
 from symdecouple.lazy.state import MomentState
+from symdecouple.numeric.moments.bins import Frame
 from symdecouple.numeric.moments.levels import standardized_reference
 from symdecouple.numeric.moments.moment_path import FINE, follow
 from symdecouple.numeric.moments.skewness_root import UNRESOLVED, find_roots

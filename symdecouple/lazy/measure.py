@@ -1,118 +1,28 @@
-r"""A long vector as a few hundred numbers with weights that have its moments, bin by bin.
-
-With the ends of the vector and a number c in its middle known from a first pass, entries go to bins by their distance
-from the nearest of low, c and high: four bins to each power of two, so that a bin is at most a quarter as wide as it is
-far away. Of each bin, sums of Chebyshev polynomials up to degree 11 in the place within the bin are added up, chunk by
-chunk, and at the end its Gauss quadrature
-
-.. math:: \sum_{i \in \mathrm{bin}} f(x_i) = \sum_{q \le 6} w_q f(x_q), \qquad w_q > 0,
-
-exact for polynomials of degree 11, stands for its entries. A function with a pole outside of [low, high], as those of
-the skew flow have it (Theorem C), has it at least nine half widths from the middle of each bin: what is left is below
-(9 + sqrt(80))^-12 = 1e-15 of its size there. Narrow paths move entries by smooth functions, too. Entries at low and at
-high are counted, not approximated: ties there decide what exists.
-
-Sums of different chunks add up, in any order; a measure is as large for 10^9 entries as for 10^5.
-"""
+"""A long vector in chunks as a few hundred numbers with weights: its bins, filled in a second pass."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
-import numpy as np
+from symdecouple.lazy.chunks import pieces_of
+from symdecouple.lazy.state import MomentState
+from symdecouple.numeric.moments.bins import Bins, Frame
+from symdecouple.numeric.samples.batch import NanPolicy
 
-from symdecouple.errors import InvalidInput
-from symdecouple.lazy.chunks import Piece, pieces_of
-from symdecouple.lazy.state import MomentState, exponent_of
-from symdecouple.numeric.moments.power_sums import PowerSums
-from symdecouple.numeric.samples.batch import FloatArray, IntArray, NanPolicy, SampleMatrix
-
-__all__ = ["Frame", "Measure", "gauss_nodes"]
-
-_NODES = 6
-_FINE = 2  # bits of a mantissa: four bins an octave
-_SHIFT = 52 - _FINE
-_OCTAVES = 64  # below 2**-64 of the range, bins are no smaller
-_SIDE = _OCTAVES << _FINE  # bins near one point, on one side of it
-_LEAST = 2.0**-40  # of the range: within it of the middle, bins are no smaller
-_NEAR_END = 2.0**-3  # of the way to the nearer end, the same
-_BLOCK = 2**14  # entries that are worked on together
-_NOISE = 2.0**-44  # of the weight: norms of polynomials that are rounding
-_AWAY = 1.5  # where nodes may be: of entries near one edge of a bin, rounding puts some a little beyond it
-_LIGHT = 1e-25  # of the weight of a bin: a node that is none
-_TOP = (1023 << 52) >> _SHIFT  # of 1.0
+__all__ = ["Measure"]
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """What a first pass knows of a vector, in the unit 2^exponent: where its ends and its middle are.
-
-    Attributes
-    ----------
-    low, middle, high : Fraction
-    exponent : int
-    floor : int
-        The least bin about the middle.
-    counts : tuple of int
-        At the low end, at the high end, of all.
-    nan_policy : str
-    is_falling : bool
-        The skewness is negative: the long side is the left one.
-    """
-
-    low: Fraction
-    middle: Fraction
-    high: Fraction
-    exponent: int
-    floor: int
-    counts: tuple[int, int, int]
-    nan_policy: NanPolicy
-    is_falling: bool
-
-    @classmethod
-    def of(cls, state: MomentState) -> Frame:
-        """The frame of a vector that varies, from a state of order 3 or more."""
-        low, high, middle = Fraction(state.low), Fraction(state.high), Fraction(state.middle)
-        exponent = exponent_of(high - low)
-        gap = float(min(middle - low, high - middle) / Fraction(2) ** exponent)
-        floor = min(_LEAST, gap * _NEAR_END)
-        return cls(low, middle, high, exponent, int(_bin(np.array([floor]))[0]),
-                   (state.at_low, state.at_high, state.count), state.nan_policy, state.summary().skewness < 0)
-
-    @property
-    def is_two_valued(self) -> bool:
-        """No entry lies between the ends."""
-        return self.counts[0] + self.counts[1] == self.counts[2]
-
-    def scaled(self, number: Fraction) -> float:
-        """A difference in the unit of the frame."""
-        return float(number / Fraction(2) ** self.exponent)
-
-    def edges(self) -> tuple[FloatArray, FloatArray]:
-        """Where each bin begins, as a distance, and how wide it is; the last one is for entries at the ends."""
-        places = (np.arange(_SIDE + 1, dtype=np.int64) + (_TOP - _SIDE)) << _SHIFT
-        grid = places.view(np.float64)
-        begin, width = np.tile(grid[:-1], 4), np.tile(np.diff(grid), 4)
-        for side in range(4):
-            first = side * _SIDE + (self.floor if side in (1, 2) else 0)
-            width[first] += begin[first]
-            begin[first] = 0.0
-        return np.append(begin, 0.0), np.append(width, 1.0)
-
-
-class Measure:
-    """The entries of a vector in bins; made with a frame, filled with chunks, and merged with others of this frame.
+class Measure(Bins):
+    """The entries of a vector in bins (`numeric.moments.bins`), chunk by chunk, merged with others of its frame.
 
     Examples
     --------
+    >>> import numpy as np
     >>> chunks = [np.arange(1.0, 500), np.arange(500.0, 1001) ** 1.5]
     >>> state = MomentState()
     >>> for chunk in chunks:
     ...     state.update(chunk)
-    >>> measure = Measure(Frame.of(state))
+    >>> measure = Measure.begun(state)
     >>> for chunk in chunks:
     ...     measure.update(chunk)
     >>> matrix = measure.matrix()
@@ -122,135 +32,23 @@ class Measure:
     True
     """
 
-    __slots__ = ("_sums", "frame")
+    __slots__ = ("_nan_policy",)
 
-    def __init__(self, frame: Frame) -> None:
-        self.frame = frame
-        self._sums = PowerSums.empty(2 * _NODES - 1, 4 * _SIDE + 1)
+    def __init__(self, frame: Frame, nan_policy: NanPolicy) -> None:
+        super().__init__(frame)
+        self._nan_policy = nan_policy
 
     @classmethod
-    def begun(cls, state: MomentState) -> Measure | None:
+    def begun(cls, state: MomentState) -> Self | None:
         """Make an empty measure for a vector that a first pass knows; None where it has no shape."""
-        reason = state.summary().outcome.reason
-        return cls(Frame.of(state)) if reason in ("", "out of range") and state.low != state.high else None
-
-    def copy(self) -> Measure:
-        """Return a measure that goes its own way."""
-        made = Measure(self.frame)
-        made.merge(self)
-        return made
+        summary = state.summary()
+        if summary.outcome.reason not in ("", "out of range") or state.low == state.high:
+            return None
+        counts = state.at_low, state.at_high, state.count
+        return cls(Frame.about(state.low, state.middle, state.high, counts, summary.skewness < 0), state.nan_policy)
 
     def update(self, chunk: Any) -> None:
         """Take in a chunk that the first pass has seen."""
-        frame, (begin, width) = self.frame, self.frame.edges()
-        for piece, _, _ in pieces_of(chunk, frame.nan_policy):
-            if piece is None:
-                continue
-            for part in _blocks(piece):
-                self._sums.merge(_sums_in_bins(frame, part, piece, begin, 2 / width))
-
-    def merge(self, other: Measure) -> None:
-        """Take in what another measure has seen."""
-        if other.frame != self.frame:
-            raise InvalidInput("measures of two frames cannot be merged: a vector has one")
-        self._sums.merge(other._sums)
-
-    def matrix(self) -> SampleMatrix:
-        """The vector as one row with weights, in some unit: from its low end, or downwards from its high end."""
-        frame = self.frame
-        sums = self._sums.sums + self._sums.rest
-        seen = round(float(sums[0].sum()))
-        if seen != frame.counts[2] or round(float(sums[0, -1])) != sum(frame.counts[:2]):
-            raise InvalidInput(f"the first pass saw {frame.counts[2]} numbers and the second {seen}, or others: the "
-                               "chunks must be the same each time")
-        used = np.flatnonzero(sums[0, :-1])
-        places, weights = gauss_nodes(sums[:, used])
-        begin, width = (each[used, None] for each in frame.edges())
-        distance, side = np.maximum(begin + (places + 1) / 2 * width, 0.0), (used // _SIDE)[:, None]
-        span = frame.scaled(frame.high - frame.low)
-        if frame.is_falling:
-            side, middle, ends = 3 - side, frame.scaled(frame.high - frame.middle), (1, 0)
-        else:
-            middle, ends = frame.scaled(frame.middle - frame.low), (0, 1)
-        values = np.choose(side, [distance, middle - distance, middle + distance, span - distance])
-        kept = weights > 0
-        values = np.concatenate([[0.0, span], values[kept]])
-        shares = np.concatenate([[float(frame.counts[end]) for end in ends], weights[kept]])
-        is_end = np.zeros((2, 1, len(values)), dtype=np.bool_)
-        is_end[0, 0, 0] = is_end[1, 0, 1] = True
-        if frame.is_falling:
-            values, is_end = -values, is_end[::-1]
-        return SampleMatrix.weighted(values[None], shares[None], (is_end[0], is_end[1]))
-
-
-def gauss_nodes(sums: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Gauss nodes, in [-1, 1] but for rounding, and their weights, (B, n), from sums of T_0..T_(2n-1), (2n, B).
-
-    A weight of 0 is no node.
-
-    The recurrence of Stieltjes runs on the 2n Chebyshev points, whose interpolatory weights may be negative; a bin with
-    fewer distinct places than n has fewer nodes.
-    """
-    count = len(sums) // 2
-    points = np.cos(np.pi * (np.arange(2 * count) + 0.5) / (2 * count))
-    table = np.polynomial.chebyshev.chebvander(points, 2 * count - 1)
-    table[:, 1:] *= 2
-    total = sums[0]
-    shares = (sums / total).T @ table.T / (2 * count)
-    n_bins = len(total)
-    matrix = np.zeros((n_bins, count, count))
-    now, before, norm_before = np.ones_like(shares), np.zeros_like(shares), np.ones(n_bins)
-    is_left = np.ones(n_bins, dtype=np.bool_)
-    for j in range(count):
-        heavy = shares * now * now
-        norm = heavy.sum(axis=1)
-        is_left &= norm > _NOISE
-        norm = np.where(is_left, norm, 1.0)
-        ratio = np.where(is_left, norm / norm_before, 0.0)
-        centre = np.where(is_left, np.clip(heavy @ points / norm, -_AWAY, _AWAY), 0.0)
-        matrix[:, j, j] = centre
-        if j:
-            matrix[:, j, j - 1] = matrix[:, j - 1, j] = np.sqrt(ratio)
-        now, before = (points - centre[:, None]) * now - ratio[:, None] * before, now
-        norm_before = norm
-    places, vectors = np.linalg.eigh(matrix)
-    weights = vectors[:, 0] ** 2
-    weights[weights < _LIGHT] = 0.0
-    weights *= (total / weights.sum(axis=1))[:, None]
-    return np.clip(places, -_AWAY, _AWAY), weights
-
-
-def _bin(distance: FloatArray) -> IntArray:
-    """The place of distances below 1 on a side."""
-    bits: IntArray = (distance.view(np.int64) >> _SHIFT) - (_TOP - _SIDE)
-    return np.maximum(bits, 0)
-
-
-def _blocks(piece: Piece) -> Iterator[FloatArray]:
-    return (piece.values[i : i + _BLOCK] for i in range(0, len(piece.values), _BLOCK))
-
-
-def _sums_in_bins(frame: Frame, values: FloatArray, piece: Piece, begin: FloatArray, slope: FloatArray) -> PowerSums:
-    """Sums of Chebyshev polynomials of one block, (2n, bins)."""
-    low, middle, high = (frame.scaled(point - piece.base) for point in (frame.low, frame.middle, frame.high))
-    x = np.ldexp(values, -frame.exponent)
-    from_middle = x - middle
-    is_right = from_middle >= 0
-    np.abs(from_middle, out=from_middle)
-    below, from_end = x - low, high - x
-    is_end = np.minimum(below, from_end) <= 0
-    from_end = np.where(is_right, from_end, below)
-    is_near = from_end <= from_middle
-    distance = np.minimum(from_end, from_middle)
-    place = _bin(distance)
-    np.maximum(place, np.where(is_near, 0, frame.floor), out=place)
-    place += (2 * is_right + (is_near == is_right)) * _SIDE
-    place[is_end] = 4 * _SIDE
-    t = (distance - begin[place]) * slope[place] - 1
-    sums = np.empty((2 * _NODES, len(begin)))
-    before, now = np.ones_like(t), t
-    sums[0] = np.bincount(place, minlength=len(begin))
-    for k in range(1, len(sums)):
-        sums[k] = np.bincount(place, now, minlength=len(begin))
-        before, now = now, 2 * t * now - before
-    return PowerSums(sums, np.zeros_like(sums))
+        for piece, _, _ in pieces_of(chunk, self._nan_policy):
+            if piece is not None:
+                self.add(piece.values, piece.base)

@@ -27,6 +27,7 @@ import numpy as np
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.lazy.chunks import Number, Piece, pieces_of
 from symdecouple.lazy.summary import MomentSummary
+from symdecouple.numeric.moments.bins import exponent_of
 from symdecouple.numeric.moments.levels import HIGHEST
 from symdecouple.numeric.moments.power_sums import (
     BLOCK,
@@ -49,7 +50,7 @@ from symdecouple.numeric.samples.batch import (
 )
 from symdecouple.numeric.samples.intake import check_choice
 
-__all__ = ["MomentState", "exponent_of"]
+__all__ = ["MomentState"]
 
 _BITS = 400  # of fixed point: of 10^12 values, moment 12 can be as small as 2^-240
 _PLACE = 60  # bits of a pivot below the range: nearer to the mean it need not be
@@ -320,11 +321,6 @@ def _moved(sums: tuple[int, ...], shift: int) -> tuple[int, ...]:
         for k in range(len(sums) - 1, i, -1):
             moved[k] += (shift * moved[k - 1]) >> _BITS
     return tuple(moved)
-
-
-def exponent_of(span: Fraction) -> int:
-    """e with span < 2^e; 0 for none."""
-    return span.numerator.bit_length() - span.denominator.bit_length() + 1 if span else 0
 
 
 def _rounded(value: Fraction) -> float:

@@ -132,7 +132,9 @@ def test_integers_past_2_53_are_exact(tmp_path: Path, capsys: CAPTURED) -> None:
     ("", "no data"), ("# only\n\n", "no data"), ("x y\n", "no number"), ("a,b\n1,2\n3,x\n", "line 3, b: 'x'"),
     ("a,b\n1,2\n\n3\n", "line 4"), ('1,2\n"3,4\n', "quotes"), ("1,1e4001\n", "1e4001"), ("1,1e-99999\n", "4000 digits"),
     ("1,2\n3," + "9" * 5000, "line 2"), ("1;2,5\n1.5;2\n", "--decimal"), ("1,5 2,5\n3,5 4,5\n", "'5 2'"),
-    ("1_000,2\n2,3", "'1_000'"), ("1,2\n٣,3", "'٣'"), ("1,2\0", "zero bytes"),
+    ("1_000,2\n2,3", "'1_000'"), ("1,2\n٣,3", "'٣'"), ("1,2\0", "zero bytes"), ("1\0,\0002\0", "--encoding utf-16-le"),
+    ("a\n1/3\n2/3\n5", "'1/3'"), ("a\n10%\n20\n50", "'10%'"), ("a,b\n1,\u22122\n3,4", "'\u22122'"),
+    ("a,b\n<0.1,$5\n3,4\n5,6", "'<0.1'"),
     ("1;1.234.567\n2;2.345.678", "one number"), ("0x10,1\n1,2", "'0x10'"), ('"' + "a" * 200_000, "quotes"),
 ])
 def test_what_cannot_be_read_is_told(text: str, said: str, tmp_path: Path, capsys: CAPTURED) -> None:

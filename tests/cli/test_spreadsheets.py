@@ -140,6 +140,7 @@ def test_what_was_left_out_is_told_in_every_format(tmp_path: Path, capsys: pytes
     ("\ufeffsep=,\r\na,b\r\n1,2\r\n", {}, {"a": [1], "b": [2]}, ""),
     ('"sep=;"\n1;2\n', {}, {"row 1": [1, 2]}, ""), ("sep=\t\na\tb\n1\t2", {}, {"a": [1], "b": [2]}, ""),
     ("a,b\nm,s\n1,2\n3,4", {}, {"a": [1, 3], "b": [2, 4]}, "line 2 is taken for units, and left out: m, s"),
+    ("a,b\n10^3 m,1/s\n1,2", {}, {"a": [1], "b": [2]}, "left out: 10^3 m, 1/s"),
     ("id;v\n;[km/h]\nA;1,5\nB;2", {}, {"v": [1.5, 2]}, "taken for units"), ("id,v\nA,\nB,2", {}, {"v": [NAN, 2]}, ""),
     ("# c\n\na,b\n1,2", {"header_lines": 3}, {"a": [1], "b": [2]}, "2 lines before the names left out"),
     ("x\n\n1,2\n3,4", {"header_lines": 2}, {"row 1": [1, 2], "row 2": [3, 4]}, "2 lines before the data left out"),

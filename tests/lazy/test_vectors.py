@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from symdecouple import lazy, stats
 from symdecouple.errors import InvalidInput, RefusalWarning, Refused
-from symdecouple.lazy.measure import Measure, gauss_nodes
+from symdecouple.lazy.measure import Measure
+from symdecouple.numeric.moments.bins import gauss_nodes
 from symdecouple.numeric.moments.levels import climb, gaussian_moments
 from tests.traced import peak
 

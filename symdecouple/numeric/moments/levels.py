@@ -8,8 +8,8 @@ All of it is done on standardized samples z; a reference of other mean and varia
 formula. A sample that has no level k keeps its moments up to order k.
 
 A sample with few distinct values moves as those values with weights: exactly the same path, at less cost; a long one
-as nodes with weights (`nodes`), to rounding. A sample whose entries have weights is a law on finitely many values, and
-moves as such.
+as nodes with weights (`nodes`), to rounding. A very long one whose moments only are asked for is binned before level 3
+(`bins`). A sample whose entries have weights is a law on finitely many values, and moves as such.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.moments.attainable import pulled_apart
+from symdecouple.numeric.moments.bins import binned
 from symdecouple.numeric.moments.growth import ALLOWED
 from symdecouple.numeric.moments.hankel import Weights
 from symdecouple.numeric.moments.moment_path import Followed, Follower, follow
@@ -49,6 +50,7 @@ Real = TypeVar("Real", bound=np.floating[Any])
 _LONG = 1024  # entries from which on distinct values are looked for
 _LOOK = 256  # entries looked at before a row is sorted
 _RATIO = 4  # entries for each distinct value that make it worthwhile
+_BINNED = 2**17  # entries from which on rows are binned: where compiled paths need not be faster, and lose digits
 _RESOLVED = 1e-13  # last coefficients of samples at nodes: what they leave in a moment is a hundredth of its tolerance
 HIGHEST = 12  # orders offered: the means of z^(2k-2) keep their meaning in float64
 
@@ -269,6 +271,8 @@ def standardized_rows(
     constant = matrix.low == matrix.high
     refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(constant)} if order > 2 else {}
     which = np.flatnonzero(~constant) if order > 3 else np.empty(0, dtype=np.intp)
+    if order > 4 and matrix.weights is None and matrix.values.shape[1] >= _BINNED:
+        which = np.array([i for i in which.tolist() if not _fill_binned(matrix, i, order, goal, values)], dtype=np.intp)
     if compiled and matrix.weights is None and len(which):
         ends = _taken(matrix.low, which), _taken(matrix.high, which)
         climbed = climb_compiled(_taken(matrix.values, which), order, goal, ends)
@@ -281,6 +285,18 @@ def standardized_rows(
         values[which, 3:] = ladder.moments[4:].T
         refusals.update((int(which[i]), outcome) for i, outcome in ladder.refusals.items())
     return values[:, :order], refusals
+
+
+def _fill_binned(matrix: SampleMatrix, i: int, order: int, goal: Sequence[float], values: FloatArray) -> bool:
+    """Write standardized moments from 4 on of a long row by its bins; False where a level is missing.
+
+    The entries tell why: counts of ties, and by how much a reference is missed.
+    """
+    few = binned(matrix.values[i], matrix.low[i], matrix.high[i], is_falling=bool(values[i, 2] < 0))
+    found, refusals = standardized_rows(few, order, goal)
+    if not refusals:
+        values[i, 3:] = found[0, 3:]
+    return not refusals
 
 
 def _shares(weights: FloatArray) -> FloatArray:

@@ -1,0 +1,63 @@
+"""Bins that stand for a very long row: the moments of its entries, the same refusals, whatever stands beside it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from symdecouple.numeric.moments import levels
+from symdecouple.numeric.moments.levels import gaussian_moments, standardized_rows
+from symdecouple.numeric.samples.batch import SampleMatrix
+
+N = levels._BINNED
+RNG = np.random.default_rng(11)
+OUTLIER = np.append(RNG.exponential(size=N - 1), 19.0)
+ROWS = {
+    "normal": RNG.normal(size=N), "a long tail": OUTLIER, "turned, far away": 1e6 - OUTLIER,
+    "uniform": 1e-150 * RNG.random(N), "counts": RNG.poisson(3, N) * 1.0, "hundredths": np.round(RNG.normal(size=N), 2),
+    "steep": RNG.gamma(0.5, size=N), "tied ends": np.clip(RNG.normal(size=N), -1.5, 2.0),
+}
+GOAL = (1.0, *gaussian_moments(5))
+
+
+def found_of(rows: np.ndarray, order: int = 6, compiled: bool = False) -> tuple[np.ndarray, dict[int, object]]:
+    values, refusals = standardized_rows(SampleMatrix.of(rows), order, GOAL[:order], compiled=compiled)
+    return values, dict(refusals)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_moments_are_those_of_the_entries(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = ROWS[name]
+    found, refusals = found_of(row[None])
+    monkeypatch.setattr(levels, "binned", None)  # which is not called from here on
+    monkeypatch.setattr(levels, "_BINNED", N + 1)
+    expected, told = found_of(row[None])
+    assert refusals == told == {}
+    assert found[0, :4] == pytest.approx(expected[0, :4], rel=2e-13, abs=1e-13)
+    assert found[0, 4:] == pytest.approx(expected[0, 4:], rel=1e-9, abs=1e-9)
+
+
+def test_a_long_row_is_alone_what_it_is_in_a_batch_and_on_either_backend() -> None:
+    pytest.importorskip("numba")
+    rows = np.stack([ROWS["normal"], np.ones(N), ROWS["a long tail"]])
+    together, refusals = found_of(rows)
+    assert list(refusals) == [1]
+    for i in (0, 2):
+        assert found_of(rows[i : i + 1])[0][0].tolist() == together[i].tolist()
+        assert found_of(rows[i : i + 1], compiled=True)[0][0, 3:].tolist() == together[i, 3:].tolist()
+
+
+def test_half_precision_of_a_row_is_the_row_widened() -> None:
+    row = ROWS["normal"].astype(np.float32)[None]
+    assert found_of(row)[0].tolist() == found_of(row.astype(np.float64))[0].tolist()
+
+
+@pytest.mark.parametrize("row", [
+    np.resize([0.0, 0, 1, 5], N), np.where(np.arange(N) * 5 % 8 < 5, 0, ROWS["steep"]), np.resize([-1.0, 0, 1], N),
+], ids=["three values", "most at an end", "symmetric, three values"])
+def test_what_is_refused_is_told_by_the_entries(row: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    found, refusals = found_of(row[None])
+    monkeypatch.setattr(levels, "_BINNED", N + 1)
+    expected, told = found_of(row[None])
+    assert refusals == told and len(told) == 1
+    np.testing.assert_array_equal(found, expected)
