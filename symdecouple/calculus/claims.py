@@ -63,6 +63,9 @@ class Claim(Shown):
         return Card(f"Certificate of {self.kind}: {question} {status.name}", lines, ("", self.subject.noun), [
             *rows, ("", Maths("", self.latex()))])
 
+    def _repr_latex_(self) -> str:
+        return rf"$\displaystyle {self.latex()}$"
+
     def summary(self) -> tuple[str, ...]:
         """Return the lines that a verdict prints about its evidence."""
         return ()

@@ -7,7 +7,7 @@ What is known exactly stays exact: parameters become rational numbers as they ar
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 from typing import Any
@@ -71,14 +71,17 @@ class Density(Shown):
     def _card(self) -> Card:
         pdf = self.pdf if isinstance(self.pdf, Expr) else getattr(self.pdf, "__name__", repr(self.pdf))
         lines = [("density", str(pdf))]
-        lines += [("points", ", ".join(map(str, self.points)))] if len(self.points) else []
-        atoms = ", ".join(f"{mass} at {place}" for place, mass in self.atoms.items())
-        lines += [("atoms", atoms)] if atoms else []
+        points, atoms = self.points, self.atoms  # nobody has looked at them before they are read
+        lines += [("points", ", ".join(map(str, points)) if isinstance(points, Iterable) else str(points))]
+        lines += [("atoms", ", ".join(f"{mass} at {place}" for place, mass in atoms.items())
+                   if isinstance(atoms, Mapping) else str(atoms))]
+        lines = [line for line in lines if line[1]]
         rows: list[tuple[Cell, Cell]] = [(name, text) for name, text in lines]
         if isinstance(pdf, Expr):
             rows[0] = "density", Maths(str(pdf), latex(pdf))
-        low, high = self.support
-        return Card(f"Density on ({low}, {high})", lines, ("", ""), rows)
+        ends = self.support
+        between = f"({', '.join(map(str, ends))})" if isinstance(ends, Iterable) else str(ends)
+        return Card(f"Density on {between}", lines, ("", ""), rows)
 
 
 @dataclass(frozen=True, slots=True)
