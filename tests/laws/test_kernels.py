@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from symdecouple.cli.compile_kernels import _KERNELS
 from symdecouple.numeric.kernels.compile import is_available
+from symdecouple.versions import kernel_modules
 from tests.laws.kernels import CASES, Case, answers, bound_of
 
 compiled = pytest.param("compiled", marks=pytest.mark.skipif(not is_available(), reason="numba is an extra"))
@@ -17,7 +17,7 @@ ways = pytest.mark.parametrize("way", [
 @ways
 def test_every_kernel_is_tried(way: str) -> None:
     calls = answers(way).calls
-    assert {module.KERNELS.name for _, module in _KERNELS} == {name for name, _ in calls}
+    assert {module.KERNELS.name for module in kernel_modules().values()} == {name for name, _ in calls}
     assert not [kernel for kernel, count in calls.items() if count == 0]
     assert not answers("numpy").calls
 

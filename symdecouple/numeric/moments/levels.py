@@ -8,7 +8,7 @@ All of it is done on standardized samples z; a reference of other mean and varia
 formula. A sample that has no level k keeps its moments up to order k.
 
 A sample with few distinct values moves as those values with weights: exactly the same path, at less cost; a long one
-as nodes with weights (`nodes`), to rounding. A very long one whose moments only are asked for is binned before level 3
+as nodes with weights (`nodes`), to rounding. A long one of which moments only are asked for is binned before level 3
 (`bins`). A sample whose entries have weights is a law on finitely many values, and moves as such.
 """
 
@@ -50,7 +50,8 @@ Real = TypeVar("Real", bound=np.floating[Any])
 _LONG = 1024  # entries from which on distinct values are looked for
 _LOOK = 256  # entries looked at before a row is sorted
 _RATIO = 4  # entries for each distinct value that make it worthwhile
-_BINNED = 2**17  # entries from which on rows are binned: where compiled paths need not be faster, and lose digits
+_BINNED = {False: 2**12, True: 2**17}  # entries from which on rows are binned: from there paths of entries, in NumPy or
+# compiled, are rarely faster, and up to eighty times slower
 _RESOLVED = 1e-13  # last coefficients of samples at nodes: what they leave in a moment is a hundredth of its tolerance
 HIGHEST = 12  # orders offered: the means of z^(2k-2) keep their meaning in float64
 
@@ -271,7 +272,7 @@ def standardized_rows(
     constant = matrix.low == matrix.high
     refusals = {int(i): ZERO_VARIANCE for i in np.flatnonzero(constant)} if order > 2 else {}
     which = np.flatnonzero(~constant) if order > 3 else np.empty(0, dtype=np.intp)
-    if order > 4 and matrix.weights is None and matrix.values.shape[1] >= _BINNED:
+    if order > 4 and matrix.weights is None and matrix.values.shape[1] >= _BINNED[compiled]:
         which = np.array([i for i in which.tolist() if not _fill_binned(matrix, i, order, goal, values)], dtype=np.intp)
     if compiled and matrix.weights is None and len(which):
         ends = _taken(matrix.low, which), _taken(matrix.high, which)

@@ -83,33 +83,50 @@ def add_series(v: FloatArray, centre: float, half: float, c: FloatArray, m: int,
 
 
 def _chebyshev_sums(v: FloatArray, share: FloatArray, centre: float, half: float, sums: FloatArray) -> None:
-    """sum_i share_i T_j((v_i - centre)/half) for j below the length of `sums`, two more than a multiple of four."""
-    size, inverse = min(len(v), BLOCK), 1 / half
-    twice, before, now = np.empty(size), np.empty(size), np.empty(size)
+    """sum_i share_i T_j((v_i - centre)/half) for j below the length of `sums`, two more than a multiple of four.
+
+    T_(j+1) - T_j = T_j - T_(j-1) + 2 (u - 1) T_j rounds little near u = 1, which is where most of the weight is: the
+    rounding of it must not reach nodes far away, where there is hardly any, and powers are large.
+    """
+    size, inverse, first = min(len(v), BLOCK), 1 / half, 0.0
+    slope, change, now = np.empty(size), np.empty(size), np.empty(size)
+    for i in range(len(v)):
+        first += share[i] * (v[i] - centre)
+    turned = -inverse if first < 0 else inverse
     for j in range(len(sums)):
         sums[j] = 0.0
     for begin in range(0, len(v), BLOCK):
         part, weights = v[begin : begin + BLOCK], share[begin : begin + BLOCK]
         n = len(part)
+        s0 = s1 = 0.0
         for i in range(n):
-            x = (part[i] - centre) * inverse
-            twice[i], before[i], now[i] = 2 * x, weights[i], weights[i] * x
-            sums[0] += before[i]
-            sums[1] += now[i]
-        for j in range(2, len(sums), 4):  # the next four of T_(j+1) = 2 x T_j - T_(j-1)
+            x = (part[i] - centre) * turned - 1
+            slope[i], change[i], now[i] = 2 * x, weights[i] * x, weights[i] * x + weights[i]
+            s0 += weights[i]
+            s1 += now[i]
+        sums[0] += s0
+        sums[1] += s1
+        for j in range(2, len(sums), 4):  # the next four
             s0 = s1 = s2 = s3 = 0.0
             for i in range(n):
-                x, a, b = twice[i], before[i], now[i]
-                a = x * b - a
-                b = x * a - b
-                s0 += a
+                x, a, b = slope[i], change[i], now[i]
+                a += x * b
+                b += a
+                s0 += b
+                a += x * b
+                b += a
                 s1 += b
-                a = x * b - a
-                b = x * a - b
-                s2 += a
+                a += x * b
+                b += a
+                s2 += b
+                a += x * b
+                b += a
                 s3 += b
-                before[i], now[i] = a, b
+                change[i], now[i] = a, b
             sums[j] += s0
             sums[j + 1] += s1
             sums[j + 2] += s2
             sums[j + 3] += s3
+    if first < 0:
+        for j in range(1, len(sums), 2):
+            sums[j] = -sums[j]

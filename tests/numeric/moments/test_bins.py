@@ -9,7 +9,7 @@ from symdecouple.numeric.moments import levels
 from symdecouple.numeric.moments.levels import gaussian_moments, standardized_rows
 from symdecouple.numeric.samples.batch import SampleMatrix
 
-N = levels._BINNED
+N = levels._BINNED[False]
 RNG = np.random.default_rng(11)
 OUTLIER = np.append(RNG.exponential(size=N - 1), 19.0)
 ROWS = {
@@ -30,7 +30,7 @@ def test_moments_are_those_of_the_entries(name: str, monkeypatch: pytest.MonkeyP
     row = ROWS[name]
     found, refusals = found_of(row[None])
     monkeypatch.setattr(levels, "binned", None)  # which is not called from here on
-    monkeypatch.setattr(levels, "_BINNED", N + 1)
+    monkeypatch.setitem(levels._BINNED, False, N + 1)
     expected, told = found_of(row[None])
     assert refusals == told == {}
     assert found[0, :4] == pytest.approx(expected[0, :4], rel=2e-13, abs=1e-13)
@@ -39,7 +39,8 @@ def test_moments_are_those_of_the_entries(name: str, monkeypatch: pytest.MonkeyP
 
 def test_a_long_row_is_alone_what_it_is_in_a_batch_and_on_either_backend() -> None:
     pytest.importorskip("numba")
-    rows = np.stack([ROWS["normal"], np.ones(N), ROWS["a long tail"]])
+    rows = np.resize(np.random.default_rng(3).exponential(size=3 * N - 1), (3, levels._BINNED[True]))
+    rows[1] = 7.0
     together, refusals = found_of(rows)
     assert list(refusals) == [1]
     for i in (0, 2):
@@ -57,7 +58,7 @@ def test_half_precision_of_a_row_is_the_row_widened() -> None:
 ], ids=["three values", "most at an end", "symmetric, three values"])
 def test_what_is_refused_is_told_by_the_entries(row: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
     found, refusals = found_of(row[None])
-    monkeypatch.setattr(levels, "_BINNED", N + 1)
+    monkeypatch.setitem(levels._BINNED, False, N + 1)
     expected, told = found_of(row[None])
     assert refusals == told and len(told) == 1
     np.testing.assert_array_equal(found, expected)

@@ -12,11 +12,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mpmath import mp
 from numpy.polynomial import chebyshev
 
 from symdecouple.numeric.moments import hankel_kernel, moment_path_kernel as kernel, nodes_kernel
+from symdecouple.numeric.moments.bins import binned
 from symdecouple.numeric.moments.hankel import orthogonal_basis, power_means, residuals
-from symdecouple.numeric.moments.levels import climb, gaussian_moments
+from symdecouple.numeric.moments.levels import climb, gaussian_moments, standardized_rows
 from symdecouple.numeric.moments.moment_path import RESIDUAL, follow
 from symdecouple.numeric.moments.moment_path_kernel import Climbed, climb_compiled, move_rows, settle_rows
 from symdecouple.numeric.moments.skewness_flow import impose_skewness
@@ -103,6 +105,16 @@ def test_nodes_have_the_means_of_polynomials_and_their_series_moves_a_sample(m: 
     assert np.isnan(nodes_kernel.series_of(x, np.full(m, np.nan), 0.0, 1.0, m, c))
 
 
+@pytest.mark.parametrize("side", [-1, 1])
+def test_sums_of_entries_near_an_end_round_little(side: int) -> None:
+    """Where powers of nodes far away are 10^6 times their mean, rounding of the others would show."""
+    place, sums = side * (1 - 1e-4 * np.arange(1, 9) / 3), np.empty(514)
+    nodes_kernel._chebyshev_sums(place, np.full(8, 1 / 8), 0.0, 1.0, sums)
+    with mp.workdps(30):
+        exact = [float(sum(mp.cos(j * mp.acos(v)) for v in place.tolist()) / 8) for j in range(514)]
+    assert sums == pytest.approx(exact, rel=0, abs=3e-15)
+
+
 def test_more_nodes_where_a_series_has_not_ended() -> None:
     assert nodes_kernel.more_nodes(32, np.nan) == nodes_kernel.more_nodes(32, np.inf) == 64
     assert 40 <= nodes_kernel.more_nodes(32, 1e-11) <= 48 and nodes_kernel.more_nodes(64, 0.5) > 512
@@ -134,6 +146,15 @@ def test_ordinary_samples_end_on_the_manifold(rows: np.ndarray, goal: tuple[floa
 
 def goal(order: int) -> tuple[float, ...]:
     return (1.0, *gaussian_moments(order - 1))
+
+
+def test_a_value_far_out_of_a_long_sample_does_not_spoil_the_nodes() -> None:
+    pytest.importorskip("numba")
+    row = np.append(-np.log1p(-np.arange(0.5, 100_000) / 100_000), 19.0)
+    found = climb_compiled(row[None], 7, goal(7))
+    few = binned(row, row[0], 19.0, is_falling=False)
+    exact, _ = standardized_rows(few, 7, goal(7), partial(follow, rtol=1e-14))
+    assert found.done.all() and found.moments[4:, 0] == pytest.approx(exact[0, 3:], abs=3e-8)
 
 
 @pytest.fixture
