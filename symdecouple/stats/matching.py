@@ -201,6 +201,9 @@ def match(
     """
     check_choice("nan_policy", nan_policy, ("propagate", "omit", "raise"))
     check_choice("on_refusal", on_refusal, ("warn", "raise", "return"))
+    if not isinstance(higher, list | tuple) and np.ndim(higher) == 0:
+        raise InvalidInput(f"higher={higher!r:.60} was given, a list of standardized moments from order 5 on is "
+                           "expected")
     given = take_numbers(sample)
     if given.array.ndim == 0:
         given = Numbers(given.array.reshape(1), None if given.masked is None else given.masked.reshape(1))

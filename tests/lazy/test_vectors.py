@@ -192,6 +192,10 @@ def test_chunks_that_change_between_passes_are_noticed() -> None:
     with pytest.raises(InvalidInput, match="the first pass saw 20000 numbers and the second 0"):
         lazy.decoupled_moments(lambda: spent, 4)
 
+    again = iter([np.arange(5.0)])
+    with pytest.raises(InvalidInput, match="the first pass saw 5 numbers and this one 0"):
+        list(lazy.normalize(lambda: again, 2)())
+
     def other() -> Iterator[NDArray[Any]]:
         sample = LAWS["normal"] if first.pop() else LAWS["normal"] * 2
         first.append(False)

@@ -99,6 +99,22 @@ def test_weights_and_outcomes() -> None:
     assert np.isnan(values.values).all() and [one.reason for one in outcomes] == ["zero variance"] * 12
 
 
+def test_weights_are_aligned_by_their_coordinates() -> None:
+    pandas = pytest.importorskip("pandas")
+    held, weights = HELD.assign_coords(time=np.arange(30) * 2), np.random.default_rng(0).random(30)
+    labelled = xr.DataArray(weights, dims="time", coords={"time": held.time})
+    expected = stats.skewness(VALUES, axis=1, weights=weights)
+    for given in (labelled[::-1], pandas.Series(weights, held.time.values)[::-1], weights, labelled.drop_vars("time")):
+        assert np.array_equal(stats.skewness(held, dim="time", weights=given).values, expected)
+    for lacking in (labelled[:29], pandas.Series(weights, held.time.values)[:29]):
+        with pytest.raises(InvalidInput, match=r"none for .*58"):
+            stats.skewness(held, dim="time", weights=lacking)
+    with pytest.raises(InvalidInput, match="twice"):
+        stats.skewness(held, dim="time", weights=xr.concat([labelled, labelled], "time"))
+    with pytest.raises(InvalidInput, match="give a DataArray, or an array"):
+        stats.skewness(HELD.drop_vars("time", errors="ignore"), dim="time", weights=pandas.Series(weights))
+
+
 def test_one_vector_at_its_level_keeps_its_labels() -> None:
     found = lazy.normalize(HELD, 3)
     assert found.dims == HELD.dims and found.attrs == HELD.attrs

@@ -225,6 +225,7 @@ def test_rounding_beside_a_large_mean_is_told() -> None:
     ({"kurtosis": [1, 2, 3]}, "a number, or an array"),
     ({"kurtosis": "3"}, "a number, or an array"),
     ({"mean": True}, "a number, or an array"),
+    ({"higher": 0.1}, "a list of standardized moments"),
 ])
 def test_bad_targets(wanted: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput, match=said):

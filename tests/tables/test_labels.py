@@ -100,6 +100,11 @@ def test_matched_samples_keep_their_labels_and_targets_are_aligned() -> None:
     assert list(made.statistics.columns) == ["mean", "variance", "skewness", "kurtosis"]
     assert made.residual.name == "residual" and bool(made.ok.all()) and "\nc: mean 3, " in str(made)
     assert match(FRAME["a"], mean=0).values.index.equals(FRAME.index)
+    wanted = pd.DataFrame([[1, 0.2, 0.3], [0.2, 1, 0.1], [0.3, 0.1, 1]], index=list("cab"), columns=list("cab"))
+    together = match(FRAME, skewness=0, correlation=wanted).values.corr()
+    assert np.abs(together - wanted.loc[list("abc"), list("abc")]).to_numpy().max() < 1e-12
+    with pytest.raises(InvalidInput, match="correlation= is aligned by its labels"):
+        match(FRAME, skewness=0, correlation=wanted.rename(columns={"a": "d"}))
     higher = match(FRAME, skewness=0, kurtosis=2.2, higher=[pd.Series({"c": 0.1, "a": 0.2, "b": 0})]).statistics
     np.testing.assert_allclose(higher["standardized_5"], [0.2, 0, 0.1], atol=1e-12)
     with pytest.raises(InvalidInput, match=r"mean= is aligned by its labels.*has none for 'c'"):
