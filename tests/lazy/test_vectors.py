@@ -178,6 +178,7 @@ def test_missing_values() -> None:
         (3.0, "float was given"),
         (np.float64(3), "one number was given"),
         (lambda: 3, "returned int"),
+        (len, "without arguments"),
         ([np.array(["2020"], dtype="M8")], "dates"),
         ([[True, False]], "booleans"),
     ],

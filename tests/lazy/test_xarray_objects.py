@@ -144,6 +144,8 @@ def test_one_vector_at_its_level_keeps_its_labels() -> None:
         (lambda: PLAN.transform(HELD, dim="tiem"), "transform: dim='tiem' is no dimension"),
         (lambda: PLAN.denormalize(HELD, [0, 1]), "denormalize takes arrays in memory"),
         (lambda: lazy.decoupled_moments(BOTH), "give one variable"),
+        (lambda: stats.match(BOTH, mean=0), "give one variable"),
+        (lambda: stats.estimate_moments(BOTH), "give one variable"),
     ],
 )
 def test_refusals(call: Callable[[], Any], said: str) -> None:

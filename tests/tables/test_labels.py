@@ -215,7 +215,7 @@ def test_empty_frames_are_refused(frame: Any) -> None:
 
 @pytest.mark.parametrize(("held", "said"), [
     (FRAME.rolling(2), "Rolling of pandas was given.*stats.rolling"), ([[1, 2], [3]], "rectangular"),
-    ([FRAME["a"], FRAME["a"]], None)])
+    (pd.MultiIndex.from_tuples([(1, 2), (3, 4)]), "MultiIndex of 2 levels"), ([FRAME["a"], FRAME["a"]], None)])
 def test_what_is_no_array(held: Any, said: str | None) -> None:
     if said is None:
         assert np.array_equal(skewness(held, axis=1), skewness(np.array([VALUES[:, 0]] * 2), axis=1))
