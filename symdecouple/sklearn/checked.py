@@ -74,8 +74,11 @@ def check_names_in(estimator: Any, names: Any) -> None:
 
 def check_images(estimator: Any, images: Any, allow_nan: bool) -> NDArray[Any]:
     """Return an image, or several of one size, checked as X is."""
-    found = check_array(_without_mask(images), input_name="X", estimator=estimator, ensure_2d=False, allow_nd=True,
-                        **_options(allow_nan))
+    try:
+        found = check_array(_without_mask(images), input_name="X", estimator=estimator, ensure_2d=False, allow_nd=True,
+                            **_options(allow_nan))
+    except ValueError as error:
+        raise _explained(images, error) from None
     return _numbers(found)
 
 

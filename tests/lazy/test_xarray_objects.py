@@ -85,6 +85,7 @@ def test_datasets_are_answered_variable_by_variable() -> None:
     assert moved.height.dims == HELD.dims and moved.speed.dims == ("station", "time")
 
 
+@pytest.mark.filterwarnings("ignore:The `squeeze` kwarg to GroupBy:UserWarning")  # of xarray in 2024
 def test_groups_are_answered_by_their_own_map() -> None:
     found = HELD.groupby("station").map(stats.skewness, dim="time")
     assert np.array_equal(found.transpose("station", "band").values, stats.skewness(VALUES, axis=1))
