@@ -8,6 +8,7 @@ of any shape and of any length, 0 and 1 included.
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -72,6 +73,13 @@ def chunks_of(source: Any) -> Iterator[Any]:
 
 
 def _made(source: Callable[[], Any]) -> Iterator[Any]:
+    try:
+        inspect.signature(source).bind()
+    except TypeError as error:
+        raise InvalidInput(f"a function was given that takes arguments ({error}); one without arguments, which returns "
+                           "an iterator of chunks, is expected") from None
+    except ValueError:  # of some built in C nobody knows
+        pass
     made = source()
     if isinstance(made, np.ndarray) or not hasattr(made, "__iter__"):
         raise InvalidInput(f"the function returned {type(made).__name__}, an iterator of chunks is expected")

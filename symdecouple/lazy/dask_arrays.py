@@ -61,8 +61,9 @@ def answered(function: Callable[..., Any], array: Any, options: dict[str, Any]) 
     size = len(pattern) if isinstance(pattern, tuple) else np.size(pattern) if np.ndim(pattern) else None
     asked = asked_of(name, options)
     if any(len(array.chunks[i]) > 1 for i in axes):
-        if asked is None or weights is not None:
-            raise whole_needed(name, array, axes, "with weights" if asked is not None else "")
+        more = [key for key, value in (("weights", weights), ("perturb", options.get("perturb"))) if value is not None]
+        if asked is None or more:
+            raise whole_needed(name, array, axes, f"with {more[0]}" if asked is not None else "")
         found = _by_states(array, axes, asked, size, options.get("on_refusal", "warn"))
     else:
         found = apply_to_rows(partial(_of_rows, function, len(axes), options), array, axes, weights,

@@ -10,7 +10,9 @@ import numpy as np
 
 from symdecouple.errors import InvalidInput
 from symdecouple.lazy import dask_arrays, xarray_objects
+from symdecouple.numeric.samples.frames import shown_names
 from symdecouple.numeric.samples.intake import library_of
+from symdecouple.tables.labels import aligned
 
 __all__ = ["of_plan", "of_statistic"]
 
@@ -38,8 +40,8 @@ def of_statistic(function: Callable[..., Any], given: dict[str, Any]) -> Any:
     dims = xarray_objects.sample_axes(name, held, dim, axis, 0)
     if keepdims:
         raise InvalidInput(f"{name}: keepdims=True has no meaning for named dimensions; .expand_dims(...) adds one")
-    if library_of(options["weights"]) == "xarray":
-        options["weights"] = _aligned(name, options["weights"], dims)
+    if library_of(options["weights"]):
+        options["weights"] = _aligned(name, options["weights"], held, dims)
     axes = tuple(range(-len(dims), 0))
     pattern = function(np.zeros(8), **{**options, "weights": None, "on_refusal": "return"})[0]  # options are checked
     labels = list(pattern._fields) if isinstance(pattern, tuple) else (  # type: ignore[attr-defined]
@@ -57,12 +59,29 @@ def of_statistic(function: Callable[..., Any], given: dict[str, Any]) -> Any:
     return (found, tuple(outcomes)) if options["on_refusal"] == "return" else found
 
 
-def _aligned(name: str, weights: Any, dims: list[Any]) -> Any:
-    """Weights along the sample dimensions, as an array."""
+def _aligned(name: str, weights: Any, held: Any, dims: list[Any]) -> Any:
+    """Weights along the sample dimensions, as an array, in the order of the coordinates that both have."""
+    if hasattr(weights, "iloc"):  # of pandas
+        if len(dims) > 1 or weights.ndim > 1 or dims[0] not in held.indexes:
+            raise InvalidInput(f"{name}: weights in a {type(weights).__name__} were given with an object of xarray; "
+                               "give a DataArray, or an array, weights.to_numpy()")
+        return aligned("weights", weights, [held.indexes[dims[0]]])
+    if library_of(weights) != "xarray":
+        return weights
     if set(weights.dims) != set(dims):
         has = ", ".join(map(repr, weights.dims)) or "none"
         raise InvalidInput(f"{name}: weights with the dimensions {has} were given, those of a sample are expected: "
                            f"{', '.join(map(repr, dims))}")
+    for one in set(dims) & set(weights.indexes) & set(held.indexes):
+        own, index = weights.indexes[one], held.indexes[one]
+        if not own.equals(index):
+            if lacking := [label for label in index if label not in own]:
+                raise InvalidInput(f"{name}: weights are aligned by their coordinates with the samples, and have none "
+                                   f"for {one}={shown_names(lacking)}; give them the same, or an array")
+            if not own.is_unique:
+                raise InvalidInput(f"{name}: weights are aligned by their coordinates with the samples, and have one "
+                                   f"of {one!r} twice; give them the same, or an array")
+            weights = weights.isel({one: own.get_indexer(index)})
     return weights.transpose(*dims).data
 
 

@@ -167,11 +167,19 @@ def normalize(
     _tell(found, on_refusal)
     if library_of(source) == "xarray":
         return source.copy(data=found(vector))
-    return partial(_chunks_at, vector, found)
+    return partial(_chunks_at, vector, found, state.count + state.missing + state.infinite)
 
 
-def _chunks_at(vector: Any, level: VectorLevel) -> Iterator[NDArray[Any]]:
-    return map(level, chunks_of(vector))
+def _chunks_at(vector: Any, level: VectorLevel, count: int) -> Iterator[NDArray[Any]]:
+    """Yield all chunks at the level; a source that is spent is noticed at its end."""
+    seen = 0
+    for chunk in chunks_of(vector):
+        moved = level(chunk)
+        seen += int(np.ma.count(moved))
+        yield moved
+    if seen != count:
+        raise InvalidInput(f"the first pass saw {count} numbers and this one {seen}: the chunks must be the same each "
+                           "time; a function returns a fresh iterator at each call")
 
 
 def _tell(level: VectorLevel, on_refusal: OnRefusal) -> None:

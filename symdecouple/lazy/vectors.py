@@ -24,6 +24,7 @@ from symdecouple.numeric.moments.levels import (
 )
 from symdecouple.numeric.moments.ties import why_unreachable
 from symdecouple.numeric.samples.batch import FloatArray, NanPolicy
+from symdecouple.stats.shape import in_convention
 
 __all__ = ["Asked", "asked_of", "decoupled_of", "passes"]
 
@@ -53,6 +54,8 @@ class Asked:
         The only one that is wanted.
     reference : tuple of float or None
         Raw moments that levels are brought to; None for moments of the vector as it is.
+    fisher, bias : bool
+        As in `symdecouple.stats.kurtosis`.
     """
 
     name: str
@@ -60,6 +63,8 @@ class Asked:
     column: int | None
     reference: tuple[float, ...] | None
     nan_policy: NanPolicy
+    fisher: bool = False
+    bias: bool = True
 
     @property
     def needs_measure(self) -> bool:
@@ -75,10 +80,11 @@ class Asked:
 def asked_of(name: str, options: dict[str, Any]) -> Asked | None:
     """What a function of `symdecouple.stats` asks of a vector in chunks; None where it needs the vector whole."""
     policy, order = options.get("nan_policy", "propagate"), options.get("order", 6)
+    convention = {key: bool(options[key]) for key in ("fisher", "bias") if key in options}
     if name in ("skewness", "kurtosis"):
-        return Asked(name, 4, 2 if name == "skewness" else 3, None, policy)
+        return Asked(name, 4, 2 if name == "skewness" else 3, None, policy, **convention)
     if name == "orthokurtosis":
-        return Asked(name, 4, 3, gaussian_moments(3), policy)
+        return Asked(name, 4, 3, gaussian_moments(3), policy, **convention)
     if name == "standardized_moments":
         return Asked(name, order, None, None, policy)
     if name != "decoupled_moments":
@@ -96,7 +102,7 @@ def decoupled_of(state: MomentState, measure: Measure | None, asked: Asked) -> t
             asked.column is not None and outcome.reason == "out of range"):  # said of moments that nobody asked for
         outcome = Outcome(True)
     if asked.reference is None:
-        return np.array(summary.moments[:order]), outcome
+        return _in_convention(np.array(summary.moments[:order]), outcome, state, asked)
     centre, unit, goal = standardized_reference(asked.reference[: order - 1])
     values = np.full(max(order, 3), np.nan)
     values[:3] = summary.moments[:3]
@@ -107,4 +113,12 @@ def decoupled_of(state: MomentState, measure: Measure | None, asked: Asked) -> t
             found, refusals = standardized_rows(measure.matrix(), order, goal)
             values[3:], why = found[0, 3:], refusals.get(0)
         outcome = why or outcome
-    return raw_moments(values[None, :order], centre, unit, goal)[0], outcome
+    return _in_convention(raw_moments(values[None, :order], centre, unit, goal)[0], outcome, state, asked)
+
+
+def _in_convention(values: FloatArray, outcome: Outcome, state: MomentState, asked: Asked
+                   ) -> tuple[FloatArray, Outcome]:
+    if asked.column is not None:
+        values[asked.column], outcome = in_convention(asked.name, float(values[asked.column]), outcome, state.count,
+                                                      fisher=asked.fisher, bias=asked.bias)
+    return values, outcome

@@ -33,11 +33,24 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool, allow_nan: bool) -> NDA
     Truth values become 0 and 1, masked entries NaN. Whole numbers stay whole: their quantisation step is 1.
     """
     X = _without_mask(X)
-    if TAGS_ARE_OBJECTS:
-        from sklearn.utils.validation import validate_data
+    try:
+        if TAGS_ARE_OBJECTS:
+            from sklearn.utils.validation import validate_data
 
-        return _numbers(validate_data(estimator, X, reset=reset, **_options(allow_nan)))
-    return _numbers(estimator._validate_data(X, reset=reset, **_options(allow_nan)))
+            return _numbers(validate_data(estimator, X, reset=reset, **_options(allow_nan)))
+        return _numbers(estimator._validate_data(X, reset=reset, **_options(allow_nan)))
+    except ValueError as error:
+        raise _explained(X, error) from None
+
+
+def _explained(X: Any, error: ValueError) -> ValueError:
+    """What NumPy alone says of rows of unequal length and of columns of text, with the row or the column."""
+    if any(words in str(error) for words in ("inhomogeneous", "could not convert")):
+        try:
+            take_numbers(X)
+        except InvalidInput as clear:
+            return clear
+    return error
 
 
 def check_samples(estimator: Any, samples: Any) -> NDArray[Any]:
@@ -61,8 +74,11 @@ def check_names_in(estimator: Any, names: Any) -> None:
 
 def check_images(estimator: Any, images: Any, allow_nan: bool) -> NDArray[Any]:
     """Return an image, or several of one size, checked as X is."""
-    found = check_array(_without_mask(images), input_name="X", estimator=estimator, ensure_2d=False, allow_nd=True,
-                        **_options(allow_nan))
+    try:
+        found = check_array(_without_mask(images), input_name="X", estimator=estimator, ensure_2d=False, allow_nd=True,
+                            **_options(allow_nan))
+    except ValueError as error:
+        raise _explained(images, error) from None
     return _numbers(found)
 
 

@@ -154,7 +154,12 @@ class DecoupledFilterBank(DecouplingTransformer):
             stack = check_images(self, X, self._allows_nan)
             return [(list(range(len(stack))), _with_channels(stack))]
         groups: dict[tuple[Any, ...], list[int]] = {}
-        images = [check_images(self, image, self._allows_nan) for image in X]
+        images = []
+        for i, one in enumerate(X):
+            if one is None or isinstance(one, str | bytes | int | float):
+                raise InvalidInput(f"image {i} of the list is {one!r:.60}; an array of numbers is expected" + (
+                    ": read the file first" if isinstance(one, str | bytes) else ""))
+            images.append(check_images(self, one, self._allows_nan))
         for i, image in enumerate(images):
             if image.ndim not in (2, 3):
                 raise InvalidInput(f"image {i} of the list has shape {image.shape}; (h, w) or (h, w, channels) is "

@@ -30,7 +30,7 @@ from symdecouple.numeric.samples.batch import (
     SampleMatrix,
     reduce_rows,
 )
-from symdecouple.numeric.samples.intake import check_choice
+from symdecouple.numeric.samples.intake import check_choice, take_numbers
 from symdecouple.shown import Shown
 from symdecouple.stats.interval_picture import draw_intervals
 from symdecouple.stats.moments import decoupled_moments, standardized_moments
@@ -163,7 +163,8 @@ class MomentEstimates(Shown):
         low, high = map(np.asarray, self.confidence_interval())
         estimate, error = np.asarray(self.estimate), np.asarray(self.standard_error)
         width = max(map(len, self.names))
-        lines = [f"{float(self.n_samples):g} values, and 95% confidence"]
+        counted = f"{float(self.n_samples):g} values, and " if np.isfinite(self.n_samples) else ""
+        lines = [f"{counted}95% confidence"]
         for k, name in enumerate(self.names):
             lines.append(f"  {name:<{width}}  {estimate[k]:.6g} +- {error[k]:.2g}"
                          f"  [{low[k]:.6g}, {high[k]:.6g}]")
@@ -319,7 +320,7 @@ def _covariances(found: Influences, weights: FloatArray | None, is_counted: bool
 
 def _counts(n_samples: Any, shape: tuple[int, ...]) -> FloatArray:
     try:
-        count = np.broadcast_to(np.asarray(n_samples, dtype=np.float64), shape)
+        count = np.broadcast_to(np.asarray(take_numbers(n_samples).array, dtype=np.float64), shape)
     except (TypeError, ValueError):
         count = np.zeros(1)
     if not ((count > 1) & np.isfinite(count)).all():

@@ -20,6 +20,7 @@ from symdecouple.numeric.moments.matched import MatchedRows, matched_rows
 from symdecouple.numeric.moments.power_sums import place_and_scale
 from symdecouple.numeric.samples.batch import (
     COMPUTED,
+    SINGLE,
     Answer,
     Axis,
     FloatArray,
@@ -201,6 +202,9 @@ def match(
     """
     check_choice("nan_policy", nan_policy, ("propagate", "omit", "raise"))
     check_choice("on_refusal", on_refusal, ("warn", "raise", "return"))
+    if not isinstance(higher, list | tuple) and np.ndim(higher) == 0:
+        raise InvalidInput(f"higher={higher!r:.60} was given, a list of standardized moments from order 5 on is "
+                           "expected")
     given = take_numbers(sample)
     if given.array.ndim == 0:
         given = Numbers(given.array.reshape(1), None if given.masked is None else given.masked.reshape(1))
@@ -216,6 +220,8 @@ def match(
         present = _present(given, axes, weighed)
         for i, *exactly in exact_rows(answer, given, axes, weighed):
             answer.values[i, -2:] = exactly
+    if len(asked) == 1 and correlation is None:
+        _lay_singles(answer, as_rows(given.array, axes), present)
     is_plain = len(given.array.shape) == 2 and len(axes) == 1 and weighed is None and bool(present.all())
     goal = None if correlation is None else asked_correlation(correlation, len(present), is_plain)
     done, reached = _matched(answer, present, asked, weights is not None), None
@@ -270,6 +276,14 @@ def _laid_open(matrix: SampleMatrix, width: int) -> RowValues:
     found[:, width : width + n] = 1 if matrix.weights is None else matrix.weights
     found[:, -2], found[:, -1], _ = place_and_scale(matrix)
     return RowValues(found)
+
+
+def _lay_singles(answer: Answer, rows: NDArray[Any], present: NDArray[np.bool_]) -> None:
+    """A sample of one value has a mean, as one of equal values, and can be moved to another one."""
+    for i in [i for i, outcome in answer.refusals.items() if outcome is SINGLE]:
+        value = float(rows[i][present[i]][0])
+        answer.values[i, [0, present.shape[1], -2, -1]] = value, 1, value, 0
+        del answer.refusals[i]
 
 
 def _present(given: Numbers, axes: tuple[int, ...], weighed: WeightRows | None) -> NDArray[np.bool_]:

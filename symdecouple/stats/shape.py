@@ -23,7 +23,6 @@ from symdecouple.numeric.moments.skewness_kernel import orthokurtosis_kernel
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
 from symdecouple.numeric.samples.batch import (
     Axis,
-    FloatArray,
     Kernel,
     NanPolicy,
     OnRefusal,
@@ -33,9 +32,9 @@ from symdecouple.numeric.samples.batch import (
 )
 from symdecouple.tables.labelled import keeps_labels
 
-__all__ = ["kurtosis", "orthokurtosis", "skewness"]
+__all__ = ["in_convention", "kurtosis", "orthokurtosis", "skewness"]
 
-_Correction: TypeAlias = Callable[[FloatArray, int], FloatArray]
+_Correction: TypeAlias = Callable[[Any, int], Any]
 
 
 @keeps_labels()
@@ -313,14 +312,28 @@ def _by_number(matrix: SampleMatrix, kernel: Kernel, fewest: int, correction: _C
     found, n = kernel(matrix), matrix.values.shape[1]
     if n >= fewest:
         return RowValues(correction(found.values, n), found.refusals)
-    few = Outcome(False, "too few values", f"bias=False takes {fewest} values at least, {n} are left")
-    refused = {**dict.fromkeys(range(len(found.values)), few), **found.refusals}
+    refused = {**dict.fromkeys(range(len(found.values)), _too_few(fewest, n)), **found.refusals}
     return RowValues(np.full(len(found.values), np.nan), refused)
 
 
-def _unbiased_skewness(values: FloatArray, n: int) -> FloatArray:
+def _too_few(fewest: int, n: int) -> Outcome:
+    return Outcome(False, "too few values", f"bias=False takes {fewest} values at least, {n} are left")
+
+
+def in_convention(name: str, value: float, outcome: Outcome, n: int, *, fisher: bool = False, bias: bool = True
+                  ) -> tuple[float, Outcome]:
+    """Return a statistic of n values, known as that of the population and not in excess, as the options ask for it."""
+    if not bias and outcome.ok:
+        fewest, correction = (3, _unbiased_skewness) if name == "skewness" else (4, _unbiased_kurtosis)
+        if n < fewest:
+            return float("nan"), _too_few(fewest, n)
+        value = float(correction(np.float64(value), n))
+    return value - 3 if fisher else value, outcome
+
+
+def _unbiased_skewness(values: Any, n: int) -> Any:
     return values * float(np.sqrt(n * (n - 1.0)) / (n - 2))
 
 
-def _unbiased_kurtosis(values: FloatArray, n: int) -> FloatArray:
+def _unbiased_kurtosis(values: Any, n: int) -> Any:
     return 3 + ((n * n - 1.0) * values - 3 * (n - 1.0) ** 2) / ((n - 2) * (n - 3.0))

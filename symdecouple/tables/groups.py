@@ -121,7 +121,10 @@ def _of_integers(array: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:
 
 def _as_labels(groups: Any) -> NDArray[Any]:
     """One label an entry; a list of several types stays what it is, [1, "1"] are two labels."""
-    array = np.asarray(groups)
+    try:
+        array = np.asarray(groups)
+    except ValueError:
+        raise InvalidInput("groups= holds lists of several lengths; one label for each entry is expected") from None
     if isinstance(groups, list | tuple) and array.ndim == 1 and len(set(map(type, groups))) > 1:
         array = np.empty(len(groups), dtype=object)
         array[:] = groups

@@ -29,7 +29,7 @@ from symdecouple.numeric.samples.intake import (
 from symdecouple.numeric.samples.matrix import SINGLE, doubtful_axes
 from symdecouple.numeric.samples.vectors import own_axes
 from symdecouple.tables.grouped import grouped
-from symdecouple.tables.labels import aligned_each, aligned_weights, has_labels, labelled
+from symdecouple.tables.labels import aligned, aligned_each, aligned_weights, has_labels, labelled
 from symdecouple.tables.row_functions import FORMS, Call, Form, plain_split
 
 __all__ = ["answer", "keeps_labels", "unlabelled"]
@@ -96,10 +96,13 @@ def _framed(form: Form, call: Call) -> tuple[Any, Answer]:
         options[each] = aligned_each(each, options.get(each), kept, names)
     if options.get("weights") is not None:
         options["weights"] = aligned_weights(options["weights"], labels, within)
+    if has_labels(options.get("correlation")):
+        options["correlation"] = aligned("correlation", options["correlation"], [*kept, *kept])
     told = Answer(name, tuple(map(len, kept)), frames=form.frames, labels=tuple(kept))
     if options.get("nan_policy") == "raise" and options.get("weights") is None:
         raise_on_nan(told, np.flatnonzero(as_rows(array != array, axes).any(axis=1)).tolist())
-    found, outcomes = call.on(array, **{k: options[k] for k in (*form.each, "weights") if k in options})
+    found, outcomes = call.on(array, **{k: options[k] for k in (*form.each, "weights", "correlation")
+                                     if k in options})
     told.take(outcomes, form.notes)
     is_asked = axis == "last" if isinstance(axis, str) else {*told.refusals.values()} == {SINGLE}
     if is_asked and form.sample_ndim == 1 and len(outcomes) > 1:

@@ -66,6 +66,21 @@ def test_a_sample_axis_in_chunks_is_reduced(function: Callable[..., Any]) -> Non
                 np.testing.assert_allclose(found.compute(), expected, rtol=error, atol=error)
 
 
+@pytest.mark.parametrize(("function", "options"), [
+    (stats.kurtosis, {"fisher": True}), (stats.kurtosis, {"bias": False}),
+    (stats.kurtosis, {"fisher": True, "bias": False}), (stats.skewness, {"bias": False}),
+    (stats.orthokurtosis, {"fisher": True}),
+])
+def test_a_sample_axis_in_chunks_has_the_convention_that_is_asked_for(function: Callable[..., Any], options: Any
+                                                                      ) -> None:
+    found = function(da.from_array(ROWS[:3], chunks=(2, 7)), axis=1, **options).compute()
+    np.testing.assert_allclose(found, function(ROWS[:3], axis=1, **options), rtol=1e-12, atol=1e-12)
+    if "bias" in options:
+        few = da.from_array(ROWS[:1, :2], chunks=1)
+        with pytest.warns(RefusalWarning, match="too few values"):
+            assert np.isnan(function(few, axis=1, **options).compute()).all()
+
+
 @pytest.mark.parametrize("make", [
     lambda a: a[a > 0.2], lambda a: a.rechunk(500), lambda a: a.reshape(40, 30), lambda a: a[::3],
     lambda a: a - a.mean(),
@@ -167,6 +182,7 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: stats.orthokurtosis(da.from_array(np.tile(ROWS, (5, 1)), chunks=(-1, 30)), axis=1),
      r"115 samples in chunks lie in one block, at most 64 can be measured together; make them whole, a.rechunk"),
     (lambda: stats.skewness(CUT, axis=1, weights=np.ones(60)), "skewness with weights needs whole samples"),
+    (lambda: stats.decoupled_moments(CUT, 4, axis=1, perturb="ramp"), "decoupled_moments with perturb needs whole"),
     (lambda: stats.skewness(KEPT, axis=1, weights=np.ones(7)), "weights of shape"),
     (lambda: stats.skewness(KEPT, axis=2), "axis=2 was given"),
     (lambda: stats.skewness(KEPT, axis=1, on_refusal="return"), "on_refusal='return'"),

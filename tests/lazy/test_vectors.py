@@ -179,6 +179,7 @@ def test_missing_values() -> None:
         (3.0, "float was given"),
         (np.float64(3), "one number was given"),
         (lambda: 3, "returned int"),
+        (len, "without arguments"),
         ([np.array(["2020"], dtype="M8")], "dates"),
         ([[True, False]], "booleans"),
     ],
@@ -192,6 +193,10 @@ def test_chunks_that_change_between_passes_are_noticed() -> None:
     spent, first = iter(np.array_split(LAWS["normal"], 3)), [True]
     with pytest.raises(InvalidInput, match="the first pass saw 20000 numbers and the second 0"):
         lazy.decoupled_moments(lambda: spent, 4)
+
+    again = iter([np.arange(5.0)])
+    with pytest.raises(InvalidInput, match="the first pass saw 5 numbers and this one 0"):
+        list(lazy.normalize(lambda: again, 2)())
 
     def other() -> Iterator[NDArray[Any]]:
         sample = LAWS["normal"] if first.pop() else LAWS["normal"] * 2

@@ -85,6 +85,7 @@ def test_datasets_are_answered_variable_by_variable() -> None:
     assert moved.height.dims == HELD.dims and moved.speed.dims == ("station", "time")
 
 
+@pytest.mark.filterwarnings("ignore:The `squeeze` kwarg to GroupBy:UserWarning")  # of xarray in 2024
 def test_groups_are_answered_by_their_own_map() -> None:
     found = HELD.groupby("station").map(stats.skewness, dim="time")
     assert np.array_equal(found.transpose("station", "band").values, stats.skewness(VALUES, axis=1))
@@ -97,6 +98,22 @@ def test_weights_and_outcomes() -> None:
         assert np.array_equal(found.values, stats.skewness(VALUES, axis=1, weights=weights))
     values, outcomes = stats.skewness(HELD * 0, dim="time", on_refusal="return")
     assert np.isnan(values.values).all() and [one.reason for one in outcomes] == ["zero variance"] * 12
+
+
+def test_weights_are_aligned_by_their_coordinates() -> None:
+    pandas = pytest.importorskip("pandas")
+    held, weights = HELD.assign_coords(time=np.arange(30) * 2), np.random.default_rng(0).random(30)
+    labelled = xr.DataArray(weights, dims="time", coords={"time": held.time})
+    expected = stats.skewness(VALUES, axis=1, weights=weights)
+    for given in (labelled[::-1], pandas.Series(weights, held.time.values)[::-1], weights, labelled.drop_vars("time")):
+        assert np.array_equal(stats.skewness(held, dim="time", weights=given).values, expected)
+    for lacking in (labelled[:29], pandas.Series(weights, held.time.values)[:29]):
+        with pytest.raises(InvalidInput, match=r"none for .*58"):
+            stats.skewness(held, dim="time", weights=lacking)
+    with pytest.raises(InvalidInput, match="twice"):
+        stats.skewness(held, dim="time", weights=xr.concat([labelled, labelled], "time"))
+    with pytest.raises(InvalidInput, match="give a DataArray, or an array"):
+        stats.skewness(HELD.drop_vars("time", errors="ignore"), dim="time", weights=pandas.Series(weights))
 
 
 def test_one_vector_at_its_level_keeps_its_labels() -> None:
@@ -128,6 +145,8 @@ def test_one_vector_at_its_level_keeps_its_labels() -> None:
         (lambda: PLAN.transform(HELD, dim="tiem"), "transform: dim='tiem' is no dimension"),
         (lambda: PLAN.denormalize(HELD, [0, 1]), "denormalize takes arrays in memory"),
         (lambda: lazy.decoupled_moments(BOTH), "give one variable"),
+        (lambda: stats.match(BOTH, mean=0), "give one variable"),
+        (lambda: stats.estimate_moments(BOTH), "give one variable"),
     ],
 )
 def test_refusals(call: Callable[[], Any], said: str) -> None:

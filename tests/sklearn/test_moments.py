@@ -117,14 +117,14 @@ def test_masked_entries_are_missing() -> None:
     (np.where(X > 5, np.inf, X), ValueError, "infinity"), (X + 1j, ValueError, "Complex data not supported"),
     (X[:, :5], ValueError, "X has 5 features, but DecoupledMoments is expecting 60"), (X[0], ValueError, "2D array"),
     (X[:0], ValueError, "0 sample"), ([["a", "b"]], ValueError, "numeric|could not convert"),
-    ([[1, 2], [3]], ValueError, "inhomogeneous"), (X.astype("M8[s]"), InvalidInput, "dates")])
+    ([[1, 2], [3]], InvalidInput, "entry 0 has length 2, entry 1 has 1"), (X.astype("M8[s]"), InvalidInput, "dates")])
 def test_what_is_no_row_of_numbers(bad: Any, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
         DecoupledMoments().fit(X).transform(bad)
 
 
 @pytest.mark.parametrize(("column", "said"), [
-    ("text", "numeric|could not convert"), ("category", "X holds what is no number"), ("dates", "dates")])
+    ("text", "column 'a'|numeric"), ("category", "column 'a'|X holds what is no number"), ("dates", "dates")])
 def test_columns_that_are_no_numbers(column: str, said: str) -> None:
     pandas = pytest.importorskip("pandas")
     dates = pandas.to_datetime(["2020-01-01", "2020-01-02"])

@@ -112,6 +112,7 @@ def test_samples_without_an_answer_say_why(given: Any, order: int, reason: str, 
     ("bad", "said"),
     [(lambda: estimate_moments(X, 0), "from 1 to 12"), (lambda: estimate_moments(X, kind="raw"), "standardized"),  # type: ignore[arg-type]
      (lambda: estimate_moments(X, axis=1, n_samples=1), "numbers above 1"),
+     (lambda: estimate_moments(X, axis=1, n_samples="99"), "numbers above 1"),
      (lambda: estimate_moments(X, axis=1, n_samples=[9, 9]), "one for each of shape"),
      (lambda: estimate_moments(["a", "b"]), "text"), (lambda: estimate_moments(X).confidence_interval(95), "between"),
      (lambda: estimate_moments(X).confidence_interval(True), "between 0 and 1"),

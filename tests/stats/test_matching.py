@@ -195,6 +195,11 @@ def test_refused_rows_alone_are_refused() -> None:
         match(X, axis=1, skewness=0, on_refusal="raise")
     assert caught.value.partial.ok.tolist() == [True, False, False]
     assert match(X[2], mean=1).values.tolist() == [1.0] * 8
+    for single, moved in (([4.0], [1.0]), ([np.nan, 4.0], [np.nan, 1.0])):  # one value has a mean as well, no other one
+        found = match(single, mean=1, nan_policy="omit")
+        np.testing.assert_array_equal(found.values, moved)
+        assert found.statistics[:2].tolist() == [1.0, 0.0] and found.distance == 3 and found.residual == 0
+        assert match(single, mean=1, variance=1, nan_policy="omit", on_refusal="return")[1][0].reason == "one sample"
     alone = match(X[0], skewness=0, kurtosis=2).values
     assert np.array_equal(alone, made.values[0])
 
@@ -225,6 +230,7 @@ def test_rounding_beside_a_large_mean_is_told() -> None:
     ({"kurtosis": [1, 2, 3]}, "a number, or an array"),
     ({"kurtosis": "3"}, "a number, or an array"),
     ({"mean": True}, "a number, or an array"),
+    ({"higher": 0.1}, "a list of standardized moments"),
 ])
 def test_bad_targets(wanted: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput, match=said):

@@ -166,6 +166,7 @@ def test_groups_of_one_are_said() -> None:
 @pytest.mark.parametrize(("values", "options", "said"), [
     (VALUES, {"groups": LABELS[:5]}, "5 labels for 55 entries"), (VALUES, {"groups": "a"}, "takes a DataFrame"),
     (VALUES, {"groups": [LABELS, LABELS]}, "in one dimension"), (VALUES, {"groups": [{}] * 55}, "no labels"),
+    (VALUES, {"groups": [[1], [1, 2]]}, "lists of several lengths"),
     (VALUES.reshape(5, 11), {"groups": range(5), "axis": None}, "along one axis; name it"),
     (VALUES, {"groups": LABELS, "keepdims": True}, "keepdims"), (3.0, {"groups": [1]}, "one number"),
     ([], {"groups": []}, "no values"), (VALUES, {"groups": LABELS, "weights": [1, 2]}, "weights= of shape")], ids=str)

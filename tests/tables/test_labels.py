@@ -100,6 +100,11 @@ def test_matched_samples_keep_their_labels_and_targets_are_aligned() -> None:
     assert list(made.statistics.columns) == ["mean", "variance", "skewness", "kurtosis"]
     assert made.residual.name == "residual" and bool(made.ok.all()) and "\nc: mean 3, " in str(made)
     assert match(FRAME["a"], mean=0).values.index.equals(FRAME.index)
+    wanted = pd.DataFrame([[1, 0.2, 0.3], [0.2, 1, 0.1], [0.3, 0.1, 1]], index=list("cab"), columns=list("cab"))
+    together = match(FRAME, skewness=0, correlation=wanted).values.corr()
+    assert np.abs(together - wanted.loc[list("abc"), list("abc")]).to_numpy().max() < 1e-12
+    with pytest.raises(InvalidInput, match="correlation= is aligned by its labels"):
+        match(FRAME, skewness=0, correlation=wanted.rename(columns={"a": "d"}))
     higher = match(FRAME, skewness=0, kurtosis=2.2, higher=[pd.Series({"c": 0.1, "a": 0.2, "b": 0})]).statistics
     np.testing.assert_allclose(higher["standardized_5"], [0.2, 0, 0.1], atol=1e-12)
     with pytest.raises(InvalidInput, match=r"mean= is aligned by its labels.*has none for 'c'"):
@@ -210,7 +215,7 @@ def test_empty_frames_are_refused(frame: Any) -> None:
 
 @pytest.mark.parametrize(("held", "said"), [
     (FRAME.rolling(2), "Rolling of pandas was given.*stats.rolling"), ([[1, 2], [3]], "rectangular"),
-    ([FRAME["a"], FRAME["a"]], None)])
+    (pd.MultiIndex.from_tuples([(1, 2), (3, 4)]), "MultiIndex of 2 levels"), ([FRAME["a"], FRAME["a"]], None)])
 def test_what_is_no_array(held: Any, said: str | None) -> None:
     if said is None:
         assert np.array_equal(skewness(held, axis=1), skewness(np.array([VALUES[:, 0]] * 2), axis=1))

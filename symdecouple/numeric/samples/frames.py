@@ -42,6 +42,9 @@ def numbers_in(held: Any) -> NDArray[Any]:
         raise InvalidInput(f"{type(held).__name__} of pandas was given; a Series, a DataFrame, an array or a groupby "
                            "object is expected (moving windows: stats.rolling; spans of time: "
                            ".groupby(pd.Grouper(freq=...)))")
+    if getattr(held, "nlevels", 1) > 1:
+        raise InvalidInput(f"a {type(held).__name__} of {held.nlevels} levels was given, real numbers are expected; "
+                           "take one level, .get_level_values(0)")
     if not hasattr(held, "columns"):
         array, what = _column(held)
         if what:

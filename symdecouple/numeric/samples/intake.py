@@ -105,6 +105,12 @@ def take_numbers(a: Any) -> Numbers:
     library = library_of(a)
     if "dask" in (library, library_of(getattr(a, "data", None)) if library == "xarray" else ""):
         raise InvalidInput("an array of dask was given where numbers in memory are expected; give a.compute()")
+    if library == "xarray" and not hasattr(a, "dtype"):
+        raise InvalidInput(f"a {type(a).__name__} of xarray was given where an array is expected; give one variable of "
+                           "it, a DataArray")
+    if hasattr(a, "toarray") and hasattr(a, "nnz"):
+        raise InvalidInput(f"a sparse matrix ({type(a).__name__}) was given, an array of all its numbers is expected: "
+                           "a.toarray()")
     return Numbers(_checked(numbers_in(a) if library == "pandas" else np.asarray(a)), None)
 
 
