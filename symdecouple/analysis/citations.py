@@ -39,7 +39,8 @@ _SOURCE = r"""@misc{martinezenriquez2022deterministic,
   author        = {Mart{\'\i}nez-Enr{\'\i}quez, Eduardo and Gonz{\'a}lez, Mar{\'\i}a del Mar and Portilla, Javier},
   year          = {2022},
   eprint        = {2207.02132},
-  archiveprefix = {arXiv}
+  archiveprefix = {arXiv},
+  doi           = {10.48550/arXiv.2207.02132}
 }"""
 _SOFTWARE = r"""@software{{symdecouple,
   title   = {{symdecouple: decoupling of global features, symbolic and numeric}},

@@ -17,7 +17,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from symdecouple.analysis.critical.sphere import draw_in_front, draw_surface, finish, meshes, projected, standardized
+from symdecouple.analysis.critical.sphere import (
+    best_view,
+    draw_in_front,
+    draw_surface,
+    finish,
+    in_front,
+    meshes,
+    projected,
+    standardized,
+)
 from symdecouple.decoupling.decoupled_names import declared_names
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput
@@ -44,7 +53,8 @@ def draw_flow_lines(plan: Plan, samples: Any, ax: Any = None, *, level: int | No
     ----------
     plan : Plan
     samples : array_like (R, 3) or (R, 4)
-        Those of four numbers are standardized first; the first two features are then at their references.
+        Those of four numbers are standardized first; the first two features are then at their references. The sphere
+        is turned so that most of the lines are in front.
     ax : Axes, optional
         For four numbers a three-dimensional one.
     level : int, optional
@@ -81,12 +91,13 @@ def draw_flow_lines(plan: Plan, samples: Any, ax: Any = None, *, level: int | No
         if (count == 4) != hasattr(one, "plot_surface"):
             raise InvalidInput('samples of four numbers are drawn in three-dimensional Axes (projection="3d"), samples '
                                "of three in flat ones")
-    (_draw_on_sphere if count == 4 else _draw_in_plane)(one, plan, known, last)
     left_out = f", {len(rows) - len(known)} refused" if len(known) < len(rows) else ""
-    title = f"normalizing {declared_names(plan.features)[last - 1]}: {len(known)} samples of {count} numbers{left_out}"
+    title = (f"normalizing {declared_names(plan.features)[last - 1]}: {len(known)} sample{'s' * (len(known) > 1)} of "
+             f"{count} numbers{left_out}")
     if count == 4:
-        finish(one, title)
+        _draw_on_sphere(one, plan, known, last, title)
     else:
+        _draw_in_plane(one, plan, known, last)
         titled(one, title, loc="left")
     return one
 
@@ -188,13 +199,16 @@ def _way(plan: Plan, row: FloatArray, first: int, last: int) -> FloatArray | Non
     return np.concatenate(points) if points else None
 
 
-def _draw_on_sphere(ax: Any, plan: Plan, ways: list[FloatArray], last: int) -> None:
+def _draw_on_sphere(ax: Any, plan: Plan, ways: list[FloatArray], last: int, title: str) -> None:
     samples = np.moveaxis(standardized(*meshes()), 0, -1)
     draw_surface(ax, plan.own_values(samples, on_refusal="return")[0][..., last - 1])
-    for way in ways:
-        line = projected(way - way.mean(axis=1, keepdims=True))
-        draw_in_front(ax, 1.01 * line, "-", color="white", linewidth=1.5)
-        _mark(lambda *a, **k: draw_in_front(ax, *a, **k), 1.02 * line)
+    lines = [projected(way - way.mean(axis=1, keepdims=True)) for way in ways]
+    view = best_view(np.concatenate(lines))
+    for line in lines:
+        draw_in_front(ax, 1.01 * line, "-", view, color="white", linewidth=1.5)
+        _mark(lambda places, style, **k: draw_in_front(ax, places, style, view, **k), 1.02 * line)
+    behind = sum(not in_front(line, view).any() for line in lines)
+    finish(ax, f"{title}, {behind} behind" if behind else title, view)
 
 
 def _draw_in_plane(ax: Any, plan: Plan, ways: list[FloatArray], last: int) -> None:

@@ -21,7 +21,7 @@ from symdecouple.cli.sample_file import read_samples, source_of
 from symdecouple.cli.sample_rows import Column, SampleRow
 from symdecouple.cli.samples import Samples
 from symdecouple.cli.shape_rows import COLUMNS, shape_rows
-from symdecouple.cli.streams import replacing
+from symdecouple.cli.streams import are_one_file, replacing
 from symdecouple.cli.waiting import told_to_wait
 from symdecouple.errors import InvalidInput
 
@@ -37,7 +37,7 @@ _PLAN = "symdecouple.plan"
 def run(arguments: argparse.Namespace) -> int:
     """Read, compute and print or write."""
     output = None if arguments.output is None else Path(arguments.output)
-    if output is not None and arguments.file not in (None, "-") and _are_one_file(output, Path(arguments.file)):
+    if output is not None and arguments.file not in (None, "-") and are_one_file(output, Path(arguments.file)):
         raise InvalidInput(f"--output {output} is the file that is read; choose another name")
     kind = arguments.format or (_FORMATS.get(output.suffix.lower()) if output is not None else None)
     check_output(arguments, kind)
@@ -177,13 +177,6 @@ def _settings(plan: Plan, arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
-
-
-def _are_one_file(one: Path, other: Path) -> bool:
-    try:
-        return one.samefile(other)
-    except (OSError, ValueError):  # one of them does not exist, which is told later
-        return False
 
 
 def describe(samples: Samples, source: str, axis: str = "auto") -> str:

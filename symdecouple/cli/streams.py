@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 
 from symdecouple.errors import InvalidInput
 
-__all__ = ["abandon_output", "read_input", "read_input_text", "replacing", "say", "streams_made_whole"]
+__all__ = ["abandon_output", "are_one_file", "read_input", "read_input_text", "replacing", "say", "streams_made_whole"]
 
 _PERMISSIONS = 0o7777
 
@@ -98,6 +98,14 @@ def read_input_text(most: int) -> str:
         return data.decode("utf-8-sig", "ignore" if len(data) > most else "strict")
     except UnicodeError:
         raise InvalidInput("standard input is no text in UTF-8") from None
+
+
+def are_one_file(one: Path, other: Path) -> bool:
+    """True where both names are of one file, or would be."""
+    try:
+        return one.samefile(other)
+    except (OSError, ValueError):  # one of them is not there yet
+        return os.path.abspath(one) == os.path.abspath(other)
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ from symdecouple.cli.image_features import Listed, listed_features
 from symdecouple.cli.image_files import Written, check_writable, read_picture, write_picture
 from symdecouple.cli.pictures import Picture, profile_name
 from symdecouple.cli.report import VERSION, printable
-from symdecouple.cli.transfer_files import NODES, check_cube, check_preview, write_cube, write_preview
+from symdecouple.cli.transfer_files import NODES, check_cube, check_names, check_preview, write_cube, write_preview
 from symdecouple.cli.waiting import told_to_wait
 from symdecouple.errors import InvalidInput, Refused
 
@@ -28,15 +28,13 @@ __all__ = ["run"]
 def run(arguments: argparse.Namespace) -> int:
     """Read both, transfer channel by channel, write the result and tell what was reached."""
     output = Path(arguments.output)
-    for given in (arguments.source, arguments.target):
-        if output.exists() and Path(given).exists() and output.samefile(given):
-            raise InvalidInput(f"--output {output} is a file that is read; choose another name")
+    preview, cube = (None if name is None else Path(name) for name in (arguments.preview, arguments.cube))
+    check_names((Path(arguments.source), Path(arguments.target)), output, preview, cube)
     source, target = read_picture(Path(arguments.source)), read_picture(Path(arguments.target))
     scale = source.highest / target.highest if source.highest and target.highest else 1.0
     colour = chosen_colour(arguments.colour, source, target)
     check_writable(output, source.highest, source.values.shape)
     listed = listed_features(arguments.features, min(source.values.ndim, 2))
-    preview, cube = (None if name is None else Path(name) for name in (arguments.preview, arguments.cube))
     if preview is not None:
         check_preview(preview)
     if cube is not None:

@@ -13,18 +13,32 @@ from symdecouple.cli.channel import Channel
 from symdecouple.cli.colours import joined, split
 from symdecouple.cli.image_features import Listed
 from symdecouple.cli.pictures import FloatArray, Picture
-from symdecouple.cli.streams import replacing
+from symdecouple.cli.streams import are_one_file, replacing
 from symdecouple.decoupling.colour_channels import Layout
 from symdecouple.decoupling.lookup_table import LookupTable
 from symdecouple.decoupling.transfer_picture import draw_transfer
 from symdecouple.errors import InvalidInput, Refused
 from symdecouple.figures import new_figure
 
-__all__ = ["NODES", "check_cube", "check_preview", "write_cube", "write_preview"]
+__all__ = ["NODES", "check_cube", "check_names", "check_preview", "write_cube", "write_preview"]
 
 _DRAWN = ".png", ".jpg", ".jpeg", ".pdf", ".svg"
 NODES, _MORE = 33, 65  # the second where the first is not enough
 _DPI = 110
+
+
+def check_names(read: Sequence[Path], output: Path, preview: Path | None, cube: Path | None) -> None:
+    """Refuse to write over what is read, or one result over another."""
+    written: list[tuple[str, Path]] = []
+    for option, path in (("--output", output), ("--preview", preview), ("--cube", cube)):
+        if path is None:
+            continue
+        if any(are_one_file(path, given) for given in read):
+            raise InvalidInput(f"{option} {path} is a file that is read; choose another name")
+        for other, earlier in written:
+            if are_one_file(path, earlier):
+                raise InvalidInput(f"{option} {path} is the file of {other}; choose another name")
+        written.append((option, path))
 
 
 def check_preview(path: Path) -> None:

@@ -17,6 +17,7 @@ __all__ = ["draw_transfer"]
 _TITLES = "source", "target", "result"
 _LINES = COLOURS["orange"], COLOURS["green"], COLOURS["blue"]
 _RANGES = 1.0, 255.0, 65535.0
+_DARK = 16  # of a range that is not used further than to 1/16 nothing would be seen
 _BINS = 40
 _LONGEST = 2000  # pixels of a side, or points of a line, that are drawn
 
@@ -53,9 +54,10 @@ def _figure(arrays: list[NDArray[Any]], is_image: bool, is_shown: bool) -> tuple
 
 
 def _range(arrays: list[NDArray[Any]]) -> tuple[float, float]:
-    """Black and white: those of the first two images."""
+    """Black and white: those of the levels, which fractions may have been added to, or of the first two images."""
     low, high = (float(end) for end in (min(a.min() for a in arrays[:2]), max(a.max() for a in arrays[:2])))
-    fitting = [white for white in _RANGES if low >= 0 and high <= white]
+    half = 0.5 / 255
+    fitting = [white for white in _RANGES if low >= -half * white and white / _DARK <= high <= (1 + half) * white]
     return (0.0, fitting[0]) if fitting else (low, high if high > low else low + 1)
 
 

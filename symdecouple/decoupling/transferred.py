@@ -209,7 +209,7 @@ class Transferred(Shown):
             Nodes a side.
         white : float, optional
             The value that is 1 in the table; black is 0. By default that of the type of the source: 255 for 8 bits,
-            65535 for 16, and 1 for floating point.
+            65535 for 16, and 1 for floating point up to 1.
 
         Raises
         ------
@@ -228,6 +228,9 @@ class Transferred(Shown):
         if white is None:
             kind = np.asarray(origin.source).dtype
             white = float(np.iinfo(kind).max) if kind in (np.uint8, np.uint16) else 1.0
+            if (highest := float(np.max(origin.source))) > white * (1 + 0.5 / 255):
+                raise InvalidInput(f"the source goes up to {highest:.6g}, and white is {white:g} unless it is named: "
+                                   "white=255 for levels of 8 bits")
         return LookupTable.of(self._of_colours, size, white, is_separable=origin.layout.colour == "channels")
 
     def write_cube(self, path: str | PathLike[str], size: int = 33, *, white: float | None = None,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from symdecouple.analysis.orthogonality import orthogonality
+from symdecouple.analysis.spheres import draw_spheres
 from symdecouple.decoupling.plan import Plan, decouple
 from symdecouple.families.moments import standardized_moments
 from symdecouple.reproduction.result import Result, Row
@@ -36,7 +37,7 @@ def measure(setup: Setup) -> Result:
     ]
     return Result("orthokurtosis", "skewness, kurtosis and orthokurtosis of four samples",
                   "the figure of the orthokurtosis", {"samples": count, "seed": setup.seed}, tuple(rows), (),
-                  setup.seconds)
+                  setup.seconds, lambda: draw_spheres(plan)[0].figure)
 
 
 def _angles(plan: Plan, samples: Any) -> dict[str, Any]:

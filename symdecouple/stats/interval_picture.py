@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from symdecouple.errors import InvalidInput
-from symdecouple.figures import COLOURS, new_figure, quiet
+from symdecouple.figures import COLOURS, given_axes, new_figure, quiet
 from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["draw_intervals"]
@@ -47,10 +47,8 @@ def draw_intervals(
         raise InvalidInput(f"{count} samples were given, a picture shows 1 to {_MOST}; take some of them")
     if labels is not None and len(labels) != count:
         raise InvalidInput(f"{len(labels)} labels were given for {count} samples")
-    axes = tuple(np.atleast_1d(ax)) if ax is not None else tuple(
+    axes = given_axes(ax, [size]) if ax is not None else tuple(
         new_figure(0.6 + 2.3 * size, 1.1 + 0.32 * count).subplots(1, size, sharey=True, squeeze=False)[0])
-    if len(axes) != size:
-        raise InvalidInput(f"{len(axes)} axes were given for {size} orders")
     places = np.arange(count)[::-1]
     for k, one in enumerate(axes):
         quiet(one, names[k], "", "")

@@ -44,6 +44,17 @@ def test_lines_on_the_sphere_keep_the_orthokurtosis(monkeypatch: pytest.MonkeyPa
     assert seen > 50 and "8 samples of 4 numbers" in ax.get_title()
 
 
+@pytest.mark.parametrize("row", [[1, 2, 3, 9], [9, 1, 2, 3], [-5, 0, 1, 1.5], [0, 1, -4, 0.5]])
+def test_a_line_on_the_sphere_is_in_front_wherever_it_is(row: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (sphere, flow_lines):
+        monkeypatch.setattr(module, "meshes", lambda: np.meshgrid(np.linspace(0, 6.28, 31), np.linspace(0, np.pi, 21)))
+    ax = draw_flow_lines(PLAN, [row])
+    (line,) = [np.array(line.get_data_3d()).T for line in ax.lines if line.get_linestyle() == "-"]
+    assert np.isfinite(line).all()
+    assert line.mean(axis=0) @ sphere.place(np.deg2rad(ax.azim), np.deg2rad(90 - ax.elev)) > 0.7
+    assert ax.get_title().endswith(": 1 sample of 4 numbers")
+
+
 def test_lines_in_the_plane_end_at_variance_one_and_skewness_zero() -> None:
     rows = RNG.normal(size=(3, 3)) + 7
     ax = draw_flow_lines(PLAN, rows)

@@ -1,5 +1,6 @@
 """`symdecouple transfer --preview --cube`: what is in the files, and what is refused before anything is computed."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,22 @@ from tests.cli.pictures import LUMA, SHARED, TWO, levels, loaded, moved, saved, 
 @pytest.fixture
 def pair(tmp_path: Path) -> tuple[str, str]:
     return (saved(tmp_path / "a.png", levels(1, 16, 20, 3)), saved(tmp_path / "b.png", levels(2, 18, 16, 3, low=60)))
+
+
+@pytest.mark.parametrize(("names", "told"), [
+    (["-o", "c.png", "--preview", "a.png"], "--preview .*a.png is a file that is read"),
+    (["-o", "c.png", "--preview", "./b.png"], "--preview .*b.png is a file that is read"),
+    (["-o", "c.png", "--preview", "c.png"], "--preview .*c.png is the file of --output"),
+    (["-o", "a.png", "--preview", "p.png"], "--output .*a.png is a file that is read"),
+])
+def test_nothing_is_written_over_a_picture_or_another_result(
+        names: list[str], told: str, pair: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = [Path(name).read_bytes() for name in pair]
+    where = [name if name.startswith("-") else str(tmp_path / name) for name in names]
+    assert transfer(*pair, *where, *TWO) == ExitCode.BAD_INPUT
+    assert re.search(told, capsys.readouterr().err)
+    assert [Path(name).read_bytes() for name in pair] == before
+    assert {path.name for path in tmp_path.iterdir()} == {"a.png", "b.png"}
 
 
 @pytest.mark.parametrize("colour", ["channels", "grey", "opponent"])

@@ -172,6 +172,8 @@ def test_one_curve_for_three_channels_and_white_of_each_type() -> None:
     np.testing.assert_allclose(table([0.25, 0.5, 0.3]), done.apply([0.25, 0.5, 0.3]), atol=1e-12)
     assert colours().lookup_table().white == 255 and done.lookup_table(white=2).white == 2
     assert "33 x 33 x 33" in repr(colours().lookup_table())
+    with pytest.raises(sd.InvalidInput, match=r"the source goes up to .*, and white is 1 unless it is named: white"):
+        plan_of(2).transfer(SOURCE * 10, TARGET).lookup_table()
 
 
 @pytest.mark.parametrize(("size", "white", "told"), [(1, 1, "2 to 129"), (True, 1, "2 to 129"), (33.0, 1, "2 to 129"),
@@ -225,6 +227,20 @@ def test_source_target_and_result_beside_each_other(case: str) -> None:
         assert sum(p.get_height() for p in axes[2].patches) == pytest.approx(1)
     with pytest.raises(sd.InvalidInput, match="a sequence of 3"):
         done.plot(axes[0])
+    pyplot.close("all")
+
+
+@pytest.mark.parametrize(("source", "black", "white"), [
+    (PICTURE / 255, 0, 1), (PICTURE + 0.01, 0, 255), (PICTURE - 0.01, 0, 255), (PICTURE * 256.0, 0, 65535),
+    (PICTURE * 16.0, None, None),  # 12 bits: almost black from 0 to 65535
+])
+def test_black_and_white_of_numbers_without_a_type(source: Any, black: float | None, white: float | None) -> None:
+    pytest.importorskip("matplotlib").use("Agg")
+    from matplotlib import pyplot
+
+    done = plan_of(2).transfer(source, source[::-1], channel_axis=-1)
+    low, high = (source.min(), source.max()) if black is None or white is None else (black, white)
+    np.testing.assert_allclose(done.plot()[0].images[0].get_array(), ((source - low) / (high - low)).clip(0, 1))
     pyplot.close("all")
 
 

@@ -169,8 +169,8 @@ def test_pictures() -> None:
     assert [t.get_text() for t in axes[0].get_yticklabels()] == ["one", "two", "three"]
     assert len(estimate_moments(X[0], 2).plot()) == 2
     many = estimate_moments(np.ones((9, 99)), 1)
-    for estimates, options, said in ((found, {"ax": axes[:2]}, "2 axes"), (found, {"labels": ["a"]}, "1 labels"),
-                                     (many, {}, "99 samples")):
+    for estimates, options, said in ((found, {"ax": axes[:2]}, "got 2 objects"), (found, {"labels": ["a"]}, "1 labels"),
+                                     (found, {"ax": list(range(5))}, "got 5 objects"), (many, {}, "99 samples")):
         with pytest.raises(InvalidInput, match=said):
             estimates.plot(**options)
 

@@ -19,7 +19,7 @@ from symdecouple.analysis.critical.sphere import (
     standardized,
 )
 from symdecouple.errors import InvalidInput
-from symdecouple.figures import COLOURS, new_figure, quiet
+from symdecouple.figures import COLOURS, given_axes, new_figure, quiet
 
 __all__ = ["draw_critical_points"]
 
@@ -37,7 +37,7 @@ def draw_critical_points(found: CriticalPoints, ax: Any = None) -> tuple[Any, ..
     if found.n_samples is None:
         raise InvalidInput("critical points for every number of samples have no picture; give n_samples=")
     on_sphere = _on_sphere(found) if ax is None else None
-    axes = (ax,) if ax is not None else _figure(on_sphere is not None)
+    axes = given_axes(ax, [1]) if ax is not None else _figure(on_sphere is not None)
     _draw_values(axes[0], found)
     if on_sphere is not None:
         _draw_sphere(axes[1], found, on_sphere)

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from symdecouple.figures import titled
 
-__all__ = ["draw_in_front", "draw_isolines", "draw_surface", "finish", "meshes", "place", "projected", "standardized"]
+__all__ = ["best_view", "draw_in_front", "draw_isolines", "draw_surface", "finish", "in_front", "meshes", "place",
+           "projected", "standardized"]
 
 BASIS = np.array([[1, 1, -1, -1], [1, -1, 1, -1], [1, -1, -1, 1]]) / 2
 VIEW = 24.0, 31.0  # degrees: elevation and azimuth
@@ -69,19 +70,34 @@ def draw_isolines(ax: Any, values: FloatArray, levels: Sequence[float], colours:
             draw_in_front(ax, 1.005 * place(*np.asarray(line).T).T, "-", color=colour, linewidth=width)
 
 
-def draw_in_front(ax: Any, places: FloatArray, style: str, **options: Any) -> None:
+def in_front(places: FloatArray, view: tuple[float, float] = VIEW) -> NDArray[np.bool_]:
+    """Tell which places, (..., 3), lie on the side of the sphere that is seen."""
+    return np.asarray(_facing(places, view) > 0.03)
+
+
+def _facing(places: FloatArray, view: tuple[float, float]) -> FloatArray:
+    """How much places turn to where they are seen from: 1 is the middle, 0 the rim, -1 behind."""
+    elevation, azimuth = np.deg2rad(view)
+    return np.asarray(places @ place(azimuth, np.pi / 2 - elevation))
+
+
+def best_view(places: FloatArray) -> tuple[float, float]:
+    """Return from where most of the places, (points, 3), are seen, and far from the rim."""
+    views = [VIEW, *((float(up), float(turn)) for up in range(-60, 61, 12) for turn in range(0, 360, 15))]
+    return max(views, key=lambda view: float(np.maximum(_facing(places, view), 0).sum()))
+
+
+def draw_in_front(ax: Any, places: FloatArray, style: str, view: tuple[float, float] = VIEW, **options: Any) -> None:
     """Draw what lies on the side of the sphere that is seen."""
-    elevation, azimuth = np.deg2rad(VIEW)
-    towards = np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
-    seen = np.where((places @ towards > 0.03)[:, None], places, np.nan)
+    seen = np.where(in_front(places, view)[:, None], places, np.nan)
     ax.plot(*seen.T, style, zorder=10, **options)
 
 
-def finish(ax: Any, title: str) -> None:
+def finish(ax: Any, title: str, view: tuple[float, float] = VIEW) -> None:
     """Look at the sphere from infinitely far: what is seen is the half that points there."""
     ax.set_proj_type("ortho")
     ax.set(xlim=(-1, 1), ylim=(-1, 1), zlim=(-1, 1))
     ax.set_box_aspect((1, 1, 1), zoom=1.45)
     ax.set_axis_off()
-    ax.view_init(*VIEW)
+    ax.view_init(*view)
     titled(ax, title)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symdecouple.errors import InvalidInput
-from symdecouple.figures import new_figure
+from symdecouple.figures import given_axes, new_figure
 
 if TYPE_CHECKING:
     from symdecouple.decoupling.attainable.ranges import Attainable
@@ -41,9 +41,7 @@ def draw_attainable(found: Attainable, ax: Any = None) -> tuple[Any, ...]:
     """
     if found.low.ndim > 1:
         raise InvalidInput(f"a batch of shape {found.low.shape[:-1]} has no picture; index one sample")
-    axes = _figure(len(found.names)) if ax is None else tuple(np.atleast_1d(ax))
-    if len(axes) != len(found.names):
-        raise InvalidInput(f"{len(axes)} axes were given for {len(found.names)} features")
+    axes = _figure(len(found.names)) if ax is None else given_axes(ax, [len(found.names)])
     for j, one in enumerate(axes):
         _draw(one, found, j)
     axes[0].legend(*_legend(axes), frameon=False, fontsize="small", loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3,
