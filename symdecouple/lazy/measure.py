@@ -47,6 +47,12 @@ class Measure(Bins):
         counts = state.at_low, state.at_high, state.count
         return cls(Frame.about(state.low, state.middle, state.high, counts, summary.skewness < 0), state.nan_policy)
 
+    def copy(self) -> Self:
+        """Return a measure that goes its own way."""
+        made = type(self)(self.frame, self._nan_policy)
+        made.merge(self)
+        return made
+
     def update(self, chunk: Any) -> None:
         """Take in a chunk that the first pass has seen."""
         for piece, _, _ in pieces_of(chunk, self._nan_policy):
