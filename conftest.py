@@ -1,5 +1,7 @@
-"""Which modules have examples to run: not those of an optional package that is not installed."""
+"""Which modules have examples to run: not those that are an optional package, where it is not installed."""
 
 from importlib.util import find_spec
 
-collect_ignore_glob = [] if find_spec("sklearn") else ["symdecouple/sklearn/*"]
+_NEEDED = {"symdecouple/sklearn/*": "sklearn", "symdecouple/pandas.py": "pandas"}
+
+collect_ignore_glob = [path for path, package in _NEEDED.items() if not find_spec(package)]

@@ -157,9 +157,7 @@ class _Arguments(NamedTuple):
             weights = _broadcast("weights", weights, entries.shape)
         each: dict[str, Any] = {}
         for name, last in form.each.items():
-            value = call.options.get(name)
-            if library_of(names[0]) == "pandas":
-                value = aligned_each(name, value, names, last)
+            value = aligned_each(name, call.options.get(name), names, last)
             if isinstance(value, list | tuple) and name == "higher":
                 each[name] = [_broadcast(f"{name}[{k}]", take_numbers(v).array, batch) for k, v in enumerate(value)]
             elif value is not None and np.ndim(value):

@@ -81,8 +81,10 @@ def aligned(argument: str, value: Any, labels: Sequence[Any]) -> Any:
     """The numbers of a Series or DataFrame in the order of these labels; anything else as it is."""
     if not has_labels(value):
         return numbers_in(value) if library_of(value) == "pandas" else value
+    import pandas as pd
+
     for side, index in zip(("index", "columns"), labels, strict=False):
-        value = reindexed(argument, value, side, index)
+        value = reindexed(argument, value, side, index if hasattr(index, "difference") else pd.Index(index))
     return numbers_in(value)
 
 

@@ -92,8 +92,7 @@ def test_in_a_pipeline_with_frames() -> None:
     ([GREY[0], COLOUR[0]], "some images of the list have channels"), ([COLOUR[0], COLOUR[1, ..., :1]], "1, 3 channels"),
     ([GREY[0], None], "image 1 of the list is None"), (["a.png"], "read the file first"),
     ([[[1, 2], [3]]], "entry 0 has length 2"), (GREY[:0], "0 sample"), (GREY + 1j, "Complex data"),
-    ([["a", "b"]], "numeric|convert"),
-    (np.where(GREY > 250, np.inf, GREY), "infinity")])
+    ([["a", "b"]], "numeric|convert"), (np.where(GREY > 250, np.inf, GREY), "infinity")])
 def test_what_is_no_image(given: Any, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         DecoupledFilterBank().fit(given)

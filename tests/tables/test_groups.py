@@ -203,8 +203,12 @@ def test_a_series_gives_one_labelled_row_a_group() -> None:
     back = PLAN.denormalize(normalized, rows.iloc[::-1], groups=keys, on_refusal="return")[0]
     assert np.nanmax(np.abs(back - values)) < 1e-12
     targets = pd.Series({"many": 4, "few": 1, "some": 3, "ten": 2, "one": 0})
-    matched = match(values, mean=targets, groups=keys, on_refusal="return")[0]
-    assert matched.statistics["mean"].drop("one").round(12).to_dict() == {"few": 1, "many": 4, "some": 3, "ten": 2}
+    for samples, labels in ((values, keys), (values, LABELS), (VALUES, LABELS)):  # targets are aligned by label always
+        made = match(samples, mean=targets, groups=labels, on_refusal="return")[0]
+        statistics = np.asarray((made.values if samples is VALUES else made).statistics)
+        assert statistics[:, 0].round(12).tolist() == [1, 4, 0, 3, 2]  # few, many, one, some, ten
+    with pytest.raises(InvalidInput, match="mean= is aligned by its labels with the samples, and has none for 'one'"):
+        match(VALUES, mean=targets.drop("one"), groups=LABELS)
 
 
 def test_frames_with_a_column_of_labels() -> None:
