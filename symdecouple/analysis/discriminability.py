@@ -28,6 +28,7 @@ from symdecouple.analysis.population.quadrature import Quadrature
 from symdecouple.analysis.population.readers import law_of
 from symdecouple.analysis.population.settling import FloatLaw
 from symdecouple.decoupling.application import Application
+from symdecouple.decoupling.decoupled_names import declared_names
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput, RefusalWarning, Refused, UnsupportedExpression
 from symdecouple.language.precision import at_digits
@@ -40,7 +41,6 @@ FloatArray: TypeAlias = NDArray[np.float64]
 Covariance: TypeAlias = Literal["influence", "sample"]
 
 _DIGITS = 15
-_SHORT = 24  # letters of a feature's text that fit along an axis
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -124,7 +124,7 @@ def discriminability(plan: Plan, classes: Mapping[Any, Any], *, features: Sequen
         raise InvalidInput(f"chances are a mapping from the labels {', '.join(labels)} to numbers, got {chances!r}")
     shares = None if chances is None else [chances[label] for label in classes]
     found = [_class(plan, str(label), given, chosen, n_samples, covariance) for label, given in classes.items()]
-    names = tuple(name if len(name) <= _SHORT else f"feature {k}" for k, name in enumerate(plan.features.names, 1))
+    names = declared_names(plan.features)
     made = [GaussianClasses(title, tuple(names[k] if not side else plan.names[k] for k in chosen), labels,
                             np.array([c.means[side] for c in found]), np.array([c.covariances[side] for c in found]),
                             shares)

@@ -15,7 +15,7 @@ of its steps, in many digits by the adjoint equation.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, Literal, overload
 
@@ -349,17 +349,17 @@ class Plan(PlanFacts, Matching):
         >>> from symdecouple.families.moments import raw_moments
         >>> print(decouple(raw_moments(4)).attainable([0, 1, 2, 4, 5, 9, 9, 9]))
         attainable on the leaf of this sample
-           1  Mean(x)     (-inf, inf)               is 4.875  reference 0
-           2  Mean(x**2)  (0, inf)                  is 12.3594  reference 1
-           3  Mean(x**3)  (-2.26779, 0.516398)      is 0.0347917  reference 0
-           4  Mean(x**4)  (1, 1.77143)              is 1.43025  reference 3 not attainable
+           1  mean           (-inf, inf)               is 4.875  reference 0
+           2  variance       (0, inf)                  is 12.3594  reference 1
+           3  skewness       (-2.26779, 0.516398)      is 0.0347917  reference 0
+           4  orthokurtosis  (1, 1.77143)              is 1.43025  reference 3 not attainable
         """
         check_asked(self.features, self._order, samples, n_samples)
         if samples is None:
-            return intervals_of_any(self.choice, n_samples)
+            return replace(intervals_of_any(self.choice, n_samples), names=self.names)
         batch = batch_of(self.choice, "attainable", samples, axis, None, centred=self.choice.moments is not None)
         values, _ = self.transform(samples, axis=axis, on_refusal="return")
-        return intervals_of_rows(self.choice, batch, values)
+        return replace(intervals_of_rows(self.choice, batch, values), names=self.names)
 
     @overload
     def transfer(self, source: Any, target: Any, *, axis: SampleAxis = ..., channel_axis: int | None = ...,

@@ -38,6 +38,7 @@ class Attainable(Shown):
     Attributes
     ----------
     names : tuple of str
+        Those of the decoupled features, as `Plan.names` has them.
     low, high : array (..., M)
         NaN where a feature before is refused: the sample lacks the level.
     low_is_attained, high_is_attained : bool array (..., M)
