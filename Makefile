@@ -1,6 +1,6 @@
 # Every target works on a machine that has only make and Python >= 3.11 with venv: it makes what it needs.
 #   make demo   see it work          make test   run the tests and doctests
-#   make lint types docs             make slow bench floors narrow second
+#   make lint types docs             make slow bench floors narrow second reproduce
 #   PYTHON=python3.12 make test      uses another Python
 
 PYTHON ?= python3
@@ -10,7 +10,7 @@ FLOORS := .venv-floors
 SECOND := .venv-second
 PIP     = $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test slow lint types docs floors narrow second bench check dist clean
+.PHONY: reproduce demo test slow lint types docs floors narrow second bench check dist clean
 
 demo: $(VENV)/.runtime
 	$(BIN)/symdecouple demo
@@ -32,6 +32,10 @@ docs: $(VENV)/.docs $(VENV)/.test
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	$(BIN)/python -m pytest -q -n 2 -m "" -p no:cacheprovider tests/test_documents.py
 	@echo "docs/_build/html/index.html"
+
+# Tables of the source in their small versions: those that need no pictures.
+reproduce: $(VENV)/.test
+	for name in orthokurtosis discrimination scenarios regression; do $(BIN)/symdecouple reproduce $$name || exit 1; done
 
 bench: $(VENV)/.bench
 	@test -d benchmarks || { echo "there are no benchmarks yet"; exit 1; }
