@@ -27,7 +27,7 @@ extensions = [
     "myst_nb",
     "public_names",
 ]
-exclude_patterns = ["_build", "notebooks/download", "**.ipynb_checkpoints"]
+exclude_patterns = ["_build", "results", "notebooks/download", "**.ipynb_checkpoints"]
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3

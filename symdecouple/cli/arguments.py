@@ -299,8 +299,8 @@ def _add_reproduce(parser: argparse.ArgumentParser) -> None:
     size.add_argument("--full", dest="full", action="store_true", help="in the size of the source: up to an hour")
     add("--data", metavar="DIR", help="the folder with the pictures of the Brodatz album, D1.png to D112.png")
     add("-o", "--output", metavar="DIR",
-        help="write the table there, as text, CSV and JSON, and the picture; what is computed on the way is kept in "
-        "DIR/parts, and an interrupted run goes on from there")
+        help="write the table there, as CSV, JSON and Markdown, and the picture; what is computed on the way is kept "
+        "in DIR/parts, and an interrupted run goes on from there")
     add("--seed", type=seed, default=0, metavar="N", help="of all random numbers (default 0)")
     add("--json", action="store_true", help="print the result as JSON")
 

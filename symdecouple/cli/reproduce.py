@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _written(found: Result, folder: Path) -> None:
     files = {f"{found.name}.csv": found.to_csv().encode(), f"{found.name}.json": (found.to_json() + "\n").encode(),
-             f"{found.name}.txt": f"{found}\n".encode(), **_picture(found)}
+             f"{found.name}.md": found.to_markdown().encode(), **_picture(found)}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in files.items():

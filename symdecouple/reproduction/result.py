@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -94,6 +95,15 @@ class Result(Shown):
         lines = [("source", self.source), ("rows", str(len(self.rows))), ("time", f"{self.seconds:.0f} s")]
         return Card(f"{self.name}: {self.title}", lines, ("", "source", "here", ""), [row.cells() for row in self.rows])
 
+    def to_markdown(self) -> str:
+        """Return the table and the remarks in Markdown, for pages."""
+        rows = [row.cells() for row in self.rows]
+        settings = ", ".join(f"{name} {value}" for name, value in self.settings.items())
+        lines = ["| | source | here | |", "|---|---|---|---|"]
+        lines += [f"| {' | '.join(map(_in_cell, row))} |" for row in rows]
+        return "\n".join([f"{self.title[0].upper()}{self.title[1:]}; {settings}; {self.seconds:.0f} s.", "", *lines, "",
+                          *(f"* {_in_cell(remark)}" for remark in self.remarks)]).rstrip() + "\n"
+
     def to_csv(self) -> str:
         """Return the rows as CSV, with all digits."""
         out = io.StringIO()
@@ -129,6 +139,11 @@ def _with_spread(value: float | str | None, spread: float | None, shown: Callabl
     if isinstance(value, str):
         return value
     return shown(value) if spread is None else f"{shown(value)} ± {shown(spread)}"
+
+
+def _in_cell(text: str) -> str:
+    """Text where bars, stars and the like are letters."""
+    return re.sub(r"([|*_\[\]<>])", r"\\\1", text)
 
 
 def _as_printed(value: float) -> str:

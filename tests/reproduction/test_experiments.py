@@ -109,7 +109,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reproduce", "orthokurtosis", "-o", str(tmp_path / "new")]) == 0
     assert "orthogonal" in capsys.readouterr().out
     assert {path.name for path in (tmp_path / "new").iterdir()} >= {"orthokurtosis.csv", "orthokurtosis.json",
-                                                                    "orthokurtosis.png", "orthokurtosis.txt", "parts"}
+                                                                    "orthokurtosis.png", "orthokurtosis.md", "parts"}
     for arguments in (["nothing"], ["transfer"], ["transfer", "--data", "no"], ["orthokurtosis", "--seed", "x"],
                       ["orthokurtosis", "--quick", "--full"]):
         assert main(["reproduce", *arguments]) == 3

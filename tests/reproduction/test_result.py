@@ -22,6 +22,14 @@ def test_text() -> None:
     assert "<td>32 ± 26</td><td>31.1 ± 26.5</td>" in FOUND._repr_html_()
 
 
+def test_markdown() -> None:
+    assert FOUND.to_markdown().splitlines() == [
+        "Angles of gradients; vectors 4, seed 0; 2 s.", "", "| | source | here | |", "|---|---|---|---|",
+        r"| \|DO\|, noise \[degrees\] | 32 ± 26 | 31.1 ± 26.5 | exact gradients |",
+        "| involutive | yes | no |  |", "| tiny | 1.6e-05 | 1.5e-15 |  |", "| many |  | 123456 |  |", "",
+        "* Pairs are pooled."]
+
+
 def test_files() -> None:
     rows = list(csv.DictReader(io.StringIO(FOUND.to_csv())))
     assert float(rows[0]["ours"]) == 31.13456
