@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from symdecouple.errors import InvalidInput
+from symdecouple.errors import InvalidInput, MissingPackage
 
 __all__ = ["CLASS_COLOURS", "COLOURS", "MARKERS", "given_axes", "new_figure", "quiet", "titled"]
 
@@ -21,13 +21,13 @@ def new_figure(width: float, height: float, *, is_shown: bool = True) -> Any:
 
     Raises
     ------
-    ImportError
+    MissingPackage
         Without Matplotlib, which is optional.
     """
     try:
         from matplotlib import figure, pyplot
     except ImportError as error:
-        raise ImportError('pictures need Matplotlib; install it with: pip install "symdecouple[plot]"') from error
+        raise MissingPackage('pictures need Matplotlib; install it with: pip install "symdecouple[plot]"') from error
     make: Any = pyplot.figure if is_shown else figure.Figure
     return make(figsize=(width, height), layout="constrained")
 

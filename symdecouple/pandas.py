@@ -19,13 +19,13 @@ from functools import partial, update_wrapper
 from typing import Any
 
 from symdecouple import stats
-from symdecouple.errors import InvalidInput
+from symdecouple.errors import InvalidInput, MissingPackage
 from symdecouple.tables.row_functions import FORMS
 
 try:
     from pandas.api import extensions
 except ImportError as error:
-    raise ImportError('the accessor needs pandas; install it with: pip install "symdecouple[pandas]"') from error
+    raise MissingPackage('the accessor needs pandas; install it with: pip install "symdecouple[pandas]"') from error
 
 __all__ = ["Statistics"]
 

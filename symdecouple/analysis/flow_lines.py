@@ -67,7 +67,7 @@ def draw_flow_lines(plan: Plan, samples: Any, ax: Any = None, *, level: int | No
 
     Raises
     ------
-    ImportError
+    MissingPackage
         Without Matplotlib, which is optional.
     InvalidInput
         If samples, level or plan are others, or no sample has the level.
@@ -123,7 +123,7 @@ def draw_path(plan: Plan, sample: Any, ax: Any = None, *, level: int | None = No
 
     Raises
     ------
-    ImportError
+    MissingPackage
         Without Matplotlib, which is optional.
     InvalidInput
         If it is no sample, or does not have the level.

@@ -223,7 +223,7 @@ class Orthogonality(Shown):
 
         Raises
         ------
-        ImportError
+        MissingPackage
             Without Matplotlib, which is optional.
         InvalidInput
             If there is no sample to draw, or `ax` is something else.
@@ -243,7 +243,7 @@ class Orthogonality(Shown):
 
         Raises
         ------
-        ImportError, InvalidInput
+        InvalidInput, MissingPackage
             As in `plot`.
         """
         return draw_map(self, ax, which=which, measure=measure)
@@ -261,7 +261,7 @@ class Orthogonality(Shown):
 
         Raises
         ------
-        ImportError, InvalidInput
+        InvalidInput, MissingPackage
             As in `plot`, and for more than 8 features: `select` takes some of them.
         """
         return draw_pair_plot(self, ax)

@@ -55,7 +55,7 @@ def draw_spectrum(plan: Plan, sample: Any, after: Any = None, ax: Any = None, *,
 
     Raises
     ------
-    ImportError
+    MissingPackage
         Without Matplotlib, which is optional.
     InvalidInput
         If it is no such plan or sample, or the sample is refused.

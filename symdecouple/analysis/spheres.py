@@ -58,7 +58,7 @@ def draw_spheres(plan: Plan, ax: Any = None) -> tuple[Any, ...]:
 
     Raises
     ------
-    ImportError
+    MissingPackage
         Without Matplotlib, which is optional.
     InvalidInput
         If the plan is another one.

@@ -29,8 +29,6 @@ def run(arguments: argparse.Namespace) -> int:
         with told_to_wait(f"computing {arguments.name}", "parts") as progress:
             found = reproduce(arguments.name, full=arguments.full, data=arguments.data, folder=folder,
                               seed=arguments.seed, progress=progress)
-    except ImportError as error:
-        raise InvalidInput(str(error)) from error
     except KeyboardInterrupt:
         if folder is not None:
             print(f"symdecouple: what is done is kept in {folder}: the same command goes on from there",

@@ -116,7 +116,7 @@ class PlanFacts(Shown):
 
         Raises
         ------
-        ImportError
+        MissingPackage
             Without Matplotlib, which is optional.
         """
         notes = {note.level: note for note in self.explain().notes}

@@ -131,7 +131,7 @@ class Transferred(Shown):
 
         Raises
         ------
-        ImportError
+        MissingPackage
             Without Matplotlib, which is optional.
         InvalidInput
             For a batch of samples, or a result that was refused.

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from symdecouple.errors import InvalidInput
+from symdecouple.errors import InvalidInput, MissingPackage
 
 __all__ = ["SIDE", "blocks", "plate", "plates"]
 
@@ -55,13 +55,13 @@ def plate(path: Path) -> FloatArray:
     ------
     InvalidInput
         If it cannot be read, or is not a grey picture of that size.
-    ImportError
+    MissingPackage
         Without Pillow, which is optional.
     """
     try:
         from PIL import Image
     except ImportError as error:
-        raise ImportError('pictures are read by Pillow; install it with: pip install "symdecouple[image]"') from error
+        raise MissingPackage('Pillow reads pictures; install it with: pip install "symdecouple[image]"') from error
     try:
         with Image.open(path) as image:
             mode, size = image.mode, image.size

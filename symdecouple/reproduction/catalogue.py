@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from symdecouple.decoupling.progress import Progress, told
-from symdecouple.errors import InvalidInput
+from symdecouple.errors import InvalidInput, MissingPackage
 from symdecouple.reproduction.result import Result
 from symdecouple.reproduction.setup import Setup
 
@@ -74,7 +74,7 @@ def reproduce(name: str, *, full: bool = False, data: str | Path | None = None, 
     ------
     InvalidInput
         If there is no such experiment, or its pictures are missing.
-    ImportError
+    MissingPackage
         Without scikit-learn, where it is needed.
 
     Examples
@@ -89,7 +89,7 @@ def reproduce(name: str, *, full: bool = False, data: str | Path | None = None, 
         raise InvalidInput(f"there is no experiment {name!r}{hint}  There are: {', '.join(EXPERIMENTS)}")
     experiment = EXPERIMENTS[name]
     if experiment.needs_sklearn and find_spec("sklearn") is None:
-        raise ImportError(f'{name} needs scikit-learn; install it with: pip install "symdecouple[sklearn]"')
+        raise MissingPackage(f'{name} needs scikit-learn; install it with: pip install "symdecouple[sklearn]"')
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise InvalidInput(f"seed is a whole number from 0 on, got {seed!r}")
     with told(progress, name, "parts") as tell:

@@ -37,7 +37,7 @@ def errors(name: str, predictors: FloatArray, targets: FloatArray, seed: int, fo
 
     Raises
     ------
-    ImportError
+    MissingPackage
         Without scikit-learn.
     """
     import warnings

@@ -127,7 +127,7 @@ class Result(Shown):
 
         Raises
         ------
-        ImportError
+        MissingPackage
             Without Matplotlib, which is optional.
         """
         return None if self.draw is None else self.draw()

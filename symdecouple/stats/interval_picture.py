@@ -37,7 +37,7 @@ def draw_intervals(
 
     Raises
     ------
-    ImportError
+    MissingPackage
         Without Matplotlib.
     InvalidInput
         For more than 40 samples, or labels or axes that do not fit.

@@ -147,7 +147,7 @@ class CriticalPoints(Shown, list[CriticalPoint]):
 
         Raises
         ------
-        ImportError
+        MissingPackage
             Without Matplotlib, which is optional.
         InvalidInput
             If there is nothing to draw, or the points are for every number of samples.

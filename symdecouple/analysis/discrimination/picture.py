@@ -46,7 +46,7 @@ def draw_ellipses(found: Drawn, ax: Any = None, *, radius: float = 2.0, pair: tu
 
     Raises
     ------
-    ImportError
+    MissingPackage
         Without Matplotlib.
     InvalidInput
         If there are fewer than two features, or `ax` is something else.

@@ -50,7 +50,7 @@ def draw_scatter(plan: Plan, samples: Any, ax: Any = None, *, features: Sequence
 
     Raises
     ------
-    ImportError
+    MissingPackage
         Without Matplotlib, which is optional.
     InvalidInput
         If there are fewer than two features, a class has no sample that has them, or arguments do not fit.

@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol, TypeAlias, get_args
 from mpmath.ctx_iv import MPIntervalContext
 from mpmath.libmp import to_rational
 
-from symdecouple.errors import InvalidInput
+from symdecouple.errors import InvalidInput, MissingPackage
 
 __all__ = ["Backend", "Numbers", "numbers_of"]
 
@@ -47,7 +47,7 @@ def numbers_of(backend: Backend, bits: int) -> Numbers:
 
     Raises
     ------
-    ImportError
+    MissingPackage
         If "arb" is asked for without python-flint.
     """
     if backend not in get_args(Backend):
@@ -84,7 +84,8 @@ class _Balls:
         try:
             import flint
         except ImportError as error:
-            raise ImportError('backend="arb" needs python-flint; install it, or take backend="iv"') from error
+            raise MissingPackage('backend="arb" needs python-flint; install it with: pip install "symdecouple[flint]", '
+                                 'or take backend="iv"') from error
         self.flint, self.bits = flint, bits
 
     @contextmanager

@@ -34,7 +34,7 @@ def draw_attainable(found: Attainable, ax: Any = None) -> tuple[Any, ...]:
 
     Raises
     ------
-    ImportError
+    MissingPackage
         Without Matplotlib.
     InvalidInput
         For a batch.
