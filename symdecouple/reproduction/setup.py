@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from symdecouple import __version__
 from symdecouple.decoupling.plan import Plan
 from symdecouple.decoupling.progress import Tell
 from symdecouple.errors import InvalidInput
@@ -71,10 +72,10 @@ class Setup:
     def part(self, name: str, make: Callable[..., Mapping[str, Any]], *given: Any) -> Part:
         """Return the arrays that ``make(*given)`` returns: read, if they are in the folder, else made and kept.
 
-        What they are made of is part of their name: arrays to the last bit, plans by their features and references,
-        files by their names and sizes, all else as text.
+        What they are made of is part of their name, the version of this package too: arrays to the last bit, plans by
+        their features and references, files by their names and sizes, all else as text.
         """
-        name = f"{name}-{_fingerprint(*given)}"
+        name = f"{name}-{_fingerprint(__version__, *given)}"
         found = self._read(name)
         if found is None:
             start = time.perf_counter()

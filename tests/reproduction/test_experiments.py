@@ -8,9 +8,11 @@ import pytest
 
 from symdecouple.cli import main
 from symdecouple.errors import InvalidInput
+from symdecouple.families.moments import raw_moments
 from symdecouple.reproduction import EXPERIMENTS, Result, reproduce
 from symdecouple.reproduction.regression import PRINTED, SIZES
 from symdecouple.reproduction.regressors import NAMES
+from symdecouple.reproduction.scenarios import _decided
 
 
 def values(found: Result) -> dict[str, Any]:
@@ -31,6 +33,12 @@ def test_discrimination() -> None:
     assert [round(value, 1) for value in law] == [12.4, 5.4]
     drawn = [value for name, value in found.items() if "drawn" in name]
     assert abs(drawn[0] - law[0]) < 3 and abs(drawn[1] - law[1]) < 2
+
+
+def test_a_verdict_that_does_not_verify_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [_decided(raw_moments(order))["frobenius"] for order in (2, 4)] == ["yes", "no"]
+    monkeypatch.setattr("symdecouple.verdict.Verdict.verify", lambda self, budget=20.0: False)
+    assert [_decided(raw_moments(order))["frobenius"] for order in (2, 4)] == ["not verified"] * 2
 
 
 @pytest.mark.slow
