@@ -109,8 +109,9 @@ ORDER = {
     "lazy": "chunks summary state measure vectors levels dask_arrays recordings xarray_objects dispatch ",
     "pandas": "",
     "reproduction": (
-        "setup result brodatz regressors mutual_information classifiers texture_features orthogonality orthokurtosis "
-        "discrimination regression redundancy textures_marginal textures_joint transfer scenarios catalogue"
+        "setup result brodatz regressors mutual_information classifiers texture_features laws orthogonality "
+        "orthokurtosis discrimination regression redundancy textures_marginal textures_joint transfer scenarios "
+        "regressor_variants ablations catalogue"
     ),
     "cli": (
         "exit_codes help_texts streams argument_types arguments waiting declaration exact_numbers cells text_head "

@@ -43,6 +43,9 @@ EXPERIMENTS = {
     "textures-marginal": Experiment("texture classification by moments of each band", "textures_marginal", True, True),
     "textures-joint": Experiment("texture classification by jointly decoupled moments", "textures_joint", True, True),
     "transfer": Experiment("a texture with the decoupled features of another", "transfer", needs_pictures=True),
+    "regressor-variants": Experiment("the tables of regression with other settings of the regressors",
+                                     "regressor_variants", needs_sklearn=True),
+    "ablations": Experiment("other references, orders of the features, perturbed samples", "ablations", True, True),
     "scenarios": Experiment("which of the four scenarios examples are in", "scenarios"),
 }
 

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.figures import COLOURS, new_figure, quiet
+from symdecouple.reproduction.laws import moments_of
 from symdecouple.reproduction.regressors import NAMES, errors
 from symdecouple.reproduction.result import Figure, Result, Row
-from symdecouple.reproduction.setup import Setup, random_numbers
-from symdecouple.stats.moments import decoupled_moments, standardized_moments
+from symdecouple.reproduction.setup import Setup
 
-__all__ = ["measure"]
+__all__ = ["measure", "printed_error"]
 
 FloatArray = NDArray[np.float64]
 
@@ -36,6 +36,11 @@ PRINTED = {  # law: set: a row for each size, a column for each regressor, in th
 }
 
 
+def printed_error(law: str, size: int, name: str, features: str = "DF") -> float:
+    """Return what the source prints in a cell."""
+    return PRINTED[law][features][SIZES.index(size)][NAMES.index(name)]
+
+
 def measure(setup: Setup) -> Result:
     """Predict the exponent of the shape, or the shape, from moments of order 3 to 6."""
     vectors = setup.choose(512, 2048)
@@ -47,7 +52,7 @@ def measure(setup: Setup) -> Result:
     found = dict[tuple[str, int, str, str], list[float]]()
     refused = 0
     for law, size, k in keys:
-        features = setup.part(f"moments-{law}-{size}", _features, setup.seed, law, size, vectors, k)
+        features = moments_of(setup, law, size, vectors, k)
         refused += vectors - len(features["targets"])
         for name in names:
             part = setup.part(f"regression-{law}-{size}-{name}", _errors, name, k, *features.values())
@@ -70,27 +75,6 @@ def measure(setup: Setup) -> Result:
                   setup.seconds, lambda: _figure(found, sizes, names))
 
 
-def _drawn(random: np.random.Generator, law: str, size: int, vectors: int) -> tuple[FloatArray, FloatArray]:
-    """Sample vectors (vectors, size), and what is to be predicted."""
-    if law == "GND":
-        shape = random.uniform(1, 6, vectors)
-        return np.abs(random.standard_normal((vectors, size))) ** shape[:, None], shape
-    exponent = random.uniform(-3, 3, vectors)
-    shape = 2.0**exponent
-    if law == "GMD":
-        return random.gamma(shape[:, None], size=(vectors, size)), exponent
-    signs = random.choice([-1.0, 1.0], size=(vectors, size))
-    return signs * random.gamma(1 / shape[:, None], size=(vectors, size)) ** (1 / shape[:, None]), exponent
-
-
-def _features(seed: int, law: str, size: int, vectors: int, k: int) -> dict[str, Any]:
-    samples, targets = _drawn(random_numbers(seed, "regression", law, size, k), law, size, vectors)
-    original, _ = standardized_moments(samples, axis=1, on_refusal="return")
-    decoupled, _ = decoupled_moments(samples, axis=1, on_refusal="return")
-    fine = np.isfinite(original).all(axis=1) & np.isfinite(decoupled).all(axis=1)
-    return {"MSM": original[fine, 2:], "DF": decoupled[fine, 2:], "targets": targets[fine]}
-
-
 def _errors(name: str, seed: int, original: FloatArray, decoupled: FloatArray, targets: FloatArray) -> dict[str, Any]:
     return {one: errors(name, predictors, targets, seed)
             for one, predictors in zip(SETS, (original, decoupled), strict=True)}
@@ -99,11 +83,11 @@ def _errors(name: str, seed: int, original: FloatArray, decoupled: FloatArray, t
 def _rows(found: dict[tuple[str, int, str, str], list[float]], sizes: tuple[int, ...], names: tuple[str, ...]
           ) -> tuple[Row, ...]:
     rows, better, near = list[Row](), 0, 0
-    for law, printed in PRINTED.items():
+    for law in PRINTED:
         for size in sizes:
             for name in names:
                 cell = {one: float(np.median(found[law, size, name, one])) for one in SETS}
-                said = {one: printed[one][SIZES.index(size)][NAMES.index(name)] for one in SETS}
+                said = {one: printed_error(law, size, name, one) for one in SETS}
                 better += cell["DF"] < cell["MSM"]
                 near += sum(abs(cell[one] / said[one] - 1) <= 0.1 for one in SETS)
                 rows += [Row(f"{law}, N = {size}, {name}, {one}: rmse", cell[one], said[one], _spread(
@@ -131,7 +115,7 @@ def _figure(found: dict[tuple[str, int, str, str], list[float]], sizes: tuple[in
             values = np.array([found[law, size, name, one] for size in sizes])
             ax.plot(sizes, np.median(values, axis=1), "o-", color=colour, label=f"{one}, here")
             ax.fill_between(sizes, values.min(axis=1), values.max(axis=1), color=colour, alpha=0.2, linewidth=0)
-            said = [PRINTED[law][one][SIZES.index(size)][NAMES.index(name)] for size in sizes]
+            said = [printed_error(law, size, name, one) for size in sizes]
             ax.plot(sizes, said, "x", color=colour, label=f"{one}, printed")
         quiet(ax, f"{law}, {name}", "samples in a vector", "rmse")
         ax.set_xscale("log", base=2)

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NAMES", "errors"]
+__all__ = ["NAMES", "VARIANTS", "errors"]
 
 FloatArray = NDArray[np.float64]
 
@@ -32,8 +32,10 @@ NAMES = ("LRM", "RT", "SVR", "ET", "GPR", "NNR")
 _FITTED_ON = 300  # samples for the parameters of the Gaussian process: three numbers
 
 
-def errors(name: str, predictors: FloatArray, targets: FloatArray, seed: int, folds: int = 5) -> float:
+def errors(name: str, predictors: FloatArray, targets: FloatArray, seed: int, folds: int = 5, **options: Any) -> float:
     """Return the root mean square error of a regressor in a cross-validation.
+
+    Options are those of `VARIANTS`.
 
     Raises
     ------
@@ -55,57 +57,61 @@ def errors(name: str, predictors: FloatArray, targets: FloatArray, seed: int, fo
         # what has used up its steps is used as it is, as the source's networks are
         with threadpool_limits(None if name == "GPR" else 1), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            model = _MODELS[name](targets[train], seed).fit(known, targets[train])
+            model = _MODELS[name](targets[train], seed, **options).fit(known, targets[train])
         squares += float(np.sum((model.predict(unknown) - targets[test]) ** 2))
     return float(np.sqrt(squares / len(targets)))
 
 
-def _linear(targets: FloatArray, seed: int) -> Any:
+def _linear(targets: FloatArray, seed: int, products: bool = True) -> Any:
     from sklearn.linear_model import LinearRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import PolynomialFeatures
 
-    return make_pipeline(PolynomialFeatures(2, interaction_only=True, include_bias=False), LinearRegression())
+    terms = PolynomialFeatures(2 if products else 1, interaction_only=True, include_bias=False)
+    return make_pipeline(terms, LinearRegression())
 
 
-def _tree(targets: FloatArray, seed: int) -> Any:
+def _tree(targets: FloatArray, seed: int, leaf: int = 12) -> Any:
     from sklearn.tree import DecisionTreeRegressor
 
-    return DecisionTreeRegressor(min_samples_leaf=12, random_state=seed)
+    return DecisionTreeRegressor(min_samples_leaf=leaf, random_state=seed)
 
 
-def _support_vectors(targets: FloatArray, seed: int) -> Any:
+def _support_vectors(targets: FloatArray, seed: int, width: float = 2) -> Any:
     from sklearn.svm import SVR
 
     scale = float(np.subtract(*np.percentile(targets, [75, 25]))) / 1.349
-    return SVR(C=scale, epsilon=scale / 10, gamma=0.25)
+    return SVR(C=scale, epsilon=scale / 10, gamma=width**-2)
 
 
-def _ensemble(targets: FloatArray, seed: int) -> Any:
-    from sklearn.ensemble import BaggingRegressor
+def _ensemble(targets: FloatArray, seed: int, boosted: bool = False) -> Any:
+    from sklearn.ensemble import BaggingRegressor, GradientBoostingRegressor
     from sklearn.tree import DecisionTreeRegressor
 
+    if boosted:
+        return GradientBoostingRegressor(n_estimators=30, min_samples_leaf=8, max_depth=None, random_state=seed)
     return BaggingRegressor(DecisionTreeRegressor(min_samples_leaf=8), 30, random_state=seed)
 
 
-def _network(targets: FloatArray, seed: int) -> Any:
+def _network(targets: FloatArray, seed: int, units: tuple[int, ...] = (25,)) -> Any:
     from sklearn.neural_network import MLPRegressor
 
-    return MLPRegressor(hidden_layer_sizes=(25,), solver="lbfgs", alpha=0, max_iter=1000, max_fun=20000,
+    return MLPRegressor(hidden_layer_sizes=units, solver="lbfgs", alpha=0, max_iter=1000, max_fun=20000,
                         random_state=seed)
 
 
 class _Process:
     """A Gaussian process whose kernel is fitted on some of the samples."""
 
-    def __init__(self, targets: FloatArray, seed: int) -> None:
+    def __init__(self, targets: FloatArray, seed: int, kernel: str = "RationalQuadratic", **options: float) -> None:
         self._random = np.random.default_rng(seed)
+        self._kernel = kernel, options
 
     def fit(self, predictors: FloatArray, targets: FloatArray) -> _Process:
-        from sklearn.gaussian_process import GaussianProcessRegressor
-        from sklearn.gaussian_process.kernels import ConstantKernel, RationalQuadratic, WhiteKernel
+        from sklearn.gaussian_process import GaussianProcessRegressor, kernels
 
-        kernel = ConstantKernel() * RationalQuadratic() + WhiteKernel()
+        name, options = self._kernel
+        kernel = kernels.ConstantKernel() * getattr(kernels, name)(**options) + kernels.WhiteKernel()
         some = self._random.permutation(len(targets))[:_FITTED_ON]
         small = GaussianProcessRegressor(kernel, normalize_y=True).fit(predictors[some], targets[some])
         self._model = GaussianProcessRegressor(small.kernel_, optimizer=None, normalize_y=True)
@@ -116,5 +122,17 @@ class _Process:
         return np.asarray(self._model.predict(predictors))
 
 
-_MODELS: dict[str, Callable[[FloatArray, int], Any]] = {
+_MODELS: dict[str, Callable[..., Any]] = {
     "LRM": _linear, "RT": _tree, "SVR": _support_vectors, "ET": _ensemble, "GPR": _Process, "NNR": _network}
+
+VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
+    "LRM": {"linear": {"products": False}, "with products of pairs": {}},
+    "RT": {"minimal leaf 4": {"leaf": 4}, "minimal leaf 12": {}, "minimal leaf 36": {"leaf": 36}},
+    "SVR": {"width 1/2": {"width": 0.5}, "width 2": {}, "width 8": {"width": 8.0}},
+    "ET": {"30 bagged trees": {}, "30 boosted trees": {"boosted": True}},
+    "GPR": {"rational quadratic": {}, "squared exponential": {"kernel": "RBF"},
+            "Matern 5/2": {"kernel": "Matern", "nu": 2.5}, "exponential": {"kernel": "Matern", "nu": 0.5}},
+    "NNR": {"10 units": {"units": (10,)}, "25 units": {}, "100 units": {"units": (100,)},
+            "two layers of 10": {"units": (10, 10)}, "three layers of 10": {"units": (10, 10, 10)}},
+}
+"""The presets of the source's program for each regressor, by what they are called there or do; {} is the one used."""

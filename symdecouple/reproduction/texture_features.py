@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symdecouple.families.tils import tils
-from symdecouple.reproduction.brodatz import blocks, plate
+from symdecouple.reproduction.brodatz import SIDE, blocks, plate
 from symdecouple.reproduction.setup import Part, Setup
 from symdecouple.stats.moments import blest, decoupled_moments, standardized_moments
 
-__all__ = ["PATCH", "SETS", "bands_of", "homogeneous", "moments_of"]
+__all__ = ["PATCH", "SETS", "bands_of", "homogeneous", "moments_of", "quarter"]
 
 FloatArray = NDArray[np.float64]
 
@@ -25,6 +25,12 @@ def bands_of(patches: FloatArray, *, low: bool = False) -> FloatArray:
     """Return the TILs bands of patches, (patches, bands, pixels); without the smooth band by default."""
     bank = tils(low=low, normalized=False)
     return np.stack([h.apply(patches, axis=(1, 2)).reshape(len(patches), -1) for h in bank], axis=1)
+
+
+def quarter(path: Path, *, standardized: bool = True) -> FloatArray:
+    """Return the 25 patches of the upper left quarter of a plate; the quarter has mean 0 and variance 1 by default."""
+    values = plate(path)[: SIDE // 2, : SIDE // 2]
+    return blocks((values - values.mean()) / values.std() if standardized else values, PATCH)
 
 
 def homogeneous(setup: Setup, files: dict[int, Path], count: int) -> list[int]:

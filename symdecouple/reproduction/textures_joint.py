@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from symdecouple.decoupling.plan import Plan, decouple
 from symdecouple.families.filter_moments import filter_moments
 from symdecouple.families.tils import tils
-from symdecouple.reproduction.brodatz import SIDE, blocks, plate, plates
+from symdecouple.reproduction.brodatz import plates
 from symdecouple.reproduction.classifiers import naive_errors, support_errors
 from symdecouple.reproduction.result import Result, Row
 from symdecouple.reproduction.setup import Part, Setup
-from symdecouple.reproduction.texture_features import PATCH, bands_of
+from symdecouple.reproduction.texture_features import bands_of, quarter
 from symdecouple.stats.moments import decoupled_moments, standardized_moments
 
 __all__ = ["measure"]
@@ -70,9 +70,7 @@ def measure(setup: Setup) -> Result:
 
 def _features(setup: Setup, plan: Plan, number: int, path: Path, orders: tuple[int, ...], patches: int) -> Part:
     """The three sets of a plate, each (patches, orders, bands)."""
-    quarter = plate(path)[: SIDE // 2, : SIDE // 2]
-    samples = blocks((quarter - quarter.mean()) / quarter.std(), PATCH)[:patches]
-    return setup.part(f"joint-D{number}", _three_sets, plan, samples, orders)
+    return setup.part(f"joint-D{number}", _three_sets, plan, quarter(path)[:patches], orders)
 
 
 def _three_sets(plan: Plan, samples: FloatArray, orders: tuple[int, ...]) -> dict[str, Any]:
