@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from symdecouple.figures import COLOURS, new_figure, quiet
 from symdecouple.reproduction.brodatz import plates
 from symdecouple.reproduction.mutual_information import by_bins, by_neighbours
-from symdecouple.reproduction.result import Result, Row
+from symdecouple.reproduction.result import Figure, Result, Row
 from symdecouple.reproduction.setup import Setup
 from symdecouple.reproduction.texture_features import SETS, homogeneous, moments_of
 
@@ -17,6 +18,7 @@ __all__ = ["measure"]
 PAIRS = ((3, 4), (3, 5), (4, 5), (3, 6), (4, 6), (5, 6))
 PRINTED = {"MSM": (0.26, 0.61, 1.39, 0.55, 3.10, 3.11), "Blest": (0.23, 0.61, 1.39, 0.55, 3.07, 3.03),
            "DF": (0.22, 0.04, 0.08, 0.09, 0.54, 0.09)}
+SHOWN, BAND = (103, 111), 4  # two plates in the fifth band, as in the source's figure of the feature space
 ESTIMATORS = {"neighbours": by_neighbours, "bins": by_bins}
 
 
@@ -36,18 +38,35 @@ def measure(setup: Setup) -> Result:
             for estimator in ESTIMATORS for name in SETS for k, (i, j) in enumerate(PAIRS)]
     settings = {"plates": count, "patches of each": patches, "bands": 8, "seed": setup.seed}
     remarks = (
-        f"{int((~fine).sum())} of {len(fine)} patches have no decoupled moments up to order {order} in some band, and "
-        "are left out.",
+        f"{int((~fine).sum())} of {len(fine)} patches lack a decoupled moment up to order {order} in some band, and are "
+        "left out.",
         "The source does not say how it estimates. Neighbours: the estimator of Kraskov et al. on ranks, where outliers"
         " do not count. Bins: ten of equal width for each feature, most of them empty behind heavy tails.",
         "The printed row of the classical moments looks permuted: orders of the same parity, (3, 5) and (4, 6), are "
         "bound to each other most, and (4, 5) and (5, 6) are not.",
     )
     return Result("redundancy", "mutual information between moments of the bands of textures",
-                  "the table of averaged mutual information", settings, tuple(rows), remarks, setup.seconds)
+                  "the table of averaged mutual information, and the figure of two classes in feature space", settings,
+                  tuple(rows), remarks, setup.seconds, lambda: _figure(dict(zip(chosen, features, strict=True))))
 
 
 def _estimated(*sets: Any) -> dict[str, Any]:
     return {f"{estimator} {name}": [np.mean([estimate(values[:, band, i - 2], values[:, band, j - 2])
                                              for band in range(values.shape[1])]) for i, j in PAIRS]
             for estimator, estimate in ESTIMATORS.items() for name, values in zip(SETS, sets, strict=True)}
+
+
+def _figure(parts: dict[int, Any]) -> Figure:
+    """Draw the moments of order 3 to 5 of two plates, pair by pair: classical above, decoupled below."""
+    figure = new_figure(9.5, 6)
+    shown = [number for number in SHOWN if number in parts] if set(SHOWN) <= set(parts) else list(parts)[:2]
+    axes = figure.subplots(2, 3)
+    for name, row in zip(("MSM", "DF"), axes, strict=True):
+        for (i, j), ax in zip(PAIRS[:3], row, strict=True):
+            for number, colour in zip(shown, (COLOURS["orange"], COLOURS["blue"]), strict=True):
+                values = parts[number][name][:, BAND]
+                ax.plot(values[:, i - 2], values[:, j - 2], "o", color=colour, alpha=0.6, markersize=4, linewidth=0,
+                        label=f"D{number}")
+            quiet(ax, "", f"{name}, order {i}", f"{name}, order {j}")
+    axes[0, 0].legend(frameon=False, fontsize="small")
+    return figure

@@ -35,10 +35,11 @@ def measure(setup: Setup) -> Result:
             printed = {one: np.array([printed_error(*cell, name, one) for cell in cells]) for one in SETS}
             ours = {one: np.array([float(part[one]) for part in found]) for one in SETS}
             away = [np.abs(ours[one] / printed[one] - 1).mean() for one in SETS]
+            gains = [np.mean(one["DF"] / one["MSM"]) for one in (ours, printed)]
             rows += [Row(f"{name}, {variant}: mean distance from the printed cells [%]", float(100 * np.mean(away)),
                          remark="" if options else "the one in the tables"),
-                     Row(f"{name}, {variant}: error of DF over that of MSM, mean",
-                         float(np.mean(ours["DF"] / ours["MSM"])), round(float(np.mean(printed["DF"] / printed["MSM"])), 2))]
+                     Row(f"{name}, {variant}: error of DF over that of MSM, mean", float(gains[0]),
+                         round(float(gains[1]), 2))]
     settings = {"laws": ", ".join(laws), "samples": ", ".join(map(str, sizes)), "vectors": vectors, "folds": 5,
                 "seed": setup.seed}
     remarks = ("The program of the source has presets for each regressor, and the source says that it used the default "

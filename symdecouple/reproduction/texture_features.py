@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ __all__ = ["PATCH", "SETS", "bands_of", "homogeneous", "moments_of", "quarter"]
 FloatArray = NDArray[np.float64]
 
 PATCH = 64
+_NO_TAP = 1e-9
+_IMPULSE = np.zeros((1, 8, 8))
+_IMPULSE[0, 4, 4] = 1
 SETS = ("MSM", "Blest", "DF")
 
 
@@ -25,6 +29,13 @@ def bands_of(patches: FloatArray, *, low: bool = False) -> FloatArray:
     """Return the TILs bands of patches, (patches, bands, pixels); without the smooth band by default."""
     bank = tils(low=low, normalized=False)
     return np.stack([h.apply(patches, axis=(1, 2)).reshape(len(patches), -1) for h in bank], axis=1)
+
+
+def _bands_of_grey_values(patches: FloatArray) -> FloatArray:
+    """The same for whole numbers: numbers that are equal but for rounding become equal."""
+    bands = bands_of(patches)
+    steps = [np.abs(taps[np.abs(taps) > _NO_TAP]).min() for taps in bands_of(_IMPULSE)[0]]  # taps are multiples of it
+    return np.stack([np.rint(bands[:, k] / step) * step for k, step in enumerate(steps)], axis=1)
 
 
 def quarter(path: Path, *, standardized: bool = True) -> FloatArray:
@@ -51,6 +62,9 @@ def moments_of(setup: Setup, number: int, path: Path, order: int, patches: int) 
 
 
 def _moments(path: Path, order: int, patches: int) -> dict[str, Any]:
-    bands = bands_of(blocks(plate(path), PATCH)[:patches])
-    found = zip(SETS, (standardized_moments, blest, decoupled_moments), strict=True)
-    return {name: moments(bands, order, axis=2, on_refusal="return")[0][..., 1:] for name, moments in found}
+    bands = _bands_of_grey_values(blocks(plate(path), PATCH)[:patches])
+    found = zip(SETS, (standardized_moments, blest, partial(decoupled_moments, perturb="ramp")), strict=True)
+    moments = {name: moments(bands, order, axis=2, on_refusal="return") for name, moments in found}
+    perturbed = np.array([outcome.reason == "perturbed" for outcome in np.ravel(moments["DF"][1])])
+    return {name: values[..., 1:] for name, (values, _) in moments.items()} | {
+        "perturbed": perturbed.reshape(len(bands), -1)}

@@ -23,7 +23,7 @@ def measure(setup: Setup) -> Result:
     """Classify patches by the moments of order 2 to n of eight bands, for each n."""
     files = plates(setup.data)
     count, patches, order = setup.choose((6, 25, 6), (54, 100, 10))
-    runs, support_orders = setup.choose((4, ()), (8, (4, 6, 8, 10)))
+    runs, support_orders = setup.choose((4, ()), (8, (4, 10)))
     orders = tuple(range(2, order + 1))
     setup.expect(1 + count + len(SETS) * (len(orders) + len(support_orders)))
     chosen = homogeneous(setup, files, count)
@@ -31,6 +31,7 @@ def measure(setup: Setup) -> Result:
     labels = np.repeat(chosen, [len(part["DF"]) for part in parts])
     moments = {name: np.concatenate([part[name] for part in parts]) for name in SETS}
     fine = np.isfinite(np.concatenate([moments[name] for name in SETS], axis=2)).all(axis=(1, 2))
+    perturbed = sum(int(part["perturbed"].sum()) for part in parts)
     found = dict[tuple[str, str, int], Any]()
     for name in SETS:
         for n in orders:
@@ -44,8 +45,9 @@ def measure(setup: Setup) -> Result:
     settings = {"plates": count, "patches of each": patches, "folds": FOLDS, "runs": f"{runs} (SVM 1)",
                 "seed": setup.seed}
     remarks = (
-        f"{int((~fine).sum())} of {len(fine)} patches have no decoupled moments up to order {order} in some band, and "
-        "are left out of all sets.",
+        f"Bands of 8-bit grey values are crowded at few values: in {perturbed} of {8 * len(fine)}, the last moments "
+        "come from values that were moved by less than half a step (perturb='ramp'). "
+        f"{int((~fine).sum())} of {len(fine)} patches lack a moment all the same, and are left out of all sets.",
         "The source does not print its list of plates: here those with the least spread of the logarithm of band "
         "variances over the patches. Absolute errors hang on the list, their ratio less.",
         "Box and width of the SVM are chosen inside each training set. Features are standardized.",
