@@ -1,6 +1,7 @@
 """Results have types: what a type checker sees of calls, and that no public function answers `Any` without a reason."""
 
 import inspect
+import os
 import subprocess
 import sys
 import textwrap
@@ -88,6 +89,8 @@ def lines() -> Iterator[tuple[str, str]]:
         yield f"stats.{name}(array, 1, 'omit')", "Vectors | Any"
         yield f"stats.{name}(series)", "np.float64"
         yield f"stats.{name}(frame, axis=1)", "pd.Series"
+        yield f"stats.{name}(frame, axis=None)", "Vectors | Any"
+        yield f"stats.{name}(flat, keepdims=True)", "Vectors"
         yield f"stats.{name}(data, dim='time')", "xr.DataArray"
         yield f"stats.{name}(array, on_refusal='return')", "tuple[Vectors | Any, Outcomes]"
         yield f"stats.{name}(frame, on_refusal='return')", "tuple[Any, Outcomes]"
@@ -97,6 +100,7 @@ def lines() -> Iterator[tuple[str, str]]:
         yield f"stats.{name}(array, order=4, axis=None)", "Vectors"
         yield f"stats.{name}(series)", "pd.Series"
         yield f"stats.{name}(frame)", "pd.DataFrame"
+        yield f"stats.{name}(frame, axis=None)", "pd.Series"
         yield f"stats.{name}(data)", "xr.DataArray"
         yield f"stats.{name}(array, on_refusal='return')", "tuple[Vectors, Outcomes]"
         yield f"stats.{name}(frame, on_refusal='return')", "tuple[pd.DataFrame, Outcomes]"
@@ -106,6 +110,9 @@ def lines() -> Iterator[tuple[str, str]]:
             yield f"stats.{name}({given}, on_refusal='raise')", kind
             yield f"stats.{name}({given}, on_refusal='return')", f"tuple[{kind}, Outcomes]"
     yield "stats.skewness(a=flat)", "np.float64"
+    for names, kind in (("skewness orthokurtosis log_shape", "np.float64"), ("decoupled_moments blest", "Vectors"),
+                        ("skewness_range kurtosis_range", "Range"), ("skewness blest match", "Any")):
+        yield f"[f(flat) for f in ({', '.join(f'stats.{name}' for name in names.split())})]", f"list[{kind}]"
     yield "stats.match(sample=flat, mean=0)", "Any"
     yield "stats.match(array, mean=0, skewness=[1, 2], axis=1)", "Matched"
     yield "stats.match(frame, variance=1, on_refusal='return')", "tuple[Matched, Outcomes]"
@@ -151,10 +158,10 @@ def mypy(folder: Path, body: Iterator[str]) -> list[str]:
         (folder / f"{name}.pyi").write_text(textwrap.dedent(stub), encoding="utf-8")
     source = textwrap.dedent(HEAD) + "".join(f"    {line}\n" for line in body)
     (folder / "calls.py").write_text(source, encoding="utf-8")
+    path = {} if "site-packages" in ROOT.parts else {"MYPYPATH": str(ROOT)}  # mypy refuses it to be there twice
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--config-file", "mypy.ini", "--cache-dir", str(folder / "cache"),
-         "--no-error-summary", "--hide-error-context", "calls.py"],
-        cwd=folder, env={"MYPYPATH": str(ROOT), "PATH": ""}, capture_output=True, text=True, timeout=300, check=False)
+        [sys.executable, "-m", "mypy", "--config-file=mypy.ini", "--cache-dir=cache", "--no-error-summary", "calls.py"],
+        cwd=folder, env=os.environ | path, capture_output=True, text=True, timeout=300, check=False)
     assert not done.stderr, done.stderr
     return [f"{said}    {source.splitlines()[int(said.split(':')[1]) - 1].strip()}"
             for said in done.stdout.splitlines() if ": error:" in said or said.startswith("mypy")]

@@ -1,7 +1,8 @@
 """How functions of samples are called, for type checkers: the type of an answer follows from that of the samples.
 
 The protocols below are what decorators say that they return, which are functions all the same, with their docstrings
-and signatures. P are the arguments after the samples. Outcomes and groups come first, as they change what is returned.
+and signatures. P are the arguments after the samples. Those that change what is returned come first, by themselves; an
+`on_refusal` that is a variable is taken for a signal.
 
 Libraries that are optional are known by what their objects have, and none has to be installed: where one is not, or
 has no types (pandas without pandas-stubs), its objects are `Any` to a type checker, and so is what they are answered.
@@ -64,9 +65,11 @@ Table = TypeVar("Table", bound=Frame | Chunked)
 
 
 class Function(Protocol):
-    """What these are besides."""
+    """What several of these have in common."""
 
     __name__: str
+
+    def __call__(self, *given: Any, **options: Any) -> Any: ...
 
 
 class GivesNumbers(Function, Protocol[P]):
@@ -78,6 +81,10 @@ class GivesNumbers(Function, Protocol[P]):
     def __call__(self, a: Plain, *given: Any, on_refusal: Quiet, **options: Any) -> tuple[Values, Outcomes]: ...
     @overload
     def __call__(self, a: Any, *given: Any, on_refusal: Quiet, **options: Any) -> tuple[Any, Outcomes]: ...
+    @overload
+    def __call__(self, a: Frame, *given: Any, axis: None, **options: Any) -> Values: ...
+    @overload
+    def __call__(self, a: Plain, *given: Any, keepdims: Literal[True], **options: Any) -> Vectors: ...
     @overload
     def __call__(self, a: Sequence[float], *given: P.args, **options: P.kwargs) -> np.float64: ...
     @overload
@@ -103,6 +110,8 @@ class GivesVectors(Function, Protocol[P]):
     @overload
     def __call__(  # type: ignore[overload-overlap]
         self, a: Labels, *given: Any, on_refusal: Quiet, **options: Any) -> tuple[Labels, Outcomes]: ...
+    @overload
+    def __call__(self, a: Frame, *given: Any, axis: None, **options: Any) -> pd.Series: ...
     @overload
     def __call__(self, a: Labels, *given: P.args, **options: P.kwargs) -> Labels: ...
     @overload
