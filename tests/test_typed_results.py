@@ -111,7 +111,7 @@ def lines() -> Iterator[tuple[str, str]]:
             yield f"stats.{name}({given}, on_refusal='return')", f"tuple[{kind}, Outcomes]"
     yield "stats.skewness(a=flat)", "np.float64"
     for names, kind in (("skewness orthokurtosis log_shape", "np.float64"), ("decoupled_moments blest", "Vectors"),
-                        ("skewness_range kurtosis_range", "Range"), ("skewness blest match", "Any")):
+                        ("skewness_range kurtosis_range", "Range")):
         yield f"[f(flat) for f in ({', '.join(f'stats.{name}' for name in names.split())})]", f"list[{kind}]"
     yield "stats.match(sample=flat, mean=0)", "Any"
     yield "stats.match(array, mean=0, skewness=[1, 2], axis=1)", "Matched"
