@@ -192,12 +192,12 @@ def public_functions() -> Iterator[tuple[str, Callable[..., object]]]:
         module = import_module(f"symdecouple.{door}".rstrip("."))
         for name in getattr(module, "__all__", ()):
             public = getattr(module, name)
-            held = vars(public).items() if inspect.isclass(public) else [("", public)]
-            for attribute, value in held:
-                function = getattr(value, "fget", None) or getattr(value, "__func__", value)
-                if not attribute.startswith("_") and inspect.isfunction(inspect.unwrap(function)) and (
-                        function.__module__.startswith("symdecouple")):
-                    yield f"{function.__module__}.{function.__qualname__}", inspect.unwrap(function)
+            names = [name for name in dir(public) if not name.startswith("_")] if inspect.isclass(public) else []
+            for value in [inspect.getattr_static(public, name) for name in names] or [public]:
+                inner = (getattr(value, kind, None) for kind in ("fget", "__func__", "func"))
+                function = inspect.unwrap(next(filter(None, inner), value))
+                if inspect.isfunction(function) and function.__module__.startswith("symdecouple"):
+                    yield f"{function.__module__}.{function.__qualname__}", function
 
 
 def test_no_public_function_answers_any() -> None:

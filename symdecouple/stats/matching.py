@@ -234,8 +234,7 @@ def match(
     outcomes = tuple(answer.refusals.get(i) or done.notes.get(i, COMPUTED) for i in range(len(done.residual)))
     statistics = done.statistics.reshape(*shape, done.statistics.shape[1])
     matched = Matched(values, statistics, residual, distance, in_shape, outcomes, reached)
-    found: Any = (matched, outcomes) if on_refusal == "return" else answer.deliver(matched, on_refusal)
-    return cast(Matched, found)
+    return cast(Matched, (matched, outcomes) if on_refusal == "return" else answer.deliver(matched, on_refusal))
 
 
 def _named(count: int) -> list[str]:
