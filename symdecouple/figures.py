@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from symdecouple.errors import InvalidInput, MissingPackage
 
-__all__ = ["CLASS_COLOURS", "COLOURS", "MARKERS", "given_axes", "new_figure", "quiet", "titled"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+else:
+    Axes = Any  # for annotations, which nobody evaluates
+
+__all__ = ["CLASS_COLOURS", "COLOURS", "MARKERS", "Axes", "given_axes", "new_figure", "quiet", "titled"]
 
 COLOURS = {"blue": "#0072b2", "orange": "#d55e00", "green": "#009e73", "pink": "#cc79a7"}
 """Told apart by colour-blind readers."""

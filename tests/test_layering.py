@@ -48,7 +48,7 @@ ORDER = {
         "holonomic"
     ),
     "numeric": (  # seven rooms, one after the other
-        "samples.frames samples.intake samples.matrix samples.weights samples.batch samples.exact_means "
+        "samples.kinds samples.frames samples.intake samples.matrix samples.weights samples.batch samples.exact_means "
         "samples.mapped samples.vectors "
         ""
         "kernels.compile kernels.parallel "
@@ -136,6 +136,7 @@ DOORS = {
     ("calculus.frobenius", "numeric.paths.empirical"): "check_frobenius(samples=X): black boxes are not exact",
     ("language.feature", "calculus.field"): "the type of Feature.gradient",
     ("language.feature", "calculus.gradient"): "Feature.gradient is the vector field",
+    ("language.filtered", "language.filters"): "the type of Filtered.filter",
     ("language.feature", "language.pickled"): "a feature pickles as the text that makes it anew",
     ("language.feature_set", "language.text"): "features of a set may be given as text",
 }

@@ -31,6 +31,7 @@ from symdecouple.decoupling.application import Application
 from symdecouple.decoupling.decoupled_names import declared_names
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput, RefusalWarning, Refused, UnsupportedExpression
+from symdecouple.figures import Axes
 from symdecouple.language.precision import at_digits
 from symdecouple.numeric.samples.intake import take_numbers
 from symdecouple.shown import Shown
@@ -61,7 +62,8 @@ class Discriminability(Shown):
     def __str__(self) -> str:
         return f"{self.original}\n{self.decoupled}"
 
-    def plot(self, ax: Any = None, *, radius: float = 2.0, pair: tuple[int, int] = (0, 1)) -> Any:
+    def plot(self, ax: Any = None, *, radius: float = 2.0, pair: tuple[int, int] = (0, 1)
+             ) -> tuple[Axes, ...]:
         """Draw the ellipses of two features, original and decoupled side by side; see `discriminability_plot`."""
         return draw_ellipses(self, ax, radius=radius, pair=pair)
 

@@ -30,7 +30,7 @@ from symdecouple.analysis.critical.sphere import (
 from symdecouple.decoupling.decoupled_names import declared_names
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput
-from symdecouple.figures import CLASS_COLOURS, COLOURS, given_axes, new_figure, quiet, titled
+from symdecouple.figures import CLASS_COLOURS, COLOURS, Axes, given_axes, new_figure, quiet, titled
 from symdecouple.numeric.samples.intake import take_numbers
 
 __all__ = ["draw_flow_lines", "draw_path"]
@@ -43,7 +43,7 @@ _PLANE = np.array([[1, -1, 0], [1, 1, -2]]) / np.sqrt([[2], [6]])
 FloatArray = NDArray[np.float64]
 
 
-def draw_flow_lines(plan: Plan, samples: Any, ax: Any = None, *, level: int | None = None) -> Any:
+def draw_flow_lines(plan: Plan, samples: Any, ax: Any = None, *, level: int | None = None) -> Axes:
     """Draw how samples of three or four numbers are normalized, as lines in their plane or on their sphere.
 
     Colours show the last feature that is normalized, as declared, bright is high. Lines begin at a ring, the sample,
@@ -83,6 +83,7 @@ def draw_flow_lines(plan: Plan, samples: Any, ax: Any = None, *, level: int | No
     known = [way for way in ways if way is not None]
     if not known:
         raise InvalidInput(f"there is nothing to draw: none of {len(rows)} samples has level {last}")
+    one: Axes
     if ax is None:
         figure = new_figure(5.2, 5.0)
         one = figure.add_subplot(projection="3d") if count == 4 else figure.add_subplot()
@@ -102,7 +103,7 @@ def draw_flow_lines(plan: Plan, samples: Any, ax: Any = None, *, level: int | No
     return one
 
 
-def draw_path(plan: Plan, sample: Any, ax: Any = None, *, level: int | None = None) -> tuple[Any, ...]:
+def draw_path(plan: Plan, sample: Any, ax: Any = None, *, level: int | None = None) -> tuple[Axes, ...]:
     """Draw the features of one sample, and its values, along its way through the levels of a plan.
 
     Between level k - 1 and level k decoupled feature k changes evenly to its reference; those before it stay, those

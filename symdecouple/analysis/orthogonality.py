@@ -29,6 +29,7 @@ from symdecouple.decoupling.decoupled_names import declared_names
 from symdecouple.decoupling.plan import Plan
 from symdecouple.decoupling.verdicts.modified import starts
 from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.figures import Axes
 from symdecouple.numeric.samples.batch import Answer, FloatArray, OnRefusal
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis, widened
 from symdecouple.shown import Shown
@@ -206,7 +207,7 @@ class Orthogonality(Shown):
     def _repr_html_(self) -> str:
         return self.html()
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Any = None) -> tuple[Axes, ...]:
         """Draw deviations from orthogonality, as the source does.
 
         Above, the mean of DO for each pair of gradients with its standard deviation over the samples, signed: acute
@@ -230,7 +231,7 @@ class Orthogonality(Shown):
         """
         return draw_orthogonality(self, ax)
 
-    def plot_map(self, ax: Any = None, *, which: Which = "decoupled", measure: Measure = "degrees") -> Any:
+    def plot_map(self, ax: Any = None, *, which: Which = "decoupled", measure: Measure = "degrees") -> Axes:
         """Draw one heat map of mean angles between gradients, and return its Axes.
 
         Parameters
@@ -248,7 +249,7 @@ class Orthogonality(Shown):
         """
         return draw_map(self, ax, which=which, measure=measure)
 
-    def plot_pairs(self, ax: Any = None) -> Any:
+    def plot_pairs(self, ax: Any = None) -> NDArray[Any]:
         """Draw the deviations of all samples, a panel for each pair: as declared below the diagonal, decoupled above.
 
         Parameters

@@ -16,7 +16,7 @@ from symdecouple.decoupling.decoupled_names import declared_names
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput
 from symdecouple.families.quadratic import QuadraticForms, recognize_quadratic
-from symdecouple.figures import CLASS_COLOURS, COLOURS, given_axes, new_figure, quiet
+from symdecouple.figures import CLASS_COLOURS, COLOURS, Axes, given_axes, new_figure, quiet
 from symdecouple.numeric.samples.intake import take_numbers
 
 __all__ = ["draw_spectrum"]
@@ -32,7 +32,7 @@ FloatArray = NDArray[np.float64]
 
 
 def draw_spectrum(plan: Plan, sample: Any, after: Any = None, ax: Any = None, *, name: str | None = None
-                  ) -> tuple[Any, ...]:
+                  ) -> tuple[Axes, ...]:
     """Draw the power spectrum of a signal or an image before and after, the bands of the plan, and their energies.
 
     Parameters

@@ -27,7 +27,7 @@ from symdecouple.analysis.critical_points import critical_points
 from symdecouple.decoupling.decoupled_names import declared_names
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput, SymdecoupleError
-from symdecouple.figures import given_axes, new_figure
+from symdecouple.figures import Axes, given_axes, new_figure
 
 __all__ = ["draw_spheres"]
 
@@ -37,7 +37,7 @@ _OF_KURTOSIS = {"minimum": (-1.0, -1, 1, 1), "saddle": (-1.0, 0, 0, 1), "maximum
 FloatArray = NDArray[np.float64]
 
 
-def draw_spheres(plan: Plan, ax: Any = None) -> tuple[Any, ...]:
+def draw_spheres(plan: Plan, ax: Any = None) -> tuple[Axes, ...]:
     """Draw features 3 and 4 as declared, and feature 4 decoupled, on the sphere of the samples of four numbers.
 
     Bright is high. Dark lines are those of one value: on the third sphere these of feature 3, with coloured lines of

@@ -9,9 +9,10 @@ counts what can be had; elsewhere the shortest moves along the gradients (Newton
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, get_args, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from symdecouple.decoupling.application import Answers, Application
 from symdecouple.decoupling.carrying import Recipe
@@ -28,6 +29,7 @@ from symdecouple.numeric.moments.matched import matched_rows
 from symdecouple.numeric.paths.projection import least_move
 from symdecouple.numeric.samples.batch import NanPolicy, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, take_numbers
+from symdecouple.numeric.samples.kinds import Outcomes, Quiet, Signal
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis, widened
 
 __all__ = ["Matching"]
@@ -56,12 +58,12 @@ class Matching:
         def names(self) -> tuple[str, ...]: ...
 
         def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
-                 compute: Compute, level: int | None, progress: Progress | None) -> Any: ...
+                 compute: Compute, level: int | None, progress: Progress | None) -> NDArray[Any] | Any: ...
 
     @leaves_out_masked
     def match(self, samples: Any, values: Any, *, axis: SampleAxis = "last", dps: int | None = None,
               nan_policy: NanPolicy = "propagate", weights: Any = None, on_refusal: OnRefusal = "warn",
-              progress: Progress | None = None, groups: Any = None) -> Any:
+              progress: Progress | None = None, groups: Any = None) -> NDArray[Any]:
         """Return sample vectors whose own features are `values`: moved along the flows of the plan from `samples`.
 
         Parameters
@@ -134,6 +136,14 @@ class Matching:
         batch = batch_of(self.choice, "transform", samples, axis, None, centred=False)
         return self._run(batch, (self._application.size,), None, on_refusal, lambda levels, rows, refs, _: (
             self._application.on(batch.grid).decoupled(levels, rows, refs, is_fine=True)), None, progress)
+
+    @overload
+    def own_values(self, samples: Any, *, axis: SampleAxis = ..., on_refusal: Signal = ...,
+                   progress: Progress | None = ...) -> NDArray[Any]: ...
+
+    @overload
+    def own_values(self, samples: Any, *, axis: SampleAxis = ..., on_refusal: Quiet,
+                   progress: Progress | None = ...) -> tuple[NDArray[Any], Outcomes]: ...
 
     def own_values(self, samples: Any, *, axis: SampleAxis = "last", on_refusal: OnRefusal = "warn",
                    progress: Progress | None = None) -> Any:

@@ -20,6 +20,7 @@ from os import PathLike
 from typing import Any, Literal, overload
 
 import numpy as np
+from numpy.typing import NDArray
 from sympy import Expr
 
 from symdecouple.decoupling.application import Answers, Application
@@ -185,7 +186,7 @@ class Plan(PlanFacts, Matching):
     def transform(self, samples: Any, *, axis: SampleAxis = "last", dps: int | None = None,
                   nan_policy: NanPolicy = "propagate", weights: Any = None, on_refusal: OnRefusal = "warn",
                   progress: Progress | None = None, checkpoint: str | PathLike[str] | None = None,
-                  groups: Any = None, dim: Any = None) -> Any:
+                  groups: Any = None, dim: Any = None) -> NDArray[Any]:
         """Return the decoupled features of sample vectors.
 
         Parameters
@@ -235,7 +236,7 @@ class Plan(PlanFacts, Matching):
     @leaves_out_masked
     def normalize(self, samples: Any, level: int | None = None, *, axis: SampleAxis = "last", dps: int | None = None,
                   nan_policy: NanPolicy = "propagate", weights: Any = None, on_refusal: OnRefusal = "warn",
-                  progress: Progress | None = None, groups: Any = None, dim: Any = None) -> Any:
+                  progress: Progress | None = None, groups: Any = None, dim: Any = None) -> NDArray[Any]:
         """Return sample vectors with features 1..level at their references.
 
         The default level is M - 1 (or what comes before a last group of features); level 0 changes nothing. A narrow
@@ -265,7 +266,8 @@ class Plan(PlanFacts, Matching):
     @leaves_out_masked
     def denormalize(self, samples: Any, values: Any, level: int | None = None, *, axis: SampleAxis = "last",
                     dps: int | None = None, nan_policy: NanPolicy = "propagate", weights: Any = None,
-                    on_refusal: OnRefusal = "warn", progress: Progress | None = None, groups: Any = None) -> Any:
+                    on_refusal: OnRefusal = "warn", progress: Progress | None = None, groups: Any = None
+                    ) -> NDArray[Any]:
         """Return the sample vectors that normalize to `samples` and whose decoupled features are `values`.
 
         Parameters
@@ -289,7 +291,7 @@ class Plan(PlanFacts, Matching):
     @leaves_out_masked
     def gradients(self, samples: Any, *, axis: SampleAxis = "last", dps: int | None = None,
                   nan_policy: NanPolicy = "propagate", weights: Any = None, on_refusal: OnRefusal = "warn",
-                  progress: Progress | None = None, groups: Any = None, dim: Any = None) -> Any:
+                  progress: Progress | None = None, groups: Any = None, dim: Any = None) -> NDArray[Any]:
         """Return the gradients of the decoupled features, (..., M, N): exact, without differencing but of black boxes.
 
         Parameters
@@ -383,7 +385,7 @@ class Plan(PlanFacts, Matching):
 
     def _run(self, batch: Batch, shape: tuple[int, ...] | None, dps: int | None, on_refusal: OnRefusal,
              compute: Compute, level: int | None, progress: Progress | None, *,
-             checkpoint: str | PathLike[str] | None = None) -> Any:
+             checkpoint: str | PathLike[str] | None = None) -> NDArray[Any] | Any:
         key = level, shape is None, dps is not None, batch.grid
         levels = self.choice.kept.get(key) or self.choice.levels(*key)
         kept = None if checkpoint is None else Checkpoint.of(checkpoint, [

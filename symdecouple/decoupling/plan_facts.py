@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sympy import Expr
 
 from symdecouple.decoupling.choice import Choice, PathName
@@ -13,12 +14,16 @@ from symdecouple.decoupling.dependence import Dependent
 from symdecouple.decoupling.explanation import Explanation, explanation_of
 from symdecouple.decoupling.plan_picture import LevelRow, draw_diagram
 from symdecouple.decoupling.verdicts.scenario import Scenario, Verdicts
+from symdecouple.figures import Axes
 from symdecouple.flows.normalizer import Normalizer
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.numeric.perturbing import Perturbation
 from symdecouple.shown import Card, Shown
 from symdecouple.verdict import Status
+
+if TYPE_CHECKING:
+    from symdecouple.analysis.citations import Citation
 
 __all__ = ["PlanFacts"]
 
@@ -39,7 +44,7 @@ class PlanFacts(Shown):
         """What the decoupled features are called: "mean", "orthokurtosis", "decoupled_5", or as they were named."""
         return decoupled_names(self.features, self.reference)
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return `names` as an array, as the transformers of scikit-learn do; inputs have no names here."""
         del input_features
         return np.array(self.names, dtype=object)
@@ -61,7 +66,7 @@ class PlanFacts(Shown):
 
         return plan_to_json(self, indent)  # type: ignore[arg-type]
 
-    def citation(self) -> Any:
+    def citation(self) -> Citation:
         """Return what to cite: the theorems that this plan rests on, and BibTeX; see `symdecouple.citation`."""
         from symdecouple.analysis.citations import citation
 
@@ -99,7 +104,7 @@ class PlanFacts(Shown):
         """
         return self.choice.normalizer(level)
 
-    def diagram(self, ax: Any = None) -> Any:
+    def diagram(self, ax: Any = None) -> Axes:
         """Draw the plan: the sample at each level, what brings it there, and the decoupled features read from it.
 
         Verdicts are those that the ways rest on; they are decided for it, within the budget of the plan. Of plans with

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symdecouple.errors import InvalidInput
-from symdecouple.figures import COLOURS, given_axes, new_figure
+from symdecouple.figures import COLOURS, Axes, given_axes, new_figure
 from symdecouple.verdict import Status
 
 __all__ = ["LevelRow", "draw_diagram"]
@@ -54,11 +54,12 @@ class LevelRow:
     reads: tuple[str, ...]
 
 
-def draw_diagram(rows: Sequence[LevelRow], ax: Any = None) -> Any:
+def draw_diagram(rows: Sequence[LevelRow], ax: Any = None) -> Axes:
     """Draw the levels of a plan, as `Plan.diagram` says."""
     if not rows:
         raise InvalidInput("a plan without features has no diagram")
     shown: list[LevelRow | None] = [*rows] if len(rows) <= _MOST else [*rows[: _MOST - 2], None, rows[-1]]
+    one: Axes
     (one,) = (new_figure(7.0, 0.6 + 0.75 * len(shown)).add_subplot(),) if ax is None else given_axes(ax, [1])
     one.set(xlim=(0, 10), ylim=(-len(shown) + 0.5, 0.62))
     one.set_axis_off()

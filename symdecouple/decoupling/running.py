@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial, wraps
-from typing import Any, TypeAlias, TypeVar, cast, get_args
+from typing import Any, Concatenate, TypeAlias, cast, get_args
 
 import mpmath
 import numpy as np
@@ -28,6 +28,7 @@ from symdecouple.numeric.kernels.compile import as_part_of
 from symdecouple.numeric.perturbing import Perturbation, RefusedRow, SecondTry
 from symdecouple.numeric.samples.batch import SINGLE, NanPolicy, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, fractions_of, is_elsewhere, library_of, plan_elsewhere
+from symdecouple.numeric.samples.kinds import GivesRows, P
 from symdecouple.numeric.samples.vectors import Batch, SampleAxis
 
 __all__ = ["GUARD", "Compute", "Running", "batch_of", "leaves_out_masked", "with_exact_means"]
@@ -37,7 +38,6 @@ _CHUNK = 2**18  # numbers that move together
 _OUT_OF_RANGE = Outcome(False, "out of range", "feature 1 is beyond float64, all others are there; use dps=")
 
 Compute: TypeAlias = Callable[[Levels, Array, Sequence[Any], Array], Answers]
-Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class Running:
         return as_multiprecision(rows) if self.dps else rows
 
 
-def leaves_out_masked(method: Method) -> Method:
+def leaves_out_masked(method: Callable[Concatenate[Any, Any, P], Any]) -> GivesRows[P]:
     """Let a method of a plan answer samples whose entries count differently: masked, missing, or with weights.
 
     Masked entries are left out (`without_masked`), NaN by ``nan_policy="omit"`` in the same way, and `weights` say how
@@ -172,7 +172,7 @@ def leaves_out_masked(method: Method) -> Method:
             return without_masked(method, self, samples, *arguments, **options)
         return method(self, samples, *arguments, **options)
 
-    return cast(Method, answer)
+    return cast("GivesRows[P]", answer)
 
 
 def batch_of(choice: Choice, name: str, samples: Any, axis: SampleAxis, dps: int | None, centred: bool = True) -> Batch:

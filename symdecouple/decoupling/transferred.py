@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,10 @@ from symdecouple.decoupling.colour_channels import OPPONENT, Layout
 from symdecouple.decoupling.lookup_table import LookupTable
 from symdecouple.decoupling.transfer_picture import draw_transfer
 from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.figures import Axes
 from symdecouple.numeric.samples.batch import Answer, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, take_numbers
+from symdecouple.numeric.samples.kinds import Outcomes, Quiet, Signal
 from symdecouple.numeric.samples.vectors import own_axes
 from symdecouple.shown import Card, Shown
 
@@ -114,7 +116,7 @@ class Transferred(Shown):
                       for name, w, a in zip(self.names, wanted[i], achieved[i], strict=True)]
         return "\n".join(lines)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Any = None) -> tuple[Axes, ...]:
         """Draw source, target and result beside each other: images, signals, or the values of samples as histograms.
 
         Images have one range of levels in all three: that of 8 or 16 bits, or 0 to 1, where source and target are
@@ -138,6 +140,12 @@ class Transferred(Shown):
         """
         origin = self._made_of
         return draw_transfer((origin.source, origin.target, self.values), origin.layout, len(self.outcomes), ax)
+
+    @overload
+    def apply(self, other: Any, *, beyond: Beyond = ..., on_refusal: Signal = ...) -> NDArray[Any]: ...
+
+    @overload
+    def apply(self, other: Any, *, beyond: Beyond = ..., on_refusal: Quiet) -> tuple[NDArray[Any], Outcomes]: ...
 
     def apply(self, other: Any, *, beyond: Beyond = "refuse", on_refusal: OnRefusal = "warn") -> Any:
         """Return other values after the same map that took the source to the result.

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import mpmath
 import numpy as np
@@ -34,6 +34,7 @@ from symdecouple.language.sample import Sample
 from symdecouple.numeric.moments.gradients import standardized_gradients
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
 from symdecouple.numeric.samples.batch import Axis, FloatArray, NanPolicy, OnRefusal
+from symdecouple.numeric.samples.kinds import Outcomes, Quiet, Signal, Values
 from symdecouple.numeric.samples.mapped import EntryMap, reduce_mapped
 from symdecouple.shown import Card, Maths, Shown
 
@@ -134,6 +135,14 @@ class ExactTriple(Shown):
         return normalizers(self.features, values)[-1]
 
     # --- the fourth feature ---
+
+    @overload
+    def orthokurtosis(self, samples: Any, axis: Axis = ..., nan_policy: NanPolicy = ..., keepdims: bool = ..., *,
+                      weights: Any = ..., on_refusal: Signal = ...) -> Values: ...
+
+    @overload
+    def orthokurtosis(self, samples: Any, axis: Axis = ..., nan_policy: NanPolicy = ..., keepdims: bool = ..., *,
+                      weights: Any = ..., on_refusal: Quiet) -> tuple[Values, Outcomes]: ...
 
     def orthokurtosis(self, samples: Any, axis: Axis = 0, nan_policy: NanPolicy = "propagate",
                       keepdims: bool = False, *, weights: Any = None, on_refusal: OnRefusal = "warn") -> Any:

@@ -19,6 +19,8 @@ from symdecouple.language.sample import BoundSample, Coordinate, Sample, x as ge
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from symdecouple.language.filters import Filter
+
 __all__ = ["DcGain", "Filtered", "Response", "Unit", "dimension_of", "response_values"]
 
 
@@ -117,7 +119,7 @@ class Filtered(Expr):
         return Expr.__new__(cls, h, expr)
 
     @property
-    def filter(self) -> Any:
+    def filter(self) -> Filter:
         return self.args[0]
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, get_args
+from typing import Any, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,18 @@ from symdecouple.lazy.vectors import Asked, asked_of, decoupled_of
 from symdecouple.numeric.moments.levels import HIGHEST, gaussian_moments
 from symdecouple.numeric.samples.batch import Answer, NanPolicy, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, library_of
+from symdecouple.numeric.samples.kinds import Chunked, Chunks, Outcomes, Quiet, Signal, Values, Vectors
 from symdecouple.stats.moments import decoupled_moments as of_samples
 
 __all__ = ["decoupled_moments", "moments", "normalize"]
+
+
+@overload
+def moments(source: Chunked, order: int = ..., *, nan_policy: NanPolicy = ...) -> MomentState | Any: ...
+
+
+@overload
+def moments(source: Any, order: int = ..., *, nan_policy: NanPolicy = ...) -> MomentState: ...
 
 
 def moments(source: Any, order: int = 4, *, nan_policy: NanPolicy = "propagate") -> Any:
@@ -56,6 +65,21 @@ def moments(source: Any, order: int = 4, *, nan_policy: NanPolicy = "propagate")
     for chunk in chunks_of(vector):
         state.update(chunk)
     return state
+
+
+@overload
+def decoupled_moments(source: Chunked, order: int = ..., *, nan_policy: NanPolicy = ...,
+                      reference: str | Sequence[float] = ..., on_refusal: Signal = ...) -> Values: ...
+
+
+@overload
+def decoupled_moments(source: Any, order: int = ..., *, nan_policy: NanPolicy = ...,
+                      reference: str | Sequence[float] = ..., on_refusal: Signal = ...) -> Vectors: ...
+
+
+@overload
+def decoupled_moments(source: Any, order: int = ..., *, nan_policy: NanPolicy = ...,
+                      reference: str | Sequence[float] = ..., on_refusal: Quiet) -> tuple[Vectors, Outcomes]: ...
 
 
 def decoupled_moments(
@@ -115,6 +139,16 @@ def decoupled_moments(
     if not outcome.ok:
         answer.refusals[0] = outcome
     return answer.deliver(values, on_refusal)
+
+
+@overload
+def normalize(source: Chunks, level: int = ..., *, nan_policy: NanPolicy = ...,
+              reference: str | Sequence[float] = ..., on_refusal: OnRefusal = ...) -> Chunks: ...
+
+
+@overload
+def normalize(source: Any, level: int = ..., *, nan_policy: NanPolicy = ..., reference: str | Sequence[float] = ...,
+              on_refusal: OnRefusal = ...) -> Callable[[], Iterator[Vectors]]: ...
 
 
 def normalize(

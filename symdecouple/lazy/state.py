@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
 from operator import itemgetter
-from typing import Any, get_args
+from typing import Any, get_args, overload
 
 import numpy as np
 
@@ -49,6 +49,7 @@ from symdecouple.numeric.samples.batch import (
     SampleMatrix,
 )
 from symdecouple.numeric.samples.intake import check_choice
+from symdecouple.numeric.samples.kinds import Outcomes, Quiet, Signal
 
 __all__ = ["MomentState"]
 
@@ -193,6 +194,12 @@ class MomentState:
         """A number in the middle of the vector: the median of medians of its parts."""
         reached = list(accumulate(count for _, count in self._middles))
         return self._middles[bisect_left(reached, reached[-1] / 2)][0]
+
+    @overload
+    def finalize(self, on_refusal: Signal = ...) -> MomentSummary: ...
+
+    @overload
+    def finalize(self, on_refusal: Quiet) -> tuple[MomentSummary, Outcomes]: ...
 
     def finalize(self, on_refusal: OnRefusal = "warn") -> Any:
         """Return a `MomentSummary` of what was seen so far; the state can be updated on.

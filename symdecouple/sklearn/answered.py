@@ -38,7 +38,7 @@ class DecouplingTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mi
     n_features_in_: int
     plan_: Any
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the decoupled features, such as "mean", "orthokurtosis", "decoupled_5".
 
         Parameters
@@ -48,7 +48,8 @@ class DecouplingTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mi
         """
         check_is_fitted(self)
         check_names_in(self, input_features)
-        return self.plan_.get_feature_names_out()
+        names: NDArray[np.object_] = self.plan_.get_feature_names_out()
+        return names
 
     @property
     def _allows_nan(self) -> bool:

@@ -121,7 +121,7 @@ class FeatureDecoupler(DecouplingTransformer):
         self.template_ = self._template(samples)
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any) -> NDArray[Any]:
         """Return the decoupled features of each row, (n, M).
 
         Parameters

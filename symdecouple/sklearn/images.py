@@ -108,7 +108,7 @@ class DecoupledFilterBank(DecouplingTransformer):
         self.plan_ = decouple(filter_moments(_bank(self.bank), self.orders), self.reference, perturb=perturbation)
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any) -> NDArray[Any]:
         """Return the decoupled features of each image, channel by channel, (n, channels * M).
 
         Parameters
@@ -132,7 +132,7 @@ class DecoupledFilterBank(DecouplingTransformer):
                 outcomes[i] = outcome
         return self._reported("transform", (values, outcomes))
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the bands, "ll" of energies and "ll_3" of others; of several channels, "channel0_ll".
 
         Parameters
@@ -140,7 +140,7 @@ class DecoupledFilterBank(DecouplingTransformer):
         input_features : ignored
         """
         check_is_fitted(self)
-        names = self.plan_.get_feature_names_out()
+        names: NDArray[np.object_] = self.plan_.get_feature_names_out()
         if self.n_channels_ == 1:
             return names
         return np.array([f"channel{c}_{name}" for c in range(self.n_channels_) for name in names], dtype=object)

@@ -98,7 +98,7 @@ class DecoupledMoments(DecouplingTransformer):
         checked_rows(self, X, reset=True, allow_nan=self._allows_nan)
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any) -> NDArray[Any]:
         """Return the decoupled moments of each row, (n, order).
 
         Parameters

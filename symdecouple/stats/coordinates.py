@@ -13,6 +13,7 @@ import numpy as np
 from symdecouple.numeric.barycentre import circular_shape_rows
 from symdecouple.numeric.moments.skewness_root import orthokurtosis_rows
 from symdecouple.numeric.samples.batch import Axis, NanPolicy, OnRefusal, named
+from symdecouple.numeric.samples.kinds import Number
 from symdecouple.numeric.samples.mapped import EntryMap, reduce_mapped
 from symdecouple.tables.labelled import keeps_labels
 
@@ -48,7 +49,7 @@ def log_shape(
     groups: Any = None,
     on_refusal: OnRefusal = "warn",
     dim: Any = None,
-) -> Any:
+) -> Number:
     """The orthokurtosis of the logarithm of positive samples: 3 for a log-normal law, whatever its parameters.
 
     .. math:: \\kappa^\\perp(\\log x)
@@ -110,7 +111,7 @@ def circular_shape(
     groups: Any = None,
     on_refusal: OnRefusal = "warn",
     dim: Any = None,
-) -> Any:
+) -> CircularShape:
     """The shape of angles that no rotation and no Moebius map of the disc changes: a tail, and an odd part.
 
     .. math:: |z_2|, \\quad \\mathrm{Im}(z_2^2\\,\\bar z_4), \\qquad z_k = \\mathrm{Mean}(w^k), \\quad

@@ -18,6 +18,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from symdecouple.errors import InvalidInput, Outcome
+from symdecouple.figures import Axes
 from symdecouple.numeric.moments.influence import Influences, decoupled_influences, standardized_influences
 from symdecouple.numeric.moments.levels import gaussian_moments, raw_moments, standardized_reference
 from symdecouple.numeric.samples.batch import (
@@ -31,6 +32,7 @@ from symdecouple.numeric.samples.batch import (
     reduce_rows,
 )
 from symdecouple.numeric.samples.intake import check_choice, take_numbers
+from symdecouple.numeric.samples.kinds import Vectors
 from symdecouple.shown import Shown
 from symdecouple.stats.interval_picture import draw_intervals
 from symdecouple.stats.moments import decoupled_moments, standardized_moments
@@ -73,8 +75,8 @@ class MomentEstimates(Shown):
     estimate: Any
     n_samples: Any
     outcomes: tuple[Outcome, ...]
-    _standardized: Any  # the covariance of standardized samples,
-    _unit: Any  # and of what each estimate is measured in: sigma, sigma^2, 1, ..
+    _standardized: FloatArray  # the covariance of standardized samples,
+    _unit: FloatArray  # and of what each estimate is measured in: sigma, sigma^2, 1, ..
     _floor: FloatArray  # least values of variances and even orders, -inf for the others
     _normal: tuple[float | None, ...]  # values for a normal law
 
@@ -89,15 +91,15 @@ class MomentEstimates(Shown):
         return type(self.estimate)(values, **labels) if labels else values
 
     @property
-    def covariance(self) -> Any:
+    def covariance(self) -> Vectors:
         """The covariance of the estimates over samples of the law, (..., order, order)."""
         with np.errstate(over="ignore"):
             return self._standardized * (self._unit[..., :, None] * self._unit[..., None, :])
 
     @property
-    def correlation(self) -> Any:
+    def correlation(self) -> Vectors:
         """How the estimates vary together over samples of the law, (..., order, order); NaN beside one that cannot."""
-        spread = np.sqrt(np.diagonal(self._standardized, axis1=-2, axis2=-1))
+        spread: Vectors = np.sqrt(np.diagonal(self._standardized, axis1=-2, axis2=-1))
         with np.errstate(all="ignore"):
             return self._standardized / (spread[..., :, None] * spread[..., None, :])
 
@@ -146,7 +148,8 @@ class MomentEstimates(Shown):
             high = np.where(unknown, np.nan, np.inf)
         return ConfidenceInterval(self._like(low), self._like(high))
 
-    def plot(self, ax: Any = None, *, confidence_level: float = 0.95, labels: Sequence[str] | None = None) -> Any:
+    def plot(self, ax: Any = None, *, confidence_level: float = 0.95, labels: Sequence[str] | None = None
+             ) -> tuple[Axes, ...]:
         """Draw the intervals of up to 40 samples, an axes an order; see `draw_intervals`.
 
         Standardized orders are drawn beside what they are for a normal law.
@@ -198,7 +201,7 @@ def estimate_moments(
     n_samples: Any = None,
     groups: Any = None,
     on_refusal: OnRefusal = "warn",
-) -> Any:
+) -> MomentEstimates:
     """Mean, variance, skewness, orthokurtosis, .. of each sample, with standard errors and confidence intervals.
 
     Parameters

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from symdecouple.errors import InvalidInput
-from symdecouple.figures import COLOURS, given_axes, new_figure, quiet
+from symdecouple.figures import COLOURS, Axes, given_axes, new_figure, quiet
 from symdecouple.numeric.samples.batch import FloatArray
 
 __all__ = ["draw_intervals"]
@@ -19,7 +19,7 @@ _MOST = 40  # samples that can be told apart
 def draw_intervals(
     names: Sequence[str], estimate: FloatArray, ends: tuple[FloatArray, FloatArray], normal: Sequence[float | None],
     labels: Sequence[str] | None = None, ax: Any = None,
-) -> tuple[Any, ...]:
+) -> tuple[Axes, ...]:
     """Draw estimates (samples, orders) with both ends of their intervals, the first sample on top.
 
     Parameters

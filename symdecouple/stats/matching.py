@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +78,7 @@ class Matched(Shown):
     correlation: NDArray[Any] | None = None
 
     @property
-    def ok(self) -> Any:
+    def ok(self) -> np.bool_ | NDArray[np.bool_]:
         """True where a sample has its statistics; of the shape of the batch."""
         flags = np.array([outcome.ok for outcome in self.outcomes], dtype=np.bool_)
         return flags.reshape(np.shape(self.residual))[()]
@@ -127,7 +127,7 @@ def match(
     weights: Any = None,
     groups: Any = None,
     on_refusal: OnRefusal = "warn",
-) -> Any:
+) -> Matched:
     """Move samples until their own mean, variance, skewness and kurtosis have exactly the given values.
 
     .. math:: \\bar y = m, \\quad \\overline{(y - m)^2} = v, \\quad \\overline{(y - m)^3} = g\\,v^{3/2}, \\quad
@@ -234,7 +234,7 @@ def match(
     outcomes = tuple(answer.refusals.get(i) or done.notes.get(i, COMPUTED) for i in range(len(done.residual)))
     statistics = done.statistics.reshape(*shape, done.statistics.shape[1])
     matched = Matched(values, statistics, residual, distance, in_shape, outcomes, reached)
-    return (matched, outcomes) if on_refusal == "return" else answer.deliver(matched, on_refusal)
+    return cast(Matched, (matched, outcomes) if on_refusal == "return" else answer.deliver(matched, on_refusal))
 
 
 def _named(count: int) -> list[str]:

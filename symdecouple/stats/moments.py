@@ -32,6 +32,7 @@ from symdecouple.numeric.moments.power_sums import (
     to_unit_range,
 )
 from symdecouple.numeric.samples.batch import Axis, FloatArray, NanPolicy, OnRefusal, RowValues, SampleMatrix
+from symdecouple.numeric.samples.kinds import Vectors
 from symdecouple.stats.orders import Orders, decoupled_names, shifted_names, standardized_names
 from symdecouple.tables.labelled import keeps_labels
 
@@ -57,7 +58,7 @@ def decoupled_moments(
     groups: Any = None,
     on_refusal: OnRefusal = "warn",
     dim: Any = None,
-) -> Any:
+) -> Vectors:
     """Mean, variance, skewness, orthokurtosis and the decoupled moments above, up to an order.
 
     .. math:: \\hat f_k(x) = \\mathrm{Mean}\\bigl(\\hat x_{k-1}(x)^k\\bigr)
@@ -184,7 +185,7 @@ def standardized_moments(
     groups: Any = None,
     on_refusal: OnRefusal = "warn",
     dim: Any = None,
-) -> Any:
+) -> Vectors:
     """Mean, variance, and the standardized central moments from the skewness up to an order.
 
     .. math:: m_k / m_2^{k/2}, \\qquad m_k = \\frac1N \\sum_n (x_n - \\bar x)^k, \\qquad k = 3, 4, \\ldots
@@ -216,7 +217,7 @@ def blest(
     groups: Any = None,
     on_refusal: OnRefusal = "warn",
     dim: Any = None,
-) -> Any:
+) -> Vectors:
     """Standardized moments whose even orders from 4 on are the smallest over all shifts.
 
     .. math:: \\min_c \\mathrm{Mean}\\bigl((z - c)^k\\bigr), \\quad k = 4, 6, \\ldots, \\qquad

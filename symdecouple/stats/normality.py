@@ -61,7 +61,7 @@ def orthokurtosis_test(
     method: Any = None,
     groups: Any = None,
     on_refusal: OnRefusal = "warn",
-) -> Any:
+) -> ShapeTest:
     """Test whether samples have the orthokurtosis of normal ones.
 
     Parameters
@@ -136,7 +136,7 @@ def normality_test(
     method: Any = None,
     groups: Any = None,
     on_refusal: OnRefusal = "warn",
-) -> Any:
+) -> ShapeTest:
     """Test whether samples are normal, by skewness and orthokurtosis together.
 
     .. math:: K^2 = Z(g)^2 + Z(\\kappa^\\perp)^2

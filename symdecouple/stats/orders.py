@@ -26,6 +26,7 @@ from symdecouple.numeric.samples.batch import (
 )
 from symdecouple.numeric.samples.exact_means import exact_rows, single_values
 from symdecouple.numeric.samples.intake import Numbers
+from symdecouple.numeric.samples.kinds import Values
 from symdecouple.numeric.samples.weights import WeightRows
 
 if TYPE_CHECKING:  # loads SciPy
@@ -79,7 +80,7 @@ class Orders:
     added: float = 0.0
     perturbation: Perturbation | None = None
 
-    def reduce(self, a: Any, weights: Any, kernel: Kernel) -> Any:
+    def reduce(self, a: Any, weights: Any, kernel: Kernel) -> Values:
         """Apply the kernel to every sample."""
         if self.perturbation is not None and weights is not None:
             raise InvalidInput("perturb= is for samples without weights; repeat the entries, or leave it out")

@@ -53,7 +53,7 @@ def skewness_range(
     groups: Any = None,
     on_refusal: OnRefusal = "warn",
     dim: Any = None,
-) -> Any:
+) -> Range:
     """Smallest and largest skewness of any N values, or of samples with the same ties.
 
     .. math:: \\pm\\frac{N-2}{\\sqrt{N-1}}; \\qquad
@@ -117,7 +117,7 @@ def kurtosis_range(
     groups: Any = None,
     on_refusal: OnRefusal = "warn",
     dim: Any = None,
-) -> Any:
+) -> Range:
     """Smallest and largest kurtosis of any N values, or of samples with the same ties, whatever their skewness.
 
     .. math:: 1 \\;(N \\text{ even}), \\quad \\frac{N^2+3}{N^2-1} \\;(N \\text{ odd}); \\qquad N - 2 + \\frac1{N-1}
@@ -178,7 +178,7 @@ def orthokurtosis_range(
     groups: Any = None,
     on_refusal: OnRefusal = "warn",
     dim: Any = None,
-) -> Any:
+) -> Range:
     """Smallest and largest orthokurtosis of any N values, or of samples with the same ties.
 
     .. math:: 1 \\;(N \\text{ even}), \\quad \\frac{N}{N-1} \\;(N \\text{ odd}); \\qquad \\frac N2
@@ -264,7 +264,7 @@ def _reduced(
     keepdims: bool,
     weights: Any,
     on_refusal: OnRefusal,
-) -> Any:
+) -> Range:
     def kernel(matrix: SampleMatrix) -> RowValues:
         out, refusals = np.full((len(matrix.low), 2), np.nan), dict[int, Outcome]()
         for i, at_ends in enumerate(shares_at_ends(matrix)):

@@ -11,7 +11,7 @@ import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, get_args, overload
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -21,6 +21,7 @@ from symdecouple.errors import InvalidInput, Outcome
 from symdecouple.numeric.kernels.compile import as_part_of
 from symdecouple.numeric.samples.batch import Answer, IntArray, OnRefusal
 from symdecouple.numeric.samples.intake import check_choice, exact, take_numbers
+from symdecouple.numeric.samples.kinds import Labelled, Outcomes, Quiet, Signal, Values
 from symdecouple.numeric.samples.matrix import normalized_axes
 from symdecouple.stats.coordinates import circular_shape, log_shape
 from symdecouple.stats.moments import blest, decoupled_moments, standardized_moments
@@ -37,6 +38,24 @@ _KNOWN: dict[str, Callable[..., Any]] = {f.__name__: f for f in (
     orthokurtosis_range, orthokurtosis_test, skewness, skewness_range, standardized_moments)}
 _PORTION = 2**20  # entries of windows that are answered together
 _NOT_WHOLE = Outcome(False, "window not whole", "it reaches over the end, or has fewer values than min_periods")
+
+
+@overload
+def rolling(a: Labelled, window: int, statistic: str | Callable[..., Any] = ..., *, axis: int | None = ...,
+            step: int = ..., center: bool = ..., min_periods: int | None = ..., on_refusal: OnRefusal = ...,
+            **options: Any) -> Any: ...
+
+
+@overload
+def rolling(a: Any, window: int, statistic: str | Callable[..., Any] = ..., *, axis: int | None = ...,
+            step: int = ..., center: bool = ..., min_periods: int | None = ..., on_refusal: Signal = ...,
+            **options: Any) -> Values: ...
+
+
+@overload
+def rolling(a: Any, window: int, statistic: str | Callable[..., Any] = ..., *, axis: int | None = ...,
+            step: int = ..., center: bool = ..., min_periods: int | None = ..., on_refusal: Quiet,
+            **options: Any) -> tuple[Values, Outcomes]: ...
 
 
 def rolling(

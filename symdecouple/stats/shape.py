@@ -30,6 +30,7 @@ from symdecouple.numeric.samples.batch import (
     SampleMatrix,
     reduce_rows,
 )
+from symdecouple.numeric.samples.kinds import Number
 from symdecouple.tables.labelled import keeps_labels
 
 __all__ = ["in_convention", "kurtosis", "orthokurtosis", "skewness"]
@@ -49,7 +50,7 @@ def skewness(
     groups: Any = None,
     on_refusal: OnRefusal = "warn",
     dim: Any = None,
-) -> Any:
+) -> Number:
     """The third standardized moment of each sample.
 
     .. math:: m_3 / m_2^{3/2}, \\qquad m_k = \\frac1N \\sum_n (x_n - \\bar x)^k
@@ -155,7 +156,7 @@ def kurtosis(
     groups: Any = None,
     on_refusal: OnRefusal = "warn",
     dim: Any = None,
-) -> Any:
+) -> Number:
     """The fourth standardized moment of each sample, not in excess: 3 for a normal distribution.
 
     .. math:: m_4 / m_2^2, \\qquad m_k = \\frac1N \\sum_n (x_n - \\bar x)^k
@@ -204,7 +205,7 @@ def orthokurtosis(
     groups: Any = None,
     on_refusal: OnRefusal = "warn",
     dim: Any = None,
-) -> Any:
+) -> Number:
     """The kurtosis that is left once the skewness is brought to zero along its own flow.
 
     .. math:: K\\!\\left(\\frac{x}{1 - t_0 x}\\right), \\qquad t_0:\\; G\\!\\left(\\frac{x}{1 - t_0 x}\\right) = 0

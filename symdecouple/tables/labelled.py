@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar, get_args
+from typing import Any, Concatenate, get_args, overload
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from symdecouple.numeric.samples.intake import (
     library_of,
     take_numbers,
 )
+from symdecouple.numeric.samples.kinds import GivesVectors, P, ToStatistic, Vectors
 from symdecouple.numeric.samples.matrix import SINGLE, doubtful_axes
 from symdecouple.numeric.samples.vectors import own_axes
 from symdecouple.tables.grouped import grouped
@@ -34,18 +35,23 @@ from symdecouple.tables.row_functions import FORMS, Call, Form, plain_split
 
 __all__ = ["answer", "keeps_labels", "unlabelled"]
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+@overload
+def keeps_labels(names: Callable[[dict[str, Any]], Sequence[str]]
+                 ) -> Callable[[Callable[Concatenate[Any, P], Vectors]], GivesVectors[P]]: ...
 
 
-def keeps_labels(names: Callable[[dict[str, Any]], Sequence[str]] | None = None, **form: Any
-                 ) -> Callable[[_Function], _Function]:
+@overload
+def keeps_labels(**form: Any) -> ToStatistic: ...
+
+
+def keeps_labels(names: Callable[[dict[str, Any]], Sequence[str]] | None = None, **form: Any) -> Any:
     """Let a row-wise function give labels back, and take ``groups``.
 
     Its first argument are the samples, and it takes ``on_refusal``; `names` are those of the axis that it adds, from
     its arguments. `form` are attributes of `Form`.
     """
 
-    def decorate(function: _Function) -> _Function:
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         made = Form(**{"split": plain_split(names), **form})
         parameters = inspect.signature(function).parameters
         first = next(iter(parameters))

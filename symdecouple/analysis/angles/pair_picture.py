@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from symdecouple.analysis.angles.deviations import Deviations
 from symdecouple.analysis.angles.tables import title_of
 from symdecouple.errors import InvalidInput
-from symdecouple.figures import COLOURS, given_axes, new_figure, titled
+from symdecouple.figures import COLOURS, Axes, given_axes, new_figure, titled
 from symdecouple.numeric.samples.intake import check_choice
 
 __all__ = ["Measure", "Which", "draw_map", "draw_pair_plot"]
@@ -50,7 +51,8 @@ class Drawn(Protocol):
     def refused(self) -> int: ...
 
 
-def draw_map(found: Drawn, ax: Any = None, *, which: Which = "decoupled", measure: Measure = "degrees") -> Any:
+def draw_map(found: Drawn, ax: Any = None, *, which: Which = "decoupled", measure: Measure = "degrees"
+             ) -> Axes:
     """Draw one map, as `Orthogonality.plot_map` says."""
     check_choice("which", which, get_args(Which))
     check_choice("measure", measure, get_args(Measure))
@@ -58,6 +60,7 @@ def draw_map(found: Drawn, ax: Any = None, *, which: Which = "decoupled", measur
     each: Deviations = getattr(found, which)
     rows, columns = found.short[int(which != "original")], found.short[int(which == "decoupled")]
     size = len(rows)
+    one: Axes
     (one,) = (new_figure(1.6 + 0.62 * max(size, 4), 1.0 + 0.55 * max(size, 4)).add_subplot(),) if ax is None else (
         given_axes(ax, [1]))
     sizes = np.abs(each.samples)
@@ -83,14 +86,15 @@ def draw_map(found: Drawn, ax: Any = None, *, which: Which = "decoupled", measur
     return one
 
 
-def draw_pair_plot(found: Drawn, ax: Any = None) -> Any:
+def draw_pair_plot(found: Drawn, ax: Any = None) -> NDArray[Any]:
     """Draw the deviations of all samples, as `Orthogonality.plot_pairs` says."""
     _check_count(found)
     size = len(found.short[0])
     if size > _MOST:
         raise InvalidInput(f"a pair plot has room for {_MOST} features, there are {size}; take some of them: "
                            "found.select(1, 2, 3, 4)")
-    panels = new_figure(1.0 + 1.2 * size, 0.8 + 1.05 * size).subplots(size, size, squeeze=False) if ax is None else (
+    panels: NDArray[Any] = new_figure(1.0 + 1.2 * size, 0.8 + 1.05 * size).subplots(
+        size, size, squeeze=False) if ax is None else (
         np.array(given_axes(ax, [size * size]), dtype=object).reshape(size, size))
     samples = found.original.samples, found.decoupled.samples
     for i in range(size):

@@ -19,7 +19,7 @@ from symdecouple.analysis.critical.sphere import (
     standardized,
 )
 from symdecouple.errors import InvalidInput
-from symdecouple.figures import COLOURS, given_axes, new_figure, quiet
+from symdecouple.figures import COLOURS, Axes, given_axes, new_figure, quiet
 
 __all__ = ["draw_critical_points"]
 
@@ -30,7 +30,7 @@ TICKS = 8
 FloatArray = NDArray[np.float64]
 
 
-def draw_critical_points(found: CriticalPoints, ax: Any = None) -> tuple[Any, ...]:
+def draw_critical_points(found: CriticalPoints, ax: Any = None) -> tuple[Axes, ...]:
     """Draw critical points, as `CriticalPoints.plot` says."""
     if not found:
         raise InvalidInput(f"there is nothing to draw: decoupled feature {found.level} has no critical points")

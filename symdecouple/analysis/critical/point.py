@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sympy import Expr, Rational
 
 from symdecouple.errors import InvalidInput
+from symdecouple.figures import Axes
 from symdecouple.numeric.moments.tie_patterns import Kind
 from symdecouple.shown import Shown
 from symdecouple.verdict import Verdict
@@ -130,7 +131,7 @@ class CriticalPoints(Shown, list[CriticalPoint]):
         lines += [f"  {point}" for point in self[:_SHOWN]]
         return "\n".join([*lines, f"  ... {len(self) - _SHOWN} more"] if len(self) > _SHOWN else lines)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Any = None) -> tuple[Axes, ...]:
         """Draw critical values over the share of the samples at the highest value; for N = 4 also where the points are.
 
         Samples of four numbers with one mean and one variance are a sphere; each point of the list is there in all its

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from symdecouple.analysis.discrimination.gaussian import GaussianClasses
 from symdecouple.errors import InvalidInput
-from symdecouple.figures import CLASS_COLOURS, MARKERS, given_axes, new_figure
+from symdecouple.figures import CLASS_COLOURS, MARKERS, Axes, given_axes, new_figure
 
 __all__ = ["draw_ellipses"]
 
@@ -28,7 +28,7 @@ class Drawn(Protocol):
 
 
 def draw_ellipses(found: Drawn, ax: Any = None, *, radius: float = 2.0, pair: tuple[int, int] = (0, 1)
-                  ) -> tuple[Any, ...]:
+                  ) -> tuple[Axes, ...]:
     """Draw the ellipses of two features, original on the left and decoupled on the right.
 
     Parameters

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from symdecouple.decoupling.decoupled_names import declared_names
 from symdecouple.decoupling.plan import Plan
 from symdecouple.errors import InvalidInput
-from symdecouple.figures import CLASS_COLOURS, MARKERS, given_axes, new_figure, quiet
+from symdecouple.figures import CLASS_COLOURS, MARKERS, Axes, given_axes, new_figure, quiet
 from symdecouple.numeric.samples.vectors import SampleAxis
 
 __all__ = ["draw_scatter"]
@@ -26,7 +26,7 @@ _FLAT = 1e-12  # of a correlation: an ellipse with no width
 
 
 def draw_scatter(plan: Plan, samples: Any, ax: Any = None, *, features: Sequence[int] | None = None,
-                 axis: SampleAxis = "last", radius: float = 2.0) -> tuple[Any, ...]:
+                 axis: SampleAxis = "last", radius: float = 2.0) -> tuple[Axes, ...]:
     """Draw two features of many samples: as declared on the left, decoupled on the right.
 
     Parameters

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from symdecouple.numeric.samples.intake import (
     shifted_integers,
     take_numbers,
 )
+from symdecouple.numeric.samples.kinds import Values
 from symdecouple.numeric.samples.matrix import (
     COMPUTED,
     EMPTY,
@@ -72,6 +73,7 @@ __all__ = [
 
 NanPolicy = Literal["propagate", "omit", "raise"]
 OnRefusal = Literal["warn", "raise", "return"]
+_Found = TypeVar("_Found")
 
 _MATRIX = 2**18  # elements handed to a kernel at once: 2 MiB, so that no temporary grows with the batch
 _WIDENED = 2**17  # numbers of a row that are made float64 beforehand; of longer ones in 32 bits or less, parts are, as
@@ -95,7 +97,7 @@ def reduce_rows(
     frames: int = 5,
     before: Callable[[Numbers], Numbers] | None = None,
     after: Callable[[Answer, Numbers, tuple[int, ...], WeightRows | None], None] | None = None,
-) -> Any:
+) -> Values:
     """Apply `kernel` to every sample of `a`; the contract of all row-wise functions of the package.
 
     Parameters
@@ -146,7 +148,7 @@ def reduce_rows(
     return answer.deliver(values.reshape((*shape, *values.shape[1:]))[()], on_refusal)
 
 
-def named(kind: Callable[..., Any], found: Any, on_refusal: OnRefusal) -> Any:
+def named(kind: Callable[..., _Found], found: Any, on_refusal: OnRefusal) -> _Found | Any:
     """Return what `reduce_rows` found, its columns as the fields of a named tuple."""
     values, *outcomes = found if on_refusal == "return" else (found,)
     fields = kind(*(values[..., k][()] for k in range(values.shape[-1])))
@@ -327,7 +329,7 @@ class Answer:
     def outcomes(self) -> tuple[Outcome, ...]:
         return tuple(self.refusals.get(i) or self.notes.get(i, COMPUTED) for i in range(len(self.values)))
 
-    def deliver(self, result: Any, on_refusal: OnRefusal) -> Any:
+    def deliver(self, result: _Found, on_refusal: OnRefusal) -> _Found | Any:
         """NaN handed on because the caller chose so is in the outcomes, but is nothing to warn of."""
         if on_refusal == "return":
             return result, self.outcomes()

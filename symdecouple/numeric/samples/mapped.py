@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from symdecouple.errors import Outcome
 from symdecouple.numeric.samples.batch import NAN_INPUT, Answer, Kernel, as_rows, reduce_rows
 from symdecouple.numeric.samples.intake import Numbers, exact, is_exact_in_float64
+from symdecouple.numeric.samples.kinds import Values
 from symdecouple.numeric.samples.weights import WeightRows
 
 __all__ = ["DIGITS", "EntryMap", "reduce_mapped"]
@@ -55,7 +56,7 @@ class EntryMap:
     cells: Callable[[NDArray[Any]], NDArray[Any]] | None = None
 
 
-def reduce_mapped(name: str, a: Any, mapping: EntryMap, kernel: Kernel, **options: Any) -> Any:
+def reduce_mapped(name: str, a: Any, mapping: EntryMap, kernel: Kernel, **options: Any) -> Values:
     """Apply a kernel to phi of every sample; options as in `reduce_rows`, the caller one call away."""
     bad: list[tuple[NDArray[np.bool_], str]] = []
 
