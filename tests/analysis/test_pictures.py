@@ -61,10 +61,10 @@ def test_pairs_are_below_as_declared_and_above_decoupled() -> None:
 
 def test_long_names_are_in_lines_that_fit() -> None:
     broken = {
-        "energy of the smooth band": "energy of the\nsmooth band",
-        "Mean(x*shift(1)(x)*shift(2)(x))": "Mean(x*shift(1)(\nx)*shift(2)(x))",
-        "a" * 40: "a" * 16 + "\n" + "a" * 16 + "\n" + "a" * 8,
-        " ".join(["more than three lines"] * 9): "more than three\nlines more than\nthree lines..",
+        "energy of the smooth band": "energy of the smooth\nband",
+        "Mean(x*shift(1)(x)*shift(2)(x))": "Mean(x*shift(1)(x)*\nshift(2)(x))",
+        "a" * 45: "a" * 20 + "\n" + "a" * 20 + "\n" + "a" * 5,
+        " ".join(["more than three lines"] * 9): "more than three\nlines more than\nthree lines more..",
     }
     panels = orthogonality(PLAN, ROWS[:3], names=list(broken)).plot_pairs()
     panels[0, 0].figure.draw_without_rendering()

@@ -24,7 +24,7 @@ Measure: TypeAlias = Literal["degrees", "cosine"]
 
 _MOST = 8  # features of a pair plot: its panels are still an inch wide
 _ANNOTATED = 10
-_LETTERS = {"medium": 14, "x-small": 16}  # that fit into a line of a panel
+_LETTERS = {"medium": 14, "x-small": 20}  # that fit into a line of a panel
 _LINES = 3  # of a name, in small letters
 _LONG = 6  # letters of a label that fit below a cell
 _EDGES = np.linspace(-92.5, 92.5, 38)  # 0 is in the middle of a bar
@@ -130,7 +130,7 @@ def _broken(name: str, width: int) -> str:
     lines = [""]
     for word in re.split(r"(?<=[\W_])", name):
         for part in (word[k : k + width] for k in range(0, len(word), width)):
-            if len(lines[-1] + part) > width:
+            if len((lines[-1] + part).rstrip()) > width:
                 lines.append("")
             lines[-1] += part
     return "\n".join(line.strip() for line in lines[:_LINES]) + ".." * (len(lines) > _LINES)
