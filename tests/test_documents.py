@@ -79,6 +79,28 @@ def test_a_notebook_is_on_a_page_and_ends_in_a_comparison(notebook: Path) -> Non
     assert "assert " in cells[-1]
 
 
+@pytest.mark.parametrize("name", re.findall(
+    r"^[^|`\n]+ <notebooks/(\w+)>$", (ROOT / "docs/gallery.md").read_text("utf-8"), re.MULTILINE))
+def test_an_example_of_the_gallery_fits_on_its_screen(name: str) -> None:
+    """Read from top to bottom without scrolling: in a longer one the job is no longer seen at a glance."""
+    _, _, page = (ROOT / "notebooks" / f"{name}.md").read_text("utf-8").split("---\n", 2)
+    cells = "".join(re.findall(r"^```\{code-cell\}[^\n]*\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
+    lines = {"page": page.strip().splitlines(), "code": [line for line in cells.splitlines() if line.strip()]}
+    pictures = re.findall(r"\.(?:plot|plot_\w+|hist|imshow|diagram)\(|\bdraw_\w+\(", cells)
+    sizes = {kind: len(found) for kind, found in lines.items()} | {"pictures": len(pictures)}
+    assert sizes["page"] <= 45 and sizes["code"] <= 25 and sizes["pictures"] <= 1, (
+        f"{sizes}: 45 lines, 25 of them code, and one picture fit on a screen; the gallery has one job a page, and "
+        "what else is good to know belongs on the pages of docs/guide")
+    assert max(map(len, cells.splitlines())) <= 79, "longer lines of code are broken, or cut off, on the page"
+
+
+def test_the_gallery_has_ten_examples() -> None:
+    page = (ROOT / "docs/gallery.md").read_text("utf-8")
+    listed = re.findall(r"^\| \{doc\}`[^`]+ <notebooks/(\w+)>` \| [^|]+ \| [^|]+ \|$", page, re.MULTILINE)
+    assert listed == re.findall(r"^[^|`\n]+ <notebooks/(\w+)>$", page, re.MULTILINE)
+    assert len(set(listed)) == 10
+
+
 @pytest.mark.parametrize("document", ["README.md", "docs/tutorial.md"])
 def test_commands_print_what_a_new_user_reads(
     document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],

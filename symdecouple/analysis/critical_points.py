@@ -80,17 +80,18 @@ def critical_points(plan: Plan, level: int, *, n_samples: int | None = None) -> 
     if n_samples is None and isinstance(plan, Plan) and plan.features.coordinates:
         n_samples = len(plan.features.coordinates)
     features, references = _asked(plan, level, n_samples)
+    name = plan.names[level - 1]
     if n_samples is None:
         found = moment_level(features, references, 3) if level == 3 else None
         if found is None:
             raise InvalidInput(f"level {level} has no formula for every number of samples; give n_samples=")
-        return skewness_for_every_size(found)
+        return skewness_for_every_size(found, name)
     moments = moment_level(features, references, n_samples)
     if moments is not None:
-        return CriticalPoints(sorted_points(moments.points()), level, n_samples, *verdicts_of(moments))
+        return CriticalPoints(sorted_points(moments.points()), level, n_samples, *verdicts_of(moments), name)
     others = (chebyshev_level(features, references, n_samples) or spectral_level(features, references, n_samples)
               or searched_level(features, references, n_samples))
-    return CriticalPoints(sorted_points(others.points()), level, n_samples, *others.verdicts())
+    return CriticalPoints(sorted_points(others.points()), level, n_samples, *others.verdicts(), name)
 
 
 def _asked(plan: Plan, level: int, n_samples: int | None) -> tuple[FeatureSet, tuple[Expr | None, ...]]:

@@ -59,6 +59,22 @@ def test_pairs_are_below_as_declared_and_above_decoupled() -> None:
     assert [text.get_text() for text in named[3, 3].texts] == ["d"]
 
 
+def test_long_names_are_in_lines_that_fit() -> None:
+    broken = {
+        "energy of the smooth band": "energy of the smooth\nband",
+        "Mean(x*shift(1)(x)*shift(2)(x))": "Mean(x*shift(1)(x)*\nshift(2)(x))",
+        "a" * 45: "a" * 20 + "\n" + "a" * 20 + "\n" + "a" * 5,
+        " ".join(["more than three lines"] * 9): "more than three\nlines more than\nthree lines more..",
+    }
+    panels = orthogonality(PLAN, ROWS[:3], names=list(broken)).plot_pairs()
+    panels[0, 0].figure.draw_without_rendering()
+    for panel, lines in zip(panels.diagonal(), broken.values(), strict=True):
+        (text,) = panel.texts
+        assert text.get_text() == lines
+        held, free = text.get_window_extent(), panel.get_window_extent()
+        assert held.width < 1.2 * free.width and held.height < free.height  # the gap between panels is a fifth of one
+
+
 def test_angles_in_axes_that_were_given() -> None:
     _, ax = pyplot.subplots()
     found = orthogonality(PLAN, ROWS[:3])

@@ -6,6 +6,7 @@ samples have which deviation from orthogonality, from -90 degrees (opposite) ove
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
@@ -24,7 +25,8 @@ Measure: TypeAlias = Literal["degrees", "cosine"]
 
 _MOST = 8  # features of a pair plot: its panels are still an inch wide
 _ANNOTATED = 10
-_LETTERS = 14  # that fit into a panel
+_LETTERS = {"medium": 14, "x-small": 20}  # that fit into a line of a panel
+_LINES = 3  # of a name, in small letters
 _LONG = 6  # letters of a label that fit below a cell
 _EDGES = np.linspace(-92.5, 92.5, 38)  # 0 is in the middle of a bar
 
@@ -116,14 +118,26 @@ def _check_count(found: Drawn) -> None:
 
 def _name(ax: Any, declared: str, decoupled: str) -> None:
     """The name of a feature, and that which it has decoupled where this is another."""
-    lines = [(0.5, declared, "black")] if declared == decoupled else [
-        (0.36, declared, COLOURS["orange"]), (0.64, decoupled, COLOURS["blue"])]
-    for height, text, colour in lines:
-        shown = text if len(text) <= _LETTERS else text[: _LETTERS - 2] + ".."
-        ax.text(0.5, height, shown, ha="center", va="center", transform=ax.transAxes, fontsize="medium", color=colour)
+    size = "medium" if max(len(declared), len(decoupled)) <= _LETTERS["medium"] else "x-small"
+    lines = [(0.5, "center", declared, "black")] if declared == decoupled else [
+        (0.46, "top", declared, COLOURS["orange"]), (0.54, "bottom", decoupled, COLOURS["blue"])]
+    for height, side, text, colour in lines:
+        ax.text(0.5, height, _broken(text, _LETTERS[size]), ha="center", va=side, transform=ax.transAxes,
+                fontsize=size, color=colour)
     ax.set_xticks([])
     ax.set_yticks([])
     ax.spines[:].set_visible(False)
+
+
+def _broken(name: str, width: int) -> str:
+    """A name in lines that fit, broken behind what is no letter where there is one."""
+    lines = [""]
+    for word in re.split(r"(?<=[\W_])", name):
+        for part in (word[k : k + width] for k in range(0, len(word), width)):
+            if len((lines[-1] + part).rstrip()) > width:
+                lines.append("")
+            lines[-1] += part
+    return "\n".join(line.strip() for line in lines[:_LINES]) + ".." * (len(lines) > _LINES)
 
 
 def _draw_panel(ax: Any, degrees: Any, is_decoupled: bool, edges: tuple[bool, bool]) -> None:

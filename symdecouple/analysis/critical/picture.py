@@ -25,6 +25,7 @@ __all__ = ["draw_critical_points"]
 
 STYLE = {"degenerate": ("0.5", "x"), "saddle": (COLOURS["green"], "o"), "minimum": (COLOURS["blue"], "v"),
          "maximum": (COLOURS["orange"], "^"), "isolated": (COLOURS["pink"], "D")}
+_SHADES = {3: "skewness", 4: "kurtosis"}
 TICKS = 8
 
 FloatArray = NDArray[np.float64]
@@ -33,7 +34,7 @@ FloatArray = NDArray[np.float64]
 def draw_critical_points(found: CriticalPoints, ax: Any = None) -> tuple[Axes, ...]:
     """Draw critical points, as `CriticalPoints.plot` says."""
     if not found:
-        raise InvalidInput(f"there is nothing to draw: decoupled feature {found.level} has no critical points")
+        raise InvalidInput(f"there is nothing to draw: {found.name} has no critical points")
     if found.n_samples is None:
         raise InvalidInput("critical points for every number of samples have no picture; give n_samples=")
     on_sphere = _on_sphere(found) if ax is None else None
@@ -58,7 +59,7 @@ def _draw_values(ax: Any, found: CriticalPoints) -> None:
             ax.plot([float(p.shares[-1]) for p in points], [float(p.value) for p in points], marker, color=colour,
                     label=kind, markersize=7, alpha=0.85, markerfacecolor=colour if kind != "saddle" else "none")
     quiet(ax, f"{len(found)} critical point{'' if len(found) == 1 else 's'}, N = {found.n_samples}",
-          "share of the samples at the highest value", f"critical value of decoupled feature {found.level}")
+          "share of the samples at the highest value", f"critical value of {found.name}")
     _name_shares(ax, found)
     ax.margins(y=0.08)
     if len({float(p.value) for p in found}) == 1:  # one height has no scale
@@ -96,4 +97,5 @@ def _draw_sphere(ax: Any, found: CriticalPoints, rows: list[tuple[str, FloatArra
         colour, marker = STYLE[kind]
         draw_in_front(ax, 1.02 * places, marker, color=colour, markersize=9, markeredgecolor="white",
                       markeredgewidth=0.8)
-    finish(ax, f"the samples of four numbers, shaded by Mean(z^{found.level})")
+    shade = _SHADES.get(found.level, f"Mean(z^{found.level})")
+    finish(ax, f"the samples of four numbers, shaded by {shade}")

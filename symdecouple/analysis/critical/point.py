@@ -98,6 +98,8 @@ class CriticalPoints(Shown, list[CriticalPoint]):
     ----------
     level : int
     n_samples : int or None
+    name : str
+        Of the decoupled feature, as the plan has it.
     complete : Verdict
         That there are no others.
     b1, b2 : Verdict
@@ -105,8 +107,9 @@ class CriticalPoints(Shown, list[CriticalPoint]):
     """
 
     def __init__(self, points: Iterable[CriticalPoint], level: int, n_samples: int | None, complete: Verdict,
-                 b1: Verdict, b2: Verdict) -> None:
+                 b1: Verdict, b2: Verdict, name: str = "") -> None:
         super().__init__(points)
+        self.name = name or f"decoupled_{level}"
         self.level, self.n_samples = level, n_samples
         self.complete, self.b1, self.b2 = complete, b1, b2
 

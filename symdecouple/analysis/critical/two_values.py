@@ -33,7 +33,7 @@ SHARE, RATIO = Symbol("p"), Symbol("r", positive=True)
 SKEWNESS = (1 - 2 * SHARE) / sqrt(SHARE * (1 - SHARE))
 
 
-def skewness_for_every_size(level: MomentLevel) -> CriticalPoints:
+def skewness_for_every_size(level: MomentLevel, name: str) -> CriticalPoints:
     """Return the minimum, the saddles with their share p, and the maximum, all in symbols; N is at least 3."""
     rows = (("minimum", 1 - 1 / N, Integer(0)), ("saddle", SHARE, (1 - SHARE) * N - 1), ("maximum", 1 / N, N - 2))
     if level.slope < 0:
@@ -41,7 +41,7 @@ def skewness_for_every_size(level: MomentLevel) -> CriticalPoints:
     points = (_point(level, kind, share, index) for kind, share, index in rows)
     subject = Subject(level.features.features)
     complete, b1, b2 = proved((TwoValues(subject), TwoValuesGlobal(subject), TwoValuesThin(subject)), None)
-    return CriticalPoints(points, 3, None, complete, b1, b2)
+    return CriticalPoints(points, 3, None, complete, b1, b2, name)
 
 
 def _point(level: MomentLevel, kind: Any, share: Expr, index: Expr) -> CriticalPoint:
