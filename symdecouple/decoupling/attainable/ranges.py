@@ -104,7 +104,8 @@ class Attainable(Shown):
             reference, status = self.reference[j], "  numerical" if self.found_by[j] == "path" else ""
             own = "" if self.values is None else f"  is {self.values[j]:.6g}"
             wanted = "" if reference is None else f"  reference {reference:.6g}"
-            if reference is not None and self.low[j] <= self.high[j] and not self._is_level(j, reference):
+            ends = Interval(self.low[j], self.high[j])
+            if reference is not None and ends.low <= ends.high and not ends.holds(reference):
                 wanted += " not attainable"
             lines.append(f"  {j + 1:>2}  {name:<{width}}  {self.interval(j):<24}{own}{wanted}{status}")
         return "\n".join(line.rstrip() for line in lines)
@@ -123,9 +124,6 @@ class Attainable(Shown):
             return f"{{{self.low[j]:.6g}}}"
         opened, closed = "[" if self.low_is_attained[j] else "(", "]" if self.high_is_attained[j] else ")"
         return f"{opened}{self.low[j]:.6g}, {self.high[j]:.6g}{closed}"
-
-    def _is_level(self, j: int, value: float) -> bool:
-        return Interval(self.low[j], self.high[j]).holds(value)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the intervals of one sample, one row a feature, with its values and the references."""
