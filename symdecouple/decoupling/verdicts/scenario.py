@@ -289,7 +289,7 @@ class Verdicts(Tabled):
     def _cells(self) -> list[tuple[str, ...]]:
         """Return the head and one row a feature, deciding what is missing until about the budget is spent."""
         end = time.monotonic() + self.budget
-        rows = [HEAD]
+        rows: list[tuple[str, ...]] = [HEAD]
         for k, feature in enumerate(self.features, 1):
             cells = []
             for decisions in (self.original, self.modified):
