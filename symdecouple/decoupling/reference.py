@@ -53,7 +53,7 @@ class Reference(Shown):
 
     Examples
     --------
-    >>> from symdecouple.language.sample import x
+    >>> from symdecouple import Mean, x
     >>> features = FeatureSet([Mean(x), Mean(x**2)])
     >>> reference_values(features, Reference.of([-1, 0, 1]))
     (0, 2/3)
@@ -106,8 +106,7 @@ def reference_values(features: FeatureSet, reference: Any = "gaussian") -> tuple
 
     Examples
     --------
-    >>> from symdecouple.language.sample import x
-    >>> from symdecouple.language.statistics import variance, kurtosis
+    >>> from symdecouple import Mean, kurtosis, variance, x
     >>> reference_values(FeatureSet([Mean(x), variance(), kurtosis()]))
     (0, 1, 3)
     """
