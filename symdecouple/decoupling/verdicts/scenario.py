@@ -45,6 +45,7 @@ from symdecouple.decoupling.verdicts.modified import (
     first_features,
     modified_features,
     starts,
+    texts_of,
 )
 from symdecouple.decoupling.verdicts.modified_energies import decide_energies
 from symdecouple.decoupling.verdicts.refutation import decide_modified
@@ -165,7 +166,7 @@ class Verdicts(Tabled):
         if obstacle := self.obstacle(k):
             found = self._in_spectrum(k)
             return self._undecided(k, obstacle) if found is None else found
-        if (hats := self._written(k)) is not None:
+        if (hats := modified_features(self.features, self.steps, k)) is not None:
             return check_frobenius(hats, budget=clock.remaining)
         return decide_modified(self._subject(k), self.steps, budget=clock.remaining)
 
@@ -176,16 +177,13 @@ class Verdicts(Tabled):
         forms = recognize_quadratic(first_features(self.features, k))
         return decide_energies(self._subject(k)) if forms is not None and len(forms) == k else None
 
-    def _written(self, k: int) -> FeatureSet | None:
-        return modified_features(self.features, self.steps, k)
-
     def _by_covariance(self, covariance: AffineCovariance, k: int, clock: Budget) -> Verdict:
         """Return the verdict of Theorem D, with what can be said about C1."""
         start, texts = time.perf_counter(), self._texts(k)
         obstacle = self.obstacle(k)
         independence = Verdict("C1", Status.UNDECIDED, texts, reason=obstacle)
         try:
-            if not obstacle and (hats := self._written(k)) is not None:
+            if not obstacle and (hats := modified_features(self.features, self.steps, k)) is not None:
                 texts = tuple(map(str, hats))
                 independence = check_independence(hats, budget=clock.remaining)
             if not obstacle and independence.status is Status.UNDECIDED:
@@ -220,8 +218,7 @@ class Verdicts(Tabled):
         return ModifiedSubject.first(self.features, k, self.values)
 
     def _texts(self, k: int) -> tuple[str, ...]:
-        return tuple(f"{feature} at level {start}" if start else str(feature)
-                     for feature, start in zip(tuple(self.features)[:k], self._starts, strict=False))
+        return texts_of(tuple(self.features)[:k], self._starts)
 
     def _undecided(self, k: int, reason: str) -> Verdict:
         return Verdict("C2", Status.UNDECIDED, self._texts(k), reason=reason)
