@@ -7,7 +7,7 @@ frequencies have fallen silent. Over all samples of N values they are attained.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -85,9 +85,9 @@ class Attainable(Shown):
         low = self.low[index]
         if low.shape[-1:] != self.low.shape[-1:] or low.ndim > self.low.ndim:
             raise InvalidInput(f"index {index!r} was given for a batch of shape {self.low.shape[:-1]}; index its axes")
-        return Attainable(self.names, low, self.high[index], self.low_is_attained[index], self.high_is_attained[index],
-                          None if self.values is None else self.values[index], self.reference, self.found_by,
-                          self.n_samples)
+        return replace(self, low=low, high=self.high[index], low_is_attained=self.low_is_attained[index],
+                       high_is_attained=self.high_is_attained[index],
+                       values=None if self.values is None else self.values[index])
 
     def __repr__(self) -> str:
         of = f"n_samples={self.n_samples}" if self.n_samples is not None else f"batch {self.low.shape[:-1]}"
