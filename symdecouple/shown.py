@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-__all__ = ["Card", "Cell", "Maths", "Shown", "latex_text"]
+__all__ = ["Card", "Cell", "Maths", "Shown", "Tabled", "latex_text"]
 
 _WIDTH = 100  # letters of a line
 _LINES = 5
@@ -62,11 +62,7 @@ class Card:
 
     def html(self) -> str:
         """Return a table below the title; formulas are between dollar signs for MathJax."""
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.header)
-        body = "".join("<tr>" + "".join(f"<td>{_as_html(cell)}</td>" for cell in row) + "</tr>"
-                       for row in _cut(self.rows))
-        return (f"<p><b>{html.escape(self.title)}</b></p><table><thead><tr>{head}</tr></thead>"
-                f"<tbody>{body}</tbody></table>")
+        return f"<p><b>{html.escape(self.title)}</b></p>{_table(self.header, _cut(self.rows))}"
 
     def latex(self) -> str:
         """Return the table as an array, without dollar signs."""
@@ -104,6 +100,28 @@ class Shown:
         return rf"$\displaystyle {_lines(str(self).splitlines()) if card is None else card.latex()}$"
 
 
+class Tabled(Shown):
+    """What shows itself by a table, the first row of which is its head, and by notes below it."""
+
+    __slots__ = ()
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        raise NotImplementedError
+
+    def _notes(self) -> list[str]:
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        rows = self._cells()
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+        return "\n".join([*lines, *self._notes()])
+
+    def _repr_html_(self) -> str:
+        head, *rows = self._cells()
+        return _table(head, rows) + "".join(f"<p>{html.escape(note)}</p>" for note in self._notes())
+
+
 def latex_text(text: str) -> str:
     """Return words as LaTeX text, whatever characters are in them."""
     return rf"\text{{{''.join(_ESCAPED.get(c, c) for c in text)}}}"
@@ -111,6 +129,12 @@ def latex_text(text: str) -> str:
 
 def _lines(lines: Iterable[str]) -> str:
     return "\\begin{array}{l}\n" + " \\\\\n".join(map(latex_text, lines)) + "\n\\end{array}"
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in header)
+    body = "".join("<tr>" + "".join(f"<td>{_as_html(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _cut(rows: Sequence[Sequence[Cell]]) -> Sequence[Sequence[Cell]]:

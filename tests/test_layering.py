@@ -76,7 +76,7 @@ ORDER = {
     "decoupling": (  # the plan and what it is made of, and four rooms behind it
         "expectations sample_reference reference attainable.reference motions.motion motions.orbit motions.leaf "
         "motions.joint_steps motions.nested_roots motions.concatenated routes.route routes.moments routes.energies "
-        "routes.energy_return routes.precise_energies routes.narrow routes.levels verdicts.modified "
+        "routes.precise_energies routes.narrow routes.levels verdicts.modified "
         "verdicts.closures verdicts.spectral_minor verdicts.modified_energies verdicts.implicit verdicts.refutation "
         "verdicts.decisions verdicts.scenario inner_order choice attainable.levels attainable.picture "
         "attainable.ranges application dependence explanation precise progress labels masked weighed checkpoint "

@@ -13,7 +13,7 @@ from symdecouple.decoupling.motions.concatenated import ConcatenatedFlows
 from symdecouple.decoupling.motions.joint_steps import JointSteps
 from symdecouple.decoupling.motions.nested_roots import Automatic, NestedRoots
 from symdecouple.decoupling.motions.orbit import OrbitMotion
-from symdecouple.decoupling.routes.energy_return import TwoWayEnergyRoute
+from symdecouple.decoupling.routes.energies import EnergyRoute
 from symdecouple.decoupling.routes.levels import Levels
 from symdecouple.decoupling.routes.moments import MomentRoute
 from symdecouple.decoupling.routes.narrow import NarrowRoute
@@ -202,7 +202,7 @@ class Choice:
         elif not precise and self.own and self.leading is not None:
             route = MomentRoute(self.leading, route, self.own)
         if self.energies is not None:
-            route = (PreciseEnergyRoute if precise else TwoWayEnergyRoute)(self.energies, grid, route)
+            route = (PreciseEnergyRoute if precise else EnergyRoute)(self.energies, grid, route)
         return Levels(route, lambda k: k <= own or self.is_closed(k))
 
     def _is_covered(self, level: int) -> bool:

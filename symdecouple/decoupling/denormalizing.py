@@ -72,11 +72,25 @@ class Wanted:
             is_moved |= np.abs(own[:, j] - asked[:, j]) > max(_SAME, 64 * self.unit) * (1 + np.abs(asked[:, j]))
         targets = asked[:, [j for j in self.order if j < asked.shape[1]]]
         refused = self._not_normalized(own, references)
-        if not refused and not is_moved.any():
-            return self.application.denormalized(levels, rows, references, targets, self.level, self.unit)
-        if not refused and is_moved.all():
-            return self.application.denormalized(self._upper(), rows, references, targets, self.beyond, self.unit)
-        return self._in_parts(levels, rows, references, targets, is_moved, refused)
+        is_asked, parts = np.ones(len(rows), dtype=np.bool_), list[tuple[Array, Answers]]()
+        is_asked[list(refused)] = False
+        for level, is_part in ((self.level, ~is_moved), (self.beyond, is_moved)):
+            if (which := np.flatnonzero(is_part & is_asked)).size:
+                way = levels if is_part is not is_moved else self._levels(self.beyond, True)
+                here = rows if which.size == len(rows) else rows[which]
+                parts.append((which, self.application.denormalized(way, here, references, targets[which], level,
+                                                                   self.unit)))
+        if parts and parts[0][0].size == len(rows):
+            return parts[0][1]
+        values = np.full(rows.shape, np.nan, dtype=object if self.precise else np.float64)
+        residual = np.zeros(len(rows), dtype=values.dtype)
+        error = residual.copy() if self.precise else None
+        for which, found in parts:
+            values[which], residual[which] = found.values, found.residual
+            refused |= {int(which[r]): outcome for r, outcome in found.refusals.items()}
+            if error is not None:
+                error[which] = found.error
+        return Answers(values, residual, refused, error)
 
     def _own(self, rows: Array, references: Sequence[Any]) -> Array:
         """The features of rows, (R, beyond); of normalized ones the decoupled features are the same."""
@@ -88,27 +102,6 @@ class Wanted:
     def _levels(self, level: int | None, is_sample: bool) -> Levels:
         key = level, is_sample, self.precise, self.grid
         return self.choice.kept.get(key) or self.choice.levels(*key)
-
-    def _upper(self) -> Levels:
-        return self._levels(self.beyond, True)
-
-    def _in_parts(self, levels: Levels, rows: Array, references: Sequence[Any], targets: Array, is_moved: Array,
-                  refused: dict[int, Outcome]) -> Answers:
-        is_asked = np.ones(len(rows), dtype=np.bool_)
-        is_asked[list(refused)] = False
-        values = np.full(rows.shape, np.nan, dtype=object if self.precise else np.float64)
-        residual = np.zeros(len(rows), dtype=values.dtype)
-        error = residual.copy() if self.precise else None
-        refusals = dict(refused)
-        for level, is_part in ((self.level, ~is_moved), (self.beyond, is_moved)):
-            if (which := np.flatnonzero(is_part & is_asked)).size:
-                way = levels if is_part is not is_moved else self._upper()
-                found = self.application.denormalized(way, rows[which], references, targets[which], level, self.unit)
-                values[which], residual[which] = found.values, found.residual
-                refusals |= {int(which[r]): outcome for r, outcome in found.refusals.items()}
-                if error is not None and found.error is not None:
-                    error[which] = found.error
-        return Answers(values, residual, refusals, error)
 
     def _not_normalized(self, own: Array, references: Sequence[Any]) -> dict[int, Outcome]:
         """Refuse rows that have not the reference values of a level."""

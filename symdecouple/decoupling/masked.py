@@ -22,7 +22,7 @@ from symdecouple.numeric.samples.batch import Answer, NanPolicy, as_rows, raise_
 from symdecouple.numeric.samples.intake import check_choice, missing_entries, take_numbers
 from symdecouple.numeric.samples.vectors import own_axes
 
-__all__ = ["answered_by_counts", "with_missing_masked", "without_masked"]
+__all__ = ["answered_by_counts", "with_missing_masked", "with_nan", "without_masked"]
 
 _MASKED = Outcome(False, "masked entries", "the features ask where each entry of a sample lies; fill masked ones first")
 _MISSING = Outcome(False, "missing entries", "the features ask where each entry of a sample lies, and none can be left "
@@ -60,7 +60,7 @@ def without_masked(method: Callable[..., Any], plan: Any, samples: Any, *argumen
     if not plan.choice.is_of_sets:
         refused = dict.fromkeys(np.flatnonzero((counts == 0).any(axis=1)).tolist(), _MISSING if is_filled else _MASKED)
     found = answered_by_counts(method, plan, ma.getdata(samples), counts, refused, *arguments, **options)
-    return _filled(found, options.get("on_refusal")) if is_filled else found
+    return with_nan(found, options.get("on_refusal")) if is_filled else found
 
 
 def answered_by_counts(method: Callable[..., Any], plan: Any, samples: Any, counts: Any, refused: dict[int, Outcome],
@@ -97,7 +97,8 @@ def answered_by_counts(method: Callable[..., Any], plan: Any, samples: Any, coun
     return answer.deliver(found if lead else np.moveaxis(found, range(-len(axes), 0), axes), on_refusal)
 
 
-def _filled(found: Any, on_refusal: Any) -> Any:
+def with_nan(found: Any, on_refusal: Any) -> Any:
+    """What a method answered, with NaN in place of what is masked."""
     values, *outcomes = found if on_refusal == "return" else (found,)
     values = values.filled(np.nan) if isinstance(values, ma.MaskedArray) else values
     return (values, *outcomes) if outcomes else values

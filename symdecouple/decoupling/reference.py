@@ -27,7 +27,7 @@ from symdecouple.decoupling.expectations import (
     polynomial_expectation,
     white_expectation,
 )
-from symdecouple.decoupling.sample_reference import DIGITS, Averages, as_function, filtered_values
+from symdecouple.decoupling.sample_reference import DIGITS, Averages, as_function, expected, filtered_values
 from symdecouple.errors import BudgetExceeded, InvalidInput, UnsupportedExpression
 from symdecouple.language.black_box import BlackBox
 from symdecouple.language.canonical import canonical, decompose
@@ -35,7 +35,7 @@ from symdecouple.language.closed_forms import gaussian_integral
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet
 from symdecouple.language.filters import Filtered
-from symdecouple.language.mean import Mean, exact
+from symdecouple.language.mean import exact
 from symdecouple.language.precision import at_digits
 from symdecouple.language.sample import Sample
 from symdecouple.numeric.features.black_box import Oracle
@@ -53,7 +53,7 @@ class Reference(Shown):
 
     Examples
     --------
-    >>> from symdecouple.language.sample import x
+    >>> from symdecouple import Mean, x
     >>> features = FeatureSet([Mean(x), Mean(x**2)])
     >>> reference_values(features, Reference.of([-1, 0, 1]))
     (0, 2/3)
@@ -106,8 +106,7 @@ def reference_values(features: FeatureSet, reference: Any = "gaussian") -> tuple
 
     Examples
     --------
-    >>> from symdecouple.language.sample import x
-    >>> from symdecouple.language.statistics import variance, kurtosis
+    >>> from symdecouple import Mean, kurtosis, variance, x
     >>> reference_values(FeatureSet([Mean(x), variance(), kurtosis()]))
     (0, 1, 3)
     """
@@ -116,24 +115,24 @@ def reference_values(features: FeatureSet, reference: Any = "gaussian") -> tuple
             raise InvalidInput(f"reference {reference!r} is not known: 'gaussian' (or 'white'), values, a mapping, "
                                "Reference.of(sample) or a frozen scipy distribution")
         return _each(features, lambda f: polynomial_expectation(f) if f.coordinates else
-                     _under(f.expr, features.sample, gaussian))
+                     expected(f.expr, gaussian))
     if isinstance(reference, Reference):
         return _at(features, reference)
     if hasattr(reference, "pdf") and hasattr(reference, "support"):
         return _each(features, lambda f: polynomial_expectation(f, lambda k: _moment(reference, k, f"x**{k}"))
-                     if f.coordinates else _under(f.expr, features.sample, _law(reference)))
+                     if f.coordinates else expected(f.expr, _law(reference)))
     if isinstance(reference, Mapping):
         return _by_name(features, reference)
     return _given(features, reference)
 
 
-def _each(features: FeatureSet, expected: Callable[[Feature], Expr]) -> tuple[Expr | None, ...]:
+def _each(features: FeatureSet, expectation: Callable[[Feature], Expr]) -> tuple[Expr | None, ...]:
     """Return the expectation of every feature, which a black box lacks and as the last feature does not need."""
     for k, feature in enumerate(tuple(features)[:-1], 1):
         if feature.black_box is not None:
             raise InvalidInput(f"the expectation of {feature}, feature {k}, is not known, as it is a black box: give "
                                f"numbers, reference=[...], {len(features)} of them or {len(features) - 1}")
-    return tuple(None if f.black_box is not None else _computed(f, expected(f)) for f in features)
+    return tuple(None if f.black_box is not None else _computed(f, expectation(f)) for f in features)
 
 
 def _at(features: FeatureSet, reference: Reference) -> tuple[Expr, ...]:
@@ -230,15 +229,6 @@ def _check_integrable(size: Callable[[Any], Any], psi: Expr) -> None:
             is_fine, failure = False, str(error)
     if not is_fine:
         raise InvalidInput(f"the reference value of {psi} could not be computed ({failure}); give it as a number")
-
-
-def _under(expr: Expr, sample: Sample, expectation: Callable[[Expr, Sample], Expr]) -> Expr:
-    """Replace every average by an expectation, innermost first."""
-    if isinstance(expr, Mean):
-        return expectation(_under(expr.opened(sample), sample, expectation), sample)
-    if not expr.args or not expr.has(Mean):
-        return expr
-    return expr.func(*(_under(arg, sample, expectation) for arg in expr.args))
 
 
 def _law(law: Any) -> Callable[[Expr, Sample], Expr]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 
 from symdecouple.errors import Outcome
 from symdecouple.numeric.features.expressions import as_multiprecision
-from symdecouple.shown import Shown
+from symdecouple.shown import Tabled
 
 __all__ = ["Report", "Row", "report_of"]
 
@@ -33,7 +32,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Report(Shown):
+class Report(Tabled):
     """The residuals of one normalization; `str` and notebooks show a table.
 
     Attributes
@@ -71,17 +70,7 @@ class Report(Shown):
         return notes
 
     def __str__(self) -> str:
-        cells = self._cells()
-        widths = [max(len(row[n]) for row in cells) for n in range(4)]
-        lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells]
-        return "\n".join([f"level {self.level}", *lines, *self._notes()])
-
-    def _repr_html_(self) -> str:
-        head, *body = self._cells()
-        rows = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>" for row in body)
-        titles = "".join(f"<th>{html.escape(c)}</th>" for c in head)
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self._notes())
-        return f"<table><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table>{notes}"
+        return f"level {self.level}\n{Tabled.__str__(self)}"
 
 
 def report_of(dps: int, names: Sequence[str], reference: Sequence[Any], values: Callable[[Any], Any],

@@ -25,12 +25,21 @@ from symdecouple.language.precision import at_digits
 from symdecouple.language.sample import Sample
 from symdecouple.numeric.features.expressions import Compiled
 
-__all__ = ["DIGITS", "Averages", "as_function", "filtered_values"]
+__all__ = ["DIGITS", "Averages", "as_function", "expected", "filtered_values"]
 
 DIGITS = 60
 """Of computed reference values; 10 of them are there to be lost."""
 
 _FEW = 64  # different numbers that a sum is written out for
+
+
+def expected(expr: Expr, expectation: Callable[[Expr, Sample], Expr]) -> Expr:
+    """Return an expression with every average, innermost first, replaced by an expectation."""
+    if isinstance(expr, Mean):
+        return expectation(expected(expr.opened(expr.sample), expectation), expr.sample)
+    if not expr.args or not expr.has(Mean):
+        return expr
+    return expr.func(*(expected(arg, expectation) for arg in expr.args))
 
 
 class Averages:
@@ -59,12 +68,7 @@ class Averages:
 
     def value(self, expr: Expr) -> Expr:
         """Return an expression with every average, innermost first, replaced by what it is."""
-        if isinstance(expr, Mean):
-            sample = expr.sample
-            return self._mean(self.value(expr.opened(sample)), sample)
-        if not expr.args or not expr.has(Mean):
-            return expr
-        return expr.func(*map(self.value, expr.args))
+        return expected(expr, self._mean)
 
     def _mean(self, body: Expr, sample: Sample) -> Expr:
         try:

@@ -17,7 +17,7 @@ import numpy as np
 from sympy import oo
 
 from symdecouple.decoupling.choice import Choice
-from symdecouple.decoupling.masked import answered_by_counts
+from symdecouple.decoupling.masked import answered_by_counts, with_nan
 from symdecouple.decoupling.progress import told
 from symdecouple.decoupling.routes.moments import MomentRoute
 from symdecouple.errors import InvalidInput, Outcome, UnsupportedExpression
@@ -67,19 +67,19 @@ def with_weights(method: Callable[..., Any], plan: Any, samples: Any, weights: A
         route = _moments(choice, given.array.shape[axes[0]])
     if route is not None:
         with told(options.get("progress"), name) as tell:
-            if name == "normalize":
-                level = arguments[0] if arguments else options.get("level")
-                found = asked.normalize(route, choice, choice.level(level))
+            if name == "transform":
+                found = asked.transform(route, choice)
+            elif name == "normalize":
+                level = choice.level(arguments[0] if arguments else options.get("level"))
+                found = asked.entries(lambda rows, w: route.at_level(rows, w, level, choice.floats), (), level == 0)
             else:
-                found = asked.transform(route, choice) if name == "transform" else asked.gradients(route, choice)
+                found = asked.entries(lambda rows, w: route.weighed_gradients(rows, w, choice.floats), (route.count,))
             if tell is not None:
                 tell(len(asked.rows), len(asked.rows))
         return found
     counts, refused = asked.counts()
     found = answered_by_counts(method, plan, given.array, counts, refused, *arguments, **options)
-    values, *outcomes = found if asked.on_refusal == "return" else (found,)
-    values = values.filled(np.nan) if isinstance(values, np.ma.MaskedArray) else values
-    return (values, *outcomes) if outcomes else values
+    return with_nan(found, asked.on_refusal)
 
 
 def _taken(name: str, samples: Any) -> Numbers:
@@ -91,12 +91,10 @@ def _taken(name: str, samples: Any) -> Numbers:
 
 def _moments(choice: Choice, n_samples: int) -> MomentRoute | None:
     """The route that has all features at once; None where they are others, or take another way."""
-    is_plain = choice.path == "auto" and all(end - start == 1 for start, end in choice.spans)
-    if choice.leading is None or not is_plain or set(choice.interval) != {-oo, oo}:
+    if choice.leading is None or choice.path != "auto" or set(choice.interval) != {-oo, oo}:
         return None
-    beyond = choice.levels(None, False, False, (n_samples,)).route
-    route = MomentRoute(choice.leading, beyond, 3 if choice.moments is not None else choice.own)
-    return route if route.count == len(choice.features) else None
+    route = choice.levels(None, False, False, (n_samples,)).route
+    return route if isinstance(route, MomentRoute) and route.count == len(choice.features) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,38 +140,12 @@ class _Asked:
         values[np.isinf(values)] = np.nan
         return answer.deliver(values.reshape(*self._shape, route.count), self.on_refusal)
 
-    def normalize(self, route: MomentRoute, choice: Choice, k: int) -> Any:
-        """Samples at level k; NaN where an entry does not count."""
-
-        def at_level(rows: FloatArray, weights: FloatArray) -> tuple[FloatArray, dict[int, Outcome]]:
-            return route.at_level(rows, weights, k, choice.floats)
-
-        answer, out = self._entries((), at_level, as_given=k == 0)
-        grid = tuple(self.given.array.shape[i] for i in self.axes)
-        found = np.moveaxis(out.reshape(*self._shape, *grid), range(-len(grid), 0), self.axes)
-        return answer.deliver(found.astype(self.given.result_type), self.on_refusal)
-
-    def gradients(self, route: MomentRoute, choice: Choice) -> Any:
-        """The gradients of the decoupled moments; NaN where an entry does not count."""
-
-        def of_features(rows: FloatArray, weights: FloatArray) -> tuple[FloatArray, dict[int, Outcome]]:
-            return route.weighed_gradients(rows, weights, choice.floats)
-
-        answer, out = self._entries((route.count,), of_features)
-        grid = tuple(self.given.array.shape[i] for i in self.axes)
-        found = out.reshape(*self._shape, route.count, *grid)
-        return answer.deliver(found.astype(self.given.result_type), self.on_refusal)
-
-    def _entries(self, lead: tuple[int, ...], function: OnWeighed, as_given: bool = False
-                 ) -> tuple[Answer, FloatArray]:
-        """What a function of rows and weights gives for each entry, (R, *lead, N)."""
-        answer = Answer(self.name, self._shape, frames=5)
-        rows = self.rows
+    def entries(self, function: OnWeighed, lead: tuple[int, ...], as_given: bool = False) -> Any:
+        """What a function of rows and weights gives for each entry, (..., *lead, N), NaN where one does not count."""
+        answer, rows = Answer(self.name, self._shape, frames=5), self.rows
         out = np.full((len(rows), *lead, rows.shape[1]), np.nan)
         with np.errstate(all="ignore"):
-            some = WeighedRows.of(rows, self._hidden(), *self.weighed.of_rows(np.arange(len(rows))))
-            self._check(answer, some)
-            answer.refusals.update(some.refusals(omit=self.nan_policy == "omit"))
+            some = self._some(answer)
             for which, matrix in some.matrices([i for i in range(len(rows)) if i not in answer.refusals]):
                 assert matrix.weights is not None
                 here = np.asarray(matrix.values, dtype=np.float64)
@@ -183,17 +155,17 @@ class _Asked:
                 answer.refusals.update((int(which[r]), outcome) for r, outcome in refused.items())
                 for r, i in enumerate(which.tolist()):
                     out[i][..., some.present[i]] = values[r]
-        return answer, out
+        found = out.reshape(*self._shape, *lead, *(self.given.array.shape[i] for i in self.axes))
+        found = found if lead else np.moveaxis(found, range(-len(self.axes), 0), self.axes)
+        return answer.deliver(found.astype(self.given.result_type), self.on_refusal)
 
     def counts(self) -> tuple[IntArray, dict[int, Outcome]]:
         """How often each entry counts, (R, N), and the rows that cannot be asked."""
-        rows = self.rows
-        counts, answer = np.zeros(rows.shape, dtype=np.intp), Answer(self.name, self._shape)
+        answer, counts = Answer(self.name, self._shape), np.zeros(self.rows.shape, dtype=np.intp)
         with np.errstate(all="ignore"):
-            some = WeighedRows.of(rows, self._hidden(), *self.weighed.of_rows(np.arange(len(rows))))
-            self._check(answer, some)
-            refused = some.refusals(omit=self.nan_policy == "omit")
-        for i in range(len(rows)):
+            some = self._some(answer)
+        refused = answer.refusals
+        for i in range(len(counts)):
             if i not in refused:
                 found = _whole(some.weights[i][some.present[i]])
                 if found is None:
@@ -202,12 +174,14 @@ class _Asked:
                     counts[i, some.present[i]] = found
         return counts, refused
 
-    def _hidden(self) -> Any:
-        return None if self.given.masked is None else as_rows(self.given.masked, self.axes)
-
-    def _check(self, answer: Answer, some: WeighedRows) -> None:
+    def _some(self, answer: Answer) -> WeighedRows:
+        """The rows with what counts of them; those without an answer are refused."""
+        hidden = None if self.given.masked is None else as_rows(self.given.masked, self.axes)
+        some = WeighedRows.of(self.rows, hidden, *self.weighed.of_rows(np.arange(len(self.rows))))
         if self.nan_policy == "raise":
             raise_on_nan(answer, np.flatnonzero(some.missing.any(axis=1)).tolist())
+        answer.refusals.update(some.refusals(omit=self.nan_policy == "omit"))
+        return some
 
 
 def _whole(weights: FloatArray) -> list[int] | None:

@@ -96,6 +96,11 @@ class QuadraticForms:
         """How many leading features these are, the mean included."""
         return len(self.constants) + (self.mean is not None)
 
+    @property
+    def scales(self) -> tuple[tuple[Expr, Expr], ...]:
+        """(a, c) of each feature a f + c: f is the mean itself, or a form without its constant."""
+        return (*(() if self.mean is None else (self.mean,)), *((S.One, c) for c in self.constants))
+
     def weights(self, shape: tuple[int, ...]) -> FloatArray:
         """Return w of each quadratic feature at the frequencies of ``rfftn``, (K, ..., n // 2 + 1)."""
         out = np.zeros((len(self.products), *shape[:-1], shape[-1] // 2 + 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -146,7 +147,7 @@ def _plan_on_dask(method: Callable[..., Any], plan: Any, array: Any, axis: Any, 
         raise dask_arrays.whole_needed(f"plan.{name}", array, axes)
     pattern = np.zeros((1, *(8,) * ndim), dtype=array.dtype)
     getattr(plan, name)(pattern, **{**options, "on_refusal": "return"})
-    call = _OnBlock(plan, name, len(axes), options)
+    call = partial(_on_block, plan, name, tuple(range(-len(axes), 0)), options)
     more = () if name == "normalize" else (count,)
     found = dask_arrays.apply_to_rows(call, array, axes, None, more, keeps_samples=name != "transform")
     if name != "normalize":
@@ -156,12 +157,7 @@ def _plan_on_dask(method: Callable[..., Any], plan: Any, array: Any, axis: Any, 
     return found.transpose([int(i) for i in back])
 
 
-class _OnBlock:
+def _on_block(plan: Any, name: str, axes: tuple[int, ...], options: dict[str, Any], block: Any) -> Any:
     """A method of a plan on a block of rows; it travels as the plan and a name."""
-
-    def __init__(self, plan: Any, name: str, n_axes: int, options: dict[str, Any]) -> None:
-        self.plan, self.name, self.n_axes, self.options = plan, name, n_axes, options
-
-    def __call__(self, block: Any) -> Any:
-        found = getattr(self.plan, self.name)(block, axis=tuple(range(-self.n_axes, 0)), **self.options)
-        return np.asarray(found) if not np.ma.is_masked(found) else found
+    found = getattr(plan, name)(block, axis=axes, **options)
+    return np.asarray(found) if not np.ma.is_masked(found) else found

@@ -92,10 +92,9 @@ def apply(function: Callable[..., Any], held: Any, dims: list[Hashable], labels:
         raise InvalidInput(f"the object has a dimension {FEATURE!r} already, which the numbers of a sample are put "
                            f"along; rename it first: .rename({FEATURE}='...')")
     core = [*([FEATURE] if labels is not None else []), *(dims if keeps else [])]
-    given = held
     if keeps and labels is None:
         order = {name: part.dims for name, part in _parts(held)}
-    found = xarray.apply_ufunc(function, given, input_core_dims=[dims], output_core_dims=[core], dask="allowed")
+    found = xarray.apply_ufunc(function, held, input_core_dims=[dims], output_core_dims=[core], dask="allowed")
     if labels is not None:
         found = found.assign_coords({FEATURE: np.array(labels)})
     if keeps and labels is None:

@@ -87,9 +87,10 @@ def test_irrational_numbers_have_all_digits_that_are_asked_for() -> None:
         assert max(abs(found[0] - mean), abs(found[1] - variance)) < mpmath.mpf("1e-98")
 
 
-@pytest.mark.parametrize("dps", [None, 30])
-def test_a_number_that_no_fraction_holds_costs_no_other_row(dps: int | None) -> None:
-    plan, rows = sd.decouple(raw_moments(2)), [[mpmath.mpf("1e200000"), 1, 2], [1, 2, 4]]
+@pytest.mark.parametrize(("first", "path", "dps"), [
+    (mpmath.mpf("1e200000"), "auto", None), (mpmath.mpf("1e200000"), "auto", 30), (10**400, "narrow", None)])
+def test_a_number_beyond_float64_costs_no_other_row(first: Any, path: Any, dps: int | None) -> None:
+    plan, rows = sd.decouple(raw_moments(2), path=path), [[first, 1, 2], [1, 2, 4]]
     values, outcomes = plan.transform(rows, dps=dps, on_refusal="return")
     assert [o.ok for o in outcomes] == [dps is not None, True]
     assert abs(values[1, 1] - mpmath.mpf(14) / 9) < 1e-15
@@ -99,13 +100,6 @@ def test_what_float64_cannot_hold_is_said_and_the_rest_is_there() -> None:
     values, (outcome,) = PLAN.transform([10**400 + k for k in STEPS], on_refusal="return")
     assert outcome.reason == "out of range"
     np.testing.assert_allclose(values, [np.nan, VARIANCE, SKEWNESS, ORTHOKURTOSIS], rtol=1e-14)
-
-
-def test_one_row_beyond_float64_loses_itself_only() -> None:
-    narrow = sd.decouple(raw_moments(2), path="narrow")
-    rows = [[10**400, 1, 2], [1, 2, 4]]
-    values, outcomes = narrow.transform(rows, on_refusal="return")
-    assert [o.ok for o in outcomes] == [False, True] and np.isfinite(values[1]).all()
 
 
 def test_a_used_plan_pickles_and_copies_as_an_unused_one() -> None:
@@ -122,22 +116,8 @@ def test_a_used_plan_pickles_and_copies_as_an_unused_one() -> None:
         assert b"lambdify" not in pickle.dumps(each)
 
 
-@pytest.mark.parametrize("make", [
-    lambda: sd.decouple(raw_moments(4), perturb="ramp"), lambda: sd.decouple(raw_moments(3), path="parallel"),
-    lambda: sd.decouple([Mean(x), Mean(sp.log(sp.cosh(x)))], [0, 1]),
-    lambda: sd.decouple(sd.families.second_order_moments([[1, 1, 1], [-1, 0, 1]])),
-], ids=["moments", "parallel", "averages", "energies"])
-def test_use_does_not_change_what_joblib_hashes(make: Callable[[], sd.Plan]) -> None:
-    joblib = pytest.importorskip("joblib")
-    plan, sample = make(), np.random.default_rng(1).standard_normal(12)
-    before = joblib.hash(plan)
-    plan.transform(sample), plan.gradients(sample), plan.normalize(sample), plan.transform(sample[:8], dps=16)
-    assert "level 1" in str(plan.explain()) and plan.verdicts.original[2].seconds >= 0
-    assert joblib.hash(plan) == joblib.hash(copy.copy(plan)) == before
-
-
 PICKLED = """
-import hashlib, pickle
+import copy, hashlib, pickle
 import numpy as np, sympy as sp
 import symdecouple as sd
 from symdecouple import Mean, x
@@ -146,16 +126,26 @@ from symdecouple.language.sample import coordinates
 
 a, b, c = coordinates(3)
 y, h = sd.sample("y", interval=(sp.Rational(1, 3), 2)), Filter.from_response([3, 1, 1], name="h")
+try:
+    from joblib import hash as hashed
+except ImportError:
+    hashed = pickle.dumps
 found, made = [], [
-    sd.decouple(sd.families.standardized_moments(4), perturb="ramp"), sd.decouple([Mean(sp.log(y))], [0.1]),
+    sd.decouple(sd.families.raw_moments(3), path="parallel"), sd.decouple([Mean(sp.log(y))], [0.1]),
+    sd.decouple(sd.families.second_order_moments([[1, 1, 1], [-1, 0, 1]])),
+    sd.decouple(sd.families.standardized_moments(4), perturb="ramp"),
     sd.decouple([Mean(x), Mean(sp.sin(x)), Mean(sp.cos(x))], [0, 0, sp.sqrt(2) / 2]),
     sd.decouple([Mean(x), Mean(h(x) ** 2)], [0, 3]), sd.decouple([a**2 + b**2 + c**2, a * b + c], [3, 1]),
     sd.decouple([Mean(x), sd.Group(Mean(x**2), Mean(x**3))], [0, 1, 0]),
     sd.decouple(sd.FeatureSet([Mean(sp.Abs(x))], allow_nonsmooth=["Abs"]), [1]),
 ]
 for plan in made:
-    before = pickle.dumps(plan)
-    plan.transform([0.5, 1.5, 1.25], on_refusal="return"), plan.normalize([0.5, 1.5, 1.25], on_refusal="return")
+    before, key, sample = pickle.dumps(plan), hashed(plan), [0.5, 1.5, 1.25]
+    for call in (plan.transform, plan.gradients, plan.normalize):
+        call(sample, on_refusal="return")
+    if plan in made[:3]:  # others take long for it
+        plan.transform(sample, dps=16, on_refusal="return"), str(plan.explain()), plan.verdicts.original[1]
+    assert hashed(plan) == hashed(copy.copy(plan)) == key
     again = pickle.loads(before)
     assert pickle.dumps(plan) == before == pickle.dumps(again)
     assert again.features == plan.features and again.reference == plan.reference
@@ -172,7 +162,7 @@ def test_pickles_are_the_same_in_every_process_before_and_after_use() -> None:
                            timeout=200, check=False, cwd=Path(__file__).parents[2],
                            env={**os.environ, "PYTHONHASHSEED": seed})
     assert there.returncode == 0, there.stderr
-    assert len(here["found"]) == 7 and here["found"] == there.stdout.split()
+    assert len(here["found"]) == 9 and here["found"] == there.stdout.split()
 
 
 def test_precision_of_one_thread_is_not_that_of_another() -> None:
@@ -219,39 +209,6 @@ def test_no_gradient_outside_the_domain(feature: sp.Expr) -> None:
     gradients, others = plan.gradients(rows, on_refusal="return")
     assert [o.reason for o in outcomes] == [o.reason for o in others] == ["not finite", ""]
     assert np.isnan(gradients[0]).all() and np.isfinite(gradients[1]).all() and np.isnan(values[0])
-    _, outcomes = plan.transform(rows, dps=20, on_refusal="return")  # mpmath has complex numbers there
-    assert [o.reason for o in outcomes] == ["not finite", ""]
-
-
-@pytest.mark.parametrize("path", ["relaxed", "broad", "parallel", "narrow"])
-def test_named_paths_feel_no_offset_behind_the_mean(path: Any) -> None:
-    """Numbers within a factor of 2 have exact differences, and longer integers are centred before they are rounded."""
-    plan = sd.decouple(raw_moments(3), path=path)
-    near = np.array([STEPS, STEPS[::-1]], dtype=float) / 8
-    values, gradients, normalized = plan.transform(near), plan.gradients(near), plan.normalize(near)
-    for offset in (1e8, -(2.0**49)):
-        far = near + offset
-        found = plan.transform(far)
-        assert (found[:, 0] == offset + float(MEAN) / 8).all()
-        np.testing.assert_allclose(found[:, 1:], values[:, 1:], rtol=1e-13)
-        np.testing.assert_allclose(plan.gradients(far), gradients, rtol=1e-12, atol=1e-14)
-        np.testing.assert_allclose(plan.normalize(far), normalized, atol=1e-13)
-        back = plan.denormalize(normalized, found)
-        assert np.abs(back - far).max() <= 2 * np.spacing(abs(offset))
-    found = plan.transform([2**60 + k for k in STEPS])
-    assert found[1:] == pytest.approx([VARIANCE, SKEWNESS], rel=1e-12)
-
-
-@pytest.mark.parametrize("path", ["relaxed", "broad", "parallel", "narrow"])
-def test_a_unit_is_a_factor_on_every_named_path(path: Any) -> None:
-    """Mean and variance grow with it, and nothing else feels it; beyond float64 the rest is there."""
-    plan, rows = sd.decouple(raw_moments(3), path=path), np.array([STEPS, STEPS[::-1]], dtype=float) / 8
-    values, gradients, normalized = plan.transform(rows), plan.gradients(rows), plan.normalize(rows)
-    for unit in (2.0**200, 2.0**-100, 2.0**660, 2.0**-660):
-        found, outcomes = plan.transform(rows * unit, on_refusal="return")
-        fits = abs(np.log2(unit)) < 500
-        assert [o.reason for o in outcomes] == ([""] if fits else ["out of range"]) * 2
-        expected = values * [unit, unit**2 if fits else np.nan, 1]
-        np.testing.assert_allclose(found, expected, rtol=1e-13)
-        np.testing.assert_allclose(plan.normalize(rows * unit), normalized, atol=1e-13)
-        assert np.abs(plan.gradients(rows * unit)[:, 2] * unit - gradients[:, 2]).max() < 1e-12
+    _, precise = plan.transform(rows, dps=20, on_refusal="return")  # mpmath has complex numbers there
+    assert [o.reason for o in precise] == ["not finite", ""]
+    assert "dps=" in outcomes[0].detail and "dps=" not in precise[0].detail

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.integrate import solve_ivp
 from scipy.ndimage import convolve1d
 
 from symdecouple import FeatureSet, Mean, decouple, families, x
@@ -15,6 +14,7 @@ from symdecouple.decoupling.routes import narrow as narrow_route
 from symdecouple.families.filter_moments import recognize_filter_moments
 from symdecouple.numeric.features.bank import BankFeatures
 from symdecouple.numeric.paths.narrow_path import NarrowPath
+from tests.laws.rows import along_paths
 
 Array = NDArray[np.float64]
 SIDE = 16
@@ -58,29 +58,12 @@ def fields(image: Array, count: int) -> Array:
                      for j, p in enumerate(POWERS[:count])])
 
 
-def by_scipy(image: Array) -> Array:
-    """Decoupled features along the projected gradients, by a QR decomposition a slope; energies are levels too."""
-    found, y = [], image.ravel()
-    for k, target in enumerate(REFERENCE):
-        begin = moments(y.reshape(image.shape))[k]
-        found.append(begin)
-
-        def slope(_: float, y: Array, k: int = k, distance: float = target - begin) -> Array:
-            *others, own = fields(y.reshape(SIDE, SIDE), k + 1)
-            basis = np.linalg.qr(np.array(others).T)[0] if others else np.zeros((y.size, 0))
-            across = own - basis @ (basis.T @ own)
-            across -= basis @ (basis.T @ across)
-            return np.asarray(distance * across / (across @ own / y.size))
-
-        if k < len(REFERENCE) - 1:
-            y = solve_ivp(slope, (0, 1), y, method="DOP853", rtol=1e-12, atol=1e-12).y[:, -1]
-    return np.array(found)
-
-
 def test_decoupled_features_against_scipy(plan: Any) -> None:
     image = patches(1)[0]
     assert moments(image) == pytest.approx(fields(image, 18) @ image.ravel() / POWERS / image.size, rel=1e-12)
-    np.testing.assert_allclose(plan.transform(image), by_scipy(image), rtol=1e-8, atol=1e-8)
+    expected = along_paths(image.ravel(), lambda y: (moments(y.reshape(image.shape)), fields(
+        y.reshape(image.shape), len(REFERENCE)) / y.size), REFERENCE[:-1])
+    np.testing.assert_allclose(plan.transform(image), expected, rtol=1e-8, atol=1e-8)
 
 
 def test_gradients_against_differences_and_orthogonal_to_that_of_the_first_feature(plan: Any) -> None:

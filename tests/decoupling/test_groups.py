@@ -111,12 +111,6 @@ def test_explanations_have_one_level_a_group() -> None:
     assert notes[1].method == "spectral"
 
 
-def test_verdicts_are_asked_of_whole_groups() -> None:
-    plan = decouple(FeatureSet([Group(L, M), H]))
-    assert plan.verdicts.original[3].status.name == "PROVED"
-    assert plan.verdicts.exact == 3 or plan.verdicts.exact == 2
-
-
 def test_a_group_that_is_out_of_reach_is_refused_by_name() -> None:
     plan = decouple(FeatureSet([Group(L, M), H]))
     values, (outcome,) = plan.transform(np.full(12, 3.0), on_refusal="return")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from sympy import exp
 
 import symdecouple as sd
 from symdecouple.decoupling import running
@@ -97,3 +99,36 @@ def test_samples_are_read_only_and_answers_are_not_theirs(name: str) -> None:
         answer[...] = 7  # nothing that a plan keeps is in them
     for again, before in zip(asked(plan, given), kept, strict=True):
         np.testing.assert_array_equal(again, before)
+
+
+# --- one very long sample: the room it takes, and that its type does not matter ---
+
+N = 2**17 + 1
+MOMENTS = sd.decouple(raw_moments(4), [3, 13, 63, 380])
+OTHERS = sd.decouple([Mean(x), Mean(exp(-x / 4096))], [3000, 0.5])
+
+
+def test_room_beside_one_long_sample() -> None:
+    """Samples at a level: the answer, the level before it, a slope or a part."""
+    row = 1e3 + np.random.default_rng(1).laplace(size=N)
+    values, normal = MOMENTS.transform(row), MOMENTS.normalize(row)
+    assert peak(lambda: MOMENTS.transform(row)) < 3 * row.nbytes + 2**20
+    assert peak(lambda: MOMENTS.normalize(row)) < 4 * row.nbytes
+    back = MOMENTS.denormalize(normal, values)
+    assert np.abs(back - row).max() <= 1e-9 * row.std()
+
+
+@pytest.mark.parametrize("kind", ["uint16", "float32"])
+def test_narrow_samples_move_as_wide_ones(kind: str) -> None:
+    """Beside a constant one, to no level too, and through a plan of other features than moments."""
+    rng = np.random.default_rng(5)
+    rows = np.round(3000 + np.clip(rng.laplace(0, 200, (2, N)), -2500, 2500)).astype(kind)
+    rows[1] = 7
+    wide = rows.astype(np.float64)
+    digits = {"rtol": 1e-5, "atol": 1e-5} if kind == "float32" else {"rtol": 1e-11, "atol": 1e-11}
+    levels = [partial(MOMENTS.normalize, level=level) for level in (0, 1, 3)]
+    for ask in (MOMENTS.transform, OTHERS.transform, MOMENTS.gradients, *levels):
+        (found, outcomes), (expected, reasons) = ask(rows, on_refusal="return"), ask(wide, on_refusal="return")
+        assert [one.reason for one in outcomes] == [one.reason for one in reasons]
+        assert outcomes[0].ok
+        np.testing.assert_allclose(found, expected, **digits)

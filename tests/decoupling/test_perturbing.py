@@ -12,7 +12,7 @@ from symdecouple.families.bank import FilterBank
 from symdecouple.families.moments import raw_moments
 from symdecouple.families.quadratic import second_order_moments
 from symdecouple.numeric.perturbation import ramp_perturbation
-from symdecouple.numeric.perturbing import Perturbation, as_perturbation
+from symdecouple.numeric.perturbing import Perturbation
 
 TIED = [0.0, 0, 0, 0, 1, 2]
 FINE = [1.0, 2, 4, 7, 3, 9]
@@ -69,14 +69,6 @@ def test_both_perturbations_serve_moments_and_energies() -> None:
         values, (outcome,) = plan.transform(sample, on_refusal="return")
         assert outcome.reason == "perturbed" and "ramp and spectral" in outcome.detail
         assert np.isfinite(values).all()
-
-
-def test_a_constant_of_integers_has_a_step_and_one_of_floats_has_none() -> None:
-    _, (whole,) = MOMENTS.transform([5, 5, 5, 5, 5], on_refusal="return")
-    values, (outcome,) = MOMENTS.transform([5.0, 5, 5, 5, 5], on_refusal="return")
-    assert whole.reason == "perturbed"
-    assert not outcome.ok and outcome.reason == "zero variance" and np.isnan(values[-1])
-    assert "no perturbation" in outcome.detail and "step=" in outcome.detail
 
 
 def test_only_refused_rows_are_touched() -> None:
@@ -183,9 +175,3 @@ def test_what_is_no_perturbation(arguments: tuple, wrong: str) -> None:
 def test_only_a_name_or_a_perturbation_is_taken(given: object) -> None:
     with pytest.raises(InvalidInput, match="perturb="):
         decouple(raw_moments(4), perturb=given)
-
-
-def test_as_perturbation() -> None:
-    assert as_perturbation(None) is None
-    assert as_perturbation("ramp") == Perturbation("ramp")
-    assert as_perturbation(own := Perturbation("spectral", seed=2)) is own

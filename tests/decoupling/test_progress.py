@@ -75,6 +75,17 @@ def test_answers_are_the_same_bits_and_the_end_is_told() -> None:
     assert outcomes == others and heard[-1] == (70, 70) and sorted(set(heard)) == heard
 
 
+def test_samples_that_are_asked_are_counted() -> None:
+    told: list[tuple[int, int]] = []
+    samples = np.random.default_rng(0).normal(size=(3, 2**17))
+    samples[1, 5] = np.nan
+    PLAN.transform(samples, progress=lambda done, total: told.append((done, total)))
+    assert told == [(2, 2)]
+    told.clear()
+    PLAN.normalize([[1, 2, 4], [1, 3, 4]], 2, dps=20, progress=lambda done, total: told.append((done, total)))
+    assert told == [(1, 2), (2, 2)]
+
+
 def test_masked_rows_are_counted_together() -> None:
     heard: list[tuple[int, int]] = []
     rows = np.ma.masked_array(SAMPLES[:6], np.eye(6, 9) * (np.arange(6) < 3)[:, None])

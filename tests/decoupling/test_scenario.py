@@ -10,7 +10,7 @@ from sympy import Integer
 from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.decoupling.verdicts import scenario as module
 from symdecouple.decoupling.verdicts.decisions import Decisions
-from symdecouple.decoupling.verdicts.scenario import Scenario, Verdicts
+from symdecouple.decoupling.verdicts.scenario import Verdicts
 from symdecouple.errors import InvalidInput
 from symdecouple.language.feature import Feature
 from symdecouple.language.feature_set import FeatureSet, Group
@@ -222,8 +222,3 @@ def test_a_table_stops_asking_when_the_budget_is_spent(monkeypatch: pytest.Monke
     first, second, last = str(found).splitlines()[1:]
     assert first.split()[2:] == ["PROVED", "not", "asked", "yet"] and second.count("not asked yet") == 2
     assert last.startswith("the budget is spent") and list(found.original.decided) == [1]
-
-
-def test_a_scenario_prints_as_its_number() -> None:
-    assert [str(Scenario(*ends, "why")) for ends in ((1, 1), (2, 4), (3, 4), (2, 3))] == [
-        "1", "2 or better", "3 or better", "2 or 3"]

@@ -235,3 +235,27 @@ def test_gradients_are_those_of_differences(name: str) -> None:
         expected = slopes(lambda some: function.answer(some)[0], row, direction)
         size = np.linalg.norm(gradients, axis=1) * np.linalg.norm(direction)
         assert (np.abs(gradients @ direction - expected) < 1e-9 * size).all()
+
+
+UNITS = ((1.0, 2.0**20), (1.0, -(2.0**50)), (2.0**200, 0.0), (2.0**-100, 2.0**20), (2.0**660, 0.0), (2.0**-660, 0.0))
+
+
+@those(lambda function: function.plan and function.degrees and function.moved)
+def test_levels_and_gradients_feel_no_offset_and_a_unit_as_a_factor(name: str) -> None:
+    """Entries are integers, which lose nothing, those of 64 bits too; what a unit takes beyond float64 is refused."""
+    function, plan, rows = plan_and_rows(name)
+    assert function.degrees is not None
+    rows = np.round(2**16 * rows)
+    ends, slopes, degrees = plan.normalize(rows), plan.gradients(rows), np.array(function.degrees)
+    sizes, far = np.abs(slopes).max(axis=2, keepdims=True), rows.astype(np.int64) + 2**60
+    near(plan.normalize(far), ends, 10 * function.bound)
+    near(plan.transform(far)[:, 1:], plan.transform(rows)[:, 1:], function.bound)
+    for unit, offset in UNITS:
+        felt = np.abs(np.log2(unit) * degrees) < 1000
+        values, outcomes = plan.transform(unit * (rows + offset), on_refusal="return")
+        assert reasons(outcomes) == ["" if felt.all() else "out of range"] * len(rows)
+        assert np.array_equal(np.isfinite(values), np.tile(felt, (len(rows), 1)))
+        near(plan.normalize(unit * (rows + offset)), ends, 10 * function.bound)
+        found, _ = plan.gradients(unit * (rows + offset), on_refusal="return")
+        away = np.abs(np.ldexp(found, int(np.log2(unit)) * (1 - degrees)[:, None]) - slopes) / sizes
+        assert away[:, felt].max() < 10 * function.bound

@@ -83,16 +83,14 @@ class MomentIntervals:
     def of_sample(self, row: Array) -> list[Interval]:
         """Intervals along the leaf of a sample (N,)."""
         groups = groups_of(row)
-        return self._of(("leaf", len(row), groups.tobytes()), groups, len(row))
+        key = len(row), groups.tobytes()
+        if key not in self._known:
+            self._known[key] = self._counted(groups, len(row))
+        return self._known[key]
 
     def of_any(self, n_samples: int) -> list[Interval]:
         """Intervals over all samples of N values."""
-        return self._of(("any", n_samples, b""), None, n_samples)
-
-    def _of(self, key: Any, groups: FloatArray | None, n_samples: int) -> list[Interval]:
-        if key not in self._known:
-            self._known[key] = self._counted(groups, n_samples)
-        return self._known[key]
+        return self._counted(None, n_samples)
 
     def _counted(self, groups: FloatArray | None, n_samples: int) -> list[Interval]:
         found: list[Interval] = []
@@ -162,26 +160,23 @@ class EnergyIntervals:
     forms: QuadraticForms
     references: Sequence[Any]
     spans: Sequence[tuple[int, int]]
-    _known: dict[Any, list[Interval]] = field(default_factory=dict, repr=False)
 
     def of_rows(self, rows: Array, grid: tuple[int, ...]) -> list[list[Interval]]:
         """Intervals on the leaf of each signal, (R, N)."""
         energies = of_forms(self.forms, grid)
         shares = Spectrum.of(energies.bands, np.asarray(rows, dtype=np.float64), energies.mean).shares
-        return [self._of(active, grid, False) for active in shares > 0]
+        known: dict[bytes, list[Interval]] = {}
+        for active in shares > 0:
+            if (key := active.tobytes()) not in known:
+                known[key] = self._programmed(active, grid, False)
+        return [known[active.tobytes()] for active in shares > 0]
 
     def of_any(self, grid: tuple[int, ...]) -> list[Interval]:
         """Intervals over all signals of this shape."""
         energies = of_forms(self.forms, grid)
         active = np.ones(energies.bands.count, dtype=np.bool_)
         active[0] = not energies.mean
-        return self._of(active, grid, True)
-
-    def _of(self, active: Any, grid: tuple[int, ...], is_any: bool) -> list[Interval]:
-        key = active.tobytes(), grid, is_any
-        if key not in self._known:
-            self._known[key] = self._programmed(active, grid, is_any)
-        return self._known[key]
+        return self._programmed(active, grid, True)
 
     def _programmed(self, active: Any, grid: tuple[int, ...], is_any: bool) -> list[Interval]:
         energies, offset = of_forms(self.forms, grid), int(self.forms.mean is not None)

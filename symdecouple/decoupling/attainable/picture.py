@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symdecouple.errors import InvalidInput
-from symdecouple.figures import given_axes, new_figure
+from symdecouple.figures import COLOURS, given_axes, new_figure
 
 if TYPE_CHECKING:
     from symdecouple.decoupling.attainable.ranges import Attainable
 
 __all__ = ["draw_attainable"]
 
-INTERVAL, OWN, WANTED = "#0072b2", "#d55e00", "#009e73"  # told apart by colour-blind readers
+INTERVAL, OWN, WANTED = COLOURS["blue"], COLOURS["orange"], COLOURS["green"]
 
 
 def draw_attainable(found: Attainable, ax: Any = None) -> tuple[Any, ...]:
@@ -41,16 +41,13 @@ def draw_attainable(found: Attainable, ax: Any = None) -> tuple[Any, ...]:
     """
     if found.low.ndim > 1:
         raise InvalidInput(f"a batch of shape {found.low.shape[:-1]} has no picture; index one sample")
-    axes = _figure(len(found.names)) if ax is None else given_axes(ax, [len(found.names)])
+    n = len(found.names)
+    axes = new_figure(7, 0.55 + 0.75 * n).subplots(n, 1, squeeze=False)[:, 0] if ax is None else given_axes(ax, [n])
     for j, one in enumerate(axes):
         _draw(one, found, j)
     axes[0].legend(*_legend(axes), frameon=False, fontsize="small", loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3,
                    borderaxespad=0.2)
-    return axes
-
-
-def _figure(count: int) -> tuple[Any, ...]:
-    return tuple(new_figure(7, 0.55 + 0.75 * count).subplots(count, 1, squeeze=False)[:, 0])
+    return tuple(axes)
 
 
 def _draw(ax: Any, found: Attainable, j: int) -> None:

@@ -7,7 +7,7 @@ frequencies have fallen silent. Over all samples of N values they are attained.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -85,9 +85,9 @@ class Attainable(Shown):
         low = self.low[index]
         if low.shape[-1:] != self.low.shape[-1:] or low.ndim > self.low.ndim:
             raise InvalidInput(f"index {index!r} was given for a batch of shape {self.low.shape[:-1]}; index its axes")
-        return Attainable(self.names, low, self.high[index], self.low_is_attained[index], self.high_is_attained[index],
-                          None if self.values is None else self.values[index], self.reference, self.found_by,
-                          self.n_samples)
+        return replace(self, low=low, high=self.high[index], low_is_attained=self.low_is_attained[index],
+                       high_is_attained=self.high_is_attained[index],
+                       values=None if self.values is None else self.values[index])
 
     def __repr__(self) -> str:
         of = f"n_samples={self.n_samples}" if self.n_samples is not None else f"batch {self.low.shape[:-1]}"
@@ -104,7 +104,8 @@ class Attainable(Shown):
             reference, status = self.reference[j], "  numerical" if self.found_by[j] == "path" else ""
             own = "" if self.values is None else f"  is {self.values[j]:.6g}"
             wanted = "" if reference is None else f"  reference {reference:.6g}"
-            if reference is not None and self.low[j] <= self.high[j] and not self._is_level(j, reference):
+            ends = Interval(self.low[j], self.high[j])
+            if reference is not None and ends.low <= ends.high and not ends.holds(reference):
                 wanted += " not attainable"
             lines.append(f"  {j + 1:>2}  {name:<{width}}  {self.interval(j):<24}{own}{wanted}{status}")
         return "\n".join(line.rstrip() for line in lines)
@@ -123,9 +124,6 @@ class Attainable(Shown):
             return f"{{{self.low[j]:.6g}}}"
         opened, closed = "[" if self.low_is_attained[j] else "(", "]" if self.high_is_attained[j] else ")"
         return f"{opened}{self.low[j]:.6g}, {self.high[j]:.6g}{closed}"
-
-    def _is_level(self, j: int, value: float) -> bool:
-        return Interval(self.low[j], self.high[j]).holds(value)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the intervals of one sample, one row a feature, with its values and the references."""

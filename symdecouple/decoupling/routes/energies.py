@@ -2,13 +2,14 @@ r"""Levels of second-order features of a signal, all rows at once in float64: on
 
 The features are quadratic forms of circular convolutions, the mean perhaps before them (`families.quadratic`). They
 commute, so that level k multiplies the spectrum by exp(sum of a_j w_j / 2) with the a that bring them to their targets
-(Theorem E); which targets a signal cannot have is decided by its active frequencies.
+(Theorem E); which targets a signal cannot have is decided by its active frequencies. Decoupled features are imposed
+last first, all at once in the spectrum (`numeric.energies.inverse`).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -19,11 +20,14 @@ from symdecouple.decoupling.routes.route import AtLevel, Leading, Route
 from symdecouple.errors import Outcome
 from symdecouple.families.quadratic import QuadraticForms
 from symdecouple.numeric.energies.frequencies import Bands
+from symdecouple.numeric.energies.inverse import returned
 from symdecouple.numeric.energies.normalization import Energies
 from symdecouple.numeric.features.expressions import Array
 from symdecouple.numeric.samples.vectors import widened
 
-__all__ = ["AlongForms", "EnergyRoute", "of_forms"]
+__all__ = ["AlongForms", "EnergyRoute", "lost_digits", "of_forms"]
+
+_APART = 1e-6  # relative; a sample that is farther from what was asked for is not that
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,26 +56,22 @@ class AlongForms(Route, ABC):
     def _imposed(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
         """The same for levels of the forms."""
 
+    def _goals(self, targets: Iterable[Any], number: Callable[[Any], Any]) -> list[Any]:
+        """Targets of features, numbers or arrays, as those of the mean and of forms without constants."""
+        return [(t - number(c)) / number(slope) for t, (slope, c) in zip(targets, self.forms.scales, strict=False)]
+
 
 class EnergyRoute(AlongForms):
     """Levels along the flows of quadratic features, in float64."""
 
     __slots__ = ()
 
-    def kernel(self, rows: Array, k: int, targets: Sequence[Any]) -> Array:
-        """Return rows at level k."""
-        return self._imposed(rows, k, targets).values
-
     def _imposed(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
-        goals = self._goals(rows, targets[:k])
-        wrong = {int(r): _no_target(goals[r]) for r in np.flatnonzero(~np.isfinite(goals).all(axis=1))}
-        goals[list(wrong)] = 0
+        goals, wrong = self._asked(len(rows), targets[:k])
         with np.errstate(all="ignore"):  # what is not finite is refused
             found = of_forms(self.forms, self.grid).normalize(rows, goals)
-        refusals = {**found.refusals, **wrong}
-        beyond = [int(r) for r in np.flatnonzero(~np.isfinite(found.values).all(axis=1)) if r not in refusals]
-        found.values[[*beyond, *wrong]] = np.nan
-        return AtLevel(found.values, found.residual, found.pullback, {**refusals, **dict.fromkeys(beyond, _beyond(k))})
+        refusals = _refused(found.values, {**found.refusals, **wrong}, f"level {k} takes the sample beyond float64")
+        return AtLevel(found.values, found.residual, found.pullback, refusals)
 
     def gradients(self, rows: Array, targets: Sequence[Any]) -> Leading:
         """As in `Route`; each is one transform, made where it stays."""
@@ -80,12 +80,10 @@ class EnergyRoute(AlongForms):
     def values(self, rows: Array, targets: Sequence[Any], is_fine: bool = True) -> Leading:
         """As in `Route`, for the features of all forms."""
         rows = widened(rows)
+        goals, _ = self._asked(len(rows), targets[: len(self.forms) - 1])
         with np.errstate(all="ignore"):
-            found = of_forms(self.forms, self.grid).decouple(rows, self._goals(rows, targets[: len(self.forms) - 1]))
-        slope, constant = self.forms.mean or (1, 0)
-        first = [slope] if self.forms.mean is not None else []
-        slopes = np.array([float(c) for c in [*first, *(1 for _ in self.forms.constants)]])
-        shifts = np.array([float(c) for c in [*([constant] if first else []), *self.forms.constants]])
+            found = of_forms(self.forms, self.grid).decouple(rows, goals)
+        slopes, shifts = np.array(self.forms.scales, dtype=np.float64).T
 
         def write(out: Array) -> None:
             found.gradients(out)
@@ -94,17 +92,60 @@ class EnergyRoute(AlongForms):
 
         return Leading(slopes * found.values + shifts, found.residual, found.refusals, write=write)
 
-    def _goals(self, rows: Array, targets: Sequence[Any]) -> Array:
-        """Targets of features as those of the mean and of forms without constants, (R, k)."""
-        goals = np.empty((len(rows), len(targets)))
-        offset = int(self.forms.mean is not None)
-        for j, target in enumerate(targets):
-            if self.forms.mean is not None and j == 0:
-                slope, constant = map(float, self.forms.mean)
-                goals[:, j] = (target - constant) / slope
-            else:
-                goals[:, j] = target - float(self.forms.constants[j - offset])
-        return goals
+    def at_once(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> AtLevel | None:
+        """As in `Route`, for as many features as there are forms; what rounding became in a row is refused where it is
+        half of the digits."""
+        k = targets.shape[1]
+        if k > len(self.forms):
+            return None
+        known = np.array(self._goals(references[: k - 1], float))
+        goals, wrong = self._asked(len(rows), [*targets.T])
+        with np.errstate(all="ignore"):  # what is not finite is refused
+            found = returned(of_forms(self.forms, self.grid), rows, known, goals)
+        beyond = "the sample with these features is beyond float64"
+        refusals = _refused(found.values, {**found.refusals, **wrong}, beyond)
+        for r, growth in enumerate(found.growth.tolist()):
+            if (lost := lost_digits(k, unit, growth)) is not None:
+                refusals.setdefault(r, lost)
+                found.values[r] = np.nan
+        kept = np.array([r for r in range(len(rows)) if r not in refusals], dtype=np.intp)
+        before, after = (part if len(kept) == len(rows) else part[kept] for part in (rows, found.values))
+        apart = self._apart(before, after, references, targets[kept])
+        for r, away in zip(kept[~(apart < _APART)].tolist(), apart[~(apart < _APART)], strict=True):
+            refusals[r] = _below_rounding(k, float(found.depth[r]), float(away))
+            found.values[r] = np.nan
+        return AtLevel(found.values, found.residual, lambda covectors: np.full_like(covectors, np.nan), refusals)
+
+    def _asked(self, count: int, targets: Sequence[Any]) -> tuple[Array, dict[int, Outcome]]:
+        """Goals of the spectrum, (R, k), and the rows with others than finite ones, where they are 0."""
+        goals = np.empty((count, len(targets)))
+        for j, goal in enumerate(self._goals(targets, float)):
+            goals[:, j] = goal
+        wrong = {int(r): _no_target(goals[r]) for r in np.flatnonzero(~np.isfinite(goals).all(axis=1))}
+        goals[list(wrong)] = 0
+        return goals, wrong
+
+    def _apart(self, before: Array, after: Array, references: Sequence[Any], targets: Array) -> Array:
+        """How far rows are from their decoupled features, or from the normalized rows they came from, (R,)."""
+        if not len(before):
+            return np.zeros(0)
+        k = targets.shape[1]
+        with np.errstate(all="ignore"):
+            values = self.values(after, references).values[:, :k]
+            apart = np.abs(values - targets) / (1 + np.abs(targets))
+            kernel = self._imposed(before, k, references).values
+            size = np.maximum(kernel.max(axis=1), -kernel.min(axis=1))
+            kernel -= self._imposed(after, k, references).values
+            between = np.maximum(kernel.max(axis=1), -kernel.min(axis=1))
+            return np.asarray(np.maximum(apart.max(axis=1), between / size))
+
+
+def _refused(values: Array, refusals: dict[int, Outcome], beyond: str) -> dict[int, Outcome]:
+    """Refuse what is not finite for no other reason; refused rows are NaN."""
+    lost = np.flatnonzero(~np.isfinite(values).all(axis=1)).tolist()
+    refusals = {**dict.fromkeys(lost, Outcome(False, "out of range", f"{beyond}; take other units")), **refusals}
+    values[list(refusals)] = np.nan
+    return refusals
 
 
 def _no_target(goals: Array) -> Outcome:
@@ -112,8 +153,23 @@ def _no_target(goals: Array) -> Outcome:
     return Outcome(False, "no target", f"level {j + 1}: {goals[j]} is asked for, a finite number is expected")
 
 
-def _beyond(k: int) -> Outcome:
-    return Outcome(False, "out of range", f"level {k} takes the sample beyond float64; take other units")
+def _below_rounding(k: int, depth: float, apart: float) -> Outcome:
+    said = "its features or kernel could not be found in it again" if not np.isfinite(apart) else (
+        f"its features or kernel are {apart:.1e} away")
+    return Outcome(False, "below rounding", f"levels 1 to {k}: the sample with these features has frequencies at "
+                   f"{depth:.1e} of the largest one, which float64 rounds away beside it: {said}; take another "
+                   "reference, or features with more power where these have hardly any")
+
+
+def lost_digits(k: int, unit: float, growth: float) -> Outcome | None:
+    """Refuse a sample of which rounding leaves less than half of the digits that were given, or than six."""
+    lost = unit * growth
+    if not lost > max(_APART, unit**0.5):
+        return None
+    return Outcome(False, "below rounding", f"levels 1 to {k}: the normalized sample has hardly any power at some "
+                   "frequencies, or its values are beside the boundary of what is possible: their rounding, "
+                   f"{unit:.1e} of them, is {lost:.1e} standard deviations of the result; keep more digits on "
+                   "the way (float64, dps=), or take a reference that is nearer to the sample")
 
 
 @lru_cache(maxsize=8)

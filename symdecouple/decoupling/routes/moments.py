@@ -121,16 +121,9 @@ class MomentRoute(Route):
             return rows, {}
         point = self._point(tuple(targets[:k]))
         assert point is not None
-        unit, goal, refusals = (point[1] if k > 1 else 1.0), _goal(point), dict[int, Outcome]()
-        if k == 1:
-            z, exponent = centred_rows(rows, weights)
-            z = np.ldexp(z, exponent[:, None])
-        elif k == 2:
-            z, _, left = standardized_entries(rows, weights)
-            refusals = {int(r): ZERO_VARIANCE for r in np.flatnonzero(np.isnan(left))}
-        elif k == 3:
-            moved = impose_skewness(rows, goal[3], weights=weights, with_slope=False)
-            z, refusals = moved.values, dict(moved.refusals)
+        unit, goal = (point[1] if k > 1 else 1.0), _goal(point)
+        if k <= 3:
+            z, _, _, refusals = _standard(rows, k, point, weights)
         else:
             ladder, z = climb(rows, k + 1, goal, weights=weights), np.full(rows.shape, np.nan)
             refusals = dict(ladder.refusals)
@@ -219,16 +212,18 @@ def _of_last(feature: Expr, symbols: tuple[Symbol, ...], order: int) -> Callable
     return lambdify((*symbols[:-1], unknown), derivative)  # type: ignore[no-any-return]
 
 
-def _standard(rows: Array, k: int, found: Sequence[Array]) -> tuple[Array, Array, Array, dict[int, Outcome]]:
+def _standard(rows: Array, k: int, found: Sequence[Any], weights: Array | None = None
+              ) -> tuple[Array, Array, Array, dict[int, Outcome]]:
     """Rows centred, standardized, or of a given skewness too; their slopes, residuals, and what is refused."""
     if k == 1:
-        z, exponent = centred_rows(rows)
+        z, exponent = centred_rows(rows, weights)
         residual = np.abs(np.ldexp(z.mean(axis=1), exponent)) / (1 + np.abs(found[0]))
         return np.ldexp(z, exponent[:, None], out=z), np.ones((len(rows), 1)), residual, {}
     if k == 2:
-        z, slope, residual = standardized_entries(rows)
+        z, slope, residual = standardized_entries(rows, weights)
         return z, slope, residual, {int(r): ZERO_VARIANCE for r in np.flatnonzero(np.isnan(residual))}
-    imposed = skewness_imposer(rows.size)(rows, found[2])
+    imposed = skewness_imposer(rows.size)(rows, found[2]) if weights is None else impose_skewness(
+        rows, found[2], weights=weights, with_slope=False)
     return imposed.values, imposed.slope, imposed.residual, dict(imposed.refusals)
 
 

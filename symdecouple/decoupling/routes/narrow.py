@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import mpmath
 import numpy as np
 
-from symdecouple.decoupling.routes.route import AtLevel, Route, StepAdjoint, placed, rows_left
+from symdecouple.decoupling.routes.route import AtLevel, Route, StepAdjoint, each_row, placed, rows_left
 from symdecouple.errors import Outcome
 from symdecouple.families.filter_moments import FilterMoments, recognize_filter_moments
 from symdecouple.families.moments import MomentCoordinates
@@ -140,26 +140,23 @@ class NarrowRoute(Route):
                         lambda c: (moment_adjoint.pullback(found, c), np.zeros(len(rows))), {})
 
     def _precisely(self, rows: Array, k: int, targets: Sequence[Any], keep: bool) -> Followed:
-        values = np.full(rows.shape, mpmath.nan, dtype=object)
-        residual, error = np.full((2, len(rows)), mpmath.nan, dtype=object)
-        refusals: dict[int, Outcome] = {}
         kept: dict[int, PreciseImposed] = {}
         features = getattr(self.path.features, "compiled", self.path.features)  # none of k is a black box here
         digits = max(1, mpmath.mp.dps - _SPARE)
-        for r, row in enumerate(rows):
-            goals = [t[r] if np.ndim(t) else t for t in targets]
+
+        def one(r: int, row: Array, goals: list[Any]) -> tuple[Any, Any, Any] | Outcome:
             known = None if self.moments is None or k > len(self.moments) else certainly_refused(
                 row, k, self.moments.coordinates(goals))
             if known is not None:
-                refusals[r] = known
-                continue
+                return known
             found = follow_mp(features, row, k, goals[-1], digits, store=keep)
-            if found.outcome.ok:
-                values[r], residual[r], error[r], kept[r] = found.values, found.residual, found.error, found
-            else:
-                refusals[r] = found.outcome
-        stopped: dict[int, Outcome] = {}
-        return Followed(values, residual, error, refusals, lambda c: _carried(kept, c, stopped), stopped)
+            if not found.outcome.ok:
+                return found.outcome
+            kept[r] = found
+            return found.values, found.residual, found.error
+
+        at, stopped = each_row(rows, targets, one), dict[int, Outcome]()
+        return Followed(at.values, at.residual, at.error, at.refusals, lambda c: _carried(kept, c, stopped), stopped)
 
 
 def _carried(paths: dict[int, PreciseImposed], covectors: Array, stopped: dict[int, Outcome]) -> tuple[Array, Array]:

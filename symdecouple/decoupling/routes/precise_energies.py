@@ -7,6 +7,7 @@ exact: of these, the part that belongs to a real filter, (H + conj(H at the oppo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -15,9 +16,8 @@ import mpmath
 import numpy as np
 from sympy import Expr
 
-from symdecouple.decoupling.routes.energies import AlongForms
-from symdecouple.decoupling.routes.energy_return import lost_digits
-from symdecouple.decoupling.routes.route import AtLevel
+from symdecouple.decoupling.routes.energies import AlongForms, lost_digits
+from symdecouple.decoupling.routes.route import AtLevel, each_row
 from symdecouple.errors import Outcome
 from symdecouple.families.linear_forms import LinearForm
 from symdecouple.families.quadratic import QuadraticForms
@@ -38,15 +38,13 @@ class PreciseEnergyRoute(AlongForms):
     def _imposed(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
         energies = _of_forms(self.forms, self.grid, mpmath.mp.prec)
         found: dict[int, PreciseLevel] = {}
-        refusals: dict[int, Outcome] = {}
-        values = np.full(rows.shape, mpmath.nan, dtype=object)
-        residual, error = np.full((2, len(rows)), mpmath.nan, dtype=object)
-        for r, row in enumerate(rows):
-            level = energies.normalize(row, self._goals([t[r] if np.ndim(t) else t for t in targets[:k]]))
-            if level.outcome.ok:
-                found[r], values[r], residual[r], error[r] = level, level.values, level.residual, level.error
-            else:
-                refusals[r] = level.outcome
+
+        def one(r: int, row: Array, goals: list[Any]) -> tuple[Any, Any, Any] | Outcome:
+            level = energies.normalize(row, self._goals(goals, _number))
+            if not level.outcome.ok:
+                return level.outcome
+            found[r] = level
+            return level.values, level.residual, level.error
 
         def pullback(covectors: Array) -> Array:
             out = np.full(rows.shape, mpmath.nan, dtype=object)
@@ -55,32 +53,24 @@ class PreciseEnergyRoute(AlongForms):
                     out[r] = level.pullback(covectors[r])
             return out
 
-        return AtLevel(values, residual, pullback, refusals, error)
+        return replace(each_row(rows, targets[:k], one), pullback=pullback)
 
     def at_once(self, rows: Array, references: Sequence[Any], targets: Array, unit: float) -> AtLevel | None:
-        """Bring decoupled features 1..k of rows at level k to targets, (R, k): as `energy_return`, to all digits."""
+        """Bring decoupled features 1..k of rows at level k to targets, (R, k): as `EnergyRoute`, to all digits."""
         k, energies = targets.shape[1], _of_forms(self.forms, self.grid, mpmath.mp.prec)
         if k > len(self.forms):
             return None
-        refusals: dict[int, Outcome] = {}
-        values, (residual, error) = np.full(rows.shape, mpmath.nan, dtype=object), np.full(
-            (2, len(rows)), mpmath.nan, dtype=object)
-        rounding = max(unit, mpmath.eps)
-        for r, row in enumerate(rows):
-            found = energies.returned(row, self._goals(references[: k - 1]), self._goals(targets[r]))
-            growth = float(min(found.growth, 1e300)) if found.outcome.ok else 0.0
-            outcome = lost_digits(k, float(rounding), growth) if found.outcome.ok else found.outcome
-            if outcome is not None:
-                refusals[r] = outcome
-            else:
-                values[r], residual[r], error[r] = found.values, found.residual, found.error + unit * found.growth
-        return AtLevel(values, residual, lambda covectors: np.full_like(covectors, mpmath.nan), refusals, error)
+        known, rounding = self._goals(references[: k - 1], _number), float(max(unit, mpmath.eps))
 
-    def _goals(self, targets: Sequence[Any]) -> list[Any]:
-        """Targets of features as those of the mean and of forms without constants."""
-        mean = [] if self.forms.mean is None else [self.forms.mean]
-        scales = [*mean, *((1, c) for c in self.forms.constants)]
-        return [(t - _number(c)) / _number(slope) for t, (slope, c) in zip(targets, scales, strict=False)]
+        def one(_: int, row: Array, goals: list[Any]) -> tuple[Any, Any, Any] | Outcome:
+            found = energies.returned(row, known, self._goals(goals, _number))
+            if not found.outcome.ok:
+                return found.outcome
+            lost = lost_digits(k, rounding, float(min(found.growth, 1e300)))
+            return lost or (found.values, found.residual, found.error + unit * found.growth)
+
+        return replace(each_row(rows, [*targets.T], one),
+                       pullback=lambda covectors: np.full_like(covectors, mpmath.nan))
 
 
 @lru_cache(maxsize=8)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import mpmath
@@ -26,7 +26,7 @@ from symdecouple.numeric.moments.ties import why_unreachable
 from symdecouple.numeric.precision.extrapolation import NoSlope
 from symdecouple.numeric.precision.path import Span, finite, size, spread
 
-__all__ = ["AtLevel", "Leading", "OrbitRoute", "Route", "StepAdjoint", "off", "placed", "rows_left"]
+__all__ = ["AtLevel", "Leading", "OrbitRoute", "Route", "StepAdjoint", "each_row", "off", "placed", "rows_left"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,14 +175,14 @@ class OrbitRoute(Route):
     def impose(self, rows: Array, k: int, targets: Sequence[Any]) -> AtLevel:
         """As in `Route`."""
         found: dict[int, Moved] = {}
-        refusals: dict[int, Outcome] = {}
-        goals = [[t[r] if np.ndim(t) else t for t in targets[:k]] for r in range(len(rows))]
-        for r, row in enumerate(rows):
+
+        def one(r: int, row: Array, goals: list[Any]) -> tuple[Any, Any, Any] | Outcome:
             try:
                 with np.errstate(all="ignore"):  # what is not finite is refused
-                    found[r] = self.motion.impose(row, k, goals[r])
+                    moved = found[r] = self.motion.impose(row, k, goals)
             except Unreachable as error:
-                refusals[r] = self._by_ties(row, k, goals[r]) or error.outcome
+                return self._by_ties(row, k, goals) or error.outcome
+            return moved.values, moved.residual, self._error(moved, k, goals) if rows.dtype == object else np.nan
 
         def pullback(covectors: Array) -> Array:
             out = np.full(rows.shape, np.nan, dtype=rows.dtype)
@@ -191,14 +191,7 @@ class OrbitRoute(Route):
                     out[r] = moved.slope * off(covectors[r], self.motion.generators(moved.values, k))
             return out
 
-        nan = mpmath.nan if rows.dtype == object else np.nan
-        values, residual = np.full(rows.shape, nan, dtype=rows.dtype), np.full(len(rows), nan, dtype=rows.dtype)
-        errors = residual.copy() if rows.dtype == object else None
-        for r, moved in found.items():
-            values[r], residual[r] = moved.values, moved.residual
-            if errors is not None:
-                errors[r] = self._error(moved, k, goals[r])
-        return AtLevel(values, residual, pullback, refusals, errors)
+        return replace(each_row(rows, targets[:k], one), pullback=pullback)
 
     def _by_ties(self, row: Array, k: int, targets: Sequence[Any]) -> Outcome | None:
         """Why a sample has no level k, where counting its ties is certain of it; the words of `stats`."""
@@ -226,6 +219,21 @@ class OrbitRoute(Route):
             return mpmath.inf
         off, unit = size(moved.error) + size(missing), spread(moved.values)
         return off / unit if unit else off and mpmath.inf  # a sample of zeros has no unit
+
+
+def each_row(rows: Array, targets: Sequence[Any],
+             answer: Callable[[int, Array, list[Any]], tuple[Any, Any, Any] | Outcome]) -> AtLevel:
+    """Ask for the rows one by one, each with its targets: values, residual and error of it, or why there are none."""
+    nan = mpmath.nan if rows.dtype == object else np.nan
+    values, refusals = np.full(rows.shape, nan, dtype=rows.dtype), dict[int, Outcome]()
+    residual, error = np.full((2, len(rows)), nan, dtype=rows.dtype)
+    for r, row in enumerate(rows):
+        found = answer(r, row, [t[r] if np.ndim(t) else t for t in targets])
+        if isinstance(found, Outcome):
+            refusals[r] = found
+        else:
+            values[r], residual[r], error[r] = found
+    return AtLevel(values, residual, None, refusals, error if rows.dtype == object else None)
 
 
 def rows_left(count: int, refused: dict[int, Outcome]) -> Array:

@@ -38,7 +38,7 @@ from symdecouple.language.text import parse
 from symdecouple.verdict import Check, Status
 
 __all__ = ["READERS", "AffineCovariance", "ModifiedSubject", "affine_covariance", "first_features", "modified_features",
-           "starts"]
+           "starts", "texts_of"]
 
 DIGITS = 60
 NARROW = 30
@@ -91,6 +91,11 @@ def modified_features(features: FeatureSet, steps: Sequence[Step], count: int) -
     return FeatureSet(out)
 
 
+def texts_of(features: Sequence[Any], began: Sequence[int]) -> tuple[str, ...]:
+    """Return one line of text per modified feature."""
+    return tuple(f"{f} at level {k}" if k else str(f) for f, k in zip(features, began, strict=False))
+
+
 @dataclass(frozen=True, slots=True)
 class ModifiedSubject(Subject):
     """The modified features of some features, as what a verdict is about.
@@ -120,7 +125,7 @@ class ModifiedSubject(Subject):
 
     def texts(self) -> tuple[str, ...]:
         """Return one line of text per feature."""
-        return tuple(f"{f} at level {k}" if k else str(f) for f, k in zip(self.items, self.starts, strict=True))
+        return texts_of(self.items, self.starts)
 
     def is_told_by(self, texts: Sequence[str], n_samples: Size | None) -> bool:
         """True iff these are the texts of the modified features."""

@@ -171,12 +171,8 @@ def _attempt(subject: ModifiedSubject, forms: QuadraticForms, grid: tuple[int, .
     """Bring noise to the references, round its spectrum, and look for a pair and classes with a minor."""
     offset, held = int(forms.mean is not None), subject.starts[-1]
     row = rng.normal(size=(1, int(np.prod(grid))))
-    goals = np.array([[float(v) for v in subject.values[:held]]])
-    for m, c in enumerate(forms.constants[: held - offset], offset):
-        goals[0, m] -= float(c)
-    if offset and held:
-        slope, shift = map(float, forms.mean or (1, 0))
-        goals[0, 0] = (goals[0, 0] - shift) / slope
+    goals = np.array([[(float(v) - float(c)) / float(slope) for v, (slope, c) in zip(
+        subject.values[:held], forms.scales, strict=False)]])
     at = of_forms(forms, grid).normalize(row, goals)
     if at.refusals:
         return None

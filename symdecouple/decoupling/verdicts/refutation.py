@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any, ClassVar
 
 from sympy import oo
@@ -81,11 +81,8 @@ class _Search:
     def run(self) -> None:
         size, looked = len(self.subject) + 1, 0
         for n in (size, size + 1):
-            for sample in _rational_candidates(self.subject, self.steps, n, self.clock):
-                looked += self._look(sample)
-                if self.failing is not None:
-                    return
-            for sample, _ in draws(self.subject, n, random.Random(SEED), TRIES):
+            drawn = (sample for sample, _ in draws(self.subject, n, random.Random(SEED), TRIES))
+            for sample in chain(_rational_candidates(self.subject, self.steps, n, self.clock), drawn):
                 looked += self._look(sample)
                 if self.failing is not None:
                     return

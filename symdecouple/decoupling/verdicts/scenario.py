@@ -27,7 +27,6 @@ scenario  original set       modified sets      what holds
 
 from __future__ import annotations
 
-import html
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -46,6 +45,7 @@ from symdecouple.decoupling.verdicts.modified import (
     first_features,
     modified_features,
     starts,
+    texts_of,
 )
 from symdecouple.decoupling.verdicts.modified_energies import decide_energies
 from symdecouple.decoupling.verdicts.refutation import decide_modified
@@ -55,7 +55,7 @@ from symdecouple.families.recognition import family_of
 from symdecouple.flows.steps import Step
 from symdecouple.language.budget import Budget
 from symdecouple.language.feature_set import FeatureSet
-from symdecouple.shown import Shown
+from symdecouple.shown import Shown, Tabled
 from symdecouple.verdict import Status, Verdict
 
 __all__ = ["BLACK_BOX", "Scenario", "Verdicts", "bounds", "is_settled"]
@@ -103,7 +103,7 @@ def bounds(original: Status, modified: Iterable[Status]) -> tuple[int, int]:
     return (lowest if is_open or lowest == 2 else 4), 4
 
 
-class Verdicts(Shown):
+class Verdicts(Tabled):
     """C2 on the original and on the modified sets of a plan.
 
     Parameters
@@ -166,7 +166,7 @@ class Verdicts(Shown):
         if obstacle := self.obstacle(k):
             found = self._in_spectrum(k)
             return self._undecided(k, obstacle) if found is None else found
-        if (hats := self._written(k)) is not None:
+        if (hats := modified_features(self.features, self.steps, k)) is not None:
             return check_frobenius(hats, budget=clock.remaining)
         return decide_modified(self._subject(k), self.steps, budget=clock.remaining)
 
@@ -177,16 +177,13 @@ class Verdicts(Shown):
         forms = recognize_quadratic(first_features(self.features, k))
         return decide_energies(self._subject(k)) if forms is not None and len(forms) == k else None
 
-    def _written(self, k: int) -> FeatureSet | None:
-        return modified_features(self.features, self.steps, k)
-
     def _by_covariance(self, covariance: AffineCovariance, k: int, clock: Budget) -> Verdict:
         """Return the verdict of Theorem D, with what can be said about C1."""
         start, texts = time.perf_counter(), self._texts(k)
         obstacle = self.obstacle(k)
         independence = Verdict("C1", Status.UNDECIDED, texts, reason=obstacle)
         try:
-            if not obstacle and (hats := self._written(k)) is not None:
+            if not obstacle and (hats := modified_features(self.features, self.steps, k)) is not None:
                 texts = tuple(map(str, hats))
                 independence = check_independence(hats, budget=clock.remaining)
             if not obstacle and independence.status is Status.UNDECIDED:
@@ -221,8 +218,7 @@ class Verdicts(Shown):
         return ModifiedSubject.first(self.features, k, self.values)
 
     def _texts(self, k: int) -> tuple[str, ...]:
-        return tuple(f"{feature} at level {start}" if start else str(feature)
-                     for feature, start in zip(tuple(self.features)[:k], self._starts, strict=False))
+        return texts_of(tuple(self.features)[:k], self._starts)
 
     def _undecided(self, k: int, reason: str) -> Verdict:
         return Verdict("C2", Status.UNDECIDED, self._texts(k), reason=reason)
@@ -287,10 +283,10 @@ class Verdicts(Shown):
 
     # --- the table ----------------------------------------------------------------------------------------------
 
-    def _rows(self) -> list[tuple[str, ...]]:
-        """Return one row a feature, deciding what is missing until about the budget is spent."""
+    def _cells(self) -> list[tuple[str, ...]]:
+        """Return the head and one row a feature, deciding what is missing until about the budget is spent."""
         end = time.monotonic() + self.budget
-        rows = []
+        rows: list[tuple[str, ...]] = [HEAD]
         for k, feature in enumerate(self.features, 1):
             cells = []
             for decisions in (self.original, self.modified):
@@ -299,7 +295,7 @@ class Verdicts(Shown):
             rows.append((str(k), _clipped(feature.name), *cells))
         return rows
 
-    def _footer(self) -> list[str]:
+    def _notes(self) -> list[str]:
         """Return the scenario and the reasons of what is undecided, where every verdict is there."""
         if min(len(self.original.decided), len(self.modified.decided)) < len(self.features):
             return ["the budget is spent: ask for the others one by one, verdicts.modified[k]"]
@@ -327,19 +323,6 @@ class Verdicts(Shown):
         found = self.closures[k]
         family = family_of(found.fields, self.features, self.budget) if isinstance(found.rank, int) else None
         return closure_sentence(found, k, family)
-
-    def __str__(self) -> str:
-        rows = [HEAD, *self._rows()]
-        widths = [max(len(row[n]) for row in rows) for n in range(len(HEAD))]
-        table = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-        return "\n".join([*table, *self._footer()])
-
-    def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in HEAD)
-        body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-                       for row in self._rows())
-        notes = "".join(f"<p>{html.escape(line)}</p>" for line in self._footer())
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
 
     def __repr__(self) -> str:
         return f"Verdicts(original={self.original!r}, modified={self.modified!r})"
