@@ -9,12 +9,10 @@ import pytest
 import sympy as sp
 from sympy import exp, sin, sqrt
 
-from symdecouple.calculus.bracket import lie_bracket
+from symdecouple import VectorField, coordinates, lie_bracket
 from symdecouple.calculus.coordinate_frame import CoordinateFrame
-from symdecouple.calculus.field import VectorField
 from symdecouple.calculus.subject import Subject
 from symdecouple.language.budget import Budget
-from symdecouple.language.sample import coordinates
 
 x1, x2, x3 = coordinates(3)
 

@@ -8,16 +8,11 @@ import pytest
 import sympy as sp
 from sympy import Add, Symbol
 
-from symdecouple.calculus.bracket import as_field, lie_bracket
-from symdecouple.calculus.field import VectorField
+from symdecouple import Feature, InvalidInput, Mean, UnsupportedExpression, VectorField, lie_bracket, sample, shift, x
+from symdecouple.calculus.bracket import as_field
 from symdecouple.calculus.frame import Form, Frame, combination, difference
-from symdecouple.errors import InvalidInput, UnsupportedExpression
 from symdecouple.language.budget import Budget
 from symdecouple.language.canonical import close
-from symdecouple.language.feature import Feature
-from symdecouple.language.filters import shift
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import sample, x
 from tests.laws.examples import SETS
 
 
