@@ -12,7 +12,7 @@ PIP     = $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: reproduce demo test slow lint types docs pages examples floors narrow second second-environment environments bench check dist clean
 
-# Tests begin some hundred processes, and each imports the package: it is compiled once, whatever the shell says.
+# Many tests begin a process of their own, which imports the package: it is compiled once, whatever the shell says.
 unexport PYTHONDONTWRITEBYTECODE
 
 demo: $(VENV)/.runtime
