@@ -10,7 +10,10 @@ FLOORS := .venv-floors
 SECOND := .venv-second
 PIP     = $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: reproduce demo test slow lint types docs floors narrow second bench check dist clean
+.PHONY: reproduce demo test slow lint types docs pages examples floors narrow second second-environment environments bench check dist clean
+
+# Many tests begin a process of their own, which imports the package: it is compiled once, whatever the shell says.
+unexport PYTHONDONTWRITEBYTECODE
 
 demo: $(VENV)/.runtime
 	$(BIN)/symdecouple demo
@@ -27,11 +30,15 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-# The pages, and every example in them.
-docs: $(VENV)/.docs $(VENV)/.test
-	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
-	$(BIN)/python -m pytest -q -n 2 -m "" -p no:cacheprovider tests/test_documents.py
+# The pages, and every example in them; `make examples ONLY=slow` runs those that `make test` leaves out.
+docs: pages examples
 	@echo "docs/_build/html/index.html"
+
+pages: $(VENV)/.docs
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+
+examples: $(VENV)/.test
+	$(BIN)/python -m pytest -q -n 2 -m "$(ONLY)" -p no:cacheprovider tests/test_documents.py
 
 # Tables of the source in their small versions: those that need no pictures.
 reproduce: $(VENV)/.test
@@ -82,8 +89,9 @@ $(VENV)/.bench: pyproject.toml $(VENV)/.runtime
 
 # The oldest versions we promise, in an environment of their own, without any extra. Numbers are tested in all cases;
 # of other tests with many cases, the first: it makes the calls that an old version may not have, or answer otherwise.
+# Not tests/theory, which say what is true without the package.
 floors: $(FLOORS)/.floors
-	$(FLOORS)/bin/python -m pytest -n 2 -p no:cacheprovider --first-cases
+	$(FLOORS)/bin/python -m pytest -n 2 -p no:cacheprovider --ignore=tests/theory --first-cases
 
 $(FLOORS)/.floors: pyproject.toml .ci/floors.txt
 	$(MAKE) VENV=$(FLOORS) $(FLOORS)/.made
@@ -106,12 +114,16 @@ narrow: $(VENV)/.test
 # what all numbers go through. Each Python has its own stamp, and a newer one makes the environment anew.
 CORE := tests/language tests/calculus tests/numeric/samples tests/numeric/features tests/laws
 
-second:
+second: second-environment
 	@version=$$($(PYTHON) .ci/second.py) && if [ -z "$$version" ]; then \
 		echo "skipped: there is no pyenv, or it has no other Python that is 3.11 or newer"; \
 	else \
-		$(MAKE) PYTHON="$$(PYENV_VERSION=$$version pyenv which python)" $(SECOND)/.second-$$version && \
 		PYENV_VERSION=$$version $(SECOND)/bin/python -m pytest -n 2 -p no:cacheprovider --first-cases $(CORE); \
+	fi
+
+second-environment:
+	@version=$$($(PYTHON) .ci/second.py) && if [ -n "$$version" ]; then \
+		$(MAKE) PYTHON="$$(PYENV_VERSION=$$version pyenv which python)" $(SECOND)/.second-$$version; \
 	fi
 
 $(SECOND)/.second-%: pyproject.toml
@@ -119,6 +131,9 @@ $(SECOND)/.second-%: pyproject.toml
 	$(MAKE) VENV=$(SECOND) $(SECOND)/.made
 	$(SECOND)/bin/python -m pip --disable-pip-version-check --quiet install --editable . --group test
 	@touch $@
+
+# What `floors` and `second` run in, made beforehand.
+environments: $(FLOORS)/.floors second-environment
 
 clean:
 	rm -rf $(VENV) $(FLOORS) $(SECOND) build dist docs/_build docs/notebooks docs/api/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -55,7 +55,11 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Send the tests of a file to one process (`pytest -n 2`): plans, verdicts and kernels are made once there."""
+    """Send the tests of a file to one process (`pytest -n 2`): plans, verdicts and kernels are made once there.
+
+    In the order of their names, where short files come last; by the number of tests, the last would be few long ones.
+    """
     from xdist.scheduler import LoadFileScheduling
 
+    config.option.loadscopereorder = False
     return LoadFileScheduling(config, log) if config.getoption("dist") == "load" else None

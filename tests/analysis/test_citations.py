@@ -10,11 +10,9 @@ from typing import Any
 import pytest
 
 import symdecouple as sd
-from symdecouple import Mean, check_frobenius, check_independence, decouple, x
-from symdecouple.analysis.citations import _TITLES, citation
-from symdecouple.errors import InvalidInput
+from symdecouple import InvalidInput, Mean, check_frobenius, check_independence, citation, decouple, holonomic, x
+from symdecouple.analysis.citations import _TITLES
 from symdecouple.families import raw_moments, second_order_moments, tils
-from symdecouple.flows.holonomic import holonomic
 
 ROOT = Path(__file__).parents[2]
 

@@ -16,13 +16,11 @@ import pytest
 from sympy import Abs, Matrix, Rational, Symbol, exp, sin
 
 import symdecouple as sd
-from symdecouple import FeatureSet, Mean, check_frobenius, check_independence, x
+from symdecouple import FeatureSet, InvalidInput, Mean, Verdict, check_frobenius, check_independence, x
 from symdecouple.analysis import critical_points
 from symdecouple.analysis.document.typesetting import display, pieces, words
 from symdecouple.analysis.documents import verdict_document
-from symdecouple.errors import InvalidInput
 from symdecouple.families import raw_moments, second_order_moments
-from symdecouple.verdict import Verdict
 
 a, alpha, q, r, s = Symbol("a", real=True), Symbol("α_é_变", real=True), *sd.coordinates(3)
 

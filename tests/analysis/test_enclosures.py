@@ -13,9 +13,8 @@ import sympy as sp
 from scipy import stats as st
 
 import symdecouple as sd
-from symdecouple import Refused
+from symdecouple import InvalidInput, NoClosedForm, Refused, UnsupportedExpression
 from symdecouple.analysis import Enclosure, enclose
-from symdecouple.errors import InvalidInput, NoClosedForm, UnsupportedExpression
 
 PLAN = sd.decouple(sd.families.standardized_moments(4))
 RAW = sd.decouple(sd.families.raw_moments(4))

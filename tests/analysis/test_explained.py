@@ -4,9 +4,8 @@ import pytest
 from sympy import cos, exp, log, sin, symbols
 
 import symdecouple as sd
-from symdecouple import FeatureSet, Mean, Status, VectorField, coordinates, kurtosis, skewness, variance, x
+from symdecouple import FeatureSet, Mean, Status, VectorField, Verdict, coordinates, kurtosis, skewness, variance, x
 from symdecouple.analysis import explain
-from symdecouple.verdict import Verdict
 
 ONE, TWO = coordinates(2)
 

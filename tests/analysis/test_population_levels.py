@@ -9,9 +9,8 @@ from scipy import stats as st
 from sympy import Rational, oo
 
 import symdecouple as sd
-from symdecouple import Mean, Refused, x
+from symdecouple import InvalidInput, Mean, NoClosedForm, Refused, UnsupportedExpression, x
 from symdecouple.analysis import Density, population
-from symdecouple.errors import InvalidInput, NoClosedForm, UnsupportedExpression
 
 PLAN = sd.decouple(sd.families.standardized_moments(4))
 SIX = sd.decouple(sd.families.standardized_moments(6))

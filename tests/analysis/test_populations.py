@@ -9,9 +9,8 @@ from scipy import stats as st
 from sympy import Rational, oo
 
 import symdecouple as sd
-from symdecouple import Refused
+from symdecouple import InvalidInput, Refused, UnsupportedExpression
 from symdecouple.analysis import Density, population
-from symdecouple.errors import InvalidInput, UnsupportedExpression
 
 PLAN = sd.decouple(sd.families.standardized_moments(4))
 RAW = sd.decouple(sd.families.raw_moments(4))

@@ -15,11 +15,9 @@ import numpy as np
 from sympy import QQ, Add, Expr, Matrix, Rational, S, symbols
 from sympy.polys.matrices import DomainMatrix
 
+from symdecouple import Filter, Filtered, Mean, x
 from symdecouple.language.canonical import Statistic
-from symdecouple.language.filtered import DcGain, Filtered, Unit
-from symdecouple.language.filters import Filter
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
+from symdecouple.language.filtered import DcGain, Unit
 
 Lookup = Callable[[Filter], Matrix]
 Jet = tuple[Fraction, Any, Any]

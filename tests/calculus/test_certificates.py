@@ -10,6 +10,7 @@ import pytest
 import sympy as sp
 from sympy import Integer, Symbol
 
+from symdecouple import Filter, Mean, Status, check_frobenius, x
 from symdecouple.calculus.certificates import (
     Dependence,
     FullSpan,
@@ -18,14 +19,10 @@ from symdecouple.calculus.certificates import (
     NonInvolution,
     denominators,
 )
-from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.kernels import Kernel
 from symdecouple.calculus.subject import Subject
 from symdecouple.calculus.witness import Minor, Witness
-from symdecouple.language.filters import Filter
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
-from symdecouple.verdict import Certificate, Status
+from symdecouple.verdict import Certificate
 from tests.calculus.certified import VERDICTS, changed, m, rejected, s, v, x1, x2
 
 

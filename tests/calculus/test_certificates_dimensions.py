@@ -8,13 +8,10 @@ from fractions import Fraction
 import pytest
 from sympy import Abs, Integer, Piecewise, Symbol
 
+from symdecouple import Status, VectorField, check_frobenius, sample, x
 from symdecouple.calculus.certificates import Dependence, FullSpan, NonInvolution
-from symdecouple.calculus.field import VectorField
-from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.subject import Subject
 from symdecouple.calculus.witness import Minor, Witness
-from symdecouple.language.sample import sample, x
-from symdecouple.verdict import Status
 from tests.calculus.certified import FOUR, VERDICTS, changed, rejected
 
 # --- dimensions -------------------------------------------------------------------------------------------------

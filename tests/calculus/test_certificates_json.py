@@ -10,9 +10,7 @@ from typing import Any
 
 import pytest
 
-from symdecouple import Mean, check_frobenius, kurtosis, variance, x
-from symdecouple.calculus.certificates import verdict_from_json
-from symdecouple.errors import InvalidInput
+from symdecouple import InvalidInput, Mean, check_frobenius, kurtosis, variance, verdict_from_json, x
 from tests.calculus.certified import AT_A_SAMPLE, VERDICTS
 
 EVERY = VERDICTS | AT_A_SAMPLE

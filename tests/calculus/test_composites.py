@@ -34,17 +34,13 @@ from sympy import (
     tanh,
 )
 
+from symdecouple import Filter, Mean, UnsupportedExpression, shift, variance, x
 from symdecouple.calculus.compositions import Compositions
 from symdecouple.calculus.convolution import Words
 from symdecouple.calculus.matrices import MatrixOperators
 from symdecouple.calculus.operators import CircularOperators
-from symdecouple.errors import UnsupportedExpression
 from symdecouple.language.budget import Budget
 from symdecouple.language.canonical import Statistic
-from symdecouple.language.filters import Filter, shift
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
-from symdecouple.language.statistics import variance
 from tests.calculus.explicit import lookup, operator, values
 
 H, D = Filter("h"), Filter("d", zero_dc=True)

@@ -14,17 +14,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from sympy import Add, Expr, Function, Max, Rational, S, Si, besselj, diff, symbols
 
+from symdecouple import Filter, Mean, UnsupportedExpression, shift, x
 from symdecouple.calculus.compositions import Compositions
 from symdecouple.calculus.convolution import TooManyTerms, Words
 from symdecouple.calculus.convolution_frame import degree
 from symdecouple.calculus.matrices import MatrixOperators
 from symdecouple.calculus.operators import CircularOperators, Names
-from symdecouple.errors import UnsupportedExpression
 from symdecouple.language.budget import Budget
 from symdecouple.language.canonical import Statistic
-from symdecouple.language.filters import Filter, shift
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
 from tests.calculus.explicit import lookup, operator, values
 
 H, G, D = Filter("h"), Filter("g"), Filter("d", zero_dc=True)

@@ -5,11 +5,9 @@ import random
 import pytest
 from sympy import Function, Si
 
-from symdecouple import Filter, Mean, kurtosis, sample, variance, x
+from symdecouple import Filter, Mean, Status, check_frobenius, kurtosis, sample, variance, x
 from symdecouple.calculus.evidence import numeric_evidence
-from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.subject import Subject
-from symdecouple.verdict import Status
 
 POSITIVE = sample("u", interval=(1, 9))
 

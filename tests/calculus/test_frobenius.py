@@ -205,6 +205,8 @@ def test_disjoint_bumps_are_not_claimed_by_the_theorem_on_analytic_averages() ->
         ([VectorField(1), VectorField(p), VectorField(p**3)], Status.REFUTED),
         ([VectorField(sample("t")), VectorField(x**2)], Status.PROVED),
         ([VectorField(m), VectorField(x * v)], Status.PROVED),
+        ([Mean(x**2), Mean(exp(x / sqrt(Mean(x**2))))], Status.PROVED),  # of degree 0: averages inside of averages
+        ([m, Mean(x**2), Mean(exp(x * m))], Status.REFUTED),
     ],
     ids=str,
 )

@@ -50,6 +50,7 @@ def test_independent(features: list[Any]) -> None:
         ([m, m**2], (-2 * m, 1)), ([m, s, s + m**2], (-2 * m, -1, 1)),
         ([Mean(exp(x)), Mean(exp(-x)), Mean(cosh(x))], (sp.Rational(-1, 2), sp.Rational(-1, 2), 1)),
         ([Mean(log(p)), Mean(log(p**2)) + 3], (-2, 1)), ([Mean(sin(x) ** 2), Mean(cos(x) ** 2)], (1, 1)),
+        ([Mean(log(1 + exp(x * m))), Mean(log(1 + exp(-x * m))), m], (1, -1, -2 * m)),
         ([VectorField(x), VectorField(m * x)], (-m, 1)), ([s, Mean((x - m) ** 2), m], (-1, 1, 2 * m)),
     ],
     ids=str,

@@ -9,14 +9,7 @@ from typing import Any
 
 import pytest
 
-from symdecouple.calculus.certificates import verdict_from_json
-from symdecouple.calculus.frobenius import check_frobenius
-from symdecouple.language.feature_set import FeatureSet
-from symdecouple.language.filters import Filter
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
-from symdecouple.language.text import parse
-from symdecouple.verdict import Status, Verdict
+from symdecouple import FeatureSet, Filter, Mean, Status, Verdict, check_frobenius, parse, verdict_from_json, x
 from tests.calculus.certified import changed, rejected
 from tests.laws.plain_jets import Unclear, answer_for_features
 

@@ -9,16 +9,11 @@ import mpmath
 import pytest
 from sympy import Expr, Rational, atan, cosh, exp, lambdify, log, sqrt, tanh
 
-from symdecouple.calculus.bracket import as_field, lie_bracket
+from symdecouple import Feature, Mean, Status, check_frobenius, coordinates, kurtosis, lie_bracket, variance, x
+from symdecouple.calculus.bracket import as_field
 from symdecouple.calculus.frame import Frame
-from symdecouple.calculus.frobenius import check_frobenius
 from symdecouple.calculus.sample_chart import Centred, chart_of
 from symdecouple.language.budget import Budget
-from symdecouple.language.feature import Feature
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import coordinates, x
-from symdecouple.language.statistics import kurtosis, variance
-from symdecouple.verdict import Status
 
 m, v = Mean(x), variance()
 z = (x - m) / sqrt(Mean((x - m) ** 2))

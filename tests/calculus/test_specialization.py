@@ -7,15 +7,9 @@ from typing import Any
 import pytest
 from sympy import Symbol
 
-from symdecouple.calculus.certificates import verdict_from_json
-from symdecouple.calculus.frobenius import check_frobenius
+from symdecouple import Filter, InvalidInput, Mean, Status, UnsupportedExpression, check_frobenius, verdict_from_json, x
 from symdecouple.calculus.specialization import specialized
 from symdecouple.calculus.subject import Subject
-from symdecouple.errors import InvalidInput, UnsupportedExpression
-from symdecouple.language.filters import Filter
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
-from symdecouple.verdict import Status
 
 a = Symbol("a")
 m, s = Mean(x), Mean(x**2)

@@ -9,13 +9,11 @@ import pytest
 import sympy as sp
 from sympy import Rational, exp, sin
 
+from symdecouple import BudgetExceeded, InvalidInput, Mean, sample, x
 from symdecouple.calculus.elementary import World
 from symdecouple.calculus.subject import Subject
 from symdecouple.calculus.witness import Minor, Witness, columns_at, draws, find_witness
-from symdecouple.errors import BudgetExceeded, InvalidInput
 from symdecouple.language.budget import Budget
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import sample, x
 
 MOMENTS = Subject.of([Mean(x), Mean(x**2), Mean(x**3), Mean(x**4)])
 

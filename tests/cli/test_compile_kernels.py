@@ -9,6 +9,7 @@ from symdecouple.cli import compile_kernels
 from symdecouple.cli.command import main
 from symdecouple.numeric.kernels import compile as jit
 from symdecouple.versions import kernel_modules
+from tests.cli.conftest import Told
 
 
 def kernels(are_warm: bool, calls: list[str]) -> SimpleNamespace:
@@ -16,7 +17,7 @@ def kernels(are_warm: bool, calls: list[str]) -> SimpleNamespace:
 
 
 def test_what_is_cold_is_compiled_and_what_is_warm_is_left(monkeypatch: pytest.MonkeyPatch,
-                                                         capsys: pytest.CaptureFixture[str]) -> None:
+                                                           capsys: pytest.CaptureFixture[str]) -> None:
     calls: list[str] = []
     monkeypatch.setattr(jit, "is_available", lambda: True)
     modules = {"one": kernels(False, calls), "two": kernels(True, calls)}
@@ -27,16 +28,13 @@ def test_what_is_cold_is_compiled_and_what_is_warm_is_left(monkeypatch: pytest.M
     assert "one: compiled in" in out and "two: compiled already" in out
 
 
-def test_without_numba_it_says_what_would_help(monkeypatch: pytest.MonkeyPatch,
-                                              capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_numba_it_says_what_would_help(monkeypatch: pytest.MonkeyPatch, told: Told) -> None:
     monkeypatch.setattr(jit, "is_available", lambda: False)
-    assert main(["compile"]) == 0
-    assert 'pip install "symdecouple[fast]"' in capsys.readouterr().out
+    assert 'pip install "symdecouple[fast]"' in told("compile").out
 
 
-def test_it_takes_no_arguments(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compile", "everything"]) == 3
-    assert "everything" in capsys.readouterr().err
+def test_it_takes_no_arguments(told: Told) -> None:
+    assert "everything" in told("compile", "everything", code=3).err
 
 
 @pytest.mark.parametrize("name", kernel_modules())

@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 import sys
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -19,17 +20,22 @@ from symdecouple.cli.report import align, figures
 from symdecouple.cli.samples import arrange
 from symdecouple.cli.text_file import read_grid
 from symdecouple.errors import InvalidInput
+from tests.cli.conftest import Told
 
 STATISTICS = ["mean", "variance", "skewness", "kurtosis", "orthokurtosis"]
-CAPTURED = pytest.CaptureFixture[str]
+Answer = Callable[..., dict]
 
 
-def answer(text: str | bytes, tmp_path: Path, capsys: CAPTURED, *options: str, name: str = "data.csv") -> dict:
+@pytest.fixture
+def answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Answer:
     """What `decouple --json` says about a file with this content, with its exit code."""
-    path = tmp_path / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    code = main(["decouple", str(path), "--json", *options])
-    return json.loads(capsys.readouterr().out) | {"code": code}
+
+    def ask(text: str | bytes, *options: str, name: str = "data.csv") -> dict:
+        (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+        code = main(["decouple", str(tmp_path / name), "--json", *options])
+        return json.loads(capsys.readouterr().out) | {"code": code}
+
+    return ask
 
 
 def npy(array: object) -> bytes:
@@ -55,8 +61,8 @@ def test_one_table_in_many_dresses(text: str) -> None:
     assert vectors(text) == [[1, 2, 3], [4, 5, 6.5]]
 
 
-def test_header_names_the_columns(tmp_path: Path, capsys: CAPTURED) -> None:
-    found = answer("\ufeffheight;who;weight\r\n1,5;Ann;2\r\n1,75;Bob;3,5\r\n1,8;Eve;9\r\n", tmp_path, capsys)
+def test_header_names_the_columns(answer: Answer) -> None:
+    found = answer("\ufeffheight;who;weight\r\n1,5;Ann;2\r\n1,75;Bob;3,5\r\n1,8;Eve;9\r\n")
     assert (found["axis"], found["left_out"], found["code"]) == ("columns", ["who"], 0)
     assert [(s["label"], s["mean"]) for s in found["samples"]] == [
         ("height", pytest.approx(5.05 / 3)), ("weight", pytest.approx(14.5 / 3))]
@@ -80,8 +86,8 @@ def test_labels() -> None:
     assert arrange(read_grid("1,2\n3,4")).labels == ("row 1", "row 2")
 
 
-def test_ragged_rows_have_their_own_lengths(tmp_path: Path, capsys: CAPTURED) -> None:
-    found = answer("a,1,2,9\nb,1,2\nc,5\n", tmp_path, capsys)
+def test_ragged_rows_have_their_own_lengths(answer: Answer) -> None:
+    found = answer("a,1,2,9\nb,1,2\nc,5\n")
     assert [s["n"] for s in found["samples"]] == [3, 2, 1]
     assert found["samples"][0]["orthokurtosis"] == pytest.approx(1.5)
     assert found["samples"][1]["orthokurtosis"] == pytest.approx(1)
@@ -89,21 +95,20 @@ def test_ragged_rows_have_their_own_lengths(tmp_path: Path, capsys: CAPTURED) ->
     assert found["code"] == 4
 
 
-def test_missing_values_follow_the_policy(tmp_path: Path, capsys: CAPTURED) -> None:
+def test_missing_values_follow_the_policy(answer: Answer) -> None:
     text = "1,2,,9\n1,2,NA,null\n,,,\n1,2,3,4\n"
-    first, second, third, fourth = answer(text, tmp_path, capsys)["samples"]
+    first, second, third, fourth = answer(text)["samples"]
     assert [s["missing"] for s in (first, second, third, fourth)] == [1, 2, 4, 0]
     assert all(first[name] is None and "1 of 4" in first["refused"][name] for name in STATISTICS)
     assert fourth["refused"] == {}
-    first, second, third, _ = answer(text, tmp_path, capsys, "--nan-policy", "omit")["samples"]
+    first, second, third, _ = answer(text, "--nan-policy", "omit")["samples"]
     assert (first["n"], first["mean"], second["n"]) == (3, 4, 2)
     assert third["refused"]["mean"].startswith("no values")
-    assert "row 1" in answer(text, tmp_path, capsys, "--nan-policy", "raise")["error"]
+    assert "row 1" in answer(text, "--nan-policy", "raise")["error"]
 
 
-def test_every_null_has_its_reason(tmp_path: Path, capsys: CAPTURED) -> None:
-    found = answer("0,0,0,1,2\n7,7,7,7,7\n1,2,inf,3,4\n1e200,-1e200,3e200,5,9\n1e-300,2e-300,9e-300,0,0\n0.1,0.1,0.1\n",
-                   tmp_path, capsys)
+def test_every_null_has_its_reason(answer: Answer) -> None:
+    found = answer("0,0,0,1,2\n7,7,7,7,7\n1,2,inf,3,4\n1e200,-1e200,3e200,5,9\n1e-300,2e-300,9e-300,0,0\n0.1,0.1,0.1\n")
     tied, constant, infinite, huge, tiny, rounded = found["samples"]
     assert tied["refused"]["orthokurtosis"].startswith("no zero-skew point")
     assert set(constant["refused"]) == {"skewness", "kurtosis", "orthokurtosis"}
@@ -116,15 +121,15 @@ def test_every_null_has_its_reason(tmp_path: Path, capsys: CAPTURED) -> None:
         assert {name for name in STATISTICS if sample[name] is None} == set(sample["refused"])
 
 
-def test_integers_past_2_53_are_exact(tmp_path: Path, capsys: CAPTURED) -> None:
+def test_integers_past_2_53_are_exact(answer: Answer) -> None:
     values = [2**60 + 1, 2**60 + 2, 2**60 + 9, 2**60 + 4]
     exact = sum((Fraction(v) - Fraction(sum(values), 4)) ** 2 for v in values) / 4
     for content, name in ((",".join(map(str, values)), "big.csv"), (npy(np.array(values)), "big.npy"),
                           (npy(np.array(values, dtype=np.uint64)), "unsigned.npy")):
-        (sample,) = answer(content, tmp_path, capsys, name=name)["samples"]
+        (sample,) = answer(content, name=name)["samples"]
         assert sample["variance"] == float(exact)
         assert sample["mean"] == sum(values) / 4
-        (small,) = answer("1,2,9,4", tmp_path, capsys)["samples"]
+        (small,) = answer("1,2,9,4")["samples"]
         assert sample["orthokurtosis"] == pytest.approx(small["orthokurtosis"], rel=1e-14)
 
 
@@ -137,8 +142,8 @@ def test_integers_past_2_53_are_exact(tmp_path: Path, capsys: CAPTURED) -> None:
     ("a,b\n<0.1,$5\n3,4\n5,6", "'<0.1'"),
     ("1;1.234.567\n2;2.345.678", "one number"), ("0x10,1\n1,2", "'0x10'"), ('"' + "a" * 200_000, "quotes"),
 ])
-def test_what_cannot_be_read_is_told(text: str, said: str, tmp_path: Path, capsys: CAPTURED) -> None:
-    found = answer(text, tmp_path, capsys)
+def test_what_cannot_be_read_is_told(text: str, said: str, answer: Answer) -> None:
+    found = answer(text)
     assert found["code"] == 3
     assert said in found["error"]
     assert len(found["error"]) < 600
@@ -148,31 +153,31 @@ def test_what_cannot_be_read_is_told(text: str, said: str, tmp_path: Path, capsy
     ("c", "the columns are a, b, t"), ("t", "holds text (line 2: 'u')"), ("a,1", "twice"), ("", "empty"),
     ("9", "no column"),
 ])
-def test_columns_that_do_not_exist(columns: str, said: str, tmp_path: Path, capsys: CAPTURED) -> None:
-    assert said in answer("a,b,t\n1,2,u\n3,4,v\n", tmp_path, capsys, "--columns", columns)["error"]
+def test_columns_that_do_not_exist(columns: str, said: str, answer: Answer) -> None:
+    assert said in answer("a,b,t\n1,2,u\n3,4,v\n", "--columns", columns)["error"]
 
 
-def test_encodings(tmp_path: Path, capsys: CAPTURED) -> None:
+def test_encodings(answer: Answer) -> None:
     text = "größe,b\n1,2\n3,4\n"
     for encoding, options in (("utf-8", ()), ("utf-8-sig", ()), ("utf-16", ()), ("cp1252", ("--encoding", "cp1252"))):
-        assert answer(text.encode(encoding), tmp_path, capsys, *options)["samples"][0]["label"] == "größe"
-    assert "--encoding" in answer(text.encode("cp1252"), tmp_path, capsys)["error"]
-    assert "no encoding" in answer(text, tmp_path, capsys, "--encoding", "nope")["error"]
+        assert answer(text.encode(encoding), *options)["samples"][0]["label"] == "größe"
+    assert "--encoding" in answer(text.encode("cp1252"))["error"]
+    assert "no encoding" in answer(text, "--encoding", "nope")["error"]
 
 
 # Arrays.
 
 
-def test_arrays_of_any_dimension(tmp_path: Path, capsys: CAPTURED) -> None:
+def test_arrays_of_any_dimension(answer: Answer) -> None:
     a = np.random.default_rng(5).normal(size=(2, 3, 40))
-    found = answer(npy(a), tmp_path, capsys, name="a.npy")
+    found = answer(npy(a), name="a.npy")
     assert [s["label"] for s in found["samples"]][:4] == ["row 1, 1", "row 1, 2", "row 1, 3", "row 2, 1"]
     assert np.allclose([s["mean"] for s in found["samples"]], a.mean(axis=2).ravel(), rtol=1e-14)
-    by_column = answer(npy(a[0]), tmp_path, capsys, "--axis", "columns", name="a.npy")["samples"]
+    by_column = answer(npy(a[0]), "--axis", "columns", name="a.npy")["samples"]
     assert [s["mean"] for s in by_column] == pytest.approx(list(a[0].mean(axis=0)))
-    (one,) = answer(npy(a[0, 0]), tmp_path, capsys, name="one.npy")["samples"]
+    (one,) = answer(npy(a[0, 0]), name="one.npy")["samples"]
     assert one["mean"] == found["samples"][0]["mean"]
-    (single,) = answer(npy(np.asfortranarray(a[0, 0].astype(">f4"))), tmp_path, capsys, name="single.npy")["samples"]
+    (single,) = answer(npy(np.asfortranarray(a[0, 0].astype(">f4"))), name="single.npy")["samples"]
     assert single["kurtosis"] == pytest.approx(one["kurtosis"], rel=1e-5)
 
 
@@ -189,9 +194,9 @@ def oversized() -> bytes:
     (b"\x93NUMPY\x01\x00\x10\x00" + b"{" + b"(" * 15, "damaged"), (oversized(), "damaged"), (b"hello", "no NPY file"),
     (npy(np.zeros(3)) * 2, "more after"), (b"PK\x03\x04....", "ZIP"),
 ])
-def test_arrays_that_hold_no_samples(content: bytes, said: str, tmp_path: Path, capsys: CAPTURED) -> None:
+def test_arrays_that_hold_no_samples(content: bytes, said: str, answer: Answer) -> None:
     name = "a.npz" if said == "ZIP" else "a.npy"
-    found = answer(content, tmp_path, capsys, name=name)
+    found = answer(content, name=name)
     assert found["code"] == 3
     assert said in found["error"]
 
@@ -202,19 +207,17 @@ def test_arrays_that_hold_no_samples(content: bytes, said: str, tmp_path: Path, 
 TABLE = "a,1,2,3,10\nb,0,0,0,1,2\nc,5,5\n"
 
 
-def test_the_three_formats_say_the_same(tmp_path: Path, capsys: CAPTURED) -> None:
-    samples = answer(TABLE, tmp_path, capsys)["samples"]
+def test_the_three_formats_say_the_same(tmp_path: Path, told: Told, answer: Answer) -> None:
+    samples = answer(TABLE)["samples"]
     path = str(tmp_path / "data.csv")
-    assert main(["decouple", path, "--format", "csv"]) == 4
-    out, err = capsys.readouterr()
+    out, err = told("decouple", path, "--format", "csv", code=4)
     assert "3 samples, the rows" in err
     rows = list(csv.DictReader(io.StringIO(out)))
     for sample, row in zip(samples, rows, strict=True):
         assert (row["label"], int(row["n"])) == (sample["label"], sample["n"])
         assert [float(row[name]) if row[name] else None for name in STATISTICS] == [sample[name] for name in STATISTICS]
         assert bool(row["note"]) == bool(sample["refused"])
-    assert main(["decouple", path]) == 4
-    lines = capsys.readouterr().out.splitlines()
+    lines = told("decouple", path, code=4).out.splitlines()
     assert lines[0].endswith("data.csv: 3 samples, the rows (--axis columns takes the columns)")
     for sample, line in zip(samples, lines[4:7], strict=True):
         label, n, *values = line.split()
@@ -225,10 +228,9 @@ def test_the_three_formats_say_the_same(tmp_path: Path, capsys: CAPTURED) -> Non
     assert "nan" not in "\n".join(lines).lower()
 
 
-def test_columns_of_the_table_are_aligned(tmp_path: Path, capsys: CAPTURED) -> None:
+def test_columns_of_the_table_are_aligned(tmp_path: Path, told: Told) -> None:
     (tmp_path / "data.csv").write_text(TABLE)
-    main(["decouple", str(tmp_path / "data.csv")])
-    head, *body = capsys.readouterr().out.splitlines()[3:7]
+    head, *body = told("decouple", str(tmp_path / "data.csv"), code=4).out.splitlines()[3:7]
     ends = [head.index(name) + len(name) for name in ["N", *STATISTICS]]
     for line in body:
         assert all(line[end - 1] != " " and line[end : end + 1] in (" ", "") for end in ends)
@@ -241,25 +243,22 @@ def test_figures_share_their_decimals() -> None:
     assert align([["a", "bb"], ["1", "22"]]) == "a    1\nbb  22"
 
 
-def test_output_goes_to_a_file_in_the_format_of_its_name(tmp_path: Path, capsys: CAPTURED) -> None:
+def test_output_goes_to_a_file_in_the_format_of_its_name(tmp_path: Path, told: Told) -> None:
     data = tmp_path / "data.csv"
     data.write_text("1,2,3,10\n")
     for name, read in (("o.json", json.loads), ("o.csv", lambda text: list(csv.reader(io.StringIO(text))))):
-        assert main(["decouple", str(data), "-o", str(tmp_path / name)]) == 0
+        assert told("decouple", str(data), "-o", str(tmp_path / name)).out == ""
         assert read((tmp_path / name).read_text())
-    assert capsys.readouterr().out == ""
     assert main(["decouple", str(data), "-o", str(data)]) == 3
     assert data.read_text() == "1,2,3,10\n"
     assert main(["decouple", str(data), "-o", str(tmp_path / "no" / "where")]) == 3
     assert main(["decouple", str(tmp_path)]) == 3
-    assert main(["decouple", str(tmp_path / "missing.csv")]) == 3
-    assert "Traceback" not in capsys.readouterr().err
+    assert "Traceback" not in told("decouple", str(tmp_path / "missing.csv"), code=3).err
 
 
-def test_a_label_cannot_steer_the_terminal(tmp_path: Path, capsys: CAPTURED) -> None:
+def test_a_label_cannot_steer_the_terminal(tmp_path: Path, told: Told) -> None:
     (tmp_path / "data.csv").write_text("\x1b[31mred,1,2,4\nb,1,2,3\n")
-    assert main(["decouple", str(tmp_path / "data.csv")]) == 0
-    assert "\x1b" not in capsys.readouterr().out
+    assert "\x1b" not in told("decouple", str(tmp_path / "data.csv")).out
 
 
 def test_standard_input_and_broken_pipe() -> None:

@@ -13,21 +13,20 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from symdecouple.cli import main
 from symdecouple.cli.cells import read_cell
 from symdecouple.cli.samples import arrange
 from symdecouple.cli.text_file import read_grid
 from symdecouple.errors import InvalidInput
+from tests.cli.conftest import Told
 
 ORACLE = json.loads((Path(__file__).parents[1] / "data" / "orthokurtosis.json").read_text(encoding="utf-8"))
 MICHELSON = str(Path(__file__).parents[2] / "symdecouple" / "cli" / "data" / "michelson.csv")
 RUNS = np.loadtxt(MICHELSON, delimiter=",")
 NAMES = ["mean", "variance", "skewness", "orthokurtosis", "moment_5", "moment_6"]
-CAPTURED = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
-def told(tmp_path: Path, capsys: CAPTURED):
+def told(tmp_path: Path, told: Told) -> Told:
     """What `decouple` says about a file with this content (None: no file): exit code, output, errors."""
 
     def run(content: str | None, *options: str, code: int = 0) -> tuple[str, str]:
@@ -35,8 +34,7 @@ def told(tmp_path: Path, capsys: CAPTURED):
         if content is not None:
             (tmp_path / "data.csv").write_text(content)
             files = [str(tmp_path / "data.csv")]
-        assert main(["decouple", *files, *options]) == code
-        return capsys.readouterr()
+        return told("decouple", *files, *options, code=code)
 
     return run
 
@@ -60,9 +58,8 @@ def test_moments_are_those_of_the_oracle(told, case: dict) -> None:
         assert sample[name] == pytest.approx(float(case[order]), rel=1e-9)
 
 
-def test_features_in_the_order_given_file_last(capsys: CAPTURED) -> None:
-    assert main(["decouple", "--json", "--features", "mean(x)", "variance()", "skewness()", MICHELSON]) == 0
-    answer = json.loads(capsys.readouterr().out)
+def test_features_in_the_order_given_file_last(told: Told) -> None:
+    answer = json.loads(told(None, "--json", "--features", "mean(x)", "variance()", "skewness()", MICHELSON).out)
     assert (answer["reference"], answer["path"], answer["dps"]) == (["0", "1", "0"], "auto", None)
     for sample, run in zip(answer["samples"], RUNS, strict=True):
         found = [sample[name] for name in ("mean(x)", "variance()", "skewness()")]

@@ -9,51 +9,46 @@ import numpy as np
 import pytest
 
 import symdecouple as sd
-from symdecouple.cli import explore as command, main
+from symdecouple.cli import explore as command
 from symdecouple.cli.waiting import counted_from, told_to_wait
+from tests.cli.conftest import Told
 
 PAIR = ["mean(x)", "mean(x^3)"]
 PATIENT = ["--budget", "600", "--patience", "60"]
 
 
-def test_what_is_decided_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explore", *PAIR, *PATIENT]) == 0
-    out, err = capsys.readouterr()
+def test_what_is_decided_is_printed(told: Told) -> None:
+    out, err = told("explore", *PAIR, *PATIENT)
     assert "1 2       PROVED  REFUTED for every N >= 3  2 (2)" in out
     assert "longest exact orders: 2 features" in out
     assert err == ""
 
 
-def test_json_has_certificates_and_latex_tables(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explore", *PAIR, "--json", *PATIENT]) == 0
-    data = json.loads(capsys.readouterr().out)
+def test_json_has_certificates_and_latex_tables(told: Told) -> None:
+    data = json.loads(told("explore", *PAIR, "--json", *PATIENT).out)
     assert [one["C2"] for one in data["sets"]] == ["PROVED", "PROVED", "REFUTED"]
     assert sd.verdict_from_json(json.dumps(data["sets"][2]["verdict"])).verify()
-    assert main(["explore", *PAIR, "--latex", *PATIENT]) == 0
-    assert r"\begin{tabular}" in capsys.readouterr().out
+    assert r"\begin{tabular}" in told("explore", *PAIR, "--latex", *PATIENT).out
 
 
-def test_a_spent_budget_is_code_4(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explore", "mean(x)", "mean(x^8)", "--budget", "0.004"]) == 4
-    assert "the budget was spent" in capsys.readouterr().out
+def test_a_spent_budget_is_code_4(told: Told) -> None:
+    assert "the budget was spent" in told("explore", "mean(x)", "mean(x^8)", "--budget", "0.004", code=4).out
 
 
-def test_orders_are_ranked_at_the_samples_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_orders_are_ranked_at_the_samples_of_a_file(tmp_path: Path, told: Told) -> None:
     rows = np.random.default_rng(2).normal(size=(3, 9))
     data = tmp_path / "rows.csv"
     data.write_text("\n".join(",".join(map(str, row)) for row in rows) + "\n" + ",".join(["1", "", *"1234567"]) + "\n")
-    assert main(["explore", "mean(x)", "mean(x^2)", "--data", str(data), "--axis", "rows", *PATIENT]) == 0
-    out, err = capsys.readouterr()
+    out, err = told("explore", "mean(x)", "mean(x^2)", "--data", str(data), "--axis", "rows", *PATIENT)
     assert "0 to rounding" in out
     assert "1 samples with missing values are left out" in err
 
 
 @pytest.mark.parametrize("text", ["1,2,3\n4,5\n", ",\n,\n", "a,b\nc,d\n", ""])
-def test_files_that_do_not_fit_are_code_3(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_that_do_not_fit_are_code_3(text: str, tmp_path: Path, told: Told) -> None:
     data = tmp_path / "rows.csv"
     data.write_text(text)
-    assert main(["explore", *PAIR, "--data", str(data), "--axis", "rows"]) == 3
-    assert "rows.csv: " in capsys.readouterr().err
+    assert "rows.csv: " in told("explore", *PAIR, "--data", str(data), "--axis", "rows", code=3).err
 
 
 @pytest.mark.parametrize("argv", [
@@ -64,16 +59,14 @@ def test_files_that_do_not_fit_are_code_3(text: str, tmp_path: Path, capsys: pyt
     ["explore", "mean(x)", "mean((x - 1) + 1)"], ["explore", "__import__('os')"],
     ["explain"], ["explain", "no.json"], ["explain", "/"], ["explain", "mean(x", "mean(x^2)"], ["explain", "x + 1"],
 ])
-def test_bad_input_is_code_3(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(argv) == 3
-    out, err = capsys.readouterr()
+def test_bad_input_is_code_3(argv: list[str], told: Told) -> None:
+    out, err = told(*argv, code=3)
     assert out == ""
     assert err.startswith("symdecouple: ")
     assert "Traceback" not in err
 
 
-def test_an_interruption_prints_what_was_decided(monkeypatch: pytest.MonkeyPatch,
-                                                 capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_interruption_prints_what_was_decided(monkeypatch: pytest.MonkeyPatch, told: Told) -> None:
     real = command.explore
 
     def interrupted(*args: object, **settings: object) -> object:
@@ -83,8 +76,7 @@ def test_an_interruption_prints_what_was_decided(monkeypatch: pytest.MonkeyPatch
         return real(*args, **(settings | {"progress": stop}))
 
     monkeypatch.setattr(command, "explore", interrupted)
-    assert main(["explore", *PAIR, *PATIENT]) == 130
-    out, err = capsys.readouterr()
+    out, err = told("explore", *PAIR, *PATIENT, code=130)
     assert "1 2       PROVED  REFUTED" in out
     assert "interrupted" in err
 
@@ -123,49 +115,38 @@ def test_progress_is_one_line_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> 
     (["mean(x)", "variance()", "kurtosis()"], 0, "Theorem D"), (["mean(x)", "2*mean(x) + 1"], 1, "dependent"),
     ([f"mean(taps({taps}, 1, half_sample)(x)^2)" for taps in ("(1, 2, 1)", "(1, 0, -1)")], 2, "not no"),
 ])
-def test_formulas_are_decided_and_explained(formulas: list[str], code: int, said: str,
-                                            capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", *formulas]) == code
-    assert said in capsys.readouterr().out
+def test_formulas_are_decided_and_explained(formulas: list[str], code: int, said: str, told: Told) -> None:
+    assert said in told("explain", *formulas, code=code).out
 
 
-def test_a_saved_verdict_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                                      capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", *PAIR, "--json"]) == 1
-    text = capsys.readouterr().out
+def test_a_saved_verdict_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: Told) -> None:
+    text = told("check", *PAIR, "--json", code=1).out
     saved = tmp_path / "verdict.json"
     saved.write_text(text)
-    assert main(["explain", str(saved)]) == 1
-    words = capsys.readouterr().out
+    words = told("explain", str(saved), code=1).out
     assert "refuted for every N >= 3" in words
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
-    assert main(["explain", "-"]) == 1
-    assert capsys.readouterr().out == words
-    assert main(["explain", str(saved), "--json"]) == 1
-    assert json.loads(capsys.readouterr().out)["theorem"] == "Theorem A"
+    assert told("explain", "-", code=1).out == words
+    assert json.loads(told("explain", str(saved), "--json", code=1).out)["theorem"] == "Theorem A"
 
 
-def test_a_verdict_that_was_tampered_with_is_not_believed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_verdict_that_was_tampered_with_is_not_believed(tmp_path: Path, told: Told) -> None:
     data = sd.check_frobenius(sd.FeatureSet.parse(*PAIR)).to_dict()
     data["n0"] = data["certificate"]["n0"] = 2
     saved = tmp_path / "verdict.json"
     saved.write_text(json.dumps(data))
-    assert main(["explain", str(saved)]) == 3
-    out, err = capsys.readouterr()
+    out, err = told("explain", str(saved), code=3)
     assert out == ""
     assert "not to be believed" in err
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1]", "{", '{"format": "symdecouple.verdict"}', "mean(x)", "\x00\x01"])
-def test_files_that_hold_no_verdict_are_code_3(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_that_hold_no_verdict_are_code_3(text: str, tmp_path: Path, told: Told) -> None:
     saved = tmp_path / "verdict.json"
     saved.write_text(text)
-    assert main(["explain", str(saved)]) == 3
-    assert "verdict.json: " in capsys.readouterr().err
+    assert "verdict.json: " in told("explain", str(saved), code=3).err
 
 
-def test_formulas_of_standard_input_are_explained(monkeypatch: pytest.MonkeyPatch,
-                                                  capsys: pytest.CaptureFixture[str]) -> None:
+def test_formulas_of_standard_input_are_explained(monkeypatch: pytest.MonkeyPatch, told: Told) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("# two\nmean(x)\nmean(x^2)\n"))
-    assert main(["explain", "-"]) == 0
-    assert "2  Mean(x**2)" in capsys.readouterr().out
+    assert "2  Mean(x**2)" in told("explain", "-").out

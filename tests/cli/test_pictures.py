@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from symdecouple import InvalidInput, decouple
 from symdecouple.cli.exit_codes import ExitCode
 from symdecouple.cli.image_features import listed_features
 from symdecouple.cli.image_files import read_picture
-from symdecouple.decoupling.plan import decouple
-from symdecouple.errors import InvalidInput
+from tests.cli.conftest import Told
 from tests.cli.pictures import SHARED, Image, levels, loaded, moved, saved, transfer
 
 ImageCms = pytest.importorskip("PIL.ImageCms")
@@ -154,13 +154,12 @@ def profile(name: str) -> bytes:
     (profile("sRGB"), b"another", "target: one of 7 bytes", "done.tif"), (b"another", b"another", "", "done.png"),
 ])
 def test_profile_and_resolution_are_carried_over(first: bytes, second: bytes, said: str, output: str, tmp_path: Path,
-                                                 capsys: pytest.CaptureFixture[str]) -> None:
+                                                 told: Told) -> None:
     one, other = levels(4, 16, 12, 3).astype(np.uint8), levels(5, 10, 12, 3).astype(np.uint8)
     about = [{"icc_profile": data} if data else {} for data in (first, second)]
     source = written(tmp_path, by_pillow(one, "TIFF", dpi=(300, 150), **about[0]))
     target = written(tmp_path, by_pillow(other, "PNG", **about[1]), "b.png")
-    assert transfer(str(source), str(target), "-o", str(tmp_path / output), *SHARED) == 0
-    err = capsys.readouterr().err
+    err = told("transfer", str(source), str(target), "-o", str(tmp_path / output), *SHARED).err
     assert (said in err) and err.count("\n") == bool(said)
     with Image.open(tmp_path / output) as image:
         assert image.info.get("icc_profile", b"") == first
@@ -187,7 +186,7 @@ def test_the_reference_is_that_of_python(names: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(loaded(done), plan.transfer(one, other, axis=(0, 1)).values, rtol=1e-9, atol=1e-12)
 
 
-def test_nothing_is_warned_of_and_the_old_result_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_warned_of_and_the_old_result_stays(tmp_path: Path) -> None:
     """A result that cannot be written leaves the old one; a link stays a link, permissions stay."""
     one, other = saved(tmp_path / "a.png", levels(6, 8, 8)), saved(tmp_path / "b.png", levels(7, 8, 8))
     old, link = tmp_path / "old.png", tmp_path / "link.png"

@@ -20,6 +20,7 @@ from symdecouple.cli.report import figures, shape_figures
 from symdecouple.cli.samples import Samples, arrange
 from symdecouple.cli.text_file import read_grid
 from symdecouple.errors import InvalidInput
+from tests.cli.conftest import Told
 
 NAN = math.nan
 
@@ -52,10 +53,9 @@ def test_what_is_printed_is_the_number() -> None:
     assert figures([0.1, 200000.25, -0.0]) == ["0.1", "200000", "0"]
 
 
-def test_a_small_column_beside_a_large_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_small_column_beside_a_large_one(tmp_path: Path, told: Told) -> None:
     (tmp_path / "a.csv").write_text("a,b\n0,0.2\n1000,0.9\n2000,0.1\n")
-    assert main(["decouple", str(tmp_path / "a.csv")]) == 0
-    words = [line.split() for line in capsys.readouterr().out.splitlines()]
+    words = [line.split() for line in told("decouple", str(tmp_path / "a.csv")).out.splitlines()]
     (mean, variance), = [[float(v) for v in line[2:4]] for line in words if line[:1] == ["b"]]
     assert (mean, variance) == (pytest.approx(0.4, rel=1e-3), pytest.approx(0.38 / 3, rel=1e-3))
 
@@ -100,11 +100,11 @@ def test_comments_end_where_data_begin(text: str, how: dict[str, str], expected:
     assert any(note in said for said in notes) if note else notes == ()
 
 
-def test_what_was_left_out_is_told_in_every_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_was_left_out_is_told_in_every_format(tmp_path: Path, told: Told,
+                                                   capsys: pytest.CaptureFixture[str]) -> None:
     data, note = tmp_path / "a.csv", "missing: #NV in line 3, an error of the spreadsheet"
     data.write_text("v,w\n1,10\n#NV,2000\n3,30\n9,41\n")
-    assert main(["decouple", str(data), "--json"]) == 4
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(told("decouple", str(data), "--json", code=4).out)
     assert found["notes"] == [note] and found["samples"][1]["mean"] == 520.25
     assert (found["samples"][0]["missing"], found["samples"][0]["mean"]) == (1, None)
     for kind, stream in (("table", "out"), ("csv", "err")):
@@ -200,25 +200,21 @@ def test_a_row_of_long_decimals_is_exact_throughout() -> None:
     assert list(row) == values and [v - 1 for v in row] == [Fraction(int(v), 10**20) for v in small]
 
 
-def test_text_beyond_float64(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_beyond_float64(tmp_path: Path, told: Told) -> None:
     """What has no unit is computed; with digits asked for, all is; nothing becomes infinite or zero."""
     for unit in ("e400", "e-400"):
         path = tmp_path / "a.csv"
         path.write_text("".join(f"{k}{unit}\n" for k in (1, 2, 9, 4)))
-        assert main(["decouple", str(path), "--json"]) == 4
-        (sample,) = json.loads(capsys.readouterr().out)["samples"]
+        (sample,) = json.loads(told("decouple", str(path), "--json", code=4).out)["samples"]
         assert set(sample["refused"]) == {"mean", "variance"}
         assert (sample["kurtosis"], sample["skewness"]) == (pytest.approx(2), pytest.approx(22.5 / 9.5**1.5))
-        assert main(["decouple", str(path), "--json", "--dps", "20"]) == 0
-        (sample,) = json.loads(capsys.readouterr().out)["samples"]
+        (sample,) = json.loads(told("decouple", str(path), "--json", "--dps", "20").out)["samples"]
         assert Fraction(sample["mean"]) == Fraction(f"4{unit}")
-        assert main(["explore", "mean(x)", "--data", str(path)]) == 3
-        assert "beyond float64" in capsys.readouterr().err
+        assert "beyond float64" in told("explore", "mean(x)", "--data", str(path), code=3).err
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.npy", "-"])
-def test_files_compressed_with_gzip(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str],
-                                    monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_compressed_with_gzip(name: str, tmp_path: Path, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = io.BytesIO()
     np.save(plain, np.array([1.0, 2, 9, 4]))
     data = plain.getvalue() if name == "a.npy" else b"v\n1\n2\n9\n4\n"
@@ -229,12 +225,11 @@ def test_files_compressed_with_gzip(name: str, tmp_path: Path, capsys: pytest.Ca
             monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
         else:
             Path(path).write_bytes(content)
-        assert main(["decouple", path, "--json"]) == code
-        found = json.loads(capsys.readouterr().out)
+        found = json.loads(told("decouple", path, "--json", code=code).out)
         assert found["samples"][0]["mean"] == 4 if code == 0 else "damaged or not complete" in found["error"]
 
 
-def test_long_doubles_beyond_float64(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_long_doubles_beyond_float64(tmp_path: Path, told: Told, capsys: pytest.CaptureFixture[str]) -> None:
     if np.finfo(np.longdouble).maxexp <= 1024:
         pytest.skip("long doubles are doubles here")
     for name, unit in (("large", "1e400"), ("small", "1e-4900")):
@@ -249,8 +244,7 @@ def test_long_doubles_beyond_float64(tmp_path: Path, capsys: pytest.CaptureFixtu
         assert set(sample["refused"]) == {"mean(x)", "variance()"}  # neither infinite nor zero
         assert sample["skewness()"] == pytest.approx(22.5 / 9.5**1.5)
     np.save(tmp_path / "a.npy", np.array([1, 2, np.inf], np.longdouble))
-    assert main(["decouple", str(tmp_path / "a.npy")]) == 4
-    assert "infinite value" in capsys.readouterr().out
+    assert "infinite value" in told("decouple", str(tmp_path / "a.npy"), code=4).out
 
 
 # --- groups -----------------------------------------------------------------------------------------------------------
@@ -279,18 +273,16 @@ def test_groups(text: str, how: dict[str, str], expected: dict[str, list[float]]
     assert (found.left_out, found.notes) == (left_out, (note,) if note else ())
 
 
-def test_one_line_a_group(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_line_a_group(tmp_path: Path, told: Told) -> None:
     values = np.random.default_rng(3).normal(size=60)
     groups = np.array(["north", "south", "east"])[np.arange(60) * 7 % 11 % 3]
     data = tmp_path / "a.csv"
     data.write_text("area,v\n" + "".join(f"{g},{v!r}\n" for g, v in zip(groups, values.tolist(), strict=True)))
-    assert main(["decouple", str(data), "--groups", "area", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(told("decouple", str(data), "--groups", "area", "--json").out)
     assert found["groups"] == "area"
     assert {sample["label"]: sample["mean"] for sample in found["samples"]} == pytest.approx(
         {str(g): values[groups == g].mean() for g in dict.fromkeys(groups)})
-    assert main(["decouple", str(data), "--groups", "area"]) == 0
-    assert "3 samples, the groups of area" in capsys.readouterr().out
+    assert "3 samples, the groups of area" in told("decouple", str(data), "--groups", "area").out
     for more in (("--axis", "rows"), ("--normalize",)):
         assert main(["decouple", str(data), "--groups", "area", *more]) == 3
     np.save(tmp_path / "a.npy", values)

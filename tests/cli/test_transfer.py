@@ -8,6 +8,7 @@ import pytest
 
 from symdecouple.cli.exit_codes import ExitCode
 from symdecouple.decoupling.plan import decouple
+from tests.cli.conftest import Told
 from tests.cli.pictures import LUMA, SHARED, TWO, Image, levels, loaded, moved, saved, transfer
 
 # --- formats ----------------------------------------------------------------------------------------------------------
@@ -16,7 +17,7 @@ from tests.cli.pictures import LUMA, SHARED, TWO, Image, levels, loaded, moved, 
 @pytest.mark.parametrize(("source", "output"), [
     (".png", ".png"), (".png", ".TIF"), (".tif", ".tiff"), (".tif", ".npy")])
 def test_grey_of_8_bits_is_rounded_in_pictures_and_exact_in_npy(source: str, output: str, tmp_path: Path,
-                                                               capsys: pytest.CaptureFixture[str]) -> None:
+                                                                capsys: pytest.CaptureFixture[str]) -> None:
     one, other = levels(1, 16, 20), levels(2, 18, 16, low=60, high=140)
     done = tmp_path / f"done{output}"
     assert transfer(saved(tmp_path / f"a{source}", one), saved(tmp_path / "b.png", other), "-o", str(done), *TWO) == 0
@@ -89,12 +90,11 @@ def test_a_palette_two_levels_and_a_jpeg_are_read_as_what_they_show(tmp_path: Pa
 
 
 @pytest.mark.parametrize("colour", ["auto", "channels", "opponent", "grey"])
-def test_colours(colour: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_colours(colour: str, tmp_path: Path, told: Told) -> None:
     one, other = levels(12, 16, 16, 3), levels(13, 18, 20, 3, low=100, high=150)
     done = tmp_path / "done.npy"
     names = saved(tmp_path / "a.png", one), saved(tmp_path / "b.tif", other)
-    assert transfer(*names, "-o", str(done), "--colour", colour, *SHARED) == 0
-    got, said = loaded(done), capsys.readouterr().out
+    said, got = told("transfer", *names, "-o", str(done), "--colour", colour, *SHARED).out, loaded(done)
     if colour in ("auto", "channels"):
         for k, name in enumerate(("red", "green", "blue")):
             np.testing.assert_allclose(got[..., k], moved(one[..., k], other[..., k]), rtol=1e-12)
@@ -127,11 +127,10 @@ def test_an_axis_of_one_channel_is_grey_and_stays(tmp_path: Path) -> None:
     np.testing.assert_allclose(loaded(done), one, rtol=1e-12)
 
 
-def test_names_that_no_file_can_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_names_that_no_file_can_have(tmp_path: Path, told: Told) -> None:
     good = saved(tmp_path / "a.png", levels(45, 8, 8))
     for names, output in (((good, "b\0.png"), "done.npy"), ((good, good), "d\0.npy")):
-        assert transfer(*names, "-o", output, *SHARED) == ExitCode.BAD_INPUT
-        assert "no name of a file" in capsys.readouterr().err
+        assert "no name of a file" in told("transfer", *names, "-o", output, *SHARED, code=ExitCode.BAD_INPUT).err
 
 
 def test_other_numbers_of_channels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -160,18 +159,17 @@ def test_mean_and_variance_do_not_depend_on_the_reference(reference: str, tmp_pa
     np.testing.assert_allclose(loaded(done), moved(one, other), rtol=1e-12)
 
 
-def test_json_tells_what_was_reached(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_tells_what_was_reached(tmp_path: Path, told: Told) -> None:
     one, other = levels(19, 16, 16), levels(20, 16, 16)
     done = tmp_path / "done.png"
     names = saved(tmp_path / "a.png", one), saved(tmp_path / "b.png", other)
-    assert transfer(*names, "-o", str(done), *TWO, "--reference", "target", "--json") == 0
-    out, err = capsys.readouterr()
-    told = json.loads(out)
-    (channel,) = told["channels"]
+    out, err = told("transfer", *names, "-o", str(done), *TWO, "--reference", "target", "--json")
+    found = json.loads(out)
+    (channel,) = found["channels"]
     assert err == ""
-    assert (told["format"], told["features"], told["range"]) == (
+    assert (found["format"], found["features"], found["range"]) == (
         "symdecouple.transfer", ["mean(x)", "mean(x^2)"], [0, 255])
-    assert (told["output"], told["limited"], told["rounded"]) == (str(done), 0, True)
+    assert (found["output"], found["limited"], found["rounded"]) == (str(done), 0, True)
     expected = [other.mean(), np.mean(other**2)]
     np.testing.assert_allclose(channel["wanted"], expected, rtol=1e-12)
     np.testing.assert_allclose(channel["achieved"], expected, rtol=1e-12)
@@ -180,7 +178,7 @@ def test_json_tells_what_was_reached(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_numbers_outside_of_the_range_are_limited_and_counted(tmp_path: Path,
-                                                             capsys: pytest.CaptureFixture[str]) -> None:
+                                                              capsys: pytest.CaptureFixture[str]) -> None:
     one, other = levels(21, 16, 16), 255 * levels(22, 16, 16, low=0, high=2)
     expected = np.rint(moved(one, other))
     outside = int(((expected < 0) | (expected > 255)).sum())

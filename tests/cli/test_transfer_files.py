@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from symdecouple.cli.exit_codes import ExitCode
+from tests.cli.conftest import Told
 from tests.cli.pictures import LUMA, SHARED, TWO, levels, loaded, moved, saved, transfer
 
 
@@ -15,18 +16,17 @@ def pair(tmp_path: Path) -> tuple[str, str]:
     return (saved(tmp_path / "a.png", levels(1, 16, 20, 3)), saved(tmp_path / "b.png", levels(2, 18, 16, 3, low=60)))
 
 
-@pytest.mark.parametrize(("names", "told"), [
+@pytest.mark.parametrize(("names", "said"), [
     (["-o", "c.png", "--preview", "a.png"], "--preview .*a.png is a file that is read"),
     (["-o", "c.png", "--preview", "./b.png"], "--preview .*b.png is a file that is read"),
     (["-o", "c.png", "--preview", "c.png"], "--preview .*c.png is the file of --output"),
     (["-o", "a.png", "--preview", "p.png"], "--output .*a.png is a file that is read"),
 ])
-def test_nothing_is_written_over_a_picture_or_another_result(
-        names: list[str], told: str, pair: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_written_over_a_picture_or_another_result(names: list[str], said: str, pair: tuple[str, str],
+                                                             tmp_path: Path, told: Told) -> None:
     before = [Path(name).read_bytes() for name in pair]
     where = [name if name.startswith("-") else str(tmp_path / name) for name in names]
-    assert transfer(*pair, *where, *TWO) == ExitCode.BAD_INPUT
-    assert re.search(told, capsys.readouterr().err)
+    assert re.search(said, told("transfer", *pair, *where, *TWO, code=ExitCode.BAD_INPUT).err)
     assert [Path(name).read_bytes() for name in pair] == before
     assert {path.name for path in tmp_path.iterdir()} == {"a.png", "b.png"}
 
@@ -82,7 +82,7 @@ def test_a_bent_map_takes_more_nodes_or_none(power: float, code: int, told: str,
     assert cube.exists() == (code == ExitCode.OK) and (not cube.exists() or "LUT_3D_SIZE 65" in cube.read_text())
 
 
-@pytest.mark.parametrize(("options", "told"), [
+@pytest.mark.parametrize(("options", "said"), [
     (["--cube", "x.cube", "--features", "energies"], "with energies a transfer is a filter"),
     (["--cube", "x.cube", "--features", "moments:2", "--perturb", "ramp"], "leave --perturb out"),
     (["--cube", "x.png", "--features", "moments:2"], "written as .cube"),
@@ -90,12 +90,11 @@ def test_a_bent_map_takes_more_nodes_or_none(power: float, code: int, told: str,
     (["--preview", "x.doc"], "written as .png"),
     (["--preview", "none/x.png"], "there is no folder none"),
 ])
-def test_what_cannot_be_is_said_at_once(options: list[str], told: str, pair: tuple[str, str], tmp_path: Path,
-                                        capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_is_said_at_once(options: list[str], said: str, pair: tuple[str, str], tmp_path: Path,
+                                        told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert transfer(*pair, "-o", "c.png", *options) == ExitCode.BAD_INPUT
-    out, err = capsys.readouterr()
-    assert out == "" and told in err and len(err.splitlines()) == 1 and not Path("c.png").exists()
+    out, err = told("transfer", *pair, "-o", "c.png", *options, code=ExitCode.BAD_INPUT)
+    assert out == "" and said in err and len(err.splitlines()) == 1 and not Path("c.png").exists()
 
 
 def test_signals_have_no_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

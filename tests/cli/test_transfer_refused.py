@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from symdecouple.cli.exit_codes import ExitCode
+from tests.cli.conftest import Told
 from tests.cli.pictures import TWO, Image, levels, loaded, saved, transfer
 
 # --- refused: 4, and nothing is written -------------------------------------------------------------------------------
@@ -26,23 +27,20 @@ def silent() -> np.ndarray:
     (silent(), levels(27, 16, 16), "energies", "spectral", "too few active frequencies", "spectral"),
     (silent(), levels(27, 16, 16), "moments:2,energies", "both", "too few active frequencies", "spectral"),
 ], ids=["constant source", "constant target", "two values", "silent frequencies", "both"])
-def test_what_is_refused_is_not_written_and_perturbed_where_asked(
-    source: np.ndarray, target: np.ndarray, features: str, perturb: str, match: str, offered: str, tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_what_is_refused_is_not_written_and_perturbed_where_asked(source: np.ndarray, target: np.ndarray, features: str,
+                                                                  perturb: str, match: str, offered: str,
+                                                                  tmp_path: Path, told: Told) -> None:
     done = tmp_path / "done.npy"
     given = (saved(tmp_path / "a.png", source), saved(tmp_path / "b.png", target), "-o", str(done), "--features",
              features, "--reference", "target")
-    assert transfer(*given) == ExitCode.PARTIAL
-    out, err = capsys.readouterr()
+    out, err = told("transfer", *given, code=ExitCode.PARTIAL)
     assert f"grey: refused: {'the target' if 'all its' in match else match}" in out
     assert match in out
     assert [f"--perturb {kind} helps" in out for kind in ("ramp", "spectral", "both")] == [
         kind == offered for kind in ("ramp", "spectral", "both")]
     assert "nothing is written, 1 of 1 channels refused" in err
     assert not done.exists()
-    assert transfer(*given, "--perturb", perturb) == 0
-    out, err = capsys.readouterr()
+    out, err = told("transfer", *given, "--perturb", perturb)
     assert "perturbed: " in out
     assert err == ""
     got = loaded(done)
@@ -52,13 +50,11 @@ def test_what_is_refused_is_not_written_and_perturbed_where_asked(
 
 @pytest.mark.parametrize(("source", "target"), [((1, 24), (16, 16)), ((1, 1), (16, 16)), ((16, 16), (1, 1))],
                          ids=["one row", "one pixel", "target of one pixel"])
-def test_a_perturbation_is_not_offered_where_none_helps(
-    source: tuple[int, int], target: tuple[int, int], tmp_path: Path, capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_perturbation_is_not_offered_where_none_helps(source: tuple[int, int], target: tuple[int, int],
+                                                        tmp_path: Path, told: Told) -> None:
     names = (saved(tmp_path / "a.png", levels(36, *source)), saved(tmp_path / "b.png", levels(37, *target)),
              "--features", "energies")
-    assert transfer(*names, "-o", str(tmp_path / "done.png")) == ExitCode.PARTIAL
-    out, _ = capsys.readouterr()
+    out, _ = told("transfer", *names, "-o", str(tmp_path / "done.png"), code=ExitCode.PARTIAL)
     assert "grey: refused" in out and "--perturb" not in out
     for kind in ("ramp", "spectral", "both"):
         assert transfer(*names, "-o", str(tmp_path / "done.png"), "--perturb", kind) == ExitCode.PARTIAL
@@ -71,22 +67,20 @@ def test_a_target_beyond_float64_is_refused(tmp_path: Path, capsys: pytest.Captu
     assert "take other units" in capsys.readouterr().out
 
 
-def test_one_refused_channel_stops_the_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_refused_channel_stops_the_picture(tmp_path: Path, told: Told) -> None:
     one = levels(28, 16, 16, 3)
     one[..., 1] = 9
     done = tmp_path / "done.png"
     done.write_bytes(b"before")
     names = saved(tmp_path / "a.png", one), saved(tmp_path / "b.png", levels(29, 16, 16, 3))
-    assert transfer(*names, "-o", str(done), *TWO) == ExitCode.PARTIAL
-    out, err = capsys.readouterr()
+    out, err = told("transfer", *names, "-o", str(done), *TWO, code=ExitCode.PARTIAL)
     assert "green: refused: zero variance" in out
     assert "red: kernel equal" in out
     assert "1 of 3 channels refused" in err
     assert done.read_bytes() == b"before"
-    assert transfer(*names, "-o", str(done), *TWO, "--json") == ExitCode.PARTIAL
-    told = json.loads(capsys.readouterr().out)
-    assert told["output"] is None
-    assert [channel["refused"] is None for channel in told["channels"]] == [True, False, True]
+    found = json.loads(told("transfer", *names, "-o", str(done), *TWO, "--json", code=ExitCode.PARTIAL).out)
+    assert found["output"] is None
+    assert [channel["refused"] is None for channel in found["channels"]] == [True, False, True]
 
 
 # --- bad input: 3 -----------------------------------------------------------------------------------------------------
@@ -150,13 +144,11 @@ def given_file(kind: str, folder: Path) -> str:
     ("text", "no PNG, TIFF, JPEG or NPY"), ("nothing", "the file is empty"), ("missing", "no such file"),
     ("folder", "folder"), ("header", "cannot be read"),
 ])
-def test_files_that_are_no_source_or_target(kind: str, match: str, tmp_path: Path,
-                                           capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_that_are_no_source_or_target(kind: str, match: str, tmp_path: Path, told: Told) -> None:
     bad, good = given_file(kind, tmp_path), saved(tmp_path / "good.png", levels(31, 16, 16))
     done = tmp_path / "done.npy"
     for names in ((bad, good), (good, bad)):
-        assert transfer(*names, "-o", str(done)) == ExitCode.BAD_INPUT
-        out, err = capsys.readouterr()
+        out, err = told("transfer", *names, "-o", str(done), code=ExitCode.BAD_INPUT)
         assert (out, err.startswith(f"symdecouple: {bad}: "), match in err) == ("", True, True), err
     assert not done.exists()
 
@@ -169,8 +161,7 @@ def test_files_that_are_no_source_or_target(kind: str, match: str, tmp_path: Pat
     ("floats.npy", "done.tif", "no place in TIFF in colour"),
     ("wide.npy", "done.tif", "no colours of 16 bits"), ("huge.npy", "done.tif", "write .npy"),
 ])
-def test_outputs_that_cannot_hold_the_result(source: str, output: str, match: str, tmp_path: Path,
-                                            capsys: pytest.CaptureFixture[str]) -> None:
+def test_outputs_that_cannot_hold_the_result(source: str, output: str, match: str, tmp_path: Path, told: Told) -> None:
     values = {"grey.png": levels(32, 16, 16), "signal.npy": levels(32, 32) * 1.0, "float.npy": levels(32, 16, 16) / 3,
               "floats.npy": levels(32, 16, 16, 3) / 3, "wide.npy": levels(32, 16, 16, 3).astype(np.uint16),
               "huge.npy": levels(32, 16, 16) * 1e40}[source]
@@ -178,8 +169,7 @@ def test_outputs_that_cannot_hold_the_result(source: str, output: str, match: st
     target = tmp_path / ("target.npy" if source.endswith("npy") else "target.png")
     one, other = saved(tmp_path / source, values), saved(target, np.flip(values))
     before = sorted(path.name for path in tmp_path.rglob("*"))
-    assert transfer(one, other, "-o", str(tmp_path / output), *TWO) == ExitCode.BAD_INPUT
-    out, err = capsys.readouterr()
+    out, err = told("transfer", one, other, "-o", str(tmp_path / output), *TWO, code=ExitCode.BAD_INPUT)
     assert (out, match in err) == ("", True), err
     assert sorted(path.name for path in tmp_path.rglob("*")) == before
 
@@ -214,12 +204,11 @@ def test_a_signal_takes_no_features_of_a_picture(tmp_path: Path, capsys: pytest.
 
 def test_errors_are_json_where_it_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert transfer(str(tmp_path / "a.png"), str(tmp_path / "b.png"), "-o", "o.png", "--json") == ExitCode.BAD_INPUT
-    told = json.loads(capsys.readouterr().out)
-    assert (told["kind"], told["exit_code"]) == ("InvalidInput", 3)
+    found = json.loads(capsys.readouterr().out)
+    assert (found["kind"], found["exit_code"]) == ("InvalidInput", 3)
 
 
 @pytest.mark.parametrize("arguments", [(), ("-o", "o.png", "--perturb", "noise"), ("-o", "o.png", "--colour", "lab"),
                                        ("-o", "o.png", "--budget", "0")])
-def test_arguments_that_do_not_fit(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    assert transfer("a.png", "b.png", *arguments) == ExitCode.BAD_INPUT
-    assert "symdecouple transfer --help" in capsys.readouterr().err
+def test_arguments_that_do_not_fit(arguments: tuple[str, ...], told: Told) -> None:
+    assert "symdecouple transfer --help" in told("transfer", "a.png", "b.png", *arguments, code=ExitCode.BAD_INPUT).err

@@ -8,13 +8,8 @@ import pytest
 import sympy as sp
 from sympy import Function, Rational, Symbol, cos, exp, sin, sqrt
 
-from symdecouple.errors import InvalidInput
+from symdecouple import Feature, FeatureSet, Filter, InvalidInput, Mean, coordinates, sample, shift, x
 from symdecouple.language.binding import bind, parameters_of, spread
-from symdecouple.language.feature import Feature
-from symdecouple.language.feature_set import FeatureSet
-from symdecouple.language.filters import Filter, shift
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import coordinates, sample, x
 
 a, b = Symbol("a"), Symbol("b")
 h, q = Filter("h"), Function("q")

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from symdecouple.errors import InvalidInput
+from symdecouple import Filter, InvalidInput
 from symdecouple.language.boundaries import BOUNDARIES, checked_boundary, continued, grid, operator_rows
-from symdecouple.language.filters import Filter
 
 PADS = {"circular": "wrap", "zero": "constant", "half-sample": "symmetric", "whole-sample": "reflect"}
 MODES = {"circular": "wrap", "zero": "constant", "half-sample": "reflect", "whole-sample": "mirror"}

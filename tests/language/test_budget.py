@@ -9,13 +9,8 @@ from typing import Any
 
 import pytest
 
-from symdecouple.calculus.frobenius import check_frobenius
-from symdecouple.errors import BudgetExceeded, InvalidInput
+from symdecouple import BudgetExceeded, InvalidInput, Mean, Status, check_frobenius, kurtosis, skewness, variance, x
 from symdecouple.language.budget import Budget, check
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
-from symdecouple.language.statistics import kurtosis, skewness, variance
-from symdecouple.verdict import Status
 
 
 @pytest.mark.parametrize("seconds", [0, -1, True, "3", None, float("nan")])

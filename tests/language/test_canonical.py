@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 from sympy import Function, Rational, S, Symbol, cos, cosh, cot, csc, exp, log, sec, sin, sinh, sqrt, tan, tanh
 
-from symdecouple.errors import BudgetExceeded
+from symdecouple import BudgetExceeded, Filter, Mean, sample, shift, x
 from symdecouple.language.canonical import (
     Statistic,
     average,
@@ -19,9 +19,6 @@ from symdecouple.language.canonical import (
     open_statistics,
     statistics_of,
 )
-from symdecouple.language.filters import Filter, shift
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import sample, x
 
 a, b = Symbol("a"), Symbol("b")
 m, s = Mean(x), Mean(x**2)

@@ -11,10 +11,9 @@ import pytest
 import sympy as sp
 from hypothesis import given, settings, strategies as st
 
-from symdecouple.errors import InvalidInput, UnsupportedExpression
+from symdecouple import Filter, InvalidInput, UnsupportedExpression, shift
 from symdecouple.language.boundaries import BOUNDARIES
 from symdecouple.language.convolution import Kernel, convolve, sample_axes
-from symdecouple.language.filters import Filter, shift
 
 PADS = {"circular": "wrap", "zero": "constant", "half-sample": "symmetric", "whole-sample": "reflect"}
 

@@ -9,12 +9,8 @@ import pytest
 import sympy as sp
 from sympy import Abs, Rational, acos, acosh, acot, asin, atan, cos, cosh, cot, exp, log, sin, sinh, sqrt, tan, tanh
 
-from symdecouple.errors import UnsupportedExpression
+from symdecouple import Feature, Mean, UnsupportedExpression, sample, variance, x
 from symdecouple.language.disguise import folds, is_analytic, unmasked
-from symdecouple.language.feature import Feature
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import sample, x
-from symdecouple.language.statistics import variance
 
 m, s, q = Mean(x), Mean(x**2), Mean(x**5)
 p = sample(positive=True)

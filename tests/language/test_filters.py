@@ -10,10 +10,8 @@ import numpy as np
 import pytest
 from sympy import Rational, Symbol, oo, sqrt
 
-from symdecouple.errors import InvalidInput, UnsupportedExpression
-from symdecouple.language.filters import DcGain, Filter, Filtered, shift
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
+from symdecouple import Filter, Filtered, InvalidInput, Mean, UnsupportedExpression, shift, x
+from symdecouple.language.filters import DcGain
 
 h = Filter("h")
 odd = Filter([1, 2, 4])

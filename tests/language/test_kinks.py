@@ -7,11 +7,8 @@ from typing import Any
 import pytest
 from sympy import Abs, Heaviside, Max, Min, Piecewise, Rational, exp, floor, sign, sqrt
 
-from symdecouple.errors import UnsupportedExpression
+from symdecouple import Mean, UnsupportedExpression, variance, x
 from symdecouple.language.kinks import Side, has_kinks, in_sides, in_signs
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
-from symdecouple.language.statistics import variance
 
 m, s = Mean(x), Mean(x**2)
 

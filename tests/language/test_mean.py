@@ -13,10 +13,9 @@ import pytest
 import sympy as sp
 from sympy import I, Matrix, Rational, S, Symbol, cos, exp, log, nan, oo, sin
 
-from symdecouple.errors import InvalidInput, UnsupportedExpression
-from symdecouple.language.filters import shift
-from symdecouple.language.mean import Mean, exact
-from symdecouple.language.sample import BoundSample, Sample, sample, x
+from symdecouple import InvalidInput, Mean, Sample, UnsupportedExpression, sample, shift, x
+from symdecouple.language.mean import exact
+from symdecouple.language.sample import BoundSample
 
 a, b = Symbol("a"), Symbol("b")
 m = Mean(x)

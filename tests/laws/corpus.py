@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 
 from sympy import Symbol, sympify
 
-from symdecouple.calculus.field import VectorField
-from symdecouple.language.feature_set import FeatureSet
-from symdecouple.language.text import parse, parse_domain
+from symdecouple import FeatureSet, VectorField, parse
+from symdecouple.language.text import parse_domain
 from tests.laws.plain_jets import Answer, Unclear, answer_for_features, answer_for_fields
 
 __all__ = ["CORPUS", "Row", "answers", "build"]

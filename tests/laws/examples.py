@@ -8,11 +8,7 @@ from typing import Any
 import pytest
 from sympy import Function, Rational, Symbol, cos, cosh, exp, log, sin, sqrt
 
-from symdecouple.calculus.field import VectorField
-from symdecouple.language.filters import Filter, shift
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import coordinates, sample, x
-from symdecouple.language.statistics import kurtosis, skewness, variance
+from symdecouple import Filter, Mean, VectorField, coordinates, kurtosis, sample, shift, skewness, variance, x
 
 a = Symbol("a")
 m, v = Mean(x), variance()

@@ -28,9 +28,7 @@ from sympy import (
     tanh,
 )
 
-from symdecouple.calculus.field import VectorField
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import coordinates, sample, x
+from symdecouple import Mean, VectorField, coordinates, sample, x
 
 a, c = Symbol("a"), Symbol("c")
 p, m = sample(positive=True), Mean(x)

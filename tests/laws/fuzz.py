@@ -19,9 +19,7 @@ import time
 from collections import Counter
 from typing import Any
 
-from symdecouple import check_frobenius, verdict_from_json
-from symdecouple.errors import SymdecoupleError
-from symdecouple.verdict import Status, Verdict
+from symdecouple import Status, SymdecoupleError, Verdict, check_frobenius, verdict_from_json
 from tests.laws.corpus import Row, build
 from tests.laws.plain_jets import Answer, Unclear, answer_for_features, answer_for_fields, grid_size
 from tests.laws.random_sets import draw_row

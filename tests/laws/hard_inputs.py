@@ -7,11 +7,7 @@ from typing import Any
 
 from sympy import Add, Expr, Mul, Rational, Symbol, atan, cos, cosh, exp, log, sin, sinh, sqrt, tan, tanh
 
-from symdecouple.calculus.field import VectorField
-from symdecouple.language.filters import Filter, shift
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import coordinates, sample, x
-from symdecouple.language.statistics import kurtosis, skewness, variance
+from symdecouple import Filter, Mean, VectorField, coordinates, kurtosis, sample, shift, skewness, variance, x
 
 a, b, c = (Symbol(name, real=True) for name in "abc")
 p = sample(positive=True)

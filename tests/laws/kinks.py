@@ -6,10 +6,7 @@ from typing import Any
 
 from sympy import Abs, Heaviside, Max, Min, Piecewise, Rational, Symbol, exp, log, sign, sin, sqrt, tanh
 
-from symdecouple.calculus.field import VectorField
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import coordinates, sample, x
-from symdecouple.language.statistics import variance
+from symdecouple import Mean, VectorField, coordinates, sample, variance, x
 
 NAMES = ["Abs", "Heaviside", "Max", "Min", "Piecewise", "sign"]
 

@@ -6,11 +6,7 @@ from typing import Any
 
 from sympy import Symbol, cos, cosh, exp, log, pi, sin, sinh, sqrt
 
-from symdecouple.calculus.field import VectorField
-from symdecouple.language.filters import Filter
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import coordinates, sample, x
-from symdecouple.language.statistics import kurtosis, skewness, variance
+from symdecouple import Filter, Mean, VectorField, coordinates, kurtosis, sample, skewness, variance, x
 
 a, b, c = Symbol("a"), Symbol("b"), Symbol("c")
 p = sample(positive=True)

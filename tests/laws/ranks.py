@@ -14,9 +14,7 @@ from typing import Any
 import mpmath
 import sympy as sp
 
-from symdecouple.calculus.field import VectorField
-from symdecouple.language.feature_set import FeatureSet
-from symdecouple.language.sample import coordinates
+from symdecouple import FeatureSet, VectorField, coordinates
 
 __all__ = ["drawn_sample", "ranks"]
 

@@ -11,8 +11,7 @@ import time
 from collections import Counter
 from typing import Any, NamedTuple
 
-from symdecouple import check_frobenius, verdict_from_json
-from symdecouple.verdict import Status, Verdict
+from symdecouple import Status, Verdict, check_frobenius, verdict_from_json
 from tests.laws.corpus import CORPUS, Row, build
 
 __all__ = ["Found", "look"]

@@ -21,11 +21,7 @@ from scipy.optimize import minimize
 from sympy import sin
 
 import symdecouple as sd
-from symdecouple import Mean, families, stats, x
-from symdecouple.language.feature import Feature
-from symdecouple.language.filters import Filter
-from symdecouple.language.sample import coordinates
-from symdecouple.language.statistics import variance
+from symdecouple import Feature, Filter, Mean, coordinates, families, stats, variance, x
 from tests.numeric import moment_oracle
 from tests.stats import oracle
 

@@ -15,15 +15,10 @@ from typing import Any
 
 import pytest
 
+from symdecouple import InvalidInput, Mean, Status, check_frobenius, check_independence, x
 from symdecouple.calculus.certificates import certificate_from_dict
-from symdecouple.calculus.frobenius import check_frobenius
-from symdecouple.calculus.independence import check_independence
 from symdecouple.cli.command import main
 from symdecouple.cli.exit_codes import ExitCode
-from symdecouple.errors import InvalidInput
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
-from symdecouple.verdict import Status
 from tests.laws.examples import EXPLICIT, FEATURES, FIELDS, FILTERED, SETS
 from tests.laws.hard_inputs import HARD
 

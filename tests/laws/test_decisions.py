@@ -10,14 +10,8 @@ import pytest
 import sympy as sp
 from sympy import Integer, Rational, cos, exp, sin
 
-from symdecouple.calculus.frobenius import check_frobenius
-from symdecouple.calculus.independence import check_independence
+from symdecouple import FeatureSet, Mean, Status, check_frobenius, check_independence, skewness, variance, x
 from symdecouple.language.canonical import Statistic, close
-from symdecouple.language.feature_set import FeatureSet
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import x
-from symdecouple.language.statistics import skewness, variance
-from symdecouple.verdict import Status
 from tests.laws.examples import SETS
 from tests.laws.ranks import drawn_sample, ranks
 

@@ -8,10 +8,7 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from symdecouple.calculus.certificates import verdict_from_json
-from symdecouple.calculus.field import VectorField
-from symdecouple.calculus.frobenius import check_frobenius
-from symdecouple.verdict import Status
+from symdecouple import Status, VectorField, check_frobenius, verdict_from_json
 from tests.laws.examples import every_second
 from tests.laws.functions import COORDINATES, MEANS, SLOW_COORDINATES, SLOW_MEANS, Row, a, c
 from tests.laws.ranks import drawn_sample, ranks

@@ -11,10 +11,7 @@ import mpmath
 import pytest
 import sympy as sp
 
-from symdecouple.calculus.bracket import derivative_along, inner_product, lie_bracket
-from symdecouple.calculus.field import VectorField
-from symdecouple.language.feature import Feature
-from symdecouple.language.sample import coordinates
+from symdecouple import Feature, VectorField, coordinates, derivative_along, inner_product, lie_bracket
 from tests.laws.examples import EXPLICIT, FEATURES, FIELDS, FILTERED, SETS, a
 
 N = 4

@@ -8,11 +8,7 @@ from typing import Any
 
 import pytest
 
-from symdecouple.calculus.certificates import verdict_from_json
-from symdecouple.calculus.field import VectorField
-from symdecouple.calculus.frobenius import check_frobenius
-from symdecouple.language.feature_set import FeatureSet
-from symdecouple.verdict import Status, Verdict
+from symdecouple import FeatureSet, Status, VectorField, Verdict, check_frobenius, verdict_from_json
 from tests.laws.kinks import KINKS, NAMES
 from tests.laws.ranks import ranks
 

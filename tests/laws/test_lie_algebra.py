@@ -8,12 +8,9 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from symdecouple.calculus.bracket import derivative_along, inner_product, lie_bracket, tidy
-from symdecouple.calculus.field import VectorField
+from symdecouple import Feature, Mean, VectorField, coordinates, derivative_along, inner_product, lie_bracket, x
+from symdecouple.calculus.bracket import tidy
 from symdecouple.language.canonical import canonical, close
-from symdecouple.language.feature import Feature
-from symdecouple.language.mean import Mean
-from symdecouple.language.sample import coordinates, x
 from tests.laws.examples import EXPLICIT, FEATURES, FIELDS, SETS
 
 PAIRS = list(combinations(FIELDS, 2))

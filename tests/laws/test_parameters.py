@@ -10,10 +10,8 @@ import pytest
 import sympy as sp
 from sympy import Rational, Symbol
 
-from symdecouple.calculus.certificates import verdict_from_json
-from symdecouple.calculus.frobenius import check_frobenius
+from symdecouple import Status, Verdict, check_frobenius, verdict_from_json
 from symdecouple.calculus.subject import Subject
-from symdecouple.verdict import Status, Verdict
 from tests.laws.examples import every_second
 from tests.laws.parameters import BOTH, C1, C2, COMPLETE, INCOMPLETE, UNDEFINED
 from tests.laws.ranks import drawn_sample, ranks
