@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-ALL = ("imports", "shape", "verdicts", "plans", "moments", "narrow_path", "energies", "filter_moments")
+ALL = ("imports", "shape", "verdicts", "plans", "moments", "narrow_path", "energies", "filter_moments", "reproduction")
 
 
 def main() -> None:

@@ -38,8 +38,8 @@ def measure(setup: Setup) -> Result:
             for estimator in ESTIMATORS for name in SETS for k, (i, j) in enumerate(PAIRS)]
     settings = {"plates": count, "patches of each": patches, "bands": 8, "seed": setup.seed}
     remarks = (
-        f"{int((~fine).sum())} of {len(fine)} patches lack a decoupled moment up to order {order} in some band, and are "
-        "left out.",
+        f"{int((~fine).sum())} of {len(fine)} patches lack a decoupled moment up to order {order} in some band, and "
+        "are left out.",
         "The source does not say how it estimates. Neighbours: the estimator of Kraskov et al. on ranks, where outliers"
         " do not count. Bins: ten of equal width for each feature, most of them empty behind heavy tails.",
         "The printed row of the classical moments looks permuted: orders of the same parity, (3, 5) and (4, 6), are "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -63,8 +62,8 @@ def moments_of(setup: Setup, number: int, path: Path, order: int, patches: int) 
 
 def _moments(path: Path, order: int, patches: int) -> dict[str, Any]:
     bands = _bands_of_grey_values(blocks(plate(path), PATCH)[:patches])
-    found = zip(SETS, (standardized_moments, blest, partial(decoupled_moments, perturb="ramp")), strict=True)
-    moments = {name: moments(bands, order, axis=2, on_refusal="return") for name, moments in found}
-    perturbed = np.array([outcome.reason == "perturbed" for outcome in np.ravel(moments["DF"][1])])
-    return {name: values[..., 1:] for name, (values, _) in moments.items()} | {
-        "perturbed": perturbed.reshape(len(bands), -1)}
+    original, _ = standardized_moments(bands, order, axis=2, on_refusal="return")
+    shifted, _ = blest(bands, order, axis=2, on_refusal="return")
+    decoupled, outcomes = decoupled_moments(bands, order, axis=2, perturb="ramp", on_refusal="return")
+    perturbed = np.array([outcome.reason == "perturbed" for outcome in outcomes])
+    return {"MSM": original[..., 1:], "Blest": shifted[..., 1:], "DF": decoupled[..., 1:], "perturbed": perturbed}
