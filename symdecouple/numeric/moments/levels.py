@@ -7,9 +7,9 @@ moment of the sample at level k - 1: it does not feel what the levels below have
 All of it is done on standardized samples z; a reference of other mean and variance comes in at the end, by the binomial
 formula. A sample that has no level k keeps its moments up to order k.
 
-A sample with few distinct values moves as those values with weights: exactly the same path, at less cost; a long one
-as nodes with weights (`nodes`), to rounding. A long one of which moments only are asked for is binned before level 3
-(`bins`). A sample whose entries have weights is a law on finitely many values, and moves as such.
+A sample with few distinct values moves as those values with weights: exactly the same path, at less cost. A long one of
+which moments only are asked for is binned before level 3 (`bins`), and its entries are looked at where it is refused. A
+sample whose entries have weights is a law on finitely many values, and moves as such.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from symdecouple.numeric.moments.growth import ALLOWED
 from symdecouple.numeric.moments.hankel import Weights
 from symdecouple.numeric.moments.moment_path import Followed, Follower, follow
 from symdecouple.numeric.moments.moment_path_kernel import climb_compiled
-from symdecouple.numeric.moments.nodes import COUNTS, FROM_ENTRIES, Nodes, series_of, tail
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, mean_power, place_and_scale
 from symdecouple.numeric.moments.skewness_flow import Skewed, impose_skewness
 from symdecouple.numeric.samples.batch import FloatArray, IntArray, RowValues, SampleMatrix
@@ -52,7 +51,6 @@ _LOOK = 256  # entries looked at before a row is sorted
 _RATIO = 4  # entries for each distinct value that make it worthwhile
 _BINNED = {False: 2**12, True: 2**17}  # entries from which on rows are binned: from there paths of entries, in NumPy or
 # compiled, are rarely faster, and up to eighty times slower
-_RESOLVED = 1e-13  # last coefficients of samples at nodes: what they leave in a moment is a hundredth of its tolerance
 HIGHEST = 12  # orders offered: the means of z^(2k-2) keep their meaning in float64
 
 
@@ -68,8 +66,6 @@ class Ladder:
         Level 3; its slopes where they are asked for.
     levels : list of (k, rows, Followed)
         Levels above; `rows` are places in the batch.
-    parts : list of (list of Nodes, dict, Ladder)
-        Nodes at their levels, and for which rows which of them stand; where steps are kept.
     refusals : dict
         The first level that a row does not have.
     """
@@ -77,7 +73,6 @@ class Ladder:
     moments: FloatArray
     skew: Skewed | None
     levels: list[tuple[int, IntArray, Followed]] = field(default_factory=list)
-    parts: list[tuple[list[Nodes], dict[int, int], Ladder]] = field(default_factory=list)
     refusals: dict[int, Outcome] = field(default_factory=dict)
 
 
@@ -122,7 +117,6 @@ def climb(
     weights: Weights = None,
     follower: Follower = follow,
     store: bool = False,
-    counts: Sequence[int] = COUNTS,
     with_slope: bool = False,
 ) -> Ladder:
     """Normalize samples level by level, as far as the moment of this order asks for.
@@ -141,8 +135,6 @@ def climb(
         `moment_path.follow` or its compiled twin.
     store : bool
         Keep the steps, for gradients.
-    counts : sequence of int
-        How many nodes to try in place of the entries of long samples; none at all is an answer too.
     with_slope : bool
         Whether level 3 keeps its slopes.
     """
@@ -155,40 +147,8 @@ def climb(
     if weights is None and not store and rows.shape[1] >= _LONG:
         groups = _by_distinct_values(which, values)
     for places, z, share in groups:
-        left = np.arange(len(z))
-        if share is None and z.shape[1] >= FROM_ENTRIES:
-            left = _climb_by_nodes(ladder, places, z, order, goal, follower, store, counts)
-        _climb_on(ladder, places[left], _taken(z, left), share, order, goal, follower, store)
+        _climb_on(ladder, places, z, share, order, goal, follower, store)
     return ladder
-
-
-def _climb_by_nodes(
-    ladder: Ladder, which: IntArray, z: FloatArray, order: int, goal: Sequence[float], follower: Follower,
-    store: bool, counts: Sequence[int],
-) -> IntArray:
-    """Levels from 4 on by nodes; returns the rows that are left: where nodes do not do, or some level is missing."""
-    todo, left = list(range(len(z))), []
-    for count in counts:
-        found = {i: nodes for i in todo if (nodes := Nodes.of(z[i], count)) is not None}
-        left += [i for i in todo if i not in found]
-        if not found:
-            break
-        rows, standing = np.array(list(found), dtype=np.intp), list(found.values())
-        part = Ladder(np.full((order + 1, len(rows)), np.nan), None)
-        places, weights = np.stack([n.places for n in standing]), np.stack([n.weights for n in standing])
-        _climb_on(part, np.arange(len(rows)), places, weights, order, goal, follower, store)
-        is_told = np.ones(len(rows), dtype=np.bool_)
-        for _, here, moved in part.levels:
-            rest = [tail(series_of(standing[r], values)) for r, values in zip(here, moved.values, strict=True)]
-            is_told[here] &= np.array(rest) <= _RESOLVED
-        is_refused = np.isin(np.arange(len(rows)), list(part.refusals))
-        done = np.flatnonzero(is_told & ~is_refused)
-        ladder.moments[4:, which[rows[done]]] = part.moments[4:, done]
-        if store:
-            ladder.parts.append((standing, {int(which[rows[r]]): int(r) for r in done}, part))
-        left += rows[is_refused].tolist()
-        todo = rows[~is_told & ~is_refused].tolist()
-    return np.array(sorted([*left, *todo]), dtype=np.intp)
 
 
 def _climb_on(
