@@ -7,9 +7,8 @@ moment of the sample at level k - 1: it does not feel what the levels below have
 All of it is done on standardized samples z; a reference of other mean and variance comes in at the end, by the binomial
 formula. A sample that has no level k keeps its moments up to order k.
 
-A sample with few distinct values moves as those values with weights: exactly the same path, at less cost. A long one of
-which moments only are asked for is binned before level 3 (`bins`), and its entries are looked at where it is refused. A
-sample whose entries have weights is a law on finitely many values, and moves as such.
+A long sample of which moments only are asked for is binned before level 3 (`bins`), and its entries are looked at where
+it is refused. A sample whose entries have weights is a law on finitely many values, and moves as such.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from symdecouple.numeric.moments.attainable import pulled_apart
 from symdecouple.numeric.moments.bins import binned
 from symdecouple.numeric.moments.growth import ALLOWED
 from symdecouple.numeric.moments.hankel import Weights
-from symdecouple.numeric.moments.moment_path import Followed, Follower, follow
+from symdecouple.numeric.moments.moment_path import RTOL, Followed, follow
 from symdecouple.numeric.moments.moment_path_kernel import climb_compiled
 from symdecouple.numeric.moments.power_sums import ZERO_VARIANCE, mean_power, place_and_scale
 from symdecouple.numeric.moments.skewness_flow import Skewed, impose_skewness
@@ -46,9 +45,6 @@ __all__ = [
 
 Real = TypeVar("Real", bound=np.floating[Any])
 
-_LONG = 1024  # entries from which on distinct values are looked for
-_LOOK = 256  # entries looked at before a row is sorted
-_RATIO = 4  # entries for each distinct value that make it worthwhile
 _BINNED = {False: 2**12, True: 2**17}  # entries from which on rows are binned: from there paths of entries, in NumPy or
 # compiled, are rarely faster, and up to eighty times slower
 HIGHEST = 12  # orders offered: the means of z^(2k-2) keep their meaning in float64
@@ -115,7 +111,7 @@ def climb(
     goal: Sequence[float],
     *,
     weights: Weights = None,
-    follower: Follower = follow,
+    rtol: float = RTOL,
     store: bool = False,
     with_slope: bool = False,
 ) -> Ladder:
@@ -131,8 +127,8 @@ def climb(
         Standardized reference moments 0..order - 1.
     weights : array (R, N), optional
         Of the entries.
-    follower : callable
-        `moment_path.follow` or its compiled twin.
+    rtol : float
+        As in `moment_path.follow`.
     store : bool
         Keep the steps, for gradients.
     with_slope : bool
@@ -142,32 +138,13 @@ def climb(
     ladder = Ladder(np.full((order + 1, len(rows)), np.nan), skew, refusals=dict(skew.refusals))
     ladder.moments[:4] = np.array(goal[:4])[:, None]
     which = np.delete(np.arange(len(rows)), list(skew.refusals))
-    values = _taken(skew.values, which)
-    groups = [(which, values, None if weights is None else _shares(weights[which]))]
-    if weights is None and not store and rows.shape[1] >= _LONG:
-        groups = _by_distinct_values(which, values)
-    for places, z, share in groups:
-        _climb_on(ladder, places, z, share, order, goal, follower, store)
-    return ladder
-
-
-def _climb_on(
-    ladder: Ladder,
-    which: IntArray,
-    z: FloatArray,
-    weights: Weights,
-    order: int,
-    goal: Sequence[float],
-    follower: Follower,
-    store: bool,
-) -> None:
-    """Levels from 4 on of the samples named in `which`, with weights that add up to 1 in each row."""
-    growth = np.ones(len(z))
+    z, growth = _taken(skew.values, which), np.ones(len(which))
+    share = None if weights is None else weights[which] / weights[which].sum(axis=1)[:, None]
     for k in range(4, order):
         if not len(which):
-            return
-        ladder.moments[k, which] = mean_power(z, k, weights)
-        moved = follower(z, k, goal[k], held=goal[1:k], weights=weights, store=store)
+            return ladder
+        ladder.moments[k, which] = mean_power(z, k, share)
+        moved = follow(z, k, goal[k], held=goal[1:k], weights=share, store=store, rtol=rtol)
         ladder.levels.append((k, which, moved))
         growth = growth * moved.growth
         refused = {i: pulled_apart(k, growth[i]) for i in np.flatnonzero(growth > ALLOWED.get()).tolist()}
@@ -175,57 +152,30 @@ def _climb_on(
         ladder.refusals.update((int(which[i]), outcome) for i, outcome in refused.items())
         left = np.array([i for i in range(len(which)) if i not in refused], dtype=np.intp)
         which, z, growth = which[left], moved.values[left], growth[left]
-        weights = None if weights is None else weights[left]
+        share = None if share is None else share[left]
     if len(which):
-        ladder.moments[order, which] = mean_power(z, order, weights)
-
-
-def _by_distinct_values(which: IntArray, z: FloatArray) -> list[tuple[IntArray, FloatArray, Weights]]:
-    """Samples with few distinct values as those values with weights, the others as they are.
-
-    Rows go together by the next power of two of their number of values, filled up with weights of 0.
-    """
-    n_samples = z.shape[1]
-    groups: dict[int, list[tuple[int, FloatArray, FloatArray]]] = {}
-    plain = []
-    for i, row in enumerate(z):
-        if len(np.unique(row[:: n_samples // _LOOK])) <= _LOOK // 2:
-            values, counts = np.unique(row, return_counts=True)
-            if len(values) * _RATIO <= n_samples:
-                size = 1 << (len(values) - 1).bit_length()
-                filled, share = np.full(size, values[0]), np.zeros(size)
-                filled[: len(values)], share[: len(values)] = values, counts / n_samples
-                groups.setdefault(size, []).append((i, filled, share))
-                continue
-        plain.append(i)
-    found: list[tuple[IntArray, FloatArray, Weights]] = []
-    if plain:
-        places = np.array(plain, dtype=np.intp)
-        found.append((which[places], _taken(z, places), None))
-    for group in groups.values():
-        places = np.array([i for i, _, _ in group], dtype=np.intp)
-        found.append((which[places], np.stack([v for _, v, _ in group]), np.stack([w for _, _, w in group])))
-    return found
+        ladder.moments[order, which] = mean_power(z, order, share)
+    return ladder
 
 
 def decoupled_rows(
-    matrix: SampleMatrix, order: int, reference: Sequence[float], follower: Follower = follow, *, compiled: bool = False
+    matrix: SampleMatrix, order: int, reference: Sequence[float], *, compiled: bool = False
 ) -> RowValues:
     """Decoupled moments 1..order of each row, (R, order), with raw reference moments 1..order - 1.
 
     With `compiled`, ordinary rows without weights are climbed by `moment_path_kernel`.
     """
     centre, unit, goal = standardized_reference(reference[: order - 1])
-    values, refusals = standardized_rows(matrix, order, goal, follower, compiled=compiled)
+    values, refusals = standardized_rows(matrix, order, goal, compiled=compiled)
     return RowValues(raw_moments(values, centre, unit, goal), refusals)
 
 
 def standardized_rows(
-    matrix: SampleMatrix, order: int, goal: Sequence[float], follower: Follower = follow, *, compiled: bool = False
+    matrix: SampleMatrix, order: int, goal: Sequence[float], *, compiled: bool = False
 ) -> tuple[FloatArray, dict[int, Outcome]]:
     """Mean, variance and standardized decoupled moments 3..order of each row, (R, order), and the rows refused.
 
-    `goal` is standardized reference moments 0..order - 1; `follower` and `compiled` are as in `decoupled_rows`.
+    `goal` is standardized reference moments 0..order - 1; `compiled` is as in `decoupled_rows`.
     """
     values = np.full((len(matrix.low), max(order, 3)), np.nan)
     values[:, :3] = np.array(place_and_scale(matrix)).T
@@ -242,7 +192,7 @@ def standardized_rows(
     if len(which):
         weights = None if matrix.weights is None else _taken(matrix.weights, which)
         rows = np.asarray(_taken(matrix.values, which), dtype=np.float64)
-        ladder = climb(rows, order, goal, weights=weights, follower=follower)
+        ladder = climb(rows, order, goal, weights=weights)
         values[which, 3:] = ladder.moments[4:].T
         refusals.update((int(which[i]), outcome) for i, outcome in ladder.refusals.items())
     return values[:, :order], refusals
@@ -258,12 +208,6 @@ def _fill_binned(matrix: SampleMatrix, i: int, order: int, goal: Sequence[float]
     if not refusals:
         values[i, 3:] = found[0, 3:]
     return not refusals
-
-
-def _shares(weights: FloatArray) -> FloatArray:
-    """Weights with the sum 1 in every row."""
-    share: FloatArray = weights / weights.sum(axis=1)[:, None]
-    return share
 
 
 def _taken(rows: NDArray[Real], which: IntArray) -> NDArray[Real]:

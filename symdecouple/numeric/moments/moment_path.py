@@ -24,10 +24,8 @@ smaller ones, and where rounding grows by more than 2**24 the row is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import comb
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -53,7 +51,7 @@ from symdecouple.numeric.samples.batch import FloatArray, IntArray
 
 __all__ = [
     "FALLING", "FINE", "GROWN", "REACH", "REDONE", "RESIDUAL", "RTOL", "SETTLED", "SHARP", "Course",
-    "Followed", "Follower", "follow", "refused_beforehand",
+    "Followed", "follow", "refused_beforehand",
 ]
 
 RTOL = 1e-10  # local error of a step in standard deviations, estimated large: 1e-9 in moments to order 6, and to spare
@@ -168,9 +166,6 @@ class Followed:
     refusals: dict[int, Outcome]
     course: Course
     path: Path
-
-
-Follower: TypeAlias = Callable[..., Followed]  # `follow`, or one that takes the same arguments
 
 
 def follow(

@@ -47,7 +47,7 @@ from symdecouple.numeric.moments.skewness_series import (
     ORDER,
     farthest_pole,
     propose_pole,
-    series_step,
+    solve_series,
     stride_pole,
 )
 from symdecouple.numeric.moments.ties import ties_of
@@ -117,20 +117,21 @@ def find_roots(matrix: SampleMatrix, which: IntArray, target: FloatArray) -> Roo
     top = np.ldexp(matrix.high, unit) - bottom
     height = moments.mean + (np.ldexp(near, unit) - bottom)[which]
     furthest = np.maximum(height, top[which] - height) / moments.deviation
-    step = series_step(moments.standardized, furthest, target[which])
-    roots.kurtosis[which] = np.where(step.accepted, step.kurtosis, np.nan)
-    turned = np.where(step.accepted, step.time > 0, moments.standardized[3] < target[which])
+    with np.errstate(all="ignore"):
+        time, kurtosis, accepted, is_near = solve_series(moments.standardized, furthest, target[which])
+    roots.kurtosis[which] = np.where(accepted, kurtosis, np.nan)
+    turned = np.where(accepted, time > 0, moments.standardized[3] < target[which])
     roots.turned[which] = turned
     off = np.abs(moments.standardized[3] - target[which])
     roots.is_there[which] = off <= SAME * np.sqrt(moments.standardized[4])
     mean = np.where(turned, top[which] - height, height)
     with np.errstate(divide="ignore"):
-        distance = moments.deviation / np.abs(step.time) - mean
+        distance = moments.deviation / np.abs(time) - mean
     roots.pole[which] = np.minimum(distance, STRAIGHT)
-    left = np.flatnonzero(~step.accepted)
+    left = np.flatnonzero(~accepted)
     if len(left):
         active = which[left]
-        guess = np.where(step.is_near, distance, np.nan)[left]
+        guess = np.where(is_near, distance, np.nan)[left]
         search = _Search.of(matrix, lift, active[turned[left]], target, near)
         search.pole[active] = np.ldexp(guess, (lift - unit)[active])
         roots.kurtosis[active] = search.run(active)[active]
